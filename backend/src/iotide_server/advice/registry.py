@@ -45,12 +45,7 @@ RULES: Final = (
 
 
 def advise(scene: Scene, *, cells: int = 0, is_cut: bool = False) -> AdviceReport:
-    """Ask every rule, and keep one piece of advice where many subjects, such as the nodes of a cluster, share it.
-
-    Args:
-        cells: how many cells the scene is of.
-        is_cut: there is more than the scene has.
-    """
+    """Ask every rule about a scene of so many cells, and keep one advice where many subjects share it."""
     advice: dict[Advice, list[str]] = {}
     unknown: dict[Unknown, list[str]] = {}
     looked_at: list[AdviceLook] = []

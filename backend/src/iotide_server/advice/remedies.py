@@ -21,11 +21,7 @@ class PastCache:
 
 
 def past_cache(point: ScenePoint, memory_bytes: int | None) -> PastCache:
-    """Return the ways past the cache that are open to the point's cell.
-
-    Args:
-        memory_bytes: of the node that has least; None where it is not known.
-    """
+    """Return the ways past the cache that are open to the point's cell, on nodes with this memory at least."""
     cell, ways, commands = point.cell, [], []
     if memory_bytes is None or _has_room(cell, memory_bytes):
         ways.append("Measure with files of at least twice the memory")

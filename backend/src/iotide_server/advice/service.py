@@ -25,11 +25,7 @@ MOST_PLACES: Final = 50
 
 
 def target_advice(session: Session, principal: Principal, target_id: int) -> AdviceReport:
-    """What the last words of the agents and the newest campaigns of a target advise.
-
-    Raises:
-        TARGET_NOT_FOUND: there is none that the caller may see.
-    """
+    """Advise by the last words of the agents and the newest campaigns of a target, or raise TARGET_NOT_FOUND."""
     targets.target(session, principal, target_id)
     own = backing.places_of(session, [target_id], most=MOST_PLACES)
     below = backing.places_of(session, backing.all_below(session, [target_id]), most=MOST_PLACES)
@@ -44,14 +40,7 @@ def target_advice(session: Session, principal: Principal, target_id: int) -> Adv
 def campaign_advice(
     session: Session, principal: Principal, campaign_id: int, claimed_ratio: float | None
 ) -> AdviceReport:
-    """What the runs of a campaign, and the facts that they saw, advise.
-
-    Args:
-        claimed_ratio: how many times as fast somebody says that one of its targets is as another.
-
-    Raises:
-        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
-    """
+    """Advise by a campaign's runs, the facts that they saw and a claimed ratio, or raise CAMPAIGN_NOT_FOUND."""
     campaigns.visible_campaign(session, principal, campaign_id)
     found = repository.campaign_cells(session, campaign_id)
     rows = found[: repository.MOST_CELLS]

@@ -22,11 +22,7 @@ class DeviceMount:
 
 
 def facts_by_node(environment: Facts, nodes: Sequence[str]) -> dict[str, Facts]:
-    """The facts of a run by node: those of a gang's nodes have `NODE/` before their names, also if one of them sends.
-
-    Args:
-        nodes: that load the targets.
-    """
+    """Return the facts of a run by loading node; a gang's, also of one that sends, have `NODE/` before their names."""
     by_node: defaultdict[str, Facts] = defaultdict(dict)
     for name, value in environment.items():
         node, separator, fact = name.partition("/")

@@ -20,11 +20,7 @@ _Labels = dict[str, str | int | float | bool]
 def cautions_of(
     load: SampleLoad, mounted: SampleTarget, memory_bytes: int, commands: Sequence[Command]
 ) -> tuple[Flag, ...]:
-    """The flags of one run.
-
-    Args:
-        memory_bytes: of its node.
-    """
+    """Return the flags of one run on a node with this memory."""
     if load.workload == "iozone":
         [command] = commands
         return tuple(_of_iozone(load, memory_bytes, command.phases))

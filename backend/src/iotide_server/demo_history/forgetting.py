@@ -15,11 +15,7 @@ from iotide_server.kit.db import Database
 
 
 def made_up_clusters(session: Session) -> Sequence[Cluster]:
-    """Those that there are, by name.
-
-    Raises:
-        DEMO_HISTORY_ABSENT: there is none.
-    """
+    """List the clusters of sample data by name, or raise DEMO_HISTORY_ABSENT."""
     found = session.scalars(select(Cluster).where(Cluster.origin == Origin.MADE_UP).order_by(Cluster.name)).all()
     if not found:
         raise DEMO_HISTORY_ABSENT()
@@ -27,14 +23,7 @@ def made_up_clusters(session: Session) -> Sequence[Cluster]:
 
 
 def forget_history(database: Database, now: datetime) -> int:
-    """Remove the clusters of sample data with all that belongs to them; the audit keeps its entries about them.
-
-    Returns:
-        How many rows that were.
-
-    Raises:
-        DEMO_HISTORY_ABSENT: there is none.
-    """
+    """Remove the clusters of sample data with all that is theirs but audit entries; return the number of rows."""
     with database.transaction() as session:
         clusters = made_up_clusters(session)
         principal = sessions.console_principal(session, now)

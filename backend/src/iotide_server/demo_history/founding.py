@@ -55,11 +55,7 @@ class Founded:
 
 
 def require_room(session: Session, sites: tuple[SampleCluster, ...]) -> None:
-    """Make sure that no history is there and no cluster in its way.
-
-    Raises:
-        DEMO_HISTORY_LOADED, DEMO_HISTORY_NAME_TAKEN: what is there.
-    """
+    """Raise DEMO_HISTORY_LOADED or DEMO_HISTORY_NAME_TAKEN where a history or a cluster is in the way."""
     loaded = session.scalars(select(Cluster.name).where(Cluster.origin == Origin.MADE_UP).order_by(Cluster.name)).all()
     if loaded:
         raise DEMO_HISTORY_LOADED(clusters=loaded)
@@ -94,12 +90,7 @@ def found(session: Session, principal: Principal, site: SampleCluster, seed: int
 def say_hello(
     session: Session, site: SampleCluster, node: tuple[str, int], truths: Sequence[Truth], now: datetime
 ) -> None:
-    """Announce a node as its agent would, if there were one.
-
-    Args:
-        node: its name and its id.
-        truths: what has happened by then.
-    """
+    """Announce a node (its name and id) as its agent would, after these truths."""
     name, node_id = node
     lost = {one.scope.target for one in truths if one.kind is TruthKind.STOPS and name in _nodes_of(site, one)}
     mounted = [one for one in site.targets if name in one.nodes and one.name not in lost]

@@ -76,8 +76,7 @@ def load_history(database: Database, plan: HistoryPlan, clock: Clock, tell: Prog
     """Make the clusters and their history, a week in a transaction, and analyse each series thrice.
 
     Raises:
-        DEMO_HISTORY_TOO_SHORT: nothing could be seen in so few days, or there are too many.
-        DEMO_HISTORY_LOADED, DEMO_HISTORY_NAME_TAKEN: something is in its way; nothing was changed.
+        DEMO_HISTORY_TOO_SHORT, DEMO_HISTORY_LOADED, DEMO_HISTORY_NAME_TAKEN: nothing was changed.
     """
     if not FEWEST_DAYS <= plan.days <= MOST_DAYS:
         raise DEMO_HISTORY_TOO_SHORT(days=plan.days, fewest=FEWEST_DAYS, most=MOST_DAYS)

@@ -337,13 +337,7 @@ SITES: Final = (_HPC, _STUDIO, _ARCHIVE)
 
 
 def narrowed(clusters: Collection[str] = (), workloads: Collection[str] = ()) -> tuple[SampleCluster, ...]:
-    """Return the clusters of these names with the routines of these workloads; no name: all of them.
-
-    Their numbers stay as they are.
-
-    Raises:
-        DEMO_HISTORY_UNKNOWN_NAME: nothing is called so there.
-    """
+    """Return these clusters with the routines of these workloads (none: all), or raise DEMO_HISTORY_UNKNOWN_NAME."""
     _require("cluster", clusters, {site.name for site in SITES})
     chosen = [site for site in SITES if not clusters or site.name in clusters]
     _require("workload", workloads, {load.workload for site in chosen for one in site.routines for load in one.loads})

@@ -30,11 +30,7 @@ def write(sort: RunSort, place: PageEnd) -> str:
 
 
 def read(sort: RunSort, cursor: str) -> PageEnd:
-    """The place that `write` wrote for the same order.
-
-    Raises:
-        InvalidInputError: it is none of ours, or of another order.
-    """
+    """Return the place that `write` wrote for the same order, or raise InvalidInputError."""
     try:
         written, key, run_id = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         place = PageEnd(_key(sort, key), int(run_id))

@@ -28,11 +28,10 @@ POINTS_SHOWN: Final = 30
 def runs_page(
     session: Session, principal: Principal, wanted: ExplorerFilter, paging: ExplorerPaging
 ) -> Page[ExplorerRun]:
-    """One page of the runs that the caller may see, in the order that is wanted.
+    """Return one page of the runs that the caller may see, in the order that is wanted.
 
     Raises:
-        WORKLOAD_WANTED: they are to be sorted by numbers of several workloads.
-        InvalidInputError: the cursor is none of ours, or the time ends before it begins.
+        WORKLOAD_WANTED, InvalidInputError: no one workload, a foreign cursor, or a time that ends before it begins.
     """
     _check_times(wanted)
     if paging.sort.key is SortKey.VALUE and wanted.workload is None:
@@ -70,11 +69,7 @@ def _shown(row: AnyRow) -> ExplorerRun:
 
 
 def count(session: Session, principal: Principal, wanted: ExplorerFilter) -> RunCount:
-    """How many runs the caller may see of those that are wanted.
-
-    Raises:
-        InvalidInputError: the time ends before it begins.
-    """
+    """Count the wanted runs that the caller may see; InvalidInputError where the time ends before it begins."""
     _check_times(wanted)
     of_caller = queries.resolve(session, wanted, principal.visible_clusters())
     found = 0 if of_caller is None else queries.count(session, of_caller)

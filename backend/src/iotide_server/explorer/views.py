@@ -29,11 +29,7 @@ def list_views(session: Session, principal: Principal) -> Sequence[SavedView]:
 
 
 def keep_view(session: Session, principal: Principal, wanted: SavedViewInput, now: datetime) -> SavedView:
-    """A new view of the caller's.
-
-    Raises:
-        VIEW_NAME_TAKEN, TOO_MANY_VIEWS: what is there already forbids it.
-    """
+    """Keep a new view of the caller's, or raise VIEW_NAME_TAKEN or TOO_MANY_VIEWS."""
     user_id = _user_id(principal)
     _require_operating(principal)
     if len(views_of(session, user_id)) >= MOST_VIEWS:
@@ -45,12 +41,7 @@ def keep_view(session: Session, principal: Principal, wanted: SavedViewInput, no
 
 
 def change_view(session: Session, principal: Principal, view_id: int, wanted: SavedViewInput) -> SavedView:
-    """Another name or another choice for a view of the caller's.
-
-    Raises:
-        VIEW_NOT_FOUND: the caller has none of that id.
-        VIEW_NAME_TAKEN: another one has that name.
-    """
+    """Give a view of the caller's another name or choice, or raise VIEW_NOT_FOUND or VIEW_NAME_TAKEN."""
     view = _own(session, principal, view_id)
     _require_operating(principal)
     before = _said(view)
@@ -62,11 +53,7 @@ def change_view(session: Session, principal: Principal, view_id: int, wanted: Sa
 
 
 def remove_view(session: Session, principal: Principal, view_id: int) -> None:
-    """The view is gone.
-
-    Raises:
-        VIEW_NOT_FOUND: the caller has none of that id.
-    """
+    """Remove a view of the caller's, or raise VIEW_NOT_FOUND."""
     view = _own(session, principal, view_id)
     _require_operating(principal)
     audit.record(session, principal, _action("view_removed", view, _said(view), None))
@@ -80,11 +67,7 @@ def _user_id(principal: Principal) -> int:
 
 
 def _require_operating(principal: Principal) -> None:
-    """Refuse a token that may only read; a viewer in a browser keeps views.
-
-    Raises:
-        READING_TOKEN: it is one.
-    """
+    """Raise READING_TOKEN for a token that may only read; a viewer in a browser keeps views."""
     if principal.kind is PrincipalKind.TOKEN and not principal.may_somewhere(Role.OPERATOR):
         raise READING_TOKEN()
 

@@ -132,10 +132,7 @@ def of_nodes(rows: Iterable[Row[Any]]) -> list[Needed]:
 
 
 def of_mounts(mounts: Sequence[KnownMount], failing: Iterable[FailingSchedule]) -> list[Needed]:
-    """Name the targets that nodes lost, by what agents announce and by what runs met.
-
-    A mount that an agent announced after the run that missed it is there again.
-    """
+    """Name the targets that nodes lost; a mount that an agent announced after the run that missed it is there again."""
     missed = {(lost.target_id, lost.node_id): lost for one in failing for lost in one.lost_mounts}
     by_target: defaultdict[int, list[KnownMount]] = defaultdict(list)
     for mount in mounts:

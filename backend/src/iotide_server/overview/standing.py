@@ -75,11 +75,7 @@ class JudgedSeries:
 
 
 def judge(gone: Gone, since: datetime | None = None) -> JudgedSeries:
-    """Judge a series; one without new data has no level of now.
-
-    Args:
-        since: where the period begins. It decides only which recoveries the words report, never the state.
-    """
+    """Judge a series; `since` begins the period, and decides which recoveries the words report, never the state."""
     if gone.stale_words is not None:
         return JudgedSeries(SeriesState.STALE, gone.last_at, None, None, gone.stale_words)
     if gone.course is None or gone.course is Course.TOO_SHORT:

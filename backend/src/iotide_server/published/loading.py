@@ -59,11 +59,7 @@ class LoadedEdition:
 
 
 def load_published(database: Database, edition: Edition, digest: str, clock: Clock) -> LoadedEdition:
-    """Make the database hold this edition, in one transaction; done again, it changes nothing.
-
-    Raises:
-        PUBLISHED_NAME_TAKEN: somebody's own cluster is in its way; nothing was changed.
-    """
+    """Make the database hold this edition, in one transaction; safe to repeat. PUBLISHED_NAME_TAKEN changes nothing."""
     now = clock()
     with database.transaction() as session:
         taken = repository.taken_name(session, list(edition.clusters))
@@ -81,11 +77,7 @@ def load_published(database: Database, edition: Edition, digest: str, clock: Clo
 
 
 def forget_published(database: Database, now: datetime) -> int:
-    """Remove all published results; how many rows that were.
-
-    Raises:
-        PUBLISHED_ABSENT: there are none.
-    """
+    """Remove all published results and return how many rows that were, or raise PUBLISHED_ABSENT."""
     with database.transaction() as session:
         if not repository.clusters(session):
             raise PUBLISHED_ABSENT()

@@ -112,10 +112,9 @@ class PublishedCell:
 
 
 def cells_of(table: Table, metrics: Mapping[str, MetricSpec]) -> Sequence[PublishedCell]:
-    """The table's rows as cells, in its order; rows that differ in what was measured alone are one cell.
+    """Return the table's rows as cells, in order; a number bears the labels that its metric has.
 
-    Args:
-        metrics: those of its workload, by name: a number bears the labels that its metric has.
+    Rows that differ in what was measured alone are one cell.
     """
     cells: dict[tuple[object, ...], PublishedCell] = {}
     for row in table.fields():

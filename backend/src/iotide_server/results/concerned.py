@@ -46,11 +46,7 @@ def concerns(flags: Sequence[Flag], numbers: Sequence[Number]) -> Iterator[Conce
 
 
 def all_are_concerned(flags: Sequence[Flag], numbers: Sequence[Number]) -> bool:
-    """Return true where one of the flags or another concerns each number, as `Flag.concerns` says.
-
-    Args:
-        flags: none of them, or any number.
-    """
+    """Return true where the flags, of any number, together concern each number, as `Flag.concerns` says."""
     concerned = 0
     for _, by_this in _concerned(flags, numbers):
         concerned |= by_this

@@ -197,11 +197,7 @@ def run_counters(session: Session, run_id: int) -> Sequence[str]:
 
 
 def run_curves(session: Session, run_id: int, counters: Sequence[str] | None) -> Iterator[tuple[int, str, Stretch]]:
-    """The stored stretches of a run with order and counter, counters together and in time order.
-
-    Args:
-        counters: which ones; None for all.
-    """
+    """Yield the stretches of a run's counters (None: of all) with order and counter, each counter's in time order."""
     columns = (CurveChunk.order_id, CurveChunk.counter, CurveChunk.started_at, CurveChunk.step_seconds)
     statement = (
         select(*columns, CurveChunk.values, CurveChunk.lows, CurveChunk.highs)
@@ -290,11 +286,7 @@ def campaign_names(session: Session, campaign_id: int) -> tuple[list[str], list[
 
 
 def campaign_samples(session: Session, campaign_id: int, after: AnyRow | None, limit: int) -> Result[Any]:
-    """The first samples of a campaign behind `after` with everything that describes them, by cell and repeat.
-
-    Args:
-        after: the last row so far; None at the beginning.
-    """
+    """Return the first samples of a campaign behind the row `after`, fully described, by cell and repeat."""
     place = {"cell": 0, "repeat": 0, "sample_id": 0}
     if after is not None:
         place = {"cell": after.cell, "repeat": after.repeat, "sample_id": after.sample_id}

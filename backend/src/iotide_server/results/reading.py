@@ -62,11 +62,7 @@ def list_series(session: Session, principal: Principal, wanted: SeriesFilter, pa
 
 
 def series(session: Session, principal: Principal, series_id: int) -> SeriesOutput:
-    """One series.
-
-    Raises:
-        SERIES_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return a series, or raise SERIES_NOT_FOUND."""
     row = queries.series(session, series_id)
     return SeriesOutput.model_validate(principal.require_row(Role.VIEWER, row, SERIES_NOT_FOUND(series_id=series_id)))
 
@@ -98,11 +94,7 @@ def environment(session: Session, sha256: str | None) -> Mapping[str, Any]:
 
 
 def run_counters(session: Session, principal: Principal, run_id: int) -> Sequence[str]:
-    """The counters of which a run has curves.
-
-    Raises:
-        RUN_NOT_FOUND: there is none that the caller may see.
-    """
+    """List the counters of which a run has curves, or raise RUN_NOT_FOUND."""
     _visible_run(session, principal, run_id)
     return queries.run_counters(session, run_id)
 
@@ -110,14 +102,10 @@ def run_counters(session: Session, principal: Principal, run_id: int) -> Sequenc
 def run_curves(
     session: Session, principal: Principal, run_id: int, max_points: int, counters: Sequence[str] | None
 ) -> list[Curve]:
-    """The curves of a run, each thinned to at most `max_points` means with their ranges.
-
-    Args:
-        counters: of these alone; None for all.
+    """Return the curves of a run's counters (None: of all), each thinned to at most `max_points` means with ranges.
 
     Raises:
-        RUN_NOT_FOUND: there is none that the caller may see.
-        CURVES_TOO_LARGE: they are too many values for one answer.
+        RUN_NOT_FOUND, CURVES_TOO_LARGE: the caller may see none, or they are too many values for one answer.
     """
     _visible_run(session, principal, run_id)
     pieces = queries.curve_sizes(session, run_id, counters)
@@ -151,21 +139,13 @@ def _visible_run(session: Session, principal: Principal, run_id: int) -> None:
 
 
 def run_artefacts(session: Session, principal: Principal, run_id: int) -> Sequence[Artefact]:
-    """The raw output of a run, by order and name.
-
-    Raises:
-        RUN_NOT_FOUND: there is none that the caller may see.
-    """
+    """List the raw output of a run, by order and name, or raise RUN_NOT_FOUND."""
     _visible_run(session, principal, run_id)
     return queries.run_artefacts(session, run_id)
 
 
 def artefact_start(session: Session, principal: Principal, artefact_id: int) -> tuple[Artefact, bytes]:
-    """Return a piece of raw output with the start of its content, which `artefact_pieces` goes on with.
-
-    Raises:
-        ARTEFACT_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return a piece of raw output with the start of its content, or raise ARTEFACT_NOT_FOUND."""
     missing = ARTEFACT_NOT_FOUND(artefact_id=artefact_id)
     found = queries.artefact(session, artefact_id)
     if found is None:
@@ -181,14 +161,7 @@ def artefact_start(session: Session, principal: Principal, artefact_id: int) -> 
 async def artefact_pieces(
     database: Database, limiter: CapacityLimiter, artefact: Artefact, start: bytes
 ) -> AsyncIterator[bytes]:
-    """Yield the content of an artefact piece by piece, each from a short transaction of its own.
-
-    Args:
-        limiter: bounds the pieces that are read at once.
-
-    Raises:
-        ARTEFACT_NOT_FOUND: the content was replaced or removed meanwhile.
-    """
+    """Yield an artefact piece by piece, each from a short transaction; ARTEFACT_NOT_FOUND if removed meanwhile."""
 
     def read(first: int, size_bytes: int) -> bytes | None:
         with database.transaction() as session:
@@ -251,11 +224,7 @@ def campaign_cells(session: Session, campaign_id: int, paging: PageRequest) -> P
 
 
 def run_detail(session: Session, principal: Principal, run_id: int, now: datetime) -> RunDetail:
-    """A run with all that is known of it.
-
-    Raises:
-        RUN_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return a run with all that is known of it, or raise RUN_NOT_FOUND."""
     found = runs.run(session, principal, run_id)
     expected = runs.expected_start(session, found, now)
     return RunDetail(

@@ -78,11 +78,7 @@ def values_by_run(
     series_ids: Collection[int] | None = None,
     besides: FlagCode | None = None,
 ) -> Iterator[list[RunValue]]:
-    """Yield the numbers of each run, as `run_values` has them, in parts: a cell may have millions.
-
-    Args:
-        besides: flags of this code say nothing; they are found by these numbers.
-    """
+    """Yield the numbers of each run, as `run_values` has them; flags of the code `besides` say nothing."""
     # Of the whole answer, and not of its beginning, PostgreSQL is to find the cheapest way.
     session.execute(text("SELECT set_config('cursor_tuple_fraction', '1', true)"))
     statement = _numbers(cell_ids, series_ids).order_by(Sample.run_id, Sample.id)

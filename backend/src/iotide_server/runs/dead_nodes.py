@@ -24,12 +24,10 @@ from iotide_server.runs.endings import Ending
 
 
 def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> DeathStatement:
-    """What calling the node dead would free and end.
+    """State what calling the node dead would free and end.
 
     Raises:
-        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
-        CLUSTER_MADE_UP: it is a node of sample data.
-        NODE_NOT_SILENT: it was heard of a moment ago, or never.
+        NODE_NOT_FOUND, CLUSTER_MADE_UP, NODE_NOT_SILENT: nobody can call it dead.
     """
     return _statement(session, _silent_node(session, principal, node_id, now))
 
@@ -39,8 +37,7 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
 
     Raises:
         NODE_NOT_FOUND, CLUSTER_MADE_UP, NODE_NOT_SILENT: as `statement`.
-        NotAllowedError: the caller is not an operator of its cluster.
-        DEATH_DIFFERS: the operator saw something else than would be freed and ended now.
+        NotAllowedError, DEATH_DIFFERS: the caller is no operator, or saw another statement.
     """
     _silent_node(session, principal, node_id, now)
     found = service.lock_orders_on(session, node_id)
@@ -72,12 +69,7 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
 
 
 def living_node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeView:
-    """Return a node that is not retired, for an operator of its cluster.
-
-    Raises:
-        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
-        CLUSTER_MADE_UP: it is a node of sample data.
-    """
+    """Return a node that is not retired, for an operator; NODE_NOT_FOUND, or CLUSTER_MADE_UP in sample data."""
     found = clusters.node(session, principal, node_id, now)
     principal.require(Role.OPERATOR, found.node.cluster_id)
     if found.state is NodeState.RETIRED:

@@ -59,12 +59,7 @@ class Expectation:
 def expected_start(
     run_id: int, queue: Sequence[Queued], holdings: Mapping[Resource, Holding], now: datetime
 ) -> Expectation | None:
-    """When the run of the queue is expected to start; None where it is not in it, since it has just left it.
-
-    Args:
-        queue: it, and all that stand before it in its cluster.
-        holdings: everything that these need.
-    """
+    """Return when the last run of the queue is expected to start, given all that it needs; None where it has left."""
     board = {resource: _Booked.of(resource, holding, now) for resource, holding in holdings.items()}
     for run in sorted(queue, key=lambda run: run.place):
         unknown = run.obstacle or _unknown(run, board)

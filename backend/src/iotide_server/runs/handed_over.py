@@ -30,11 +30,8 @@ _HAND_OVER: Final = text(
 def hand_over(session: Session, campaign_id: int, now: datetime, instance: str, boot: str) -> Sequence[Row[Any]]:
     """Bring the runs of a new campaign to where their nodes hand in results, without leases, as if it were `now`.
 
-    Args:
-        instance, boot: whose agent is said to have claimed the orders.
-
     Returns:
-        Each order with its `order_id`, `fence`, `node_id` and the `ordinal` of its cell.
+        Each order, claimed by `instance` and `boot`, with its `order_id`, `fence`, `node_id` and its cell's `ordinal`.
     """
     values = {"campaign_id": campaign_id, "now": now, "instance": instance, "boot": boot}
     return session.execute(_HAND_OVER, values).all()

@@ -88,11 +88,7 @@ class ImpossibleMoveError(Exception):
 
 
 def require_move(before: RunState, after: RunState) -> None:
-    """Let pass what the table allows.
-
-    Raises:
-        ImpossibleMoveError: it does not.
-    """
+    """Raise ImpossibleMoveError unless the table allows it."""
     if after not in RUN_MOVES[before]:
         raise ImpossibleMoveError(f"a run that is {before} cannot become {after}")
 
@@ -143,11 +139,7 @@ class NextOfRun:
 
 
 def after_attempt(ended: AttemptState, tries: Tries, put_off: timedelta | None = None) -> NextOfRun:
-    """The run's state after an attempt that ended so; `tries` counts the attempt as made.
-
-    Args:
-        put_off: for so long, as a node said that declined; then this is no try that came to nothing.
-    """
+    """Return the run's state after an attempt that ended so; a try that a node puts off does not count."""
     match ended:
         case AttemptState.FINISHED:
             return NextOfRun(RunState.FINISHED, tries)

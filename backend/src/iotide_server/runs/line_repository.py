@@ -36,10 +36,7 @@ def open_stage(session: Session, campaign_id: int, stage: int) -> None:
 
 
 def is_in_current_stage(session: Session, run_id: int) -> bool:
-    """Return whether the run's stage is the last of its campaign that was opened, or the campaign has no stages.
-
-    No other stage is opened before the end of the transaction.
-    """
+    """Return whether the run's stage is the last opened one of its campaign, if any; none opens in this transaction."""
     stages = text(
         "SELECT FROM campaign_stage WHERE campaign_id = (SELECT campaign_id FROM run WHERE id = :run_id)"
         " ORDER BY ordinal FOR SHARE"
@@ -123,11 +120,7 @@ def _lock_waiting(session: Session, campaign_id: int) -> Sequence[int]:
 
 
 def resort_campaign(session: Session, campaign_id: int, ahead_seconds: float) -> bool:
-    """Let the campaign's runs stand in their lines as if submitted that much earlier, now and whenever they wait again.
-
-    Returns:
-        False, with nothing changed, where none of them waits or is active.
-    """
+    """Sort the campaign's runs as if submitted that much earlier; return whether any of them waits or is active."""
     found = repository.lock_unfinished_runs(session, campaign_id)
     if not any(run.state in {RunState.WAITING, RunState.ACTIVE} for run in found):
         return False

@@ -36,11 +36,7 @@ from iotide_wire.window import Window
 
 
 def run(session: Session, principal: Principal, run_id: int) -> AnyRow:
-    """The run with its names and progress.
-
-    Raises:
-        RUN_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return the run with its names and progress, or raise RUN_NOT_FOUND."""
     row = queries.described_run(session, run_id)
     return principal.require_row(Role.VIEWER, row, RUN_NOT_FOUND(run_id=run_id))
 
@@ -51,11 +47,7 @@ def list_runs(session: Session, principal: Principal, wanted: RunFilter, paging:
 
 
 def events(session: Session, principal: Principal, run_id: int, paging: PageRequest) -> Slice[EventRow]:
-    """The run's log, the oldest line first.
-
-    Raises:
-        RUN_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return the run's log, the oldest line first, or raise RUN_NOT_FOUND."""
     run(session, principal, run_id)
     return queries.events_page(session, run_id, paging)
 
@@ -87,13 +79,7 @@ def _start_skew(orders: Sequence[RunOrder]) -> float | None:
 
 
 def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
-    """Why the run waits, in words; None when it does not wait.
-
-    One that is active may wait in the line of a batch system.
-
-    Args:
-        found: from `run`.
-    """
+    """Say why `run` waits, also an active one in the line of a batch system; None when it does not."""
     if found.state not in {RunState.WAITING, RunState.ACTIVE}:
         return None
     submitted = queries.submitted(session, found.id)
@@ -129,11 +115,7 @@ def _wait(session: Session, found: AnyRow, submitted: BatchSubmission | None, ah
 
 
 def queue(session: Session, principal: Principal, cluster_id: int, wanted: QueueChoice, now: datetime) -> Queue:
-    """The first waiting runs of the cluster in the order in which they are served, each with why it waits.
-
-    Raises:
-        CLUSTER_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return the first waiting runs of the cluster in order, each with why it waits, or raise CLUSTER_NOT_FOUND."""
     clusters.cluster(session, principal, cluster_id)
     rows = queries.queue(session, cluster_id, wanted.campaign_id, wanted.limit)
     waiting = queries.waiting_count(session, cluster_id, wanted.campaign_id)
@@ -149,11 +131,7 @@ def _queued(row: AnyRow, wait: Wait, now: datetime) -> QueuedRun:
 
 
 def expected_start(session: Session, found: AnyRow, now: datetime) -> Expectation | None:
-    """When the run is expected to start; None when it does not wait, or no longer does.
-
-    Args:
-        found: from `run`.
-    """
+    """Return when `run` is expected to start; None when it does not wait, or no longer does."""
     if found.state != RunState.WAITING:
         return None
     stage = stage_obstacle(found.stage, found.variant, found.stage_state, found.pause)

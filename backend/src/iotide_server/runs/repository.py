@@ -55,11 +55,7 @@ def insert_runs(session: Session, new: NewRuns) -> None:
 
 
 def add_repeats(session: Session, new: NewRuns, cell_ids: Sequence[int]) -> Sequence[int]:
-    """So many more runs of these cells, numbered on, which stand in no line yet; interleaved as `insert_runs` does.
-
-    Returns:
-        Their ids. Whoever adds runs holds the campaign.
-    """
+    """Add interleaved repeats to these cells, in no line yet, and return their ids; the caller holds the campaign."""
     return session.scalars(
         text(
             "INSERT INTO run (campaign_id, cell_id, cluster_id, repeat, exclusive, sort_key, time_limit_seconds,"
@@ -94,11 +90,7 @@ def variant_of(session: Session, cell_id: int) -> str:
 
 
 def lock_resources(session: Session, cell_ids: Sequence[int]) -> list[str]:
-    """Keep the cells' nodes and targets from being retired or parted while the transaction lasts.
-
-    Returns:
-        What happened to those for which that comes too late, in words.
-    """
+    """Keep the cells' nodes and targets from being retired or parted in this transaction; say what was before."""
     cells = {"cell_ids": list(cell_ids)}
     gone: list[str] = []
     for kind in ("node", "target"):
@@ -200,11 +192,7 @@ def _locked(statement: Select[T]) -> Select[T]:
 
 
 def lock_run_of(session: Session, order_id: int, node_id: int | None = None) -> Run | None:
-    """The order's run, locked as `lock_run` does; to which run an order belongs never changes.
-
-    Args:
-        node_id: the order is to be this node's; None: any order.
-    """
+    """Lock and return the order's run, which never changes; None where the order is not of this node (None: of any)."""
     run_id = select(Order.run_id).where(Order.id == order_id)
     if node_id is not None:
         run_id = run_id.where(Order.node_id == node_id)

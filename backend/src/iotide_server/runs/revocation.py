@@ -29,12 +29,7 @@ REASON_CODE = "node_revoked"
 
 
 def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> RevocationOutput:
-    """What would follow.
-
-    Raises:
-        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
-        NotAllowedError: the caller is not an administrator of its cluster.
-    """
+    """State what would follow, for an administrator, or raise NODE_NOT_FOUND."""
     found = clusters.node(session, principal, node_id, now)
     principal.require(Role.ADMIN, found.node.cluster_id)
     if found.state is NodeState.RETIRED:
@@ -51,11 +46,7 @@ def statement(session: Session, principal: Principal, node_id: int, now: datetim
 def revoke(session: Session, principal: Principal, node_id: int, access: AgentAccess, now: datetime) -> NodeView:
     """Make void at once what the node is known by, here and in Redis, and end what surely does not run there.
 
-    Of a load that may run nothing is freed: that it cannot be heard any more is no evidence. Once more it changes
-    nothing.
-
-    Raises:
-        NODE_NOT_FOUND, NotAllowedError: as `statement`.
+    A load that may run frees nothing: its silence is no evidence. Again it changes nothing. Raises as `statement`.
     """
     found = service.lock_orders_on(session, node_id)
     agents.lock_against_beats(session, node_id)

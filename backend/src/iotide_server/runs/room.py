@@ -16,21 +16,13 @@ _WAITING = text(
 
 
 def require_room(session: Session, addition: Addition) -> None:
-    """Refuse early the runs that a cluster has no room for, before work is spent on them.
-
-    Raises:
-        QUOTA_REACHED: naming the quota of the person or of the cluster.
-    """
+    """Refuse with QUOTA_REACHED the runs that a cluster has no room for, before work is spent on them."""
     check_day(session, addition)
     _check_waiting(session, addition, addition.number)
 
 
 def take_room(session: Session, addition: Addition) -> None:
-    """Count runs that the transaction has added and that wait; last in it, since others of the cluster wait for it.
-
-    Raises:
-        QUOTA_REACHED: others have taken the room meanwhile.
-    """
+    """Count waiting runs that the transaction added, last in it; QUOTA_REACHED if others took the room meanwhile."""
     count_day(session, addition)
     _check_waiting(session, addition, 0)
 

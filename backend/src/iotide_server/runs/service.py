@@ -63,11 +63,7 @@ class LockedOrder:
 
 
 def lock_order(session: Session, order_id: int, node_id: int | None = None) -> LockedOrder | None:
-    """Lock the order against everything that may happen to it or to its run.
-
-    Args:
-        node_id: lock nothing where the order is of another node: whoever has a node token can name any order.
-    """
+    """Lock an order and its run against all changes; nothing where it is of another node, which a token may name."""
     run = repository.lock_run_of(session, order_id, node_id)
     if run is None:
         return None
@@ -76,13 +72,7 @@ def lock_order(session: Session, order_id: int, node_id: int | None = None) -> L
 
 
 def end_order(session: Session, run: Run, order: Order, ending: Ending) -> None:
-    """Write that an order ended, and what follows for the attempt, the run and the leases.
-
-    From the end of one that only observed nothing follows, whenever it comes.
-
-    Args:
-        run: the order's, from `lock_run` of this transaction.
-    """
+    """Write that an order of a locked run ended, and what follows; nothing follows from one that only observed."""
     if order.role == OrderRole.OBSERVE:
         close(session, run, order, ending)
         live.publish(session, "run", run.id, run.cluster_id)
@@ -212,12 +202,7 @@ def _lost(order: Order, hello: HelloRequest, now: datetime) -> Ending:
 
 
 def cancel(session: Session, principal: Principal, run_id: int, now: datetime) -> Run:
-    """End the run as soon as its nodes let go of it; at once when it only waits.
-
-    Raises:
-        RUN_NOT_FOUND: there is none that the caller may see.
-        RUN_ENDED: it has ended otherwise.
-    """
+    """End the run as soon as its nodes let go of it, a waiting one at once; RUN_NOT_FOUND, or RUN_ENDED otherwise."""
     run = lock_changeable(session, principal, run_id)
     if run.state == RunState.CANCELLED:
         return run
@@ -233,20 +218,15 @@ def cancel(session: Session, principal: Principal, run_id: int, now: datetime) -
 
 
 def cancel_campaign(session: Session, principal: Principal, campaign_id: int, now: datetime) -> int:
-    """Cancel all runs of the campaign that have not ended.
-
-    Returns:
-        How many that were, without those of which it was asked before.
-    """
+    """Cancel the campaign's runs that have not ended; return how many were not cancelled before."""
     run_ids = repository.lock_open_runs(session, campaign_id)
     return _cancel(session, run_ids, principal, now)
 
 
 def _cancel(session: Session, locked_run_ids: Sequence[int], principal: Principal, now: datetime) -> int:
-    """Cancel locked runs that have not ended: the waiting ones in one statement, for they may be a hundred thousand.
+    """Cancel locked runs that have not ended, and return how many were not cancelled before.
 
-    Returns:
-        How many; those whose nodes were told before are left out.
+    The waiting ones take one statement, for they may be a hundred thousand.
     """
     why = Sentence(f"cancelled by {OPERATOR}", principal.actor)
     active = repository.lock_active_runs(session, locked_run_ids)
@@ -269,12 +249,8 @@ def _cancel(session: Session, locked_run_ids: Sequence[int], principal: Principa
 def dissolve(session: Session, run_id: int, now: datetime, words: str) -> bool:
     """End the attempt of a gang that did not come together; the run is tried again as after a decline.
 
-    Every load of it ends here and now, whatever its node does: without a moment on which all agreed none of them
-    starts, and on none is agreed any more. A node that holds its order learns by its next beat that there is no such
-    order.
-
-    Args:
-        words: why, for people.
+    Every load of it ends here and now, whatever its node does: no load starts without a moment on which all agreed. A
+    node that holds its order learns by its next heartbeat that there is no such order.
 
     Returns:
         False where they agreed or the attempt ended meanwhile, or where an agent of an earlier release let a load run.
@@ -308,11 +284,7 @@ def is_unread(session: Session, run: Run) -> bool:
 
 
 def finish_unread(session: Session, run: Run) -> None:
-    """A locked run that only its parser had made fail has finished after all.
-
-    Args:
-        run: such that `is_unread`.
-    """
+    """Let a locked run that `is_unread` finish after all."""
     orders = repository.last_orders(session, run.id)
     attempt = session.get_one(Attempt, orders[0].attempt_id)
     require_move(RunState(run.state), RunState.FINISHED)
@@ -328,11 +300,8 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
     """Let a run that failed or was cancelled wait again, for one more attempt.
 
     Raises:
-        RUN_NOT_FOUND: there is none that the caller may see.
-        RUN_NOT_RETRIABLE: it is neither failed nor cancelled.
-        RUN_STAGE_OVER: its campaign is in another stage now.
-        RUN_RESOURCES_GONE: a node or a target of it was retired, or a target taken off a node.
-        CLUSTER_MADE_UP: its cluster is, and nothing runs there.
+        RUN_NOT_FOUND, RUN_NOT_RETRIABLE, RUN_STAGE_OVER, RUN_RESOURCES_GONE: it cannot run again.
+        CLUSTER_MADE_UP: nothing runs in sample data.
         QUOTA_REACHED: too many runs would wait, or were added today; a retried one counts again.
     """
     run = lock_changeable(session, principal, run_id)
@@ -364,11 +333,7 @@ def _tries(run: Run) -> Tries:
 
 
 def lock_changeable(session: Session, principal: Principal, run_id: int) -> Run:
-    """The run, locked, if the caller may change it.
-
-    Raises:
-        RUN_NOT_FOUND: there is none that the caller may see.
-    """
+    """Lock and return the run if the caller may change it, or raise RUN_NOT_FOUND."""
     return principal.require_row(Role.OPERATOR, repository.lock_run(session, run_id), RUN_NOT_FOUND(run_id=run_id))
 
 

@@ -93,11 +93,7 @@ _ANY: Final = text("SELECT EXISTS (SELECT FROM node_order WHERE node_id = :node_
 
 
 def keep(session: Session, run: Run, order: Order, words: str | None, now: datetime) -> None:
-    """Note that the load of an order could not be killed: its leases stay, and its node is offered nothing.
-
-    Args:
-        words: the agent's sentence.
-    """
+    """Note by the agent's words that a load could not be killed: its leases stay, and its node is offered nothing."""
     process = (words or "").rpartition(_BEFORE_NAMES)[2] or "a process"
     order.stuck_since, order.phase = now, process
     session.flush()
@@ -118,11 +114,9 @@ def take_report(  # noqa: PLR0913 - the last bounds what is written
     *,
     log_lines: int = LOG_LINES,
 ) -> None:
-    """Store what an agent reports of what holds its node: what it names is stuck, what it no longer names is free.
+    """Store what the node's own agent reports to hold it: what it names is stuck, what it no longer names is free.
 
-    Args:
-        instance: the agent process; only that of the node is believed.
-        log_lines: how often the log of a run says at most that its order was freed.
+    A run's log gets at most `log_lines` lines that its order was freed.
     """
     node = stuck.locked_node(session, node_id)
     if node.agent_instance != instance:
@@ -162,10 +156,9 @@ def release(  # noqa: PLR0913 - two narrow what is released
     actor: str | None = None,
     log_lines: int = LOG_LINES,
 ) -> None:
-    """Give back what the node's stuck loads hold.
+    """Give back what the node's stuck loads hold, and write why into the runs' logs.
 
     Args:
-        words: why, for the runs' logs.
         named: orders whose loads are still there.
         before: only of loads that were stuck then.
         log_lines: the log of a run gets no line of an agent beyond this many.

@@ -45,13 +45,7 @@ _HELD: Final = text(
 
 
 def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> StuckStatement:
-    """Return what freeing the node would do.
-
-    Raises:
-        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
-        CLUSTER_MADE_UP: it is a node of sample data.
-        NODE_NOT_STUCK: no load holds anything there.
-    """
+    """State what freeing the node would do, or raise NODE_NOT_FOUND, CLUSTER_MADE_UP or NODE_NOT_STUCK."""
     return _statement(session, _found(session, principal, node_id, now))
 
 
@@ -60,8 +54,7 @@ def free(session: Session, principal: Principal, node_id: int, seen_sha256: str,
 
     Raises:
         NODE_NOT_FOUND, CLUSTER_MADE_UP, NODE_NOT_STUCK: as `statement`.
-        NotAllowedError: the caller is not an operator of its cluster.
-        HELD_DIFFERS: the operator saw something else than would be freed now.
+        NotAllowedError, HELD_DIFFERS: the caller is no operator, or saw another statement.
     """
     _found(session, principal, node_id, now)
     node = node_stuck.locked_node(session, node_id)

@@ -71,11 +71,7 @@ def find_cliff(sweep: Sequence[Ranged]) -> Cliff | None:
 
 
 def surface_cliffs(sweeps: Sequence[Sequence[Ranged | None]]) -> list[SurfaceCliff]:
-    """The falls of a surface along one of its axes, those with most sweeps first.
-
-    Args:
-        sweeps: each along the axis, all with the same places; None where nothing was measured.
-    """
+    """Return the falls along one axis, those with most sweeps first; sweeps have the same places, None: unmeasured."""
     found: defaultdict[tuple[int, int], dict[int, Cliff]] = defaultdict(dict)
     for number, sweep in enumerate(sweeps):
         for last, first, cliff in _placed(sweep):

@@ -73,14 +73,7 @@ class Comparison:
 def compare(
     a: Sequence[float], b: Sequence[float], modes: tuple[Modes | None, Modes | None] | None = None
 ) -> Comparison:
-    """Compare one value per independent run.
-
-    Args:
-        modes: those of A and B, where they are known.
-
-    Raises:
-        ValueError: a side has no runs, or a value is not finite.
-    """
+    """Compare one finite value per independent run; `modes` are those of A and B, where they are known."""
     for side in (a, b):
         if not side or not all(map(isfinite, side)):
             raise ValueError(f"a comparison needs finite values, not {list(side)!r}")

@@ -111,12 +111,10 @@ def same_change(one: LevelChange, other: LevelChange) -> bool:
 
 
 def agreed(*analyses: Analysis) -> tuple[LevelChange, ...]:
-    """The changes of the last analysis that all those before it, of fewer runs each, had found too.
+    """Return the changes of the last analysis that all those before it, of fewer runs each, had found too.
 
-    One analysis alone is no reason to alert anybody: its newest change may be gone with the next run.
-
-    Raises:
-        ValueError: each is not of more runs than the one before it, the last of CONFIRMING_RUNS more than the first.
+    One analysis alone is no reason to alert anybody: its newest change may be gone with the next run. ValueError where
+    analyses do not grow, or the last has not CONFIRMING_RUNS more runs than the first.
     """
     counts = [analysis.run_count for analysis in analyses]
     if any(later <= earlier for earlier, later in pairwise(counts)) or counts[-1] - counts[0] < CONFIRMING_RUNS:

@@ -28,13 +28,9 @@ class EventVerdict:
 
 
 def event_effect(values: Sequence[float], first_after: int, look: int) -> EventVerdict:
-    """Judge an event by the last 20 runs before it (six at least) and the first 4 or 8 after it.
+    """Judge an event by the last 20 runs before it (six at least) and the first `look` runs after it, 4 or 8.
 
     It is not searched for, so one test at p < 0.01 does, with a shift of 3 %.
-
-    Args:
-        first_after: the index of the first run after the event.
-        look: how many runs after it are looked at.
     """
     before = values[max(0, first_after - MOST_BEFORE) : first_after]
     after = values[first_after : first_after + look]

@@ -34,13 +34,10 @@ def missing_days(times: Sequence[datetime]) -> int:
 
 
 def find_gaps(times: Sequence[datetime], now: datetime) -> list[DataGap]:
-    """Return the stretches that are longer than twice the usual gap, in time order, the one up to now included.
+    """Return the stretches between sorted times longer than twice the usual gap, in order, the one up to now included.
 
     The points of one day are one measurement: the night after an afternoon of many runs is no gap. With points on fewer
     than four days nothing is usual, and there is no answer.
-
-    Args:
-        times: of the points, in order.
     """
     last_of_day = [earlier for earlier, later in pairwise(times) if earlier.date() != later.date()] + list(times[-1:])
     first_of_day = [later for earlier, later in pairwise(times) if earlier.date() != later.date()]

@@ -29,7 +29,7 @@ class Modes:
 
 
 def two_modes(values: Sequence[float]) -> Modes | None:
-    """The modes on both sides of the widest gap, where it is more than five times the wider of them; None: one mode.
+    """Return the modes on both sides of the widest gap, if it is five times the wider of them; None: one mode.
 
     One run alone is an outlier and no mode, and below four runs nothing is said.
     """

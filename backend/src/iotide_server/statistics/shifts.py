@@ -51,10 +51,7 @@ class Shift:
         return self.ratio is None or abs(self.ratio) >= least_ratio
 
     def is_taken_back_by(self, later: "Shift") -> bool:
-        """Check that a later change in the other direction ends where this one began, within 3 %, or beyond.
-
-        One that goes half of the way back does not take it back.
-        """
+        """Check that a later change ends where this one began, within 3 %, or beyond; half of the way does not."""
         if later.is_up == self.is_up:
             return False
         return is_near(later.after, self.before) or (later.after > self.before) == later.is_up
@@ -73,15 +70,11 @@ class Traced:
 
 
 def trace(shifts: Sequence[Shift], better: str, accepted: Collection[int] = ()) -> list[Traced]:
-    """Pair each change for the worse with the change that took it back.
+    """Pair each change of a series, in time order, for the worse with the change that took it back.
 
     Args:
-        shifts: the changes of one series, in time order.
         better: `higher`, `lower` or `neither`; of the last kind nothing recovers.
         accepted: indices of changes whose level afterwards counts as the healthy one from then on.
-
-    Returns:
-        One entry for each shift, in the same order.
     """
     traced: list[Traced] = []
     away: list[int] = []

@@ -69,11 +69,7 @@ def variation(variation_ratio: float) -> Variation:
 
 
 def summarize(values: Sequence[float]) -> Summary:
-    """Median, range and spread of one value per run.
-
-    Raises:
-        ValueError: there is no value, or one that is not finite.
-    """
+    """Return median, range and spread of one finite value per run; ValueError where there is none."""
     if not values or not all(map(isfinite, values)):
         raise ValueError(f"a summary needs finite values, not {list(values)!r}")
     centre = median(values)

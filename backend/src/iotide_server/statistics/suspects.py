@@ -25,12 +25,9 @@ class SuspectRuns:
 
 
 def suspect(values: Sequence[float]) -> SuspectRuns | None:
-    """Two of the last three runs on one side of median -+ max(4 MAD, 3 %) of the runs before them; None: they are not.
+    """Return two of the last three runs beyond median -+ max(4 MAD, 3 %) of those before them, on one side; else None.
 
-    With fewer than eight runs nothing is suspected.
-
-    Args:
-        values: of the segment since the last change, in time order.
+    The values are of the segment since the last change; with fewer than eight nothing is suspected.
     """
     if len(values) < FEWEST_RUNS:
         return None

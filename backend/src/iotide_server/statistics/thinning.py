@@ -16,11 +16,7 @@ FEWEST_POINTS: Final = 5
 
 
 def thinned(times: Sequence[float], values: Sequence[float], most: int) -> list[int]:
-    """Indices of at most so many points, in order: first, last, smallest and largest value, and those that shape it.
-
-    Raises:
-        ValueError: fewer than five points are wanted.
-    """
+    """Return indices of at most this many points (five at least), in order: ends, extremes, and those that shape it."""
     if most < FEWEST_POINTS:
         raise ValueError(f"{most} points are too few to show a series; ask for {FEWEST_POINTS} at least")
     if len(values) <= most:

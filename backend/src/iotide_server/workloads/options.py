@@ -50,14 +50,11 @@ _USUAL_REMEDY = "give a value that fits its schema: {keyword} {limit}"
 def complete_options(
     schema: Mapping[str, Any], defaults: Mapping[str, Any], options: Mapping[str, Any], field: str
 ) -> dict[str, Any]:
-    """All options in base units: those given, defaults for the rest.
-
-    Args:
-        field: where the options stand in the request, for the error.
+    """Return all options in base units: those given, defaults for the rest.
 
     Raises:
-        InvalidInputError: an option is unknown, missing, of the wrong type or out of its range; or the schema itself,
-            stored by an earlier release, is not one that nodes may announce.
+        InvalidInputError: an option is unknown, missing, of the wrong type or out of its range; or nodes may no longer
+            announce the schema, which an earlier release stored.
     """
     judge = _judge(schema, field)
     schema = judge.schema
@@ -98,11 +95,8 @@ def complete_sweep(
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     """Return all options with the first value of each swept one, and all swept values, in base units.
 
-    Each value is judged once, with the first of all others. Of several options together, only the combinations of
-    those that a rule of the schema relates are judged, by that rule alone.
-
-    Args:
-        sweep: the last option changes fastest.
+    The last swept option changes fastest. Each value is judged once, with the first of all others. Of several options
+    together, only the combinations of those that a rule of the schema relates are judged, by that rule alone.
 
     Raises:
         InvalidInputError: as `complete_options` of the first combination that is refused; or there are too many values.
@@ -133,11 +127,7 @@ def complete_sweep(
 def _require_few_swept_steps(
     judge: "_Judge", completed: Mapping[str, Any], sweep: Mapping[str, Sequence[Any]], field: str
 ) -> None:
-    """Check that a sweep is judged within seconds.
-
-    Raises:
-        InvalidInputError: naming the swept options that take most.
-    """
+    """Refuse a sweep that is not judged within seconds, and name the swept options that take most."""
     all_names = judge.weights.steps(completed)
     costs: dict[tuple[str, ...], int] = {
         tuple(sweep): sum(
@@ -240,11 +230,7 @@ def _judge(schema: Mapping[str, Any], field: str) -> _Judge:
 
 @lru_cache(maxsize=256)
 def _prepared(schema_json: str) -> _Judge:
-    """Return the judge of a stored schema.
-
-    Raises:
-        VocabularyError: it cannot be used.
-    """
+    """Return the judge of a stored schema, or raise VocabularyError."""
     schema = in_place(json.loads(schema_json))
     require_options_schema(schema)
     return _Judge(schema, _BoundedValidator(schema), Weights.of(schema), _Relation.all_of(schema))

@@ -13,10 +13,9 @@ Measured = TypeVar("Measured")
 
 
 def primary_metrics(announced: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """Return the primary metrics of a workload, by what the catalogue keeps of its announcement.
+    """Return the primary metrics of an announced workload; agents below wire version 3 name none.
 
-    Agents below wire version 3 name none. Then these are the total and the first metric of which more is better, else
-    the first.
+    Then these are the total and the first metric of which more is better, else the first.
     """
     metrics = [MetricSpec.model_validate(metric) for metric in announced]
     named = frozenset(metric.name for metric in metrics if metric.primary)
@@ -33,11 +32,7 @@ def _higher(metrics: Iterable[MetricSpec]) -> list[MetricSpec]:
 def of_whole_runs(
     measured: Sequence[tuple[str, Collection[str], Measured]], primary: Collection[str]
 ) -> list[Measured]:
-    """Return those that are primary, without what each of several writers did where there is a number of all of them.
-
-    Args:
-        measured: metric and names of the labels of each.
-    """
+    """Return the primary ones of (metric, label names, number); those of single writers only where none is of all."""
     found = [(labels, one) for metric, labels, one in measured if metric in primary]
     return [one for labels, one in found if WRITER not in labels] or [one for _, one in found]
 

@@ -191,10 +191,7 @@ def _on_another(node: Node) -> list[ColumnElement[bool]]:
 
 
 def remove_unused(session: Session, catalogue: Catalogue) -> None:
-    """Remove entries that no node has and no campaign used, with their defaults, once a cluster has many.
-
-    An entry that split series stays as long as another one is known by it.
-    """
+    """Remove entries without node, campaign or series, with their defaults, once a cluster has many."""
     count = select(func.count()).where(Workload.cluster_id == catalogue.cluster_id)
     if session.scalars(count).one() <= MOST_ENTRIES:
         return
@@ -254,10 +251,7 @@ def _names_primary(metrics: SQLColumnExpression[Any]) -> ColumnElement[bool]:
 
 
 def freeze_baseline(session: Session, catalogue: Catalogue, name: str, option_defaults: Json) -> None:
-    """Keep each option's first default for ever.
-
-    An option that a later revision adds is frozen then: with its default, the series goes on.
-    """
+    """Keep each option's first default for ever; also that of an option which a later revision adds."""
     statement = insert(WorkloadBaseline).values(name=catalogue.key(name), option_defaults=option_defaults)
     frozen = statement.excluded.option_defaults.concat(WorkloadBaseline.option_defaults)
     session.execute(
@@ -286,8 +280,7 @@ def catalogue(
 ) -> Slice[Workload]:
     """Return the workloads that living nodes of these clusters have now, newest first; no rejected ones.
 
-    Args:
-        with_former: also those that campaigns of these clusters used and no node has any more.
+    With former ones, also those that campaigns of these clusters used and no node has any more.
     """
     on_a_node = (
         select(NodeWorkload)
@@ -313,11 +306,7 @@ def entries(session: Session) -> Sequence[Workload]:
 
 
 def option_titles(session: Session, names: Collection[str], cluster_ids: Collection[int]) -> dict[str, dict[str, str]]:
-    """Return the titles of all options that workloads of these names ever had; the newest revision names them.
-
-    Args:
-        cluster_ids: whose catalogues are asked, besides iotide's own.
-    """
+    """Return by workload the newest title of each option that it ever had, as iotide or these clusters announced it."""
     is_theirs = Workload.cluster_id.is_(None) | (Workload.cluster_id == any_of(cluster_ids))
     statement = (
         select(Workload.name, Workload.options_schema)

@@ -118,11 +118,7 @@ def own_entries(session: Session) -> list[tuple[Workload, int]]:
 
 
 def _stored(session: Session, node: Node, announced: WorkloadAnnouncement, room: _Room) -> int:
-    """Return the id of its row.
-
-    Raises:
-        VocabularyError: this server cannot use it.
-    """
+    """Store an announcement and return the id of its row, or raise VocabularyError."""
     shipped = as_shipped(announced)
     if shipped is not None:
         return _store_shipped(session, announced, shipped)
@@ -215,15 +211,10 @@ def catalogue(
 
 
 def workload_for(session: Session, name: str, node_ids: Collection[int], *, field: str | None = None) -> Workload:
-    """The one workload of that name that all these nodes can run.
-
-    Args:
-        field: where the name stands in the request, for the errors.
+    """Return the one workload of that name that all these nodes can run.
 
     Raises:
-        WORKLOAD_NOT_FOUND: none of the nodes has it.
-        WORKLOAD_UNAVAILABLE: a node does not have it, or lacks its tool.
-        WORKLOAD_DIFFERS: nodes have it in different versions.
+        WORKLOAD_NOT_FOUND, WORKLOAD_UNAVAILABLE, WORKLOAD_DIFFERS: the nodes have none, or not alike; names `field`.
     """
     rows = repository.availability(session, node_ids)
     offered = {row.node_id: row for row in rows if row.workload.name == name}

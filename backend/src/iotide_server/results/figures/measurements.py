@@ -141,13 +141,9 @@ def _campaign_metric(row: AnyRow) -> CampaignMetric:
 def measured_cells(
     session: Session, campaign_id: int, wanted: MeasureChoice, paging: PageRequest, *, with_single_writers: bool = False
 ) -> Page[MeasuredCell]:
-    """The cells of a campaign, in the matrix's order, with what each valid run says.
+    """Return the cells of a campaign, in the matrix's order, with what each valid run says, or raise NOTHING_TO_SHOW.
 
-    Args:
-        with_single_writers: give for a total also the rates of cells with one writer, which have no total.
-
-    Raises:
-        NOTHING_TO_SHOW: neither a metric nor a counter is named, or both.
+    With single writers, a total also has the rates of cells with one writer, which have no total.
     """
     if (wanted.metric is None) == (wanted.counter is None):
         raise NOTHING_TO_SHOW()
@@ -169,11 +165,7 @@ def measured_cells(
 
 
 def page_of_cells(session: Session, campaign_id: int, wanted: MeasureChoice, paging: PageRequest) -> Page[MeasuredCell]:
-    """As `measured_cells`, of no more cells than have `MOST_NUMBERS` numbers together; of one at least.
-
-    Raises:
-        NOTHING_TO_SHOW: as `measured_cells`.
-    """
+    """As `measured_cells`, of no more cells than have `MOST_NUMBERS` numbers together; of one at least."""
     place = {"campaign_id": campaign_id, "after_id": paging.after_id, "limit": paging.limit}
     cell_ids = [row.id for row in session.execute(_CELLS, {**place, "workload": wanted.workload})]
     counts = session.execute(_NUMBERS, {"cell_ids": cell_ids, "metric": wanted.metric})

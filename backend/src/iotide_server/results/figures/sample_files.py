@@ -19,10 +19,7 @@ _Names = Mapping[str, Sequence[str]]
 
 
 def campaign_samples_csv(database: Database, campaign_id: int) -> Iterator[str]:
-    """All samples of a campaign as CSV in pieces of many lines: a header, then one number a line.
-
-    Each piece has a transaction of its own, so that a slow reader keeps none open.
-    """
+    """Yield all samples of a campaign as CSV, a header first; between the pieces no transaction is open."""
     with database.transaction(statement_seconds=EXPORT_STATEMENT_SECONDS) as session:
         names: _Names = dict(zip(_SPREAD, queries.campaign_names(session, campaign_id), strict=True))
     last: AnyRow | None = None

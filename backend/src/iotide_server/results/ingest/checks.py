@@ -44,14 +44,7 @@ def check_samples(
     target_ids: frozenset[int],
     field: str = "samples",
 ) -> None:
-    """Refuse a sample that the workload's announcement or the run's targets do not cover.
-
-    Args:
-        field: where they stand in what was sent.
-
-    Raises:
-        METRIC_NOT_DECLARED, LABEL_NOT_DECLARED, TARGET_NOT_MEASURED: with the place of the first such sample.
-    """
+    """Refuse the first sample that the workload's announcement or the run's targets do not cover."""
     for index, sample in enumerate(samples):
         metric = metrics.get(sample.metric)
         if metric is None:
@@ -83,11 +76,7 @@ def _check_target(target_id: int | None, target_ids: frozenset[int], field: str)
 def check_flags(
     flags: Sequence[Flag], target_ids: frozenset[int], limits: ReportLimits = DEFAULTS, field: str = "flags"
 ) -> None:
-    """Refuse a flag with labels that no number may have, or of a target that the run does not load; and too many bytes.
-
-    Raises:
-        REPORT_TOO_LARGE, TARGET_NOT_MEASURED: with the place of the first such flag, or of all.
-    """
+    """Refuse a flag of a foreign target or with labels that no number may have, and too many bytes of flags."""
     for index, flag in enumerate(flags):
         _check_target(flag.target_id, target_ids, f"{field}[{index}].target_id")
         _check_labels(flag.labels, limits, f"{field}[{index}].labels")
@@ -99,11 +88,7 @@ def check_flags(
 
 
 def check_steps(steps: Sequence[StepRecord], target_ids: frozenset[int]) -> None:
-    """Refuse a step with numbers that no process can have, or of a target that the run does not load.
-
-    Raises:
-        TARGET_NOT_MEASURED, InvalidInputError: with the place of the first such step.
-    """
+    """Refuse the first step with numbers that no process can have, or of a target that the run does not load."""
     for index, step in enumerate(steps):
         _check_target(step.target_id, target_ids, f"steps[{index}].target_id")
         for name in ("wall_seconds", "user_seconds", "system_seconds"):
@@ -130,14 +115,7 @@ def _shown(value: float) -> str:
 
 
 def check_size(samples: Sequence[SampleMessage], limits: ReportLimits = DEFAULTS, field: str = "samples") -> None:
-    """Refuse a result with more numbers, series or labels than a node may report.
-
-    Args:
-        field: where the samples stand in the request.
-
-    Raises:
-        REPORT_TOO_LARGE: names the field, what was counted there and the limit.
-    """
+    """Refuse with REPORT_TOO_LARGE a result with more numbers, series or labels than a node may report."""
     if len(samples) > limits.samples:
         raise REPORT_TOO_LARGE(
             what="samples", field=field, count=len(samples), limit=limits.samples, remedy=_FEWER_VALUES
@@ -166,11 +144,7 @@ def check_size(samples: Sequence[SampleMessage], limits: ReportLimits = DEFAULTS
 
 
 def check_described(finish: FinishRequest, limits: ReportLimits = DEFAULTS) -> None:
-    """Refuse a result with more flags, steps or facts, in bytes, than a node may report.
-
-    Raises:
-        REPORT_TOO_LARGE: names the field, its bytes as JSON and the limit.
-    """
+    """Refuse with REPORT_TOO_LARGE a result with more bytes of flags, steps or facts than a node may report."""
     bounds = (
         (("flags", "not_judged"), limits.flag_bytes),
         (("steps",), limits.step_bytes),
@@ -210,11 +184,7 @@ def _check_labels(labels: Mapping[str, Label], limits: ReportLimits, place: str)
 
 
 def check_curve(piece: CurvePiece) -> Stretch:
-    """The piece as a stretch that PostgreSQL can hold.
-
-    Raises:
-        InvalidInputError: a value that is no finite float4, or a time or a step that only a broken clock gives.
-    """
+    """Return the piece as a stretch of finite float4 values; InvalidInputError where PostgreSQL cannot hold it."""
     values = tuple(array("f", piece.values))  # what a float4 keeps of them, infinite where it cannot
     for given, kept in zip(piece.values, values, strict=True):
         if not isfinite(kept):
@@ -235,12 +205,7 @@ def check_curve(piece: CurvePiece) -> Stretch:
 
 
 def check_artefact(name: str, sha256: str, content: bytes) -> None:
-    """Refuse content that is too large or not what its digest says.
-
-    Raises:
-        ARTEFACT_TOO_LARGE: more than MAX_ARTEFACT_BYTES.
-        DIGEST_MISMATCH: names both digests.
-    """
+    """Refuse content that is larger than MAX_ARTEFACT_BYTES or has another digest."""
     if len(content) > MAX_ARTEFACT_BYTES:
         raise ARTEFACT_TOO_LARGE(name=name, size_bytes=len(content), limit_bytes=MAX_ARTEFACT_BYTES)
     found = hashlib.sha256(content).hexdigest()

@@ -117,11 +117,7 @@ def _start(stretch: Stretch) -> datetime:
 
 
 def thin(stretches: Sequence[Stretch], max_points: int) -> ThinnedCurve:
-    """At most `max_points` means over equal spans of time, with their ranges, from the first step to the last.
-
-    Args:
-        stretches: of one counter, at least one.
-    """
+    """Return at most `max_points` means of one counter's stretches over equal spans of time, with their ranges."""
     started_at = min(map(_start, stretches))
     span_seconds = (max(stretch.ended_at for stretch in stretches) - started_at).total_seconds()
     step_seconds = min(stretch.step_seconds for stretch in stretches)
@@ -169,12 +165,9 @@ def _spans(stretches: Iterable[Stretch], started_at: datetime, width_seconds: fl
 
 
 def thin_old(stretches: Sequence[Stretch], step_seconds: float) -> list[Stretch]:
-    """One counter's stretches as means over longer steps with their ranges, in rows as long as any.
+    """Return one counter's stretches, by start, as means over longer steps with their ranges, in rows as long as any.
 
     A step in which nothing was measured ends a stretch. What is measured so rarely already stays as it is.
-
-    Args:
-        stretches: of one counter, at least one, by start.
     """
     shortest = min(stretch.step_seconds for stretch in stretches)
     if shortest >= step_seconds:

@@ -156,11 +156,7 @@ class StoredChunk:
 
 
 def measured_cell(session: Session, cell_id: int, revision: int | None = None) -> SeriesCell:
-    """The cell with its nodes, targets and workload, as measured by the workload's own or by another revision.
-
-    Raises:
-        REVISION_UNKNOWN: no agent announced that revision.
-    """
+    """Return the cell as measured by its own revision of the workload or by another one, or raise REVISION_UNKNOWN."""
     cell = session.execute(_MEASURED_CELL.where(Cell.id == cell_id)).one()
     measuring: Row[Any] = cell
     if revision is not None and revision != cell.revision:
@@ -198,11 +194,7 @@ def _revision(session: Session, cell: Row[Any], revision: int) -> Row[Any]:
 
 
 def ensure_series(session: Session, digests: Collection[str], row_of: Callable[[str], Json]) -> dict[str, int]:
-    """Ids of series by the digest of their key; those that are missing are made, whoever else makes them too.
-
-    Args:
-        row_of: its columns, by its digest.
-    """
+    """Return ids of series by digest of their key; make the missing ones with the columns that `row_of` gives."""
     known = _series_ids(session, digests)
     missing = [row_of(digest) for digest in set(digests) - known.keys()]
     if missing:
@@ -326,11 +318,7 @@ def lock_order(session: Session, order_id: int) -> None:
 def chunks_between(
     session: Session, order_id: int, arrived: Mapping[str, Sequence[Stretch]]
 ) -> dict[str, dict[datetime, StoredChunk]]:
-    """Return the rows that touch the span of what arrived of their counter, or end a step before, by counter and start.
-
-    Args:
-        arrived: by counter.
-    """
+    """Return by counter and start the rows that touch the span of what arrived of it, or end a step before."""
     firsts = [min(stretch.started_at for stretch in own) for own in arrived.values()]
     longest = [max(stretch.step_seconds for stretch in own) * (MAX_CHUNK_VALUES + 1) for own in arrived.values()]
     values = {

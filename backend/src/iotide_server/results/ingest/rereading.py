@@ -60,13 +60,9 @@ def read_again(  # noqa: PLR0913 - each is a part of what is asked
     failed because its output could not be read has then finished.
 
     Raises:
-        RUN_NOT_FOUND: there is none that the caller may see.
-        RAW_OUTPUT_REMOVED: what it would be read from is gone.
-        RUN_NOT_READABLE: it did not finish for other reasons, or is of before readings were kept.
-        ORDERS_DIFFER: not all orders of that attempt are named, or others.
+        RUN_NOT_FOUND, RAW_OUTPUT_REMOVED, RUN_NOT_READABLE, ORDERS_DIFFER: it is not readable, or by other orders.
         REVISION_UNKNOWN, InvalidInputError: its workload announced no such revision, metric or label.
-        REPORT_TOO_LARGE: there are more numbers or series than a node may report at once or in a day.
-        DAY_FULL: the node has sent as many bytes today as it may.
+        REPORT_TOO_LARGE, DAY_FULL: there is more than a node may report at once or in a day.
     """
     run = runs.lock_changeable(session, principal, run_id)
     thinned = session.get(ThinnedRun, run_id)
@@ -168,11 +164,7 @@ def _write_down(session: Session, principal: Principal, run: Run, change: tuple[
 
 
 def reading(session: Session, principal: Principal, reading_id: int) -> ReadingDetail:
-    """A reading with the numbers that it gave.
-
-    Raises:
-        READING_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return a reading with the numbers that it gave, or raise READING_NOT_FOUND."""
     missing = READING_NOT_FOUND(reading_id=reading_id)
     found = readings.visible(session, reading_id)
     if found is None:

@@ -60,16 +60,12 @@ POINTS = "points"
 def ingest(
     session: Session, order: Order, finish: FinishRequest, now: datetime, limits: ReportLimits = DEFAULTS
 ) -> int:
-    """Store the result of an order that loads: samples, flags, environment and curves; its artefacts came before.
+    """Store the result of an order that loads: samples, flags, environment and curves; return how many series it began.
 
     Asks for the points of the cell to be computed when the run finished. Doing it again changes nothing.
 
-    Returns:
-        How many series it began.
-
     Raises:
-        InvalidInputError: samples or curves that the workload's announcement does not cover, or too many of them.
-        REPORT_TOO_LARGE: the node would begin more series today than it may.
+        InvalidInputError, REPORT_TOO_LARGE: the announcement does not cover it, or it is more than the node may report.
     """
     check_size(finish.samples, limits)
     check_described(finish, limits)
@@ -106,11 +102,7 @@ def ingest(
 def ingest_observed(
     session: Session, order: Order, finish: FinishRequest, now: datetime, limits: ReportLimits = DEFAULTS
 ) -> None:
-    """Store what a node saw that only observed: its curves, and what it said of itself, which is not the run's own.
-
-    Raises:
-        InvalidInputError: curves that cannot be stored.
-    """
+    """Store what a node saw that only observed: its curves, and what it said of itself, which is not the run's own."""
     check_described(finish, limits)
     store_curves(session, order.id, finish.curves, limits.of_order(order.offered_at, now))
     order.environment_sha256 = canonical_sha256(finish.environment)
@@ -121,14 +113,7 @@ def ingest_observed(
 def check_day(
     session: Session, node_id: int, size_bytes: int, limits: ReportLimits = DEFAULTS, field: str = "result"
 ) -> None:
-    """Refuse a result of a node that has sent as many bytes today as it may.
-
-    Args:
-        field: what is refused of the request.
-
-    Raises:
-        DAY_FULL: with what the node would have sent, and the limit.
-    """
+    """Refuse with DAY_FULL a result of a node that has sent as many bytes today as it may."""
     today_bytes = repository.raw_bytes_today(session, node_id) + size_bytes
     if today_bytes > limits.raw_bytes_a_day:
         raise DAY_FULL(field=field, size_bytes=today_bytes, limit_bytes=limits.raw_bytes_a_day)
@@ -147,14 +132,7 @@ def series_begun(rows: Sequence[Json], newest_id: int) -> int:
 
 
 def check_series(session: Session, node_id: int, new_series: int, limits: ReportLimits, field: str = "samples") -> None:
-    """Refuse numbers that begin more series of a node than it may begin in a day.
-
-    Args:
-        field: where they stand in what was sent.
-
-    Raises:
-        REPORT_TOO_LARGE: with the series of the day, and the limit.
-    """
+    """Refuse with REPORT_TOO_LARGE numbers that begin more series of a node than it may begin in a day."""
     if not new_series:
         return
     today = repository.series_today(session, node_id) + new_series
@@ -232,11 +210,9 @@ def _racer(session: Session, node_id: int, started_at: datetime, wall_seconds: S
 
 
 def _not_judged(others: list[Json] | None, finish: FinishRequest, node: str) -> list[Json] | None:
-    """The checks of a run without an answer, of a gang with the node; None where one of its agents does not report it.
+    """Return the checks of a run without an answer, with the node of each where others delivered before.
 
-    Args:
-        others: of nodes that delivered before.
-        node: empty where it is the only one.
+    None where one of its agents does not report them.
     """
     if others is None or finish.not_judged is None:
         return None
@@ -268,16 +244,11 @@ def is_rejected(flags: Iterable[Json], samples: Sequence[SampleMessage]) -> bool
 def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
     session: Session, order: Order, name: str, sha256: str, content: bytes, *, limits: ReportLimits = DEFAULTS
 ) -> None:
-    """Store a piece of raw output, once however often it is sent.
-
-    Args:
-        order: locked; once it has ended, what it has is kept as it is and only more may come.
+    """Store a piece of raw output of a locked order, once however often it is sent.
 
     Raises:
-        ARTEFACT_TOO_LARGE: more than 16 MiB.
-        RAW_OUTPUT_FULL: the order, or its node today, has sent as much as it may.
-        DIGEST_MISMATCH: the content has another digest.
-        ARTEFACT_KEPT, TOO_MANY_ARTEFACTS: the order's raw output does not take it.
+        ARTEFACT_TOO_LARGE, RAW_OUTPUT_FULL, TOO_MANY_ARTEFACTS: it is more than may be kept.
+        DIGEST_MISMATCH, ARTEFACT_KEPT: the content has another digest, or the order ended with another of the name.
     """
     check_artefact(name, sha256, content)
     stored = repository.artefact_digests(session, order.id)
@@ -314,17 +285,12 @@ def store_curves(
     *,
     day_bytes: int = 0,
 ) -> int:
-    """Append per-second values to the order's curves; what is already known changes nothing.
+    """Append per-second values to the order's curves, and return the bytes that they count to the node's day.
 
-    Args:
-        day_bytes: what the node has sent today; 0 where the caller judges that.
-
-    Returns:
-        The bytes that the new values count to the node's day.
+    What is already known changes nothing. `day_bytes` is what the node has sent today; 0 where the caller judges that.
 
     Raises:
-        DAY_FULL: the node has sent as much today as it may; nothing was stored.
-        InvalidInputError: values or times that cannot be stored, or more of them than the order may have.
+        DAY_FULL, InvalidInputError: nothing is stored, since it is too much or cannot be stored.
     """
     arrived: dict[str, list[Stretch]] = defaultdict(list)
     for piece in pieces:

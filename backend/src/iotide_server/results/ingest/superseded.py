@@ -52,12 +52,7 @@ _Key = tuple[str, frozenset[tuple[str, Label]], int | None]
 def superseded(
     workload: str, revision: int, target_count: int, samples: Sequence[SampleMessage]
 ) -> list[Superseded | None]:
-    """Return for each number of a result why it does not count; None: it does.
-
-    Args:
-        revision: of the workload's parser that read them.
-        target_count: how many targets the run loaded together.
-    """
+    """Return for each number of a result, read by this revision's parser, why it does not count; None: it does."""
     plain = Counter(_without_writer(sample) for sample in samples)
     is_old = revision < _RIGHT_FROM.get(workload, 0)
     of_writers = None

@@ -114,12 +114,11 @@ def _is_surface(session: Session, principal: Principal, name: str) -> bool:
 
 
 def surface(session: Session, principal: Principal, wanted: SurfaceChoice) -> Surface:
-    """The surface of A, and of B with the difference.
+    """Return the surface of A, and of B with the difference.
 
     Raises:
         RUN_NOT_FOUND, CAMPAIGN_NOT_FOUND, SURFACE_CELL_NOT_FOUND: there is none that the caller may see.
-        NO_SURFACE: a source has no numbers of two sizes each.
-        METRIC_NOT_MEASURED, OPERATION_NOT_MEASURED: no side has it.
+        NO_SURFACE, METRIC_NOT_MEASURED, OPERATION_NOT_MEASURED: the numbers are not there.
         SURFACE_TOO_LARGE: its sizes are too many to lay out.
     """
     named = [("a", wanted.a), *([("b", wanted.b)] if wanted.b else [])]

@@ -80,11 +80,7 @@ def _is_quiet(course: SeriesCourse | None) -> bool:
 
 
 def analyse_young(session: Session, series_ids: Sequence[int]) -> list[int]:
-    """As `analyse_series` of each, where a series has too few points for any answer and nothing else to be judged.
-
-    Returns:
-        The others.
-    """
+    """As `analyse_series`, of series with too few points for any answer and nothing else; return the others."""
     looked_at = repository.write_young(session, series_ids, FEWEST_SUSPECTED, FEWEST_RUNS, DETECTOR)
     young = [row for row in looked_at if row.is_young]
     put_usual_gaps(session, [row.id for row in young])

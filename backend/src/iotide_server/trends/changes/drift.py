@@ -31,10 +31,7 @@ class Drift(Output):
 
     @classmethod
     def read(cls, stored: Json | None) -> "Drift | None":
-        """Return the drift of a course; None where there is none, or where the previous release stored it.
-
-        That one had no line, and told the change as a share of the median.
-        """
+        """Return the drift of a course; None where there is none, or where an earlier release stored it."""
         return None if stored is None or "start" not in stored else cls.model_validate(stored)
 
     @property

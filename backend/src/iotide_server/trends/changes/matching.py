@@ -18,14 +18,9 @@ class Matched:
 
 
 def match_changes(changes: Sequence[LevelChange], stored: Sequence[datetime], times: Sequence[datetime]) -> Matched:
-    """Each change is the nearest stored one within six points that no nearer change is.
+    """Match each change with the nearest stored one within six points that no nearer change is.
 
-    A stored change is where its first point would stand now, also if that point is gone: points come late, and go with
-    runs that are rejected.
-
-    Args:
-        stored: when the first point after each stored change was measured.
-        times: of the points of the series, in order.
+    A stored change is where its first point would stand now among the sorted `times`, also if that point is gone.
     """
     places = [bisect_left(times, at) for at in stored]
     distances = sorted(

@@ -41,13 +41,7 @@ class NoiseChange(BaseModel):
 def noise_change(
     found: ScatterChange, times: Sequence[datetime], before: NoiseChange | None, point_count: int, now: datetime
 ) -> NoiseChange:
-    """What is kept of an analysis: the same change as before, confirmed by enough more points, or a new one.
-
-    Args:
-        times: of the points that were looked at, in order.
-        before: what the analysis before this one left.
-        point_count: of the series.
-    """
+    """Return what is kept of an analysis: the change `before`, confirmed by enough more points, or a new one."""
     made = NoiseChange(
         at=times[found.index],
         previous_at=times[found.index - 1],

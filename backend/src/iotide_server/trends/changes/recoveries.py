@@ -8,10 +8,7 @@ from iotide_server.trends.models import ChangePoint
 
 
 def write_recoveries(rows: Sequence[ChangePoint], better: str) -> None:
-    """Write to each change of a series that is still found, in time order, what took it back or what it took back.
-
-    Only a confirmed change ends another one.
-    """
+    """Write to each found change, in time order, what took it back; only a confirmed change ends another."""
     found = [row for row in rows if row.gone_at is None]
     for row in rows:
         row.recovered_by_id = row.recovered_at = row.healthy_level = row.healthy_until = None

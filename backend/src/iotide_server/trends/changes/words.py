@@ -40,11 +40,7 @@ def change_words(
     better: str,
     past: Ended | Regained | None = None,
 ) -> str:
-    """Return a change of level as a sentence.
-
-    For instance `12.0 % lower, worse: 40 points against 60 before`, or, of one that ended,
-    `12.0 % lower from 11 Aug to 20 Sep 2026, recovered: 40 points against 60 before`.
-    """
+    """Return a change of level as a sentence, such as `12.0 % lower, worse: 40 points against 60 before`."""
     counts = f"{points_after} points against {points_before} before"
     shift = shift_words(shift_ratio)
     if isinstance(past, Ended):
@@ -72,10 +68,7 @@ def _regained_words(past: Regained) -> str:
 
 
 def direction(shift_ratio: float | None, better: str) -> Direction | None:
-    """Whether a change is to the better; None where nobody says of the metric which way is better.
-
-    Without a ratio it was 0 before, and rose.
-    """
+    """Return whether a change is better, by its ratio (None: it rose from 0); None where neither way is better."""
     if better not in {"higher", "lower"}:
         return None
     is_higher = shift_ratio is None or shift_ratio > 0

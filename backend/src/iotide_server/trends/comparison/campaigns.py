@@ -37,8 +37,7 @@ def compare_campaigns(session: Session, principal: Principal, a: Side, b: Side) 
     """Compare the cells of two campaigns that belong together, or the two that are named.
 
     Raises:
-        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
-        COMPARED_CELL_NOT_FOUND: a campaign has no cell of that number.
+        CAMPAIGN_NOT_FOUND, COMPARED_CELL_NOT_FOUND: there is none that the caller may see.
         NOTHING_ALIKE: it is not clear which cells belong together.
     """
     for side in (a, b):

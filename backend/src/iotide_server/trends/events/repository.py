@@ -61,10 +61,7 @@ MOST_NEAR: Final = 20
 
 
 def note(session: Session, seen: Event) -> int:
-    """Store what runs on these nodes saw differ, unless another series saw it; return the id of the event.
-
-    What several series saw of it narrows down when it was.
-    """
+    """Store what runs saw differ on these nodes, or narrow down the same event of another series; return its id."""
     session.execute(_LOCK, {"cluster_id": seen.cluster_id})
     alike = select(Event).where(
         Event.cluster_id == seen.cluster_id,

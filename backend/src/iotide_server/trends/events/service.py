@@ -37,8 +37,7 @@ def add(session: Session, principal: Principal, wanted: EventInput, now: datetim
 
     Raises:
         CLUSTER_NOT_FOUND, NODE_NOT_FOUND, TARGET_NOT_FOUND: there is none that the caller may see.
-        QUOTA_REACHED: people added as many events to the cluster today as they may, also ones removed since.
-        InvalidInputError: it has not happened yet.
+        QUOTA_REACHED, InvalidInputError: it is one too many today, or has not happened yet.
     """
     cluster = clusters.cluster_named(session, principal, wanted.cluster, Role.OPERATOR, field="cluster")
     added = Addition(QuotaKind.EVENTS, cluster.id, principal.user_id, now)
@@ -70,12 +69,7 @@ def add(session: Session, principal: Principal, wanted: EventInput, now: datetim
 
 
 def remove(session: Session, principal: Principal, event_id: int, now: datetime) -> None:
-    """Take back what a person said.
-
-    Raises:
-        EVENT_NOT_FOUND: there is none that the caller may see.
-        EVENT_SEEN: runs saw it.
-    """
+    """Take back what a person said; EVENT_NOT_FOUND where there is none, EVENT_SEEN where runs saw it."""
     event = principal.require_row(Role.OPERATOR, session.get(Event, event_id), EVENT_NOT_FOUND(event_id=event_id))
     if event.kind != "manual":
         raise EVENT_SEEN(event_id=event_id)

@@ -52,11 +52,7 @@ class PeerName(NamedTuple):
 
 
 def equal_series(kind: PeerKind, series: Iterable[AnyRow], known: Mapping[int, PeerName]) -> Iterator[EqualSeries]:
-    """Part series that are alike except for their node, target or OST by what these have in common.
-
-    Args:
-        known: nodes or targets by id; what is not among them has no peers.
-    """
+    """Part series that differ in node, target or OST by what these have in common; only `known` ones have peers."""
     groups: dict[str, dict[str, AnyRow]] = defaultdict(dict)
     for one in series:
         peer = _peer(kind, one, known)

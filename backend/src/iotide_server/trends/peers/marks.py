@@ -41,20 +41,12 @@ class Marked:
 
 
 def judge_peers(session: Session, campaign_id: int) -> None:
-    """Mark the odd ones of a campaign, and have the points of cells computed again whose marks changed.
-
-    Harmless to do twice, also at once: what is found does not depend on the marks, so that the second time nothing
-    changes, and nothing more is wanted.
-    """
+    """Mark the odd ones of a campaign, and have the points of cells with other marks computed again; safe to repeat."""
     judge_together(session, [campaign_id])
 
 
 def judge_together(session: Session, campaign_ids: Sequence[int]) -> list[int]:
-    """As `judge_peers` of the first, and of those that measure its equals: their newest cells were judged with it.
-
-    Returns:
-        The others.
-    """
+    """As `judge_peers` of the first and of those that measure its equals; return the others."""
     first, *others = campaign_ids
     marked = mark_odd_runs(session, first)
     want_all(session, POINTS, marked.changed, transaction_time(session))

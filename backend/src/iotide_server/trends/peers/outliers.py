@@ -52,11 +52,7 @@ class Outliers:
     """
 
     def __init__(self, primary: Collection[str]) -> None:
-        """Start with no series.
-
-        Args:
-            primary: metrics.
-        """
+        """Start with no series, for these primary metrics."""
         self._primary = primary
         self._found: dict[bool, dict[int, FewFlags]] = {True: defaultdict(FewFlags), False: defaultdict(FewFlags)}
         self._has_whole = False

@@ -108,9 +108,9 @@ _MEASURED_AGAIN: Final = text(
 
 
 def alike(session: Session, kind: PeerKind, cluster_id: int, wanted: PeerFilter) -> Iterator[list[AnyRow]]:
-    """Yield, set by set, the series of a cluster with points that are alike but for their node, target or OST.
+    """Yield, set by set, the series of a cluster with points that differ in node, target or OST alone; three at least.
 
-    PostgreSQL finds the sets, and leaves out those of one or two series. A set of more than `MOST_PEERS` is logged.
+    A set of more than `MOST_PEERS` is logged and left out.
     """
     values = {
         "cluster_id": cluster_id,

@@ -52,11 +52,7 @@ class PeerChoice:
 
 
 def cluster_peers(session: Session, principal: Principal, cluster_id: int, wanted: PeerChoice) -> Peers:
-    """Groups of equals, those with an odd one first; those with too few runs to be compared say so, and come last.
-
-    Raises:
-        CLUSTER_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return groups of equals, odd ones first and those with too few runs last, or raise CLUSTER_NOT_FOUND."""
     clusters.cluster(session, principal, cluster_id)
     workloads = None if wanted.workload is None else [wanted.workload]
     kinds = list(PeerKind) if wanted.kind is None else [wanted.kind]
@@ -102,12 +98,9 @@ def groups_of_equals(
 def with_newest_runs(
     session: Session, groups: Iterable[Group], before: datetime | None = None
 ) -> Iterator[tuple[Group, NewestRuns]]:
-    """Yield each group with what the newest valid runs of its series say, since each has been at the level of now.
+    """Yield each group with its newest valid runs at the level of now, or of just before a moment.
 
     A group with more than `MOST_LEVELS` of them is logged and left out.
-
-    Args:
-        before: as it was to be seen just before that moment; None: now.
     """
     for some in _together(groups):
         runs = _newest_runs(session, {series.id for group in some for series in group.series.values()}, before)

@@ -43,10 +43,6 @@ _FAILED: Final = text(
 def failed_cells(
     session: Session, series: SeriesOutput, since: datetime | None, until: datetime | None
 ) -> Sequence[Row[Any]]:
-    """Return the cells of a series with failed runs in a span, in time order, the newest if there are too many.
-
-    Returns:
-        Of each campaign_id, cell_id, run_count, and of its last failed run `at`, run_id, reason_code and reason.
-    """
+    """Return the newest cells of a series with failed runs in a span, in time order, as rows of `Failure`."""
     values = {"series_id": series.id, "since": since, "until": until, "most": MOST_FAILURES, "with_names": are_shown()}
     return list(reversed(session.execute(_FAILED, values).all()))

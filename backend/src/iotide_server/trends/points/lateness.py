@@ -20,11 +20,7 @@ class ScheduledSeries:
     lateness: Lateness
 
     def words(self, failing: Mapping[int, FailingSchedule]) -> str:
-        """Say since when it has no data and why.
-
-        Args:
-            failing: by id, the schedules that fail.
-        """
+        """Say since when it has no data and why, given the failing schedules by id."""
         known = failing.get(self.expected.schedule_id)
         if known is not None:
             return stale_words(self.lateness.last_at, known.words)
@@ -35,10 +31,6 @@ class ScheduledSeries:
 def scheduled_series(
     session: Session, now: datetime, cluster_ids: frozenset[int] | None = None
 ) -> Iterator[ScheduledSeries]:
-    """The series in these clusters (None: everywhere) that an active schedule measures, by series, late or not.
-
-    Args:
-        now: by the database's clock or ours; a tolerance of an hour does not mind.
-    """
+    """Yield the series in these clusters (None: everywhere) that an active schedule measures, late or not."""
     for expected in expected_series(session, cluster_ids):
         yield ScheduledSeries(expected, lateness(expected.times, expected.firings, now))

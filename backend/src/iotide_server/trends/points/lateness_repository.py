@@ -71,10 +71,7 @@ class ExpectedSeries:
 
 
 def expected_series(session: Session, cluster_ids: frozenset[int] | None = None) -> Iterator[ExpectedSeries]:
-    """Yield all in these clusters (None: everywhere), by series; of two schedules that measure one the later counts.
-
-    Where a schedule is paused, ended or removed, nothing is expected.
-    """
+    """Yield all in these clusters (None: everywhere) that an active schedule measures; of two the later counts."""
     values = {
         "cluster_ids": None if cluster_ids is None else sorted(cluster_ids),
         "points": MOST_POINTS,

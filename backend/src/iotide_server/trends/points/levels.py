@@ -81,11 +81,7 @@ class CellLevels:
     """The levels of a cell's valid runs, those of the sums over the nodes of a gang included."""
 
     def __init__(self, session: Session, cell_id: int, besides: FlagCode) -> None:
-        """Read the numbers once, a few runs at a time.
-
-        Args:
-            besides: flags of this code say nothing of a number.
-        """
+        """Read the numbers once, a few runs at a time; flags of the code `besides` say nothing of a number."""
         self._session = session
         self._held: list[Level] = []
         self._is_stored = False

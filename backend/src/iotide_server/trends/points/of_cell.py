@@ -23,12 +23,7 @@ class CellPoint:
 def cell_points(
     series: Iterable[LevelSeries], started_at: Mapping[int, datetime], outliers: Mapping[int, Sequence[Flag]]
 ) -> Iterator[CellPoint]:
-    """Yield one point per series. A run counts once in each.
-
-    Args:
-        started_at: by run.
-        outliers: by run, the flags that its levels do not bear yet.
-    """
+    """Yield one point per series, in which a run counts once; `outliers` are flags that the levels do not bear yet."""
     for one in series:
         summary = summarize([level.value for level in one.levels])
         flags = frozenset().union(*(_flags(one, level, outliers.get(level.run_id, ())) for level in one.levels))

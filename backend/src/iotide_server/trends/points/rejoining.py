@@ -62,8 +62,7 @@ def undo(session: Session, principal: Principal, entry_ids: Collection[int], now
     """Take entries out of their catalogues, all or none, and move the numbers of series that they split back.
 
     Raises:
-        CATALOGUE_ENTRY_NOT_FOUND: there is none of an id, or it is of a workload that iotide ships.
-        CATALOGUE_ENTRY_IN_USE: a node in service still has one.
+        CATALOGUE_ENTRY_NOT_FOUND, CATALOGUE_ENTRY_IN_USE: iotide ships it or has none, or a node in service has it.
     """
     return [_undo(session, principal, entry_id, now) for entry_id in sorted(set(entry_ids))]
 
@@ -161,11 +160,7 @@ def _reached(session: Session, entry: Workload) -> list[Catalogue]:
 
 
 def _thaw(session: Session, entry: Workload, catalogue: Catalogue, now: datetime) -> tuple[set[str], int]:
-    """Give back the defaults that the entry froze to who comes next, and the keys that follow to cells and series.
-
-    Returns:
-        The options, and the number of series whose numbers moved.
-    """
+    """Give frozen defaults to the next entry and keys to cells and series; return options and moved series."""
     frozen = session.get(WorkloadBaseline, catalogue.key(entry.name), with_for_update=True)
     if frozen is None:
         return set(), 0
@@ -258,11 +253,7 @@ def _rekey(session: Session, identities: Mapping[int, _Identity], now: datetime)
 def _move(
     session: Session, series: Series, to: _Identity, now: datetime, of_cells: Collection[int] | None = None
 ) -> None:
-    """Give the series this key, or its numbers to the series that has it.
-
-    Args:
-        of_cells: whose numbers move; None: all of them.
-    """
+    """Give the series this key, or its numbers (those of `of_cells`; None: all) to the series that has it."""
     revision = series.series_revision if to.series_revision is None else to.series_revision
     key_sha256 = _key(series, revision, to.options_sha256, series.superseded)
     cell_ids = _cells_of(session, series)

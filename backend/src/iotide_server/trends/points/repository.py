@@ -154,11 +154,7 @@ def lock_finished_runs(session: Session, cell_id: int) -> list[FinishedRun]:
 
 
 def put_flags(session: Session, code: FlagCode, flags: Mapping[int, Sequence[Flag]]) -> None:
-    """Have exactly these flags of this code on each run, after its others.
-
-    Args:
-        flags: by run.
-    """
+    """Have exactly these flags of this code, by run, on each run, after its others."""
     stored = [json.dumps([flag.model_dump(mode="json") for flag in own]) for own in flags.values()]
     changed = session.scalars(_PUT_FLAGS, {"code": code, "run_ids": list(flags), "flags": stored})
     for run_id in changed:
@@ -240,10 +236,7 @@ def count_points(session: Session, series_id: int, since: datetime | None = None
 def write_young(
     session: Session, series_ids: Sequence[int], fewest: int, answered: int, detector: str
 ) -> list[Row[Any]]:
-    """Write of each of these series with fewer than `fewest` points how many it has, and that it is too short.
-
-    Args:
-        answered: so many points allow an answer.
+    """Write of each of these series with fewer than `fewest` points that it is too short; `answered` allow an answer.
 
     Returns:
         Of each series that is there: id, cluster_id, whether this is its whole analysis (`is_young`; else nothing was

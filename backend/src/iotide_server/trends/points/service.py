@@ -64,11 +64,10 @@ ANALYSED_AFTER: Final = timedelta(seconds=5)
 
 
 def recompute_points(session: Session, cell_id: int) -> None:
-    """Make the points of a cell say what its valid finished runs say; harmless to do twice, also at once.
+    """Make the points of a cell say what its valid finished runs say; safe to repeat, also at once.
 
-    Marks its runs whose environment differs from the previous run's, and those that lie far from the others, first, so
-    that the points carry the marks, tells browsers which series changed, has these analysed, and judged
-    among their equals.
+    It first marks runs in another environment and outliers, so that the points carry the marks. Then it publishes the
+    series that changed, and asks for their analysis and for the judgement of peers.
     """
     cell = repository.lock_cell(session, cell_id)
     if cell is None:
@@ -153,11 +152,10 @@ def _note_environment_changes(session: Session, cluster_id: int, cell_id: int, r
 
 
 def series_points(session: Session, principal: Principal, series_id: int, span: SpanChoice, now: datetime) -> Points:
-    """Points of a series in time order, column by column.
+    """Return points of a series in time order, column by column.
 
     Raises:
-        SERIES_NOT_FOUND: there is none that the caller may see.
-        InvalidInputError: the span ends before it begins.
+        SERIES_NOT_FOUND, InvalidInputError: the caller may see none, or the span ends before it begins.
     """
     series = results.series(session, principal, series_id)
     if span.since is not None and span.until is not None and span.since > span.until:
@@ -193,21 +191,12 @@ def _gaps(times: Sequence[datetime], span: SpanChoice, now: datetime) -> FoundGa
 def points_of_series(
     session: Session, principal: Principal, series_ids: Sequence[int], span: SpanChoice, now: datetime
 ) -> list[Points]:
-    """Points of several series, in the order of the ids; each series once.
-
-    Raises:
-        SERIES_NOT_FOUND: there is none of such an id that the caller may see.
-        InvalidInputError: the span ends before it begins.
-    """
+    """As `series_points` of several series, each once, in the order of the ids."""
     return [series_points(session, principal, series_id, span, now) for series_id in dict.fromkeys(series_ids)]
 
 
 def series_analysis(session: Session, principal: Principal, series_id: int) -> SeriesAnalysis:
-    """How a series went by its last analysis.
-
-    Raises:
-        SERIES_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return how a series went by its last analysis, or raise SERIES_NOT_FOUND."""
     series = results.series(session, principal, series_id)
     return SeriesAnalysis.of(
         series,

@@ -37,9 +37,6 @@ _PUT: Final = text(
 
 
 def put_usual_gaps(session: Session, series_ids: Collection[int]) -> None:
-    """Store the median gap between the newest days with points; none where there are fewer than three gaps.
-
-    A series with 500 points in fewer days is measured every day.
-    """
+    """Store the median gap between the newest days with points; a day where so few days have 500 points, else none."""
     values = {"series_ids": list(series_ids), "fewest": FEWEST_GAPS, "points": _MOST_POINTS, "days": MOST_DAYS}
     session.execute(_PUT, values)
