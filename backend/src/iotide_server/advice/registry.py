@@ -16,8 +16,7 @@ from iotide_server.advice.rules.stripes import misaligned_stripes
 from iotide_server.advice.scene import Scene
 from iotide_server.advice.schemas import AdviceLook, AdviceNotKnown, AdviceOutput, AdviceReport
 
-MOST_FINDINGS: Final = 100
-"""Of one kind in one report."""
+MOST_FINDINGS: Final = 100  # of one kind in one report
 _RANK: Final = {severity: rank for rank, severity in enumerate(Severity)}
 
 

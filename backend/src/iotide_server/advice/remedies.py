@@ -7,8 +7,7 @@ from iotide_server.advice.scene import SceneCell, ScenePoint, listed
 from iotide_wire.expressions import MEMORY_FACTOR
 from iotide_wire.units import GIB, format_bytes
 
-_SPACE_MARGIN: Final = 1.1
-"""A run needs a tenth more than its files."""
+_SPACE_MARGIN: Final = 1.1  # a run needs a tenth more than its files
 _REFUSED: Final = "NO_DIRECT"
 
 

@@ -17,8 +17,7 @@ from iotide_wire.units import Unit
 
 WRITER_OPTIONS: Final = ("writers", "processes", "num_jobs", "tasks")
 """How dd, iozone, fio and IOR call the number of writers on each node."""
-NODES: Final = "nodes"
-"""Label of what the nodes of a gang did together."""
+NODES: Final = "nodes"  # label of what the nodes of a gang did together
 _MOST_NAMES: Final = 3
 _TOTAL: Final = "total_throughput"
 

@@ -11,8 +11,7 @@ PYTHON: Final = "/opt/iotide-agent/bin/python"
 LOADS: Final = "/opt/iotide-agent/lib/python3.11/site-packages/iotide_agent/loads"
 """Where the agent is installed, as deploy/README.md does it."""
 _DD_BLOCK_BYTES: Final = 16 * MIB
-_LAYOUT_BYTES_PER_SECOND: Final = 450e6
-"""At which fio lays its file out; this is not measured."""
+_LAYOUT_BYTES_PER_SECOND: Final = 450e6  # at which fio lays its file out; this is not measured
 _VERBS: Final = {"create": "creating", "stat": "looking up", "delete": "removing"}
 _BEFORE: Final = {"read": "drop", "stat": "drop"}
 _MDTEST_FLAGS: Final = {"create": "-C", "stat": "-T", "delete": "-r"}

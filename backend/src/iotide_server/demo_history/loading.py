@@ -34,12 +34,10 @@ from iotide_server.trends.points.service import recompute_points
 DAYS: Final = 730
 FEWEST_DAYS: Final = 30
 MOST_DAYS: Final = 3650
-_MISSED: Final = 0.02
-"""Of the nights; nobody knows why."""
+_MISSED: Final = 0.02  # of the nights; nobody knows why
 _LOOKS_BEFORE_END_DAYS: Final = (14, 7, 0)
 """When its series are analysed: a change counts once it is still found two points later, which may be two weeks."""
-_NEWEST_DAYS: Final = 7
-"""Runs of these days are judged among their equals."""
+_NEWEST_DAYS: Final = 7  # runs of these days are judged among their equals
 _WEEK_DAYS: Final = 7
 _DAYS_AT_ONCE: Final = _WEEK_DAYS
 _ONCE_BEFORE_END_DAYS: Final = 4
@@ -68,8 +66,7 @@ class Loaded:
     analysis_seconds: float  # of all analyses, one after the other
 
 
-Progress = Callable[[float], None]
-"""Is told how much of all is done, 0 to 1."""
+Progress = Callable[[float], None]  # is told how much of all is done, 0 to 1
 
 
 def load_history(database: Database, plan: HistoryPlan, clock: Clock, tell: Progress = lambda *_: None) -> Loaded:

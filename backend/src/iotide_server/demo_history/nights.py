@@ -35,8 +35,7 @@ _BETWEEN_RUNS: Final = timedelta(seconds=30)
 _LEAD: Final = timedelta(seconds=20)
 """From the offer of a run to its start: the node stays idle meanwhile and is sampled."""
 _REFUSED_AFTER: Final = timedelta(seconds=1)
-_ROOT_DISK: Final = "xfs from '/dev/mapper/root' at /"
-"""What a path stands on where its file system is not mounted."""
+_ROOT_DISK: Final = "xfs from '/dev/mapper/root' at /"  # what a path stands on where its file system is not mounted
 
 _CLAIMED_BEFORE_START: Final = text(
     """

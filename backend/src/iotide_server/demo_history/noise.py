@@ -9,8 +9,7 @@ from typing import Final
 from iotide_server.demo_history.sites import Figure
 from iotide_server.demo_history.truth import Truth, TruthKind
 
-_SPIKES: Final = 0.01
-"""Of the runs; each meets something else that slows it down by a tenth to a half."""
+_SPIKES: Final = 0.01  # of the runs; each meets something else that slows it down by a tenth to a half
 
 
 @dataclass(slots=True)

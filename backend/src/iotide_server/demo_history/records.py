@@ -12,8 +12,7 @@ from iotide_wire.messages import CurvePiece
 from iotide_wire.units import MIB
 
 _STARTUP_SECONDS: Final = 0.03
-_BETWEEN_STEPS: Final = timedelta(seconds=2)
-"""In which caches are written back and emptied."""
+_BETWEEN_STEPS: Final = timedelta(seconds=2)  # in which caches are written back and emptied
 _CLEANING: Final = timedelta(seconds=1)
 _USER_RATIO: Final = 0.02
 _SYSTEM_RATIO: Final = 0.15

@@ -74,8 +74,7 @@ class Truth:
         return (self.facts_at or self.scope).has(cluster, node, target)
 
 
-_NIGHTS_OF_A_SPELL: Final = 4
-"""Fewer than a change of level has at least."""
+_NIGHTS_OF_A_SPELL: Final = 4  # fewer than a change of level has at least
 
 TRUTHS: Final = (
     Truth(

@@ -11,10 +11,8 @@ from sqlalchemy.types import BigInteger
 
 from iotide_server.overview.attention import KnownMount
 
-OVERDUE_AFTER: Final = timedelta(hours=1)
-"""The scheduler fires within seconds; a restart takes minutes."""
-SILENT_AFTER: Final = timedelta(minutes=5)
-"""An agent that is started again needs nobody."""
+OVERDUE_AFTER: Final = timedelta(hours=1)  # the scheduler fires within seconds; a restart takes minutes
+SILENT_AFTER: Final = timedelta(minutes=5)  # an agent that is started again needs nobody
 
 # A target whose nodes are all retired is announced by none; what is retired itself was given up on purpose.
 _MOUNTS: Final = text(

@@ -33,14 +33,12 @@ from iotide_server.trends.changes.noise import NoiseChange
 from iotide_server.trends.changes.words import gap_words, noise_words, stale_words
 from iotide_server.trends.points.lateness import scheduled_series
 
-MOST_SERIES: Final = 20_000
-"""Counts for each cluster, so that the series of one take no other off the board."""
+MOST_SERIES: Final = 20_000  # counts for each cluster, so that the series of one take no other off the board
 MOST_ROWS: Final = 50_000
 """Counts for all clusters together: it bounds the memory that an answer takes, since most series have their own row."""
 MOST_ATTENTION: Final = 100
 
-Place = tuple[int, str]
-"""A cluster and a workload."""
+Place = tuple[int, str]  # a cluster and a workload
 
 
 def board(session: Session, principal: Principal, since: datetime, now: datetime) -> Board:

@@ -86,7 +86,7 @@ def judge(gone: Gone, since: datetime | None = None) -> JudgedSeries:
             SeriesState.NO_BASELINE, None, None, None, "not analysed yet" if gone.course is None else words
         )
     if gone.course is Course.DRIFT and gone.drift is None:
-        # A former release measured it relative to the median; nothing is known until it is analysed again.
+        # a former release measured it relative to the median; nothing is known until it is analysed again.
         words = course_words(gone.course, gone.point_count, missing_points=0, changes=0, drift=None)
         return JudgedSeries(SeriesState.NO_BASELINE, None, None, None, words)
     path = _Path(gone.better)

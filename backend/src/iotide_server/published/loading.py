@@ -39,8 +39,7 @@ from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
 from iotide_wire.messages import FinishRequest, Outcome
 from iotide_wire.plan import CachePolicy, CampaignPlan, Exclusivity, QuietPolicy, WorkloadChoice
 
-NODE: Final = "node"
-"""Stands for whatever node of a cluster was measured."""
+NODE: Final = "node"  # stands for whatever node of a cluster was measured
 _PATH: Final = "not published"
 _CLAIMED_BY: Final = "published"
 _LIMIT: Final = "measured by a node of iotide"

@@ -21,8 +21,7 @@ from iotide_server.published.schemas import (
 from iotide_server.published.sources import Claim
 from iotide_wire.units import format_number
 
-SLACK: Final = 0.1
-"""By so much a claim may differ from a ratio of two numbers without intervals."""
+SLACK: Final = 0.1  # by so much a claim may differ from a ratio of two numbers without intervals
 
 
 def list_sources(session: Session) -> PublishedSources:

@@ -15,8 +15,7 @@ from iotide_wire.base import Message, Name, Text
 from iotide_wire.catalogue import MetricSpec, WorkloadName
 from iotide_wire.facts import FactValue
 
-Printed = str | int | float
-"""What stands in a field of a printed table."""
+Printed = str | int | float  # what stands in a field of a printed table
 
 _SIZES: Final[Mapping[str, tuple[str, int]]] = {
     "file_size_gb": ("file_size_bytes", 10**9),

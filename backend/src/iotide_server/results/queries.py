@@ -207,7 +207,7 @@ def run_curves(session: Session, run_id: int, counters: Sequence[str] | None) ->
     )
     if counters is not None:
         statement = statement.where(CurveChunk.counter == any_text_of(counters))
-    # A part of the rows is in memory at a time: a run has up to millions of values.
+    # a part of the rows is in memory at a time: a run has up to millions of values.
     for row in session.execute(statement, execution_options={"yield_per": _ROWS_AT_ONCE}):
         ranges = (row.lows and tuple(row.lows), row.highs and tuple(row.highs))
         yield row.order_id, row.counter, Stretch(row.started_at, row.step_seconds, tuple(row.values), *ranges)

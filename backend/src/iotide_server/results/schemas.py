@@ -31,8 +31,7 @@ SupersededBecause = Annotated[
 ]
 
 OptionalId = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
-CounterName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
-"""As `CurvePiece.counter` is."""
+CounterName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,60}$")]  # as `CurvePiece.counter` is
 
 
 @dataclass(frozen=True, slots=True)

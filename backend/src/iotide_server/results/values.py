@@ -19,10 +19,8 @@ from iotide_wire.measured import Flag, FlagCode
 
 _ROWS_AT_ONCE: Final = 500
 _STREAMED_AT_ONCE: Final = 2_000
-_MOST_LABELS: Final = 50_000
-"""The labels of at most this number of series are kept in memory."""
-_FEW_FLAGS: Final = 50
-"""The flags of runs with more of them are read run by run."""
+_MOST_LABELS: Final = 50_000  # the labels of at most this number of series are kept in memory
+_FEW_FLAGS: Final = 50  # the flags of runs with more of them are read run by run
 
 
 @dataclass(frozen=True, slots=True)

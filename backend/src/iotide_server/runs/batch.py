@@ -11,14 +11,11 @@ from iotide_server.runs.lifecycle import OrderEnd
 from iotide_wire.batch import BatchSystem, JobEnd, JobState
 from iotide_wire.messages import OrderState
 
-NAMES: Final = {BatchSystem.SLURM: "Slurm", BatchSystem.LSF: "LSF"}
-"""As people write them."""
+NAMES: Final = {BatchSystem.SLURM: "Slurm", BatchSystem.LSF: "LSF"}  # as people write them
 
-VANISHED: Final = "vanished"
-"""The end of a job that its batch system no longer lists."""
+VANISHED: Final = "vanished"  # the end of a job that its batch system no longer lists
 
-STANDS_BY: Final = "stands by"
-"""How the problem of a gateway begins that another one keeps from working."""
+STANDS_BY: Final = "stands by"  # how the problem of a gateway begins that another one keeps from working
 
 _HOW: Final = {
     JobEnd.DONE: "ended",

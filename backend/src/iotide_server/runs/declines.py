@@ -14,10 +14,8 @@ from iotide_server.runs.explanation import DeclinedAlike
 class DeclineScope(StrEnum):
     """Says which other runs that wait for the node would meet the same."""
 
-    NODE = "node"
-    """Those that take as much of the node for themselves."""
-    TARGETS = "targets"
-    """Those that load the same targets there, and perhaps more."""
+    NODE = "node"  # those that take as much of the node for themselves
+    TARGETS = "targets"  # those that load the same targets there, and perhaps more
     WORKLOAD = "workload"
     CELL = "cell"
 

@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 
 from iotide_server.runs.resources import Mode, Need, Resource, ResourceKind
 
-MOST_AHEAD = 300
-"""Behind more runs than this nothing is foreseen: each adds its error."""
+MOST_AHEAD = 300  # behind more runs than this nothing is foreseen: each adds its error
 
 
 @dataclass(frozen=True, slots=True)

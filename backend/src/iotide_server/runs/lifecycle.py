@@ -75,8 +75,7 @@ RUN_MOVES: Final[dict[RunState, frozenset[RunState]]] = {
 }
 """The table above."""
 
-DECLINES_FORGIVEN = 5
-"""So often may a run be declined without that counting against it; one more and it fails."""
+DECLINES_FORGIVEN = 5  # so often may a run be declined without that counting against it; one more and it fails
 
 _FIRST_DELAY: Final = timedelta(seconds=5)
 _LONGEST_DELAY: Final = timedelta(seconds=60)

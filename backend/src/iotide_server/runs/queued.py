@@ -15,8 +15,7 @@ from iotide_server.runs.forecast import MOST_AHEAD, Held, Holding, Queued
 from iotide_server.runs.resources import Mode, Resource, ResourceKind, needs
 from iotide_wire.plan import Exclusivity
 
-_PAST_RUNS: Final = 20
-"""So many at most tell how long a workload takes in a campaign."""
+_PAST_RUNS: Final = 20  # so many at most tell how long a workload takes in a campaign
 
 # As long as the last finished run of the cell, else as the campaign's runs of that workload on average, else as it may.
 _EXPECTED: Final = """

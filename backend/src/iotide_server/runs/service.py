@@ -43,8 +43,7 @@ from iotide_wire.messages import HelloRequest, OrderRole, OrderState
 
 _log = structlog.get_logger(__name__)
 
-CANCELLED_BY_PERSON = "cancelled_by_person"
-"""Reason code of an open attempt that a person wants to end."""
+CANCELLED_BY_PERSON = "cancelled_by_person"  # reason code of an open attempt that a person wants to end
 
 ASKED_ANEW = "asked anew"
 """Claimant of an order that had not ended when the database was backed up, until its node says whether it has it."""

@@ -22,8 +22,7 @@ from iotide_server.runs.models import Order, Run
 from iotide_wire.messages import MOST_STUCK
 from iotide_wire.messages import StuckLoad as Reported
 
-REASON_CODE: Final = "stuck"
-"""By which an agent says that it could not kill the load of an order that it ends."""
+REASON_CODE: Final = "stuck"  # by which an agent says that it could not kill the load of an order that it ends
 
 SETTLED_AFTER: Final = timedelta(seconds=15)
 """An agent gives a heartbeat up after 10 s, so a later one was sent after the load was found to be stuck."""
@@ -31,11 +30,9 @@ SETTLED_AFTER: Final = timedelta(seconds=15)
 RECENT: Final = timedelta(days=1)
 """For so long after its end an agent may say that the load of an order which ended otherwise outlived it."""
 
-LOG_LINES: Final = 100
-"""Lines about one freed order in the log of its run, where no setting says another number."""
+LOG_LINES: Final = 100  # lines about one freed order in the log of its run, where no setting says another number
 
-_REPORTS: Final = 3
-"""From this wire version on an agent reports what holds its node."""
+_REPORTS: Final = 3  # from this wire version on an agent reports what holds its node
 
 _BEFORE_NAMES: Final = "still holding the node: "
 """What stands in such an agent's sentence before the names of the processes."""

@@ -8,8 +8,7 @@ from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 AnyRow = Row[Any]
-Bounds = tuple[datetime | None, datetime | None]
-"""The first and the last moment; None: open."""
+Bounds = tuple[datetime | None, datetime | None]  # the first and the last moment; None: open
 
 _MOST_OTHERS: Final = 200
 _MOST_QUEUES: Final = 200

@@ -24,10 +24,8 @@ from iotide_server.statistics.ranks import Values, independent_ratio, memory, p_
 DETECTOR: Final = "kernel-cpd-3"
 """Name and version, stored with what it found; it goes up whenever it could find something else."""
 MOST_RUNS: Final = 2000
-FEWEST_RUNS: Final = 14
-"""Five against nine is the first pair whose p can be below 0.001."""
-PENALTY: Final = 0.75
-"""Times the logarithm of the number of runs: what one more change has to explain."""
+FEWEST_RUNS: Final = 14  # five against nine is the first pair whose p can be below 0.001
+PENALTY: Final = 0.75  # times the logarithm of the number of runs: what one more change has to explain
 CONFIDENCE: Final = 0.95
 
 

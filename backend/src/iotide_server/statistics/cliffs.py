@@ -16,10 +16,8 @@ from typing import Final
 from iotide_server.statistics.ranges import Ranged, Ratio, ratio
 
 FEWEST_SIZES: Final = 3
-LEAST_FALL: Final = 0.3
-"""Of the highest level, where the runs show it."""
-LEAST_FALL_OF_FEW: Final = 0.4
-"""Where there are too few runs to show anything."""
+LEAST_FALL: Final = 0.3  # of the highest level, where the runs show it
+LEAST_FALL_OF_FEW: Final = 0.4  # where there are too few runs to show anything
 FEWEST_ALIKE: Final = 2
 LEAST_SHARE_ALIKE: Final = 0.5
 _FULL_RATIO: Final = 1.5

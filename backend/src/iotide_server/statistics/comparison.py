@@ -18,12 +18,10 @@ from iotide_server.statistics.summary import ENOUGH_RUNS, FEW_RUNS
 from iotide_wire.units import format_distance, format_percent, format_shift
 
 CONFIDENCE: Final = 0.95
-PRACTICAL_RATIO: Final = 0.05
-"""A smaller difference is none that is acted upon, however sure it is."""
+PRACTICAL_RATIO: Final = 0.05  # a smaller difference is none that is acted upon, however sure it is
 MOST_EXACT_RUNS: Final = 60
 """Of both together; with more of them the normal approximation differs by nothing that is shown."""
-_MOST_ORDERS: Final = 10_000
-"""So many orders of runs with ties are counted one by one."""
+_MOST_ORDERS: Final = 10_000  # so many orders of runs with ties are counted one by one
 
 
 class Verdict(StrEnum):

@@ -9,19 +9,13 @@ from itertools import pairwise
 from typing import Final
 
 SEGMENT_RUNS: Final = 5
-LEAST_SHIFT: Final = 0.03
-"""Of the median before; a smaller one is not acted upon."""
+LEAST_SHIFT: Final = 0.03  # of the median before; a smaller one is not acted upon
 MOST_P: Final = 0.001
-SAME_RUNS: Final = 6
-"""A change that another analysis finds so far away is the same."""
-CONFIRMING_RUNS: Final = 2
-"""So many runs after it was found must a change still be found, to be told."""
-FEWEST_NOISE_RUNS: Final = 15
-"""On both sides: a spread needs three times the runs that a level does."""
-FEWEST_BEFORE: Final = 6
-"""Runs before an event; fewer do not judge it."""
-LOOKS_AFTER: Final = (4, 8)
-"""An event is judged after so many runs, and once more."""
+SAME_RUNS: Final = 6  # a change that another analysis finds so far away is the same
+CONFIRMING_RUNS: Final = 2  # so many runs after it was found must a change still be found, to be told
+FEWEST_NOISE_RUNS: Final = 15  # on both sides: a spread needs three times the runs that a level does
+FEWEST_BEFORE: Final = 6  # runs before an event; fewer do not judge it
+LOOKS_AFTER: Final = (4, 8)  # an event is judged after so many runs, and once more
 
 
 class Course(StrEnum):

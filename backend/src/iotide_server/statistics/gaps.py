@@ -8,8 +8,7 @@ from typing import Final
 
 from iotide_server.statistics.lateness import FEWEST_GAPS, USUAL_GAPS, usual_gap
 
-MOST_DAYS: Final = 21
-"""With points: the usual gap is the median of the 20 gaps between them."""
+MOST_DAYS: Final = 21  # with points: the usual gap is the median of the 20 gaps between them
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,13 +7,11 @@ from itertools import pairwise
 from statistics import median
 from typing import Final
 
-MISSED_FIRINGS: Final = 2
-"""One firing may fail for reasons of its own, which its campaign tells."""
+MISSED_FIRINGS: Final = 2  # one firing may fail for reasons of its own, which its campaign tells
 TOLERANCE: Final = timedelta(hours=1)
 """What the last of them has to give its point; a later one may be waiting for its node."""
 USUAL_GAPS: Final = 2
-FEWEST_GAPS: Final = 3
-"""From fewer of them nothing is usual."""
+FEWEST_GAPS: Final = 3  # from fewer of them nothing is usual
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ GAP_SPREADS = 5
 Two of four equal runs lie five standard deviations from the other two in 8 % of cases, and five ranges in 3 %.
 """
 FEWEST_OF_A_MODE = 2
-LEAST_GAP_RATIO = 0.05
-"""Of the median; nearer modes are of no account."""
+LEAST_GAP_RATIO = 0.05  # of the median; nearer modes are of no account
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,10 +14,8 @@ from iotide_server.statistics.course import ScatterChange
 from iotide_server.statistics.ranks import Values, independent_ratio, memory
 from iotide_server.statistics.summary import robust_sigma
 
-LEAST_RATIO: Final = 1.5
-"""Of the wider spread to the narrower one."""
-LEAST_SPREAD: Final = 0.01
-"""Of the level, on the wider side; below it nobody minds how noisy a series is."""
+LEAST_RATIO: Final = 1.5  # of the wider spread to the narrower one
+LEAST_SPREAD: Final = 0.01  # of the level, on the wider side; below it nobody minds how noisy a series is
 MOST_P: Final = 0.005
 MOST_CANDIDATE_P: Final = 0.2
 WINDOW_RUNS: Final = 9

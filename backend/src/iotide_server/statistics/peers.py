@@ -15,8 +15,7 @@ from iotide_server.statistics.summary import MAD_TO_SIGMA
 
 FEWEST_PEERS: Final = 3
 FEWEST_RUNS: Final = 4
-LEAST_RATIO: Final = 0.05
-"""Of the median of the peers; nearer ones are equals."""
+LEAST_RATIO: Final = 0.05  # of the median of the peers; nearer ones are equals
 MOST_FALSE: Final = 0.05
 
 

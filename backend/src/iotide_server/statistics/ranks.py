@@ -10,10 +10,8 @@ from scipy.stats import mannwhitneyu, norm, rankdata
 
 Values = NDArray[np.float64]
 
-MOST_MEMORY: Final = 0.9
-"""A higher estimate would take all weight from any number of runs."""
-_FEWEST_RANKED: Final = 4
-"""Of a segment whose ranks say something of their order."""
+MOST_MEMORY: Final = 0.9  # a higher estimate would take all weight from any number of runs
+_FEWEST_RANKED: Final = 4  # of a segment whose ranks say something of their order
 
 
 def p_value(before: Values, after: Values, memory: float = 0.0) -> float:

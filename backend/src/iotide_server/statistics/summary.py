@@ -7,11 +7,9 @@ from math import isfinite
 from statistics import fmean, median, stdev
 
 FEW_RUNS = 2
-ENOUGH_RUNS = 4
-"""From here on a spread means something: four runs are the fewest with an exact interval (Mann-Whitney)."""
+ENOUGH_RUNS = 4  # from here on a spread means something: four runs are the fewest with an exact interval (Mann-Whitney)
 
-MAD_TO_SIGMA = 1.4826
-"""1 / the normal distribution's 0.75 quantile, so that it estimates a standard deviation."""
+MAD_TO_SIGMA = 1.4826  # 1 / the normal distribution's 0.75 quantile, so that it estimates a standard deviation
 
 
 class Tier(StrEnum):
@@ -35,8 +33,7 @@ class Variation(StrEnum):
 
 
 _LIMITS = ((0.05, Variation.STEADY), (0.10, Variation.FLAGGED), (0.25, Variation.NOISY))
-VARIATION_LIMIT = _LIMITS[0][0]
-"""Coefficient of variation above which a cell is flagged."""
+VARIATION_LIMIT = _LIMITS[0][0]  # coefficient of variation above which a cell is flagged
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ FEWEST_RUNS: Final = 8
 NEWEST_RUNS: Final = 3
 OUTSIDE_RUNS: Final = 2
 MADS: Final = 4
-CONFIRMATION_RUNS: Final = 3
-"""So many runs are queued to see whether a suspect is a change."""
+CONFIRMATION_RUNS: Final = 3  # so many runs are queued to see whether a suspect is a change
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,8 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Final
 
-MIN_MAX_RATIO: Final = 4
-"""So many times the wanted points go into the second step."""
-FEWEST_POINTS: Final = 5
-"""First, last, both extremes, and one for the shape."""
+MIN_MAX_RATIO: Final = 4  # so many times the wanted points go into the second step
+FEWEST_POINTS: Final = 5  # first, last, both extremes, and one for the shape
 
 
 def thinned(times: Sequence[float], values: Sequence[float], most: int) -> list[int]:

@@ -10,8 +10,7 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from iotide_server.kit.db import Base, Identified, Json
 
-_APART: Final = "@"
-"""No name and no digest has one."""
+_APART: Final = "@"  # no name and no digest has one
 
 
 @dataclass(frozen=True, slots=True)

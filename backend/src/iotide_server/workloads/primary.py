@@ -6,8 +6,7 @@ from typing import Any, TypeVar
 from iotide_wire.catalogue import MetricSpec
 
 TOTAL = "total_throughput"
-WRITER = "writer"
-"""Label of what one of several writers did, which is no number of the whole run."""
+WRITER = "writer"  # label of what one of several writers did, which is no number of the whole run
 
 Measured = TypeVar("Measured")
 

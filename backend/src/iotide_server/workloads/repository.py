@@ -18,12 +18,10 @@ from iotide_server.workloads.models import Catalogue, NodeWorkload, Workload, Wo
 from iotide_wire import names as wire_names
 from iotide_wire.expressions import Number
 
-MOST_ENTRIES: Final = 500
-"""Of one cluster's own catalogue."""
+MOST_ENTRIES: Final = 500  # of one cluster's own catalogue
 _APART_FROM_DIGEST: Final = ("metrics", "title", "description", "tool", "breaks_series")
 """What a digest does not cover; of the metrics, which are primary."""
-REJECTED: Final = 0
-"""Stands for the revision of what was rejected."""
+REJECTED: Final = 0  # stands for the revision of what was rejected
 
 _IN_CAMPAIGNS: Final = text(
     """
@@ -37,8 +35,7 @@ _IN_CAMPAIGNS: Final = text(
 )
 
 
-IN_SERVICE: Final = Node.retired_at.is_(None) & Node.revoked_at.is_(None)
-"""Of a node: it may announce workloads."""
+IN_SERVICE: Final = Node.retired_at.is_(None) & Node.revoked_at.is_(None)  # of a node: it may announce workloads
 _USED: Final = or_(
     exists(
         select(NodeWorkload)

@@ -34,8 +34,7 @@ from iotide_wire.vocabulary import VocabularyError, require_vocabulary
 _log = structlog.get_logger(__name__)
 
 
-_MOST_LOGGED: Final = 3
-"""Of the workloads that are rejected at one hello; the node's page has all of them."""
+_MOST_LOGGED: Final = 3  # of the workloads that are rejected at one hello; the node's page has all of them
 
 
 class _Room:

@@ -15,8 +15,7 @@ from iotide_wire.units import format_percent, format_rate
 
 CODE: Final = "saturated"
 FEWEST_COUNTS: Final = 3
-LEAST_GROWTH: Final = 0.10
-"""Of what more writers could still bring, less is no reason to add them."""
+LEAST_GROWTH: Final = 0.10  # of what more writers could still bring, less is no reason to add them
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,7 @@ from iotide_server.advice.scene import MountedTarget, Scene, unavailable
 from iotide_wire.units import Unit, format_bytes
 
 CODE: Final = "stripe_misaligned"
-SECTOR_BYTES: Final = 512
-"""XFS's mount options count in these, whatever the disk's sectors are."""
+SECTOR_BYTES: Final = 512  # XFS's mount options count in these, whatever the disk's sectors are
 _SOURCE: Final = (
     "ADMIN magazine on ext3 and XFS on RAID: stride is the chunk in blocks, stripe width that times the data disks,"
     " sunit and swidth the same in sectors of 512 bytes; mke2fs(8), tune2fs(8), mkfs.xfs(8), xfs(5)"
@@ -68,7 +67,7 @@ def stripes_below(site: MountedTarget) -> Stripes | None:
     )
     for chunk_fact, width_fact in names:
         chunk, width = site.number(chunk_fact), site.number(width_fact)
-        # A plain disk tells its block as the smallest size, and some tell an optimal one that is no stripe.
+        # a plain disk tells its block as the smallest size, and some tell an optimal one that is no stripe.
         if chunk and width and chunk > block and width % chunk == 0:
             return Stripes(chunk, width, (chunk_fact, width_fact))
     strip, disks = site.number("raid.strip_bytes"), site.number("raid.disk_count")

@@ -15,8 +15,7 @@ from iotide_server.results.ingest.unjudged import IDLE_SECONDS
 from iotide_wire.checks import CHECKS
 from iotide_wire.measured import Check, FlagCode
 
-MOST_NAMED: Final = 20
-"""Runs named in one line; `runs` counts all of them."""
+MOST_NAMED: Final = 20  # runs named in one line; `runs` counts all of them
 _IN_MEMORY: Final = frozenset({"tmpfs", "ramfs"})
 _DONE: Final = {
     "drop": "page cache emptied before each read",
@@ -34,8 +33,7 @@ _SEEN: Final = {
     (False, True): "none found during the run; not measured before it",
     (False, False): _NOT_MEASURED,
 }
-_SHARE_LIMIT: Final = 0.10
-"""As the agent's judgement of other load has it."""
+_SHARE_LIMIT: Final = 0.10  # as the agent's judgement of other load has it
 _READ_WORDS: Final = ("read", "looking up", "stat", "verif")
 """In the names and phases of steps that read, where nothing was to be emptied before them."""
 

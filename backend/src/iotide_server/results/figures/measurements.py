@@ -76,7 +76,7 @@ _NUMBERS = text(
 )
 _RUNS = text("SELECT id, cell_id, repeat, started_at FROM run WHERE cell_id = ANY(:cell_ids) ORDER BY cell_id, repeat")
 _CURVE_MEANS = text(
-    # A node that observes does so from before the loads until after them, by its own clock.
+    # a node that observes does so from before the loads until after them, by its own clock.
     """
     SELECT run.cell_id, run.id AS run_id, CASE WHEN node_order.role = 'observe' THEN node.name END AS observer,
            sum(value * step_seconds) / sum(step_seconds) AS mean
@@ -96,8 +96,7 @@ _CURVE_MEANS = text(
 )
 MOST_NUMBERS: Final = 20_000
 """Of one page, unless its first cell has more: ten times what a figure can show, and less than a second of work."""
-OBSERVER: Final = "observer"
-"""Label of a counter's mean on a node that only observed; its value is the node."""
+OBSERVER: Final = "observer"  # label of a counter's mean on a node that only observed; its value is the node
 
 _TOTAL: Final = "total_"
 _Labels = Mapping[str, Label]

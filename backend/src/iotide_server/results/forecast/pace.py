@@ -8,8 +8,7 @@ IDLE_SAMPLE_SECONDS: Final = 5.0
 """How long an agent watches its idle node: before each run whose policy waits for a quiet node or refuses a busy one,
 and once a minute for runs whose policy only marks them."""
 _SAMPLED_EVERY_SECONDS: Final = 60.0
-_SHORTEST_GAP_SECONDS: Final = 1.0
-"""A shorter gap between two runs adds nothing to a sample."""
+_SHORTEST_GAP_SECONDS: Final = 1.0  # a shorter gap between two runs adds nothing to a sample
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.results.forecast.pace import PastCell
 
-_NEWEST_CELLS: Final = 60
-"""Newest cells of a target that are searched for one like the planned one."""
+_NEWEST_CELLS: Final = 60  # newest cells of a target that are searched for one like the planned one
 
 # What all writers and nodes of a cell did together, where it tells that, so that no part is taken for the whole.
 _LAST_RATES: Final = text(

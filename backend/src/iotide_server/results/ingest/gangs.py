@@ -17,8 +17,7 @@ from iotide_server.results.models import Series
 from iotide_server.results.values import RunValue
 from iotide_wire.units import Unit
 
-NODES: Final = "nodes"
-"""Label of what is of several nodes together; its value is ALL."""
+NODES: Final = "nodes"  # label of what is of several nodes together; its value is ALL
 
 ALL: Final = "all"
 

@@ -7,8 +7,7 @@ from typing import Final
 from iotide_server.kit.digests import canonical_sha256
 
 Label = str | int | float | bool
-TICK_SECONDS: Final = 0.01
-"""The kernel counts processor time in ticks of this length."""
+TICK_SECONDS: Final = 0.01  # the kernel counts processor time in ticks of this length
 FEWEST_TICKS: Final = 10
 _OF_TICKS: Final = frozenset({"user", "sys", "wait"})
 

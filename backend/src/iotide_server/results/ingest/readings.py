@@ -30,8 +30,7 @@ _FORGET_OLDER: Final = text(
       AND ordinal <= (SELECT max(ordinal) FROM reading WHERE order_id = :order_id) - :most
     """
 )
-MOST_READINGS: Final = 20
-"""Of an order, as each keeps its numbers: the node's own and the newest."""
+MOST_READINGS: Final = 20  # of an order, as each keeps its numbers: the node's own and the newest
 
 
 def put_first(session: Session, order: Order, revision: int, flags: list[Json], now: datetime) -> None:

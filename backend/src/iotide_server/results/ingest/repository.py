@@ -28,8 +28,7 @@ from iotide_wire.messages import OrderRole, Outcome
 from iotide_wire.plan import QuietPolicy
 
 _WORKLOAD: Final = (Workload.name.label("workload"), Workload.revision, Workload.metrics, Workload.series_revision)
-_OF_CLUSTER: Final = "@" + cast(Workload.cluster_id, Text)
-"""As `Catalogue.key` has it."""
+_OF_CLUSTER: Final = "@" + cast(Workload.cluster_id, Text)  # as `Catalogue.key` has it
 # One statement, since every result of every run asks for it.
 _MEASURED_CELL: Final = (
     select(

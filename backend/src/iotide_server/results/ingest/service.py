@@ -43,18 +43,14 @@ from iotide_wire.facts import Facts
 from iotide_wire.measured import Flag, FlagEffect, SampleMessage
 from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, OrderState, Outcome
 
-MOST_ARTEFACTS = 1000
-"""Of one order, as many as its result may name."""
+MOST_ARTEFACTS = 1000  # of one order, as many as its result may name
 
 _VALUE_BYTES: Final = 4
-_CURVE_ROW_BYTES: Final = 100
-"""Of a curve as PostgreSQL keeps it; a new row has a head and a place in two indexes."""
+_CURVE_ROW_BYTES: Final = 100  # of a curve as PostgreSQL keeps it; a new row has a head and a place in two indexes
 
-SENDER: Final = "sender"
-"""Label of what was measured between two nodes: the name of the one that sent."""
+SENDER: Final = "sender"  # label of what was measured between two nodes: the name of the one that sent
 
-POINTS = "points"
-"""Kind of the work that recomputes a cell's points; its key is the cell."""
+POINTS = "points"  # kind of the work that recomputes a cell's points; its key is the cell
 
 
 def ingest(

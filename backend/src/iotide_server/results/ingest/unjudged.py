@@ -12,10 +12,8 @@ from iotide_wire.messages import FinishRequest, Outcome
 from iotide_wire.plan import QuietPolicy
 from iotide_wire.units import format_number, format_seconds
 
-IDLE_SECONDS: Final = 5.0
-"""A shorter sample of the idle node is not judged by agents of any version."""
-_UNREAD: Final = "unavailable, because "
-"""How a fact begins that its node could not read."""
+IDLE_SECONDS: Final = 5.0  # a shorter sample of the idle node is not judged by agents of any version
+_UNREAD: Final = "unavailable, because "  # how a fact begins that its node could not read
 _MOST_NAMED: Final = 5
 
 

@@ -18,14 +18,11 @@ from iotide_server.statistics.summary import summarize
 FILE_SIZE: Final = "file_size_bytes"
 RECORD_SIZE: Final = "record_size_bytes"
 _RECORD_OPTIONS: Final = ("block_size_bytes", "transfer_size_bytes")
-SIZE_OPTIONS: Final = frozenset({FILE_SIZE, *_RECORD_OPTIONS})
-"""What the cells of one surface may differ in."""
+SIZE_OPTIONS: Final = frozenset({FILE_SIZE, *_RECORD_OPTIONS})  # what the cells of one surface may differ in
 _UNTOLD_LABELS: Final = frozenset({FILE_SIZE, RECORD_SIZE, "operation", "direct", "nodes"})
 
-Place = tuple[int, int]
-"""File size and record size."""
-Grid = Mapping[Place, Mapping[int, Sequence[RunValue]]]
-"""By place and run."""
+Place = tuple[int, int]  # file size and record size
+Grid = Mapping[Place, Mapping[int, Sequence[RunValue]]]  # by place and run
 PartKey = tuple[str, str, tuple[str, ...], tuple[str, ...], str]
 
 

@@ -10,8 +10,7 @@ from iotide_server.kit.db import array_of
 
 AnyRow = Row[Any]
 
-CELLS_A_PLACE: Final = 3
-"""The newest ones of each place are offered."""
+CELLS_A_PLACE: Final = 3  # the newest ones of each place are offered
 _CAMPAIGNS_LOOKED_AT: Final = 300
 MOST_SOURCES: Final = 200
 

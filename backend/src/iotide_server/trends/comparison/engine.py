@@ -31,10 +31,8 @@ from iotide_server.trends.comparison.schemas import (
 )
 from iotide_server.workloads.primary import of_whole_runs
 
-_MOST_CELLS: Final = 10_000
-"""No plan has more."""
-_NOT_SHOWN: Final = frozenset({"node_count", "campaign"})
-"""Differences that the cells themselves show."""
+_MOST_CELLS: Final = 10_000  # no plan has more
+_NOT_SHOWN: Final = frozenset({"node_count", "campaign"})  # differences that the cells themselves show
 
 
 @dataclass(frozen=True, slots=True)

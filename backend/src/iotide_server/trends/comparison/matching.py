@@ -7,13 +7,10 @@ from typing import Any, Final, TypeVar
 
 from iotide_server.kit.digests import canonical_sha256
 
-side_key: Final = canonical_sha256
-"""Equal values have one key, however they are written."""
+side_key: Final = canonical_sha256  # equal values have one key, however they are written
 OPTION: Final = "options."
-CELL: Final = "cell"
-"""Compares cells that were named one by one: each is a side."""
-PAIR: Final = "pair"
-"""Compares the cells of two campaigns, each of which is a side."""
+CELL: Final = "cell"  # compares cells that were named one by one: each is a side
+PAIR: Final = "pair"  # compares the cells of two campaigns, each of which is a side
 
 _PLACES: Final = ("target", "variant", "cluster", "node")
 """Mostly asked for, the first most; options come after them, and campaigns last."""
@@ -29,8 +26,7 @@ _PAIR_LADDER: Final = (
     _PLACE_FREE,
     _PLACE_FREE | {"options"},
 )
-_IMPLIED: Final = frozenset({"cluster", "campaign"})
-"""No likeness of its own: where a campaign ran."""
+_IMPLIED: Final = frozenset({"cluster", "campaign"})  # no likeness of its own: where a campaign ran
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from iotide_server.results.schemas import Better, Labels, Metric
 from iotide_wire.units import Unit
 
 MOST_CAMPAIGNS: Final = 6
-MOST_SIDES: Final = 8
-"""As many as a figure keeps apart by colour and symbol."""
+MOST_SIDES: Final = 8  # as many as a figure keeps apart by colour and symbol
 MOST_ROWS: Final = 200
 
 _KnownId = Annotated[int, Field(ge=1, le=LARGEST_ID)]

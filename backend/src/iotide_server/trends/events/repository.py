@@ -54,10 +54,8 @@ _NEAR_CHANGES: Final = text(
 )
 
 
-MOST_JUDGED: Final = 200
-"""Events of a series whose effect is judged and shown, the newest ones."""
-MOST_NEAR: Final = 20
-"""Events near a change that are shown with it, the newest ones."""
+MOST_JUDGED: Final = 200  # events of a series whose effect is judged and shown, the newest ones
+MOST_NEAR: Final = 20  # events near a change that are shown with it, the newest ones
 
 
 def note(session: Session, seen: Event) -> int:

@@ -10,8 +10,7 @@ from sqlalchemy import Row
 
 AnyRow = Row[Any]
 
-OST: Final = "ost"
-"""Label of a number that is of one OST alone."""
+OST: Final = "ost"  # label of a number that is of one OST alone
 SAME_SIZE_RATIO: Final = 1.1
 """Equal hardware says its size a little differently: what the kernel reserves, what a file system keeps for itself."""
 

@@ -10,8 +10,7 @@ from iotide_server.workloads.primary import WRITER
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.units import format_value
 
-MOST_FLAGS = 20
-"""Of one run; a run of a thousand numbers that was slow in all of them is told once."""
+MOST_FLAGS = 20  # of one run; a run of a thousand numbers that was slow in all of them is told once
 
 
 class FewFlags:

@@ -22,8 +22,7 @@ from iotide_server.workloads.models import Workload
 from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.units import Unit, format_value
 
-MOST_PEERS: Final = 20_000
-"""Of more series that are alike, as of one made for each number, none is judged."""
+MOST_PEERS: Final = 20_000  # of more series that are alike, as of one made for each number, none is judged
 
 _STREAMED_AT_ONCE: Final = 1_000
 _FLAGGED_AT_ONCE: Final = 100

@@ -11,8 +11,7 @@ from sqlalchemy.types import DateTime
 from iotide_server.kit.people import are_shown
 from iotide_server.results.schemas import SeriesOutput
 
-MOST_FAILURES: Final = 100
-"""Cells with failed runs, the newest; a page draws no more."""
+MOST_FAILURES: Final = 100  # cells with failed runs, the newest; a page draws no more
 
 _FAILED: Final = text(
     """

@@ -10,14 +10,12 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Session
 from sqlalchemy.types import BigInteger
 
-MOST_POINTS: Final = 20
-"""Of a series, the newest; it has its schedule by them and its usual gap."""
-MOST_FIRINGS: Final = 100
-"""Since its last point; whoever misses more is late for long."""
+MOST_POINTS: Final = 20  # of a series, the newest; it has its schedule by them and its usual gap
+MOST_FIRINGS: Final = 100  # since its last point; whoever misses more is late for long
 
 _STREAMED_AT_ONCE: Final = 500
 _EXPECTED: Final = text(
-    # A schedule owes points to the series that the cells of its newest campaign have: a plan that was changed since
+    # a schedule owes points to the series that the cells of its newest campaign have: a plan that was changed since
     # leaves series behind, and these are not late.
     """
     WITH newest AS (

@@ -21,8 +21,7 @@ from iotide_server.results.values import RunValue, values_by_run
 from iotide_wire.measured import FlagCode
 from iotide_wire.units import Unit
 
-MOST_HELD: Final = 100_000
-"""Levels beyond it lie in a temporary table of the transaction."""
+MOST_HELD: Final = 100_000  # levels beyond it lie in a temporary table of the transaction
 
 _NUMBERS_AT_ONCE: Final = 20_000
 _SERIES_AT_ONCE: Final = 200

@@ -30,34 +30,26 @@ from iotide_server.trends.points.repository import FinishedRun
 from iotide_server.trends.schemas import ChangeFilter, NamedChange, Points, SeriesAnalysis, SeriesChange, SpanChoice
 from iotide_wire.measured import Flag, FlagCode
 
-ANALYSIS: Final = "analysis"
-"""Kind of the work that analyses a series; its key is the series."""
+ANALYSIS: Final = "analysis"  # kind of the work that analyses a series; its key is the series
 
-ALERTS: Final = "alerts"
-"""Kind of the work that raises the alerts of a series; its key is the series."""
+ALERTS: Final = "alerts"  # kind of the work that raises the alerts of a series; its key is the series
 
-PEERS: Final = "peers"
-"""Kind of the work that marks the odd ones among equals; its key is the campaign."""
+PEERS: Final = "peers"  # kind of the work that marks the odd ones among equals; its key is the campaign
 
 JUDGED_AFTER: Final = timedelta(minutes=1)
 """Equals are judged so long after a cell has all its runs, at a full minute: cells end one after the other, and
 campaigns that measure at once are judged together."""
 
-JUDGED_MEANWHILE: Final = timedelta(minutes=10)
-"""And so long after a run to which others of its cell are still to come."""
+JUDGED_MEANWHILE: Final = timedelta(minutes=10)  # and so long after a run to which others of its cell are still to come
 
-MOST_SERIES: Final = 64
-"""A page of small charts asks for so many series at once."""
+MOST_SERIES: Final = 64  # a page of small charts asks for so many series at once
 
-MOST_TIMES: Final = 10_000
-"""Points of a series, the newest, between which gaps are looked for."""
+MOST_TIMES: Final = 10_000  # points of a series, the newest, between which gaps are looked for
 MOST_GAPS: Final = 100
 
-POINTS_AT_ONCE: Final = 2_000
-"""Points of a cell that are written together; a cell may have millions."""
+POINTS_AT_ONCE: Final = 2_000  # points of a cell that are written together; a cell may have millions
 
-_UNLIKE_AT_ONCE: Final = 20
-"""Runs of which the environments are held at the same time, each of up to 128 KiB."""
+_UNLIKE_AT_ONCE: Final = 20  # runs of which the environments are held at the same time, each of up to 128 KiB
 
 ANALYSED_AFTER: Final = timedelta(seconds=5)
 """An analysis waits so long for more news of its series: the points of a campaign come one after the other."""

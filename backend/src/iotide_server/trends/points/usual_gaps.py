@@ -10,8 +10,7 @@ from sqlalchemy.types import BigInteger
 
 from iotide_server.statistics.lateness import FEWEST_GAPS
 
-MOST_DAYS: Final = 21
-"""With points, the newest: 20 gaps."""
+MOST_DAYS: Final = 21  # with points, the newest: 20 gaps
 _MOST_POINTS: Final = 500
 
 _PUT: Final = text(
