@@ -2,16 +2,17 @@
 
 from bisect import bisect_left
 from collections import defaultdict
+from collections.abc import Iterator
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.views import Origin
-from iotide_server.demo_history.sites import SampleCluster
-from iotide_server.demo_history.truth import KnownChange, known_changes
+from iotide_server.demo_history.sites import SITES, Figure, SampleCluster, SampleLoad
+from iotide_server.demo_history.truth import TRUTHS, TruthKind, first_day
 from iotide_server.results.models import Point, Series
 from iotide_server.targets.models import Target
 from iotide_server.trends.models import ChangePoint
@@ -22,6 +23,46 @@ LEAST_POINTS = 5
 """On both sides; a shorter level is no change."""
 
 Key = tuple[str, str, str, str, str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class KnownChange:
+    """A change of level that a detector should find in one series."""
+
+    cluster: str
+    node: str
+    target: str
+    workload: str
+    metric: str
+    operation: str
+    at: datetime  # the first night after it
+    ratio: float  # of the number to what it was before
+
+
+def known_changes(began_at: datetime, days: int) -> Iterator[KnownChange]:
+    """Every change of level in every series of a history that began then."""
+    for truth in TRUTHS:
+        if truth.kind is not TruthKind.LEVEL:
+            continue
+        turns = [(truth.since, truth.ratio)]
+        if truth.until < 1:
+            turns.append((truth.until, 1 / truth.ratio))
+        for cluster, node, load, figure in _figures():
+            if truth.scope.has(cluster, node, load.target) and truth.scope.has_figure(load, figure):
+                for since, ratio in turns:
+                    yield KnownChange(
+                        *(cluster, node, load.target, load.workload, figure.metric, str(figure.labels["operation"])),
+                        at=began_at + timedelta(days=first_day(since, days)),
+                        ratio=1 / ratio if figure.is_time else ratio,
+                    )
+
+
+def _figures() -> Iterator[tuple[str, str, SampleLoad, Figure]]:
+    for site in SITES:
+        for load in (load for routine in site.routines for load in routine.loads):
+            for node in load.nodes:
+                for figure in load.figures:
+                    yield site.name, node, load, figure
 
 
 @dataclass(frozen=True, slots=True)

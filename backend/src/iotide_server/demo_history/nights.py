@@ -1,9 +1,9 @@
 """One campaign of the sample data: submitted, run and handed in as agents do, at the times that its rows name."""
 
-import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from math import exp, sqrt
 from random import Random
 from typing import Any, Final
 
@@ -12,24 +12,52 @@ from sqlalchemy.orm import Session
 
 from iotide_server.agent_api import service as agent_api
 from iotide_server.campaigns.models import Campaign, Cell
-from iotide_server.campaigns.planned import PlannedCell
 from iotide_server.campaigns.repository import insert_cells
-from iotide_server.demo_history.cautions import cautions_of
 from iotide_server.demo_history.commands import Directories, commands_of
 from iotide_server.demo_history.founding import BOOT, INSTANCE, Founded
-from iotide_server.demo_history.noise import SeriesNoise
-from iotide_server.demo_history.records import curves_of, end_of, quiet_node, steps_of
+from iotide_server.demo_history.records import cautions_of, curves_of, end_of, quiet_node, steps_of
 from iotide_server.demo_history.sites import Figure, Routine, SampleLoad, SampleTarget
 from iotide_server.demo_history.truth import Truth, TruthKind
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.runs import repository as runs
-from iotide_server.runs.handed_over import hand_over
-from iotide_server.runs.repository import NewRuns
+from iotide_server.runs.handed_over import hand_over, past_result, past_runs
 from iotide_server.schedules.models import Firing
 from iotide_wire.facts import FactValue
 from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
 from iotide_wire.messages import FinishRequest, Outcome
 from iotide_wire.plan import Exclusivity
+
+_SPIKES: Final = 0.01  # of the runs; each meets something else that slows it down by a tenth to a half
+
+
+@dataclass(slots=True)
+class SeriesNoise:
+    """The numbers of one series, one run after the other."""
+
+    figure: Figure
+    truths: Sequence[Truth]  # those that are about it
+    random: Random
+    _wave: float = 0.0
+
+    def value(self, at: float) -> float:
+        """The next run's number, at that fraction of all days."""
+        ratio, spread = 1.0, self.figure.variation
+        for truth in self.truths:
+            if truth.kind is TruthKind.DRIFT:
+                ratio *= 1 + (truth.ratio - 1) * at
+            elif not truth.is_true(at):
+                continue
+            elif truth.kind is TruthKind.NOISIER:
+                spread *= truth.ratio
+            elif truth.kind is not TruthKind.MODES or self.random.random() < truth.share:
+                ratio *= truth.ratio
+        memory = self.figure.memory
+        self._wave = memory * self._wave + sqrt(1 - memory**2) * self.random.gauss()
+        ratio *= exp(spread * self._wave)
+        if self.random.random() < _SPIKES:
+            ratio *= self.random.uniform(0.5, 0.9)
+        return self.figure.level / ratio if self.figure.is_time else self.figure.level * ratio
+
 
 _BETWEEN_RUNS: Final = timedelta(seconds=30)
 _LEAD: Final = timedelta(seconds=20)
@@ -77,13 +105,23 @@ class Nights:
         session.add(campaign)
         session.flush()
         insert_cells(session, campaign.id, planned)
-        runs.insert_runs(session, _runs(campaign, routine, planned.plan.time_limit_seconds))
+        new = past_runs(
+            *(campaign.id, campaign.cluster_id, began_at),
+            repeats=routine.repeats,
+            exclusive=Exclusivity.NODE,
+            time_limit_seconds=planned.plan.time_limit_seconds,
+        )
+        runs.insert_runs(session, new)
         schedule_id = self.founded.schedules.get(routine.name)
         if schedule_id is not None:
             session.add(
                 Firing(schedule_id=schedule_id, planned_at=began_at, fired_at=began_at, campaign_id=campaign.id)
             )
-        night = Night({cell.ordinal: loads[_what(cell)] for cell in planned.cells}, at, has_curves)
+        night = Night(
+            {cell.ordinal: loads[cell.workload.name, cell.block.targets[0].target.name] for cell in planned.cells},
+            at,
+            has_curves,
+        )
         self._hand_in(session, campaign, night)
         return list(session.scalars(select(Cell.id).where(Cell.campaign_id == campaign.id).order_by(Cell.id)))
 
@@ -117,15 +155,9 @@ class Nights:
             for truth in here
             if truth.kind is TruthKind.SPELL and truth.is_true(night.at)
         ]
-        return FinishRequest(
-            fence=order.fence,
-            agent_instance=INSTANCE,
-            digest=hashlib.sha256(f"{order.order_id} {values}".encode()).hexdigest(),
-            outcome=Outcome.FINISHED,
-            reason_code=None,
-            reason=None,
+        return past_result(
+            *(order, INSTANCE, end_of(steps), values),
             started_at=began_at,
-            ended_at=end_of(steps),
             steps=steps,
             samples=tuple(
                 SampleMessage(metric=figure.metric, value=value, labels=dict(figure.labels), target_id=None)
@@ -133,8 +165,6 @@ class Nights:
             ),
             flags=(*cautions_of(load, mounted, site.memory_bytes, commands), *degraded),
             environment=self._environment(load, node, night.at),
-            artefacts=(),
-            not_judged=(),
             curves=curves_of(commands, steps) if night.has_curves else (),
             foreign=quiet_node(site.processors, commands),
         )
@@ -188,22 +218,13 @@ class Night:
 def _refused(order: Row[Any], mounted: SampleTarget, began_at: datetime) -> FinishRequest:
     """The result of an order whose target is not mounted: nothing was run and nothing was measured."""
     expected = f"{mounted.fstype} from {mounted.source!r} at {mounted.path}"
-    return FinishRequest(
-        fence=order.fence,
-        agent_instance=INSTANCE,
-        digest=hashlib.sha256(f"{order.order_id} refused".encode()).hexdigest(),
+    return past_result(
+        *(order, INSTANCE, began_at + _REFUSED_AFTER, "refused"),
         outcome=Outcome.FAILED,
         reason_code="wrong_mount",
         reason=f"{mounted.path} stands on {_ROOT_DISK}, but the target is {expected}; mount it, or accept on the"
         " target's page what is mounted now",
-        started_at=None,
-        ended_at=began_at + _REFUSED_AFTER,
-        steps=(),
-        samples=(),
-        flags=(),
-        environment={},
-        artefacts=(),
-        curves=(),
+        not_judged=None,
     )
 
 
@@ -212,21 +233,3 @@ def _which(figure: Figure) -> str:
     labels = figure.labels
     sizes = [labels["file_size_bytes"], labels["record_size_bytes"]] if "record_size_bytes" in labels else []
     return " ".join(map(str, [labels["operation"], *sizes]))
-
-
-def _what(cell: PlannedCell) -> tuple[str, str]:
-    return cell.workload.name, cell.block.targets[0].target.name
-
-
-def _runs(campaign: Campaign, routine: Routine, time_limit_seconds: float) -> NewRuns:
-    return NewRuns(
-        campaign_id=campaign.id,
-        cluster_id=campaign.cluster_id,
-        repeats=routine.repeats,
-        exclusive=Exclusivity.NODE,
-        sort_key=campaign.created_at.timestamp(),
-        time_limit_seconds=time_limit_seconds,
-        cool_down_seconds=0.0,
-        attempts_allowed=1,
-        created_at=campaign.created_at,
-    )

@@ -92,7 +92,7 @@ class SampleCluster:
 
 def _dd(nodes: tuple[str, ...], target: str, write: float, read: float | None, file_size_bytes: int) -> SampleLoad:
     rates = {"write": write} if read is None else {"write": write, "read": read}
-    labels: dict[str, str | int | float | bool] = {"file_size_bytes": file_size_bytes, "direct": False}
+    labels: Labels = {"file_size_bytes": file_size_bytes, "direct": False}
     figures = tuple(
         Figure("throughput", rate, {"operation": name, **labels}, variation=0.02 if name == "write" else 0.03)
         for name, rate in rates.items()
@@ -102,7 +102,7 @@ def _dd(nodes: tuple[str, ...], target: str, write: float, read: float | None, f
 
 
 def _fio(nodes: tuple[str, ...], target: str, pattern: str, iops: float, p99_seconds: float) -> SampleLoad:
-    labels: dict[str, str | int | float | bool] = {"operation": pattern.removeprefix("rand"), "direct": True}
+    labels: Labels = {"operation": pattern.removeprefix("rand"), "direct": True}
     figures = (
         Figure("iops", iops, labels, variation=0.02, memory=0.3),
         Figure("throughput", iops * _FIO_BLOCK_BYTES, labels, of_previous=_FIO_BLOCK_BYTES),
@@ -129,11 +129,7 @@ def _create(nodes: tuple[str, ...], target: str, files_per_second: float) -> Sam
 
 def _iozone(nodes: tuple[str, ...], target: str, write: float, read: float) -> SampleLoad:
     size, record = 512 * GIB, MIB
-    labels: dict[str, str | int | float | bool] = {
-        "file_size_bytes": size,
-        "record_size_bytes": record,
-        "direct": False,
-    }
+    labels: Labels = {"file_size_bytes": size, "record_size_bytes": record, "direct": False}
     figures = tuple(
         Figure("throughput", rate, {"operation": name, **labels}, variation=0.03)
         for name, rate in _iozone_rates(write, read).items()

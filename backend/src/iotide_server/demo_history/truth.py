@@ -1,12 +1,11 @@
 """What happened in the sample data: the table that generates it and that detectors are judged by."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from iotide_server.demo_history.sites import SITES, Figure, SampleLoad
+from iotide_server.demo_history.sites import Figure, SampleLoad
 from iotide_wire.facts import FactValue
 from iotide_wire.units import KIB
 
@@ -179,20 +178,6 @@ TRUTHS: Final = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class KnownChange:
-    """A change of level that a detector should find in one series."""
-
-    cluster: str
-    node: str
-    target: str
-    workload: str
-    metric: str
-    operation: str
-    at: datetime  # the first night after it
-    ratio: float  # of the number to what it was before
-
-
 def truths_of(days: int) -> tuple[Truth, ...]:
     """The table for a history of so many days, in which spells have their end."""
     return tuple(
@@ -201,32 +186,6 @@ def truths_of(days: int) -> tuple[Truth, ...]:
     )
 
 
-def known_changes(began_at: datetime, days: int) -> Iterator[KnownChange]:
-    """Every change of level in every series of a history that began then."""
-    for truth in TRUTHS:
-        if truth.kind is not TruthKind.LEVEL:
-            continue
-        turns = [(truth.since, truth.ratio)]
-        if truth.until < 1:
-            turns.append((truth.until, 1 / truth.ratio))
-        for cluster, node, load, figure in _figures():
-            if truth.scope.has(cluster, node, load.target) and truth.scope.has_figure(load, figure):
-                for since, ratio in turns:
-                    yield KnownChange(
-                        *(cluster, node, load.target, load.workload, figure.metric, str(figure.labels["operation"])),
-                        at=began_at + timedelta(days=first_day(since, days)),
-                        ratio=1 / ratio if figure.is_time else ratio,
-                    )
-
-
 def first_day(since: float, days: int) -> int:
     """The first of so many days, from 0, of which something is true that begins at this fraction of them."""
     return next((day for day in range(days) if day / days >= since), days)
-
-
-def _figures() -> Iterator[tuple[str, str, SampleLoad, Figure]]:
-    for site in SITES:
-        for load in (load for routine in site.routines for load in routine.loads):
-            for node in load.nodes:
-                for figure in load.figures:
-                    yield site.name, node, load, figure

@@ -1,7 +1,6 @@
 """Stores what was printed as clusters, campaigns and runs, through the ordinary ingest; nothing of it is analysed."""
 
-import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time
 from typing import Any, Final
@@ -26,17 +25,15 @@ from iotide_server.published import repository
 from iotide_server.published.errors import PUBLISHED_ABSENT, PUBLISHED_NAME_TAKEN
 from iotide_server.published.sources import Edition, PublishedCell, PublishedReference, Table, cells_of
 from iotide_server.runs import repository as runs
-from iotide_server.runs.handed_over import hand_over
-from iotide_server.runs.repository import NewRuns
+from iotide_server.runs.handed_over import hand_over, past_result, past_runs
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.trends.points.service import recompute_points
 from iotide_server.workloads import service as workloads
 from iotide_server.workloads.models import Workload
 from iotide_server.workloads.service import recorded_announcements
 from iotide_wire.catalogue import MetricSpec
-from iotide_wire.facts import FactValue
 from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
-from iotide_wire.messages import FinishRequest, Outcome
+from iotide_wire.messages import FinishRequest
 from iotide_wire.plan import CachePolicy, CampaignPlan, Exclusivity, QuietPolicy, WorkloadChoice
 
 NODE: Final = "node"  # stands for whatever node of a cluster was measured
@@ -143,14 +140,15 @@ class _Loading:
             cluster_id=node.cluster_id,
             name=table.campaign,
             plan=plan,
-            created_at=_moment(source, self._now),
+            # When it was published; nobody printed when it was measured.
+            created_at=datetime.combine(source.published_on, time(), UTC) if source.published_on else self._now,
             request_sha256=canonical_sha256(plan),
         )
         self._session.add(campaign)
         self._session.flush()
         rows = [self._cell(campaign, ordinal, table, cell) for ordinal, cell in enumerate(cells, start=1)]
-        runs.insert_runs(self._session, _runs(campaign))
         at = campaign.created_at
+        runs.insert_runs(self._session, past_runs(campaign.id, campaign.cluster_id, at))
         for order in hand_over(self._session, campaign.id, at, _CLAIMED_BY, _CLAIMED_BY):
             result = _result(source, cells[order.ordinal - 1], order, at)
             agent_api.finish(self._session, order.node_id, order.order_id, result, at)
@@ -196,11 +194,6 @@ class _Loading:
         return target
 
 
-def _moment(source: PublishedReference, now: datetime) -> datetime:
-    """When it was published, where that is known; nobody printed when it was measured."""
-    return now if source.published_on is None else datetime.combine(source.published_on, time(), UTC)
-
-
 def _plan(source: PublishedReference, table: Table, cells: Sequence[PublishedCell]) -> dict[str, Any]:
     """What of a plan is known; no policy of iotide held when it was measured."""
     plan = CampaignPlan(
@@ -218,45 +211,13 @@ def _plan(source: PublishedReference, table: Table, cells: Sequence[PublishedCel
     return plan.model_dump(mode="json")
 
 
-def _runs(campaign: Campaign) -> NewRuns:
-    return NewRuns(
-        campaign_id=campaign.id,
-        cluster_id=campaign.cluster_id,
-        repeats=1,
-        exclusive=Exclusivity.NONE,
-        sort_key=campaign.created_at.timestamp(),
-        time_limit_seconds=1.0,
-        cool_down_seconds=0.0,
-        attempts_allowed=1,
-        created_at=campaign.created_at,
-    )
-
-
 def _result(source: PublishedReference, cell: PublishedCell, order: Row[Any], at: datetime) -> FinishRequest:
     """As an agent hands one in, without what nobody printed."""
     samples = tuple(
         SampleMessage(metric=metric, value=value, labels=dict(labels), target_id=None)
         for metric, labels, value in cell.values
     )
-    return FinishRequest(
-        fence=order.fence,
-        agent_instance=_CLAIMED_BY,
-        digest=hashlib.sha256(f"{order.order_id} {cell.values}".encode()).hexdigest(),
-        outcome=Outcome.FINISHED,
-        reason_code=None,
-        reason=None,
-        started_at=None,
-        ended_at=at,
-        steps=(),
-        samples=samples,
-        flags=(Flag(code=FlagCode.PUBLISHED, effect=FlagEffect.MARKED, measured=source.cited, limit=_LIMIT),),
-        environment=_environment(source, cell),
-        artefacts=(),
-        not_judged=(),
-        curves=(),
-    )
-
-
-def _environment(source: PublishedReference, cell: PublishedCell) -> Mapping[str, FactValue]:
-    filesystem: dict[str, FactValue] = {"mount.fstype": cell.fstype} if cell.fstype else {}
-    return {**cell.facts, **filesystem, "published.source": source.cited}
+    flag = Flag(code=FlagCode.PUBLISHED, effect=FlagEffect.MARKED, measured=source.cited, limit=_LIMIT)
+    filesystem = {"mount.fstype": cell.fstype} if cell.fstype else {}
+    environment = {**cell.facts, **filesystem, "published.source": source.cited}
+    return past_result(order, _CLAIMED_BY, at, cell.values, samples=samples, flags=(flag,), environment=environment)

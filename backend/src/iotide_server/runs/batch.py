@@ -12,9 +12,7 @@ from iotide_wire.batch import BatchSystem, JobEnd, JobState
 from iotide_wire.messages import OrderState
 
 NAMES: Final = {BatchSystem.SLURM: "Slurm", BatchSystem.LSF: "LSF"}  # as people write them
-
 VANISHED: Final = "vanished"  # the end of a job that its batch system no longer lists
-
 STANDS_BY: Final = "stands by"  # how the problem of a gateway begins that another one keeps from working
 
 _HOW: Final = {

@@ -19,8 +19,9 @@ from iotide_server.kit.errors import IotideError
 from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.runs import death_queries, service
 from iotide_server.runs.death import REASON_CODE, following, what_ends, what_may_still_load
-from iotide_server.runs.death_schemas import DeathStatement, EndedRunOutput
 from iotide_server.runs.endings import Ending
+from iotide_server.runs.lifecycle import OrderEnd
+from iotide_server.runs.schemas import DeathStatement, EndedRunOutput
 
 
 def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> DeathStatement:
@@ -40,25 +41,15 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
         NotAllowedError, DEATH_DIFFERS: the caller is no operator, or saw another statement.
     """
     _silent_node(session, principal, node_id, now)
-    found = service.lock_orders_on(session, node_id)
-    agents.lock_against_beats(session, node_id)
-    # What was read before the locks may have changed since.
-    session.expire_all()
+    found = service.lock_orders_for_end(session, node_id)
     silent = _silent_node(session, principal, node_id, now)
     stated = _statement(session, silent)
     if stated.statement_sha256 != seen_sha256:
         raise DEATH_DIFFERS(seen_sha256=seen_sha256)
     words = f"{OPERATOR} called {stated.node_name} dead, silent since {written(stated.last_seen_at)}"
     ends = {order.order_id: order.end for run in stated.runs for order in run.orders}
-    service.end_orders(
-        session,
-        [
-            (order, Ending(ends[order.id], now, REASON_CODE, words, actor=principal.actor))
-            for order in found
-            if order.id in ends
-        ],
-        now,
-    )
+    why = Ending(OrderEnd.LOST, now, REASON_CODE, words, actor=principal.actor)
+    service.end_orders_of(session, found, ends, why)
     problem = Sentence(f"{words}; nothing starts on it until its agent is back and idle", principal.actor)
     agents.declare_dead(session, node_id, problem, now)
     after: Json = {"runs": {run.run_id: run.ends for run in stated.runs}, "statement_sha256": stated.statement_sha256}

@@ -26,14 +26,6 @@ class DoomedOrder:
 
 
 @dataclass(frozen=True, slots=True)
-class LoadedTarget:
-    """A target of the run; a shared one is loaded from other nodes, too."""
-
-    name: str
-    is_shared: bool
-
-
-@dataclass(frozen=True, slots=True)
 class DoomedRun:
     """A run of which the node has orders."""
 
@@ -49,7 +41,8 @@ class DoomedRun:
     is_cancelled: bool  # a person wanted it to end before
     go_at: datetime | None  # when its loads were told to start; None: none of them was
     time_limit: timedelta
-    targets: Sequence[LoadedTarget]
+    targets: Sequence[str]
+    shared: Sequence[str]  # those of the targets that are loaded from other nodes, too
     # what the attempt holds besides nodes, such as `target nfs`; free once all its orders have ended
     held_beside: Sequence[str]
 
@@ -86,19 +79,18 @@ def what_may_still_load(node: str, run: DoomedRun) -> str:
         return f"Its load was never told to start, so none runs on {node}."
     if all(order.state is OrderState.UPLOADING for order in claimed):
         return f"Its load had ended; should {node} come back, its result is noted in the run's log and does not count."
-    shared = [target.name for target in run.targets if target.is_shared]
     started_at = min((order.started_at for order in claimed if order.started_at), default=run.go_at)
     limit = written(started_at + run.time_limit)
     hang = "and a load that hangs on a dead mount may wake up and write even later"
-    if not shared:
-        names = listed([target.name for target in run.targets])
+    if not run.shared:
+        names = listed(run.targets)
         return (
             f"If {node} is only cut off, its load may run there until {limit}, {hang}; it loads {names}, which no other"
             " node has."
         )
     return (
         f"If {node} is only cut off, its load may run there until {limit}, {hang}; what other runs measure on"
-        f" {listed([f'target {name}' for name in shared])} until then may be measured beside it."
+        f" {listed([f'target {name}' for name in run.shared])} until then may be measured beside it."
     )
 
 

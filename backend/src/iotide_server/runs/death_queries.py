@@ -8,7 +8,7 @@ from typing import Any, Final
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
-from iotide_server.runs.death import DoomedOrder, DoomedRun, LoadedTarget
+from iotide_server.runs.death import DoomedOrder, DoomedRun
 from iotide_server.runs.lifecycle import OrderEnd, Tries
 from iotide_server.runs.service import CANCELLED_BY_PERSON
 from iotide_wire.messages import OrderState
@@ -25,9 +25,7 @@ _ORDERS: Final = text(
                  WHERE other.attempt_id = own.attempt_id AND other.role = 'load'
                    AND other.node_id <> own.node_id AND other.state NOT IN ('offered', 'ended')
                  ORDER BY node.name) AS others,
-           ARRAY(SELECT jsonb_build_object('name', target.name, 'is_shared', target.scope = 'shared')
-                 FROM cell_target JOIN target ON target.id = target_id
-                 WHERE cell_target.cell_id = run.cell_id ORDER BY target.name) AS targets,
+           loaded.targets, loaded.shared,
            ARRAY(SELECT lease.resource_kind || ' ' || coalesce(target.name, cluster.name)
                  FROM node_order AS other JOIN lease ON lease.order_id = other.id AND lease.active
                  LEFT JOIN target ON lease.resource_kind = 'target' AND target.id = lease.resource_id
@@ -42,6 +40,11 @@ _ORDERS: Final = text(
     JOIN campaign ON campaign.id = run.campaign_id
     JOIN cell ON cell.id = run.cell_id
     JOIN workload ON workload.id = cell.workload_id
+    CROSS JOIN LATERAL (
+        SELECT coalesce(array_agg(name ORDER BY name), '{}') AS targets,
+               coalesce(array_agg(name ORDER BY name) FILTER (WHERE scope = 'shared'), '{}') AS shared
+        FROM cell_target JOIN target ON target.id = target_id WHERE cell_target.cell_id = run.cell_id
+    ) AS loaded
     WHERE own.node_id = :node_id AND own.role = 'load' AND own.state <> 'ended'
     ORDER BY own.run_id, own.id
     """
@@ -74,6 +77,7 @@ def _doomed(rows: Sequence[Row[Any]]) -> DoomedRun:
         is_cancelled=first.reason_code == CANCELLED_BY_PERSON,
         go_at=first.go_at,
         time_limit=timedelta(seconds=first.time_limit_seconds),
-        targets=[LoadedTarget(**target) for target in first.targets],
+        targets=first.targets,
+        shared=first.shared,
         held_beside=first.held_beside,
     )

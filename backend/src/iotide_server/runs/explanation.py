@@ -29,15 +29,6 @@ class NeededResource:
 
 
 @dataclass(frozen=True, slots=True)
-class MountProblem:
-    """Why nothing that loads the target starts on the node."""
-
-    target: str
-    node: str
-    problem: str
-
-
-@dataclass(frozen=True, slots=True)
 class DeclinedAlike:
     """A decline of another run that this one would meet as well, and until when."""
 
@@ -79,7 +70,7 @@ class Wait:
     """What is known of a waiting run."""
 
     wanted: Sequence[NeededResource]
-    mount_problems: Sequence[MountProblem]  # of its targets on its nodes
+    mount_problems: Sequence[str]  # of its targets on its nodes, in words
     not_before: datetime | None  # after a declined attempt it waits until then, because of `last_reason`
     last_reason: str | None
     ahead: int  # runs that stand before it in its nodes' lines
@@ -100,7 +91,7 @@ def waiting_because(wait: Wait, now: datetime) -> str:
     reasons = [] if wait.batch is None else [wait.batch]
     reasons += [_drain(drained) for drained in wait.drained] + _by_the_calendar(wait, now)
     reasons += [reason for wanted in wait.wanted if (reason := _obstacle(wanted, now))]
-    reasons += [f"target {mount.target} on node {mount.node}: {mount.problem}" for mount in wait.mount_problems]
+    reasons += wait.mount_problems
     if wait.not_before is not None and wait.not_before > now:
         after = f" after: {wait.last_reason}" if wait.last_reason else ""
         reasons.insert(0, f"it is not tried again before {written(wait.not_before)}{after}")

@@ -121,7 +121,7 @@ def _lock_waiting(session: Session, campaign_id: int) -> Sequence[int]:
 
 def resort_campaign(session: Session, campaign_id: int, ahead_seconds: float) -> bool:
     """Sort the campaign's runs as if submitted that much earlier; return whether any of them waits or is active."""
-    found = repository.lock_unfinished_runs(session, campaign_id)
+    found = repository.lock_runs_of(session, campaign_id, set(RunState) - {RunState.FINISHED})
     if not any(run.state in {RunState.WAITING, RunState.ACTIVE} for run in found):
         return False
     session.execute(

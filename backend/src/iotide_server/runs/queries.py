@@ -15,7 +15,7 @@ from iotide_server.kit.db import array_of
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.people import are_shown, named
 from iotide_server.runs.batch import STANDS_BY, BatchSubmission, Gateway
-from iotide_server.runs.explanation import Drained, MountProblem
+from iotide_server.runs.explanation import Drained
 from iotide_server.runs.models import Attempt, BatchJob, Order, RunEvent
 from iotide_server.runs.schemas import RunFilter
 from iotide_wire.batch import BatchSystem
@@ -112,7 +112,7 @@ _WANTED = text(
 )
 _MOUNT_PROBLEMS = text(
     """
-    SELECT target.name AS target, node.name AS node, target_mount.problem
+    SELECT 'target ' || target.name || ' on node ' || node.name || ': ' || target_mount.problem
     FROM run JOIN cell_node USING (cell_id) JOIN cell_target USING (cell_id)
     JOIN target_mount USING (node_id, target_id)
     JOIN node ON node.id = node_id JOIN target ON target.id = target_id
@@ -273,9 +273,9 @@ def wanted_resources(session: Session, run_id: int) -> Sequence[AnyRow]:
     return session.execute(_WANTED, {"run_id": run_id, "with_names": are_shown()}).all()
 
 
-def mount_problems(session: Session, run_id: int) -> list[MountProblem]:
-    """What is wrong with the run's targets on its nodes."""
-    return [MountProblem(*row) for row in session.execute(_MOUNT_PROBLEMS, {"run_id": run_id})]
+def mount_problems(session: Session, run_id: int) -> Sequence[str]:
+    """Say what is wrong with the run's targets on its nodes."""
+    return session.scalars(_MOUNT_PROBLEMS, {"run_id": run_id}).all()
 
 
 def calendar(session: Session, run_id: int, now: datetime) -> AnyRow:

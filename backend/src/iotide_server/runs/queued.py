@@ -94,7 +94,6 @@ _HELD: Final = text(
     """  # noqa: S608 - made of the constant above
 )
 
-
 _TURNOVER: Final = text(
     """
     SELECT percentile_cont(0.5) WITHIN GROUP (ORDER BY gap) FROM (

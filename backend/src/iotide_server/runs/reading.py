@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -11,14 +10,13 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.agents.stuck import problem_of
-from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.runs import batch, forecast, queries, queued
-from iotide_server.runs.batch import BatchSubmission
 from iotide_server.runs.declines import declined_alike
 from iotide_server.runs.errors import RUN_NOT_FOUND
 from iotide_server.runs.explanation import (
     ClosedWindow,
+    DeclinedAlike,
     Maintenance,
     NeededResource,
     Wait,
@@ -80,17 +78,20 @@ def _start_skew(orders: Sequence[RunOrder]) -> float | None:
 
 def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
     """Say why `run` waits, also an active one in the line of a batch system; None when it does not."""
-    if found.state not in {RunState.WAITING, RunState.ACTIVE}:
-        return None
+    if found.state == RunState.WAITING:
+        return waiting_because(_waits(session, [found], now)[0], now)
+    submitted = queries.submitted(session, found.id) if found.state == RunState.ACTIVE else None
+    return None if submitted is None else batch.waits_in_line(submitted, now)
+
+
+def _waits(session: Session, rows: Sequence[AnyRow], now: datetime) -> list[Wait]:
+    run_ids = [row.id for row in rows]
+    ahead, alike = queries.runs_ahead(session, run_ids), declined_alike(session, run_ids, now)
+    return [_wait(session, row, ahead.get(row.id, 0), alike.get(row.id), now) for row in rows]
+
+
+def _wait(session: Session, found: AnyRow, ahead: int, alike: DeclinedAlike | None, now: datetime) -> Wait:
     submitted = queries.submitted(session, found.id)
-    if found.state == RunState.ACTIVE:
-        return None if submitted is None else batch.waits_in_line(submitted, now)
-    ahead = queries.runs_ahead(session, [found.id]).get(found.id, 0)
-    alike = declined_alike(session, [found.id], now).get(found.id)
-    return waiting_because(replace(_wait(session, found, submitted, ahead, now), declined_alike=alike), now)
-
-
-def _wait(session: Session, found: AnyRow, submitted: BatchSubmission | None, ahead: int, now: datetime) -> Wait:
     rows = {Resource(ResourceKind(row.kind), row.id): row for row in queries.wanted_resources(session, found.id)}
     by_kind = {kind: [resource.id for resource in rows if resource.kind is kind] for kind in ResourceKind}
     wanted = needs(
@@ -105,12 +106,11 @@ def _wait(session: Session, found: AnyRow, submitted: BatchSubmission | None, ah
         ahead=ahead,
         stage=stage_obstacle(found.stage, found.variant, found.stage_state, found.pause),
         drained=queries.drains(session, found.id),
-        window=None if calendar.opens_at is None else ClosedWindow(_hours(calendar.hours), calendar.opens_at),
-        maintenance=None
-        if calendar.starts_at is None
-        else Maintenance(calendar.starts_at, calendar.ends_at, calendar.reason),
+        window=calendar.opens_at and ClosedWindow(str(Window.model_validate(calendar.hours)), calendar.opens_at),
+        maintenance=calendar.starts_at and Maintenance(calendar.starts_at, calendar.ends_at, calendar.reason),
         stands_back_seconds=queries.stands_back_seconds(session, found.id),
         batch=None if submitted is None else batch.gateway_obstacle(submitted, now),
+        declined_alike=alike,
     )
 
 
@@ -119,15 +119,11 @@ def queue(session: Session, principal: Principal, cluster_id: int, wanted: Queue
     clusters.cluster(session, principal, cluster_id)
     rows = queries.queue(session, cluster_id, wanted.campaign_id, wanted.limit)
     waiting = queries.waiting_count(session, cluster_id, wanted.campaign_id)
-    run_ids = [row.id for row in rows]
-    ahead, alike = queries.runs_ahead(session, run_ids), declined_alike(session, run_ids, now)
-    waits = [_wait(session, row, queries.submitted(session, row.id), ahead.get(row.id, 0), now) for row in rows]
-    waits = [replace(wait, declined_alike=alike.get(row.id)) for row, wait in zip(rows, waits, strict=True)]
-    return Queue(waiting=waiting, runs=[_queued(row, wait, now) for row, wait in zip(rows, waits, strict=True)])
-
-
-def _queued(row: AnyRow, wait: Wait, now: datetime) -> QueuedRun:
-    return QueuedRun.of_row(row, run_id=row.id, waiting_because=waiting_because(wait, now))
+    runs = [
+        QueuedRun.of_row(row, run_id=row.id, waiting_because=waiting_because(wait, now))
+        for row, wait in zip(rows, _waits(session, rows, now), strict=True)
+    ]
+    return Queue(waiting=waiting, runs=runs)
 
 
 def expected_start(session: Session, found: AnyRow, now: datetime) -> Expectation | None:
@@ -148,10 +144,6 @@ def expected_start(session: Session, found: AnyRow, now: datetime) -> Expectatio
         return Expectation(None, f"more than {MOST_AHEAD} runs stand before it in its cluster")
     wanted = {need.resource for run in queue for need in run.needs}
     return forecast.expected_start(found.id, queue, queued.holdings(session, wanted, now), now)
-
-
-def _hours(window: Json) -> str:
-    return str(Window.model_validate(window))
 
 
 def _wanted(need: Need, row: AnyRow, now: datetime) -> NeededResource:

@@ -1,6 +1,6 @@
 """SQL that changes runs: locks in the one order run, orders, leases, so that no two transactions wait in a circle."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -122,26 +122,13 @@ def lock_run(session: Session, run_id: int) -> Run | None:
     return session.scalar(_locked(select(Run).where(Run.id == run_id)))
 
 
-def lock_open_runs(session: Session, campaign_id: int) -> Sequence[int]:
-    """The ids of the campaign's runs that have not ended, locked as `lock_run` does."""
-    return session.scalars(
-        text(
-            "SELECT id FROM run WHERE campaign_id = :campaign_id AND state IN ('waiting', 'active')"
-            " ORDER BY id FOR NO KEY UPDATE"
-        ),
-        {"campaign_id": campaign_id},
-    ).all()
-
-
-def lock_unfinished_runs(session: Session, campaign_id: int) -> Sequence[Row[Any]]:
-    """Id and state of the campaign's runs that wait now or may wait again, locked as `lock_run` does."""
-    return session.execute(
-        text(
-            "SELECT id, state FROM run WHERE campaign_id = :campaign_id AND state <> 'finished'"
-            " ORDER BY id FOR NO KEY UPDATE"
-        ),
-        {"campaign_id": campaign_id},
-    ).all()
+def lock_runs_of(session: Session, campaign_id: int, states: Collection[RunState]) -> Sequence[Row[Any]]:
+    """Lock the campaign's runs in one of these states as `lock_run` does; return id and state of each."""
+    statement = text(
+        "SELECT id, state FROM run WHERE campaign_id = :campaign_id AND state = ANY(CAST(:states AS text[]))"
+        " ORDER BY id FOR NO KEY UPDATE"
+    )
+    return session.execute(statement, {"campaign_id": campaign_id, "states": sorted(map(str, states))}).all()
 
 
 def lock_active_runs(session: Session, run_ids: Sequence[int]) -> Sequence[Run]:

@@ -1,9 +1,10 @@
 """What a run takes while it is active: nodes, shared targets and its cluster, each alone or beside others."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from enum import StrEnum
-from typing import Final, NamedTuple
+from functools import partial
+from typing import Final, NamedTuple, TypeVar
 
 from iotide_wire.plan import Exclusivity
 
@@ -23,6 +24,7 @@ class Mode(StrEnum):
     EXCLUSIVE = "exclusive"
 
 
+T = TypeVar("T")
 _KINDS: Final = tuple(ResourceKind)
 
 
@@ -45,38 +47,26 @@ class Need(NamedTuple):
     mode: Mode
 
 
-class _KnownResources(dict[int, Resource]):
-    """The resources of one kind by their ids: the same object for the same one, so that a look-up need not compare."""
+class _MadeById(dict[int, T]):
+    """Makes a thing for each id when it is first asked for; the same object again, so a look-up need not compare."""
 
-    def __init__(self, kind: ResourceKind) -> None:
+    def __init__(self, make: Callable[[int], T]) -> None:
         super().__init__()
-        self._kind = kind
+        self._make = make
 
-    def __missing__(self, resource_id: int) -> Resource:
-        resource = self[resource_id] = Resource(self._kind, resource_id)
-        return resource
-
-
-KNOWN_RESOURCES: Final[Mapping[str, Mapping[int, Resource]]] = {kind: _KnownResources(kind) for kind in ResourceKind}
-"""By kind and id; each comes to be when it is first asked for."""
+    def __missing__(self, resource_id: int) -> T:
+        made = self[resource_id] = self._make(resource_id)
+        return made
 
 
-class _KnownNeeds(dict[int, Need]):
-    """The needs of one kind and mode by the id of the resource.
-
-    The same object for the same need, since pass after pass asks for those of the same nodes.
-    """
-
-    def __init__(self, kind: ResourceKind, mode: Mode) -> None:
-        super().__init__()
-        self._kind, self._mode = kind, mode
-
-    def __missing__(self, resource_id: int) -> Need:
-        need = self[resource_id] = Need(KNOWN_RESOURCES[self._kind][resource_id], self._mode)
-        return need
+def _known_needs(kind: ResourceKind, mode: Mode) -> _MadeById[Need]:
+    return _MadeById(lambda resource_id: Need(KNOWN_RESOURCES[kind][resource_id], mode))
 
 
-_KNOWN: Final = {(kind, mode): _KnownNeeds(kind, mode) for kind in ResourceKind for mode in Mode}
+KNOWN_RESOURCES: Final[Mapping[str, Mapping[int, Resource]]] = {
+    kind: _MadeById(partial(Resource, kind)) for kind in ResourceKind
+}
+_KNOWN: Final = {(kind, mode): _known_needs(kind, mode) for kind in ResourceKind for mode in Mode}
 
 
 def node_mode(exclusive: Exclusivity) -> Mode:

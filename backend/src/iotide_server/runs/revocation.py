@@ -20,9 +20,9 @@ from iotide_server.kit.db import Json
 from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.runs import death_queries, service
 from iotide_server.runs.death import DoomedRun, may_still_load, what_ends, what_may_still_load
-from iotide_server.runs.death_schemas import RevocationOutput, TouchedRunOutput
 from iotide_server.runs.endings import Ending
 from iotide_server.runs.lifecycle import OrderEnd
+from iotide_server.runs.schemas import RevocationOutput, TouchedRunOutput
 from iotide_wire.messages import OrderRole
 
 REASON_CODE = "node_revoked"
@@ -48,22 +48,15 @@ def revoke(session: Session, principal: Principal, node_id: int, access: AgentAc
 
     A load that may run frees nothing: its silence is no evidence. Again it changes nothing. Raises as `statement`.
     """
-    found = service.lock_orders_on(session, node_id)
-    agents.lock_against_beats(session, node_id)
-    # What was read before the locks may have changed since.
-    session.expire_all()
+    found = service.lock_orders_for_end(session, node_id)
     node = own_node(session, principal, node_id)
     if node.revoked_at is None:
         words = f"{OPERATOR} revoked {node.name} at {written(now)}"
         doomed = death_queries.doomed_runs(session, node_id)
         ends = {order.order_id: order.end for run in doomed if not may_still_load(run) for order in run.orders}
         ends |= {order.id: OrderEnd.LOST for order in found if order.role == OrderRole.OBSERVE}
-        endings = [
-            (order, Ending(ends[order.id], now, REASON_CODE, words, actor=principal.actor))
-            for order in found
-            if order.id in ends
-        ]
-        service.end_orders(session, endings, now)
+        why = Ending(OrderEnd.LOST, now, REASON_CODE, words, actor=principal.actor)
+        service.end_orders_of(session, found, ends, why)
         problem = Sentence(f"{words}; let its host enroll again, or retire it", principal.actor)
         agents.revoke(session, node_id, problem, access, now)
         after: Json = {"runs": {run.run_id: _touched(node, run).words for run in doomed}}

@@ -11,8 +11,17 @@ from iotide_server.clusters.schemas import NodeOutput
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 from iotide_server.runs import dead_nodes, reading, revocation, service, stuck_nodes
-from iotide_server.runs.death_schemas import DeathConfirmation, DeathStatement, RevocationOutput, StuckStatement
-from iotide_server.runs.schemas import Queue, QueueChoice, RunEventOutput, RunFilter, RunOutput
+from iotide_server.runs.schemas import (
+    DeathConfirmation,
+    DeathStatement,
+    Queue,
+    QueueChoice,
+    RevocationOutput,
+    RunEventOutput,
+    RunFilter,
+    RunOutput,
+    StuckStatement,
+)
 
 router = APIRouter(tags=["runs"], route_class=KnownCallerRoute)
 

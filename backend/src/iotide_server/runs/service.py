@@ -1,7 +1,7 @@
 """What happens to runs: every change of their states goes through here, one locked run at a time."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 import structlog
@@ -13,6 +13,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
+from iotide_server.clusters.agents import records as agents
 from iotide_server.kit.db import after_commit
 from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.kit.quotas import Addition, QuotaKind, count_day
@@ -159,6 +160,20 @@ def _move(session: Session, run: Run, following: NextOfRun, now: datetime) -> No
     after_commit(session, lambda: _log.info("run_moved", **subject))
 
 
+def lock_orders_for_end(session: Session, node_id: int) -> Sequence[Order]:
+    """As `lock_orders_on`, against beats too; what was read before the locks is read again."""
+    found = lock_orders_on(session, node_id)
+    agents.lock_against_beats(session, node_id)
+    session.expire_all()
+    return found
+
+
+def end_orders_of(session: Session, orders: Sequence[Order], ends: Mapping[int, OrderEnd], why: Ending) -> None:
+    """End those of the orders that have an end, by id, for one reason."""
+    endings = [(order, replace(why, end=ends[order.id])) for order in orders if order.id in ends]
+    end_orders(session, endings, why.at)
+
+
 def lock_runs_on(session: Session, node_id: int) -> None:
     """Lock the runs whose orders the node holds; before its own row, as everyone does who ends an order."""
     repository.lock_active_runs(session, [order.run_id for order, _ in repository.held_orders(session, node_id)])
@@ -218,8 +233,8 @@ def cancel(session: Session, principal: Principal, run_id: int, now: datetime) -
 
 def cancel_campaign(session: Session, principal: Principal, campaign_id: int, now: datetime) -> int:
     """Cancel the campaign's runs that have not ended; return how many were not cancelled before."""
-    run_ids = repository.lock_open_runs(session, campaign_id)
-    return _cancel(session, run_ids, principal, now)
+    found = repository.lock_runs_of(session, campaign_id, {RunState.WAITING, RunState.ACTIVE})
+    return _cancel(session, [run.id for run in found], principal, now)
 
 
 def _cancel(session: Session, locked_run_ids: Sequence[int], principal: Principal, now: datetime) -> int:
@@ -318,17 +333,14 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
     run.reason_code = run.reason = run.reason_actor = None
     words = f"to be tried again, asked for by {OPERATOR}"
     session.add(RunEvent(run_id=run.id, at=now, kind="retried", text=words, actor=principal.actor))
-    _move(session, run, NextOfRun(RunState.WAITING, retried(_tries(run))), now)
+    tries = Tries(run.attempts_made, run.attempts_allowed, run.declines)
+    _move(session, run, NextOfRun(RunState.WAITING, retried(tries)), now)
     wake_scheduler(session, "retried")
     _record(session, principal, "run_retried", run, before)
     session.flush()
     # Waiting runs are not counted again: that may take a part of a second, in which others of the cluster would wait.
     count_day(session, added)
     return run
-
-
-def _tries(run: Run) -> Tries:
-    return Tries(run.attempts_made, run.attempts_allowed, run.declines)
 
 
 def lock_changeable(session: Session, principal: Principal, run_id: int) -> Run:

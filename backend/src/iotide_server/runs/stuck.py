@@ -31,7 +31,6 @@ RECENT: Final = timedelta(days=1)
 """For so long after its end an agent may say that the load of an order which ended otherwise outlived it."""
 
 LOG_LINES: Final = 100  # lines about one freed order in the log of its run, where no setting says another number
-
 _REPORTS: Final = 3  # from this wire version on an agent reports what holds its node
 
 _BEFORE_NAMES: Final = "still holding the node: "
@@ -84,8 +83,13 @@ _TOUCHED: Final = text(
     WHERE run.id = ANY(:run_ids)
     """
 )
-_LAST_ENDED: Final = text("SELECT max(id) FROM node_order WHERE node_id = :node_id AND state = 'ended'")
-_OPEN: Final = text("SELECT id FROM node_order WHERE node_id = :node_id AND state <> 'ended' ORDER BY id")
+_ORDERS: Final = text(
+    """
+    SELECT max(id) FILTER (WHERE state = 'ended') AS orders_until,
+           coalesce(array_agg(id ORDER BY id) FILTER (WHERE state <> 'ended'), '{}') AS orders_open
+    FROM node_order WHERE node_id = :node_id
+    """
+)
 _ANY: Final = text("SELECT EXISTS (SELECT FROM node_order WHERE node_id = :node_id AND stuck_since IS NOT NULL)")
 
 
@@ -180,15 +184,9 @@ def is_holding(session: Session, node_id: int) -> bool:
     return bool(session.execute(_ANY, {"node_id": node_id}).scalar_one())
 
 
-def last_ended(session: Session, node_id: int) -> int | None:
-    """Return the newest order of the node that has ended; None where none has."""
-    found: int | None = session.execute(_LAST_ENDED, {"node_id": node_id}).scalar_one()
-    return found
-
-
-def open_orders(session: Session, node_id: int) -> list[int]:
-    """Return the ids of the node's orders that have not ended; some may be lower than `last_ended`."""
-    return list(session.scalars(_OPEN, {"node_id": node_id}))
+def orders_of(session: Session, node_id: int) -> dict[str, Any]:
+    """Return `orders_until`, the newest order of the node that has ended, and `orders_open`, some of them lower."""
+    return dict(session.execute(_ORDERS, {"node_id": node_id}).one()._mapping)
 
 
 def _described(session: Session, node_id: int, order_ids: Sequence[int]) -> dict[int, Row[Any]]:
@@ -202,10 +200,8 @@ def _described(session: Session, node_id: int, order_ids: Sequence[int]) -> dict
 def _load(said: Reported, order: Row[Any] | None, now: datetime) -> StuckLoad:
     more = f" and {said.processes - 1} more" if said.processes > 1 else ""
     process = f"{said.process} (pid {said.pid}) in state {said.state}, waiting in {said.waits_in}{more}"
-    since = min(said.since, now)
-    if order is None:
-        return StuckLoad(process.replace("\0", ""), since, None, None, ())
-    return StuckLoad(process.replace("\0", ""), since, order.id, order.run_id, order.targets)
+    known = (None, None, ()) if order is None else (order.id, order.run_id, order.targets)
+    return StuckLoad(process.replace("\0", ""), min(said.since, now), *known)
 
 
 def _write(session: Session, node: Node, loads: Sequence[StuckLoad], now: datetime) -> None:

@@ -18,7 +18,7 @@ from iotide_server.kit.digests import canonical_sha256
 from iotide_server.runs import stuck
 from iotide_server.runs.dead_nodes import living_node
 from iotide_server.runs.death import listed
-from iotide_server.runs.death_schemas import HeldRunOutput, StuckStatement
+from iotide_server.runs.schemas import HeldRunOutput, StuckStatement
 
 _HELD: Final = text(
     """
@@ -69,8 +69,7 @@ def free(session: Session, principal: Principal, node_id: int, seen_sha256: str,
     after: Json = {
         "runs": {run.run_id: run.frees for run in stated.runs},
         "statement_sha256": stated.statement_sha256,
-        "orders_until": stuck.last_ended(session, node_id),
-        "orders_open": stuck.open_orders(session, node_id),
+        **stuck.orders_of(session, node_id),
     }
     action = Action("node_freed", "node", node_id, node.cluster_id, {"name": node.name}, after)
     audit.record(session, principal, action)

@@ -6,7 +6,6 @@ import pytest
 from iotide_server.runs.death import (
     DoomedOrder,
     DoomedRun,
-    LoadedTarget,
     following,
     what_ends,
     what_may_still_load,
@@ -29,7 +28,8 @@ RUN = DoomedRun(
     is_cancelled=False,
     go_at=NOW,
     time_limit=timedelta(hours=1),
-    targets=[LoadedTarget("nfs", is_shared=True)],
+    targets=["nfs"],
+    shared=["nfs"],
     held_beside=["target nfs", "cluster blade"],
 )
 
@@ -71,7 +71,7 @@ def test_what_the_attempt_holds_beside_its_nodes_is_free_when_the_last_of_them_h
         (RUN, "what other runs measure on target nfs until then may be measured beside it"),
         (RUN, "may run there until 2026-11-21 11:00:00 UTC"),
         (
-            replace(RUN, targets=[LoadedTarget("disk", is_shared=False), LoadedTarget("shm", is_shared=False)]),
+            replace(RUN, targets=["disk", "shm"], shared=[]),
             "it loads disk and shm, which no other node has",
         ),
         (replace(RUN, go_at=None), "Its load was never told to start, so none runs on n1."),

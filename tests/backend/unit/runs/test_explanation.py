@@ -7,7 +7,6 @@ from iotide_server.runs.explanation import (
     ClosedWindow,
     Drained,
     Maintenance,
-    MountProblem,
     NeededResource,
     Wait,
     waiting_because,
@@ -51,7 +50,7 @@ def test_what_stands_in_the_way_is_named(wanted: NeededResource, because: str) -
 
 def test_every_reason_is_given() -> None:
     silent = replace(NODE, seen_at=None)
-    unmounted = MountProblem("nfs", "n1", "nothing is mounted there")
+    unmounted = "target nfs on node n1: nothing is mounted there"
     wait = Wait([silent, TARGET], [unmounted], NOW + timedelta(seconds=40), "no space left", 3)
     assert waiting_because(wait, NOW) == (
         "it is not tried again before 2026-11-21 10:00:40 UTC after: no space left;"
