@@ -11,7 +11,6 @@ from typing import Any, Final
 
 from iotide_server.results.schemas import CampaignMetric, Measurement
 from iotide_server.statistics.summary import tier
-from iotide_server.trends.comparison.campaigns import of_two
 from iotide_server.trends.comparison.engine import ComparedNumber, judge
 from iotide_server.trends.comparison.schemas import (
     CampaignComparison,
@@ -23,6 +22,7 @@ from iotide_server.trends.comparison.schemas import (
     SidesMetric,
     SidesRow,
 )
+from iotide_server.trends.comparison.service import of_two
 from iotide_wire.units import Unit
 
 RUN_COUNTS: Final = (1, 2, 3, 4, 5, 30)

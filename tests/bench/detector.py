@@ -19,13 +19,14 @@ from dataclasses import dataclass, field
 from statistics import median
 from typing import Final
 
+from factories.agreement import agreed, same_change
 from labelled import RUNS, Kind, Labelled, labelled_series
 from peers_of_detector import Detector, others
 from rich.console import Console
 from rich.table import Table
 
 from iotide_server.statistics.changepoints import DETECTOR, FEWEST_RUNS, analyse
-from iotide_server.statistics.course import CONFIRMING_RUNS, Analysis, LevelChange, agreed, same_change
+from iotide_server.statistics.course import CONFIRMING_RUNS, Analysis, LevelChange
 
 TOLERANCE_RUNS: Final = 3
 EACH: Final = 4

@@ -11,7 +11,7 @@ from iotide_server.advice.registry import advise
 from iotide_server.advice.repository import AnyRow
 from iotide_server.advice.scene import MountedTarget, Scene, SceneCell, ScenePoint
 from iotide_server.advice.schemas import AdviceReport
-from iotide_server.advice.sites import DeviceMount, facts_by_node, sites_of
+from iotide_server.advice.sites import facts_by_node, sites_of
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.targets import backing
@@ -47,7 +47,7 @@ def campaign_advice(
     cells = _cells(session, rows)
     points, is_cut = _points(session, rows, cells)
     mounted = {
-        (row.target, row.node): DeviceMount(row.mount_point or "", row.source)
+        (row.target, row.node): (row.mount_point or "", row.source)
         for row in repository.mounts(session, [row.id for row in rows])
     }
     sites = sites_of(cells, mounted)
@@ -110,19 +110,10 @@ def _cells(session: Session, rows: Sequence[AnyRow]) -> list[SceneCell]:
 def _points(session: Session, rows: Sequence[AnyRow], cells: Sequence[SceneCell]) -> tuple[list[ScenePoint], bool]:
     """The points of the cells, and whether there are more."""
     by_id = {row.id: cell for row, cell in zip(rows, cells, strict=True)}
-    found = [_point(row, by_id) for row in repository.points(session, by_id.keys())]
+    found = [_point(row, by_id[row.cell_id]) for row in repository.points(session, by_id.keys())]
     return found[: repository.MOST_POINTS], len(found) > repository.MOST_POINTS
 
 
-def _point(row: AnyRow, cells: dict[int, SceneCell]) -> ScenePoint:
-    return ScenePoint(
-        cell=cells[row.cell_id],
-        metric=row.metric,
-        unit=Unit(row.unit),
-        labels=row.labels,
-        n=row.run_count,
-        median=row.median,
-        low=row.low,
-        high=row.high,
-        flags=frozenset(row.flags),
-    )
+def _point(row: AnyRow, cell: SceneCell) -> ScenePoint:
+    said = row.run_count, row.median, row.low, row.high
+    return ScenePoint(cell, row.metric, Unit(row.unit), row.labels, *said, frozenset(row.flags))

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from iotide_server.advice.scene import MountedTarget, SceneCell
@@ -11,14 +10,6 @@ from iotide_wire.facts import Facts
 _BACKING: Final = "backing."
 _PARTS_ALONE: Final = 4
 """`backing.NAME.md.level`; where such a target is on several nodes, a node's name stands before the last two."""
-
-
-@dataclass(frozen=True, slots=True)
-class DeviceMount:
-    """What is mounted where."""
-
-    mount_point: str
-    device: str
 
 
 def facts_by_node(environment: Facts, nodes: Sequence[str]) -> dict[str, Facts]:
@@ -31,7 +22,7 @@ def facts_by_node(environment: Facts, nodes: Sequence[str]) -> dict[str, Facts]:
     return {nodes[0]: environment} if len(nodes) == 1 and not by_node else dict(by_node)
 
 
-def sites_of(cells: Sequence[SceneCell], mounted: Mapping[tuple[str, str], DeviceMount]) -> list[MountedTarget]:
+def sites_of(cells: Sequence[SceneCell], mounted: Mapping[tuple[str, str], tuple[str, str]]) -> list[MountedTarget]:
     """Each target on each node as the newest of the runs that loaded it alone saw it, and what it stands on.
 
     Of targets that are loaded together, a run's facts name those of the others only where they differ, so that what a
@@ -43,10 +34,10 @@ def sites_of(cells: Sequence[SceneCell], mounted: Mapping[tuple[str, str], Devic
         if len(cell.targets) == 1:
             for node, facts in cell.facts.items():
                 place = cell.targets[0], node
-                where = mounted.get(place, DeviceMount("", ""))
+                mount_point, device = mounted.get(place, ("", ""))
                 own = {name: value for name, value in facts.items() if not name.startswith(_BACKING)}
                 newest = cell.run_ids[-1:]
-                found.setdefault(place, MountedTarget(*place, where.mount_point, where.device, own, newest))
+                found.setdefault(place, MountedTarget(*place, mount_point, device, own, newest))
                 for site in _backing(facts, newest):
                     below.setdefault((site.target, site.node), site)
     return [*found.values(), *below.values()]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from iotide_server.statistics.suspects import CONFIRMATION_RUNS
+from iotide_server.statistics.outliers import CONFIRMATION_RUNS
 from iotide_wire.plan import CampaignPlan, Roles, WorkloadChoice
 
 _LONGEST_NAME = 63

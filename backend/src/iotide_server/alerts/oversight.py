@@ -52,7 +52,7 @@ def watch_cluster(session: Session, cluster_id: int) -> datetime | None:
 def _without_mount(
     session: Session, one: ScheduledSeries, lost: Mapping[tuple[int, int], LostPlace]
 ) -> _Silence | None:
-    series = session.get_one(Series, one.expected.series_id)
+    series = session.get_one(Series, one.series_id)
     places = (lost.get((target_id, node_id)) for target_id in series.target_ids for node_id in series.node_ids)
     place = next((place for place in places if place is not None), None)
     if place is None:
@@ -61,7 +61,7 @@ def _without_mount(
 
 
 def _raise(session: Session, late: ScheduledSeries, silence: _Silence, now: datetime) -> None:
-    series = lock_series(session, late.expected.series_id)
+    series = lock_series(session, late.series_id)
     silent_since = late.lateness.last_at
     if series is None or repository.silence_known(session, series.id, silent_since):
         return
@@ -74,7 +74,7 @@ def _raise(session: Session, late: ScheduledSeries, silence: _Silence, now: date
         kind="missing",
         state=AlertState.UNTRIAGED.value,
         silent_since=silent_since,
-        schedule_id=late.expected.schedule_id,
+        schedule_id=late.schedule_id,
         rule_id=rule.id,
         at=silence.at,
         window_from=silent_since,

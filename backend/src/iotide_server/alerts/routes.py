@@ -19,7 +19,7 @@ from iotide_server.alerts.schemas import (
 )
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
-from iotide_server.results.schemas import OptionalId
+from iotide_server.runs.schemas import OptionalId
 
 router = APIRouter(tags=["alerts"], route_class=KnownCallerRoute)
 

@@ -12,7 +12,8 @@ from iotide_server.alerts.scopes import Directions
 from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Input, Output
-from iotide_server.results.schemas import Better, Labels, Metric, OptionalId
+from iotide_server.results.schemas import Better, Labels, Metric
+from iotide_server.runs.schemas import OptionalId
 from iotide_server.statistics.shifts import Direction
 from iotide_server.targets.schemas import TargetRef
 from iotide_server.trends.events.schemas import EventOutput

@@ -194,16 +194,11 @@ def places(session: Session, wanted: RunConditions, sort: RunSort, after: PageEn
         f" ORDER BY {key} {direction}, run.id {direction} LIMIT :limit"
     )
     rows = session.execute(statement, {**values, "limit": limit})
-    return [PageEnd(_written(row.key), row.id) for row in rows]
+    return [PageEnd(row.key.total_seconds() if isinstance(row.key, timedelta) else row.key, row.id) for row in rows]
 
 
 def _bound(sort: RunSort, key: datetime | float) -> datetime | timedelta | float:
-    is_seconds = sort.key is SortKey.DURATION and not isinstance(key, datetime)
-    return timedelta(seconds=key) if is_seconds and not isinstance(key, datetime) else key
-
-
-def _written(key: datetime | timedelta | float) -> datetime | float:
-    return key.total_seconds() if isinstance(key, timedelta) else key
+    return timedelta(seconds=key) if sort.key is SortKey.DURATION and not isinstance(key, datetime) else key
 
 
 def described(session: Session, run_ids: Sequence[int]) -> list[AnyRow]:

@@ -12,13 +12,13 @@ from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.web import Input, Output
 from iotide_server.results.schemas import Better, Labels, Metric
 from iotide_server.runs.lifecycle import RunState
+from iotide_server.runs.schemas import OptionalId
 from iotide_wire.base import WrittenTime
 from iotide_wire.units import Unit
 
 MOST_PINNED = 50
 MOST_SERIES = 200
 
-OptionalId = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
 KnownId = Annotated[int, Field(ge=1, le=LARGEST_ID)]
 
 

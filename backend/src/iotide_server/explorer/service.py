@@ -19,8 +19,7 @@ from iotide_server.explorer.schemas import (
     Sparkline,
     Sparklines,
 )
-from iotide_server.kit.errors import InvalidInputError
-from iotide_server.kit.pagination import Page
+from iotide_server.kit.pagination import Page, require_span
 
 POINTS_SHOWN: Final = 30
 
@@ -33,7 +32,7 @@ def runs_page(
     Raises:
         WORKLOAD_WANTED, InvalidInputError: no one workload, a foreign cursor, or a time that ends before it begins.
     """
-    _check_times(wanted)
+    require_span(wanted.since, wanted.until, "time")
     if paging.sort.key is SortKey.VALUE and wanted.workload is None:
         raise WORKLOAD_WANTED(sort=paging.sort)
     after = None if paging.cursor is None else cursors.read(paging.sort, paging.cursor)
@@ -49,16 +48,6 @@ def runs_page(
     )
 
 
-def _check_times(wanted: ExplorerFilter) -> None:
-    if wanted.since is not None and wanted.until is not None and wanted.since > wanted.until:
-        raise InvalidInputError(
-            "to: the time ends before it begins",
-            field="to",
-            value=wanted.until.isoformat(),
-            remedy=f"give a moment after {wanted.since.isoformat()}, or none",
-        )
-
-
 def _shown(row: AnyRow) -> ExplorerRun:
     has_headline = row.series_id is not None
     return ExplorerRun.of_row(
@@ -70,7 +59,7 @@ def _shown(row: AnyRow) -> ExplorerRun:
 
 def count(session: Session, principal: Principal, wanted: ExplorerFilter) -> RunCount:
     """Count the wanted runs that the caller may see; InvalidInputError where the time ends before it begins."""
-    _check_times(wanted)
+    require_span(wanted.since, wanted.until, "time")
     of_caller = queries.resolve(session, wanted, principal.visible_clusters())
     found = 0 if of_caller is None else queries.count(session, of_caller)
     return RunCount(count=min(found, queries.MOST_COUNTED), is_at_least=found > queries.MOST_COUNTED)

@@ -24,15 +24,16 @@ from iotide_server.kit.db import Json, savepoint
 
 
 def list_views(session: Session, principal: Principal) -> Sequence[SavedView]:
-    """The caller's own, by name."""
-    return views_of(session, _user_id(principal))
+    """List the caller's own, by name."""
+    own = select(SavedView).where(SavedView.user_id == _user_id(principal))
+    return session.scalars(own.order_by(func.lower(SavedView.name), SavedView.id)).all()
 
 
 def keep_view(session: Session, principal: Principal, wanted: SavedViewInput, now: datetime) -> SavedView:
     """Keep a new view of the caller's, or raise VIEW_NAME_TAKEN or TOO_MANY_VIEWS."""
     user_id = _user_id(principal)
     _require_operating(principal)
-    if len(views_of(session, user_id)) >= MOST_VIEWS:
+    if len(list_views(session, principal)) >= MOST_VIEWS:
         raise TOO_MANY_VIEWS()
     view = SavedView(user_id=user_id, name=wanted.name, query=wanted.query, created_at=now)
     _store(session, view, wanted.name)
@@ -73,7 +74,8 @@ def _require_operating(principal: Principal) -> None:
 
 
 def _own(session: Session, principal: Principal, view_id: int) -> SavedView:
-    view = view_of(session, _user_id(principal), view_id)
+    own = select(SavedView).where(SavedView.id == view_id, SavedView.user_id == _user_id(principal))
+    view = session.scalar(own.with_for_update())
     if view is None:
         raise VIEW_NOT_FOUND(view_id=view_id)
     return view
@@ -90,15 +92,3 @@ def _said(view: SavedView) -> Json:
 
 def _action(name: str, view: SavedView, before: Json | None, after: Json | None) -> Action:
     return Action(name, "view", view.id, None, before, after)
-
-
-def views_of(session: Session, user_id: int) -> Sequence[SavedView]:
-    """Return a user's views, sorted by name."""
-    statement = select(SavedView).where(SavedView.user_id == user_id)
-    return session.scalars(statement.order_by(func.lower(SavedView.name), SavedView.id)).all()
-
-
-def view_of(session: Session, user_id: int, view_id: int) -> SavedView | None:
-    """Lock and return one of the user's views; None where there is no such view."""
-    statement = select(SavedView).where(SavedView.id == view_id, SavedView.user_id == user_id)
-    return session.scalar(statement.with_for_update())

@@ -4,6 +4,7 @@ import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Annotated, Generic, TypeVar
 
 from fastapi import Depends, Query
@@ -66,6 +67,14 @@ class PageRequest:
             return Slice(rows, None)
         shown = rows[: self.limit]
         return Slice(shown, urlsafe_b64encode(str(key(shown[-1])).encode()).decode().rstrip("="))
+
+
+def require_span(since: datetime | None, until: datetime | None, what: str = "span") -> None:
+    """Refuse what is asked for `from` and `to` where it ends before it begins."""
+    if since is not None and until is not None and since > until:
+        remedy = f"give a moment after {since.isoformat()}, or none"
+        words = f"to: the {what} ends before it begins"
+        raise InvalidInputError(words, field="to", value=until.isoformat(), remedy=remedy)
 
 
 def page_request(

@@ -75,48 +75,32 @@ def in_order(items: Iterable[Needed]) -> list[Needed]:
 
 def of_schedules(failing: Iterable[FailingSchedule]) -> list[Needed]:
     """Name the schedules that fail."""
+    remedy = "fix the cause, then run the schedule now"
     return [
-        Needed(
-            "failing_schedule",
-            one.cluster_id,
-            one.words,
-            "fix the cause, then run the schedule now",
-            one.streak.since,
-            schedule_id=one.schedule_id,
-        )
+        Needed("failing_schedule", one.cluster_id, one.words, remedy, one.streak.since, schedule_id=one.schedule_id)
         for one in failing
     ]
 
 
 def of_overdue(rows: Iterable[Row[Any]]) -> list[Needed]:
     """Name the schedules that should have fired."""
+    remedy = "start the scheduler; iotide-server doctor says which part is down"
+    told = ((row, f"{row.name} was due at {written(row.due_at)} and has not fired") for row in rows)
     return [
-        Needed(
-            "overdue_schedule",
-            row.cluster_id,
-            f"{row.name} was due at {written(row.due_at)} and has not fired",
-            "start the scheduler; iotide-server doctor says which part is down",
-            row.due_at,
-            schedule_id=row.id,
-        )
-        for row in rows
+        Needed("overdue_schedule", row.cluster_id, words, remedy, row.due_at, schedule_id=row.id) for row, words in told
     ]
 
 
 def of_stuck(rows: Iterable[Row[Any]]) -> list[Needed]:
     """Name the nodes on which no signal ends a load."""
-    return [
-        Needed(
-            "stuck_node",
-            row.cluster_id,
-            f"{row.name} is stuck: {'; '.join(load.sentence for load in loads)}",
-            "restore the storage or reboot the node; its page frees what the load holds",
-            min(load.since for load in loads),
-            node_id=row.id,
-        )
-        for row in rows
-        for loads in [loads_in(row.stuck)]
-    ]
+    found: list[Needed] = []
+    for row in rows:
+        loads = loads_in(row.stuck)
+        words = f"{row.name} is stuck: {'; '.join(load.sentence for load in loads)}"
+        remedy = "restore the storage or reboot the node; its page frees what the load holds"
+        since = min(load.since for load in loads)
+        found.append(Needed("stuck_node", row.cluster_id, words, remedy, since, node_id=row.id))
+    return found
 
 
 def of_nodes(rows: Iterable[Row[Any]]) -> list[Needed]:
@@ -146,20 +130,14 @@ def of_stale(stale: Iterable[StaleSeries]) -> list[Needed]:
     groups: defaultdict[tuple[int, str, str], list[StaleSeries]] = defaultdict(list)
     for one in stale:
         groups[one.cluster_id, one.workload, one.words].append(one)
-    return [
-        Needed(
-            "stale_series",
-            cluster_id,
-            words,
-            "look at its schedule" if newest.schedule_id else "measure it again, or retire its target",
-            max(one.last_at for one in own),
-            schedule_id=newest.schedule_id,
-            series_id=newest.series_id,
-            series_count=sum(one.alike for one in own),
-        )
-        for (cluster_id, _, words), own in groups.items()
-        for newest in [max(own, key=lambda one: one.series_id)]
-    ]
+    found: list[Needed] = []
+    for (cluster_id, _, words), own in groups.items():
+        newest = max(own, key=lambda one: one.series_id)
+        remedy = "look at its schedule" if newest.schedule_id else "measure it again, or retire its target"
+        named = {"schedule_id": newest.schedule_id, "series_id": newest.series_id}
+        count, since = sum(one.alike for one in own), max(one.last_at for one in own)
+        found.append(Needed("stale_series", cluster_id, words, remedy, since, **named, series_count=count))
+    return found
 
 
 def _of_target(mounts: Sequence[KnownMount], missed: Mapping[tuple[int, int], LostMount]) -> Needed | None:

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.kit.db import array_of
 from iotide_server.kit.people import are_shown
-from iotide_server.overview import attention_repository, repository
+from iotide_server.overview import repository
 from iotide_server.overview.attention import (
     Needed,
     StaleSeries,
@@ -76,9 +76,9 @@ def _scheduled(
     on_time: list[int] = []
     for one in scheduled_series(session, now, visible):
         if one.lateness.is_late:
-            late[one.expected.series_id] = one.words(failing)
+            late[one.series_id] = one.words(failing)
         else:
-            on_time.append(one.expected.series_id)
+            on_time.append(one.series_id)
     return late, on_time
 
 
@@ -107,13 +107,13 @@ def _needed(
 ) -> list[Needed]:
     listed = array_of(visible)
     suspected = {lost.target_id for one in failing.values() for lost in one.lost_mounts}
-    mounts = attention_repository.doubtful_mounts(session, listed, sorted(suspected))
+    mounts = repository.doubtful_mounts(session, listed, sorted(suspected))
     return [
-        *of_stuck(attention_repository.stuck_nodes(session, listed)),
+        *of_stuck(repository.stuck_nodes(session, listed)),
         *of_mounts(mounts, failing.values()),
         *of_schedules(failing.values()),
-        *of_overdue(attention_repository.overdue_schedules(session, listed, now)),
-        *of_nodes(attention_repository.silent_nodes(session, listed, now)),
+        *of_overdue(repository.overdue_schedules(session, listed, now)),
+        *of_nodes(repository.silent_nodes(session, listed, now)),
     ]
 
 
@@ -147,13 +147,8 @@ def _noisy(row: AnyRow) -> Spread | None:
 
 
 def _cluster(row: AnyRow, open_alerts: Mapping[Place, int]) -> BoardCluster:
-    return BoardCluster(
-        id=row.id,
-        name=row.name,
-        nodes=BoardNodes.model_validate(row),
-        targets=row.targets,
-        open_alerts=sum(count for (cluster_id, _), count in open_alerts.items() if cluster_id == row.id),
-    )
+    alerts = sum(count for (cluster_id, _), count in open_alerts.items() if cluster_id == row.id)
+    return BoardCluster.of_row(row, nodes=BoardNodes.model_validate(row), open_alerts=alerts)
 
 
 def _cells(
@@ -166,16 +161,14 @@ def _cells(
 
     def cell(place: Place, summed: Summed) -> BoardCell:
         worst: JudgedSeries = summed.judged
-        return BoardCell(
+        return BoardCell.of_row(
+            worst,
             cluster_id=place[0],
             workload=place[1],
             state=summed.state,
-            since=worst.since,
             counts=[StandingCount(state=state, series=count) for state, count in summed.counts.items()],
             worst=named[summed.worst],
             since_cell_id=worst.cell_id,
-            shift_ratio=worst.shift_ratio,
-            words=worst.words,
             suspects=sum(row.is_suspect for row in rows[place]),
             open_alerts=open_alerts.get(place, 0),
             last_at=max(row.last_at for row in rows[place]),

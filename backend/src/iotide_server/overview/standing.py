@@ -97,15 +97,9 @@ def judge(gone: Gone, since: datetime | None = None) -> JudgedSeries:
         return moved
     if gone.noisy is not None:
         return JudgedSeries(SeriesState.NOISY, gone.noisy.at, None, None, gone.noisy.words)
-    return (
-        moved or path.recovered(since) or JudgedSeries(SeriesState.IN_CONTROL, None, None, None, _control_words(gone))
-    )
-
-
-def _control_words(gone: Gone) -> str:
-    if gone.steps:
-        return f"at its healthy level: {gone.point_count} points"
-    return f"no change shown in {gone.point_count} points"
+    words = "at its healthy level:" if gone.steps else "no change shown in"
+    steady = JudgedSeries(SeriesState.IN_CONTROL, None, None, None, f"{words} {gone.point_count} points")
+    return moved or path.recovered(since) or steady
 
 
 class _Path:
@@ -163,15 +157,12 @@ class _Path:
 
     def _judged(self, state: SeriesState, step: AgreedChange, level: float) -> JudgedSeries:
         ratio = _ratio(self._level, level)
-        return JudgedSeries(state, step.at, step.cell_id, ratio, _shift_words(ratio))
+        words = shift_words(ratio) + ("" if ratio is None else " than before")
+        return JudgedSeries(state, step.at, step.cell_id, ratio, words)
 
 
 def _ratio(value: float, level: float) -> float | None:
     return (value - level) / abs(level) if level else None
-
-
-def _shift_words(ratio: float | None) -> str:
-    return shift_words(ratio) if ratio is None else f"{shift_words(ratio)} than before"
 
 
 def _drifted(gone: Gone) -> JudgedSeries | None:

@@ -18,8 +18,8 @@ from iotide_server.kit.db import DATABASE
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import ONE_AT_A_TIME, Id, Now, Tx, errors
 from iotide_server.results import reading
-from iotide_server.results.figures import measurements
-from iotide_server.results.figures.conduct import Conduct
+from iotide_server.results.figures import conduct_queries, measurements
+from iotide_server.results.figures.conduct import Conduct, conduct
 from iotide_server.results.figures.measurements import MeasureChoice
 from iotide_server.results.figures.sample_files import campaign_samples_csv
 from iotide_server.results.forecast.service import preview
@@ -31,7 +31,6 @@ from iotide_server.results.schemas import (
 )
 
 UNKNOWN_EXPORTS: Final[AppValue[CapacityLimiter]] = AppValue("unknown_exports")
-
 
 router = APIRouter(tags=["campaigns"], route_class=KnownCallerRoute)
 
@@ -76,7 +75,7 @@ def list_campaign_cells(principal: Viewer, session: Tx, paging: Paging, campaign
 def get_campaign_conduct(principal: Viewer, session: Tx, campaign_id: Id) -> Conduct:
     """Caches, exclusivity and other load as they were in the finished runs, and the checks without an answer."""
     campaigns.visible_campaign(session, principal, campaign_id)
-    return reading.campaign_conduct(session, campaign_id)
+    return conduct(conduct_queries.measured_runs(session, campaign_id))
 
 
 @router.get("/campaigns/{campaign_id}/measures", summary="List what a campaign has measured", responses=errors(404))

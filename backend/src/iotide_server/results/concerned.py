@@ -8,7 +8,6 @@ from typing import Final
 from iotide_wire.measured import Flag, FlagEffect
 
 _Mark = int | tuple[str, object]  # what a number bears: the id of its target, or a label
-
 Number = tuple[Mapping[str, object], int | None]  # labels and target of a number
 
 

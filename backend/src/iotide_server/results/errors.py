@@ -5,7 +5,6 @@ from typing import Final
 from iotide_server.kit.errors import ErrorKind
 
 MOST_PIECES: Final = 8_000  # stored rows of up to 600 values of which one answer is made: 55 counters over a day
-
 MOST_POINTS: Final = 1_000_000  # values in one answer
 
 METRIC_NOT_DECLARED = ErrorKind(422, "metric_not_declared", field="{field}", shows="metric").says(

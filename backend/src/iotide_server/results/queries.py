@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
-from iotide_server.kit.db import any_of, any_text_of, array_of, in_clusters
+from iotide_server.kit.db import Json, any_of, any_text_of, array_of, in_clusters
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.results.ingest.curves import Stretch
 from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment, Point, Sample, Series
@@ -25,7 +25,7 @@ _ROWS_AT_ONCE: Final = 100
 
 # Columns: a row of the mapper is four times as large, and a campaign has thousands.
 _POINT = (
-    *(Point.cell_id, Point.series_id, Point.run_count, Point.median, Point.low, Point.high),
+    *(Point.cell_id, Point.series_id, Point.run_count.label("n"), Point.median, Point.low, Point.high),
     *(Point.variation_ratio, Point.robust_spread_ratio, Point.flags),
     *(Series.metric, Series.title, Series.unit, Series.better, Series.labels),
 )
@@ -41,7 +41,6 @@ _DESCRIBED_SERIES = """
     LEFT JOIN LATERAL (SELECT median, at FROM point WHERE series_id = series.id ORDER BY at DESC LIMIT 1) AS newest
            ON true
 """
-_ONE_SERIES = text(_DESCRIBED_SERIES + "WHERE series.id = :id")
 _NAMED_SERIES = text(_DESCRIBED_SERIES + "WHERE series.id = ANY(:ids)")
 _SERIES_PAGE = text(
     _DESCRIBED_SERIES
@@ -100,13 +99,8 @@ _CAMPAIGN_SAMPLES = text(
 )
 
 
-def series(session: Session, series_id: int) -> AnyRow | None:
-    """A series with its names and newest point."""
-    return session.execute(_ONE_SERIES, {"id": series_id}).one_or_none()
-
-
 def series_named(session: Session, series_ids: Sequence[int]) -> Sequence[AnyRow]:
-    """The same of several series, in any order."""
+    """Return series with their names and newest points, in any order."""
     return session.execute(_NAMED_SERIES, {"ids": list(series_ids)}).all()
 
 
@@ -131,15 +125,8 @@ def series_page(
     session: Session, visible: frozenset[int] | None, wanted: SeriesFilter, paging: PageRequest
 ) -> Slice[AnyRow]:
     """Series of the visible clusters (None: all) with their names and newest point, newest series first."""
-    rows = session.execute(
-        _SERIES_PAGE,
-        {
-            **asdict(wanted),
-            "visible": array_of(visible),
-            "before_id": paging.before_id,
-            "limit": paging.limit + 1,
-        },
-    ).all()
+    values = {**asdict(wanted), "visible": array_of(visible), "before_id": paging.before_id, "limit": paging.limit + 1}
+    rows = session.execute(_SERIES_PAGE, values).all()
     return paging.cut(rows, key=lambda row: int(row.id))
 
 
@@ -174,9 +161,9 @@ def run_samples(session: Session, run_id: int) -> Sequence[AnyRow]:
     return session.execute(_samples().where(Sample.run_id == run_id).order_by(Sample.id)).all()
 
 
-def environment(session: Session, sha256: str) -> Mapping[str, Any] | None:
-    """The facts with this digest."""
-    return session.scalar(select(Environment.facts).where(Environment.sha256 == sha256))
+def environment(session: Session, sha256: str | None) -> Json:
+    """Return the facts with this digest, under which a run ran; none while they are not known."""
+    return session.scalar(select(Environment.facts).where(Environment.sha256 == sha256)) or {}
 
 
 def observations(session: Session, run_id: int) -> Sequence[Row[int, str, Mapping[str, Any]]]:
@@ -233,10 +220,10 @@ def run_artefacts(session: Session, run_id: int) -> Sequence[Artefact]:
     ).all()
 
 
-def artefact(session: Session, artefact_id: int) -> tuple[Artefact, int] | None:
-    """An artefact and the cluster of its run."""
-    statement = select(Artefact, Run.cluster_id).join(Run, Run.id == Artefact.run_id).where(Artefact.id == artefact_id)
-    return session.execute(statement).one_or_none()
+def artefact(session: Session, artefact_id: int) -> Row[*tuple[Any, ...]] | None:
+    """Return an artefact, as `Artefact`, and the cluster of its run."""
+    statement: Select[*tuple[Any, ...]] = select(Artefact, Run.cluster_id).join(Run, Run.id == Artefact.run_id)
+    return session.execute(statement.where(Artefact.id == artefact_id)).one_or_none()
 
 
 def blob_piece(session: Session, sha256: str, start: int, size_bytes: int) -> bytes | None:

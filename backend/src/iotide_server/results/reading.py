@@ -1,10 +1,10 @@
 """What people and other slices read of results."""
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from datetime import datetime
 from itertools import groupby
-from typing import Any, Final
+from typing import Final
 
 from anyio import CapacityLimiter, to_thread
 from sqlalchemy.exc import TimeoutError as PoolTimeoutError
@@ -23,7 +23,6 @@ from iotide_server.results.errors import (
     SERIES_NOT_FOUND,
 )
 from iotide_server.results.figures import conduct_queries
-from iotide_server.results.figures.conduct import Conduct, conduct
 from iotide_server.results.ingest import readings, unjudged
 from iotide_server.results.ingest.curves import thin
 from iotide_server.results.ingest.keys import is_below_clock
@@ -63,7 +62,7 @@ def list_series(session: Session, principal: Principal, wanted: SeriesFilter, pa
 
 def series(session: Session, principal: Principal, series_id: int) -> SeriesOutput:
     """Return a series, or raise SERIES_NOT_FOUND."""
-    row = queries.series(session, series_id)
+    row = next(iter(queries.series_named(session, [series_id])), None)
     return SeriesOutput.model_validate(principal.require_row(Role.VIEWER, row, SERIES_NOT_FOUND(series_id=series_id)))
 
 
@@ -86,11 +85,6 @@ def run_samples(session: Session, run_id: int) -> list[SampleOutput]:
     samples = [SampleOutput.model_validate(row) for row in queries.run_samples(session, run_id)]
     places = metric_places(queries.metrics_of_run(session, run_id))
     return sorted(samples, key=lambda sample: places.get(sample.metric, len(places)))
-
-
-def environment(session: Session, sha256: str | None) -> Mapping[str, Any]:
-    """The facts under which a run ran; empty while they are not known."""
-    return (sha256 and queries.environment(session, sha256)) or {}
 
 
 def run_counters(session: Session, principal: Principal, run_id: int) -> Sequence[str]:
@@ -120,17 +114,7 @@ def thinned_curves(session: Session, run_id: int, max_points: int, counters: Seq
     stretches = queries.run_curves(session, run_id, counters)
     for (order_id, counter), rows in groupby(stretches, key=lambda row: row[:2]):
         thinned = thin([stretch for _, _, stretch in rows], max_points)
-        curves.append(
-            Curve(
-                order_id=order_id,
-                counter=counter,
-                started_at=thinned.started_at,
-                step_seconds=thinned.step_seconds,
-                values=list(thinned.values),
-                lows=thinned.lows and list(thinned.lows),
-                highs=thinned.highs and list(thinned.highs),
-            )
-        )
+        curves.append(Curve.of_row(thinned, order_id=order_id, counter=counter))
     return curves
 
 
@@ -147,11 +131,7 @@ def run_artefacts(session: Session, principal: Principal, run_id: int) -> Sequen
 def artefact_start(session: Session, principal: Principal, artefact_id: int) -> tuple[Artefact, bytes]:
     """Return a piece of raw output with the start of its content, or raise ARTEFACT_NOT_FOUND."""
     missing = ARTEFACT_NOT_FOUND(artefact_id=artefact_id)
-    found = queries.artefact(session, artefact_id)
-    if found is None:
-        raise missing
-    artefact, cluster_id = found
-    principal.require(Role.VIEWER, cluster_id, missing)
+    artefact: Artefact = principal.require_row(Role.VIEWER, queries.artefact(session, artefact_id), missing).Artefact
     start = queries.blob_piece(session, artefact.sha256, 0, FIRST_PIECE_BYTES)
     if start is None:
         raise missing
@@ -195,25 +175,11 @@ def cell_results(session: Session, cell_ids: Sequence[int]) -> dict[int, list[Ce
 
 
 def _cell_result(point: AnyRow) -> CellResult:
-    is_resolved = not is_below_clock(point.labels, point.median)
-    ratio = point.variation_ratio if is_resolved else None
-    return CellResult(
-        series_id=point.series_id,
-        metric=point.metric,
-        title=point.title,
-        unit=point.unit,
-        better=point.better,
-        labels=point.labels,
-        n=point.run_count,
-        median=point.median,
-        low=point.low,
-        high=point.high,
-        tier=tier(point.run_count),
-        variation_ratio=ratio,
-        robust_spread_ratio=point.robust_spread_ratio if is_resolved else None,
-        variation=None if ratio is None else variation(ratio),
-        flags=point.flags,
-    )
+    said = {name: value for name, value in point._mapping.items() if name != "cell_id"}
+    if is_below_clock(point.labels, point.median):
+        said |= {"variation_ratio": None, "robust_spread_ratio": None}
+    ratio = said["variation_ratio"]
+    return CellResult(**said, tier=tier(point.n), variation=None if ratio is None else variation(ratio))
 
 
 def campaign_cells(session: Session, campaign_id: int, paging: PageRequest) -> Page[CellOutput]:
@@ -230,7 +196,7 @@ def run_detail(session: Session, principal: Principal, run_id: int, now: datetim
     return RunDetail(
         **RunOutput.model_validate(found).model_dump(),
         attempts=runs.attempts(session, run_id),
-        environment=dict(environment(session, found.environment_sha256)),
+        environment=queries.environment(session, found.environment_sha256),
         observations=[Observation.model_validate(row) for row in queries.observations(session, run_id)],
         samples=run_samples(session, run_id),
         readings=[ReadingOutput.model_validate(row) for row in readings.of_run(session, run_id)],
@@ -250,8 +216,3 @@ def _not_judged(session: Session, run: AnyRow) -> list[UnansweredCheck] | None:
         return None
     found = [*map(NotJudged.model_validate, run.not_judged), *unjudged.not_judged(known)]
     return [UnansweredCheck(**answer.model_dump(), title=CHECKS[answer.check].title) for answer in found]
-
-
-def campaign_conduct(session: Session, campaign_id: int) -> Conduct:
-    """How the finished runs of a campaign were measured."""
-    return conduct(conduct_queries.measured_runs(session, campaign_id))

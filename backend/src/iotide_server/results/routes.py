@@ -20,17 +20,16 @@ from iotide_server.results.schemas import (
     ArtefactOutput,
     CounterName,
     Curve,
-    OptionalId,
     ReadingDetail,
     RunDetail,
     SampleOutput,
     SeriesFilter,
     SeriesOutput,
 )
+from iotide_server.runs.schemas import OptionalId
 from iotide_wire.reading import RunReading
 
 RAW_OUTPUT: Final[AppValue[CapacityLimiter]] = AppValue("raw_output")
-
 
 router = APIRouter(tags=["results"], route_class=KnownCallerRoute)
 

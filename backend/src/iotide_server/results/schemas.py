@@ -8,11 +8,10 @@ from fastapi import Query
 from pydantic import BeforeValidator, Field, StringConstraints
 from pydantic.dataclasses import dataclass as output_row  # what comes by the thousand: a quarter of a model's memory
 
-from iotide_server.kit.pagination import LARGEST_ID
 from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Output
 from iotide_server.results.ingest.superseded import Superseded
-from iotide_server.runs.schemas import AttemptOutput, RunOutput
+from iotide_server.runs.schemas import AttemptOutput, OptionalId, RunOutput
 from iotide_server.statistics.summary import Tier, Variation
 from iotide_wire.measured import Check, Flag
 from iotide_wire.units import Unit
@@ -21,16 +20,12 @@ Better = Literal["higher", "lower", "neither"]
 Labels = Annotated[dict[str, str | int | float | bool], Field(examples=[{"operation": "write"}])]
 Metric = Annotated[str, Field(examples=["write_rate"])]
 
-
-def _words_of(code: str | None) -> str | None:
-    return Superseded(code).words if code else None
-
-
 SupersededBecause = Annotated[
-    str | None, BeforeValidator(_words_of), Field(description="Why it counts no more; null where it counts")
+    str | None,
+    BeforeValidator(lambda code: Superseded(code).words if code else None),
+    Field(description="Why it counts no more; null where it counts"),
 ]
 
-OptionalId = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
 CounterName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,60}$")]  # as `CurvePiece.counter` is
 
 

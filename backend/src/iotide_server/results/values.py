@@ -45,29 +45,20 @@ def run_values(
     metric: str | None = None,
     *,
     run_id: int | None = None,
+    with_rejected: bool = False,
 ) -> Iterator[RunValue]:
-    """The numbers of the cells' valid finished runs, or of one run, as they came, of one metric or of all.
+    """Yield the numbers of the cells' valid finished runs, or of one run, as they came, of one metric or of all.
 
-    Those of attempts that did not finish are left out, those that a flag rejects on their own, and superseded ones.
+    Those of attempts that did not finish are left out, superseded ones, and, unless asked for, those that a flag
+    rejects on their own.
     """
-    found = all_values(session, cell_ids, metric, run_id=run_id)
-    return (value for value in found if value.rejected_by is None)
-
-
-def all_values(
-    session: Session,
-    cell_ids: Collection[int],
-    metric: str | None = None,
-    *,
-    run_id: int | None = None,
-) -> Iterator[RunValue]:
-    """As `run_values`, with those that a flag rejects on their own."""
     statement = _numbers(cell_ids, None).order_by(Sample.id)
     if metric is not None:
         statement = statement.join(Series, Series.id == Sample.series_id).where(Series.metric == metric)
     if run_id is not None:
         statement = statement.where(Run.id == run_id)
-    return _read(session, session.execute(statement).partitions(_ROWS_AT_ONCE))
+    found = _read(session, session.execute(statement).partitions(_ROWS_AT_ONCE))
+    return (value for value in found if with_rejected or value.rejected_by is None)
 
 
 def values_by_run(

@@ -5,7 +5,6 @@ What finds it is `changepoints`, which needs numpy and scipy; who only tells of 
 
 from dataclasses import dataclass
 from enum import StrEnum
-from itertools import pairwise
 from typing import Final
 
 SEGMENT_RUNS: Final = 5
@@ -97,25 +96,3 @@ class Analysis:
     memory: float = 0.0  # lag-1 autocorrelation of the runs within segments, from 0
     noise: ScatterChange | None = None  # the last change of the spread, whatever the course is
     missing_runs: int = 0  # so many more runs allow an answer, where the series is TOO_SHORT
-
-
-def same_change(one: LevelChange, other: LevelChange) -> bool:
-    """Whether two analyses mean the same change, which later runs may move by a few."""
-    return abs(one.index - other.index) <= SAME_RUNS
-
-
-def agreed(*analyses: Analysis) -> tuple[LevelChange, ...]:
-    """Return the changes of the last analysis that all those before it, of fewer runs each, had found too.
-
-    One analysis alone is no reason to alert anybody: its newest change may be gone with the next run. ValueError where
-    analyses do not grow, or the last has not CONFIRMING_RUNS more runs than the first.
-    """
-    counts = [analysis.run_count for analysis in analyses]
-    if any(later <= earlier for earlier, later in pairwise(counts)) or counts[-1] - counts[0] < CONFIRMING_RUNS:
-        raise ValueError(f"analyses of {counts} runs confirm nothing: each needs more, the last {CONFIRMING_RUNS} more")
-    *earlier, last = analyses
-    return tuple(
-        change
-        for change in last.changes
-        if all(any(same_change(change, before) for before in analysis.changes) for analysis in earlier)
-    )

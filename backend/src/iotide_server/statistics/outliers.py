@@ -1,14 +1,20 @@
-"""Which run of a cell lies far from the others, so that it can be marked; it is never dropped."""
+"""Which runs lie far from the others: one of a cell, to be marked, and the newest of a series, as a suspect; pure."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from statistics import median
+from typing import Final
 
 from iotide_server.statistics.summary import ENOUGH_RUNS
 
-MADS = 5
+MADS: Final = 5
 LEAST_RATIO = 0.03
 """Of the median; a nearer run is no outlier, however alike the others are: no such difference is acted upon."""
+FEWEST_RUNS: Final = 8
+NEWEST_RUNS: Final = 3
+OUTSIDE_RUNS: Final = 2
+SUSPECT_MADS: Final = 4
+CONFIRMATION_RUNS: Final = 3  # so many runs are queued to see whether a suspect is a change
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,3 +47,28 @@ def bounds_around(values: Sequence[float], mads: float) -> Bounds:
     centre = median(values)
     reach = max(mads * median(abs(value - centre) for value in values), LEAST_RATIO * abs(centre))
     return Bounds(centre, centre - reach, centre + reach)
+
+
+@dataclass(frozen=True, slots=True)
+class SuspectRuns:
+    """The newest runs and the bounds outside which two of them are, in the unit of the values."""
+
+    centre: float
+    low: float
+    high: float
+    is_higher: bool
+
+
+def suspect(values: Sequence[float]) -> SuspectRuns | None:
+    """Return two of the last three runs beyond median -+ max(4 MAD, 3 %) of those before them, on one side; else None.
+
+    The values are of the segment since the last change; with fewer than eight nothing is suspected.
+    """
+    if len(values) < FEWEST_RUNS:
+        return None
+    earlier, newest = values[:-NEWEST_RUNS], values[-NEWEST_RUNS:]
+    bounds = bounds_around(earlier, SUSPECT_MADS)
+    above, below = sum(value > bounds.high for value in newest), sum(value < bounds.low for value in newest)
+    if max(above, below) < OUTSIDE_RUNS:
+        return None
+    return SuspectRuns(bounds.median, bounds.low, bounds.high, is_higher=above > below)

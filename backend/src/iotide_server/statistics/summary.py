@@ -8,7 +8,6 @@ from statistics import fmean, median, stdev
 
 FEW_RUNS = 2
 ENOUGH_RUNS = 4  # from here on a spread means something: four runs are the fewest with an exact interval (Mann-Whitney)
-
 MAD_TO_SIGMA = 1.4826  # 1 / the normal distribution's 0.75 quantile, so that it estimates a standard deviation
 
 

@@ -11,8 +11,7 @@ from iotide_server.accounts.roles.rules import Operator, Viewer
 from iotide_server.kit.files import FILES, FileFormat, WrittenAs, as_file
 from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
-from iotide_server.trends.comparison import campaigns as comparison
-from iotide_server.trends.comparison import sides
+from iotide_server.trends.comparison import service as comparison
 from iotide_server.trends.comparison.schemas import CampaignComparison, Side, SidesChoice, SidesComparison
 from iotide_server.trends.events import service as events
 from iotide_server.trends.events.schemas import EventFilter, EventInput, EventOutput
@@ -23,9 +22,7 @@ from iotide_server.trends.points import service
 from iotide_server.trends.points.files import point_columns
 from iotide_server.trends.schemas import ChangeFilter, NamedChange, Points, SeriesAnalysis, SpanChoice
 
-CampaignId = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
-SeriesNumber = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
-CellNumber = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
+KnownId = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]
 
 router = APIRouter(tags=["trends"], route_class=KnownCallerRoute)
 
@@ -51,7 +48,7 @@ def list_points(
     session: Tx,
     now: Now,
     wanted: Annotated[SpanChoice, Depends()],
-    series_id: Annotated[list[SeriesNumber], Query(min_length=1, max_length=service.MOST_SERIES)],
+    series_id: Annotated[list[KnownId], Query(min_length=1, max_length=service.MOST_SERIES)],
     written_as: WrittenAs = FileFormat.JSON,
 ) -> list[Points] | Response:
     """For each series what /series/{id}/points shows; as CSV or Parquet one row a point, with what it belongs to."""
@@ -99,10 +96,10 @@ def remove_event(principal: Operator, session: Tx, now: Now, event_id: Id) -> No
 def get_comparison(
     principal: Viewer,
     session: Tx,
-    a: Annotated[CampaignId, Query(description="Campaign A")],
-    b: Annotated[CampaignId, Query(description="Campaign B")],
-    a_cell: Annotated[CellNumber | None, Query(description="The number of one cell of A")] = None,
-    b_cell: Annotated[CellNumber | None, Query(description="The number of one cell of B")] = None,
+    a: Annotated[KnownId, Query(description="Campaign A")],
+    b: Annotated[KnownId, Query(description="Campaign B")],
+    a_cell: Annotated[KnownId | None, Query(description="The number of one cell of A")] = None,
+    b_cell: Annotated[KnownId | None, Query(description="The number of one cell of B")] = None,
 ) -> CampaignComparison:
     """Cells that belong together, with what they are unlike in first, then each number: words, runs, interval, p."""
     return comparison.compare_campaigns(session, principal, Side("a", a, a_cell), Side("b", b, b_cell))
@@ -113,7 +110,7 @@ def get_comparison(
 )
 def get_sides(principal: Viewer, session: Tx, wanted: Annotated[SidesChoice, Depends()]) -> SidesComparison:
     """File systems, clusters or options of campaigns, or cells that are named, each against one of them."""
-    return sides.compare_sides(session, principal, wanted)
+    return comparison.compare_sides(session, principal, wanted)
 
 
 @router.get("/clusters/{cluster_id}/peers", summary="Find the odd one out", responses=errors(404))

@@ -11,9 +11,10 @@ from sqlalchemy import Row
 
 from iotide_server.kit.web import Output
 from iotide_server.results.models import Point
-from iotide_server.results.schemas import OptionalId, SeriesOutput
+from iotide_server.results.schemas import SeriesOutput
+from iotide_server.runs.schemas import OptionalId
 from iotide_server.statistics.course import Course
-from iotide_server.statistics.gaps import FoundGaps
+from iotide_server.statistics.lateness import FoundGaps
 from iotide_server.statistics.shifts import Direction
 from iotide_server.statistics.thinning import FEWEST_POINTS
 from iotide_server.trends import models
@@ -35,6 +36,11 @@ _SHOWN_DIRECTIONS: Final[Mapping[Direction, ChangeDirection]] = {
     Direction.WORSE: "worse",
     Direction.RECOVERED: "recovered",
 }
+
+_SAME_NAMES: Final = (
+    *("at", "median", "low", "high", "variation_ratio", "robust_spread_ratio"),
+    *("cell_id", "campaign_id", "flags"),
+)  # of points as rows and as columns
 
 
 class Gap(Output):
@@ -89,19 +95,12 @@ class Points(Output):
         failures: Sequence[Row[Any]],
     ) -> "Points":
         """As the API shows the rows."""
+        columns = {name: [getattr(point, name) for point in points] for name in _SAME_NAMES}
         return cls(
+            **columns,
             series=series,
             left_out=left_out,
-            at=[point.at for point in points],
-            median=[point.median for point in points],
-            low=[point.low for point in points],
-            high=[point.high for point in points],
             n=[point.run_count for point in points],
-            variation_ratio=[point.variation_ratio for point in points],
-            robust_spread_ratio=[point.robust_spread_ratio for point in points],
-            cell_id=[point.cell_id for point in points],
-            campaign_id=[point.campaign_id for point in points],
-            flags=[point.flags for point in points],
             gap_missing_days=found.missing_days,
             gaps=[Gap.model_validate(gap) for gap in found.gaps],
             failures=[Failure.model_validate(row) for row in failures],
@@ -257,22 +256,15 @@ class SeriesAnalysis(Output):
     ) -> "SeriesAnalysis":
         """As the API shows the rows."""
         if row is None:
-            return cls(
-                series_id=series.id,
-                course=None,
-                words="not analysed yet",
-                n=series.point_count,
-                missing_points=0,
-                memory=None,
-                drift=None,
-                noise=None,
-                noise_missing_points=noise_missing_points(series.point_count),
-                suspect=None,
-                changes=[],
-                events=[],
-                detector=None,
-                analysed_at=None,
-            )
+            nothing = dict.fromkeys(cls.model_fields) | {"changes": [], "events": []}
+            known = {
+                "series_id": series.id,
+                "words": "not analysed yet",
+                "n": series.point_count,
+                "missing_points": 0,
+                "noise_missing_points": noise_missing_points(series.point_count),
+            }
+            return cls.model_validate(nothing | known)
         course = Course(row.course)
         drift = Drift.read(row.drift)
         recoveries = {change.id for change in changes if change.is_recovery}

@@ -20,12 +20,9 @@ def primary_metrics(announced: Iterable[Mapping[str, Any]]) -> frozenset[str]:
     named = frozenset(metric.name for metric in metrics if metric.primary)
     if named:
         return named
-    first = next((metric.name for metric in [*_higher(metrics), *metrics]), None)
+    higher = [metric for metric in metrics if metric.better == "higher"]
+    first = next((metric.name for metric in (higher or metrics)), None)
     return frozenset(metric.name for metric in metrics if metric.name in {TOTAL, first})
-
-
-def _higher(metrics: Iterable[MetricSpec]) -> list[MetricSpec]:
-    return [metric for metric in metrics if metric.better == "higher"]
 
 
 def of_whole_runs(

@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
@@ -33,7 +32,6 @@ _IN_CAMPAIGNS: Final = text(
     )
     """
 )
-
 
 IN_SERVICE: Final = Node.retired_at.is_(None) & Node.revoked_at.is_(None)  # of a node: it may announce workloads
 _USED: Final = or_(
@@ -85,16 +83,12 @@ _FORGET_DEFAULTS: Final = text(
 """Of options that no entry has: no cell can have them either, so no series is known by another key for it."""
 
 
-@dataclass(frozen=True, slots=True)
-class Availability:
+class Availability(NamedTuple):
     """A workload as one node has it."""
 
-    node_id: int
-    node_name: str
+    has: NodeWorkload
     workload: Workload
-    available: bool
-    unavailable_because: str | None
-    tool_version: str | None
+    node_name: str
 
 
 class Entry(NamedTuple):
@@ -346,7 +340,7 @@ def node_names(session: Session, node_ids: Collection[int]) -> dict[int, str]:
 
 
 def availability(session: Session, node_ids: Collection[int]) -> list[Availability]:
-    """What each of the nodes has."""
+    """List what each of the nodes has."""
     statement = (
         select(NodeWorkload, Workload, Node.name)
         .join(Workload, Workload.id == NodeWorkload.workload_id)
@@ -354,7 +348,4 @@ def availability(session: Session, node_ids: Collection[int]) -> list[Availabili
         .where(NodeWorkload.node_id == any_of(node_ids))
         .order_by(Node.name, Workload.name)
     )
-    return [
-        Availability(has.node_id, name, workload, has.available, has.unavailable_because, has.tool_version)
-        for has, workload, name in session.execute(statement)
-    ]
+    return [Availability(*row) for row in session.execute(statement)]

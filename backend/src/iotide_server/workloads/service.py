@@ -33,7 +33,6 @@ from iotide_wire.vocabulary import VocabularyError, require_vocabulary
 
 _log = structlog.get_logger(__name__)
 
-
 _MOST_LOGGED: Final = 3  # of the workloads that are rejected at one hello; the node's page has all of them
 
 
@@ -216,14 +215,16 @@ def workload_for(session: Session, name: str, node_ids: Collection[int], *, fiel
         WORKLOAD_NOT_FOUND, WORKLOAD_UNAVAILABLE, WORKLOAD_DIFFERS: the nodes have none, or not alike; names `field`.
     """
     rows = repository.availability(session, node_ids)
-    offered = {row.node_id: row for row in rows if row.workload.name == name}
+    offered = {row.has.node_id: row for row in rows if row.workload.name == name}
     if not offered:
         remedy = choose_from(name, {row.workload.name for row in rows})
         raise WORKLOAD_NOT_FOUND(name=name, field=field, remedy=remedy)
     reasons = {
-        node_name: _why_not(offered.get(node_id))
+        node_name: (offered[node_id].has.unavailable_because or "its agent calls it unavailable")
+        if node_id in offered
+        else "its agent does not have it"
         for node_id, node_name in repository.node_names(session, node_ids).items()
-        if node_id not in offered or not offered[node_id].available
+        if node_id not in offered or not offered[node_id].has.available
     }
     if reasons:
         told = [f"{node}: {reason}" for node, reason in reasons.items()]
@@ -246,12 +247,6 @@ def series_options(baseline: WorkloadBaseline, options: Mapping[str, Any]) -> di
     return {name: options[name] for name in sorted(options) if name not in frozen or options[name] != frozen[name]}
 
 
-def _why_not(offered: repository.Availability | None) -> str:
-    if offered is None:
-        return "its agent does not have it"
-    return offered.unavailable_because or "its agent calls it unavailable"
-
-
 def _nodes_by_version(offered: Sequence[repository.Availability]) -> dict[str, list[str]]:
     nodes: defaultdict[str, list[str]] = defaultdict(list)
     for row in offered:
@@ -260,21 +255,7 @@ def _nodes_by_version(offered: Sequence[repository.Availability]) -> dict[str, l
 
 
 def _row(announced: WorkloadAnnouncement) -> dict[str, Any]:
-    columns = {
-        "name",
-        "revision",
-        "title",
-        "description",
-        "options_schema",
-        "option_defaults",
-        "metrics",
-        "bytes_needed",
-        "bytes_moved",
-        "run_seconds",
-        "breaks_series",
-        "step_roles",
-        "tool",
-    }
+    columns = set(Workload.__table__.columns.keys())
     return announced.model_dump(mode="json", include=columns) | {"schema_sha256": announced.schema_sha256}
 
 

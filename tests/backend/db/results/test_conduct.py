@@ -6,8 +6,8 @@ import pytest
 from factories.measured import Measured, finish, sample, step
 from sqlalchemy.orm import Session
 
-from iotide_server.results import reading
 from iotide_server.results.figures import conduct_queries
+from iotide_server.results.figures.conduct import conduct
 from iotide_server.runs.models import Lease, Order, Run
 from iotide_wire.foreign import ForeignBefore, ForeignLoad
 from iotide_wire.measured import Check, FlagCode, NotJudged
@@ -38,7 +38,7 @@ def test_a_run_is_known_by_its_steps_leases_facts_and_checks(session: Session, m
     session.add(Lease(order_id=order.id, resource_kind="node", resource_id=measured.node.id, mode="exclusive"))
     measured.observe(run, "mds1", finish(NOW))
     session.flush()
-    found = reading.campaign_conduct(session, cell.campaign_id)
+    found = conduct(conduct_queries.measured_runs(session, cell.campaign_id))
     lists = ("cache", "exclusivity", "other_load", "not_judged")
     words = {name: [(line.words, line.run_ids) for line in getattr(found, name)] for name in lists}
     assert words == {

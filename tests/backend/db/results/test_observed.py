@@ -89,7 +89,7 @@ def test_what_an_observer_says_of_itself_is_its_own_and_no_environment_of_the_ru
     (said,) = queries.observations(session, run.id)
     assert (said.order_id, said.node_name, said.environment) == (observer.id, "server1", {"kernel.release": "5.10"})
     assert run.environment_sha256 == before
-    assert dict(reading.environment(session, run.environment_sha256)) == {"kernel.release": "6.1.0"}
+    assert dict(queries.environment(session, run.environment_sha256)) == {"kernel.release": "6.1.0"}
 
 
 def test_flags_of_an_earlier_attempt_go_though_an_observer_delivered_first(

@@ -7,7 +7,7 @@ from factories.measured import Measured, finish, sample
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
-from iotide_server.results.forecast.past import LastRate, last_rates, past_cells
+from iotide_server.results.forecast.past import last_rates, past_cells
 from iotide_server.trends.points.service import recompute_points
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -29,8 +29,8 @@ def test_the_last_rate_of_a_target_is_that_of_the_same_workload_first(session: S
     target = measured.target.id
     cell_with(measured, 100.0, minutes=0)
     cell_with(measured, 200.0, minutes=10)
-    assert last_rates(session, [target], "dd") == {target: LastRate("dd", 200.0)}
-    assert last_rates(session, [target], "fio") == {target: LastRate("dd", 200.0)}
+    assert last_rates(session, [target], "dd") == {target: (target, "dd", 200.0)}
+    assert last_rates(session, [target], "fio") == {target: (target, "dd", 200.0)}
 
 
 def test_several_rates_of_a_cell_count_by_the_time_that_their_bytes_take(session: Session, measured: Measured) -> None:

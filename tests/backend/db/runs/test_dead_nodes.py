@@ -11,7 +11,7 @@ from sqlalchemy import text
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.errors import DEATH_DIFFERS, NODE_NOT_SILENT
 from iotide_server.runs import dead_nodes
-from iotide_server.runs.death_schemas import DeathStatement
+from iotide_server.runs.schemas import DeathStatement
 from iotide_wire.messages import OrderState, Outcome, Word
 
 

@@ -12,7 +12,7 @@ from iotide_server.clusters.agents.credentials import acl_rows
 from iotide_server.clusters.enrolment import service as enrolment
 from iotide_server.clusters.errors import NODE_IN_USE
 from iotide_server.runs import dead_nodes, revocation
-from iotide_server.runs.death_schemas import RevocationOutput
+from iotide_server.runs.schemas import RevocationOutput
 from iotide_wire.messages import EnrollReply, OrderState
 
 

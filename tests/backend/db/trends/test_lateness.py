@@ -49,7 +49,7 @@ def late_series(session: Session, day: float, cluster_ids: frozenset[int] | None
 
 
 def late(session: Session, day: float) -> list[tuple[str, int]]:
-    return [(one.expected.schedule_name, one.lateness.missed_firings) for one in late_series(session, day)]
+    return [(one.schedule_name, one.lateness.missed_firings) for one in late_series(session, day)]
 
 
 def test_a_series_is_late_when_two_firings_gave_it_nothing(session: Session, measured: Measured) -> None:
@@ -58,7 +58,7 @@ def test_a_series_is_late_when_two_firings_gave_it_nothing(session: Session, mea
     assert late(session, 9.05) == [("nightly", 2)]
     (found,) = late_series(session, 10)
     assert found.words({}) == "no data since 28 Nov 2026: schedule nightly fired 2 times without a point"
-    assert found.expected.series_id == session.scalars(select(Series.id)).one()
+    assert found.series_id == session.scalars(select(Series.id)).one()
     assert late_series(session, 10, frozenset()) == []
 
 

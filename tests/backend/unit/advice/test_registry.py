@@ -4,7 +4,7 @@ from factories.advised import places, site
 
 from iotide_server.advice.registry import RULES, advise
 from iotide_server.advice.scene import SceneCell
-from iotide_server.advice.sites import DeviceMount, facts_by_node, sites_of
+from iotide_server.advice.sites import facts_by_node, sites_of
 from iotide_wire.facts import Facts, FactValue
 from iotide_wire.units import KIB
 
@@ -44,7 +44,7 @@ def test_a_run_tells_of_its_target_and_of_what_that_stands_on() -> None:
     cell = ran(
         ("nfs",), 7, mount__fstype="nfs4", backing__raid__md__level="raid5", backing__raid__s1__ext__block_bytes=1
     )
-    own, server, other = sites_of([cell], {("nfs", "n1"): DeviceMount("/mnt", "filer:/a")})
+    own, server, other = sites_of([cell], {("nfs", "n1"): ("/mnt", "filer:/a")})
     assert (own.name, own.mount_point, own.device, own.fstype, own.run_ids) == (
         "nfs on n1",
         "/mnt",

@@ -11,8 +11,8 @@ from iotide_agent.workloads.base import Before, Place
 from iotide_agent.workloads.iozone_quality import judge_cells
 from iotide_agent.workloads.iozone_report import Row
 from iotide_agent.workloads.registry import all_workloads
-from iotide_server.demo_history.cautions import cautions_of
 from iotide_server.demo_history.commands import LOADS, PYTHON, Directories, commands_of
+from iotide_server.demo_history.records import cautions_of
 from iotide_server.demo_history.sites import SITES, SampleCluster, SampleLoad
 from iotide_wire.measured import Flag, NotJudged
 from iotide_wire.units import KIB

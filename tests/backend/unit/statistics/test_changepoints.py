@@ -1,5 +1,6 @@
 import numpy as np
 import pytest
+from factories.agreement import agreed
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -12,7 +13,6 @@ from iotide_server.statistics.course import (
     Analysis,
     Course,
     LevelChange,
-    agreed,
 )
 
 

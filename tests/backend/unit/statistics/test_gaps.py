@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from iotide_server.statistics.gaps import DataGap, find_gaps, missing_days
+from iotide_server.statistics.lateness import DataGap, find_gaps, missing_days
 
 START = datetime(2026, 5, 31, 2, 30, tzinfo=UTC)
 

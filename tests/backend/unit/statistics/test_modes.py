@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotide_server.statistics.modes import Modes, two_modes
+from iotide_server.statistics.comparison import Modes, two_modes
 
 
 def test_runs_that_a_cache_served_at_times_have_two_modes() -> None:

@@ -1,6 +1,6 @@
 import pytest
 
-from iotide_server.statistics.suspects import suspect
+from iotide_server.statistics.outliers import suspect
 
 STEADY = [100.0, 101.0, 99.0, 100.0, 100.5]
 

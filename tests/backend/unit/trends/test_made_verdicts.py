@@ -12,9 +12,9 @@ import pytest
 from made_verdicts import RUN_COUNTS, SHAPES, answers, comparison, made_measurement, made_metric, sides
 
 from iotide_server.statistics.comparison import Verdict
-from iotide_server.trends.comparison.campaigns import of_two
 from iotide_server.trends.comparison.engine import ComparedNumber, judge
 from iotide_server.trends.comparison.schemas import ComparedMetric, SideVerdict
+from iotide_server.trends.comparison.service import of_two
 
 WRITTEN: Final = Path(__file__).parents[4] / "frontend/src/testing/verdicts.json"
 FEW: Final = Verdict.FEW_RUNS

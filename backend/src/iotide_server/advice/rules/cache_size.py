@@ -60,7 +60,8 @@ def _judge(subject: str, points: Sequence[ScenePoint]) -> Finding | None:
     """Return what is unknown or fine; None where some sizes are small."""
     unknown = next((point for point in points if point.cell.memory_bytes is None), None)
     if unknown is not None:
-        because = f"the fact {MEMORY} is missing in run {_newest(unknown)}, so nobody knows what fits into its cache"
+        newest = next(reversed(unknown.cell.run_ids), "?")
+        because = f"the fact {MEMORY} is missing in run {newest}, so nobody knows what fits into its cache"
         return Unknown(CODE, subject, because)
     return None if _small(points) else Fine(subject, "each size is twice the memory or more")
 
@@ -73,6 +74,8 @@ def _advice(points: Sequence[ScenePoint], memory: int, ways: PastCache) -> Advic
     among = f" Campaigns {listed(map(str, campaigns))} measured so." if len(campaigns) > 1 else ""
     sizes = {moved_bytes(point) for point in points}
     newest = max((point.cell.run_ids[-1] for at in small.values() for point in at if point.cell.run_ids), default=None)
+    has_size = any(command.startswith("file_size") for command in ways.commands)
+    no_room = "" if has_size else room_words(points[0].cell)
     return Advice(
         code=CODE,
         severity=Severity.MEDIUM,
@@ -90,19 +93,11 @@ def _advice(points: Sequence[ScenePoint], memory: int, ways: PastCache) -> Advic
                 for moved in sorted(small)[-_MOST_SIZES:]
             ),
         ),
-        remedy=f"{ways.words}{_no_room(points, ways)} Where memory is meant to be part of the answer, say so.",
+        remedy=f"{ways.words}{no_room} Where memory is meant to be part of the answer, say so.",
         commands=ways.commands,
         source="Mistakes of the published reports (files no larger than memory); IO500 and IOzone ask for the same",
     )
 
 
-def _no_room(points: Sequence[ScenePoint], ways: PastCache) -> str:
-    return "" if any(command.startswith("file_size") for command in ways.commands) else room_words(points[0].cell)
-
-
 def _runs(points: Sequence[ScenePoint]) -> tuple[int, ...]:
     return tuple(sorted({run_id for point in points for run_id in point.cell.run_ids}))
-
-
-def _newest(point: ScenePoint) -> str:
-    return str(point.cell.run_ids[-1]) if point.cell.run_ids else "?"

@@ -10,17 +10,14 @@ from iotide_server.advice.remedies import past_cache
 from iotide_server.advice.rules.cache_size import moved_bytes
 from iotide_server.advice.scene import Scene, listed
 from iotide_server.advice.sweeps import FILE_SIZE, RECORD_SIZE, Axis, SweepPoint, sweeps
-from iotide_server.results.surfaces.caches import positive
+from iotide_server.results.surfaces.caches import caches_of, limits_of
 from iotide_server.statistics.cliffs import FEWEST_SIZES, find_cliff, suits
 from iotide_server.statistics.ranges import Ratio
 from iotide_wire.expressions import MEMORY
-from iotide_wire.facts import Facts
 from iotide_wire.units import Unit, format_bytes, format_percent, format_rate
 
 CODE: Final = "cliff"
 _MOST_NAMED: Final = 6
-_TRANSFER_FACTS: Final = ("device.max_io_bytes", "nfs.rsize_bytes", "nfs.wsize_bytes", "md.stripe_width_bytes")
-"""What a record may outgrow; the caches of the processor are no facts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,11 +108,13 @@ def _suiting(axis: Axis, cliff: SweepCliff, scene: Scene) -> tuple[str, tuple[Ev
     """In words which memory or limit lies where throughput falls, and its size."""
     cell = cliff.top.point.cell
     candidates: dict[str, int] = {}
+    is_write, is_direct = "write" in cliff.top.point.operation, cliff.top.point.is_direct
     for node, facts in cell.facts.items():
         if axis is RECORD_SIZE:
-            candidates |= {f"{name} of {node}": size for name in _TRANSFER_FACTS if (size := positive(facts.get(name)))}
-        elif not cliff.top.point.is_direct:
-            candidates |= _memories(node, facts, is_write="write" in cliff.top.point.operation)
+            candidates |= {f"{limit.name} of {node}": limit.size_bytes for limit in limits_of(facts)}
+        else:
+            caches = caches_of(facts, [node], is_write=is_write, is_direct=is_direct)
+            candidates |= {cache.name: cache.size_bytes for cache in caches}
     if axis is FILE_SIZE:
         servers = [site for site in scene.sites if site.is_below and site.node]
         candidates |= {f"{MEMORY} of {site.node}": size for site in servers if (size := site.number(MEMORY))}
@@ -130,17 +129,6 @@ def _suiting(axis: Axis, cliff: SweepCliff, scene: Scene) -> tuple[str, tuple[Ev
     return f"That suits {words}.", tuple(
         Evidence(name, size, Unit.BYTES, cell.run_ids[-1:]) for name, size in suiting.items()
     )
-
-
-def _memories(node: str, facts: Facts, *, is_write: bool) -> dict[str, int]:
-    memory = positive(facts.get(MEMORY))
-    percent = positive(facts.get("cache.dirty_percent"))
-    found = {f"{MEMORY} of {node}": memory} if memory else {}
-    if is_write and (dirty := positive(facts.get("cache.dirty_bytes"))):
-        found[f"cache.dirty_bytes of {node}"] = dirty
-    elif is_write and memory and percent:
-        found[f"cache.dirty_percent of the memory of {node}"] = memory * percent // 100
-    return found
 
 
 def _remedy(axis: Axis, cliff: SweepCliff) -> str:

@@ -73,7 +73,8 @@ def _pair(fast: _Settings, slow: _Settings, names: Sequence[str], claimed: float
     medians = [pair.ratio.median for pair in pairs]
     one, other = (listed(side.cell.targets) for side in (pairs[0].fast, pairs[0].slow))
     subject = f"{pairs[0].fast.place}, against {other}"
-    refuted = claimed is not None and _disagreeing(pairs, claimed) > DISAGREEING_SHARE * len(pairs)
+    disagreeing = 0 if claimed is None else sum(not pair.allows(claimed) for pair in pairs)
+    refuted = disagreeing > DISAGREEING_SHARE * len(pairs)
     if not refuted and len(pairs) > MOST_SETTINGS and not _has_intervals(pairs):
         because = f"{_range(medians)} times as fast by {len(pairs)} settings, of which some have less than four runs"
         return Unknown(CODE, subject, f"{because}: what is scatter and what is the settings' own cannot be told")
@@ -94,10 +95,6 @@ def _pair(fast: _Settings, slow: _Settings, names: Sequence[str], claimed: float
         remedy=f"Say “{_sayable(pairs)}”, and name the settings; a mean over them hides what they do.",
         source="The report of NUS SVU on GPFS says about 10 times as fast as NFS, and its own table 3.6 to 4.7 times",
     )
-
-
-def _disagreeing(pairs: Sequence[PairRatio], claimed: float) -> int:
-    return sum(not pair.allows(claimed) for pair in pairs)
 
 
 def _has_intervals(pairs: Sequence[PairRatio]) -> bool:

@@ -1,9 +1,6 @@
 """SQL that reads how runs were measured."""
 
-from collections.abc import Sequence
-from typing import Any
-
-from sqlalchemy import Row, text
+from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from iotide_server.results.figures.conduct import RunConduct
@@ -78,23 +75,19 @@ _KNOWN = text(
 
 
 def measured_runs(session: Session, campaign_id: int) -> list[RunConduct]:
-    """The finished runs of a campaign with how they were measured, oldest first."""
-    return [_measured(row) for row in session.execute(_MEASURED_RUNS, {"campaign_id": campaign_id})]
-
-
-def _measured(row: Row[Any]) -> RunConduct:
-    leases: Sequence[str] = row.leases
-    return RunConduct(
-        id=row.id,
-        flags=frozenset(row.flags),
-        not_judged=row.not_judged,
-        fstypes=frozenset(row.fstypes),
-        steps=[step for of_node in row.steps for step in of_node],
-        foreign=row.foreign_loads,
-        leases=frozenset((kind, mode) for kind, _, mode in (lease.partition(" ") for lease in leases)),
-        overlapping=row.overlapping,
-        observers=row.observers,
-    )
+    """Return the finished runs of a campaign with how they were measured, oldest first."""
+    rows = session.execute(_MEASURED_RUNS, {"campaign_id": campaign_id})
+    return [
+        RunConduct(
+            *(row.id, frozenset(row.flags), row.not_judged, frozenset(row.fstypes)),
+            [step for of_node in row.steps for step in of_node],
+            row.foreign_loads,
+            frozenset((kind, mode) for kind, _, mode in (lease.partition(" ") for lease in row.leases)),
+            row.overlapping,
+            row.observers,
+        )
+        for row in rows
+    ]
 
 
 def known(session: Session, run_id: int) -> KnownOfRun | None:

@@ -129,12 +129,13 @@ def campaign_measures(session: Session, campaign_id: int) -> CampaignMeasures:
     """The metrics of a campaign so far, in the order in which each workload announces its own, and the counters."""
     metrics = session.execute(_METRICS, {"campaign_id": campaign_id})
     counters = session.scalars(_COUNTERS, {"campaign_id": campaign_id, "runs": _RUNS_ASKED_FOR_COUNTERS})
-    return CampaignMeasures(metrics=list(map(_campaign_metric, metrics)), counters=list(counters))
-
-
-def _campaign_metric(row: AnyRow) -> CampaignMetric:
-    is_primary = row.metric in primary_metrics(row.announced)
-    return CampaignMetric(**{**row._mapping, "labels": sorted(row.labels or ()), "is_primary": is_primary})
+    shown = [
+        CampaignMetric.of_row(
+            row, labels=sorted(row.labels or ()), is_primary=row.metric in primary_metrics(row.announced)
+        )
+        for row in metrics
+    ]
+    return CampaignMeasures(metrics=shown, counters=list(counters))
 
 
 def measured_cells(

@@ -2,10 +2,9 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import text
+from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 from iotide_server.results.forecast.pace import PastCell
@@ -66,22 +65,14 @@ _PAST_CELLS: Final = text(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class LastRate:
-    """How fast a target moved bytes in its newest cell of `workload`."""
-
-    workload: str
-    bytes_per_second: float
-
-
-def last_rates(session: Session, target_ids: Collection[int], workload: str) -> dict[int, LastRate]:
-    """Return the last rate of each target; one that nothing measured is left out.
+def last_rates(session: Session, target_ids: Collection[int], workload: str) -> dict[int, Row[Any]]:
+    """Return `workload` and `bytes_per_second` of the last rate of each target; none where nothing was measured.
 
     It is that of the newest cell of `workload` there, else of the newest of any: the harmonic mean of its rates, so
     that bytes over rate is the time that those bytes took.
     """
     rows = session.execute(_LAST_RATES, {"target_ids": list(target_ids), "workload": workload})
-    return {row.target_id: LastRate(row.workload, row.bytes_per_second) for row in rows}
+    return {row.target_id: row for row in rows}
 
 
 def past_cells(session: Session, target_ids: Collection[int], workload: str) -> Mapping[int, list[PastCell]]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Final
 
-from iotide_server.kit.errors import InvalidInputError
+from iotide_server.kit.errors import InvalidInputError, IotideError
 from iotide_server.results.errors import (
     ARTEFACT_TOO_LARGE,
     DIGEST_MISMATCH,
@@ -60,12 +60,18 @@ def check_samples(
             )
         _check_target(sample.target_id, target_ids, f"{field}[{index}].target_id")
         if sample.value and not SMALLEST_VALUE <= abs(sample.value) <= LARGEST_VALUE:
-            raise InvalidInputError(
-                f"{field}[{index}].value: {sample.value} of {sample.metric} is nothing that is measured",
-                field=f"{field}[{index}].value",
-                value=sample.value,
-                remedy=f"send 0, or a number between {SMALLEST_VALUE} and {LARGEST_VALUE}, in the metric's base unit",
-            )
+            words = f"{sample.value} of {sample.metric} is nothing that is measured"
+            remedy = f"send 0, or a number between {SMALLEST_VALUE} and {LARGEST_VALUE}, in the metric's base unit"
+            raise _not_measured(f"{field}[{index}].value", words, sample.value, remedy)
+
+
+def too_large(what: str, field: str, count: int, limit: int, remedy: str = _FEWER_VALUES) -> IotideError:
+    """Return the error for more of something than a node may report."""
+    return REPORT_TOO_LARGE(what=what, field=field, count=count, limit=limit, remedy=remedy)
+
+
+def _not_measured(field: str, words: str, value: object, remedy: str) -> InvalidInputError:
+    return InvalidInputError(f"{field}: {words}", field=field, value=value, remedy=remedy)
 
 
 def _check_target(target_id: int | None, target_ids: frozenset[int], field: str) -> None:
@@ -82,9 +88,7 @@ def check_flags(
         _check_labels(flag.labels, limits, f"{field}[{index}].labels")
     size = sum(len(flag.model_dump_json().encode()) for flag in flags)
     if size > limits.flag_bytes:
-        raise REPORT_TOO_LARGE(
-            what="bytes of flags", field=field, count=size, limit=limits.flag_bytes, remedy=_FEWER_VALUES
-        )
+        raise too_large("bytes of flags", field, size, limits.flag_bytes)
 
 
 def check_steps(steps: Sequence[StepRecord], target_ids: frozenset[int]) -> None:
@@ -99,12 +103,8 @@ def check_steps(steps: Sequence[StepRecord], target_ids: frozenset[int]) -> None
 
 def _check_between(value: float, largest: float, field: str) -> None:
     if not 0 <= value <= largest:  # NaN, too
-        raise InvalidInputError(
-            f"{field}: {_shown(value)} is not between 0 and {largest}",
-            field=field,
-            value=_shown(value),
-            remedy="send what the kernel counted",
-        )
+        words = f"{_shown(value)} is not between 0 and {largest}"
+        raise _not_measured(field, words, _shown(value), "send what the kernel counted")
 
 
 def _shown(value: float) -> str:
@@ -117,9 +117,7 @@ def _shown(value: float) -> str:
 def check_size(samples: Sequence[SampleMessage], limits: ReportLimits = DEFAULTS, field: str = "samples") -> None:
     """Refuse with REPORT_TOO_LARGE a result with more numbers, series or labels than a node may report."""
     if len(samples) > limits.samples:
-        raise REPORT_TOO_LARGE(
-            what="samples", field=field, count=len(samples), limit=limits.samples, remedy=_FEWER_VALUES
-        )
+        raise too_large("samples", field, len(samples), limits.samples)
     series: set[tuple[object, ...]] = set()
     values: dict[str, set[Label]] = defaultdict(set)
     for index, sample in enumerate(samples):
@@ -129,18 +127,10 @@ def check_size(samples: Sequence[SampleMessage], limits: ReportLimits = DEFAULTS
             values[name].add(value)
             if len(values[name]) > limits.label_values:
                 words = f"values of the label {name}"
-                raise REPORT_TOO_LARGE(
-                    what=words,
-                    field=f"{place}.{name}",
-                    count=len(values[name]),
-                    limit=limits.label_values,
-                    remedy=_FEWER_VALUES,
-                )
+                raise too_large(words, f"{place}.{name}", len(values[name]), limits.label_values)
         series.add((sample.metric, sample.target_id, *sorted(sample.labels.items())))
         if len(series) > limits.series:
-            raise REPORT_TOO_LARGE(
-                what="series", field=field, count=len(series), limit=limits.series, remedy=_FEWER_VALUES
-            )
+            raise too_large("series", field, len(series), limits.series)
 
 
 def check_described(finish: FinishRequest, limits: ReportLimits = DEFAULTS) -> None:
@@ -153,34 +143,20 @@ def check_described(finish: FinishRequest, limits: ReportLimits = DEFAULTS) -> N
     for fields, most in bounds:
         size = len(finish.model_dump_json(include=set(fields)).encode())
         if size > most:
-            raise REPORT_TOO_LARGE(
-                what=f"bytes of {' and '.join(fields)}", field=fields[0], count=size, limit=most, remedy=_FEWER_VALUES
-            )
+            raise too_large(f"bytes of {' and '.join(fields)}", fields[0], size, most)
 
 
 def _check_labels(labels: Mapping[str, Label], limits: ReportLimits, place: str) -> None:
     if len(labels) > limits.labels:
-        raise REPORT_TOO_LARGE(
-            what="labels of a number", field=place, count=len(labels), limit=limits.labels, remedy=_FEWER_VALUES
-        )
+        raise too_large("labels of a number", place, len(labels), limits.labels)
     for name, value in labels.items():
         length = len(value) if isinstance(value, str) else 0
         if length > LONGEST_LABEL_VALUE:
             remedy = "name it by a shorter text"
-            raise REPORT_TOO_LARGE(
-                what="characters of a label",
-                field=f"{place}.{name}",
-                count=length,
-                limit=LONGEST_LABEL_VALUE,
-                remedy=remedy,
-            )
+            raise too_large("characters of a label", f"{place}.{name}", length, LONGEST_LABEL_VALUE, remedy)
         if isinstance(value, int | float) and not abs(value) <= _LARGEST_LABEL:  # NaN, too
-            raise InvalidInputError(
-                f"{place}.{name}: {_shown(value)} is beyond {_LARGEST_LABEL}",
-                field=f"{place}.{name}",
-                value=_shown(value),
-                remedy="name it by a smaller number, or by a text",
-            )
+            words = f"{_shown(value)} is beyond {_LARGEST_LABEL}"
+            raise _not_measured(f"{place}.{name}", words, _shown(value), "name it by a smaller number, or by a text")
 
 
 def check_curve(piece: CurvePiece) -> Stretch:

@@ -1,8 +1,7 @@
 """The identity of a series: what must be equal for two numbers to stand on one trend."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Final
+from typing import Any, Final
 
 from iotide_server.kit.digests import canonical_sha256
 
@@ -12,39 +11,20 @@ FEWEST_TICKS: Final = 10
 _OF_TICKS: Final = frozenset({"user", "sys", "wait"})
 
 
-@dataclass(frozen=True, slots=True)
-class SeriesKey:
-    """What a series is known by; everything else (kernel, mount options, tool version) is environment."""
+def key_sha256(series: Mapping[str, Any]) -> str:
+    """Return the digest of what a series is known by, from its columns; equal digests are one series for ever.
 
-    cluster_id: int
-    # node_ids, target_ids: of the cell; their order means nothing
-    node_ids: frozenset[int]
-    target_ids: frozenset[int]
-    workload: str
-    series_revision: int  # the last revision of the workload that breaks series
-    options_sha256: str  # of the options that differ from the workload's frozen defaults, in base units
-    metric: str
-    labels: Mapping[str, Label]
-    variant: str = ""  # of the campaign's stage; empty outside stages, and then no part of the key
-    superseded: str = ""  # why its numbers count no more; empty where they count, and then no part of the key
-
-    @property
-    def sha256(self) -> str:
-        """Digest over its canonical JSON; equal keys are one series for ever."""
-        return canonical_sha256(
-            {
-                "cluster": self.cluster_id,
-                "nodes": sorted(self.node_ids),
-                "targets": sorted(self.target_ids),
-                "workload": self.workload,
-                "series_revision": self.series_revision,
-                "options": self.options_sha256,
-                "metric": self.metric,
-                "labels": self.labels,
-            }
-            | ({"variant": self.variant} if self.variant else {})
-            | ({"superseded": self.superseded} if self.superseded else {})
-        )
+    The order of nodes and targets means nothing. The variant, and why its numbers count no more, are parts where they
+    are not empty. Everything else (kernel, mount options, tool version) is environment.
+    """
+    known = {
+        "cluster": series["cluster_id"],
+        "nodes": sorted(series["node_ids"]),
+        "targets": sorted(series["target_ids"]),
+        "options": series["options_sha256"],
+        **{name: series[name] for name in ("workload", "series_revision", "metric", "labels")},
+    }
+    return canonical_sha256(known | {name: series[name] for name in ("variant", "superseded") if series.get(name)})
 
 
 def is_below_clock(labels: Mapping[str, Label], value: float) -> bool:

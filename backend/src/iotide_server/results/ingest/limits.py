@@ -9,10 +9,7 @@ from iotide_wire.units import GIB, KIB, MIB
 
 REPORT_LIMITS: Final[AppValue["ReportLimits"]] = AppValue("report_limits")
 
-
 LONGEST_LABEL_VALUE: Final = 200  # characters of a label's value; it stands in legends, tables and addresses
-
-
 _MOST_DAYS: Final = 7  # no node keeps its order under way so that its curves grow for ever
 
 

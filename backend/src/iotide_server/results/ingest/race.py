@@ -10,7 +10,6 @@ from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.units import format_percent, format_seconds
 
 LATE_RATIO: Final = 0.01  # of the shortest load: by so much may the last node start after the first
-
 LATE_SECONDS: Final = 0.1  # what nodes of which the clocks are kept by NTP may differ by, however short their loads are
 
 STRAGGLER_FACTOR: Final = 1.5

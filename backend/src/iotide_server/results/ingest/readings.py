@@ -3,9 +3,9 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Final
+from typing import Any, Final
 
-from sqlalchemy import select, text
+from sqlalchemy import Row, Select, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import Json
@@ -67,7 +67,7 @@ def of_run(session: Session, run_id: int) -> Sequence[Reading]:
     return session.scalars(statement.order_by(Reading.order_id, Reading.ordinal.desc())).all()
 
 
-def visible(session: Session, reading_id: int) -> tuple[Reading, int] | None:
-    """A reading and the cluster of its run."""
-    statement = select(Reading, Run.cluster_id).join(Run, Run.id == Reading.run_id).where(Reading.id == reading_id)
-    return session.execute(statement).one_or_none()
+def visible(session: Session, reading_id: int) -> Row[*tuple[Any, ...]] | None:
+    """Return a reading, as `Reading`, and the cluster of its run."""
+    statement: Select[*tuple[Any, ...]] = select(Reading, Run.cluster_id).join(Run, Run.id == Reading.run_id)
+    return session.execute(statement.where(Reading.id == reading_id)).one_or_none()

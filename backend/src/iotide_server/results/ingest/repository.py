@@ -2,7 +2,7 @@
 
 import json
 from collections import defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
@@ -12,7 +12,7 @@ from typing import Any, Final
 from sqlalchemy import Row, Text, cast, func, select, text
 from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.dialects.postgresql import insert as upsert
-from sqlalchemy.orm import Session
+from sqlalchemy.orm import Session, aliased
 
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellTarget
 from iotide_server.clusters.models import Node
@@ -23,16 +23,17 @@ from iotide_server.results.models import Artefact, Blob, CurveChunk, Environment
 from iotide_server.runs.models import Order, Run
 from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_wire.catalogue import MetricSpec
-from iotide_wire.measured import StepRole
+from iotide_wire.measured import SampleMessage, StepRole
 from iotide_wire.messages import OrderRole, Outcome
 from iotide_wire.plan import QuietPolicy
 
 _WORKLOAD: Final = (Workload.name.label("workload"), Workload.revision, Workload.metrics, Workload.series_revision)
 _OF_CLUSTER: Final = "@" + cast(Workload.cluster_id, Text)  # as `Catalogue.key` has it
 # One statement, since every result of every run asks for it.
+_BASELINE: Final = aliased(WorkloadBaseline, name="baseline")
 _MEASURED_CELL: Final = (
     select(
-        *(Cell.id, Campaign.cluster_id, Cell.options, Cell.options_sha256, Cell.variant, WorkloadBaseline),
+        *(Cell.id, Campaign.cluster_id, Cell.options, Cell.options_sha256, Cell.variant, _BASELINE),
         select(func.array_agg(CellNode.node_id)).where(CellNode.cell_id == Cell.id).scalar_subquery().label("node_ids"),
         select(func.array_agg(CellTarget.target_id))
         .where(CellTarget.cell_id == Cell.id)
@@ -47,7 +48,7 @@ _MEASURED_CELL: Final = (
     )
     .join(Campaign, Campaign.id == Cell.campaign_id)
     .join(Workload, Workload.id == Cell.workload_id)
-    .join(WorkloadBaseline, WorkloadBaseline.name == Workload.name + func.coalesce(_OF_CLUSTER, ""))
+    .join(_BASELINE, _BASELINE.name == Workload.name + func.coalesce(_OF_CLUSTER, ""))
 )
 
 # By the run too, for that is what samples are found by.
@@ -96,35 +97,38 @@ _TOUCHED_CHUNKS: Final = text(
         AND started_at + (cardinality(values) + 1) * step_seconds * interval '1 s' >= first
     """
 )
-# Of two days the later one counts: a transaction that began before midnight may end after one of the next day.
-_COUNT_RAW_BYTES: Final = text(
-    """
-    UPDATE node_beat
-    SET raw_bytes = CASE WHEN raw_on < today.day THEN 0 ELSE raw_bytes END
-                  + CASE WHEN raw_on > today.day THEN 0 ELSE :size_bytes END,
-        raw_on = GREATEST(raw_on, today.day)
-    FROM (SELECT CAST(now() AT TIME ZONE 'UTC' AS date) AS day) AS today
-    WHERE node_id = :node_id
-    RETURNING raw_bytes
-    """
-)
-_RAW_BYTES_TODAY: Final = text(
-    "SELECT raw_bytes FROM node_beat WHERE node_id = :node_id AND raw_on = CAST(now() AT TIME ZONE 'UTC' AS date)"
-)
 
-_COUNT_SERIES: Final = text(
-    """
-    UPDATE node_beat
-    SET new_series = CASE WHEN series_on < today.day THEN 0 ELSE new_series END
-                   + CASE WHEN series_on > today.day THEN 0 ELSE :count END,
-        series_on = GREATEST(series_on, today.day)
-    FROM (SELECT CAST(now() AT TIME ZONE 'UTC' AS date) AS day) AS today
-    WHERE node_id = :node_id
-    """
-)
-_SERIES_TODAY: Final = text(
-    "SELECT new_series FROM node_beat WHERE node_id = :node_id AND series_on = CAST(now() AT TIME ZONE 'UTC' AS date)"
-)
+
+class DayCounter:
+    """What results of a node took today (UTC), in a column of its row; another column has the day."""
+
+    def __init__(self, column: str, day: str) -> None:
+        today = "(SELECT CAST(now() AT TIME ZONE 'UTC' AS date) AS day) AS today"
+        # Of two days the later one counts: a transaction that began before midnight may end after one of the next day.
+        self._add = text(
+            f"""
+            UPDATE node_beat
+            SET {column} = CASE WHEN {day} < today.day THEN 0 ELSE {column} END
+                         + CASE WHEN {day} > today.day THEN 0 ELSE :more END,
+                {day} = GREATEST({day}, today.day)
+            FROM {today} WHERE node_id = :node_id RETURNING {column}
+            """  # noqa: S608 - names of columns
+        )
+        self._today = text(
+            f"SELECT {column} FROM node_beat, {today} WHERE node_id = :node_id AND {day} = today.day"  # noqa: S608 - as above
+        )
+
+    def add(self, session: Session, node_id: int, more: int) -> int:
+        """Add to what a node took today, and return the sum."""
+        return int(session.scalar(self._add, {"node_id": node_id, "more": more}) or 0)
+
+    def today(self, session: Session, node_id: int) -> int:
+        """Return what a node took today."""
+        return int(session.scalar(self._today, {"node_id": node_id}) or 0)
+
+
+RAW_BYTES: Final = DayCounter("raw_bytes", "raw_on")  # of raw output, curves and results
+NEW_SERIES: Final = DayCounter("new_series", "series_on")  # that results of the node began
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,21 +165,9 @@ def measured_cell(session: Session, cell_id: int, revision: int | None = None) -
     if revision is not None and revision != cell.revision:
         measuring = _revision(session, cell, revision)
     metrics = map(MetricSpec.model_validate, measuring.metrics)
-    return SeriesCell(
-        id=cell.id,
-        cluster_id=cell.cluster_id,
-        node_ids=frozenset(cell.node_ids or ()),
-        target_ids=frozenset(cell.target_ids or ()),
-        workload=cell.workload,
-        revision=measuring.revision,
-        series_revision=measuring.series_revision,
-        options=cell.options,
-        options_sha256=cell.options_sha256,
-        variant=cell.variant,
-        metrics={metric.name: metric for metric in metrics},
-        baseline=cell.WorkloadBaseline,
-        sender=cell.sender,
-    )
+    known = {**cell._mapping, **measuring._mapping, "metrics": {metric.name: metric for metric in metrics}}
+    known |= {name: frozenset(known[name] or ()) for name in ("node_ids", "target_ids")}
+    return SeriesCell(**known)
 
 
 def _revision(session: Session, cell: Row[Any], revision: int) -> Row[Any]:
@@ -192,14 +184,14 @@ def _revision(session: Session, cell: Row[Any], revision: int) -> Row[Any]:
     return found
 
 
-def ensure_series(session: Session, digests: Collection[str], row_of: Callable[[str], Json]) -> dict[str, int]:
-    """Return ids of series by digest of their key; make the missing ones with the columns that `row_of` gives."""
-    known = _series_ids(session, digests)
-    missing = [row_of(digest) for digest in set(digests) - known.keys()]
+def ensure_series(session: Session, rows: Mapping[str, Json]) -> dict[str, int]:
+    """Return ids of series by digest of their key; make those that are missing of their columns."""
+    known = _series_ids(session, rows)
+    missing = [rows[digest] | {"key_sha256": digest} for digest in rows.keys() - known.keys()]
     if missing:
         # In order of their digests, so that two results with the same new series wait for each other, and not both.
         session.execute(_ADD_SERIES, {"rows": json.dumps(missing)})
-        known = _series_ids(session, digests)
+        known = _series_ids(session, rows)
     return known
 
 
@@ -219,9 +211,15 @@ def quiet_policy(session: Session, campaign_id: int) -> QuietPolicy:
     return QuietPolicy(policy or QuietPolicy.FLAG)
 
 
-def replace_samples(session: Session, order: Order, rows: Sequence[Json]) -> None:
-    """The samples of an order are exactly `rows`, in their order."""
-    columns = {f"{name}s": [row[name] for row in rows] for name in ("series_id", "target_id", "value")}
+def replace_samples(
+    session: Session, order: Order, series_ids: Sequence[int], samples: Sequence[SampleMessage]
+) -> None:
+    """Make these the samples of an order, in their order, each of the series with its place."""
+    columns = {
+        "series_ids": series_ids,
+        "target_ids": [sample.target_id for sample in samples],
+        "values": [sample.value for sample in samples],
+    }
     session.execute(_REPLACE_SAMPLES, {"run_id": order.run_id, "order_id": order.id, **columns})
 
 
@@ -256,38 +254,10 @@ def earlier_result_in_attempt(session: Session, order: Order) -> bool:
     return session.scalar(statement.limit(1)) is not None
 
 
-def artefact_digests(session: Session, order_id: int) -> dict[str, str]:
-    """Digests of an order's artefacts by name."""
-    statement = select(Artefact.name, Artefact.sha256).where(Artefact.order_id == order_id)
-    return dict(session.execute(statement).all())
-
-
-def artefact_bytes(session: Session, order_id: int, *, besides: str) -> int:
-    """Sum the bytes of an order's raw output, all but what has that name."""
-    statement = select(func.coalesce(func.sum(Artefact.size_bytes), 0))
-    found = session.scalar(statement.where(Artefact.order_id == order_id, Artefact.name != besides))
-    return int(found or 0)
-
-
-def count_raw_bytes(session: Session, node_id: int, size_bytes: int) -> int:
-    """Add to the bytes of raw output, curves and results that a node has sent today; return the sum."""
-    found = session.scalar(_COUNT_RAW_BYTES, {"node_id": node_id, "size_bytes": size_bytes})
-    return int(found or 0)
-
-
-def raw_bytes_today(session: Session, node_id: int) -> int:
-    """Return the bytes of raw output, curves and results that a node has sent today."""
-    return int(session.scalar(_RAW_BYTES_TODAY, {"node_id": node_id}) or 0)
-
-
-def count_series(session: Session, node_id: int, count: int) -> None:
-    """Add to the series that results of a node began today."""
-    session.execute(_COUNT_SERIES, {"node_id": node_id, "count": count})
-
-
-def series_today(session: Session, node_id: int) -> int:
-    """Return how many series results of a node began today."""
-    return int(session.scalar(_SERIES_TODAY, {"node_id": node_id}) or 0)
+def artefacts(session: Session, order_id: int) -> dict[str, Row[str, str, int]]:
+    """Return sha256 and size_bytes of an order's artefacts by name."""
+    statement = select(Artefact.name, Artefact.sha256, Artefact.size_bytes).where(Artefact.order_id == order_id)
+    return {row.name: row for row in session.execute(statement)}
 
 
 def put_artefact(session: Session, order: Order, name: str, sha256: str, content: bytes) -> None:

@@ -10,7 +10,6 @@ from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.change_feed import service as live
-from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.people import OPERATOR
 from iotide_server.kit.work import want_work
@@ -26,11 +25,9 @@ from iotide_server.results.ingest.limits import DEFAULTS, ReportLimits
 from iotide_server.results.ingest.service import (
     POINTS,
     check_day,
-    check_series,
     count_day,
     is_rejected,
-    sample_rows,
-    series_begun,
+    store_samples,
 )
 from iotide_server.results.models import Reading, ThinnedRun
 from iotide_server.results.schemas import ReadingDetail
@@ -89,21 +86,19 @@ def read_again(  # noqa: PLR0913 - each is a part of what is asked
             size_bytes = len(of_order.model_dump_json().encode())
             check_day(session, order.node_id, size_bytes, limits, f"orders[{index}]")
             before.samples = readings.samples(session, order)
-            session.add(_reading(principal, said, of_order, before, now))
+            after = _reading(principal, said, of_order, before, now)
+            session.add(after)
             session.flush()
             readings.forget_older(session, order.id)
-            newest_id = repository.newest_series(session)
-            rows = sample_rows(session, cell, order, of_order.samples)
-            new_series = series_begun(rows, newest_id)
-            check_series(session, order.node_id, new_series, limits, f"orders[{index}].samples")
-            repository.replace_samples(session, order, rows)
+            field = f"orders[{index}].samples"
+            new_series = store_samples(session, cell, order, of_order.samples, limits, field=field)
             counted[order.node_id] = (size_bytes, new_series)
-            superseded.append(before)
+            superseded.append((before, after))
     if superseded:
         _replace_flags(run, former.values(), said)
         if is_unread:
             runs.finish_unread(session, run)
-        _write_down(session, principal, run, _difference(superseded[0], said), now)
+        _write_down(session, principal, run, *superseded[0])
         run.validity = (
             "rejected" if is_rejected(run.flags, [one for own in said.orders for one in own.samples]) else "valid"
         )
@@ -148,29 +143,20 @@ def _replace_flags(run: Run, former: Iterable[Reading], said: RunReading) -> Non
     run.flags = list((kept | {canonical_sha256(flag): flag for flag in read}).values())
 
 
-def _difference(before: Reading, said: RunReading) -> tuple[Json, Json]:
-    return (
-        {"workload_revision": before.workload_revision, "parser_version": before.parser_version},
-        {"workload_revision": said.workload_revision, "parser_version": said.parser_version},
-    )
-
-
-def _write_down(session: Session, principal: Principal, run: Run, change: tuple[Json, Json], now: datetime) -> None:
-    before, after = change
-    audit.record(session, principal, Action("run_read_again", "run", run.id, run.cluster_id, before, after))
+def _write_down(session: Session, principal: Principal, run: Run, before: Reading, after: Reading) -> None:
+    change = [
+        {"workload_revision": one.workload_revision, "parser_version": one.parser_version} for one in (before, after)
+    ]
+    audit.record(session, principal, Action("run_read_again", "run", run.id, run.cluster_id, *change))
     was, now_is = (f"revision {one['workload_revision']} of iotide {one['parser_version']}" for one in change)
     words = f"read again by {OPERATOR}: by the parser of {now_is}, before by that of {was}"
-    session.add(RunEvent(run_id=run.id, at=now, kind="read_again", text=words, actor=principal.actor))
+    session.add(RunEvent(run_id=run.id, at=after.read_at, kind="read_again", text=words, actor=principal.actor))
 
 
 def reading(session: Session, principal: Principal, reading_id: int) -> ReadingDetail:
     """Return a reading with the numbers that it gave, or raise READING_NOT_FOUND."""
-    missing = READING_NOT_FOUND(reading_id=reading_id)
     found = readings.visible(session, reading_id)
-    if found is None:
-        raise missing
-    row, cluster_id = found
-    principal.require(Role.VIEWER, cluster_id, missing)
+    row = principal.require_row(Role.VIEWER, found, READING_NOT_FOUND(reading_id=reading_id)).Reading
     kept = row.samples
     if kept is None:
         kept = readings.samples(session, session.get_one(Order, row.order_id))

@@ -15,7 +15,6 @@ from iotide_server.results.errors import (
     ARTEFACT_KEPT,
     DAY_FULL,
     RAW_OUTPUT_FULL,
-    REPORT_TOO_LARGE,
     TOO_MANY_ARTEFACTS,
 )
 from iotide_server.results.ingest import readings, repository
@@ -27,6 +26,7 @@ from iotide_server.results.ingest.checks import (
     check_samples,
     check_size,
     check_steps,
+    too_large,
 )
 from iotide_server.results.ingest.curves import Stretch, weave
 from iotide_server.results.ingest.keys import Label
@@ -47,9 +47,7 @@ MOST_ARTEFACTS = 1000  # of one order, as many as its result may name
 
 _VALUE_BYTES: Final = 4
 _CURVE_ROW_BYTES: Final = 100  # of a curve as PostgreSQL keeps it; a new row has a head and a place in two indexes
-
 SENDER: Final = "sender"  # label of what was measured between two nodes: the name of the one that sent
-
 POINTS = "points"  # kind of the work that recomputes a cell's points; its key is the cell
 
 
@@ -72,11 +70,7 @@ def ingest(
     check_steps(finish.steps, cell.target_ids)
     if finish.artefacts:
         _note_missing_artefacts(session, order, finish.artefacts, limits, now)
-    newest_id = repository.newest_series(session)
-    rows = sample_rows(session, cell, order, finish.samples)
-    new_series = series_begun(rows, newest_id)
-    check_series(session, order.node_id, new_series, limits)
-    repository.replace_samples(session, order, rows)
+    new_series = store_samples(session, cell, order, finish.samples, limits)
     readings.put_first(session, order, cell.revision, [flag.model_dump(mode="json") for flag in finish.flags], now)
     store_curves(session, order.id, finish.curves, limits.of_order(order.offered_at, now))
     environment = backing_facts(session, cell.target_ids, finish.environment)
@@ -110,43 +104,24 @@ def check_day(
     session: Session, node_id: int, size_bytes: int, limits: ReportLimits = DEFAULTS, field: str = "result"
 ) -> None:
     """Refuse with DAY_FULL a result of a node that has sent as many bytes today as it may."""
-    today_bytes = repository.raw_bytes_today(session, node_id) + size_bytes
+    today_bytes = repository.RAW_BYTES.today(session, node_id) + size_bytes
     if today_bytes > limits.raw_bytes_a_day:
         raise DAY_FULL(field=field, size_bytes=today_bytes, limit_bytes=limits.raw_bytes_a_day)
 
 
 def count_day(session: Session, node_id: int, size_bytes: int, new_series: int) -> None:
     """Count a stored result; last in its transaction, since heartbeats of the node write the same row."""
-    repository.count_raw_bytes(session, node_id, size_bytes)
+    repository.RAW_BYTES.add(session, node_id, size_bytes)
     if new_series:
-        repository.count_series(session, node_id, new_series)
-
-
-def series_begun(rows: Sequence[Json], newest_id: int) -> int:
-    """Count the series of rows of `sample` that are newer than this one."""
-    return len({row["series_id"] for row in rows if row["series_id"] > newest_id})
-
-
-def check_series(session: Session, node_id: int, new_series: int, limits: ReportLimits, field: str = "samples") -> None:
-    """Refuse with REPORT_TOO_LARGE numbers that begin more series of a node than it may begin in a day."""
-    if not new_series:
-        return
-    today = repository.series_today(session, node_id) + new_series
-    if today > limits.new_series_a_day:
-        words = "series that the node began today"
-        remedy = (
-            "take fewer configurations, or labels with fewer values, or have an administrator of the server raise the"
-            " limit (docs/isolation.md)"
-        )
-        raise REPORT_TOO_LARGE(what=words, field=field, count=today, limit=limits.new_series_a_day, remedy=remedy)
+        repository.NEW_SERIES.add(session, node_id, new_series)
 
 
 def _note_missing_artefacts(
     session: Session, order: Order, artefacts: Sequence[ArtefactFact], limits: ReportLimits, now: datetime
 ) -> None:
     """Log which raw output never came: the run's numbers are worth keeping without it."""
-    stored = repository.artefact_digests(session, order.id)
-    missing = [artefact for artefact in artefacts if stored.get(artefact.name) != artefact.sha256]
+    stored = {(name, row.sha256) for name, row in repository.artefacts(session, order.id).items()}
+    missing = [artefact for artefact in artefacts if (artefact.name, artefact.sha256) not in stored]
     words = [
         f"raw output {artefact.name} ({artefact.size_bytes} bytes, SHA-256 {artefact.sha256}) never arrived"
         for artefact in missing[: limits.log_lines]
@@ -157,27 +132,39 @@ def _note_missing_artefacts(
     session.add_all(RunEvent(run_id=order.run_id, order_id=order.id, at=now, kind=kind, text=line) for line in words)
 
 
-def sample_rows(session: Session, cell: SeriesCell, order: Order, samples: Sequence[SampleMessage]) -> list[Json]:
-    """Rows of `sample`, of series that are made where they are new.
+def store_samples(  # noqa: PLR0913 - the last says where they stand in what was sent
+    session: Session,
+    cell: SeriesCell,
+    order: Order,
+    samples: Sequence[SampleMessage],
+    limits: ReportLimits,
+    *,
+    field: str = "samples",
+) -> int:
+    """Make these the samples of an order, of series that are made where they are new; return how many it began.
 
     Where one node sends to another its name is a label, since a series' nodes have no order, and there and back differ.
+    More series than a node may begin in a day are refused with REPORT_TOO_LARGE.
     """
+    newest_id = repository.newest_series(session)
     direction: dict[str, Label] = {SENDER: cell.sender} if cell.sender is not None else {}
     marks = superseded(cell.workload, cell.revision, len(cell.target_ids), samples)
     measured = [
         Measured(sample.metric, {**sample.labels, **direction}, mark or "")
         for sample, mark in zip(samples, marks, strict=True)
     ]
-    return [
-        {
-            "run_id": order.run_id,
-            "order_id": order.id,
-            "series_id": series_id,
-            "target_id": sample.target_id,
-            "value": sample.value,
-        }
-        for series_id, sample in zip(series_ids(session, cell, measured), samples, strict=True)
-    ]
+    ids = series_ids(session, cell, measured)
+    new_series = len({series_id for series_id in ids if series_id > newest_id})
+    today = repository.NEW_SERIES.today(session, order.node_id) + new_series if new_series else 0
+    if today > limits.new_series_a_day:
+        words = "series that the node began today"
+        remedy = (
+            "take fewer configurations, or labels with fewer values, or have an administrator of the server raise the"
+            " limit (docs/isolation.md)"
+        )
+        raise too_large(words, field, today, limits.new_series_a_day, remedy)
+    repository.replace_samples(session, order, ids, samples)
+    return new_series
 
 
 def _environment_of_gang(session: Session, run: Run, order: Order, own: Facts) -> Facts:
@@ -247,23 +234,23 @@ def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
         DIGEST_MISMATCH, ARTEFACT_KEPT: the content has another digest, or the order ended with another of the name.
     """
     check_artefact(name, sha256, content)
-    stored = repository.artefact_digests(session, order.id)
-    if stored.get(name) == sha256:
+    stored = repository.artefacts(session, order.id)
+    if name in stored and stored[name].sha256 == sha256:
         return
     if name in stored and order.state == OrderState.ENDED:
         raise ARTEFACT_KEPT(name=name)
     if name not in stored and len(stored) >= MOST_ARTEFACTS:
         raise TOO_MANY_ARTEFACTS(name=name, allowed=MOST_ARTEFACTS)
-    size_bytes = repository.artefact_bytes(session, order.id, besides=name) + len(content)
+    size_bytes = sum(row.size_bytes for other, row in stored.items() if other != name) + len(content)
     if size_bytes > limits.raw_bytes:
         raise RAW_OUTPUT_FULL(name=name, whose="the order", size_bytes=size_bytes, limit_bytes=limits.raw_bytes)
     # First, since what is written and then refused takes room until the next VACUUM.
-    _check_raw_day(name, repository.raw_bytes_today(session, order.node_id) + len(content), limits)
+    _check_raw_day(name, repository.RAW_BYTES.today(session, order.node_id) + len(content), limits)
     repository.put_artefact(session, order, name, sha256, content)
     if name in stored:
-        repository.drop_blob(session, stored[name])
+        repository.drop_blob(session, stored[name].sha256)
     # Last, so that the node's row, which its beats write too, is held for a moment only.
-    _check_raw_day(name, repository.count_raw_bytes(session, order.node_id, len(content)), limits)
+    _check_raw_day(name, repository.RAW_BYTES.add(session, order.node_id, len(content)), limits)
 
 
 def _check_raw_day(name: str, today_bytes: int, limits: ReportLimits) -> None:
@@ -321,11 +308,7 @@ def _check_room(session: Session, order_id: int, added: Sequence[str], limits: R
     stored = repository.chunk_counts(session, order_id)
     counters, pieces = len(stored.keys() | set(added)), sum(stored.values()) + len(added)
     if counters > limits.counters:
-        raise REPORT_TOO_LARGE(
-            what="counters", field="curves", count=counters, limit=limits.counters, remedy="sample fewer counters"
-        )
+        raise too_large("counters", "curves", counters, limits.counters, "sample fewer counters")
     if pieces > limits.curve_pieces:
         remedy = "sample less often, or fewer counters"
-        raise REPORT_TOO_LARGE(
-            what="pieces of curves", field="curves", count=pieces, limit=limits.curve_pieces, remedy=remedy
-        )
+        raise too_large("pieces of curves", "curves", pieces, limits.curve_pieces, remedy)

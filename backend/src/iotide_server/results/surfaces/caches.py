@@ -75,7 +75,7 @@ def _told(
             suits=suits,
             words=(
                 f"It falls {ends}, to {format_percent(cliff.fall.median)} {where}, "
-                f"{_sureness(cliff.fall)}.{_suiting(suits)}"
+                f"{_sureness(cliff.fall)}." + (f" That suits {' and '.join(suits)}." if suits else "")
             ),
         )
 
@@ -84,10 +84,6 @@ def _sureness(fall: Ratio) -> str:
     if fall.low is None or fall.high is None:
         return "by fewer than four runs a size, which alone would not show it"
     return f"{format_percent(fall.low)} to {format_percent(fall.high)} by all runs"
-
-
-def _suiting(suits: Sequence[str]) -> str:
-    return f" That suits {' and '.join(suits)}." if suits else ""
 
 
 def positive(value: object) -> int | None:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any, Final
 
 from fastapi import Query
+from pydantic import StringConstraints
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
@@ -23,8 +24,7 @@ from iotide_server.results.ingest.gangs import NODES, node_totals
 from iotide_server.results.surfaces import grid as layout
 from iotide_server.results.surfaces import queries
 from iotide_server.results.surfaces.caches import SizeAxis, caches_of, cliffs_of, limits_of
-from iotide_server.results.surfaces.gaps import UntimedGap, gap_at, gaps_of, sizes_of
-from iotide_server.results.surfaces.grid import Grid, PartKey, Place
+from iotide_server.results.surfaces.grid import Grid, PartKey, Place, UntimedGap, gap_at, gaps_of, sizes_of
 from iotide_server.results.surfaces.queries import AnyRow
 from iotide_server.results.surfaces.schemas import (
     CacheSize,
@@ -36,10 +36,42 @@ from iotide_server.results.surfaces.schemas import (
     Unlike,
     Unmeasured,
 )
-from iotide_server.results.surfaces.sources import SourceName, SourceQuery, campaign_source, source_of
-from iotide_server.results.values import RunValue, all_values, flags_of
+from iotide_server.results.values import RunValue, flags_of, run_values
 from iotide_server.runs.errors import RUN_NOT_FOUND
 from iotide_server.runs.models import Run
+
+_PATTERN: Final = r"^(run-[1-9][0-9]{0,17}|campaign-[1-9][0-9]{0,17}(\.[1-9][0-9]{0,5}){0,300})$"
+SourceName = Annotated[
+    str,
+    StringConstraints(pattern=_PATTERN, max_length=2000),
+    Query(description="A run, a campaign, or cells of it by their numbers", examples=["run-12", "campaign-5.1.2"]),
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SourceQuery:
+    """Where the numbers of a surface are from."""
+
+    side: str  # `a` or `b`
+    name: str
+    # run_id, campaign_id: one of them
+    run_id: int | None
+    campaign_id: int | None
+    ordinals: frozenset[int]  # of the campaign's cells; empty: all
+
+
+def source_of(side: str, name: str) -> SourceQuery:
+    """The source that a checked name means."""
+    kind, _, rest = name.partition("-")
+    first, *ordinals = (int(number) for number in rest.split("."))
+    is_run = kind == "run"
+    return SourceQuery(side, name, first if is_run else None, None if is_run else first, frozenset(ordinals))
+
+
+def campaign_source(campaign_id: int, ordinals: list[int]) -> str:
+    """How cells of a campaign are called."""
+    return ".".join([f"campaign-{campaign_id}", *map(str, ordinals)])
+
 
 MOST_PLACES: Final = 40_000
 """File sizes times record sizes: IOzone's full matrix has some 300, and sizes that a node invents may have millions."""
@@ -160,7 +192,7 @@ def _origin(session: Session, principal: Principal, source: SourceQuery) -> _Ori
 def _side(session: Session, origin: _Origin, metric: str) -> _Side:
     """The first part of a source that has a surface of the metric."""
     by_id = {row.id: row for row in origin.cells}
-    everything = list(all_values(session, list(by_id), metric, run_id=origin.source.run_id))
+    everything = list(run_values(session, list(by_id), metric, run_id=origin.source.run_id, with_rejected=True))
     values = [value for value in everything if value.rejected_by is None]
     totals = node_totals(session, values)
     together = {total.cell_id for total in totals}

@@ -19,8 +19,8 @@ from iotide_server.results.models import Point, Series
 from iotide_server.statistics.changepoints import DETECTOR, FEWEST_RUNS, MOST_RUNS, analyse
 from iotide_server.statistics.course import CONFIRMING_RUNS, LOOKS_AFTER, Analysis, Course, LevelChange
 from iotide_server.statistics.events import event_effect
-from iotide_server.statistics.suspects import FEWEST_RUNS as FEWEST_SUSPECTED
-from iotide_server.statistics.suspects import suspect
+from iotide_server.statistics.outliers import FEWEST_RUNS as FEWEST_SUSPECTED
+from iotide_server.statistics.outliers import suspect
 from iotide_server.trends.changes.drift import Drift
 from iotide_server.trends.changes.matching import match_changes
 from iotide_server.trends.changes.noise import NoiseChange, noise_change
@@ -29,7 +29,6 @@ from iotide_server.trends.events import repository as event_repository
 from iotide_server.trends.models import ChangePoint, SeriesCourse
 from iotide_server.trends.points import repository
 from iotide_server.trends.points.service import ALERTS
-from iotide_server.trends.points.usual_gaps import put_usual_gaps
 
 _QUIET: Final = frozenset({Course.STEADY, Course.TOO_SHORT})
 
@@ -64,7 +63,7 @@ def analyse_series(session: Session, series_id: int) -> None:
     was_quiet = _is_quiet(session.get(SeriesCourse, series_id))
     session.merge(course)
     session.flush()
-    put_usual_gaps(session, [series_id])
+    repository.put_usual_gaps(session, [series_id])
     _keep_changes(session, series, course, found.changes, points)
     if points:
         _judge_events(session, series, points)
@@ -83,7 +82,7 @@ def analyse_young(session: Session, series_ids: Sequence[int]) -> list[int]:
     """As `analyse_series`, of series with too few points for any answer and nothing else; return the others."""
     looked_at = repository.write_young(session, series_ids, FEWEST_SUSPECTED, FEWEST_RUNS, DETECTOR)
     young = [row for row in looked_at if row.is_young]
-    put_usual_gaps(session, [row.id for row in young])
+    repository.put_usual_gaps(session, [row.id for row in young])
     want_all(session, ALERTS, [row.id for row in young], transaction_time(session))
     live.publish_all(session, [("series", row.id, row.cluster_id) for row in young if row.is_news])
     firsts = sorted({row.cluster_id for row in young if row.is_first})

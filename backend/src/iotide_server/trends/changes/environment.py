@@ -1,6 +1,6 @@
 """What changed around a series between two of its runs, as a flag that a sceptic can read."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from iotide_wire.facts import FactValue
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
@@ -18,29 +18,25 @@ def environment_change(
     return Flag(
         code=FlagCode.ENV_CHANGED,
         effect=FlagEffect.MARKED,
-        measured=_listed(after, names),
-        limit=f"as in run {run_before_id}: {_listed(before, names)}",
+        measured=_listed(f"{name} = {_shown(after.get(name))}" for name in names),
+        limit=f"as in run {run_before_id}: " + _listed(f"{name} = {_shown(before.get(name))}" for name in names),
     )
 
 
 def environment_differences(before: Mapping[str, FactValue], after: Mapping[str, FactValue]) -> str:
     """What differs, for instance `kernel: 6.1.0-30 -> 6.1.0-35`; the same whichever series saw it."""
     names = _differing(before, after)
-    parts = [f"{name}: {_shown(before.get(name))} -> {_shown(after.get(name))}" for name in names[:_NAMED_FACTS]]
-    if len(names) > _NAMED_FACTS:
-        parts.append(f"and {len(names) - _NAMED_FACTS} more")
-    return "; ".join(parts)
+    return _listed(f"{name}: {_shown(before.get(name))} -> {_shown(after.get(name))}" for name in names)
 
 
 def _differing(before: Mapping[str, FactValue], after: Mapping[str, FactValue]) -> list[str]:
     return sorted(name for name in before.keys() | after.keys() if before.get(name) != after.get(name))
 
 
-def _listed(facts: Mapping[str, FactValue], names: list[str]) -> str:
-    parts = [f"{name} = {_shown(facts.get(name))}" for name in names[:_NAMED_FACTS]]
-    if len(names) > _NAMED_FACTS:
-        parts.append(f"and {len(names) - _NAMED_FACTS} more")
-    return "; ".join(parts)
+def _listed(facts: Iterable[str]) -> str:
+    known = list(facts)
+    more = [f"and {len(known) - _NAMED_FACTS} more"] if len(known) > _NAMED_FACTS else []
+    return "; ".join([*known[:_NAMED_FACTS], *more])
 
 
 def _shown(value: FactValue) -> str:

@@ -15,8 +15,7 @@ from iotide_server.results.figures import measurements
 from iotide_server.results.figures.judging import judgement
 from iotide_server.results.figures.measurements import MeasureChoice
 from iotide_server.results.schemas import CampaignMetric, MeasuredCell, Measurement
-from iotide_server.statistics.comparison import Comparison, compare, discoveries
-from iotide_server.statistics.modes import two_modes
+from iotide_server.statistics.comparison import Comparison, compare, discoveries, two_modes
 from iotide_server.statistics.summary import ENOUGH_RUNS
 from iotide_server.trends.comparison import repository
 from iotide_server.trends.comparison.matching import OPTION, SideCell, differences, ran_the_same

@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 from iotide_server.campaigns.models import CellTarget
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import any_of, in_clusters
-from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.results.models import Point, Series
 from iotide_server.runs.models import Run
 from iotide_server.targets.models import Target
@@ -52,7 +52,6 @@ _NEAR_CHANGES: Final = text(
     ORDER BY change_point.id, near.at, near.id
     """
 )
-
 
 MOST_JUDGED: Final = 200  # events of a series whose effect is judged and shown, the newest ones
 MOST_NEAR: Final = 20  # events near a change that are shown with it, the newest ones
@@ -133,8 +132,7 @@ def events_page(
     session: Session, visible: frozenset[int] | None, wanted: EventFilter, paging: PageRequest
 ) -> Slice[Event]:
     """Events of the visible clusters (None: all), the newest noted first."""
-    statement = select(Event).where(Event.id < paging.before_id)
-    statement = statement.where(*in_clusters(Event.cluster_id, visible, wanted.cluster_id))
+    statement = select(Event).where(*in_clusters(Event.cluster_id, visible, wanted.cluster_id))
     if wanted.node_id is not None:
         home = select(Node.cluster_id).where(Node.id == wanted.node_id).scalar_subquery()
         is_everywhere = (Event.node_ids == []) & (Event.target_ids == []) & (Event.cluster_id == home)
@@ -150,8 +148,7 @@ def events_page(
         )
         is_told_there = Event.target_ids.contains([wanted.target_id])
         statement = statement.where(Event.cluster_id == home, is_seen_there | is_told_there | is_everywhere)
-    rows = session.scalars(statement.order_by(Event.id.desc()).limit(paging.limit + 1)).all()
-    return paging.cut(rows, key=lambda row: row.id)
+    return newest_first(session, statement, Event.id, paging)
 
 
 def series_touched(session: Session, event: Event) -> Sequence[int]:

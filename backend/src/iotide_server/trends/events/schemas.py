@@ -10,7 +10,7 @@ from sqlalchemy import Row
 
 from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Input, Output
-from iotide_server.results.schemas import OptionalId
+from iotide_server.runs.schemas import OptionalId
 from iotide_server.statistics.course import Effect
 from iotide_server.trends import models
 from iotide_server.trends.changes.words import (

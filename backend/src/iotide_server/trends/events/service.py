@@ -1,6 +1,5 @@
 """Events: what people say has changed, and what they see of it."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy.orm import Session
@@ -63,7 +62,7 @@ def add(session: Session, principal: Principal, wanted: EventInput, now: datetim
     session.add(event)
     session.flush()
     audit.record(session, principal, Action("event_told", "event", event.id, cluster.id, after=_summary(event)))
-    _have_judged(session, repository.series_touched(session, event), now)
+    want_all(session, ANALYSIS, repository.series_touched(session, event), now)
     count_day(session, added)
     return event
 
@@ -77,11 +76,7 @@ def remove(session: Session, principal: Principal, event_id: int, now: datetime)
     audit.record(session, principal, Action("event_removed", "event", event.id, event.cluster_id, _summary(event)))
     session.delete(event)
     session.flush()
-    _have_judged(session, touched, now)
-
-
-def _have_judged(session: Session, series_ids: Sequence[int], now: datetime) -> None:
-    want_all(session, ANALYSIS, series_ids, now)
+    want_all(session, ANALYSIS, touched, now)
 
 
 def _summary(event: Event) -> Json:

@@ -24,9 +24,7 @@ from iotide_server.trends.peers.schemas import Peer, PeerGroup, Peers
 from iotide_server.trends.points.levels import Level, run_levels
 
 NEWEST_CELLS: Final = 10  # of each series; since its last change, if that was later
-
 MOST_LEVELS: Final = 1_000_000  # of a group; 10,000 nodes with ten cells of ten runs each have as many
-
 MOST_SHOWN: Final = 50_000  # members of the groups on a page
 
 _SERIES_AT_ONCE: Final = 2_000

@@ -13,11 +13,11 @@ from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Node
-from iotide_server.kit.db import Json, any_of
+from iotide_server.kit.db import Json, any_of, set_fields
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.errors import ErrorKind
 from iotide_server.kit.work import want_all, want_work
-from iotide_server.results.ingest.keys import SeriesKey
+from iotide_server.results.ingest.keys import key_sha256
 from iotide_server.results.ingest.service import POINTS
 from iotide_server.results.ingest.superseded import Superseded
 from iotide_server.results.models import Sample, Series
@@ -134,7 +134,7 @@ def _rejoin(session: Session, entry: Workload, now: datetime) -> int:
     for series in split:
         revision = known_by.get(series.cluster_id, shipped)
         if revision != broken:
-            _move(session, series, _Identity(revision, series.options, series.options_sha256), now)
+            _move(session, series, {"series_revision": revision}, now)
             count += 1
     return count
 
@@ -172,7 +172,7 @@ def _thaw(session: Session, entry: Workload, catalogue: Catalogue, now: datetime
     frozen.option_defaults = left
     session.flush()
     identities = dict(_changed_cells(session, catalogue, frozen, entry.name))
-    digests = [identity.options_sha256 for identity in identities.values()]
+    digests = [identity["options_sha256"] for identity in identities.values()]
     session.execute(_SET_DIGESTS, {"ids": list(identities), "digests": digests})
     return thawed, _rekey(session, identities, now)
 
@@ -207,19 +207,10 @@ def _frozen_without(session: Session, entry: Workload, catalogue: Catalogue, fro
     return left
 
 
-@dataclass(frozen=True, slots=True)
-class _Identity:
-    """Identifies a series, as far as an entry can change that."""
-
-    series_revision: int | None
-    options: Json
-    options_sha256: str
-
-
 def _changed_cells(
     session: Session, catalogue: Catalogue, frozen: WorkloadBaseline, name: str
-) -> Iterator[tuple[int, _Identity]]:
-    """Yield each cell whose options are known by another digest now, with that."""
+) -> Iterator[tuple[int, Json]]:
+    """Yield each cell whose options are known by another digest now, with the columns that change in its series."""
     cells = (
         select(Cell.id, Cell.options, Cell.options_sha256)
         .join(Workload, Workload.id == Cell.workload_id)
@@ -230,12 +221,12 @@ def _changed_cells(
         options = series_options(frozen, cell.options)
         digest = canonical_sha256(options)
         if digest != cell.options_sha256:
-            yield cell.id, _Identity(None, options, digest)
+            yield cell.id, {"options": options, "options_sha256": digest}
 
 
-def _rekey(session: Session, identities: Mapping[int, _Identity], now: datetime) -> int:
+def _rekey(session: Session, identities: Mapping[int, Json], now: datetime) -> int:
     """Move the numbers of these cells to the series of their new options."""
-    by_digest = {identity.options_sha256: identity for identity in identities.values()}
+    by_digest = {identity["options_sha256"]: identity for identity in identities.values()}
     touched = session.execute(
         select(Sample.series_id, Cell.options_sha256, func.array_agg(Cell.id.distinct()).label("cell_ids"))
         .join(Run, Run.id == Sample.run_id)
@@ -250,22 +241,21 @@ def _rekey(session: Session, identities: Mapping[int, _Identity], now: datetime)
     return len({row.series_id for row in touched})
 
 
-def _move(
-    session: Session, series: Series, to: _Identity, now: datetime, of_cells: Collection[int] | None = None
-) -> None:
-    """Give the series this key, or its numbers (those of `of_cells`; None: all) to the series that has it."""
-    revision = series.series_revision if to.series_revision is None else to.series_revision
-    key_sha256 = _key(series, revision, to.options_sha256, series.superseded)
+def _move(session: Session, series: Series, to: Json, now: datetime, of_cells: Collection[int] | None = None) -> None:
+    """Give the series these columns, or its numbers (those of `of_cells`; None: all) to the series that has them."""
+    key = _key(series, **to)
     cell_ids = _cells_of(session, series)
     is_whole = of_cells is None or cell_ids <= set(of_cells)
-    former = session.scalar(select(Series.id).where(Series.key_sha256 == key_sha256))
+    former = session.scalar(select(Series.id).where(Series.key_sha256 == key))
     if former is None and is_whole:
-        series.series_revision, series.key_sha256 = revision, key_sha256
-        series.options, series.options_sha256 = to.options, to.options_sha256
+        set_fields(series, to | {"key_sha256": key})
         session.flush()
         return
     if former is None:
-        former = _beside(session, series, to, key_sha256)
+        beside = Series(**_columns(series) | to | {"key_sha256": key})
+        session.add(beside)
+        session.flush()
+        former = beside.id
     moved = cell_ids if of_cells is None else cell_ids & set(of_cells)
     runs = select(Run.id).where(Run.cell_id == any_of(moved))
     session.execute(
@@ -275,7 +265,7 @@ def _move(
         superseded = f"{Superseded.REJOINED}:{series.id}"
         series.superseded = Superseded.REJOINED
         # With its id: other series of this revision may be rejoined as well, and this one again after a later split.
-        series.key_sha256 = _key(series, series.series_revision, series.options_sha256, superseded)
+        series.key_sha256 = _key(series, superseded=superseded)
         session.flush()
         want_work(session, SUPERSEDED, 0, now)
     want_all(session, POINTS, moved, now)
@@ -286,25 +276,9 @@ def _cells_of(session: Session, series: Series) -> set[int]:
     return set(session.scalars(cells))
 
 
-def _beside(session: Session, series: Series, to: _Identity, key_sha256: str) -> int:
-    """Return the id of a new series that differs from this one by its options alone."""
-    same = {column.key: getattr(series, column.key) for column in Series.__table__.columns if column.key != "id"}
-    new = Series(**same | {"options": to.options, "options_sha256": to.options_sha256, "key_sha256": key_sha256})
-    session.add(new)
-    session.flush()
-    return new.id
+def _columns(series: Series) -> Json:
+    return {column.key: getattr(series, column.key) for column in Series.__table__.columns if column.key != "id"}
 
 
-def _key(series: Series, revision: int, options_sha256: str, superseded: str) -> str:
-    return SeriesKey(
-        cluster_id=series.cluster_id,
-        node_ids=frozenset(series.node_ids),
-        target_ids=frozenset(series.target_ids),
-        workload=series.workload,
-        series_revision=revision,
-        options_sha256=options_sha256,
-        metric=series.metric,
-        labels=series.labels,
-        variant=series.variant,
-        superseded=superseded,
-    ).sha256
+def _key(series: Series, **other: object) -> str:
+    return key_sha256(_columns(series) | other)

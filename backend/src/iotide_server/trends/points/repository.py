@@ -6,15 +6,19 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Row, delete, func, select, text
+from sqlalchemy import BigInteger, ColumnElement, DateTime, Row, bindparam, delete, func, select, text
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Session, aliased
 from sqlalchemy.orm.util import identity_key
 
 from iotide_server.campaigns.models import Campaign, Cell, CellNode
 from iotide_server.kit.db import Json, any_text_of, in_clusters, none_of
-from iotide_server.kit.pagination import PageRequest, Slice
+from iotide_server.kit.pagination import PageRequest, Slice, newest_first
+from iotide_server.kit.people import are_shown
 from iotide_server.results.models import Environment, Point, Series
+from iotide_server.results.schemas import SeriesOutput
 from iotide_server.runs.models import Run
+from iotide_server.statistics.lateness import FEWEST_GAPS
 from iotide_server.trends.models import ChangePoint
 from iotide_server.trends.points.of_cell import CellPoint
 from iotide_server.trends.schemas import ChangeFilter
@@ -25,8 +29,7 @@ from iotide_wire.measured import Flag, FlagCode
 # One series stands for all of a run: they differ in metric and labels only, and so have the same previous run.
 _PREVIOUS_RUNS = text(
     """
-    SELECT run.id, previous.id AS previous_id, previous.environment_sha256 AS previous_sha256,
-           previous.started_at AS previous_at
+    SELECT run.id AS of_run, previous.*
     FROM run
     JOIN LATERAL (SELECT min(series_id) AS series_id FROM sample WHERE run_id = run.id) AS kept ON true
     JOIN LATERAL (
@@ -125,15 +128,6 @@ class FinishedRun:
     began_at: datetime  # when it started, or was made where nobody said when it started
 
 
-@dataclass(frozen=True, slots=True)
-class PreviousRun:
-    """The run before another one in its series."""
-
-    id: int
-    environment_sha256: str
-    started_at: datetime
-
-
 def lock_cell(session: Session, cell_id: int) -> Cell | None:
     """The cell, kept from others who compute its points at the same time."""
     return session.scalar(select(Cell).where(Cell.id == cell_id).with_for_update(key_share=True))
@@ -168,10 +162,9 @@ def has_open_runs(session: Session, cell_id: int) -> bool:
     return session.scalars(select(is_open)).one()
 
 
-def previous_runs(session: Session, cell_id: int) -> dict[int, PreviousRun]:
-    """By finished run of the cell, the valid run before it in its series."""
-    rows = session.execute(_PREVIOUS_RUNS, {"cell_id": cell_id})
-    return {row.id: PreviousRun(row.previous_id, row.previous_sha256, row.previous_at) for row in rows}
+def previous_runs(session: Session, cell_id: int) -> dict[int, Row[Any]]:
+    """Return by finished run of the cell the one before it in its series: id, environment_sha256 and started_at."""
+    return {row.of_run: row for row in session.execute(_PREVIOUS_RUNS, {"cell_id": cell_id})}
 
 
 def node_ids(session: Session, cell_id: int) -> list[int]:
@@ -262,7 +255,7 @@ def changes_page(
     session: Session, visible: frozenset[int] | None, wanted: ChangeFilter, paging: PageRequest
 ) -> Slice[ChangePoint]:
     """Changes that are still found, the newest found first, without those that only took listed ones back."""
-    told = [ChangePoint.gone_at.is_(None), ChangePoint.id < paging.before_id, has_own_line()]
+    told = [ChangePoint.gone_at.is_(None), has_own_line()]
     told += in_clusters(Series.cluster_id, visible, wanted.cluster_id)
     if not wanted.with_unconfirmed:
         told.append(ChangePoint.confirmed_at.is_not(None))
@@ -277,8 +270,7 @@ def changes_page(
         if wanted.direction == "better":
             told.append(~ChangePoint.is_recovery)
     statement = select(ChangePoint).join(Series, Series.id == ChangePoint.series_id).where(*told)
-    rows = session.scalars(statement.order_by(ChangePoint.id.desc()).limit(paging.limit + 1)).all()
-    return paging.cut(rows, key=lambda row: row.id)
+    return newest_first(session, statement, ChangePoint.id, paging)
 
 
 def has_own_line() -> ColumnElement[bool]:
@@ -309,3 +301,70 @@ def _in_span(series_id: int, since: datetime | None, until: datetime | None) -> 
     if until is not None:
         conditions.append(Point.at <= until)
     return conditions
+
+
+MOST_FAILURES: Final = 100  # cells with failed runs, the newest; a page draws no more
+
+_FAILED: Final = text(
+    """
+    SELECT failed.campaign_id, failed.cell_id, count(*) AS run_count, max(failed.ended_at) AS at,
+           (array_agg(failed.id ORDER BY failed.ended_at DESC, failed.id DESC))[1] AS run_id,
+           (array_agg(failed.reason_code ORDER BY failed.ended_at DESC, failed.id DESC))[1] AS reason_code,
+           (array_agg(worded(failed.reason, failed.reason_actor, :with_names)
+                      ORDER BY failed.ended_at DESC, failed.id DESC))[1] AS reason
+    FROM run AS failed
+    JOIN cell ON cell.id = failed.cell_id
+    JOIN workload ON workload.id = cell.workload_id
+    JOIN series ON series.id = :series_id
+    WHERE failed.state = 'failed' AND failed.cluster_id = series.cluster_id AND failed.ended_at IS NOT NULL
+      AND (CAST(:since AS timestamptz) IS NULL OR failed.ended_at >= :since)
+      AND (CAST(:until AS timestamptz) IS NULL OR failed.ended_at <= :until)
+      AND cell.options_sha256 = series.options_sha256 AND cell.variant = series.variant
+      AND workload.name = series.workload
+      AND workload.series_revision = series.series_revision
+      AND ARRAY(SELECT node_id FROM cell_node WHERE cell_id = cell.id ORDER BY node_id) = series.node_ids
+      AND ARRAY(SELECT target_id FROM cell_target WHERE cell_id = cell.id ORDER BY target_id) = series.target_ids
+    GROUP BY failed.campaign_id, failed.cell_id
+    ORDER BY at DESC, failed.cell_id DESC
+    LIMIT :most
+    """
+).bindparams(bindparam("since", type_=DateTime(timezone=True)), bindparam("until", type_=DateTime(timezone=True)))
+
+
+def failed_cells(
+    session: Session, series: SeriesOutput, since: datetime | None, until: datetime | None
+) -> Sequence[Row[Any]]:
+    """Return the newest cells of a series with failed runs in a span, in time order, as rows of `Failure`."""
+    values = {"series_id": series.id, "since": since, "until": until, "most": MOST_FAILURES, "with_names": are_shown()}
+    return list(reversed(session.execute(_FAILED, values).all()))
+
+
+_MOST_DAYS: Final = 21  # with points, the newest: 20 gaps
+_MOST_POINTS: Final = 500
+
+_PUT_USUAL_GAPS: Final = text(
+    # Points of one day are one measurement: an afternoon of tries says nothing of the days after it.
+    """
+    UPDATE series_course SET usual_gap_seconds = (
+        SELECT CASE WHEN count(gap) >= :fewest THEN percentile_cont(0.5) WITHIN GROUP (ORDER BY gap)
+                    WHEN (SELECT count(*) FROM (SELECT FROM point WHERE series_id = series_course.series_id
+                                                LIMIT :points) AS many) = :points THEN 86400 END
+        FROM (
+            SELECT extract(epoch FROM day - lag(day) OVER (ORDER BY day)) AS gap
+            FROM (
+                SELECT DISTINCT date_trunc('day', at, 'UTC') AS day
+                FROM (SELECT at FROM point WHERE series_id = series_course.series_id ORDER BY at DESC LIMIT :points)
+                     AS newest
+                ORDER BY day DESC LIMIT :days
+            ) AS measured
+        ) AS known
+    )
+    WHERE series_id = ANY(:series_ids)
+    """
+).bindparams(bindparam("series_ids", type_=ARRAY(BigInteger)))
+
+
+def put_usual_gaps(session: Session, series_ids: Collection[int]) -> None:
+    """Store the median gap between the newest days with points; a day where so few days have 500 points, else none."""
+    values = {"series_ids": list(series_ids), "fewest": FEWEST_GAPS, "points": _MOST_POINTS, "days": _MOST_DAYS}
+    session.execute(_PUT_USUAL_GAPS, values)

@@ -10,12 +10,11 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns.models import Cell
 from iotide_server.change_feed import service as live
 from iotide_server.kit.db import in_parts
-from iotide_server.kit.errors import InvalidInputError
-from iotide_server.kit.pagination import Page, PageRequest
+from iotide_server.kit.pagination import Page, PageRequest, require_span
 from iotide_server.kit.work import want_all, want_work
 from iotide_server.results import reading as results
 from iotide_server.results.ingest.headlines import put_headlines
-from iotide_server.statistics.gaps import FoundGaps, find_gaps, missing_days
+from iotide_server.statistics.lateness import FoundGaps, find_gaps, missing_days
 from iotide_server.statistics.thinning import thinned
 from iotide_server.trends.changes.environment import environment_change, environment_differences
 from iotide_server.trends.events import repository as event_repository
@@ -23,7 +22,6 @@ from iotide_server.trends.events.schemas import EventOutput
 from iotide_server.trends.models import ChangePoint, Event, SeriesCourse
 from iotide_server.trends.peers.outliers import Outliers
 from iotide_server.trends.points import repository
-from iotide_server.trends.points.failures import failed_cells
 from iotide_server.trends.points.levels import CellLevels
 from iotide_server.trends.points.of_cell import cell_points
 from iotide_server.trends.points.repository import FinishedRun
@@ -31,9 +29,7 @@ from iotide_server.trends.schemas import ChangeFilter, NamedChange, Points, Seri
 from iotide_wire.measured import Flag, FlagCode
 
 ANALYSIS: Final = "analysis"  # kind of the work that analyses a series; its key is the series
-
 ALERTS: Final = "alerts"  # kind of the work that raises the alerts of a series; its key is the series
-
 PEERS: Final = "peers"  # kind of the work that marks the odd ones among equals; its key is the campaign
 
 JUDGED_AFTER: Final = timedelta(minutes=1)
@@ -41,14 +37,11 @@ JUDGED_AFTER: Final = timedelta(minutes=1)
 campaigns that measure at once are judged together."""
 
 JUDGED_MEANWHILE: Final = timedelta(minutes=10)  # and so long after a run to which others of its cell are still to come
-
 MOST_SERIES: Final = 64  # a page of small charts asks for so many series at once
-
 MOST_TIMES: Final = 10_000  # points of a series, the newest, between which gaps are looked for
 MOST_GAPS: Final = 100
 
 POINTS_AT_ONCE: Final = 2_000  # points of a cell that are written together; a cell may have millions
-
 _UNLIKE_AT_ONCE: Final = 20  # runs of which the environments are held at the same time, each of up to 128 KiB
 
 ANALYSED_AFTER: Final = timedelta(seconds=5)
@@ -150,11 +143,7 @@ def series_points(session: Session, principal: Principal, series_id: int, span: 
         SERIES_NOT_FOUND, InvalidInputError: the caller may see none, or the span ends before it begins.
     """
     series = results.series(session, principal, series_id)
-    if span.since is not None and span.until is not None and span.since > span.until:
-        remedy = f"give a moment after {span.since.isoformat()}, or none"
-        raise InvalidInputError(
-            "to: the span ends before it begins", field="to", value=span.until.isoformat(), remedy=remedy
-        )
+    require_span(span.since, span.until)
     points = repository.newest_points(session, series_id, span.limit, span.since, span.until)
     if span.points is not None:
         times, medians = [point.at.timestamp() for point in points], [point.median for point in points]
@@ -165,7 +154,7 @@ def series_points(session: Session, principal: Principal, series_id: int, span: 
         points,
         max(0, total - len(points)),
         _gaps(repository.newest_times(session, series_id, MOST_TIMES), span, now),
-        failed_cells(session, series, span.since, span.until),
+        repository.failed_cells(session, series, span.since, span.until),
     )
 
 
