@@ -35,7 +35,7 @@ module.exports = {
         "Each request is declared once, with its key and its invalidation, in a file of the feature that is named so.",
       severity: "error",
       from: { path: "^src/(features|app|components)/", pathNot: "/\\w*[qQ]ueries\\.ts$" },
-      to: { path: "^src/api/client\\.ts$" },
+      to: { path: "^src/api/(client|requests)\\.ts$" },
     },
     {
       name: "plotly-only-through-plot",

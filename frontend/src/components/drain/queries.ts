@@ -1,7 +1,7 @@
 /** Requests of drains: the same for a node, a target, a cluster and everything. */
 
 import { type MutationFunctionContext, mutationOptions, queryOptions } from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
+import { get, put, refetch, remove } from "@/api/requests";
 import type { DrainInput } from "@/api/types";
 
 export interface DrainSubject {
@@ -13,7 +13,7 @@ export interface DrainSubject {
 /** What is drained of what the user may see; everything first. News of a drain of everything is that of a cluster. */
 export const drainsQuery = queryOptions({
   queryKey: ["cluster", "list", "drains"],
-  queryFn: ({ signal }) => answer(api.GET("/api/v1/drains", { signal })),
+  queryFn: ({ signal }) => get("/api/v1/drains", { signal }),
 });
 
 export const drainSubject = mutationOptions({
@@ -21,46 +21,35 @@ export const drainSubject = mutationOptions({
   mutationFn: ({ subject: { kind, id }, wanted: body }: { subject: DrainSubject; wanted: DrainInput }) => {
     switch (kind) {
       case "node":
-        return answer(api.PUT("/api/v1/nodes/{node_id}/drain", { params: { path: { node_id: id } }, body }));
+        return put("/api/v1/nodes/{node_id}/drain", { path: { node_id: id }, body });
       case "target":
-        return answer(
-          api.PUT("/api/v1/targets/{target_id}/drain", { params: { path: { target_id: id } }, body }),
-        );
+        return put("/api/v1/targets/{target_id}/drain", { path: { target_id: id }, body });
       case "cluster":
-        return answer(
-          api.PUT("/api/v1/clusters/{cluster_id}/drain", { params: { path: { cluster_id: id } }, body }),
-        );
+        return put("/api/v1/clusters/{cluster_id}/drain", { path: { cluster_id: id }, body });
       case "all":
-        return answer(api.PUT("/api/v1/drain", { body }));
+        return put("/api/v1/drain", { body });
     }
   },
-  onSuccess: (_drain, { subject }, _result, context) => refetch(subject, context),
+  onSuccess: (_drain, { subject }, _result, context) => refetchSubject(subject, context),
 });
 
 export const resumeSubject = mutationOptions({
   mutationFn: ({ kind, id }: DrainSubject) => {
     switch (kind) {
       case "node":
-        return answer(api.DELETE("/api/v1/nodes/{node_id}/drain", { params: { path: { node_id: id } } }));
+        return remove("/api/v1/nodes/{node_id}/drain", { path: { node_id: id } });
       case "target":
-        return answer(
-          api.DELETE("/api/v1/targets/{target_id}/drain", { params: { path: { target_id: id } } }),
-        );
+        return remove("/api/v1/targets/{target_id}/drain", { path: { target_id: id } });
       case "cluster":
-        return answer(
-          api.DELETE("/api/v1/clusters/{cluster_id}/drain", { params: { path: { cluster_id: id } } }),
-        );
+        return remove("/api/v1/clusters/{cluster_id}/drain", { path: { cluster_id: id } });
       case "all":
-        return answer(api.DELETE("/api/v1/drain"));
+        return remove("/api/v1/drain");
     }
   },
-  onSuccess: (_done, subject, _result, context) => refetch(subject, context),
+  onSuccess: (_done, subject, _result, context) => refetchSubject(subject, context),
 });
 
 /** Runs say why they wait, so they are asked for again too. */
-async function refetch({ kind }: DrainSubject, { client }: MutationFunctionContext): Promise<void> {
-  await Promise.all([
-    client.invalidateQueries({ queryKey: [kind === "all" ? "cluster" : kind] }),
-    client.invalidateQueries({ queryKey: ["run"] }),
-  ]);
+function refetchSubject({ kind }: DrainSubject, context: MutationFunctionContext): Promise<unknown> {
+  return refetch([kind === "all" ? "cluster" : kind], ["run"])(context);
 }

@@ -1,7 +1,7 @@
 /** Requests of events: what people say has changed outside of the results. */
 
-import { mutationOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
+import { mutationOptions, queryOptions } from "@tanstack/react-query";
+import { getItems, post, refetch, remove } from "@/api/requests";
 import type { EventInput } from "@/api/types";
 
 const MOST_EVENTS = 200;
@@ -16,27 +16,19 @@ export type EventSubject =
 export function eventsQuery(subject: EventSubject) {
   return queryOptions({
     queryKey: ["series", "list", "events", subject],
-    queryFn: async ({ signal }) => {
-      const query = { limit: MOST_EVENTS, cursor: null, ...subject };
-      const { items } = await answer(api.GET("/api/v1/trend-events", { params: { query }, signal }));
-      return items;
-    },
+    queryFn: ({ signal }) =>
+      getItems("/api/v1/trend-events", { query: { limit: MOST_EVENTS, ...subject }, signal }),
   });
-}
-
-/** Series are judged by it anew, and changes name it. */
-function refetch(client: QueryClient): Promise<void> {
-  return client.invalidateQueries({ queryKey: ["series"] });
 }
 
 export const addEvent = mutationOptions({
   meta: { isShownInPlace: true },
-  mutationFn: (body: EventInput) => answer(api.POST("/api/v1/trend-events", { body })),
-  onSuccess: (_event, _body, _result, { client }) => refetch(client),
+  mutationFn: (body: EventInput) => post("/api/v1/trend-events", { body }),
+  // Series are judged by it anew, and changes name it.
+  onSuccess: refetch(["series"]),
 });
 
 export const removeEvent = mutationOptions({
-  mutationFn: (eventId: number) =>
-    answer(api.DELETE("/api/v1/trend-events/{event_id}", { params: { path: { event_id: eventId } } })),
-  onSuccess: (_done, _id, _result, { client }) => refetch(client),
+  mutationFn: (eventId: number) => remove("/api/v1/trend-events/{event_id}", { path: { event_id: eventId } }),
+  onSuccess: refetch(["series"]),
 });

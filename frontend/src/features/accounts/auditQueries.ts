@@ -1,22 +1,17 @@
 /** Requests of the audit. */
 
 import { infiniteQueryOptions, keepPreviousData } from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
+import { itemsOf, pages } from "@/api/requests";
 import { type AuditView, asked } from "./audit";
 
 const PAGE_SIZE = 100;
 
 export function auditQuery(view: AuditView) {
-  const wanted = asked(view);
+  const query = asked(view);
   return infiniteQueryOptions({
-    queryKey: ["audit", "list", wanted],
-    queryFn: ({ pageParam, signal }) => {
-      const query = { ...wanted, limit: PAGE_SIZE, cursor: pageParam };
-      return answer(api.GET("/api/v1/audit", { params: { query }, signal }));
-    },
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-    select: ({ pages }) => pages.flatMap(({ items }) => items),
+    queryKey: ["audit", "list", query],
+    ...pages("/api/v1/audit", PAGE_SIZE, { query }),
+    select: itemsOf,
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: false,
   });

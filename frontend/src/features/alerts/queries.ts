@@ -1,8 +1,7 @@
 /** Requests of alerts and of the rules that raise them. */
 
-import { infiniteQueryOptions, mutationOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
-import { everyItem } from "@/api/pages";
+import { infiniteQueryOptions, mutationOptions, queryOptions } from "@tanstack/react-query";
+import { get, getEvery, itemsOf, pages, post, put, refetch, remove } from "@/api/requests";
 import type { AlertState } from "@/api/states";
 import type { Alert, AlertActionInput, AlertRuleInput } from "@/api/types";
 
@@ -18,77 +17,54 @@ export interface AlertFilter {
 }
 
 export function alertsQuery({ clusterId, states, owner, kind, group }: AlertFilter) {
-  const wanted = {
-    cluster_id: clusterId ?? null,
-    state: states ? [...states] : null,
-    owner: owner ?? null,
-    kind: kind ?? null,
-    group_id: group ?? null,
-  };
+  const query = { cluster_id: clusterId, state: states, owner, kind, group_id: group };
   return infiniteQueryOptions({
-    queryKey: ["alert", "list", wanted],
-    queryFn: ({ pageParam, signal }) => {
-      const query = { limit: PAGE_SIZE, cursor: pageParam, ...wanted };
-      return answer(api.GET("/api/v1/alerts", { params: { query }, signal }));
-    },
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-    select: ({ pages }) => pages.flatMap(({ items }) => items),
+    queryKey: ["alert", "list", query],
+    ...pages("/api/v1/alerts", PAGE_SIZE, { query }),
+    select: itemsOf,
   });
 }
 
 export function alertQuery(alertId: number) {
   return queryOptions({
     queryKey: ["alert", alertId],
-    queryFn: ({ signal }) =>
-      answer(api.GET("/api/v1/alerts/{alert_id}", { params: { path: { alert_id: alertId } }, signal })),
+    queryFn: ({ signal }) => get("/api/v1/alerts/{alert_id}", { path: { alert_id: alertId }, signal }),
   });
-}
-
-function refetch(client: QueryClient): Promise<void> {
-  return client.invalidateQueries({ queryKey: ["alert"] });
 }
 
 export const actOnAlert = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ alertId, body }: { alertId: number; body: AlertActionInput }) =>
-    answer(api.POST("/api/v1/alerts/{alert_id}/actions", { params: { path: { alert_id: alertId } }, body })),
-  onSuccess: (_alert, _wanted, _result, { client }) => refetch(client),
+    post("/api/v1/alerts/{alert_id}/actions", { path: { alert_id: alertId }, body }),
+  onSuccess: refetch(["alert"]),
 });
 
 export const muteAlert = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ alertId, until }: { alertId: number; until: string | null }) =>
-    answer(
-      api.PUT("/api/v1/alerts/{alert_id}/mute", {
-        params: { path: { alert_id: alertId } },
-        body: { until },
-      }),
-    ),
-  onSuccess: (_alert, _wanted, _result, { client }) => refetch(client),
+    put("/api/v1/alerts/{alert_id}/mute", { path: { alert_id: alertId }, body: { until } }),
+  onSuccess: refetch(["alert"]),
 });
 
 export const alertRulesQuery = queryOptions({
   queryKey: ["alert", "list", "rules"],
-  queryFn: ({ signal }) =>
-    everyItem((query) => answer(api.GET("/api/v1/alert-rules", { params: { query }, signal }))),
+  queryFn: ({ signal }) => getEvery("/api/v1/alert-rules", { signal }),
 });
 
 export const createAlertRule = mutationOptions({
   meta: { isShownInPlace: true },
-  mutationFn: (body: AlertRuleInput) => answer(api.POST("/api/v1/alert-rules", { body })),
-  onSuccess: (_rule, _body, _result, { client }) => refetch(client),
+  mutationFn: (body: AlertRuleInput) => post("/api/v1/alert-rules", { body }),
+  onSuccess: refetch(["alert"]),
 });
 
 export const changeAlertRule = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ ruleId, body }: { ruleId: number; body: AlertRuleInput }) =>
-    answer(api.PUT("/api/v1/alert-rules/{rule_id}", { params: { path: { rule_id: ruleId } }, body })),
-  onSuccess: (_rule, _wanted, _result, { client }) => refetch(client),
+    put("/api/v1/alert-rules/{rule_id}", { path: { rule_id: ruleId }, body }),
+  onSuccess: refetch(["alert"]),
 });
 
 export const removeAlertRule = mutationOptions({
-  mutationFn: (ruleId: number) =>
-    answer(api.DELETE("/api/v1/alert-rules/{rule_id}", { params: { path: { rule_id: ruleId } } })),
-  onSuccess: (_done, _id, _result, { client }) => refetch(client),
+  mutationFn: (ruleId: number) => remove("/api/v1/alert-rules/{rule_id}", { path: { rule_id: ruleId } }),
+  onSuccess: refetch(["alert"]),
 });

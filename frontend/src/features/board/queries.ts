@@ -1,7 +1,7 @@
 /** The request of the status board. */
 
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
+import { get } from "@/api/requests";
 
 /** Of nodes that fall silent, series that stop, and new points of series that stand as they did there is no news. */
 const LOOK_AGAIN_MILLISECONDS = 60_000;
@@ -10,7 +10,7 @@ const LOOK_AGAIN_MILLISECONDS = 60_000;
 export function boardQuery(days: number) {
   return queryOptions({
     queryKey: ["standing", "list", days],
-    queryFn: ({ signal }) => answer(api.GET("/api/v1/board", { params: { query: { days } }, signal })),
+    queryFn: ({ signal }) => get("/api/v1/board", { query: { days }, signal }),
     placeholderData: (previous) => previous,
     refetchInterval: LOOK_AGAIN_MILLISECONDS,
   });

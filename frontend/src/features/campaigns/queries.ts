@@ -1,7 +1,7 @@
 /** Requests of campaigns: lists, one of them, its cells, the preview of a plan, submitting and cancelling. */
 
 import { infiniteQueryOptions, mutationOptions, queryOptions } from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
+import { get, itemsOf, pages, patch, post, refetch, refetchLater } from "@/api/requests";
 import type { Campaign, CampaignPlan } from "@/api/types";
 import { retryWhileBusy } from "@/api/waiting";
 
@@ -17,21 +17,11 @@ export interface CampaignFilter {
   readonly clusterId?: number | undefined;
 }
 
-export function campaignsQuery({ state = undefined, clusterId = undefined }: CampaignFilter) {
+export function campaignsQuery({ state, clusterId }: CampaignFilter) {
   return infiniteQueryOptions({
     queryKey: ["campaign", "list", { state, clusterId }],
-    queryFn: ({ pageParam, signal }) => {
-      const query = {
-        limit: PAGE_SIZE,
-        cursor: pageParam,
-        state: state ?? null,
-        cluster_id: clusterId ?? null,
-      };
-      return answer(api.GET("/api/v1/campaigns", { params: { query }, signal }));
-    },
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-    select: ({ pages }) => pages.flatMap(({ items }) => items),
+    ...pages("/api/v1/campaigns", PAGE_SIZE, { query: { state, cluster_id: clusterId } }),
+    select: itemsOf,
   });
 }
 
@@ -39,26 +29,17 @@ export function campaignQuery(campaignId: number) {
   return queryOptions({
     queryKey: ["campaign", campaignId],
     queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/v1/campaigns/{campaign_id}", { params: { path: { campaign_id: campaignId } }, signal }),
-      ),
+      get("/api/v1/campaigns/{campaign_id}", { path: { campaign_id: campaignId }, signal }),
     refetchInterval: ({ state: { data } }) => data?.state === "active" && PROGRESS_MILLISECONDS,
   });
 }
 
 export function cellsQuery(campaignId: number) {
+  const path = { campaign_id: campaignId };
   return infiniteQueryOptions({
     queryKey: ["cell", "list", campaignId],
-    queryFn: ({ pageParam, signal }) =>
-      answer(
-        api.GET("/api/v1/campaigns/{campaign_id}/cells", {
-          params: { path: { campaign_id: campaignId }, query: { limit: CELLS_PER_PAGE, cursor: pageParam } },
-          signal,
-        }),
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-    select: ({ pages }) => pages.flatMap(({ items }) => items),
+    ...pages("/api/v1/campaigns/{campaign_id}/cells", CELLS_PER_PAGE, { path }),
+    select: itemsOf,
   });
 }
 
@@ -67,12 +48,7 @@ export function measuresQuery(campaignId: number) {
   return queryOptions({
     queryKey: ["cell", "measures", campaignId],
     queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/v1/campaigns/{campaign_id}/measures", {
-          params: { path: { campaign_id: campaignId } },
-          signal,
-        }),
-      ),
+      get("/api/v1/campaigns/{campaign_id}/measures", { path: { campaign_id: campaignId }, signal }),
   });
 }
 
@@ -84,14 +60,15 @@ export interface MeasurementFilter {
 
 /** The numbers of every run of a metric or counter, of as many cells as a figure shows. */
 export function measurementsQuery(campaignId: number, { metric, counter, workload }: MeasurementFilter) {
+  const query = { limit: MOST_CELLS_OF_A_FIGURE, metric, counter, workload };
   return queryOptions({
     queryKey: ["cell", "measurements", campaignId, { metric, counter, workload }],
-    queryFn: async ({ signal }) => {
-      const wanted = { metric: metric ?? null, counter: counter ?? null, workload };
-      const query = { limit: MOST_CELLS_OF_A_FIGURE, cursor: null, ...wanted };
-      const params = { path: { campaign_id: campaignId }, query };
-      return answer(api.GET("/api/v1/campaigns/{campaign_id}/measurements", { params, signal }));
-    },
+    queryFn: ({ signal }) =>
+      get("/api/v1/campaigns/{campaign_id}/measurements", {
+        path: { campaign_id: campaignId },
+        query,
+        signal,
+      }),
     placeholderData: (previous) => previous,
   });
 }
@@ -100,7 +77,7 @@ export function measurementsQuery(campaignId: number, { metric, counter, workloa
 export function previewQuery(plan: CampaignPlan) {
   return queryOptions({
     queryKey: ["preview", plan],
-    queryFn: ({ signal }) => answer(api.POST("/api/v1/campaigns/preview", { body: plan, signal })),
+    queryFn: ({ signal }) => post("/api/v1/campaigns/preview", { body: plan, signal }),
     placeholderData: (previous) => previous,
     retry: retryWhileBusy,
   });
@@ -109,14 +86,8 @@ export function previewQuery(plan: CampaignPlan) {
 export const submitCampaign = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ plan, idempotencyKey }: { plan: CampaignPlan; idempotencyKey: string }) =>
-    answer(
-      api.POST("/api/v1/campaigns", {
-        params: { header: { "idempotency-key": idempotencyKey } },
-        body: plan,
-      }),
-    ),
-  onSuccess: (_campaign, _plan, _result, { client }) =>
-    client.invalidateQueries({ queryKey: ["campaign", "list"] }),
+    post("/api/v1/campaigns", { header: { "idempotency-key": idempotencyKey }, body: plan }),
+  onSuccess: refetch(["campaign", "list"]),
 });
 
 /** What a paused campaign waits for; asked for again while nodes look around. */
@@ -124,12 +95,7 @@ export function pauseQuery(campaignId: number) {
   return queryOptions({
     queryKey: ["campaign", campaignId, "pause"],
     queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/v1/campaigns/{campaign_id}/pause", {
-          params: { path: { campaign_id: campaignId } },
-          signal,
-        }),
-      ),
+      get("/api/v1/campaigns/{campaign_id}/pause", { path: { campaign_id: campaignId }, signal }),
     refetchInterval: ({ state: { data } }) =>
       data?.looked_at != null && data.waiting_for.length > 0 && PROGRESS_MILLISECONDS,
   });
@@ -138,11 +104,7 @@ export function pauseQuery(campaignId: number) {
 export const lookAtPause = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: (campaignId: number) =>
-    answer(
-      api.POST("/api/v1/campaigns/{campaign_id}/pause/look", {
-        params: { path: { campaign_id: campaignId } },
-      }),
-    ),
+    post("/api/v1/campaigns/{campaign_id}/pause/look", { path: { campaign_id: campaignId } }),
   onSuccess: (pause, _id, _result, { client }) =>
     client.setQueryData(pauseQuery(pause.campaign_id).queryKey, pause),
 });
@@ -150,14 +112,11 @@ export const lookAtPause = mutationOptions({
 export const confirmPause = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ campaignId, found }: { campaignId: number; found: string }) =>
-    answer(
-      api.POST("/api/v1/campaigns/{campaign_id}/confirm", {
-        params: { path: { campaign_id: campaignId } },
-        body: { found_sha256: found },
-      }),
-    ),
-  onSettled: (_campaign, _error, _wanted, _result, { client }) =>
-    client.invalidateQueries({ queryKey: ["campaign"] }),
+    post("/api/v1/campaigns/{campaign_id}/confirm", {
+      path: { campaign_id: campaignId },
+      body: { found_sha256: found },
+    }),
+  onSettled: refetch(["campaign"]),
 });
 
 export interface WantedRepeats {
@@ -171,17 +130,14 @@ export interface WantedRepeats {
 export const addRepeats = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ campaignId, idempotencyKey, ...body }: WantedRepeats) =>
-    answer(
-      api.POST("/api/v1/campaigns/{campaign_id}/repeats", {
-        params: { path: { campaign_id: campaignId }, header: { "idempotency-key": idempotencyKey } },
-        body,
-      }),
-    ),
-  onSuccess: (campaign, _wanted, _result, { client }) => {
-    client.setQueryData(campaignQuery(campaign.id).queryKey, campaign);
-    client.invalidateQueries({ queryKey: ["campaign", "list"] });
-    client.invalidateQueries({ queryKey: ["cell"] });
-    client.invalidateQueries({ queryKey: ["run"] });
+    post("/api/v1/campaigns/{campaign_id}/repeats", {
+      path: { campaign_id: campaignId },
+      header: { "idempotency-key": idempotencyKey },
+      body,
+    }),
+  onSuccess: (campaign, wanted, result, context) => {
+    context.client.setQueryData(campaignQuery(campaign.id).queryKey, campaign);
+    refetchLater(["campaign", "list"], ["cell"], ["run"])(campaign, wanted, result, context);
   },
 });
 
@@ -193,13 +149,11 @@ export interface TimelineSpan {
 
 /** When the nodes did what; asked for again while it goes on, since a beat is no news of a campaign. */
 export function timelineQuery(campaign: Campaign, { from, to }: TimelineSpan) {
+  const query = { limit: MOST_ORDERS_OF_A_TIMELINE, from, to };
   return queryOptions({
     queryKey: ["campaign", campaign.id, "timeline", { from, to }],
-    queryFn: ({ signal }) => {
-      const query = { limit: MOST_ORDERS_OF_A_TIMELINE, from: from ?? null, to: to ?? null };
-      const params = { path: { campaign_id: campaign.id }, query };
-      return answer(api.GET("/api/v1/campaigns/{campaign_id}/timeline", { params, signal }));
-    },
+    queryFn: ({ signal }) =>
+      get("/api/v1/campaigns/{campaign_id}/timeline", { path: { campaign_id: campaign.id }, query, signal }),
     placeholderData: (previous) => previous,
     refetchInterval: campaign.counts.active > 0 && to === undefined && PROGRESS_MILLISECONDS,
   });
@@ -207,26 +161,12 @@ export function timelineQuery(campaign: Campaign, { from, to }: TimelineSpan) {
 
 export const cancelCampaign = mutationOptions({
   mutationFn: (campaignId: number) =>
-    answer(
-      api.POST("/api/v1/campaigns/{campaign_id}/cancel", { params: { path: { campaign_id: campaignId } } }),
-    ),
-  onSuccess: (campaign, _id, _result, { client }) => {
-    client.invalidateQueries({ queryKey: ["campaign", campaign.id] });
-    client.invalidateQueries({ queryKey: ["campaign", "list"] });
-    client.invalidateQueries({ queryKey: ["run"] });
-  },
+    post("/api/v1/campaigns/{campaign_id}/cancel", { path: { campaign_id: campaignId } }),
+  onSuccess: refetchLater(["campaign"], ["run"]),
 });
 
 export const changePriority = mutationOptions({
   mutationFn: ({ campaignId, priority }: { campaignId: number; priority: number }) =>
-    answer(
-      api.PATCH("/api/v1/campaigns/{campaign_id}", {
-        params: { path: { campaign_id: campaignId } },
-        body: { priority },
-      }),
-    ),
-  onSuccess: (campaign, _wanted, _result, { client }) => {
-    client.invalidateQueries({ queryKey: ["campaign", campaign.id] });
-    client.invalidateQueries({ queryKey: ["run"] });
-  },
+    patch("/api/v1/campaigns/{campaign_id}", { path: { campaign_id: campaignId }, body: { priority } }),
+  onSuccess: refetchLater(["campaign"], ["run"]),
 });

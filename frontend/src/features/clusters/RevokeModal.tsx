@@ -8,7 +8,8 @@ import type { Node, Revocation } from "@/api/types";
 import { Dialog } from "@/components/Dialog";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
-import { revocationQuery, revokeNode } from "./identityQueries";
+import { revokeNode } from "./identityQueries";
+import { revocationQuery } from "./queries";
 
 export default function RevokeModal({ node, onClose }: { node: Node; onClose: () => void }) {
   const stated = useQuery(revocationQuery(node.id));

@@ -1,14 +1,12 @@
 /** Requests of clusters, their nodes and the tokens that let a node join. */
 
-import { mutationOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
-import { everyItem } from "@/api/pages";
+import { mutationOptions, queryOptions } from "@tanstack/react-query";
+import { get, getEvery, patch, post, refetch, remove } from "@/api/requests";
 import type { Cluster } from "@/api/types";
 
 export const clustersQuery = queryOptions({
   queryKey: ["cluster", "list"],
-  queryFn: ({ signal }) =>
-    everyItem((query) => answer(api.GET("/api/v1/clusters", { params: { query }, signal }))),
+  queryFn: ({ signal }) => getEvery("/api/v1/clusters", { signal }),
 });
 
 /** A beat is no news of its node, so what it tells is asked for: “last seen” now and then, progress often. */
@@ -19,12 +17,12 @@ const PROGRESS_MILLISECONDS = 3000;
 export function nodesQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["node", "announced", clusterId],
-    queryFn: async ({ signal }) => {
-      const nodes = await everyItem((page) =>
-        answer(api.GET("/api/v1/nodes", { params: { query: { ...page, cluster_id: clusterId } }, signal })),
-      );
-      return nodes.filter((node) => node.state !== "retired").sort((a, b) => a.name.localeCompare(b.name));
-    },
+    queryFn: async ({ signal }) =>
+      byName(
+        (await getEvery("/api/v1/nodes", { query: { cluster_id: clusterId }, signal })).filter(
+          (node) => node.state !== "retired",
+        ),
+      ),
     refetchInterval: LAST_SEEN_MILLISECONDS,
   });
 }
@@ -33,23 +31,23 @@ export function nodesQuery(clusterId: number) {
 export function nodeLinesQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["node", "list", clusterId],
-    queryFn: async ({ signal }) => {
-      const path = { cluster_id: clusterId };
-      const nodes = await everyItem((query) =>
-        answer(api.GET("/api/v1/clusters/{cluster_id}/nodes", { params: { path, query }, signal })),
-      );
-      return nodes.sort((a, b) => a.name.localeCompare(b.name));
-    },
+    queryFn: async ({ signal }) =>
+      byName(
+        await getEvery("/api/v1/clusters/{cluster_id}/nodes", { path: { cluster_id: clusterId }, signal }),
+      ),
     refetchInterval: ({ state: { data = [] } }) =>
       data.some((node) => node.active_orders.length > 0) ? PROGRESS_MILLISECONDS : LAST_SEEN_MILLISECONDS,
   });
 }
 
+function byName<Named extends { readonly name: string }>(nodes: readonly Named[]): Named[] {
+  return nodes.toSorted((a, b) => a.name.localeCompare(b.name));
+}
+
 export function nodeQuery(nodeId: number) {
   return queryOptions({
     queryKey: ["node", nodeId],
-    queryFn: ({ signal }) =>
-      answer(api.GET("/api/v1/nodes/{node_id}", { params: { path: { node_id: nodeId } }, signal })),
+    queryFn: ({ signal }) => get("/api/v1/nodes/{node_id}", { path: { node_id: nodeId }, signal }),
     refetchInterval: ({ state: { data } }) =>
       data && data.active_orders.length > 0 ? PROGRESS_MILLISECONDS : LAST_SEEN_MILLISECONDS,
   });
@@ -58,38 +56,25 @@ export function nodeQuery(nodeId: number) {
 export const createCluster = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: (body: { name: string; description: string }) =>
-    answer(api.POST("/api/v1/clusters", { body: { ...body, launcher: "direct" } })),
-  onSuccess: (_cluster, _body, _result, { client }) => client.invalidateQueries({ queryKey: ["cluster"] }),
+    post("/api/v1/clusters", { body: { ...body, launcher: "direct" } }),
+  onSuccess: refetch(["cluster"]),
 });
-
-interface NewLauncher {
-  readonly clusterId: number;
-  readonly launcher: Cluster["launcher"];
-}
 
 export const changeLauncher = mutationOptions({
   meta: { isShownInPlace: true },
-  mutationFn: ({ clusterId, launcher }: NewLauncher) =>
-    answer(
-      api.PATCH("/api/v1/clusters/{cluster_id}", {
-        params: { path: { cluster_id: clusterId } },
-        body: { launcher },
-      }),
-    ),
-  onSuccess: (_cluster, _wanted, _result, { client }) => client.invalidateQueries({ queryKey: ["cluster"] }),
+  mutationFn: ({ clusterId, ...body }: { clusterId: number; launcher: Cluster["launcher"] }) =>
+    patch("/api/v1/clusters/{cluster_id}", { path: { cluster_id: clusterId }, body }),
+  onSuccess: refetch(["cluster"]),
 });
 
 /** The maintenance days of a cluster that are not over, the next one first. */
 export function blackoutsQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["cluster", clusterId, "blackouts"],
-    queryFn: async ({ signal }) => {
-      const path = { cluster_id: clusterId };
-      const blackouts = await everyItem((query) =>
-        answer(api.GET("/api/v1/clusters/{cluster_id}/blackouts", { params: { path, query }, signal })),
-      );
-      return blackouts.sort((a, b) => Date.parse(a.starts_at) - Date.parse(b.starts_at));
-    },
+    queryFn: async ({ signal }) =>
+      (
+        await getEvery("/api/v1/clusters/{cluster_id}/blackouts", { path: { cluster_id: clusterId }, signal })
+      ).sort((a, b) => Date.parse(a.starts_at) - Date.parse(b.starts_at)),
   });
 }
 
@@ -103,75 +88,68 @@ interface NewBlackout {
 export const createBlackout = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ clusterId, ...body }: NewBlackout) =>
-    answer(
-      api.POST("/api/v1/clusters/{cluster_id}/blackouts", {
-        params: { path: { cluster_id: clusterId } },
-        body,
-      }),
-    ),
-  onSuccess: (_blackout, { clusterId }, _result, { client }) =>
-    client.invalidateQueries({ queryKey: ["cluster", clusterId] }),
+    post("/api/v1/clusters/{cluster_id}/blackouts", { path: { cluster_id: clusterId }, body }),
+  onSuccess: refetch(["cluster"]),
 });
 
 export const removeBlackout = mutationOptions({
   mutationFn: (blackoutId: number) =>
-    answer(api.DELETE("/api/v1/blackouts/{blackout_id}", { params: { path: { blackout_id: blackoutId } } })),
-  onSuccess: (_done, _id, _result, { client }) => client.invalidateQueries({ queryKey: ["cluster"] }),
+    remove("/api/v1/blackouts/{blackout_id}", { path: { blackout_id: blackoutId } }),
+  onSuccess: refetch(["cluster"]),
 });
 
 export const retireNode = mutationOptions({
-  mutationFn: (nodeId: number) =>
-    answer(api.DELETE("/api/v1/nodes/{node_id}", { params: { path: { node_id: nodeId } } })),
-  onSuccess: (_done, _id, _result, { client }) => client.invalidateQueries({ queryKey: ["node"] }),
+  mutationFn: (nodeId: number) => remove("/api/v1/nodes/{node_id}", { path: { node_id: nodeId } }),
+  onSuccess: refetch(["node"]),
 });
 
-/** What calling a silent node dead would free and end; asked again each time that somebody wants to know. */
+/** A statement is asked for again each time that it is opened. */
+const AFRESH = { gcTime: 0, retry: false } as const;
+
+/** What calling a silent node dead would free and end. */
 export function deathStatementQuery(nodeId: number) {
   return queryOptions({
     queryKey: ["node", nodeId, "dead"],
-    queryFn: ({ signal }) =>
-      answer(api.GET("/api/v1/nodes/{node_id}/dead", { params: { path: { node_id: nodeId } }, signal })),
-    gcTime: 0,
-    retry: false,
+    queryFn: ({ signal }) => get("/api/v1/nodes/{node_id}/dead", { path: { node_id: nodeId }, signal }),
+    ...AFRESH,
   });
 }
 
-/** What freeing a stuck node would do; asked again each time that somebody wants to know. */
+/** What freeing a stuck node would do. */
 export function stuckStatementQuery(nodeId: number) {
   return queryOptions({
     queryKey: ["node", nodeId, "stuck"],
-    queryFn: ({ signal }) =>
-      answer(api.GET("/api/v1/nodes/{node_id}/stuck", { params: { path: { node_id: nodeId } }, signal })),
-    gcTime: 0,
-    retry: false,
+    queryFn: ({ signal }) => get("/api/v1/nodes/{node_id}/stuck", { path: { node_id: nodeId }, signal }),
+    ...AFRESH,
   });
 }
 
-/** Fetch again what a decision frees; where it was refused, its statement is no longer what it was. */
-function refetchFreed(client: QueryClient) {
-  return Promise.all(["node", "run", "target"].map((kind) => client.invalidateQueries({ queryKey: [kind] })));
+/** What revoking a node would do. */
+export function revocationQuery(nodeId: number) {
+  return queryOptions({
+    queryKey: ["node", nodeId, "revocation"],
+    queryFn: ({ signal }) => get("/api/v1/nodes/{node_id}/revocation", { path: { node_id: nodeId }, signal }),
+    ...AFRESH,
+  });
+}
+
+interface Confirmed {
+  readonly nodeId: number;
+  /** SHA-256 of the statement that is confirmed. */
+  readonly digest: string;
 }
 
 export const freeStuck = mutationOptions({
   meta: { isShownInPlace: true },
-  mutationFn: ({ nodeId, digest }: { nodeId: number; digest: string }) =>
-    answer(
-      api.POST("/api/v1/nodes/{node_id}/stuck", {
-        params: { path: { node_id: nodeId } },
-        body: { statement_sha256: digest },
-      }),
-    ),
-  onSettled: (_node, _error, _wanted, _result, { client }) => refetchFreed(client),
+  mutationFn: ({ nodeId, digest }: Confirmed) =>
+    post("/api/v1/nodes/{node_id}/stuck", { path: { node_id: nodeId }, body: { statement_sha256: digest } }),
+  // Where it was refused, its statement is no longer what it was.
+  onSettled: refetch(["node"], ["run"], ["target"]),
 });
 
 export const declareDead = mutationOptions({
   meta: { isShownInPlace: true },
-  mutationFn: ({ nodeId, digest }: { nodeId: number; digest: string }) =>
-    answer(
-      api.POST("/api/v1/nodes/{node_id}/dead", {
-        params: { path: { node_id: nodeId } },
-        body: { statement_sha256: digest },
-      }),
-    ),
-  onSettled: (_node, _error, _wanted, _result, { client }) => refetchFreed(client),
+  mutationFn: ({ nodeId, digest }: Confirmed) =>
+    post("/api/v1/nodes/{node_id}/dead", { path: { node_id: nodeId }, body: { statement_sha256: digest } }),
+  onSettled: refetch(["node"], ["run"], ["target"]),
 });

@@ -1,7 +1,7 @@
 /** Requests of comparisons: of two campaigns, of many sides, and of peers. */
 
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
+import { get } from "@/api/requests";
 
 export interface ComparedSides {
   /** Campaigns. */
@@ -21,14 +21,11 @@ export interface ComparedMany {
 }
 
 /** Keyed as the comparison of two. */
-export function sidesQuery({ campaigns, cells, by, against }: ComparedMany) {
+export function sidesQuery({ campaigns, cells, by, against = 0 }: ComparedMany) {
+  const named = cells.length > 0 ? { cell: cells } : { campaign: campaigns, by };
   return queryOptions({
     queryKey: ["cell", "sides", campaigns, cells, by, against],
-    queryFn: ({ signal }) => {
-      const named = cells.length > 0 ? { cell: [...cells] } : { campaign: [...campaigns], by: by ?? null };
-      const query = { ...named, against: against ?? 0 };
-      return answer(api.GET("/api/v1/comparison/sides", { params: { query }, signal }));
-    },
+    queryFn: ({ signal }) => get("/api/v1/comparison/sides", { query: { ...named, against }, signal }),
   });
 }
 
@@ -36,20 +33,16 @@ export function sidesQuery({ campaigns, cells, by, against }: ComparedMany) {
 export function comparisonQuery({ a, b, aCell, bCell }: ComparedSides) {
   return queryOptions({
     queryKey: ["cell", "comparison", a, b, aCell, bCell],
-    queryFn: ({ signal }) => {
-      const query = { a, b, a_cell: aCell ?? null, b_cell: bCell ?? null };
-      return answer(api.GET("/api/v1/comparison", { params: { query }, signal }));
-    },
+    queryFn: ({ signal }) =>
+      get("/api/v1/comparison", { query: { a, b, a_cell: aCell, b_cell: bCell }, signal }),
   });
 }
 
 /** New points of any series may show another odd one. */
-export function peersQuery(clusterId: number, workload: string | undefined) {
+export function peersQuery(cluster_id: number, workload: string | undefined) {
   return queryOptions({
-    queryKey: ["series", "list", "peers", clusterId, workload],
-    queryFn: ({ signal }) => {
-      const params = { path: { cluster_id: clusterId }, query: { workload: workload ?? null } };
-      return answer(api.GET("/api/v1/clusters/{cluster_id}/peers", { params, signal }));
-    },
+    queryKey: ["series", "list", "peers", cluster_id, workload],
+    queryFn: ({ signal }) =>
+      get("/api/v1/clusters/{cluster_id}/peers", { path: { cluster_id }, query: { workload }, signal }),
   });
 }

@@ -1,13 +1,7 @@
 /** Requests of the table of runs: pages, their number, courses, and the views that people keep. */
 
-import {
-  infiniteQueryOptions,
-  keepPreviousData,
-  type MutationFunctionContext,
-  mutationOptions,
-  queryOptions,
-} from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
+import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from "@tanstack/react-query";
+import { get, getItems, pages, post, put, refetch, remove } from "@/api/requests";
 import type { RunSort, SavedViewInput } from "@/api/types";
 import type { RunChoice } from "./view";
 
@@ -19,12 +13,7 @@ const MOST_REFRESHED_PAGES = 2;
 export function exploredQuery(choice: RunChoice, sort: RunSort) {
   return infiniteQueryOptions({
     queryKey: ["run", "explored", choice, sort],
-    queryFn: ({ pageParam, signal }) => {
-      const query = { ...choice, sort, limit: PAGE_SIZE, cursor: pageParam };
-      return answer(api.GET("/api/v1/explorer/runs", { params: { query }, signal }));
-    },
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
+    ...pages("/api/v1/explorer/runs", PAGE_SIZE, { query: { ...choice, sort } }),
     placeholderData: keepPreviousData,
     refetchOnWindowFocus: false,
     refetchInterval: ({ state }) =>
@@ -35,8 +24,7 @@ export function exploredQuery(choice: RunChoice, sort: RunSort) {
 export function countQuery(choice: RunChoice) {
   return queryOptions({
     queryKey: ["run", "counted", choice],
-    queryFn: ({ signal }) =>
-      answer(api.GET("/api/v1/explorer/count", { params: { query: { ...choice } }, signal })),
+    queryFn: ({ signal }) => get("/api/v1/explorer/count", { query: choice, signal }),
     placeholderData: keepPreviousData,
   });
 }
@@ -45,11 +33,10 @@ export function countQuery(choice: RunChoice) {
 export function pinnedQuery(ids: readonly number[]) {
   return queryOptions({
     queryKey: ["run", "list", "pinned", ids],
-    queryFn: async ({ signal }) => {
-      const params = { query: { id: [...ids], limit: ids.length } };
-      const { items } = await answer(api.GET("/api/v1/explorer/runs", { params, signal }));
-      return items.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id));
-    },
+    queryFn: async ({ signal }) =>
+      (await getItems("/api/v1/explorer/runs", { query: { id: ids, limit: ids.length }, signal })).sort(
+        (a, b) => ids.indexOf(a.id) - ids.indexOf(b.id),
+      ),
     enabled: ids.length > 0,
     placeholderData: keepPreviousData,
   });
@@ -59,39 +46,35 @@ export function pinnedQuery(ids: readonly number[]) {
 export function sparklinesQuery(seriesIds: readonly number[]) {
   return queryOptions({
     queryKey: ["cell", "sparklines", seriesIds],
-    queryFn: async ({ signal }) => {
-      const params = { query: { series_id: [...seriesIds] } };
-      const { items } = await answer(api.GET("/api/v1/explorer/sparklines", { params, signal }));
-      return new Map(items.map((line) => [line.series_id, line]));
-    },
+    queryFn: async ({ signal }) =>
+      new Map(
+        (await getItems("/api/v1/explorer/sparklines", { query: { series_id: seriesIds }, signal })).map(
+          (line) => [line.series_id, line],
+        ),
+      ),
     enabled: seriesIds.length > 0,
   });
 }
 
 export const viewsQuery = queryOptions({
   queryKey: ["saved_view", "list"],
-  queryFn: async ({ signal }) => (await answer(api.GET("/api/v1/explorer/views", { signal }))).items,
+  queryFn: ({ signal }) => getItems("/api/v1/explorer/views", { signal }),
 });
 
 export const keepView = mutationOptions({
   meta: { isShownInPlace: true },
-  mutationFn: (body: SavedViewInput) => answer(api.POST("/api/v1/explorer/views", { body })),
-  onSuccess: refreshViews,
+  mutationFn: (body: SavedViewInput) => post("/api/v1/explorer/views", { body }),
+  onSuccess: refetch(["saved_view"]),
 });
 
 export const changeView = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ id, ...body }: SavedViewInput & { readonly id: number }) =>
-    answer(api.PUT("/api/v1/explorer/views/{view_id}", { params: { path: { view_id: id } }, body })),
-  onSuccess: refreshViews,
+    put("/api/v1/explorer/views/{view_id}", { path: { view_id: id }, body }),
+  onSuccess: refetch(["saved_view"]),
 });
 
 export const removeView = mutationOptions({
-  mutationFn: (id: number) =>
-    answer(api.DELETE("/api/v1/explorer/views/{view_id}", { params: { path: { view_id: id } } })),
-  onSuccess: refreshViews,
+  mutationFn: (id: number) => remove("/api/v1/explorer/views/{view_id}", { path: { view_id: id } }),
+  onSuccess: refetch(["saved_view"]),
 });
-
-function refreshViews(_answer: unknown, _body: unknown, _result: unknown, context: MutationFunctionContext) {
-  return context.client.invalidateQueries({ queryKey: ["saved_view"] });
-}

@@ -1,35 +1,22 @@
 /** Requests of channels and of what was sent through them. */
 
-import { infiniteQueryOptions, mutationOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
-import { everyItem } from "@/api/pages";
+import { infiniteQueryOptions, mutationOptions, queryOptions } from "@tanstack/react-query";
+import { getEvery, pages, post, put, refetch, remove } from "@/api/requests";
 import type { ChannelInput } from "@/api/types";
 
 const DELIVERIES_SHOWN = 10;
 
 export const channelsQuery = queryOptions({
   queryKey: ["channel", "list"],
-  queryFn: ({ signal }) =>
-    everyItem((query) => answer(api.GET("/api/v1/channels", { params: { query }, signal }))),
+  queryFn: ({ signal }) => getEvery("/api/v1/channels", { signal }),
 });
 
 export function deliveriesQuery(channelId: number) {
+  const path = { channel_id: channelId };
   return infiniteQueryOptions({
     queryKey: ["channel", channelId, "deliveries"],
-    queryFn: ({ pageParam, signal }) =>
-      answer(
-        api.GET("/api/v1/channels/{channel_id}/deliveries", {
-          params: { path: { channel_id: channelId }, query: { limit: DELIVERIES_SHOWN, cursor: pageParam } },
-          signal,
-        }),
-      ),
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
+    ...pages("/api/v1/channels/{channel_id}/deliveries", DELIVERIES_SHOWN, { path }),
   });
-}
-
-function refetch(client: QueryClient): Promise<void> {
-  return client.invalidateQueries({ queryKey: ["channel"] });
 }
 
 interface Saving {
@@ -41,26 +28,21 @@ interface Saving {
 export const saveChannel = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ body: { cluster_id = null, ...change }, channelId }: Saving) =>
-    answer(
-      channelId === undefined
-        ? api.POST("/api/v1/channels", { body: { cluster_id, ...change } })
-        : api.PUT("/api/v1/channels/{channel_id}", {
-            params: { path: { channel_id: channelId } },
-            body: change,
-          }),
-    ),
-  onSuccess: (_channel, _saving, _result, { client }) => refetch(client),
+    channelId === undefined
+      ? post("/api/v1/channels", { body: { cluster_id, ...change } })
+      : put("/api/v1/channels/{channel_id}", { path: { channel_id: channelId }, body: change }),
+  onSuccess: refetch(["channel"]),
 });
 
 export const testChannel = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: (channelId: number) =>
-    answer(api.POST("/api/v1/channels/{channel_id}/test", { params: { path: { channel_id: channelId } } })),
-  onSettled: (_outcome, _error, _id, _result, { client }) => refetch(client),
+    post("/api/v1/channels/{channel_id}/test", { path: { channel_id: channelId } }),
+  onSettled: refetch(["channel"]),
 });
 
 export const removeChannel = mutationOptions({
   mutationFn: (channelId: number) =>
-    answer(api.DELETE("/api/v1/channels/{channel_id}", { params: { path: { channel_id: channelId } } })),
-  onSuccess: (_done, _id, _result, { client }) => refetch(client),
+    remove("/api/v1/channels/{channel_id}", { path: { channel_id: channelId } }),
+  onSuccess: refetch(["channel"]),
 });

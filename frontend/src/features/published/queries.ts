@@ -1,11 +1,11 @@
 /** Requests of published results. */
 
 import { queryOptions } from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
+import { getItems } from "@/api/requests";
 
 /** They change with an edition alone, which an administrator loads. */
 export const publishedSourcesQuery = queryOptions({
   queryKey: ["published", "list"],
-  queryFn: async ({ signal }) => (await answer(api.GET("/api/v1/published-sources", { signal }))).items,
+  queryFn: ({ signal }) => getItems("/api/v1/published-sources", { signal }),
   staleTime: Number.POSITIVE_INFINITY,
 });

@@ -1,20 +1,17 @@
 /** Requests of targets: the file systems and directories under test. */
 
-import { mutationOptions, type QueryClient, queryOptions } from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
-import { everyItem } from "@/api/pages";
+import { mutationOptions, queryOptions } from "@tanstack/react-query";
+import { get, getEvery, patch, post, put, refetch, remove } from "@/api/requests";
 import type { TargetInput } from "@/api/types";
 
 /** Every target of a cluster that is not retired. */
 export function targetsQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["target", "list", clusterId],
-    queryFn: async ({ signal }) => {
-      const targets = await everyItem((page) =>
-        answer(api.GET("/api/v1/targets", { params: { query: { ...page, cluster_id: clusterId } }, signal })),
-      );
-      return targets.filter((target) => !target.retired_at).sort((a, b) => a.name.localeCompare(b.name));
-    },
+    queryFn: async ({ signal }) =>
+      (await getEvery("/api/v1/targets", { query: { cluster_id: clusterId }, signal }))
+        .filter((target) => !target.retired_at)
+        .sort((a, b) => a.name.localeCompare(b.name)),
   });
 }
 
@@ -23,20 +20,14 @@ export function candidatesQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["node", "candidates", clusterId],
     queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/v1/clusters/{cluster_id}/candidates", {
-          params: { path: { cluster_id: clusterId } },
-          signal,
-        }),
-      ),
+      get("/api/v1/clusters/{cluster_id}/candidates", { path: { cluster_id: clusterId }, signal }),
   });
 }
 
 export function targetQuery(targetId: number) {
   return queryOptions({
     queryKey: ["target", "one", targetId],
-    queryFn: ({ signal }) =>
-      answer(api.GET("/api/v1/targets/{target_id}", { params: { path: { target_id: targetId } }, signal })),
+    queryFn: ({ signal }) => get("/api/v1/targets/{target_id}", { path: { target_id: targetId }, signal }),
   });
 }
 
@@ -44,23 +35,16 @@ export function targetFactsQuery(targetId: number) {
   return queryOptions({
     queryKey: ["target", "facts", targetId],
     queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/v1/targets/{target_id}/facts", { params: { path: { target_id: targetId } }, signal }),
-      ),
+      get("/api/v1/targets/{target_id}/facts", { path: { target_id: targetId }, signal }),
   });
 }
 
-async function refetch(client: QueryClient): Promise<void> {
-  await Promise.all([
-    client.invalidateQueries({ queryKey: ["target"] }),
-    client.invalidateQueries({ queryKey: ["node", "candidates"] }),
-  ]);
-}
+const refetchTargets = refetch(["target"], ["node", "candidates"]);
 
 export const createTarget = mutationOptions({
   meta: { isShownInPlace: true },
-  mutationFn: (body: TargetInput) => answer(api.POST("/api/v1/targets", { body })),
-  onSuccess: (_target, _body, _result, { client }) => refetch(client),
+  mutationFn: (body: TargetInput) => post("/api/v1/targets", { body }),
+  onSuccess: refetchTargets,
 });
 
 interface Joining {
@@ -72,37 +56,29 @@ interface Joining {
 export const joinTarget = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ targetId, ...body }: Joining) =>
-    answer(api.PATCH("/api/v1/targets/{target_id}", { params: { path: { target_id: targetId } }, body })),
-  onSuccess: (_target, _body, _result, { client }) => refetch(client),
+    patch("/api/v1/targets/{target_id}", { path: { target_id: targetId }, body }),
+  onSuccess: refetchTargets,
 });
 
 export const setBacking = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ targetId, targets }: { targetId: number; targets: number[] }) =>
-    answer(
-      api.PUT("/api/v1/targets/{target_id}/backed-by", {
-        params: { path: { target_id: targetId } },
-        body: { targets },
-      }),
-    ),
-  onSuccess: (_target, _body, _result, { client }) => refetch(client),
+    put("/api/v1/targets/{target_id}/backed-by", { path: { target_id: targetId }, body: { targets } }),
+  onSuccess: refetchTargets,
 });
 
 /** Whether a suspected change on it is looked at again by runs of iotide's own. */
 export const setSuspects = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ targetId, confirms }: { targetId: number; confirms: boolean }) =>
-    answer(
-      api.PATCH("/api/v1/targets/{target_id}", {
-        params: { path: { target_id: targetId } },
-        body: { confirms_suspects: confirms },
-      }),
-    ),
-  onSuccess: (_target, _wanted, _result, { client }) => refetch(client),
+    patch("/api/v1/targets/{target_id}", {
+      path: { target_id: targetId },
+      body: { confirms_suspects: confirms },
+    }),
+  onSuccess: refetchTargets,
 });
 
 export const retireTarget = mutationOptions({
-  mutationFn: (targetId: number) =>
-    answer(api.DELETE("/api/v1/targets/{target_id}", { params: { path: { target_id: targetId } } })),
-  onSuccess: (_done, _id, _result, { client }) => refetch(client),
+  mutationFn: (targetId: number) => remove("/api/v1/targets/{target_id}", { path: { target_id: targetId } }),
+  onSuccess: refetchTargets,
 });

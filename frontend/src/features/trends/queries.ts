@@ -1,9 +1,8 @@
 /** Requests of series and their points. */
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { answer, api } from "@/api/client";
-import { everyItem, LARGEST_PAGE } from "@/api/pages";
-import type { Points } from "@/api/types";
+import { LARGEST_PAGE } from "@/api/pages";
+import { get, getEvery, getItems, itemsOf, pages } from "@/api/requests";
 
 /** The server looks at so many of the newest points, and chooses so many of them that look as all do. */
 const POINTS_LOOKED_AT = 10_000;
@@ -19,22 +18,12 @@ export interface ChangeFilter {
 }
 
 /** Changes of all series, the newest found first; each analysis of a series may find another one. */
-export function changesQuery({ clusterId, workload, direction, withUnconfirmed }: ChangeFilter) {
-  const wanted = {
-    cluster_id: clusterId ?? null,
-    workload: workload ?? null,
-    direction: direction ?? null,
-    with_unconfirmed: withUnconfirmed ?? false,
-  };
+export function changesQuery({ clusterId, workload, direction, withUnconfirmed = false }: ChangeFilter) {
+  const query = { cluster_id: clusterId, workload, direction, with_unconfirmed: withUnconfirmed };
   return infiniteQueryOptions({
-    queryKey: ["series", "list", "changes", wanted],
-    queryFn: ({ pageParam, signal }) => {
-      const query = { limit: CHANGES_PER_PAGE, cursor: pageParam, ...wanted };
-      return answer(api.GET("/api/v1/changes", { params: { query }, signal }));
-    },
-    initialPageParam: null as string | null,
-    getNextPageParam: (page) => page.next_cursor,
-    select: ({ pages }) => pages.flatMap(({ items }) => items),
+    queryKey: ["series", "list", "changes", query],
+    ...pages("/api/v1/changes", CHANGES_PER_PAGE, { query }),
+    select: itemsOf,
   });
 }
 
@@ -43,14 +32,7 @@ export function seriesQuery(clusterId: number, workload: string) {
   return queryOptions({
     queryKey: ["series", "list", clusterId, workload],
     queryFn: ({ signal }) =>
-      everyItem((page) =>
-        answer(
-          api.GET("/api/v1/series", {
-            params: { query: { ...page, cluster_id: clusterId, workload } },
-            signal,
-          }),
-        ),
-      ),
+      getEvery("/api/v1/series", { query: { cluster_id: clusterId, workload }, signal }),
   });
 }
 
@@ -59,11 +41,10 @@ export function measuredWorkloadsQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["series", "list", clusterId, "workloads"],
     queryFn: async ({ signal }) => {
-      const query = { limit: LARGEST_PAGE, cursor: null, cluster_id: clusterId };
-      const { items } = await answer(api.GET("/api/v1/series", { params: { query }, signal }));
-      const longest = items
-        .filter((one) => one.point_count > 0)
-        .toSorted((a, b) => b.point_count - a.point_count);
+      const measured = (
+        await getItems("/api/v1/series", { query: { limit: LARGEST_PAGE, cluster_id: clusterId }, signal })
+      ).filter((one) => one.point_count > 0);
+      const longest = measured.sort((a, b) => b.point_count - a.point_count);
       return [...new Set(longest.map(({ workload }) => workload))];
     },
   });
@@ -75,33 +56,21 @@ export interface Span {
   readonly to?: string | undefined;
 }
 
-function pointsWanted({ from, to }: Span, points: number) {
-  return { limit: POINTS_LOOKED_AT, points, from: from ?? null, to: to ?? null };
-}
-
 export function pointsQuery(seriesId: number, span: Span) {
+  const query = { limit: POINTS_LOOKED_AT, points: POINTS_DRAWN, ...span };
   return queryOptions({
     queryKey: ["series", seriesId, "points", span],
     queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/v1/series/{series_id}/points", {
-          params: { path: { series_id: seriesId }, query: pointsWanted(span, POINTS_DRAWN) },
-          signal,
-        }),
-      ),
+      get("/api/v1/series/{series_id}/points", { path: { series_id: seriesId }, query, signal }),
   });
 }
 
 /** The points of many series for small charts, in one answer. */
 export function manyPointsQuery(seriesIds: readonly number[], span: Span) {
+  const query = { series_id: seriesIds, limit: POINTS_LOOKED_AT, points: POINTS_DRAWN_SMALL, ...span };
   return queryOptions({
     queryKey: ["series", "list", "points", seriesIds, span],
-    queryFn: async ({ signal }) => {
-      const query = { series_id: [...seriesIds], ...pointsWanted(span, POINTS_DRAWN_SMALL) };
-      const found = await answer(api.GET("/api/v1/points", { params: { query }, signal }));
-      // The texts of the type are the files, which nobody asked for here.
-      return found as Points[];
-    },
+    queryFn: ({ signal }) => get("/api/v1/points", { query, signal }),
   });
 }
 
@@ -117,15 +86,12 @@ export function pointsPath(seriesIds: readonly number[], { from, to }: Span): st
 /** Series of one metric: of a workload, of a cluster, or of all that may be seen. */
 export function seriesOfMetricQuery(
   metric: string,
-  wanted: { readonly clusterId?: number; readonly workload?: string },
+  { clusterId, workload }: { readonly clusterId?: number; readonly workload?: string },
 ) {
-  const query = { metric, cluster_id: wanted.clusterId ?? null, workload: wanted.workload ?? null };
+  const query = { metric, cluster_id: clusterId, workload };
   return queryOptions({
     queryKey: ["series", "list", "metric", query],
-    queryFn: ({ signal }) =>
-      everyItem((page) =>
-        answer(api.GET("/api/v1/series", { params: { query: { ...page, ...query } }, signal })),
-      ),
+    queryFn: ({ signal }) => getEvery("/api/v1/series", { query, signal }),
   });
 }
 
@@ -133,11 +99,6 @@ export function analysisQuery(seriesId: number) {
   return queryOptions({
     queryKey: ["series", seriesId, "analysis"],
     queryFn: ({ signal }) =>
-      answer(
-        api.GET("/api/v1/series/{series_id}/analysis", {
-          params: { path: { series_id: seriesId } },
-          signal,
-        }),
-      ),
+      get("/api/v1/series/{series_id}/analysis", { path: { series_id: seriesId }, signal }),
   });
 }
