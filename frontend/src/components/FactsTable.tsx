@@ -3,6 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Code } from "@mantine/core";
 import { OptionValue } from "./OptionValue";
+import { Row } from "./Row";
 import { ScrollTable } from "./ScrollTable";
 
 interface FactsTableProps {
@@ -17,14 +18,12 @@ export function FactsTable({ label, facts, ...size }: FactsTableProps) {
       {Object.entries(facts)
         .sort(([a], [b]) => a.localeCompare(b))
         .map(([name, value]) => (
-          <tr key={name}>
-            <td>
-              <Code>{name}</Code>
-            </td>
+          <Row key={name}>
+            <Code>{name}</Code>
             <td className="iotide-wrap" title={String(value)}>
               <OptionValue name={name} value={value} />
             </td>
-          </tr>
+          </Row>
         ))}
     </ScrollTable>
   );

@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Button } from "@mantine/core";
 import { useState } from "react";
 import type { AuditEntry } from "@/api/types";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { AuditDifference } from "./AuditDifference";
@@ -54,31 +55,25 @@ function EntryRows({ entry, clusters, isOpen, onToggle }: EntryRowsProps) {
   const hasMore = entry.before !== null || entry.after !== null;
   return (
     <>
-      <tr>
-        <td>
-          <When at={entry.at} />
-        </td>
-        <td>{principal_name}</td>
+      <Row>
+        <When at={entry.at} />
+        {principal_name}
         <td title={action}>{actionWords(action, subject_kind)}</td>
-        <td>
-          <SubjectLink entry={entry} />
-        </td>
-        <td>{cluster_id === null ? "–" : placeName(cluster_id, clusters)}</td>
-        <td>{entry.address ?? t`the server itself`}</td>
-        <td>
-          {hasMore && (
-            <Button
-              aria-expanded={isOpen}
-              aria-label={t`Before and after of ${action} ${id}`}
-              onClick={onToggle}
-              size="compact-xs"
-              variant="default"
-            >
-              {isOpen ? t`Less` : t`More`}
-            </Button>
-          )}
-        </td>
-      </tr>
+        <SubjectLink entry={entry} />
+        {cluster_id === null ? "–" : placeName(cluster_id, clusters)}
+        {entry.address ?? t`the server itself`}
+        {hasMore && (
+          <Button
+            aria-expanded={isOpen}
+            aria-label={t`Before and after of ${action} ${id}`}
+            onClick={onToggle}
+            size="compact-xs"
+            variant="default"
+          >
+            {isOpen ? t`Less` : t`More`}
+          </Button>
+        )}
+      </Row>
       {isOpen && (
         <tr>
           <td colSpan={HEAD.length}>

@@ -6,6 +6,7 @@ import { useMutation } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { User } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
+import { Row } from "@/components/Row";
 import { When } from "@/components/When";
 import { whatFollows } from "./leaving";
 import { setDisabled } from "./peopleQueries";
@@ -24,25 +25,21 @@ interface PersonRowProps {
 
 export function PersonRow({ user, clusters, isSelf, isLinking, onLink }: PersonRowProps) {
   return (
-    <tr>
+    <Row>
       <td>
         {user.name} {user.disabled_at !== null && <Badge color="gray" variant="light">{t`disabled`}</Badge>}
       </td>
-      <td>{rolesInWords(user.roles, clusters)}</td>
-      <td>
-        <When at={user.last_seen_at} />
-      </td>
-      <td>{user.session_count}</td>
-      <td>{user.token_count}</td>
-      <td>{user.schedule_count}</td>
-      <td>
-        {isSelf ? (
-          <Text c="dimmed" component="span" size="sm">{t`you`}</Text>
-        ) : (
-          <PersonActions clusters={clusters} isLinking={isLinking} onLink={onLink} user={user} />
-        )}
-      </td>
-    </tr>
+      {rolesInWords(user.roles, clusters)}
+      <When at={user.last_seen_at} />
+      {user.session_count}
+      {user.token_count}
+      {user.schedule_count}
+      {isSelf ? (
+        <Text c="dimmed" component="span" size="sm">{t`you`}</Text>
+      ) : (
+        <PersonActions clusters={clusters} isLinking={isLinking} onLink={onLink} user={user} />
+      )}
+    </Row>
   );
 }
 

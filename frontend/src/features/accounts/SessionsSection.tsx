@@ -7,6 +7,7 @@ import type { BrowserSession } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { browserName } from "./browserName";
@@ -64,39 +65,31 @@ function SessionRow({ session }: { session: BrowserSession }) {
   const end = useMutation(endSession);
   const name = browserName(session.browser);
   return (
-    <tr>
+    <Row>
       <td title={session.browser ?? undefined}>
         {name}
         <Text c="dimmed" size="xs">{t`by ${WAYS[session.begun_by]}`}</Text>
       </td>
-      <td>{session.address ?? t`unknown`}</td>
-      <td>
-        <When at={session.created_at} />
-      </td>
-      <td>
-        <When at={session.last_seen_at} />
-      </td>
-      <td>
-        <When at={session.expires_at} />
-      </td>
-      <td>
-        {session.is_this_one ? (
-          <Badge variant="light">{t`this one`}</Badge>
-        ) : (
-          <ConfirmButton
-            aria-label={t`End the session of ${name} at ${session.address ?? t`unknown`}`}
-            loading={end.isPending}
-            onConfirm={() => end.mutate(session.id)}
-            question={{
-              title: t`End this session?`,
-              body: t`${name} at ${session.address ?? t`an unknown address`} is logged out at once.`,
-              yes: t`End it`,
-              no: t`Keep it`,
-            }}
-            size="compact-xs"
-          >{t`End`}</ConfirmButton>
-        )}
-      </td>
-    </tr>
+      {session.address ?? t`unknown`}
+      <When at={session.created_at} />
+      <When at={session.last_seen_at} />
+      <When at={session.expires_at} />
+      {session.is_this_one ? (
+        <Badge variant="light">{t`this one`}</Badge>
+      ) : (
+        <ConfirmButton
+          aria-label={t`End the session of ${name} at ${session.address ?? t`unknown`}`}
+          loading={end.isPending}
+          onConfirm={() => end.mutate(session.id)}
+          question={{
+            title: t`End this session?`,
+            body: t`${name} at ${session.address ?? t`an unknown address`} is logged out at once.`,
+            yes: t`End it`,
+            no: t`Keep it`,
+          }}
+          size="compact-xs"
+        >{t`End`}</ConfirmButton>
+      )}
+    </Row>
   );
 }

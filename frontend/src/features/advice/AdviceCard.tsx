@@ -8,6 +8,7 @@ import { Command } from "@/components/Command";
 import { TextLink } from "@/components/links";
 import { OptionValue } from "@/components/OptionValue";
 import { Quantity } from "@/components/Quantity";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { nameSome } from "./subjects";
 
@@ -55,15 +56,13 @@ function Evidence({ evidence, title }: { evidence: readonly AdviceEvidence[]; ti
     <ScrollTable head={[t`What`, t`Value`, t`From`]} label={t`Evidence: ${title}`} maxHeight={320}>
       {evidence.map((one, row) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two numbers may have one name, and they never move
-        <tr key={row}>
+        <Row key={row}>
           <td className="iotide-wrap">{one.name}</td>
           <td className="iotide-wrap">
             <Value evidence={one} />
           </td>
-          <td>
-            <Origin runIds={one.run_ids} />
-          </td>
-        </tr>
+          <Origin runIds={one.run_ids} />
+        </Row>
       ))}
     </ScrollTable>
   );

@@ -7,6 +7,7 @@ import { Fragment } from "react";
 import type { Alert } from "@/api/types";
 import { DirectionBadge } from "@/components/DirectionBadge";
 import { TextLink } from "@/components/links";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
 import { StateBadge } from "@/components/StateBadge";
@@ -54,7 +55,7 @@ function GroupRow({ together: { alerts, isEnvironment } }: { together: Together 
 function AlertRow({ alert, isOfSeveral }: { alert: Alert; isOfSeveral: boolean }) {
   const { id, cluster_id: clusterId, cluster_name: clusterName, series, change, owner, rule } = alert;
   return (
-    <tr>
+    <Row>
       <td>
         <TextLink fw={600} params={{ alertId: id }} to="/alerts/$alertId">
           <Trans>Alert {id}</Trans>
@@ -63,9 +64,7 @@ function AlertRow({ alert, isOfSeveral }: { alert: Alert; isOfSeveral: boolean }
           <When at={alert.raised_at} />
         </Text>
       </td>
-      <td>
-        <StateBadge state={alert.state} />
-      </td>
+      <StateBadge state={alert.state} />
       <td className="iotide-name">
         <SeriesName
           cellId={change?.cell_id}
@@ -77,9 +76,7 @@ function AlertRow({ alert, isOfSeveral }: { alert: Alert; isOfSeveral: boolean }
       <td className="iotide-wrap">
         {change && <DirectionBadge change={change} />} {alert.words}
       </td>
-      <td>
-        <When at={alert.at} />
-      </td>
+      <When at={alert.at} />
       <td>
         {owner ?? <LoggedIn>{t`nobody`}</LoggedIn>}
         {alert.due_at && (
@@ -88,7 +85,7 @@ function AlertRow({ alert, isOfSeveral }: { alert: Alert; isOfSeveral: boolean }
           </Text>
         )}
       </td>
-      <td>{rule?.name ?? t`none`}</td>
-    </tr>
+      {rule?.name ?? t`none`}
+    </Row>
   );
 }

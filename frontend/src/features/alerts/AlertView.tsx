@@ -7,6 +7,7 @@ import type { ReactNode } from "react";
 import type { AlertAction, AlertDetail } from "@/api/types";
 import { TextLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { When } from "@/components/When";
@@ -67,17 +68,13 @@ function History({ actions }: { actions: readonly AlertAction[] }) {
     <Section title={t`What was done about it`}>
       <ScrollTable head={[t`When`, t`Who`, t`What`, t`State`, t`Comment`]} label={t`History`}>
         {actions.toReversed().map(({ id, at, who, action, comment, before, after }) => (
-          <tr key={id}>
-            <td>
-              <When at={at} />
-            </td>
-            <td>{who ?? t`by itself`}</td>
-            <td>{deedWords(action)}</td>
-            <td>
-              <Moved after={after.state} before={before.state} />
-            </td>
+          <Row key={id}>
+            <When at={at} />
+            {who ?? t`by itself`}
+            {deedWords(action)}
+            <Moved after={after.state} before={before.state} />
             <td className="iotide-wrap">{comment}</td>
-          </tr>
+          </Row>
         ))}
       </ScrollTable>
     </Section>

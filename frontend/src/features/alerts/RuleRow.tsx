@@ -7,6 +7,7 @@ import { useMutation } from "@tanstack/react-query";
 import type { AlertRule, Channel } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Quantity } from "@/components/Quantity";
+import { Row } from "@/components/Row";
 import { useMay } from "@/components/session";
 import { formatExactTime } from "@/lib/time";
 import { changeAlertRule, removeAlertRule } from "./queries";
@@ -23,7 +24,7 @@ export function RuleRow({ rule, channels, onEdit }: RuleRowProps) {
   const scope = [workload, metric, target && t`on ${target.name}`].filter(Boolean).join(", ");
   const told = rule.channel_ids.map((id) => channels.find((one) => one.id === id)?.name ?? t`channel ${id}`);
   return (
-    <tr>
+    <Row>
       <td className="iotide-name iotide-strong">{rule.name}</td>
       <td className="iotide-wrap">
         {rule.cluster_name}: {scope || t`every series`}
@@ -33,11 +34,9 @@ export function RuleRow({ rule, channels, onEdit }: RuleRowProps) {
           </Text>
         )}
       </td>
-      <td>
-        <Quantity unit="ratio" value={rule.least_shift_ratio} />
-      </td>
-      <td>{rule.directions === "both" ? t`worse and better` : t`worse alone`}</td>
-      <td>{rule.missing_runs ? t`told` : t`not told`}</td>
+      <Quantity unit="ratio" value={rule.least_shift_ratio} />
+      {rule.directions === "both" ? t`worse and better` : t`worse alone`}
+      {rule.missing_runs ? t`told` : t`not told`}
       <td className="iotide-wrap">
         {told.join(", ") || t`nobody`}
         {rule.muted_until !== null && isMute(rule, new Date()) && (
@@ -46,11 +45,9 @@ export function RuleRow({ rule, channels, onEdit }: RuleRowProps) {
           </Text>
         )}
       </td>
-      <td>{rule.open_alerts}</td>
-      <td>
-        <Actions onEdit={onEdit} rule={rule} />
-      </td>
-    </tr>
+      {rule.open_alerts}
+      <Actions onEdit={onEdit} rule={rule} />
+    </Row>
   );
 }
 

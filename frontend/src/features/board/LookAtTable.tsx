@@ -5,6 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Badge } from "@mantine/core";
 import type { BoardCell, BoardCluster } from "@/api/types";
 import { TextLink } from "@/components/links";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
 import { When } from "@/components/When";
@@ -23,10 +24,8 @@ export function LookAtTable({ cells, clusters }: LookAtTableProps) {
       label={t`To look at`}
     >
       {cells.map((cell) => (
-        <tr key={`${cell.cluster_id} ${cell.workload}`}>
-          <td>
-            <State cell={cell} />
-          </td>
+        <Row key={`${cell.cluster_id} ${cell.workload}`}>
+          <State cell={cell} />
           <td className="iotide-name">
             <SeriesName
               cellId={cell.since_cell_id ?? undefined}
@@ -36,18 +35,16 @@ export function LookAtTable({ cells, clusters }: LookAtTableProps) {
             />
           </td>
           <td className="iotide-wrap">{cell.words}</td>
-          <td>{cell.since ? <When at={cell.since} /> : t`no moment is known`}</td>
-          <td>{shareOf(cell)}</td>
-          <td>
-            {cell.open_alerts === 0 ? (
-              t`none`
-            ) : (
-              <TextLink search={{ cluster: cell.cluster_id }} to="/alerts">
-                <Trans>{cell.open_alerts} to be dealt with</Trans>
-              </TextLink>
-            )}
-          </td>
-        </tr>
+          {cell.since ? <When at={cell.since} /> : t`no moment is known`}
+          {shareOf(cell)}
+          {cell.open_alerts === 0 ? (
+            t`none`
+          ) : (
+            <TextLink search={{ cluster: cell.cluster_id }} to="/alerts">
+              <Trans>{cell.open_alerts} to be dealt with</Trans>
+            </TextLink>
+          )}
+        </Row>
       ))}
     </ScrollTable>
   );

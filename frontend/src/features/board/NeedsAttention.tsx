@@ -7,6 +7,7 @@ import type { AttentionItem, Board } from "@/api/types";
 import { Day } from "@/components/Day";
 import { TextLink } from "@/components/links";
 import { Section } from "@/components/Page";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
 
@@ -40,19 +41,17 @@ function Items({ board: { attention, clusters } }: { board: Board }) {
   return (
     <ScrollTable head={[t`Cluster`, t`Subject`, t`Problem`, t`Since`, t`Remedy`]} label={t`Needs attention`}>
       {attention.map((item) => (
-        <tr key={keyOf(item)}>
-          <td>
-            <TextLink params={{ clusterId: item.cluster_id }} to="/clusters/$clusterId">
-              {names.get(item.cluster_id)}
-            </TextLink>
-          </td>
+        <Row key={keyOf(item)}>
+          <TextLink params={{ clusterId: item.cluster_id }} to="/clusters/$clusterId">
+            {names.get(item.cluster_id)}
+          </TextLink>
           <td className="iotide-name">
             <Subject item={item} />
           </td>
           <td className="iotide-wrap">{item.words}</td>
-          <td>{item.since ? <Day at={item.since} /> : t`unknown`}</td>
+          {item.since ? <Day at={item.since} /> : t`unknown`}
           <td className="iotide-wrap">{item.remedy}</td>
-        </tr>
+        </Row>
       ))}
     </ScrollTable>
   );

@@ -6,6 +6,7 @@ import { Box, Stack, Text } from "@mantine/core";
 import type { ListedCampaign } from "@/api/types";
 import { TextLink } from "@/components/links";
 import { RowOriginBadge, SampleNote } from "@/components/Origin";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { When } from "@/components/When";
@@ -31,7 +32,7 @@ function CampaignRow({ campaign }: { campaign: ListedCampaign }) {
   const { counts } = campaign;
   const ended = counts.finished + counts.failed + counts.cancelled;
   return (
-    <tr>
+    <Row>
       <td className="iotide-name">
         <TextLink fw={600} params={{ campaignId: campaign.id }} to="/campaigns/$campaignId">
           {campaign.name}
@@ -41,25 +42,21 @@ function CampaignRow({ campaign }: { campaign: ListedCampaign }) {
         <StateBadge state={campaign.state} />
         <WaitsFor campaign={campaign} />
       </td>
-      <td>
-        <Box miw={140}>
-          <CampaignBar campaign={campaign} size="sm" />
-          <Text c="dimmed" size="xs">
-            <Trans>
-              {ended} of {ended + counts.waiting + counts.active} runs ended
-              {counts.failed > 0 && t`, ${counts.failed} failed`}
-            </Trans>
-          </Text>
-        </Box>
-      </td>
+      <Box miw={140}>
+        <CampaignBar campaign={campaign} size="sm" />
+        <Text c="dimmed" size="xs">
+          <Trans>
+            {ended} of {ended + counts.waiting + counts.active} runs ended
+            {counts.failed > 0 && t`, ${counts.failed} failed`}
+          </Trans>
+        </Text>
+      </Box>
       <td>
         {campaign.cluster_name} <RowOriginBadge clusterId={campaign.cluster_id} />
       </td>
-      <td>{campaign.owner}</td>
-      <td>
-        <When at={campaign.created_at} />
-      </td>
-    </tr>
+      {campaign.owner}
+      <When at={campaign.created_at} />
+    </Row>
   );
 }
 

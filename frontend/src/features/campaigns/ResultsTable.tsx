@@ -13,6 +13,7 @@ import { MeasuredValue } from "@/components/MeasuredValue";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Place } from "@/components/Place";
 import { Quantity } from "@/components/Quantity";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { ShowMore } from "@/components/ShowMore";
 import { useMayRun } from "@/components/session";
@@ -121,7 +122,7 @@ function GroupTable({ group, clusterId, onRepeats, said }: GroupTableProps) {
       </Title>
       <ScrollTable head={HEAD} label={title}>
         {group.rows.map((row) => (
-          <Row
+          <MeasuredRow
             clusterId={clusterId}
             key={`${row.cell.id} ${row.result.series_id}`}
             onRepeats={onRepeats}
@@ -138,11 +139,11 @@ interface RowProps extends Pick<GroupTableProps, "clusterId" | "onRepeats" | "sa
   readonly row: ResultRow;
 }
 
-function Row({ row, clusterId, onRepeats, said }: RowProps) {
+function MeasuredRow({ row, clusterId, onRepeats, said }: RowProps) {
   const { cell, result, what } = row;
   const { unit, n } = result;
   return (
-    <tr>
+    <Row>
       <td className="iotide-name">
         <Text
           data-export={JSON.stringify({
@@ -156,9 +157,7 @@ function Row({ row, clusterId, onRepeats, said }: RowProps) {
           {what}
         </Text>
       </td>
-      <td>
-        <MeasuredValue flags={result.flags} said={said} unit={unit} value={result.median} />
-      </td>
+      <MeasuredValue flags={result.flags} said={said} unit={unit} value={result.median} />
       <td>
         <Datum value={n}>
           <RunCount result={result} />
@@ -173,24 +172,22 @@ function Row({ row, clusterId, onRepeats, said }: RowProps) {
           >{t`Add`}</Button>
         )}
       </td>
-      <td>{n > 1 && <Quantity unit={unit} value={result.low} />}</td>
-      <td>{n > 1 && <Quantity unit={unit} value={result.high} />}</td>
+      {n > 1 && <Quantity unit={unit} value={result.low} />}
+      {n > 1 && <Quantity unit={unit} value={result.high} />}
       <td className="iotide-name">
         <Place of={cell} />
       </td>
-      <td>
-        <TextLink
-          params={{ clusterId }}
-          search={{
-            workload: cell.workload,
-            metric: result.metric,
-            series: [result.series_id],
-            cell: cell.id,
-          }}
-          to="/clusters/$clusterId/trend"
-        >{t`Trend`}</TextLink>
-      </td>
-    </tr>
+      <TextLink
+        params={{ clusterId }}
+        search={{
+          workload: cell.workload,
+          metric: result.metric,
+          series: [result.series_id],
+          cell: cell.id,
+        }}
+        to="/clusters/$clusterId/trend"
+      >{t`Trend`}</TextLink>
+    </Row>
   );
 }
 

@@ -7,6 +7,7 @@ import type { Timeline, TimelineLease, TimelineOrder } from "@/api/types";
 import { Datum } from "@/components/Datum";
 import { TextLink } from "@/components/links";
 import { Place } from "@/components/Place";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { formatExactTime, formatLogTime } from "@/lib/time";
@@ -58,7 +59,7 @@ function OrderRow({ order, now }: { order: TimelineOrder; now: number }) {
     );
   };
   return (
-    <tr>
+    <Row>
       <td>
         <TextLink fw={600} params={{ runId: order.run_id }} to="/runs/$runId">
           {order.run_id}
@@ -68,40 +69,32 @@ function OrderRow({ order, now }: { order: TimelineOrder; now: number }) {
       <td className="iotide-name">
         <Place of={{ node_names: [order.node_name], target_names: order.target_names }} />
       </td>
-      <td>
-        <StateBadge state={order.outcome ?? order.state} />
-      </td>
-      <td>
-        <LogTime at={order.offered_at} />
-      </td>
-      <td>{lasted("waiting")}</td>
-      <td>{lasted("preparing")}</td>
-      <td>{lasted("running", "broken")}</td>
-      <td>{lasted("uploading")}</td>
-    </tr>
+      <StateBadge state={order.outcome ?? order.state} />
+      <LogTime at={order.offered_at} />
+      {lasted("waiting")}
+      {lasted("preparing")}
+      {lasted("running", "broken")}
+      {lasted("uploading")}
+    </Row>
   );
 }
 
 function LeaseRow({ lease }: { lease: TimelineLease }) {
   return (
-    <tr>
+    <Row>
       <td className="iotide-name">
         {lease.kind} {lease.name}
       </td>
-      <td>
-        <Trans>
-          <TextLink params={{ runId: lease.run_id }} to="/runs/$runId">
-            run {lease.run_id}
-          </TextLink>{" "}
-          of {lease.campaign_name}
-        </Trans>
-      </td>
-      <td>{lease.mode === "exclusive" ? t`alone` : t`shared`}</td>
-      <td>
-        <LogTime at={lease.taken_at} />
-      </td>
-      <td>{lease.released_at === null ? t`held` : <LogTime at={lease.released_at} />}</td>
-    </tr>
+      <Trans>
+        <TextLink params={{ runId: lease.run_id }} to="/runs/$runId">
+          run {lease.run_id}
+        </TextLink>{" "}
+        of {lease.campaign_name}
+      </Trans>
+      {lease.mode === "exclusive" ? t`alone` : t`shared`}
+      <LogTime at={lease.taken_at} />
+      {lease.released_at === null ? t`held` : <LogTime at={lease.released_at} />}
+    </Row>
   );
 }
 

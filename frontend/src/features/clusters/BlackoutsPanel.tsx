@@ -9,6 +9,7 @@ import { AddButton } from "@/components/AddButton";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { formatExactTime } from "@/lib/time";
@@ -53,14 +54,12 @@ export default function BlackoutsPanel({ clusterId }: { clusterId: number }) {
 
 function BlackoutRow({ blackout }: { blackout: Blackout }) {
   return (
-    <tr>
-      <td>{formatExactTime(blackout.starts_at)}</td>
-      <td>{formatExactTime(blackout.ends_at)}</td>
+    <Row>
+      {formatExactTime(blackout.starts_at)}
+      {formatExactTime(blackout.ends_at)}
       <td className="iotide-wrap">{blackout.reason}</td>
-      <td>
-        <RemoveButton blackout={blackout} />
-      </td>
-    </tr>
+      <RemoveButton blackout={blackout} />
+    </Row>
   );
 }
 

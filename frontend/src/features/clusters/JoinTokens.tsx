@@ -8,6 +8,7 @@ import type { JoinToken } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { TextLink } from "@/components/links";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
@@ -66,38 +67,30 @@ function TokenRow({ token, nodeName, isBusy, onRevoke }: TokenRowProps) {
   const { id, uses_left } = token;
   const maker = token.made_by ?? t`somebody who is gone`;
   return (
-    <tr>
+    <Row>
       <td className="iotide-strong">{id}</td>
-      <td>{maker}</td>
-      <td>
-        <When at={token.created_at} />
-      </td>
-      <td>
-        <LetsIn nodeName={nodeName} token={token} />
-      </td>
-      <td>{uses_left}</td>
-      <td>
-        <When at={token.expires_at} />
-      </td>
-      <td>
-        <ConfirmButton
-          aria-label={t`Revoke join token ${id}`}
-          disabled={isBusy}
-          onConfirm={onRevoke}
-          question={{
-            title: t`Revoke join token ${id} of ${maker}?`,
-            body: plural(uses_left, {
-              one: "It would let # more host in. Nodes that it let in stay, and so do hosts that wait; this cannot be undone.",
-              other:
-                "It would let # more hosts in. Nodes that it let in stay, and so do hosts that wait; this cannot be undone.",
-            }),
-            yes: t`Revoke`,
-            no: t`Keep it`,
-          }}
-          size="compact-xs"
-        >{t`Revoke`}</ConfirmButton>
-      </td>
-    </tr>
+      {maker}
+      <When at={token.created_at} />
+      <LetsIn nodeName={nodeName} token={token} />
+      {uses_left}
+      <When at={token.expires_at} />
+      <ConfirmButton
+        aria-label={t`Revoke join token ${id}`}
+        disabled={isBusy}
+        onConfirm={onRevoke}
+        question={{
+          title: t`Revoke join token ${id} of ${maker}?`,
+          body: plural(uses_left, {
+            one: "It would let # more host in. Nodes that it let in stay, and so do hosts that wait; this cannot be undone.",
+            other:
+              "It would let # more hosts in. Nodes that it let in stay, and so do hosts that wait; this cannot be undone.",
+          }),
+          yes: t`Revoke`,
+          no: t`Keep it`,
+        }}
+        size="compact-xs"
+      >{t`Revoke`}</ConfirmButton>
+    </Row>
   );
 }
 

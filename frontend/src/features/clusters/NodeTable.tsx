@@ -7,6 +7,7 @@ import { useState } from "react";
 import type { NodeLine } from "@/api/types";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { TextLink } from "@/components/links";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { When } from "@/components/When";
@@ -37,7 +38,7 @@ export function NodeTable({ nodes }: { nodes: readonly NodeLine[] }) {
 
 function NodeRow({ node }: { node: NodeLine }) {
   return (
-    <tr>
+    <Row>
       <td>
         <TextLink fw={600} params={{ nodeId: node.id }} to="/nodes/$nodeId">
           {node.name}
@@ -69,9 +70,7 @@ function NodeRow({ node }: { node: NodeLine }) {
           </Text>
         ))}
       </td>
-      <td>
-        <When at={node.last_seen_at} />
-      </td>
+      <When at={node.last_seen_at} />
       <td style={{ minWidth: 200 }}>
         <NodeActivity idle={node.stuck.length > 0 ? "" : t`idle`} node={node} />
       </td>
@@ -81,11 +80,9 @@ function NodeRow({ node }: { node: NodeLine }) {
           <Text c="var(--mantine-color-error)" size="xs">{t`its clock is more than 1 s off`}</Text>
         )}
       </td>
-      <td>
-        <Text c="dimmed" size="sm">
-          {describeNode(node.facts)}
-        </Text>
-      </td>
-    </tr>
+      <Text c="dimmed" size="sm">
+        {describeNode(node.facts)}
+      </Text>
+    </Row>
   );
 }

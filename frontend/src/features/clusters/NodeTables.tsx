@@ -5,6 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Badge, Text } from "@mantine/core";
 import type { Node } from "@/api/types";
 import { Quantity } from "@/components/Quantity";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 
 export function ToolTable({ node }: { node: Node }) {
@@ -12,7 +13,7 @@ export function ToolTable({ node }: { node: Node }) {
   return (
     <ScrollTable head={[t`Workload`, t`Runs here`, t`Tool`]} label={t`Workloads of ${node.name}`}>
       {node.workloads.map(({ name, revision, available, tool_version, unavailable_because }) => (
-        <tr key={`${name} ${revision}`}>
+        <Row key={`${name} ${revision}`}>
           <td className="iotide-strong">
             {name}
             {revision > 1 && (
@@ -21,15 +22,13 @@ export function ToolTable({ node }: { node: Node }) {
               </Text>
             )}
           </td>
-          <td>
-            <Badge color={available ? "green" : "orange"} miw="max-content" tt="none" variant="light">
-              {available ? t`yes` : t`no`}
-            </Badge>
-          </td>
+          <Badge color={available ? "green" : "orange"} miw="max-content" tt="none" variant="light">
+            {available ? t`yes` : t`no`}
+          </Badge>
           <td className="iotide-wrap">
             {available ? (tool_version ?? t`needs none`) : (unavailable_because ?? t`unavailable`)}
           </td>
-        </tr>
+        </Row>
       ))}
     </ScrollTable>
   );
@@ -43,18 +42,14 @@ export function MountTable({ node }: { node: Node }) {
       label={t`Mounts of ${node.name}`}
     >
       {node.mounts.map((mount) => (
-        <tr key={mount.path}>
+        <Row key={mount.path}>
           <td className="iotide-name">{mount.path}</td>
-          <td>{mount.fstype}</td>
+          {mount.fstype}
           <td className="iotide-name">{mount.source}</td>
-          <td>
-            <Quantity unit="bytes" value={mount.total_bytes} />
-          </td>
-          <td>
-            <Quantity unit="bytes" value={mount.free_bytes} />
-          </td>
-          <td>{mount.approved ? t`yes` : t`no`}</td>
-        </tr>
+          <Quantity unit="bytes" value={mount.total_bytes} />
+          <Quantity unit="bytes" value={mount.free_bytes} />
+          {mount.approved ? t`yes` : t`no`}
+        </Row>
       ))}
     </ScrollTable>
   );

@@ -8,6 +8,7 @@ import { useState } from "react";
 import type { PendingNode } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { ErrorNotice } from "@/components/ErrorNotice";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
@@ -95,10 +96,8 @@ interface PendingRowProps {
 
 function PendingRow({ node, isTicked, onToggle }: PendingRowProps) {
   return (
-    <tr>
-      <td>
-        <Checkbox aria-label={t`Choose ${node.name}`} checked={isTicked} onChange={onToggle} />
-      </td>
+    <Row>
+      <Checkbox aria-label={t`Choose ${node.name}`} checked={isTicked} onChange={onToggle} />
       <td className="iotide-strong">
         {node.name}
         {node.role !== "compute" && (
@@ -107,24 +106,14 @@ function PendingRow({ node, isTicked, onToggle }: PendingRowProps) {
           </Text>
         )}
       </td>
-      <td>
-        <code>{node.fingerprint}</code>
-      </td>
-      <td>{node.address ?? t`unknown`}</td>
-      <td>
-        <Text c="dimmed" size="sm">
-          {describeNode(node.facts)}
-        </Text>
-      </td>
-      <td>
-        <AgentVersion standing={node.agent_standing} version={node.agent_version} />
-      </td>
-      <td>
-        <When at={node.asked_at} />
-      </td>
-      <td>
-        <When at={node.expires_at} />
-      </td>
-    </tr>
+      <code>{node.fingerprint}</code>
+      {node.address ?? t`unknown`}
+      <Text c="dimmed" size="sm">
+        {describeNode(node.facts)}
+      </Text>
+      <AgentVersion standing={node.agent_standing} version={node.agent_version} />
+      <When at={node.asked_at} />
+      <When at={node.expires_at} />
+    </Row>
   );
 }

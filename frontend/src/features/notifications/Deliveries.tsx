@@ -6,6 +6,7 @@ import { Stack, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Channel, Delivery } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { ShowMore } from "@/components/ShowMore";
 import { When } from "@/components/When";
@@ -44,17 +45,15 @@ export default function Deliveries({ channel }: { channel: Channel }) {
 function DeliveryRow({ delivery }: { delivery: Delivery }) {
   const last = delivery.attempts.at(-1);
   return (
-    <tr>
-      <td>
-        <When at={delivery.created_at} />
-      </td>
+    <Row>
+      <When at={delivery.created_at} />
       <td className="iotide-wrap">{delivery.subject}</td>
       <td>
         {delivery.state}
         {delivery.due_at && <When at={delivery.due_at} prefix={t`, next try `} />}
       </td>
-      <td>{delivery.attempts.length}</td>
+      {delivery.attempts.length}
       <td className="iotide-wrap">{last && (last.words ?? t`not known yet`)}</td>
-    </tr>
+    </Row>
   );
 }

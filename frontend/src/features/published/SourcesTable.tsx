@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import type { PublishedSource } from "@/api/types";
 import { TextLink } from "@/components/links";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 
 interface SourcesTableProps {
@@ -18,7 +19,7 @@ export function SourcesTable({ sources, chosen }: SourcesTableProps) {
       label={t`Published sources`}
     >
       {sources.map((source) => (
-        <tr aria-current={source.key === chosen || undefined} key={source.key}>
+        <Row aria-current={source.key === chosen || undefined} key={source.key}>
           <td className="iotide-name">
             <TextLink fw={600} search={{ source: source.key }} to="/published">
               {source.shows}
@@ -27,14 +28,12 @@ export function SourcesTable({ sources, chosen }: SourcesTableProps) {
           <td className="iotide-name">
             <Cited source={source} />
           </td>
-          <td>
-            {source.campaigns.map(({ campaign_id, cluster_name }) => (
-              <div key={campaign_id}>{cluster_name}</div>
-            ))}
-          </td>
-          <td>{source.campaigns[0]?.workload}</td>
-          <td>{source.campaigns.reduce((sum, { runs }) => sum + runs, 0)}</td>
-        </tr>
+          {source.campaigns.map(({ campaign_id, cluster_name }) => (
+            <div key={campaign_id}>{cluster_name}</div>
+          ))}
+          {source.campaigns[0]?.workload}
+          {source.campaigns.reduce((sum, { runs }) => sum + runs, 0)}
+        </Row>
       ))}
     </ScrollTable>
   );

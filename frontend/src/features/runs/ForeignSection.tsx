@@ -7,6 +7,7 @@ import type { ReactNode } from "react";
 import type { ForeignBefore, ForeignDuring, RunDetail } from "@/api/types";
 import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { formatDuration, formatNumber } from "@/lib/units";
 
@@ -117,18 +118,16 @@ function UnmeasuredRow({ node, when, besides }: UnmeasuredRowProps) {
 
 function DuringRow({ during, node }: { during: ForeignDuring; node: string }) {
   return (
-    <tr>
-      <td>{node}</td>
-      <td>
-        <Trans>{formatDuration(Math.round(during.seconds))} of the run</Trans>
-      </td>
+    <Row>
+      {node}
+      <Trans>{formatDuration(Math.round(during.seconds))} of the run</Trans>
       <td>{share(during.cpu_ratio)}</td>
       <td>{shareAndRate(during.storage_ratio, during.storage_bytes_per_second)}</td>
       <td>{shareAndRate(during.network_ratio, during.network_bytes_per_second)}</td>
       <td>{share(during.psi_cpu_ratio)}</td>
       <td>{share(during.psi_io_ratio)}</td>
       <td />
-    </tr>
+    </Row>
   );
 }
 

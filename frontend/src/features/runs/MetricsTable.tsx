@@ -6,6 +6,7 @@ import type { RunDetail, Sample } from "@/api/types";
 import { TextLink } from "@/components/links";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { useTitlesOf } from "@/components/optionTitles";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { type ExportRecord, spread } from "@/lib/exported";
 import { describeValues } from "@/lib/options";
@@ -22,7 +23,7 @@ export function MetricsTable({ run }: { run: RunDetail }) {
       )}
       <ScrollTable head={[t`Metric`, t`Value`, t`Better`, ""]} label={t`Metrics`}>
         {run.samples.map((sample) => (
-          <tr key={sample.id}>
+          <Row key={sample.id}>
             <td className="iotide-name">
               {sample.title}
               <Text c="dimmed" data-export={JSON.stringify(labelColumns(run, sample))} size="xs">
@@ -33,20 +34,18 @@ export function MetricsTable({ run }: { run: RunDetail }) {
             <td className={sample.superseded === null ? undefined : "iotide-superseded"}>
               <MeasuredValue flags={flagsOfNumber(run, sample)} unit={sample.unit} value={sample.value} />
             </td>
-            <td>{sample.better}</td>
-            <td>
-              <TextLink
-                params={{ clusterId: run.cluster_id }}
-                search={{
-                  workload: run.workload,
-                  metric: sample.metric,
-                  series: [sample.series_id],
-                  cell: run.cell_id,
-                }}
-                to="/clusters/$clusterId/trend"
-              >{t`Trend`}</TextLink>
-            </td>
-          </tr>
+            {sample.better}
+            <TextLink
+              params={{ clusterId: run.cluster_id }}
+              search={{
+                workload: run.workload,
+                metric: sample.metric,
+                series: [sample.series_id],
+                cell: run.cell_id,
+              }}
+              to="/clusters/$clusterId/trend"
+            >{t`Trend`}</TextLink>
+          </Row>
         ))}
       </ScrollTable>
     </>

@@ -8,6 +8,7 @@ import type { Queue } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
 import { Place } from "@/components/Place";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { queueQuery } from "./queries";
@@ -46,8 +47,8 @@ export function QueueTable({ clusterId }: { clusterId: number }) {
 
 function QueueRow({ run, place }: { run: QueuedRun; place: number }) {
   return (
-    <tr>
-      <td>{place}</td>
+    <Row>
+      {place}
       <td>
         <TextLink fw={600} params={{ runId: run.run_id }} to="/runs/$runId">
           {run.run_id}
@@ -66,14 +67,12 @@ function QueueRow({ run, place }: { run: QueuedRun; place: number }) {
           {run.owner}
         </Text>
       </td>
-      <td>{run.priority}</td>
+      {run.priority}
       <td className="iotide-name">
         <Place of={run} />
       </td>
       <td className="iotide-wrap">{run.waiting_because}</td>
-      <td>
-        <When at={run.created_at} />
-      </td>
-    </tr>
+      <When at={run.created_at} />
+    </Row>
   );
 }

@@ -9,6 +9,7 @@ import { Loaded } from "@/components/Loaded";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { describeValues } from "@/lib/options";
@@ -51,29 +52,25 @@ function ReadingRows({ reading, counts, workload }: ReadingRowsProps) {
   const [isOpen, setIsOpen] = useState(false);
   return (
     <Fragment>
-      <tr>
-        <td>{reading.ordinal}</td>
-        <td>{reading.workload_revision}</td>
-        <td>{reading.parser_version ?? t`unknown`}</td>
-        <td>
-          <When at={reading.read_at} />
-        </td>
-        <td>{reading.read_by ?? t`the node`}</td>
-        <td>{counts ? t`counts` : t`former`}</td>
-        <td>
-          {!counts && (
-            <Button
-              aria-expanded={isOpen}
-              aria-label={t`${isOpen ? "Hide" : "Show"} the numbers of reading ${reading.ordinal}`}
-              onClick={() => setIsOpen(!isOpen)}
-              size="compact-xs"
-              variant="default"
-            >
-              {isOpen ? t`Hide` : t`Show`}
-            </Button>
-          )}
-        </td>
-      </tr>
+      <Row>
+        {reading.ordinal}
+        {reading.workload_revision}
+        {reading.parser_version ?? t`unknown`}
+        <When at={reading.read_at} />
+        {reading.read_by ?? t`the node`}
+        {counts ? t`counts` : t`former`}
+        {!counts && (
+          <Button
+            aria-expanded={isOpen}
+            aria-label={t`${isOpen ? "Hide" : "Show"} the numbers of reading ${reading.ordinal}`}
+            onClick={() => setIsOpen(!isOpen)}
+            size="compact-xs"
+            variant="default"
+          >
+            {isOpen ? t`Hide` : t`Show`}
+          </Button>
+        )}
+      </Row>
       {isOpen && (
         <tr>
           <td colSpan={HEAD.length}>
@@ -101,17 +98,15 @@ function FormerNumbers({ reading, workload }: { reading: Reading; workload: stri
           maxHeight={320}
         >
           {samples.map((sample) => (
-            <tr key={`${sample.metric} ${JSON.stringify(sample.labels)} ${sample.target_id}`}>
+            <Row key={`${sample.metric} ${JSON.stringify(sample.labels)} ${sample.target_id}`}>
               <td className="iotide-name">
                 {sample.title}
                 <Text c="dimmed" size="xs">
                   {describeValues(sample.labels, titleOf)}
                 </Text>
               </td>
-              <td>
-                <Quantity unit={sample.unit} value={sample.value} />
-              </td>
-            </tr>
+              <Quantity unit={sample.unit} value={sample.value} />
+            </Row>
           ))}
         </ScrollTable>
       )}

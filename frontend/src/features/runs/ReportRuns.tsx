@@ -7,6 +7,7 @@ import type { Flag, Run } from "@/api/types";
 import { FLAG_WORDS } from "@/components/flagWords";
 import { Loaded } from "@/components/Loaded";
 import { PaperTable } from "@/components/PaperTable";
+import { Row } from "@/components/Row";
 import { RunLinks } from "@/components/RunLinks";
 import { optionValue } from "@/lib/options";
 import { MOST_REPORTED_RUNS, reportedRunsQuery, runQuery } from "./queries";
@@ -54,18 +55,16 @@ function Flags({ runs }: { runs: readonly Run[] }) {
         const alike = flagged.filter(({ flag }) => flag.code === code);
         const [first] = alike;
         return (
-          <tr key={code}>
+          <Row key={code}>
             <td className="strong">{FLAG_WORDS[code].title}</td>
             <td>
               {FLAG_WORDS[code].meaning}
               {alike.some(({ flag }) => flag.effect === "rejected") && t`; such a run counts in no number`}
             </td>
-            <td>{first?.flag.limit}</td>
-            <td>{first?.flag.measured}</td>
-            <td>
-              <RunLinks ids={[...new Set(alike.map(({ run }) => run.id))].sort((a, b) => a - b)} />
-            </td>
-          </tr>
+            {first?.flag.limit}
+            {first?.flag.measured}
+            <RunLinks ids={[...new Set(alike.map(({ run }) => run.id))].sort((a, b) => a - b)} />
+          </Row>
         );
       })}
     </PaperTable>
@@ -81,16 +80,12 @@ function Endings({ runs }: { runs: readonly Run[] }) {
   return (
     <PaperTable head={[t`Run`, t`How`, t`Why`]} label={t`Runs without a result`}>
       {ended.map((run) => (
-        <tr key={run.id}>
-          <td>
-            <RunLinks ids={[run.id]} />
-          </td>
-          <td>{run.state === "finished" ? t`rejected` : run.state}</td>
-          <td>
-            {run.reason ??
-              run.flags.map(({ code, measured }) => `${FLAG_WORDS[code].title}: ${measured}`).join("; ")}
-          </td>
-        </tr>
+        <Row key={run.id}>
+          <RunLinks ids={[run.id]} />
+          {run.state === "finished" ? t`rejected` : run.state}
+          {run.reason ??
+            run.flags.map(({ code, measured }) => `${FLAG_WORDS[code].title}: ${measured}`).join("; ")}
+        </Row>
       ))}
     </PaperTable>
   );

@@ -6,6 +6,7 @@ import { useQuery } from "@tanstack/react-query";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
 import { Place } from "@/components/Place";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { campaignQueueQuery } from "./queries";
 
@@ -19,17 +20,15 @@ export function WaitingRuns({ clusterId, campaignId }: { clusterId: number; camp
         <Stack gap={4}>
           <ScrollTable head={HEAD} label={t`Why runs wait`}>
             {runs.map((run) => (
-              <tr key={run.run_id}>
-                <td>
-                  <TextLink fw={600} params={{ runId: run.run_id }} to="/runs/$runId">
-                    {run.run_id}
-                  </TextLink>
-                </td>
+              <Row key={run.run_id}>
+                <TextLink fw={600} params={{ runId: run.run_id }} to="/runs/$runId">
+                  {run.run_id}
+                </TextLink>
                 <td className="iotide-name">
                   <Place of={run} />
                 </td>
                 <td className="iotide-wrap">{run.waiting_because}</td>
-              </tr>
+              </Row>
             ))}
           </ScrollTable>
           <Text c="dimmed" size="sm">

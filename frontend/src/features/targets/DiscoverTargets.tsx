@@ -9,6 +9,7 @@ import type { Candidate, TargetInput } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
 import { Quantity } from "@/components/Quantity";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { candidatesQuery, createTarget, joinTarget } from "./queries";
 
@@ -129,7 +130,7 @@ function CandidateTable({ candidates, names, onNames }: CandidateTableProps) {
       label={t`Discovered mounts`}
     >
       {candidates.map((candidate) => (
-        <tr key={keyOf(candidate)}>
+        <Row key={keyOf(candidate)}>
           <td className="iotide-name">
             <Checkbox
               checked={names.has(keyOf(candidate))}
@@ -139,22 +140,20 @@ function CandidateTable({ candidates, names, onNames }: CandidateTableProps) {
               }
             />
           </td>
-          <td>
-            {candidate.joins ? (
-              <Text size="sm">
-                <Trans>joins {candidate.joins.name}</Trans>
-              </Text>
-            ) : (
-              <TextInput
-                aria-label={t`Name of the target for ${pathOf(candidate)}`}
-                miw={170}
-                disabled={!names.has(keyOf(candidate))}
-                onChange={(event) => setName(keyOf(candidate), event.currentTarget.value)}
-                size="xs"
-                value={names.get(keyOf(candidate)) ?? candidate.suggested_name}
-              />
-            )}
-          </td>
+          {candidate.joins ? (
+            <Text size="sm">
+              <Trans>joins {candidate.joins.name}</Trans>
+            </Text>
+          ) : (
+            <TextInput
+              aria-label={t`Name of the target for ${pathOf(candidate)}`}
+              miw={170}
+              disabled={!names.has(keyOf(candidate))}
+              onChange={(event) => setName(keyOf(candidate), event.currentTarget.value)}
+              size="xs"
+              value={names.get(keyOf(candidate)) ?? candidate.suggested_name}
+            />
+          )}
           <td className="iotide-wrap">
             <Trans>
               {candidate.fstype} on {[...new Set(candidate.places.map(({ source }) => source))].join(", ")}
@@ -169,13 +168,9 @@ function CandidateTable({ candidates, names, onNames }: CandidateTableProps) {
           <td className="iotide-wrap">
             {candidate.places.map((place) => placeName(place, candidate)).join(", ")}
           </td>
-          <td>
-            <Quantity unit="bytes" value={least(candidate.places.map(({ total_bytes }) => total_bytes))} />
-          </td>
-          <td>
-            <Quantity unit="bytes" value={least(candidate.places.map(({ free_bytes }) => free_bytes))} />
-          </td>
-        </tr>
+          <Quantity unit="bytes" value={least(candidate.places.map(({ total_bytes }) => total_bytes))} />
+          <Quantity unit="bytes" value={least(candidate.places.map(({ free_bytes }) => free_bytes))} />
+        </Row>
       ))}
     </ScrollTable>
   );

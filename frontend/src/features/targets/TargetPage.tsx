@@ -15,6 +15,7 @@ import { TextLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
 import { PlaceTrail } from "@/components/PlaceTrail";
 import { Quantity } from "@/components/Quantity";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StuckNote } from "@/components/StuckNote";
 import { useMay } from "@/components/session";
@@ -129,7 +130,7 @@ function PlaceTable({ places, target }: { places: readonly TargetPlace[]; target
       label={t`Mounts`}
     >
       {places.map(({ mount, ...place }) => (
-        <tr key={place.node_id}>
+        <Row key={place.node_id}>
           <td className="iotide-strong">
             <TextLink params={{ nodeId: place.node_id }} to="/nodes/$nodeId">
               {place.node_name}
@@ -141,17 +142,11 @@ function PlaceTable({ places, target }: { places: readonly TargetPlace[]; target
               {problems.get(place.node_id)}
             </Text>
           </td>
-          <td>{mount ? t`${mount.fstype} on ${mount.source}` : t`nothing`}</td>
-          <td>
-            <Quantity unit="bytes" value={mount?.total_bytes ?? null} />
-          </td>
-          <td>
-            <Used free={mount?.free_bytes} label={t`Space used`} total={mount?.total_bytes} />
-          </td>
-          <td>
-            <Used free={mount?.free_inodes} label={t`Inodes used`} total={mount?.total_inodes} />
-          </td>
-        </tr>
+          {mount ? t`${mount.fstype} on ${mount.source}` : t`nothing`}
+          <Quantity unit="bytes" value={mount?.total_bytes ?? null} />
+          <Used free={mount?.free_bytes} label={t`Space used`} total={mount?.total_bytes} />
+          <Used free={mount?.free_inodes} label={t`Inodes used`} total={mount?.total_inodes} />
+        </Row>
       ))}
     </ScrollTable>
   );

@@ -7,6 +7,7 @@ import { DrainNote } from "@/components/drain/DrainNote";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
 import { Quantity } from "@/components/Quantity";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { targetsQuery } from "./queries";
 
@@ -29,7 +30,7 @@ export function TargetsOfNode({ clusterId, nodeId }: TargetsOfNodeProps) {
       {(rows) => (
         <ScrollTable head={[t`Target`, t`Path`, t`File system`, t`Free`]} label={t`Targets on it`}>
           {rows.map(({ target, mount }) => (
-            <tr key={target.id}>
+            <Row key={target.id}>
               <td className="iotide-name">
                 <TextLink fw={600} params={{ targetId: target.id }} to="/targets/$targetId">
                   {target.name}
@@ -42,11 +43,9 @@ export function TargetsOfNode({ clusterId, nodeId }: TargetsOfNodeProps) {
                 )}
               </td>
               <td className="iotide-name">{mount.path}</td>
-              <td>{mount.fstype}</td>
-              <td>
-                <Quantity unit="bytes" value={mount.free_bytes} />
-              </td>
-            </tr>
+              {mount.fstype}
+              <Quantity unit="bytes" value={mount.free_bytes} />
+            </Row>
           ))}
         </ScrollTable>
       )}

@@ -13,6 +13,7 @@ import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
 import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { retireTarget, targetsQuery } from "./queries";
@@ -73,14 +74,14 @@ function TargetRow({ target }: { target: Target }) {
   const free = target.mounts.map(({ free_bytes }) => free_bytes).filter((bytes) => bytes !== null);
   const problems = target.mounts.filter(({ problem }) => problem);
   return (
-    <tr>
+    <Row>
       <td className="iotide-strong">
         <TextLink params={{ targetId: target.id }} to="/targets/$targetId">
           {target.name}
         </TextLink>
         <DrainNote drain={target.drain} />
       </td>
-      <td>{target.path}</td>
+      {target.path}
       <td>
         {kinds.join(", ")}
         <Text c="dimmed" size="xs">
@@ -95,22 +96,18 @@ function TargetRow({ target }: { target: Target }) {
           </Text>
         ))}
       </td>
-      <td>
-        <Quantity unit="bytes" value={free.length > 0 ? Math.min(...free) : null} />
-      </td>
-      <td>
-        <Group gap="xs" wrap="nowrap">
-          <DrainButton
-            clusterId={target.cluster_id}
-            drain={target.drain}
-            name={t`target ${target.name}`}
-            size="compact-xs"
-            subject={{ kind: "target", id: target.id }}
-          />
-          <RetireButton target={target} />
-        </Group>
-      </td>
-    </tr>
+      <Quantity unit="bytes" value={free.length > 0 ? Math.min(...free) : null} />
+      <Group gap="xs" wrap="nowrap">
+        <DrainButton
+          clusterId={target.cluster_id}
+          drain={target.drain}
+          name={t`target ${target.name}`}
+          size="compact-xs"
+          subject={{ kind: "target", id: target.id }}
+        />
+        <RetireButton target={target} />
+      </Group>
+    </Row>
   );
 }
 

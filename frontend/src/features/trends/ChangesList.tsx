@@ -14,6 +14,7 @@ import { TextLink } from "@/components/links";
 import { RowOriginBadge, SampleNote } from "@/components/Origin";
 import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
 import { ShowMore } from "@/components/ShowMore";
@@ -142,7 +143,7 @@ function ChangeRow({ found, clusterName, reach }: ChangeRowProps) {
   const { series, change } = found;
   const shift = shiftOf(change);
   return (
-    <tr>
+    <Row>
       <td className="iotide-wrap">
         <SeriesName
           cellId={change.cell_id}
@@ -168,19 +169,13 @@ function ChangeRow({ found, clusterName, reach }: ChangeRowProps) {
           </Trans>
         </Text>
       </td>
-      <td>
-        <Quantity unit={series.unit} value={change.median_before} />
-      </td>
-      <td>
-        <Quantity unit={series.unit} value={change.median_after} />
-      </td>
-      <td>
-        <Datum value={change.p_value}>{formatP(change.p_value)}</Datum>
-      </td>
+      <Quantity unit={series.unit} value={change.median_before} />
+      <Quantity unit={series.unit} value={change.median_after} />
+      <Datum value={change.p_value}>{formatP(change.p_value)}</Datum>
       <td className="iotide-wrap">
         <Events found={found} />
       </td>
-    </tr>
+    </Row>
   );
 }
 

@@ -7,6 +7,7 @@ import type { SeriesAnalysis, SeriesChange } from "@/api/types";
 import { Datum } from "@/components/Datum";
 import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { formatP, type Unit } from "@/lib/units";
@@ -80,20 +81,16 @@ interface NoiseRowProps {
 
 function NoiseRow({ name, noise }: NoiseRowProps) {
   return (
-    <tr>
+    <Row>
       <td className="iotide-name">{name}</td>
       <td className="iotide-wrap">
         {noise.words}
         {noise.confirmed_at === null && <Unconfirmed />}
       </td>
-      <td>
-        <When at={noise.at} />
-      </td>
+      <When at={noise.at} />
       <td colSpan={2} />
-      <td>
-        <Datum value={noise.p_value}>{formatP(noise.p_value)}</Datum>
-      </td>
-    </tr>
+      <Datum value={noise.p_value}>{formatP(noise.p_value)}</Datum>
+    </Row>
   );
 }
 
@@ -118,31 +115,23 @@ interface ChangeRowProps {
 
 function ChangeRow({ name, unit, change, onChoose }: ChangeRowProps) {
   return (
-    <tr>
+    <Row>
       <td className="iotide-name">{name}</td>
       <td className="iotide-wrap">
         {change.words}
         {change.confirmed_at === null && <Unconfirmed />}
       </td>
-      <td>
-        <Anchor
-          component="button"
-          onClick={() => onChoose({ seriesId: change.series_id, cellId: change.cell_id })}
-          size="sm"
-          type="button"
-        >
-          <When at={change.at} />
-        </Anchor>
-      </td>
-      <td>
-        <Quantity unit={unit} value={change.median_before} />
-      </td>
-      <td>
-        <Quantity unit={unit} value={change.median_after} />
-      </td>
-      <td>
-        <Datum value={change.p_value}>{formatP(change.p_value)}</Datum>
-      </td>
-    </tr>
+      <Anchor
+        component="button"
+        onClick={() => onChoose({ seriesId: change.series_id, cellId: change.cell_id })}
+        size="sm"
+        type="button"
+      >
+        <When at={change.at} />
+      </Anchor>
+      <Quantity unit={unit} value={change.median_before} />
+      <Quantity unit={unit} value={change.median_after} />
+      <Datum value={change.p_value}>{formatP(change.p_value)}</Datum>
+    </Row>
   );
 }

@@ -5,6 +5,7 @@ import { Anchor } from "@mantine/core";
 import { Datum } from "@/components/Datum";
 import { RemoveEventButton } from "@/components/events/RemoveEventButton";
 import { Section } from "@/components/Page";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { formatP } from "@/lib/units";
@@ -36,32 +37,28 @@ export function EventsSection({ lines, analyses, chosenId, pointedAtId, onChoose
         maxHeight={440}
       >
         {newestFirst.map(({ name, id, event, words, p_value }) => (
-          <tr
+          <Row
             data-chosen={event.id === chosenId || undefined}
             data-pointed-at={event.id === pointedAtId || undefined}
             key={`${event.id} ${id}`}
           >
-            <td>
-              <Anchor
-                aria-pressed={event.id === chosenId}
-                component="button"
-                onClick={() => onChoose(event.id === chosenId ? undefined : event.id)}
-                size="sm"
-                title={t`Point it out in the chart`}
-                type="button"
-              >
-                <When at={event.at} />
-              </Anchor>
-            </td>
+            <Anchor
+              aria-pressed={event.id === chosenId}
+              component="button"
+              onClick={() => onChoose(event.id === chosenId ? undefined : event.id)}
+              size="sm"
+              title={t`Point it out in the chart`}
+              type="button"
+            >
+              <When at={event.at} />
+            </Anchor>
             <td className="iotide-wrap">{event.text}</td>
-            <td>{event.told_by ?? t`runs`}</td>
+            {event.told_by ?? t`runs`}
             <td className="iotide-name">{name}</td>
             <td className="iotide-wrap">{words}</td>
-            <td>{p_value !== null && <Datum value={p_value}>{formatP(p_value)}</Datum>}</td>
-            <td>
-              <RemoveEventButton event={event} />
-            </td>
-          </tr>
+            {p_value !== null && <Datum value={p_value}>{formatP(p_value)}</Datum>}
+            <RemoveEventButton event={event} />
+          </Row>
         ))}
       </ScrollTable>
     </Section>

@@ -11,6 +11,7 @@ import { useDescriber } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { Place } from "@/components/Place";
 import { Quantity } from "@/components/Quantity";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { formatEstimate, formatP } from "@/lib/units";
 
@@ -107,7 +108,7 @@ function Matrix({ preview }: { preview: Preview }) {
         maxHeight={320}
       >
         {cells.map((cell) => (
-          <tr key={cell.ordinal}>
+          <Row key={cell.ordinal}>
             <td className="iotide-name">
               <Place of={cell} />
               {cell.sender_name && (
@@ -121,19 +122,15 @@ function Matrix({ preview }: { preview: Preview }) {
                 </Text>
               )}
             </td>
-            <td>{cell.workload}</td>
+            {cell.workload}
             <td className="iotide-wrap">{describeCell(cell)}</td>
-            <td>
-              <Quantity unit="bytes" value={cell.bytes_needed} />
-            </td>
-            <td>
-              <Datum unit="seconds" value={cell.run_seconds_estimated}>
-                {cell.run_seconds_estimated === null
-                  ? t`unknown`
-                  : t`about ${formatEstimate(cell.run_seconds_estimated)}`}
-              </Datum>
-            </td>
-          </tr>
+            <Quantity unit="bytes" value={cell.bytes_needed} />
+            <Datum unit="seconds" value={cell.run_seconds_estimated}>
+              {cell.run_seconds_estimated === null
+                ? t`unknown`
+                : t`about ${formatEstimate(cell.run_seconds_estimated)}`}
+            </Datum>
+          </Row>
         ))}
       </ScrollTable>
       {cells.length < cell_count && (

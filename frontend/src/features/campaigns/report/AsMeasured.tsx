@@ -6,6 +6,7 @@ import type { Conduct, ConductLine } from "@/api/types";
 import { conductQuery } from "@/components/conductQueries";
 import { Loaded } from "@/components/Loaded";
 import { PaperTable } from "@/components/PaperTable";
+import { Row } from "@/components/Row";
 import { RunLinks } from "@/components/RunLinks";
 
 export function AsMeasured({ campaignId }: { campaignId: number }) {
@@ -35,20 +36,18 @@ export function ConductTable({ found }: { found: Conduct }) {
     <PaperTable head={[t`What`, t`As it was`, t`Runs`]} label={t`As measured`}>
       {topics.flatMap(([topic, lines]) =>
         lines.map((line) => (
-          <tr key={`${topic} ${line.words}`}>
+          <Row key={`${topic} ${line.words}`}>
             <td className="strong">{topic}</td>
-            <td>{line.words}</td>
-            <td>
-              {line.runs === found.runs ? (
-                t`all ${found.runs}`
-              ) : (
-                <>
-                  {t`${line.runs} of ${found.runs}`}: <RunLinks ids={line.run_ids} />
-                  {line.runs > line.run_ids.length && t` and ${line.runs - line.run_ids.length} more`}
-                </>
-              )}
-            </td>
-          </tr>
+            {line.words}
+            {line.runs === found.runs ? (
+              t`all ${found.runs}`
+            ) : (
+              <>
+                {t`${line.runs} of ${found.runs}`}: <RunLinks ids={line.run_ids} />
+                {line.runs > line.run_ids.length && t` and ${line.runs - line.run_ids.length} more`}
+              </>
+            )}
+          </Row>
         )),
       )}
     </PaperTable>

@@ -6,6 +6,7 @@ import type { Cell, CellResult } from "@/api/types";
 import { cautionsOf } from "@/components/flagWords";
 import { useTitlesOf } from "@/components/optionTitles";
 import { PaperTable } from "@/components/PaperTable";
+import { Row } from "@/components/Row";
 import { RunLinks } from "@/components/RunLinks";
 import { useUnitsWords } from "@/components/UnitsNote";
 import { formatValue } from "@/lib/units";
@@ -39,38 +40,34 @@ function GroupTable({ group }: { group: ResultGroup }) {
       <h3>{title}</h3>
       <PaperTable head={HEAD} label={title}>
         {group.rows.map((row) => (
-          <Row key={`${row.cell.id} ${row.result.series_id}`} row={row} />
+          <MeasuredRow key={`${row.cell.id} ${row.result.series_id}`} row={row} />
         ))}
       </PaperTable>
     </section>
   );
 }
 
-function Row({ row: { cell, result, what } }: { row: ResultRow }) {
+function MeasuredRow({ row: { cell, result, what } }: { row: ResultRow }) {
   const { n, unit, median, low, high, tier, variation_ratio: variation } = result;
   const cautions = cautionsOf(result.flags);
   const variant = cell.variant ? t`, in ${cell.variant}` : "";
   return (
-    <tr>
-      <td>{what || t`all alike`}</td>
-      <td>
-        <Trans>
-          {cell.node_names.join(", ")} on {cell.target_names.join(", ")}
-          {variant}
-        </Trans>
-      </td>
+    <Row>
+      {what || t`all alike`}
+      <Trans>
+        {cell.node_names.join(", ")} on {cell.target_names.join(", ")}
+        {variant}
+      </Trans>
       <td className={cautions.length > 0 ? "quiet number" : "strong number"}>
         {formatValue(median, unit)}
         {cautions.length > 0 && <div className="cautions">{cautions.join(", ")}</div>}
       </td>
       <td className="number">{n > 1 ? formatValue(low, unit) : t`one run`}</td>
       <td className="number">{n > 1 ? formatValue(high, unit) : t`one run`}</td>
-      <td>{n}</td>
-      <td>{variation === null ? noSpread(tier) : formatValue(variation, "ratio")}</td>
-      <td>
-        <RunLinks ids={cell.counted_runs} />
-      </td>
-    </tr>
+      {n}
+      {variation === null ? noSpread(tier) : formatValue(variation, "ratio")}
+      <RunLinks ids={cell.counted_runs} />
+    </Row>
   );
 }
 

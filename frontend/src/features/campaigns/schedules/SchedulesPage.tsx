@@ -10,6 +10,7 @@ import { Loaded } from "@/components/Loaded";
 import { ButtonLink, TextLink } from "@/components/links";
 import { RowOriginBadge, SampleNote } from "@/components/Origin";
 import { Page, Section } from "@/components/Page";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { LoggedIn, useIsLoggedIn, useMay } from "@/components/session";
@@ -63,7 +64,7 @@ function NoSchedule() {
 function ScheduleRow({ schedule }: { schedule: ListedSchedule }) {
   const isLoggedIn = useIsLoggedIn();
   return (
-    <tr>
+    <Row>
       <td className="iotide-name">
         {isLoggedIn ? (
           <TextLink fw={600} search={{ schedule: schedule.id }} to="/campaigns/new">
@@ -76,9 +77,7 @@ function ScheduleRow({ schedule }: { schedule: ListedSchedule }) {
           {schedule.owner}
         </Text>
       </td>
-      <td>
-        <StateBadge state={schedule.state} />
-      </td>
+      <StateBadge state={schedule.state} />
       <td className="iotide-wrap">
         <Last firing={schedule.last_firing} />
       </td>
@@ -96,10 +95,8 @@ function ScheduleRow({ schedule }: { schedule: ListedSchedule }) {
       <td>
         {schedule.cluster_name} <RowOriginBadge clusterId={schedule.cluster_id} />
       </td>
-      <td>
-        <Actions schedule={schedule} />
-      </td>
-    </tr>
+      <Actions schedule={schedule} />
+    </Row>
   );
 }
 

@@ -11,6 +11,7 @@ import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
 import { Section } from "@/components/Page";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
@@ -100,31 +101,27 @@ function UseLink({
 function ManagedRow({ template }: { template: ListedTemplate }) {
   const remove = useMutation(removeTemplate);
   return (
-    <tr>
-      <td>
-        <RenameForm key={template.name} template={template} />
-      </td>
+    <Row>
+      <RenameForm key={template.name} template={template} />
       <td>
         <When at={template.changed_at} />
         <Text c="dimmed" size="xs">
           {template.owner ?? t`by nobody who is still here`}
         </Text>
       </td>
-      <td>
-        <ConfirmButton
-          aria-label={t`Delete template ${template.name}`}
-          loading={remove.isPending}
-          onConfirm={() => remove.mutate(template.id)}
-          question={{
-            title: t`Delete template ${template.name}?`,
-            body: t`Campaigns and schedules that began with it stay as they are.`,
-            yes: t`Delete the template`,
-            no: t`Keep it`,
-          }}
-          size="compact-xs"
-        >{t`Delete`}</ConfirmButton>
-      </td>
-    </tr>
+      <ConfirmButton
+        aria-label={t`Delete template ${template.name}`}
+        loading={remove.isPending}
+        onConfirm={() => remove.mutate(template.id)}
+        question={{
+          title: t`Delete template ${template.name}?`,
+          body: t`Campaigns and schedules that began with it stay as they are.`,
+          yes: t`Delete the template`,
+          no: t`Keep it`,
+        }}
+        size="compact-xs"
+      >{t`Delete`}</ConfirmButton>
+    </Row>
   );
 }
 
