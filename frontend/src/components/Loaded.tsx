@@ -19,7 +19,7 @@ export interface Query<Data> {
 interface LoadedProps<Data> {
   readonly query: Query<Data>;
   readonly children: (data: Data) => ReactNode;
-  /** Shown instead of the children where `isEmpty` says that there is nothing yet. */
+  /** Shown instead of the children where there is nothing yet: a list without entries, or what `isEmpty` says. */
   readonly empty?: ReactNode;
   readonly isEmpty?: (data: Data) => boolean;
   /** Number of grey lines shown while it loads. */
@@ -31,10 +31,11 @@ export function Loaded<Data>({ query, children, empty, isEmpty, lines = 3 }: Loa
     if (query.error) return <ErrorNotice error={query.error} onRetry={query.refetch} />;
     return <Loading lines={lines} />;
   }
+  const isListEmpty = empty !== undefined && Array.isArray(query.data) && query.data.length === 0;
   return (
     <>
       {query.isRefetchError && query.error && <NotFresh at={query.dataUpdatedAt} error={query.error} />}
-      {isEmpty?.(query.data) ? empty : children(query.data)}
+      {(isEmpty?.(query.data) ?? isListEmpty) ? empty : children(query.data)}
     </>
   );
 }

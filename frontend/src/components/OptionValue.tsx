@@ -3,12 +3,7 @@
 import { plainCell } from "@/lib/exported";
 import { optionValue } from "@/lib/options";
 
-interface OptionValueProps {
-  readonly name: string;
-  readonly value: unknown;
-}
-
-export function OptionValue({ name, value }: OptionValueProps) {
+export function OptionValue({ name, value }: { name: string; value: unknown }) {
   const columns = { value: plainCell(value), unit: typeof value === "number" ? unitOf(name) : null };
   return <span data-export={JSON.stringify(columns)}>{optionValue(name, value)}</span>;
 }

@@ -3,12 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { exactValue, formatValue, type Unit } from "@/lib/units";
 
-interface QuantityProps {
-  readonly value: number | null;
-  readonly unit: Unit;
-}
-
-export function Quantity({ value, unit }: QuantityProps) {
+export function Quantity({ value, unit }: { value: number | null; unit: Unit }) {
   if (value === null) return <span data-export='{"value":null}'>{t`unknown`}</span>;
   return (
     <data className="iotide-number" data-unit={unit} title={exactValue(value, unit)} value={value}>

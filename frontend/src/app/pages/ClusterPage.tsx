@@ -39,7 +39,7 @@ export function ClusterPage({ title, clusterId, onChoose, actions, children }: C
       }
       title={title(chosen?.name ?? String(clusterId ?? ""))}
     >
-      <Loaded empty={<NoCluster />} isEmpty={(rows) => rows.length === 0} lines={8} query={clusters}>
+      <Loaded empty={<NoCluster />} lines={8} query={clusters}>
         {() =>
           chosen ? (
             <ClusterTitles clusterId={chosen.id}>{children(chosen)}</ClusterTitles>
@@ -69,7 +69,7 @@ export function ClustersPage({ title, clusterId, onChoose, children }: ClustersP
       actions={<ClusterFilter clusterId={clusterId} clusters={clusters.data ?? []} onChoose={onChoose} />}
       title={title}
     >
-      <Loaded empty={<NoCluster />} isEmpty={(rows) => rows.length === 0} lines={8} query={clusters}>
+      <Loaded empty={<NoCluster />} lines={8} query={clusters}>
         {(rows) => <ClusterTitles clusterId={clusterId}>{children(rows)}</ClusterTitles>}
       </Loaded>
     </Page>

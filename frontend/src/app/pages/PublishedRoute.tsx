@@ -32,7 +32,7 @@ export default function PublishedRoute() {
   const sources = useQuery(publishedSourcesQuery);
   return (
     <Page title={t`Published results`}>
-      <Loaded empty={<NothingLoaded />} isEmpty={(found) => found.length === 0} lines={8} query={sources}>
+      <Loaded empty={<NothingLoaded />} lines={8} query={sources}>
         {(found) => {
           const chosen = chooseSource(found, key, cluster);
           return (

@@ -46,7 +46,7 @@ export default function SurfacesRoute() {
   useQuery({ ...surfaceQuery({ a: a ?? "", b, metric, operation }), enabled: a !== undefined });
   return (
     <Page title={t`Surfaces`}>
-      <Loaded empty={<NothingYet />} isEmpty={(found) => found.length === 0} lines={8} query={sources}>
+      <Loaded empty={<NothingYet />} lines={8} query={sources}>
         {(found) => {
           const first = a ?? found[0]?.source;
           return (

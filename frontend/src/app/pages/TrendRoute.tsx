@@ -40,7 +40,6 @@ export default function TrendRoute() {
       {() => (
         <Loaded
           empty={<Text c="dimmed">{t`No agent of this cluster has announced a workload yet.`}</Text>}
-          isEmpty={(rows) => rows.length === 0}
           lines={8}
           query={workloads}
         >

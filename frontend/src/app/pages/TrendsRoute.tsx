@@ -18,7 +18,7 @@ export default function TrendsRoute() {
         description={t`How each metric went over time, one dot a cell of a campaign.`}
         title={t`Clusters`}
       >
-        <Loaded empty={<NoCluster />} isEmpty={(rows) => rows.length === 0} query={clusters}>
+        <Loaded empty={<NoCluster />} query={clusters}>
           {(rows) => (
             <Stack gap="xs">
               {rows.map(({ id, name, description }) => (

@@ -32,7 +32,6 @@ export function EventHistory({ subject }: { subject: EventSubject }) {
             </Trans>
           </Text>
         }
-        isEmpty={(rows) => rows.length === 0}
         query={events}
       >
         {(rows) => (

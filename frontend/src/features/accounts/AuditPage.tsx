@@ -34,7 +34,6 @@ export function AuditPage({ view, clusters, onView }: AuditPageProps) {
           <AuditFilters clusters={clusters} onView={onView} view={view} />
           <Loaded
             empty={<Text c="dimmed">{t`Nothing was done that the filters let through.`}</Text>}
-            isEmpty={(rows) => rows.length === 0}
             lines={8}
             query={entries}
           >

@@ -30,11 +30,7 @@ function OwnTokens() {
       title={t`Your API tokens`}
     >
       <Stack>
-        <Loaded
-          empty={<Text c="dimmed">{t`You have no token yet.`}</Text>}
-          isEmpty={(rows) => rows.length === 0}
-          query={tokens}
-        >
+        <Loaded empty={<Text c="dimmed">{t`You have no token yet.`}</Text>} query={tokens}>
           {(rows) => <TokenTable label={t`Your API tokens`} tokens={rows} />}
         </Loaded>
         <NewToken />

@@ -18,7 +18,7 @@ export function AlertInbox() {
   const count = alerts.data?.length ?? 0;
   return (
     <Section title={t`Alerts to be dealt with`}>
-      <Loaded empty={<NoAlert />} isEmpty={(rows) => rows.length === 0} lines={2} query={alerts}>
+      <Loaded empty={<NoAlert />} lines={2} query={alerts}>
         {(rows) => (
           <Stack gap="xs">
             <AlertTable alerts={rows.slice(0, MOST_SHOWN)} isOfSeveral label={t`Open alerts`} />

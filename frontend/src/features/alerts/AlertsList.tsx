@@ -39,7 +39,7 @@ export function AlertsList({ clusterId, view, onView }: AlertsListProps) {
       description={t`Changes that a rule covers, and stale series. A suspect is looked at again by runs of its own before anybody is told.`}
       title={titleOf(state, group)}
     >
-      <Loaded empty={<NoAlert view={view} />} isEmpty={(rows) => rows.length === 0} lines={8} query={alerts}>
+      <Loaded empty={<NoAlert view={view} />} lines={8} query={alerts}>
         {(rows) => (
           <Stack>
             <AlertTable alerts={rows} isOfSeveral={clusterId === undefined} label={t`Alerts`} />

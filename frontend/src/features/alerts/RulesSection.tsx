@@ -44,7 +44,6 @@ export function RulesSection({ renderForm, mayAdd, channels }: RulesSectionProps
           empty={
             <Text c="dimmed">{t`No rule yet: changes are shown on their page, and nobody is told.`}</Text>
           }
-          isEmpty={(rows) => rows.length === 0}
           query={rules}
         >
           {(rows) => (

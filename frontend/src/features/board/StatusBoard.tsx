@@ -62,12 +62,7 @@ function PeriodChoice({ days, onDays }: Required<Pick<StatusBoardProps, "days" |
   );
 }
 
-interface StandingsProps {
-  readonly board: Board;
-  readonly actionsOf: StatusBoardProps["actionsOf"];
-}
-
-function Standings({ board, actionsOf }: StandingsProps) {
+function Standings({ board, actionsOf }: { board: Board; actionsOf: StatusBoardProps["actionsOf"] }) {
   const found = toLookAt(board.cells);
   return (
     <Stack gap="sm">

@@ -26,11 +26,7 @@ export default function AddRepeats({ campaign, cellIds, onClose }: AddRepeatsPro
   const cells = useInfiniteQuery(cellsQuery(campaign.id));
   return (
     <Dialog onClose={onClose} title={t`Add repeats to ${campaign.name}`}>
-      <Loaded
-        empty={<Text c="dimmed">{t`The campaign has no cells.`}</Text>}
-        isEmpty={(rows) => rows.length === 0}
-        query={cells}
-      >
+      <Loaded empty={<Text c="dimmed">{t`The campaign has no cells.`}</Text>} query={cells}>
         {(rows) => (
           <RepeatsForm
             campaign={campaign}

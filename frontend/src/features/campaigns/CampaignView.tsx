@@ -172,12 +172,7 @@ function FailedHint({ campaign, retryFailed }: Pick<CampaignViewProps, "campaign
   );
 }
 
-interface ActionsProps {
-  readonly campaign: Campaign;
-  readonly onRepeats: () => void;
-}
-
-function Actions({ campaign, onRepeats }: ActionsProps) {
+function Actions({ campaign, onRepeats }: { campaign: Campaign; onRepeats: () => void }) {
   const isPublished = useOrigin(campaign.cluster_id) === "published";
   const mayAdd = useMayRun(campaign.cluster_id);
   return (

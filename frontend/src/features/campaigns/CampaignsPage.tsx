@@ -26,7 +26,7 @@ export function CampaignsPage({ state, onState }: CampaignsPageProps) {
         actions={<StateFilter onState={onState} state={state} states={CAMPAIGN_STATES} />}
         title={state ? `${state.charAt(0).toUpperCase()}${state.slice(1)}` : t`All`}
       >
-        <Loaded empty={<NoCampaign state={state} />} isEmpty={(rows) => rows.length === 0} query={campaigns}>
+        <Loaded empty={<NoCampaign state={state} />} query={campaigns}>
           {(rows) => (
             <Stack>
               <CampaignTable campaigns={rows} label={t`Campaigns`} />

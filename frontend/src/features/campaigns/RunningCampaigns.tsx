@@ -18,7 +18,7 @@ export function RunningCampaigns() {
   const all = paused.data && active.data && waiting.data && [...paused.data, ...active.data, ...waiting.data];
   return (
     <Section actions={<ButtonLink to="/campaigns/new">{t`New campaign`}</ButtonLink>} title={t`Running now`}>
-      <Loaded empty={<Nothing />} isEmpty={(rows) => rows.length === 0} query={{ ...failed, data: all }}>
+      <Loaded empty={<Nothing />} query={{ ...failed, data: all }}>
         {(campaigns) => (
           <Stack gap="xs">
             <CampaignTable campaigns={campaigns} label={t`Running campaigns`} />

@@ -34,12 +34,7 @@ export default function BlackoutsPanel({ clusterId }: { clusterId: number }) {
       <Suspense>
         {isAdding && <CreateBlackout clusterId={clusterId} onDone={() => setIsAdding(false)} />}
       </Suspense>
-      <Loaded
-        empty={<Text c="dimmed" size="sm">{t`None is planned.`}</Text>}
-        isEmpty={(rows) => rows.length === 0}
-        lines={1}
-        query={blackouts}
-      >
+      <Loaded empty={<Text c="dimmed" size="sm">{t`None is planned.`}</Text>} lines={1} query={blackouts}>
         {(rows) => (
           <ScrollTable head={[t`From`, t`Until`, t`Reason`, ""]} label={t`Blackouts`}>
             {rows.map((blackout) => (

@@ -19,12 +19,7 @@ import { peersQuery } from "./queries";
 const HEAD = [t`Name`, t`Median`, t`Runs`, t`Against the others`, t`Robust z`, "p", t`In words`];
 const ONE_BY_ONE = { nodes: "Nodes", targets: "Targets", osts: "OSTs" } as const;
 
-interface PeerSectionsProps {
-  readonly clusterId: number;
-  readonly workload: string | undefined;
-}
-
-export function PeerSections({ clusterId, workload }: PeerSectionsProps) {
+export function PeerSections({ clusterId, workload }: { clusterId: number; workload: string | undefined }) {
   const peers = useQuery(peersQuery(clusterId, workload));
   return (
     <Loaded

@@ -7,12 +7,7 @@ const WIDTH = 96;
 const HEIGHT = 24;
 const INSET = 3;
 
-interface SparklineProps {
-  readonly course: Course | undefined;
-  readonly cellId: number;
-}
-
-export function Sparkline({ course, cellId }: SparklineProps) {
+export function Sparkline({ course, cellId }: { course: Course | undefined; cellId: number }) {
   if (!course || course.medians.length < 2) return null;
   const places = placesOf(course.medians);
   const own = places[course.cell_ids.indexOf(cellId)];

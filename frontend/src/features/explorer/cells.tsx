@@ -79,13 +79,8 @@ export function useCellContext(
   return { baseline, courses, columns, titlesOf: useTitlesOf() };
 }
 
-interface RunCellsProps {
-  readonly run: ExplorerRun;
-  readonly context: CellContext;
-}
-
 /** The cells of a row behind those that every row has. */
-export function RunCells({ run, context }: RunCellsProps) {
+export function RunCells({ run, context }: { run: ExplorerRun; context: CellContext }) {
   return context.columns.map((id) => {
     const shown = CELLS[id](run, context);
     return (

@@ -51,7 +51,6 @@ export function NotificationsSection({ scopes }: NotificationsSectionProps) {
           empty={
             <Text c="dimmed">{t`No channel yet: alerts are shown on their page, and nobody is told.`}</Text>
           }
-          isEmpty={(rows) => rows.length === 0}
           query={channels}
         >
           {(rows) => (

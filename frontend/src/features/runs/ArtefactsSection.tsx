@@ -18,11 +18,7 @@ export function ArtefactsSection({ run }: { run: RunDetail }) {
   const artefacts = useQuery(artefactsQuery(run.id));
   return (
     <Section description={t`What the tools printed, byte for byte.`} title={t`Raw output`}>
-      <Loaded
-        empty={<Text c="dimmed">{t`Nothing was kept yet.`}</Text>}
-        isEmpty={(rows) => rows.length === 0}
-        query={artefacts}
-      >
+      <Loaded empty={<Text c="dimmed">{t`Nothing was kept yet.`}</Text>} query={artefacts}>
         {(rows) => (
           <Stack gap="xs">
             {rows.map((artefact) => (

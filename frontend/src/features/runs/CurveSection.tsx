@@ -33,7 +33,7 @@ export function CurveSection({ run, shown, onShow }: CurveSectionProps) {
   const counters = useQuery(countersQuery(run.id));
   return (
     <Section description={t`What the nodes' own counters said while the load ran.`} title={t`Curves`}>
-      <Loaded empty={<NoCurve run={run} />} isEmpty={(names) => names.length === 0} query={counters}>
+      <Loaded empty={<NoCurve run={run} />} query={counters}>
         {(names) =>
           isTooShortForCurve(run, SAMPLE_SECONDS) ? (
             <Text c="dimmed">
@@ -104,11 +104,7 @@ function ShownCurves({ panels, run }: { panels: readonly CounterPanel[]; run: Ru
   );
   const [view, setView] = useState<View>("chart");
   return (
-    <Loaded
-      empty={<Text c="dimmed">{t`No value of these yet.`}</Text>}
-      isEmpty={(rows) => rows.length === 0}
-      query={curves}
-    >
+    <Loaded empty={<Text c="dimmed">{t`No value of these yet.`}</Text>} query={curves}>
       {(rows) => (
         <>
           <Group justify="space-between">

@@ -97,13 +97,7 @@ function sampleWords({ seconds, within_seconds }: ForeignBefore): string {
     : t`${sampled} before`;
 }
 
-interface UnmeasuredRowProps {
-  readonly node: string;
-  readonly when: string;
-  readonly besides?: string;
-}
-
-function UnmeasuredRow({ node, when, besides }: UnmeasuredRowProps) {
+function UnmeasuredRow({ node, when, besides }: { node: string; when: string; besides?: string }) {
   return (
     <tr>
       <td>{node}</td>

@@ -19,7 +19,6 @@ export function LastRuns(of: LastRunsProps) {
     <Section title={t`Last runs`}>
       <Loaded
         empty={<Text c="dimmed">{t`None yet. Runs appear here once a campaign measures it.`}</Text>}
-        isEmpty={(rows) => rows.length === 0}
         query={runs}
       >
         {(rows) => (

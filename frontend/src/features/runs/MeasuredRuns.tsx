@@ -7,12 +7,7 @@ import { HeadlineValue } from "@/components/HeadlineValue";
 import { headlinesQuery } from "./queries";
 import { RunsTable } from "./RunsTable";
 
-interface MeasuredRunsProps {
-  readonly runs: readonly Run[];
-  readonly label: string;
-}
-
-export function MeasuredRuns({ runs, label }: MeasuredRunsProps) {
+export function MeasuredRuns({ runs, label }: { runs: readonly Run[]; label: string }) {
   const finished = runs.filter(({ state }) => state === "finished").map(({ id }) => id);
   const { data: headlines } = useQuery(headlinesQuery(finished));
   const of = ({ id }: Run) => <HeadlineValue headline={headlines?.get(id) ?? null} />;

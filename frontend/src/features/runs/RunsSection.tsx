@@ -34,7 +34,6 @@ export function RunsSection({ campaignId, state, onState }: RunsSectionProps) {
             <Trans>No run is {state ?? t`planned`}.</Trans>
           </Text>
         }
-        isEmpty={(rows) => rows.length === 0}
         query={runs}
       >
         {(rows) => (
@@ -93,7 +92,6 @@ export function PointRuns({ seriesId, campaignId, cellId }: PointRunsProps) {
             {runs.hasNextPage ? t`Its runs are not among these yet.` : t`Its runs are no longer there.`}
           </Text>
         }
-        isEmpty={(rows) => rows.length === 0}
         query={{ ...runs, data: ofCell }}
       >
         {(rows) => (

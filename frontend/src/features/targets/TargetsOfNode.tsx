@@ -11,12 +11,7 @@ import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { targetsQuery } from "./queries";
 
-interface TargetsOfNodeProps {
-  readonly clusterId: number;
-  readonly nodeId: number;
-}
-
-export function TargetsOfNode({ clusterId, nodeId }: TargetsOfNodeProps) {
+export function TargetsOfNode({ clusterId, nodeId }: { clusterId: number; nodeId: number }) {
   const targets = useQuery(targetsQuery(clusterId));
   const here = targets.data?.flatMap((target) =>
     target.mounts.filter((mount) => mount.node_id === nodeId).map((mount) => ({ target, mount })),
@@ -24,7 +19,6 @@ export function TargetsOfNode({ clusterId, nodeId }: TargetsOfNodeProps) {
   return (
     <Loaded
       empty={<Text c="dimmed">{t`No target is on it: tick its mounts on the page of its cluster.`}</Text>}
-      isEmpty={(rows) => rows.length === 0}
       query={{ ...targets, data: here }}
     >
       {(rows) => (

@@ -38,7 +38,6 @@ export function TargetsPanel({ clusterId, hasNodes }: { clusterId: number; hasNo
       <Stack gap="sm">
         <Loaded
           empty={<Text>{t`No target yet. A target is a file system or directory under test.`}</Text>}
-          isEmpty={(rows) => rows.length === 0}
           query={targets}
         >
           {(rows) => <TargetTable targets={rows} />}

@@ -55,12 +55,7 @@ export function ChangesList({ clusters, clusterId, workloads, view, onView }: Ch
       description={t`Changes of level, the newest found first. Two analyses of different numbers of points agree on each that is confirmed.`}
       title={t`Changes`}
     >
-      <Loaded
-        empty={<NoChange isFiltered={isFiltered} />}
-        isEmpty={(rows) => rows.length === 0}
-        lines={8}
-        query={changes}
-      >
+      <Loaded empty={<NoChange isFiltered={isFiltered} />} lines={8} query={changes}>
         {(rows) => (
           <Stack>
             <SampleNote clusterIds={rows.map(({ series }) => series.cluster_id)} />

@@ -74,12 +74,7 @@ function SeriesRows({ name, unit, analysis, onChoose }: SeriesRowsProps) {
   );
 }
 
-interface NoiseRowProps {
-  readonly name: string;
-  readonly noise: NonNullable<SeriesAnalysis["noise"]>;
-}
-
-function NoiseRow({ name, noise }: NoiseRowProps) {
+function NoiseRow({ name, noise }: { name: string; noise: NonNullable<SeriesAnalysis["noise"]> }) {
   return (
     <Row>
       <td className="iotide-name">{name}</td>

@@ -75,11 +75,7 @@ function Groups(props: SmallChartsProps & { each: Each }) {
   };
   const series = useQuery(seriesOfMetricQuery(metric, wanted));
   return (
-    <Loaded
-      empty={<Text c="dimmed">{t`No series of this metric has a point yet.`}</Text>}
-      isEmpty={(rows) => rows.length === 0}
-      query={series}
-    >
+    <Loaded empty={<Text c="dimmed">{t`No series of this metric has a point yet.`}</Text>} query={series}>
       {(rows) => {
         const { groups, hidden } = smallGroups(rows, each, clusterNames);
         return (
@@ -172,14 +168,8 @@ function useNames({ series }: SmallGroup): ReadonlyMap<number, string> {
   return useMemo(() => nameSeries(series, titlesOf(series[0]?.workload ?? "")), [series, titlesOf]);
 }
 
-interface NewestTableProps {
-  readonly ids: readonly number[];
-  readonly shown: readonly Shown[];
-  readonly span: Span;
-}
-
 /** The numbers behind the small charts: of each series the newest, the smallest and the largest median. */
-function NewestTable({ ids, shown, span }: NewestTableProps) {
+function NewestTable({ ids, shown, span }: { ids: readonly number[]; shown: readonly Shown[]; span: Span }) {
   return (
     <ScrollTable
       exported={{ hasFiles: true, path: pointsPath(ids, span) }}

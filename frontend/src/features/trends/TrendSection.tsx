@@ -49,7 +49,6 @@ export function TrendSection(props: TrendSectionProps) {
           <Trans>No point yet for {workload.title}: each finished cell of a campaign makes one.</Trans>
         </Text>
       }
-      isEmpty={(rows) => rows.length === 0}
       lines={8}
       query={series}
     >

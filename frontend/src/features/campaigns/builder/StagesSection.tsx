@@ -7,12 +7,7 @@ import { Section } from "@/components/Page";
 import { addStage, type Draft, moveStageUp } from "./draft";
 import type { DraftStage } from "./places";
 
-interface StagesSectionProps {
-  readonly draft: Draft;
-  readonly onChange: (draft: Draft) => void;
-}
-
-export function StagesSection({ draft, onChange }: StagesSectionProps) {
+export function StagesSection({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => void }) {
   function replace(stage: DraftStage): void {
     onChange({ ...draft, stages: draft.stages.map((old) => (old.key === stage.key ? stage : old)) });
   }

@@ -19,12 +19,7 @@ export function NextFirings() {
   const next = schedules.data && nextFirings(schedules.data).slice(0, MOST_SHOWN);
   return (
     <Section title={t`Next campaigns`}>
-      <Loaded
-        empty={<NothingPlanned />}
-        isEmpty={(rows) => rows.length === 0}
-        lines={2}
-        query={{ ...schedules, data: next }}
-      >
+      <Loaded empty={<NothingPlanned />} lines={2} query={{ ...schedules, data: next }}>
         {(rows) => (
           <ScrollTable head={[t`When`, t`Schedule`, t`Cluster`]} label={t`Next campaigns`}>
             {rows.map(({ at, schedule }) => (

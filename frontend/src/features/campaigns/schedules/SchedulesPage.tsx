@@ -30,7 +30,7 @@ export function SchedulesPage() {
       title={t`Schedules`}
     >
       <Section title={t`All`}>
-        <Loaded empty={<NoSchedule />} isEmpty={(rows) => rows.length === 0} query={schedules}>
+        <Loaded empty={<NoSchedule />} query={schedules}>
           {(rows) => (
             <Stack gap="xs">
               <SampleNote clusterIds={rows.map(({ cluster_id }) => cluster_id)} />

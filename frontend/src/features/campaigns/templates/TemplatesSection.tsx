@@ -45,7 +45,7 @@ export function TemplatesSection({ clusterId, usedId }: TemplatesSectionProps) {
       }
       title={t`Begin with a template`}
     >
-      <Loaded empty={<NoTemplate />} isEmpty={(rows) => rows.length === 0} lines={1} query={templates}>
+      <Loaded empty={<NoTemplate />} lines={1} query={templates}>
         {(rows) =>
           isManaging ? (
             <ScrollTable head={[t`Template`, t`Changed`, ""]} label={t`Templates`}>
