@@ -2,7 +2,6 @@
 
 import type { MutationFunctionContext, QueryKey } from "@tanstack/react-query";
 import { answer, api } from "./client";
-import { everyItem, type PageOf } from "./pages";
 import type { paths } from "./schema";
 
 type Method = "get" | "put" | "post" | "patch" | "delete";
@@ -103,4 +102,33 @@ export function refetch(...keys: readonly QueryKey[]) {
 /** As `refetch`, but the mutation is over before the queries are. */
 export function refetchLater(...keys: readonly QueryKey[]) {
   return <Ended extends Handled>(...ended: Ended): void => void refetch(...keys)(...ended);
+}
+
+/** Lists come page by page; the cursor of the last page is null. */
+interface PageOf<Item> {
+  readonly items: Item[];
+  readonly next_cursor: string | null;
+}
+
+interface PageQuery {
+  readonly limit: number;
+  readonly cursor: string | null;
+}
+
+/** Items that the server puts on a page at most. */
+export const LARGEST_PAGE = 500;
+
+/** Every item of a list that is short enough to be shown or searched as a whole; fewer where so many are enough. */
+export async function everyItem<Item>(
+  load: (query: PageQuery) => Promise<PageOf<Item>>,
+  isEnough: (items: readonly Item[]) => boolean = () => false,
+): Promise<Item[]> {
+  const items: Item[] = [];
+  let cursor: string | null = null;
+  do {
+    const page: PageOf<Item> = await load({ limit: LARGEST_PAGE, cursor });
+    items.push(...page.items);
+    cursor = page.next_cursor;
+  } while (cursor !== null && !isEnough(items));
+  return items;
 }

@@ -1,8 +1,10 @@
 /** A page that could not be opened, with a way on. */
 
-import { Box } from "@mantine/core";
+import { t } from "@lingui/core/macro";
+import { Box, Center, Stack, Text, Title } from "@mantine/core";
 import type { ErrorComponentProps } from "@tanstack/react-router";
 import { ErrorNotice } from "@/components/ErrorNotice";
+import { ButtonLink } from "@/components/links";
 
 export function RouteError({ error }: ErrorComponentProps) {
   return (
@@ -12,5 +14,18 @@ export function RouteError({ error }: ErrorComponentProps) {
         onRetry={() => location.reload()}
       />
     </Box>
+  );
+}
+
+/** An address that leads nowhere. */
+export function NotFound() {
+  return (
+    <Center component="main" mih="60vh">
+      <Stack align="center">
+        <Title order={1} size="h2">{t`There is nothing here`}</Title>
+        <Text>{t`The address may be mistyped, or what it named was never made.`}</Text>
+        <ButtonLink to="/">{t`To the overview`}</ButtonLink>
+      </Stack>
+    </Center>
   );
 }

@@ -3,9 +3,10 @@
 import { t } from "@lingui/core/macro";
 import { ActionIcon, Group, Text, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
-import { useQuery, useSuspenseQuery } from "@tanstack/react-query";
+import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Outlet, useLocation } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useRef } from "react";
+import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { hearNews, invalidateOnNews } from "@/api/live";
 import { Icon } from "@/components/Icon";
 import { ButtonLink, MenuLink, TextLink } from "@/components/links";
 import { OriginProvider } from "@/components/Origin";
@@ -18,7 +19,6 @@ import { sessionQuery } from "@/features/accounts/queries";
 import { clustersQuery } from "@/features/clusters/queries";
 import { namedWorkloadsQuery } from "@/features/workloads/queries";
 import { useKeys } from "./useKeys";
-import { useLive } from "./useLive";
 
 const AwayBanner = lazy(() => import("./AwayBanner"));
 const CommandPalette = lazy(() => import("./CommandPalette"));
@@ -189,4 +189,18 @@ function SchemeToggle() {
       <Icon name={other} />
     </ActionIcon>
   );
+}
+
+/** Whether the line to the server is up. */
+function useLive(): boolean {
+  const client = useQueryClient();
+  const [isUp, setIsUp] = useState(true);
+  useEffect(() => {
+    const invalidate = invalidateOnNews(client);
+    return hearNews((news) => {
+      if (news.type === "line") setIsUp(news.up);
+      else invalidate(news);
+    });
+  }, [client]);
+  return isUp;
 }

@@ -2,8 +2,7 @@
 
 import { notifications } from "@mantine/notifications";
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
-import { ApiError } from "@/api/errors";
-import { retryDelay, retryWhileBusy } from "@/api/waiting";
+import { ApiError, retryDelay, retryWhileBusy } from "@/api/errors";
 
 const FRESH_MILLISECONDS = 15_000;
 const MOST_RETRIES = 2;

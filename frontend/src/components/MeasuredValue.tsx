@@ -2,7 +2,7 @@
 
 import { Badge } from "@mantine/core";
 import type { Unit } from "@/lib/units";
-import { cautionsOf } from "./flagWords";
+import { cautionsOf, flagTitles } from "./flagWords";
 import { Quantity } from "./Quantity";
 
 interface MeasuredValueProps {
@@ -35,4 +35,9 @@ function Caution({ words }: { words: readonly string[] }) {
       {words.join(", ")}
     </Badge>
   );
+}
+
+/** Titles of flags; exports have their codes. */
+export function FlagTitles({ codes }: { codes: readonly string[] }) {
+  return <span data-export={JSON.stringify({ value: codes.join(" ") })}>{flagTitles(codes)}</span>;
 }

@@ -1,7 +1,7 @@
 /** A moment: how long ago, with the exact time on hover. */
 
 import { t } from "@lingui/core/macro";
-import { formatExactTime, formatWhen } from "@/lib/time";
+import { formatDay, formatExactTime, formatWhen } from "@/lib/time";
 import { useNow } from "./clock";
 
 const MINUTE_MILLISECONDS = 60_000;
@@ -20,6 +20,15 @@ export function When({ at, prefix = "" }: WhenProps) {
     <time dateTime={at} title={formatExactTime(at)}>
       {prefix}
       {formatWhen(at, now)}
+    </time>
+  );
+}
+
+/** A day, with the exact time on hover: for what is known no closer, or where there is little room. */
+export function Day({ at }: { at: string }) {
+  return (
+    <time dateTime={at} style={{ whiteSpace: "nowrap" }} title={formatExactTime(at)}>
+      {formatDay(at)}
     </time>
   );
 }

@@ -24,7 +24,7 @@ import { clustersQuery, nodesQuery } from "@/features/clusters/queries";
 import { targetsQuery } from "@/features/targets/queries";
 import { workloadsQuery } from "@/features/workloads/queries";
 import { ClusterChoice } from "./ClusterChoice";
-import { NoCluster } from "./NoCluster";
+import { NoCluster } from "./ClusterPage";
 
 const route = getRouteApi("/shell/campaigns/new");
 

@@ -1,16 +1,17 @@
 /** The frame of pages that are about one cluster, or about one or all of them: heading, choice, option titles. */
 
+import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Text } from "@mantine/core";
+import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Cluster } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
+import { ButtonLink } from "@/components/links";
 import { Page } from "@/components/Page";
 import { clustersQuery } from "@/features/clusters/queries";
 import { ClusterChoice, ClusterFilter } from "./ClusterChoice";
 import { ClusterTitles } from "./ClusterTitles";
-import { NoCluster } from "./NoCluster";
 
 interface ClusterPageProps {
   /** With the name of the cluster, for instance “Queue of hpc1”. */
@@ -73,5 +74,15 @@ export function ClustersPage({ title, clusterId, onChoose, children }: ClustersP
         {(rows) => <ClusterTitles clusterId={clusterId}>{children(rows)}</ClusterTitles>}
       </Loaded>
     </Page>
+  );
+}
+
+/** Where a page needs a cluster and there is none. */
+export function NoCluster() {
+  return (
+    <Stack align="flex-start">
+      <Text>{t`There is no cluster yet.`}</Text>
+      <ButtonLink to="/">{t`Make one on the overview`}</ButtonLink>
+    </Stack>
   );
 }

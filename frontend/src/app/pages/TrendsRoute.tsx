@@ -8,7 +8,7 @@ import { TextLink } from "@/components/links";
 import { OriginBadge } from "@/components/Origin";
 import { Page, Section } from "@/components/Page";
 import { clustersQuery } from "@/features/clusters/queries";
-import { NoCluster } from "./NoCluster";
+import { NoCluster } from "./ClusterPage";
 
 export default function TrendsRoute() {
   const clusters = useQuery(clustersQuery);

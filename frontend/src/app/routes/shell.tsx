@@ -9,9 +9,9 @@ import {
 } from "@tanstack/react-router";
 import * as z from "zod/mini";
 import { ApiError } from "@/api/errors";
+import { NotFound } from "@/app/RouteError";
 import { logInByLink, sessionQuery } from "@/features/accounts/queries";
 import { localPath } from "../localPath";
-import { NotFound } from "../NotFound";
 import { RouteError } from "../RouteError";
 import { Shell } from "../Shell";
 import { optional } from "./params";

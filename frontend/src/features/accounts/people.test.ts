@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { whatFollows } from "./leaving";
+import { whatFollows } from "./PersonRow";
 import { rolesInWords, withRole } from "./roles";
-import { tokenEnd } from "./tokenEnd";
+import { tokenEnd } from "./TokenTable";
 
 const CLUSTERS = [{ id: 1, name: "hpc1" }];
 

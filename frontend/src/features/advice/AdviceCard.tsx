@@ -10,7 +10,6 @@ import { OptionValue } from "@/components/OptionValue";
 import { Quantity } from "@/components/Quantity";
 import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
-import { nameSome } from "./subjects";
 
 const COLOURS = { high: "red", medium: "orange", low: "blue" } as const;
 const MOST_RUNS = 4;
@@ -91,4 +90,12 @@ function Origin({ runIds }: { runIds: readonly number[] }) {
       )}
     </Group>
   );
+}
+
+const MOST_NAMED = 4;
+
+/** The first of many nodes or targets, and how many more there are. */
+export function nameSome(subjects: readonly string[]): string {
+  const more = subjects.length - MOST_NAMED;
+  return subjects.slice(0, MOST_NAMED).join(", ") + (more > 0 ? t` and ${more} more` : "");
 }

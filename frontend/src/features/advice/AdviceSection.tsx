@@ -8,8 +8,7 @@ import type { ReactNode } from "react";
 import type { AdviceReport } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
-import { AdviceCard } from "./AdviceCard";
-import { nameSome } from "./subjects";
+import { AdviceCard, nameSome } from "./AdviceCard";
 
 interface AdviceSectionProps<Key extends readonly unknown[]> {
   readonly query: UseQueryOptions<AdviceReport, Error, AdviceReport, Key>;

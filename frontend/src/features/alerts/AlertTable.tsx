@@ -13,7 +13,6 @@ import { SeriesName } from "@/components/SeriesName";
 import { StateBadge } from "@/components/StateBadge";
 import { LoggedIn } from "@/components/session";
 import { When } from "@/components/When";
-import { groupAlerts, type Together } from "./groups";
 
 const HEAD = [t`Alert`, t`State`, t`Series`, t`What`, t`Since`, t`Owner`, t`Rule`];
 
@@ -88,4 +87,26 @@ function AlertRow({ alert, isOfSeveral }: { alert: Alert; isOfSeveral: boolean }
       {rule?.name ?? t`none`}
     </Row>
   );
+}
+
+/** Alerts that belong together stand together; pure. */
+interface Together {
+  readonly key: string;
+  readonly alerts: readonly Alert[];
+  /** A control workload changed along with them. */
+  readonly isEnvironment: boolean;
+}
+
+/** Each group at the place of its first alert, with its others behind that one. */
+function groupAlerts(alerts: readonly Alert[]): Together[] {
+  const groups = new Map<string, Alert[]>();
+  for (const alert of alerts) {
+    const key = alert.group ? t`group ${alert.group.id}` : t`alert ${alert.id}`;
+    groups.set(key, [...(groups.get(key) ?? []), alert]);
+  }
+  return [...groups].map(([key, own]) => ({
+    key,
+    alerts: own,
+    isEnvironment: own.some(({ group }) => group?.is_environment),
+  }));
 }

@@ -5,10 +5,10 @@ import { Trans } from "@lingui/react/macro";
 import { Badge, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Board, BoardCell, BoardCluster } from "@/api/types";
-import { Day } from "@/components/Day";
 import { TextLink } from "@/components/links";
 import { OriginBadge, useOrigin } from "@/components/Origin";
 import { ScrollTable } from "@/components/ScrollTable";
+import { Day } from "@/components/When";
 import { STANDINGS, shareOf } from "./standings";
 
 interface BoardTableProps {

@@ -4,12 +4,12 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { AttentionItem, Board } from "@/api/types";
-import { Day } from "@/components/Day";
 import { TextLink } from "@/components/links";
 import { Section } from "@/components/Page";
 import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
+import { Day } from "@/components/When";
 
 interface NeedsAttentionProps {
   readonly board: Board;

@@ -11,7 +11,7 @@ import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
 import { randomKey } from "@/lib/keys";
 import { addRepeats, cellsQuery } from "./queries";
-import { cellsWithFew, ENOUGH_RUNS, repeatsWanted } from "./repeats";
+import { cellsWithFew, ENOUGH_RUNS, repeatsWanted } from "./results";
 
 const MOST_REPEATS = 1000;
 

@@ -21,8 +21,14 @@ import { spread } from "@/lib/exported";
 import { formatValue } from "@/lib/units";
 import { describeCounts, isOpen } from "./CampaignProgress";
 import { cellsQuery } from "./queries";
-import { ENOUGH_RUNS } from "./repeats";
-import { commonCautions, commonFlags, groupResults, type ResultGroup, type ResultRow } from "./results";
+import {
+  commonCautions,
+  commonFlags,
+  ENOUGH_RUNS,
+  groupResults,
+  type ResultGroup,
+  type ResultRow,
+} from "./results";
 
 const HEAD = [t`Of`, t`Median`, t`Runs`, t`Min`, t`Max`, t`Node and target`, ""];
 

@@ -1,9 +1,9 @@
 /** Requests of campaigns: lists, one of them, its cells, the preview of a plan, submitting and cancelling. */
 
 import { infiniteQueryOptions, mutationOptions, queryOptions } from "@tanstack/react-query";
+import { retryWhileBusy } from "@/api/errors";
 import { get, itemsOf, pages, patch, post, refetch, refetchLater } from "@/api/requests";
 import type { Campaign, CampaignPlan } from "@/api/types";
-import { retryWhileBusy } from "@/api/waiting";
 
 /** A beat is no news of its campaign, so progress is asked for. */
 const PROGRESS_MILLISECONDS = 3000;

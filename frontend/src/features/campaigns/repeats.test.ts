@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Campaign, Cell } from "@/api/types";
-import { cellsWithFew, repeatsWanted, runsOf } from "./repeats";
+import { cellsWithFew, repeatsWanted, runsOf } from "./results";
 
 const ended = { state: "finished" } as Campaign;
 const running = { state: "active" } as Campaign;

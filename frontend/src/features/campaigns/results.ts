@@ -1,8 +1,9 @@
 /** The results of a campaign in tables: one a workload and metric, so that the numbers of a column compare. */
 
-import type { Cell, CellResult } from "@/api/types";
+import type { Campaign, Cell, CellResult } from "@/api/types";
 import { cautionsOf, commonTo } from "@/components/flagWords";
 import { describerAmong, type TitleOf } from "@/lib/options";
+import { isOpen } from "./CampaignProgress";
 
 /** One metric of one cell. */
 export interface ResultRow {
@@ -66,4 +67,22 @@ export function commonFlags(cells: readonly Cell[]): string[] {
 /** The cautions that hold for all of them. */
 export function commonCautions(cells: readonly Cell[]): string[] {
   return cautionsOf(commonFlags(cells));
+}
+
+/** Below so many runs a median has no interval. */
+export const ENOUGH_RUNS = 4;
+
+/** The runs of a cell that count, or are still to come. */
+export function runsOf(cell: Cell, campaign: Campaign): number {
+  return isOpen(campaign) ? cell.runs.length : Math.max(0, ...cell.results.map(({ n }) => n));
+}
+
+export function cellsWithFew(cells: readonly Cell[], campaign: Campaign): Cell[] {
+  return cells.filter((cell) => runsOf(cell, campaign) < ENOUGH_RUNS);
+}
+
+/** So many more that each of them has enough; at least one. */
+export function repeatsWanted(cells: readonly Cell[], campaign: Campaign): number {
+  const missing = cells.map((cell) => ENOUGH_RUNS - runsOf(cell, campaign));
+  return Math.max(1, ...missing);
 }

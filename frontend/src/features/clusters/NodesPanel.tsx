@@ -35,7 +35,9 @@ export function NodesPanel({ clusterId }: { clusterId: number }) {
         )}
         {(isAdding || isEmpty) && <EnrolNode clusterId={clusterId} onToken={() => setIsAdding(true)} />}
         <PendingNodes clusterId={clusterId} />
-        <Loaded isEmpty={(rows) => rows.length === 0} query={nodes}>{(rows) => <NodeTable nodes={rows} />}</Loaded>
+        <Loaded isEmpty={(rows) => rows.length === 0} query={nodes}>
+          {(rows) => <NodeTable nodes={rows} />}
+        </Loaded>
         <JoinTokens clusterId={clusterId} />
       </Stack>
     </Section>

@@ -3,7 +3,7 @@ import { expect, it } from "vitest";
 import type { RunDetail } from "@/api/types";
 import { renderWithApp } from "@/testing/render";
 import { NotJudgedSection } from "./NotJudgedSection";
-import { validityWords } from "./validity";
+import { validityWords } from "./RunPage";
 
 const short = { check: "steadiness", title: "steadiness", because: "12 s, 25 needed", phase: "write" };
 

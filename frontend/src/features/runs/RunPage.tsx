@@ -9,27 +9,28 @@ import type { RunDetail } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Definition } from "@/components/Definition";
 import { FactsTable } from "@/components/FactsTable";
+import { cautionsOf } from "@/components/flagWords";
+import { Loaded } from "@/components/Loaded";
 import { LoadedPage } from "@/components/LoadedPage";
 import { TextLink } from "@/components/links";
 import { OriginBadge, useOrigin } from "@/components/Origin";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Page, Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
 import { useMay, useMayRun } from "@/components/session";
 import { When } from "@/components/When";
 import { optionValue } from "@/lib/options";
+import { formatExactTime, formatLogTime } from "@/lib/time";
 import { ArtefactsSection } from "./ArtefactsSection";
 import { CurveSection } from "./CurveSection";
-import { EventLog } from "./EventLog";
 import { FlagsSection } from "./FlagsSection";
 import { ForeignSection } from "./ForeignSection";
 import { MetricsTable } from "./MetricsTable";
 import { NotJudgedSection } from "./NotJudgedSection";
-import { cancelRun, retryRun, runQuery } from "./queries";
+import { cancelRun, retryRun, runEventsQuery, runQuery } from "./queries";
 import { ReadingsSection } from "./ReadingsSection";
 import { RunState } from "./RunsTable";
 import { StepsSection } from "./StepsSection";
-import { validityWords } from "./validity";
-import { WaitNotice } from "./WaitNotice";
 import { WritersSection } from "./WritersSection";
 
 interface RunPageProps {
@@ -193,4 +194,58 @@ function Actions({ run }: { run: RunDetail }) {
       )}
     </>
   );
+}
+
+/** What happened to a run, line by line. */
+function EventLog({ runId }: { runId: number }) {
+  const events = useQuery(runEventsQuery(runId));
+  return (
+    <Section title={t`Log`}>
+      <Loaded empty={<Text c="dimmed">{t`Nothing has happened yet.`}</Text>} query={events}>
+        {(rows) => (
+          <ScrollTable head={[t`Time`, t`Event`, t`What`]} label={t`Event log`} maxHeight={400}>
+            {rows.map(({ at, kind, text }) => (
+              <tr key={`${at} ${kind} ${text}`}>
+                <td title={formatExactTime(at)}>{formatLogTime(at)}</td>
+                <td>{kind}</td>
+                <td className="iotide-wrap">{text}</td>
+              </tr>
+            ))}
+          </ScrollTable>
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+type Waiting = Pick<RunDetail, "waiting_because" | "expected_start_at" | "expected_start_unknown_because">;
+
+/** Why a run waits, and when it is expected to start. */
+export function WaitNotice({ run }: { run: Waiting }) {
+  return (
+    <Alert color="gray" title={t`Why it waits`} variant="light">
+      {run.waiting_because}
+      <Text c="dimmed" mt={4} size="sm">
+        <ExpectedStart run={run} />
+      </Text>
+    </Alert>
+  );
+}
+
+function ExpectedStart({ run }: { run: Waiting }) {
+  if (run.expected_start_at)
+    return (
+      <Trans>
+        Expected to start: <When at={run.expected_start_at} />, if the runs before it take as long as those
+        like them did.
+      </Trans>
+    );
+  if (!run.expected_start_unknown_because) return null;
+  return <Trans>When it starts cannot be foreseen: {run.expected_start_unknown_because}</Trans>;
+}
+
+/** In words, how far a finished run counts. */
+export function validityWords({ validity, flags }: Pick<RunDetail, "validity" | "flags">): string {
+  if (validity === "rejected") return t`rejected`;
+  return cautionsOf(flags.map(({ code }) => code)).length > 0 ? t`kept, with cautions` : t`valid`;
 }

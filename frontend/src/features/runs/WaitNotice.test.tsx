@@ -1,7 +1,7 @@
 import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { renderWithApp } from "@/testing/render";
-import { WaitNotice } from "./WaitNotice";
+import { WaitNotice } from "./RunPage";
 
 it("says beside the reason when the run is expected to start", () => {
   const run = {

@@ -2,8 +2,7 @@
 
 import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
-import { everyItem } from "@/api/pages";
-import { get, getEvery, getItems, itemsOf, pages, post, refetchLater } from "@/api/requests";
+import { everyItem, get, getEvery, getItems, itemsOf, pages, post, refetchLater } from "@/api/requests";
 import type { Run } from "@/api/types";
 import { LIVE_COUNTERS } from "./live";
 

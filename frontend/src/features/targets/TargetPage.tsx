@@ -2,12 +2,13 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Progress, Stack, Text, Title } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { Progress, Stack, Switch, Text, Title } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Target, TargetFacts, TargetPlace } from "@/api/types";
 import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
+import { ErrorNotice } from "@/components/ErrorNotice";
 import { FactsTable } from "@/components/FactsTable";
 import { Loaded } from "@/components/Loaded";
 import { LoadedPage } from "@/components/LoadedPage";
@@ -20,11 +21,9 @@ import { ScrollTable } from "@/components/ScrollTable";
 import { StuckNote } from "@/components/StuckNote";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
-import { nodesOf, together } from "./alike";
 import { BackedBy } from "./BackedBy";
-import { targetFactsQuery, targetQuery } from "./queries";
+import { setSuspects, targetFactsQuery, targetQuery } from "./queries";
 import { StackDiagram } from "./StackDiagram";
-import { SuspectsSwitch } from "./SuspectsSwitch";
 import { layersOf } from "./stack";
 
 interface TargetPageProps {
@@ -195,6 +194,48 @@ function Made({ places }: { places: readonly TargetPlace[] }) {
         {name}
       </Title>
       <StackDiagram layers={layersOf(first.mount)} name={name} />
+    </Stack>
+  );
+}
+
+const MOST_NAMED = 4;
+
+/** Places with the same key together, in the order in which the first of each stands. */
+export function together(
+  places: readonly TargetPlace[],
+  keyOf: (place: TargetPlace) => unknown,
+): TargetPlace[][] {
+  const groups = new Map<string, TargetPlace[]>();
+  for (const place of places) {
+    const key = JSON.stringify(keyOf(place));
+    groups.set(key, [...(groups.get(key) ?? []), place]);
+  }
+  return [...groups.values()];
+}
+
+/** `node-1, node-2`, or the first few of them and how many more there are. */
+export function nodesOf(places: readonly TargetPlace[]): string {
+  const names = places.map(({ node_name }) => node_name);
+  const more = names.length - MOST_NAMED;
+  return more > 0 ? t`${names.slice(0, MOST_NAMED).join(", ")} and ${more} more` : names.join(", ");
+}
+
+/** Whether iotide measures a target again by itself where its newest runs look as if something had changed. */
+function SuspectsSwitch({ target }: { target: Target }) {
+  const change = useMutation(setSuspects);
+  const mayChange = useMay("operator", target.cluster_id) && !target.retired_at;
+  return (
+    <Stack gap="xs">
+      <Switch
+        checked={target.confirms_suspects}
+        description={t`Three runs of the same cell at once, at most once a day each; their campaign is called confirm-… and says why.`}
+        disabled={!mayChange || change.isPending}
+        label={t`Look again when a change is suspected`}
+        onChange={({ currentTarget }) =>
+          change.mutate({ targetId: target.id, confirms: currentTarget.checked })
+        }
+      />
+      {change.error && <ErrorNotice error={change.error} />}
     </Stack>
   );
 }

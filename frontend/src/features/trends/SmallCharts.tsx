@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Box, SegmentedControl, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useMemo } from "react";
+import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { Points, Workload } from "@/api/types";
 import { useNow } from "@/components/clock";
 import { Loaded } from "@/components/Loaded";
@@ -13,7 +13,6 @@ import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useScheme } from "@/components/scheme";
-import { WhenSeen } from "@/components/WhenSeen";
 import { type Scale, scaleFor } from "@/lib/units";
 import { Plot } from "@/plots/Plot";
 import { smallTrendFigure } from "@/plots/smallTrend";
@@ -199,5 +198,30 @@ function NewestRow({ group, points }: { group: Shown; points: Points }) {
         </td>
       ))}
     </tr>
+  );
+}
+
+const AHEAD = "200px";
+
+/** Shows what is in it once that is scrolled into view, and keeps its place until then. */
+function WhenSeen({ height, children }: { height: number; children: ReactNode }) {
+  const place = useRef<HTMLDivElement>(null);
+  const [isSeen, setIsSeen] = useState(typeof IntersectionObserver === "undefined");
+  useEffect(() => {
+    const element = place.current;
+    if (isSeen || !element) return;
+    const observer = new IntersectionObserver(
+      (entries) => {
+        if (entries.some(({ isIntersecting }) => isIntersecting)) setIsSeen(true);
+      },
+      { rootMargin: AHEAD },
+    );
+    observer.observe(element);
+    return () => observer.disconnect();
+  }, [isSeen]);
+  return (
+    <Box mih={height} ref={place}>
+      {isSeen && children}
+    </Box>
   );
 }

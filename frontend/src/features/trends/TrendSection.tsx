@@ -2,8 +2,8 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Button, Group, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { useQueries, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useEffectEvent, useMemo, useState } from "react";
 import type { Series, Workload } from "@/api/types";
@@ -11,7 +11,7 @@ import { ErrorNotice } from "@/components/ErrorNotice";
 import { Loaded } from "@/components/Loaded";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
-import { plainTitle } from "@/lib/options";
+import { describeValues, plainTitle } from "@/lib/options";
 import { formatExactTime } from "@/lib/time";
 import { formatCount } from "@/lib/units";
 import { MAX_TRACES } from "@/plots/figure";
@@ -21,9 +21,8 @@ import { EventsSection } from "./EventsSection";
 import { GapsSection, StaleNotice } from "./GapsSection";
 import { useAnalyses, useLines } from "./lines";
 import { nameSeries } from "./names";
-import { type Span, seriesQuery } from "./queries";
+import { pointsQuery, type Span, seriesQuery } from "./queries";
 import { SmallCharts } from "./SmallCharts";
-import { SupersededNotice } from "./SupersededNotice";
 import { type Selection, selectSeries, type TrendView } from "./selection";
 import { TrendChart } from "./TrendChart";
 import { TrendPickers } from "./TrendPickers";
@@ -235,4 +234,27 @@ function chosenPoint(lines: readonly NamedPoints[], { cell }: TrendView) {
       return { seriesId: points.series.id, cellId: cell, campaignId };
   }
   return undefined;
+}
+
+interface SupersededNoticeProps {
+  readonly listed: readonly Series[];
+  readonly wanted: readonly number[] | undefined;
+  readonly span: Span;
+}
+
+/** Says why series of the address are not drawn: their numbers count no more. */
+function SupersededNotice({ listed, wanted = [], span }: SupersededNoticeProps) {
+  const unlisted = wanted.filter((id) => !listed.some((series) => series.id === id)).slice(0, MAX_TRACES);
+  const found = useQueries({ queries: unlisted.map((id) => pointsQuery(id, span)) });
+  const titlesOf = useTitlesOf();
+  return found.map(({ data }) => {
+    if (data?.series.superseded == null) return null;
+    const { id, title, labels, workload, superseded } = data.series;
+    const name = [title, describeValues(labels, titlesOf(workload))].filter(Boolean).join(", ");
+    return (
+      <Alert color="orange" key={id} title={t`${name}: superseded`}>
+        {superseded}
+      </Alert>
+    );
+  });
 }

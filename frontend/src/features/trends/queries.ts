@@ -1,8 +1,7 @@
 /** Requests of series and their points. */
 
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { LARGEST_PAGE } from "@/api/pages";
-import { get, getEvery, getItems, itemsOf, pages } from "@/api/requests";
+import { get, getEvery, getItems, itemsOf, LARGEST_PAGE, pages } from "@/api/requests";
 
 /** The server looks at so many of the newest points, and chooses so many of them that look as all do. */
 const POINTS_LOOKED_AT = 10_000;

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
-import { EMPTY_DRAFT } from "./draft";
-import { emptyDraft } from "./emptyDraft";
+import { EMPTY_DRAFT, emptyDraft } from "./draft";
 
 const node = (name: string, role = "compute") => ({ name, role });
 

@@ -16,7 +16,6 @@ import { ReportFigures } from "./ReportFigures";
 import { ReportResults } from "./ReportResults";
 import { ReportSetup } from "./ReportSetup";
 import style from "./report.css?inline";
-import { standaloneHtml } from "./standalone";
 
 interface CampaignReportProps {
   readonly campaign: Campaign;
@@ -107,4 +106,15 @@ function download(html: string, { id, name }: Campaign): void {
   link.download = `${name}-${id}.html`;
   link.click();
   URL.revokeObjectURL(link.href);
+}
+
+/** A report as one file that needs nothing else: pictures and style are in it, and its links lead to the server. */
+export function standaloneHtml(sheet: HTMLElement, title: string): string {
+  const copy = sheet.cloneNode(true) as HTMLElement;
+  for (const link of copy.querySelectorAll("a"))
+    link.href = new URL(link.getAttribute("href") ?? "", location.href).href;
+  const name = document.createElement("title");
+  name.textContent = title;
+  const head = t`<meta charset="utf-8"><meta name="viewport" content="width=device-width">${name.outerHTML}`;
+  return t`<!doctype html>\n<html lang="en"><head>${head}</head><body>${copy.outerHTML}</body></html>\n`;
 }

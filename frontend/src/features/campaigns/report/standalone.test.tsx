@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { standaloneHtml } from "./standalone";
+import { standaloneHtml } from "./CampaignReport";
 
 function sheet(html: string): HTMLElement {
   const made = document.createElement("article");
