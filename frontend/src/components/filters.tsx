@@ -1,7 +1,7 @@
-/** Fields that narrow a list: typed words, which are told once typing pauses, and a day. */
+/** Fields that narrow a list: typed words, which are told once typing pauses, one of several choices, and a day. */
 
 import { t } from "@lingui/core/macro";
-import { Text, TextInput } from "@mantine/core";
+import { NativeSelect, Text, TextInput } from "@mantine/core";
 import { useDebouncedCallback } from "@mantine/hooks";
 import { type ReactNode, useEffect, useRef, useState } from "react";
 import { shownTimeZone } from "@/lib/time";
@@ -44,6 +44,35 @@ export function TextFilter({ label, value = "", width = 140, onText, ...input }:
       value={typed}
       w={width}
       {...input}
+    />
+  );
+}
+
+export interface ChoiceFilterProps<Value extends string | number> {
+  readonly label: string;
+  /** Stands there while nothing is chosen. */
+  readonly all: string;
+  readonly choices: readonly (Value | { readonly value: Value; readonly label: string })[];
+  /** Stays to be seen where it is not, or no longer, offered. */
+  readonly value: Value | undefined;
+  readonly onChoose: (value: Value | undefined) => void;
+  readonly size?: "xs" | "sm";
+}
+
+export function ChoiceFilter<Value extends string | number>(filter: ChoiceFilterProps<Value>) {
+  const { label, all, choices, value, onChoose, size = "xs" } = filter;
+  const offered = choices.map((one) => (typeof one === "object" ? one : { value: one, label: String(one) }));
+  if (value !== undefined && !offered.some((one) => one.value === value))
+    offered.push({ value, label: typeof value === "number" ? `${label} ${value}` : value });
+  return (
+    <NativeSelect
+      aria-label={label}
+      data={[{ value: "", label: all }, ...offered.map((one) => ({ ...one, value: String(one.value) }))]}
+      onChange={({ currentTarget: { value: text } }) =>
+        onChoose(offered.find((one) => String(one.value) === text)?.value)
+      }
+      size={size}
+      value={String(value ?? "")}
     />
   );
 }

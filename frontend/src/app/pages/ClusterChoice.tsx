@@ -3,6 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { NativeSelect } from "@mantine/core";
 import type { Cluster } from "@/api/types";
+import { ChoiceFilter } from "@/components/filters";
 import { OriginBadge } from "@/components/Origin";
 
 interface ClusterChoiceProps {
@@ -17,7 +18,7 @@ export function ClusterChoice({ clusters, clusterId, onChoose }: ClusterChoicePr
       <OriginBadge clusterId={clusterId} />
       <NativeSelect
         aria-label={t`Cluster`}
-        data={optionsOf(clusters)}
+        data={optionsOf(clusters).map((one) => ({ ...one, value: String(one.value) }))}
         onChange={(event) => onChoose(Number(event.currentTarget.value))}
         value={String(clusterId)}
       />
@@ -34,11 +35,13 @@ interface ClusterFilterProps {
 
 export function ClusterFilter({ clusters, clusterId, onChoose }: ClusterFilterProps) {
   return (
-    <NativeSelect
-      aria-label={t`Cluster`}
-      data={[{ value: "", label: t`All clusters` }, ...optionsOf(clusters)]}
-      onChange={(event) => onChoose(Number(event.currentTarget.value) || undefined)}
-      value={String(clusterId ?? "")}
+    <ChoiceFilter
+      all={t`All clusters`}
+      choices={optionsOf(clusters)}
+      label={t`Cluster`}
+      onChoose={onChoose}
+      size="sm"
+      value={clusterId}
     />
   );
 }
@@ -50,7 +53,7 @@ const WORDS: Readonly<Partial<Record<Cluster["origin"], string>>> = {
 
 function optionsOf(clusters: readonly Cluster[]) {
   return clusters.map(({ id, name, origin }) => ({
-    value: String(id),
+    value: id,
     label: WORDS[origin] ? `${name} (${WORDS[origin]})` : name,
   }));
 }

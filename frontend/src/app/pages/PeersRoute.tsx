@@ -1,10 +1,10 @@
 /** /peers: the odd one out among equals of a cluster, choices in the address. */
 
 import { t } from "@lingui/core/macro";
-import { NativeSelect } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import type { Cluster } from "@/api/types";
+import { ChoiceFilter } from "@/components/filters";
 import { PeerSections } from "@/features/comparison/PeerSections";
 import { workloadsQuery } from "@/features/workloads/queries";
 import { ClusterPage } from "./ClusterPage";
@@ -31,13 +31,15 @@ function WorkloadFilter({ cluster }: { cluster: Cluster }) {
   const navigate = route.useNavigate();
   const { data: workloads = [] } = useQuery(workloadsQuery(cluster.id));
   return (
-    <NativeSelect
-      aria-label={t`Workload`}
-      data={[{ value: "", label: t`All workloads` }, ...workloads.map(({ name }) => name)]}
-      onChange={({ currentTarget: { value } }) =>
-        void navigate({ search: { cluster: cluster.id, workload: value || undefined }, replace: true })
+    <ChoiceFilter
+      all={t`All workloads`}
+      choices={workloads.map(({ name }) => name)}
+      label={t`Workload`}
+      onChoose={(chosen) =>
+        void navigate({ search: { cluster: cluster.id, workload: chosen }, replace: true })
       }
-      value={workload ?? ""}
+      size="sm"
+      value={workload}
     />
   );
 }

@@ -1,8 +1,8 @@
 /** Which entries of the audit are listed. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Group, NativeSelect } from "@mantine/core";
-import { DayFilter, TextFilter } from "@/components/filters";
+import { Button, Group } from "@mantine/core";
+import { ChoiceFilter, DayFilter, TextFilter } from "@/components/filters";
 import { type AuditView, NO_FILTER } from "./audit";
 import { type NamedCluster, placeName } from "./roles";
 
@@ -13,19 +13,8 @@ interface AuditFiltersProps {
 }
 
 const SUBJECTS = [
-  ...[
-    "alert",
-    "alert_rule",
-    "blackout",
-    "campaign",
-    "channel",
-    "cluster",
-    "event",
-    "join_token",
-    "node",
-    "run",
-  ],
-  ...["schedule", "series", "server", "target", "template", "token", "user", "view"],
+  ...["alert", "alert_rule", "blackout", "campaign", "channel", "cluster", "event", "join_token", "node"],
+  ...["run", "schedule", "series", "server", "target", "template", "token", "user", "view"],
 ];
 
 /** A name of the API, in no language. */
@@ -59,15 +48,12 @@ export function AuditFilters({ view, clusters, onView }: AuditFiltersProps) {
         value={view.action}
       />
       <SubjectFilter onView={onView} view={view} />
-      <NativeSelect
-        aria-label={t`Cluster`}
-        data={[
-          { value: "", label: t`All clusters` },
-          ...shownClusters.map(({ id, name }) => ({ value: String(id), label: name })),
-        ]}
-        onChange={({ currentTarget }) => onView({ cluster: Number(currentTarget.value) || undefined })}
-        size="xs"
-        value={String(view.cluster ?? "")}
+      <ChoiceFilter
+        all={t`All clusters`}
+        choices={shownClusters.map(({ id, name }) => ({ value: id, label: name }))}
+        label={t`Cluster`}
+        onChoose={(chosen) => onView({ cluster: chosen })}
+        value={cluster}
       />
       <TextFilter
         label={t`Address`}
@@ -88,15 +74,12 @@ function SubjectFilter({ view, onView }: Pick<AuditFiltersProps, "view" | "onVie
   const kinds = view.kind === undefined || SUBJECTS.includes(view.kind) ? SUBJECTS : [view.kind, ...SUBJECTS];
   return (
     <>
-      <NativeSelect
-        aria-label={t`Subject`}
-        data={[
-          { value: "", label: t`All subjects` },
-          ...kinds.map((kind) => ({ value: kind, label: kind.replaceAll("_", " ") })),
-        ]}
-        onChange={({ currentTarget }) => onView({ kind: currentTarget.value || undefined, id: undefined })}
-        size="xs"
-        value={view.kind ?? ""}
+      <ChoiceFilter
+        all={t`All subjects`}
+        choices={kinds.map((kind) => ({ value: kind, label: kind.replaceAll("_", " ") }))}
+        label={t`Subject`}
+        onChoose={(kind) => onView({ kind, id: undefined })}
+        value={view.kind}
       />
       {view.id !== undefined && (
         <Button onClick={() => onView({ id: undefined })} size="xs" variant="light">

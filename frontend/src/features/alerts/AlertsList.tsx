@@ -2,10 +2,11 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Button, Group, NativeSelect, Stack, Switch, Text } from "@mantine/core";
+import { Button, Group, Stack, Switch, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ALERT_STATES, type AlertState, OPEN_ALERT_STATES } from "@/api/states";
 import type { Alert } from "@/api/types";
+import { ChoiceFilter } from "@/components/filters";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
 import { ShowMore } from "@/components/ShowMore";
@@ -85,31 +86,25 @@ function Filters({ view, onView }: Pick<AlertsListProps, "view" | "onView">) {
           variant="default"
         >{t`Not this group alone`}</Button>
       )}
-      <NativeSelect
-        aria-label={t`State`}
-        data={[
-          { value: "", label: view.group === undefined ? t`To be dealt with` : t`Any state` },
+      <ChoiceFilter
+        all={view.group === undefined ? t`To be dealt with` : t`Any state`}
+        choices={[
           ...ALERT_STATES.map((state) => ({ value: state, label: state.replaceAll("_", " ") })),
           { value: "all", label: t`All states` },
         ]}
-        onChange={({ currentTarget: { value } }) =>
-          onView({ state: value === "all" ? "all" : ALERT_STATES.find((known) => known === value) })
-        }
-        size="xs"
-        value={view.state ?? ""}
+        label={t`State`}
+        onChoose={(state) => onView({ state })}
+        value={view.state}
       />
-      <NativeSelect
-        aria-label={t`Kind`}
-        data={[
-          { value: "", label: t`Changes and stale series` },
+      <ChoiceFilter
+        all={t`Changes and stale series`}
+        choices={[
           { value: "change", label: t`Only changes` },
           { value: "stale", label: t`Stale series` },
         ]}
-        onChange={({ currentTarget: { value } }) =>
-          onView({ kind: value === "change" || value === "stale" ? value : undefined })
-        }
-        size="xs"
-        value={view.kind ?? ""}
+        label={t`Kind`}
+        onChoose={(kind) => onView({ kind })}
+        value={view.kind}
       />
       <LoggedIn>
         <Switch

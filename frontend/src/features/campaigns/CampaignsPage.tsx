@@ -5,11 +5,11 @@ import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { CAMPAIGN_STATES, type CampaignState } from "@/api/states";
+import { ChoiceFilter } from "@/components/filters";
 import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
 import { ShowMore } from "@/components/ShowMore";
-import { StateFilter } from "@/components/StateFilter";
 import { CampaignTable } from "./CampaignTable";
 import { campaignsQuery } from "./queries";
 
@@ -23,7 +23,15 @@ export function CampaignsPage({ state, onState }: CampaignsPageProps) {
   return (
     <Page actions={<ButtonLink to="/campaigns/new">{t`New campaign`}</ButtonLink>} title={t`Campaigns`}>
       <Section
-        actions={<StateFilter onState={onState} state={state} states={CAMPAIGN_STATES} />}
+        actions={
+          <ChoiceFilter
+            all={t`All states`}
+            choices={CAMPAIGN_STATES}
+            label={t`State`}
+            onChoose={onState}
+            value={state}
+          />
+        }
         title={state ? `${state.charAt(0).toUpperCase()}${state.slice(1)}` : t`All`}
       >
         <Loaded empty={<NoCampaign state={state} />} query={campaigns}>

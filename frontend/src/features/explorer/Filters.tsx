@@ -1,12 +1,11 @@
 /** Which runs are listed, and what is shown of them. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Checkbox, Group, Menu, NativeSelect } from "@mantine/core";
+import { Button, Checkbox, Group, Menu } from "@mantine/core";
 import { STATES } from "@/api/states";
-import { DayFilter, TextFilter } from "@/components/filters";
+import { ChoiceFilter, type ChoiceFilterProps, DayFilter, TextFilter } from "@/components/filters";
 import { flagTitle } from "@/components/flagWords";
 import { Icon } from "@/components/Icon";
-import { StateFilter } from "@/components/StateFilter";
 import { COLUMNS, type ExplorerView, hasFilter, USUAL_COLUMNS } from "./view";
 
 /** What there is to choose from; nodes and targets are those of the chosen cluster. */
@@ -48,28 +47,34 @@ export function Filters({ view, choices, onView }: FiltersProps) {
         value={view.text}
         width={240}
       />
-      <NameFilter
+      <ChoiceFilter
         all={t`All workloads`}
+        choices={choices.workloads}
         label={t`Workload`}
-        names={choices.workloads}
-        onName={(workload) => onView({ workload })}
+        onChoose={(workload) => onView({ workload })}
         value={view.workload}
       />
       <PlaceFilter
         all={t`All targets`}
         label={t`Target`}
-        onPlace={(target) => onView({ target })}
+        onChoose={(target) => onView({ target })}
         places={choices.targets}
         value={view.target}
       />
       <PlaceFilter
         all={t`All nodes`}
         label={t`Node`}
-        onPlace={(node) => onView({ node })}
+        onChoose={(node) => onView({ node })}
         places={choices.nodes}
         value={view.node}
       />
-      <StateFilter onState={(state) => onView({ state })} state={view.state} states={STATES} />
+      <ChoiceFilter
+        all={t`All states`}
+        choices={STATES}
+        label={t`State`}
+        onChoose={(state) => onView({ state })}
+        value={view.state}
+      />
       <QualityFilters choices={choices} onView={onView} view={view} />
       <DayFilter label={t`From`} onDay={(from) => onView({ from })} value={view.from} />
       <DayFilter label={t`To`} onDay={(to) => onView({ to })} value={view.to} />
@@ -81,53 +86,14 @@ export function Filters({ view, choices, onView }: FiltersProps) {
   );
 }
 
-interface NameFilterProps {
-  readonly label: string;
-  readonly all: string;
-  readonly names: readonly string[];
-  readonly value: string | undefined;
-  readonly onName: (name: string | undefined) => void;
-}
-
-function NameFilter({ label, all, names, value, onName }: NameFilterProps) {
-  const known = value === undefined || names.includes(value) ? names : [value, ...names];
-  return (
-    <NativeSelect
-      aria-label={label}
-      data={[{ value: "", label: all }, ...known]}
-      onChange={({ currentTarget }) => onName(currentTarget.value || undefined)}
-      size="xs"
-      value={value ?? ""}
-    />
-  );
-}
-
-interface PlaceFilterProps {
-  readonly label: string;
-  readonly all: string;
+interface PlaceFilterProps extends Omit<ChoiceFilterProps<number>, "choices"> {
   readonly places: Choices["nodes"];
-  readonly value: number | undefined;
-  readonly onPlace: (id: number | undefined) => void;
 }
 
 /** Only within a cluster: names of others would be mixed with them. */
-function PlaceFilter({ label, all, places, value, onPlace }: PlaceFilterProps) {
-  if (places.length === 0 && value === undefined) return null;
-  const known = places.map(({ id, name }) => ({ value: String(id), label: name }));
-  const isKnown = value === undefined || places.some(({ id }) => id === value);
-  return (
-    <NativeSelect
-      aria-label={label}
-      data={[
-        { value: "", label: all },
-        ...known,
-        ...(isKnown ? [] : [{ value: String(value), label: `${label} ${value}` }]),
-      ]}
-      onChange={({ currentTarget }) => onPlace(Number(currentTarget.value) || undefined)}
-      size="xs"
-      value={String(value ?? "")}
-    />
-  );
+function PlaceFilter({ places, ...filter }: PlaceFilterProps) {
+  if (places.length === 0 && filter.value === undefined) return null;
+  return <ChoiceFilter {...filter} choices={places.map(({ id, name }) => ({ value: id, label: name }))} />;
 }
 
 function QualityFilters({ view: { validity, flag }, choices, onView }: FiltersProps) {
@@ -135,30 +101,26 @@ function QualityFilters({ view: { validity, flag }, choices, onView }: FiltersPr
   const codes = flag && flag !== "any" && flag !== "none" ? [flag, ...others] : others;
   return (
     <>
-      <NativeSelect
-        aria-label={t`Validity`}
-        data={[
-          { value: "", label: t`Valid and rejected` },
+      <ChoiceFilter
+        all={t`Valid and rejected`}
+        choices={[
           { value: "valid", label: t`valid` },
           { value: "rejected", label: t`rejected` },
         ]}
-        onChange={({ currentTarget: { value } }) =>
-          onView({ validity: value === "valid" || value === "rejected" ? value : undefined })
-        }
-        size="xs"
-        value={validity ?? ""}
+        label={t`Validity`}
+        onChoose={(chosen) => onView({ validity: chosen })}
+        value={validity}
       />
-      <NativeSelect
-        aria-label={t`Flag`}
-        data={[
-          { value: "", label: t`Flagged or not` },
+      <ChoiceFilter
+        all={t`Flagged or not`}
+        choices={[
           { value: "none", label: t`Without flags` },
           { value: "any", label: t`With any flag` },
           ...codes.map((code) => ({ value: code, label: flagTitle(code) })),
         ]}
-        onChange={({ currentTarget: { value } }) => onView({ flag: value || undefined })}
-        size="xs"
-        value={flag ?? ""}
+        label={t`Flag`}
+        onChoose={(chosen) => onView({ flag: chosen })}
+        value={flag}
       />
     </>
   );

@@ -7,11 +7,11 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { STATES, type State } from "@/api/states";
 import type { Run, Sample } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
+import { ChoiceFilter } from "@/components/filters";
 import { Loaded } from "@/components/Loaded";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { Section } from "@/components/Page";
 import { ShowMore } from "@/components/ShowMore";
-import { StateFilter } from "@/components/StateFilter";
 import { LiveThroughput } from "./LiveThroughput";
 import { MeasuredRuns } from "./MeasuredRuns";
 import { flagsOfNumber } from "./numberFlags";
@@ -27,7 +27,18 @@ interface RunsSectionProps {
 export function RunsSection({ campaignId, state, onState }: RunsSectionProps) {
   const runs = useInfiniteQuery(runsQuery({ campaignId, state }));
   return (
-    <Section actions={<StateFilter onState={onState} state={state} states={STATES} />} title={t`Runs`}>
+    <Section
+      actions={
+        <ChoiceFilter
+          all={t`All states`}
+          choices={STATES}
+          label={t`State`}
+          onChoose={onState}
+          value={state}
+        />
+      }
+      title={t`Runs`}
+    >
       <Loaded
         empty={
           <Text c="dimmed">

@@ -2,11 +2,12 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Badge, Group, NativeSelect, Stack, Switch, Text } from "@mantine/core";
+import { Badge, Group, Stack, Switch, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Cluster, NamedChange } from "@/api/types";
 import { Datum } from "@/components/Datum";
 import { DirectionBadge } from "@/components/DirectionBadge";
+import { ChoiceFilter } from "@/components/filters";
 import { IntervalMark } from "@/components/IntervalMark";
 import { type Interval, reachOf } from "@/components/interval";
 import { Loaded } from "@/components/Loaded";
@@ -80,25 +81,22 @@ export function ChangesList({ clusters, clusterId, workloads, view, onView }: Ch
 function Filters({ workloads, view, onView }: Pick<ChangesListProps, "workloads" | "view" | "onView">) {
   return (
     <Group gap="sm">
-      <NativeSelect
-        aria-label={t`Workload`}
-        data={[{ value: "", label: t`All workloads` }, ...workloads]}
-        onChange={(event) => onView({ workload: event.currentTarget.value || undefined })}
-        size="xs"
-        value={view.workload ?? ""}
+      <ChoiceFilter
+        all={t`All workloads`}
+        choices={workloads}
+        label={t`Workload`}
+        onChoose={(workload) => onView({ workload })}
+        value={view.workload}
       />
-      <NativeSelect
-        aria-label={t`Direction`}
-        data={[
-          { value: "", label: t`Better and worse` },
+      <ChoiceFilter
+        all={t`Better and worse`}
+        choices={[
           { value: "worse", label: t`Worse alone` },
           { value: "better", label: t`Better alone` },
         ]}
-        onChange={({ currentTarget: { value } }) =>
-          onView({ direction: value === "better" || value === "worse" ? value : undefined })
-        }
-        size="xs"
-        value={view.direction ?? ""}
+        label={t`Direction`}
+        onChoose={(direction) => onView({ direction })}
+        value={view.direction}
       />
       <Switch
         checked={view.unconfirmed ?? false}
