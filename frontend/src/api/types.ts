@@ -30,7 +30,6 @@ export type Candidate = Schemas["Candidate"];
 export type Cell = Schemas["CellOutput"];
 export type CellResult = Schemas["CellResult"];
 export type Channel = Schemas["ChannelOutput"];
-export type ChannelChange = Schemas["ChannelChange"];
 export type ChannelInput = Schemas["ChannelInput"];
 export type Cluster = Schemas["ClusterOutput"];
 export type ComparedCell = Schemas["ComparedCell"];
@@ -104,7 +103,6 @@ export type Timeline = Schemas["Timeline"];
 export type TimelineLease = Schemas["TimelineLease"];
 export type TimelineOrder = Schemas["TimelineOrder"];
 export type Token = Schemas["Token"];
-export type TokenCreated = Schemas["TokenCreated"];
 /** `Event` is the browser's own. */
 export type TrendEvent = Schemas["EventOutput"];
 export type User = Schemas["UserOutput"];

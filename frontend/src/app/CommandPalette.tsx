@@ -11,24 +11,14 @@ import { campaignsQuery } from "@/features/campaigns/queries";
 import { clustersQuery } from "@/features/clusters/queries";
 import { targetsQuery } from "@/features/targets/queries";
 import { RATE_UNITS, type RateUnits, setPreferences } from "@/lib/preferences";
+import { PLACES } from "./places";
 
 const MOST_SHOWN = 12;
 const NONE = [] as const;
 const RATE_NAMES: Readonly<Record<RateUnits, string>> = { decimal: "MB/s", binary: "MiB/s", bits: "Mbit/s" };
 const PAGES = [
-  ["Overview", "/"],
-  ["Campaigns", "/campaigns"],
-  ["Runs", "/runs"],
-  ["Schedules", "/schedules"],
-  ["Trends", "/trends"],
-  ["Changes", "/changes"],
-  ["Alerts", "/alerts"],
-  ["Compare", "/compare"],
-  ["Surfaces", "/surfaces"],
-  ["Peers", "/peers"],
-  [t`Published results`, "/published"],
-  ["Settings", "/settings"],
-  [t`API tokens`, "/settings/tokens"],
+  ...PLACES.map(({ to, label }) => ({ to, label: to === "/published" ? t`Published results` : label })),
+  { to: "/settings/tokens", label: t`API tokens` },
 ] as const;
 
 interface CommandPaletteProps {
@@ -146,8 +136,8 @@ function useCommands(): Command[] {
   });
   return useMemo(
     () => [
-      ...PAGES.filter(([, to]) => isLoggedIn || to !== "/settings").map(
-        ([label, to]): Command => ({ id: to, label, group: "Page", run: () => void navigate({ to }) }),
+      ...PAGES.filter(({ to }) => isLoggedIn || to !== "/settings").map(
+        ({ to, label }): Command => ({ id: to, label, group: "Page", run: () => void navigate({ to }) }),
       ),
       ...(isLoggedIn ? [newCampaign(() => void navigate({ to: "/campaigns/new" }))] : []),
       ...clusters.map(

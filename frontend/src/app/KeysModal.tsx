@@ -16,7 +16,7 @@ const DEEDS = [
 export default function KeysModal({ onClose }: { onClose: () => void }) {
   const rows = [
     ...DEEDS,
-    ...Object.entries(PLACES_BY_KEY).map(([key, { label }]) => [t`g then ${key}`, label] as const),
+    ...[...PLACES_BY_KEY].map(([key, { label }]) => [t`g then ${key}`, label] as const),
   ];
   return (
     <Dialog onClose={onClose} title={t`Keyboard`}>

@@ -18,6 +18,7 @@ import { UnitsNote } from "@/components/UnitsNote";
 import { sessionQuery } from "@/features/accounts/queries";
 import { clustersQuery } from "@/features/clusters/queries";
 import { namedWorkloadsQuery } from "@/features/workloads/queries";
+import { PLACES } from "./places";
 import { useKeys } from "./useKeys";
 
 const AwayBanner = lazy(() => import("./AwayBanner"));
@@ -25,22 +26,6 @@ const CommandPalette = lazy(() => import("./CommandPalette"));
 const DisplayModal = lazy(() => import("./DisplayModal"));
 const GuestNote = lazy(() => import("./GuestNote"));
 const KeysModal = lazy(() => import("./KeysModal"));
-
-/** What the menu leads to; `holds` are the addresses of other pages that belong there. */
-const PLACES = [
-  { to: "/", label: t`Overview`, icon: "overview", holds: /^\/(targets|nodes|queues)\/|^\/clusters\/\d+$/ },
-  { to: "/campaigns", label: t`Campaigns`, icon: "list", holds: null },
-  { to: "/runs", label: t`Runs`, icon: "runs", holds: /^\/runs\// },
-  { to: "/schedules", label: t`Schedules`, icon: "calendar", holds: null },
-  { to: "/trends", label: t`Trends`, icon: "trend", holds: /^\/clusters\/\d+\/trend$/ },
-  { to: "/changes", label: t`Changes`, icon: "step", holds: null },
-  { to: "/alerts", label: t`Alerts`, icon: "alert", holds: null },
-  { to: "/compare", label: t`Compare`, icon: "compare", holds: null },
-  { to: "/surfaces", label: t`Surfaces`, icon: "surface", holds: null },
-  { to: "/peers", label: t`Peers`, icon: "sweep", holds: null },
-  { to: "/published", label: t`Published`, icon: "book", holds: null },
-  { to: "/settings", label: t`Settings`, icon: "settings", holds: /^\/settings\// },
-] as const;
 
 const NONE = [] as const;
 

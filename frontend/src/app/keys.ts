@@ -1,24 +1,17 @@
 /** What keys do on every page: the table of shortcuts, and which of them two keys mean. */
 
 import { t } from "@lingui/core/macro";
+import { PLACES } from "./places";
 
-export const PLACES_BY_KEY = {
-  o: { to: "/", label: t`Overview` },
-  c: { to: "/campaigns", label: t`Campaigns` },
-  s: { to: "/schedules", label: t`Schedules` },
-  t: { to: "/trends", label: t`Trends` },
-  h: { to: "/changes", label: t`Changes` },
-  a: { to: "/alerts", label: t`Alerts` },
-  v: { to: "/compare", label: t`Compare` },
-  p: { to: "/peers", label: t`Peers` },
-  u: { to: "/published", label: t`Published` },
-  e: { to: "/settings", label: t`Settings` },
-} as const;
+type Place = (typeof PLACES)[number];
 
-type Place = (typeof PLACES_BY_KEY)[keyof typeof PLACES_BY_KEY]["to"];
+/** By the key that follows g. */
+export const PLACES_BY_KEY: ReadonlyMap<string, Place> = new Map(
+  PLACES.flatMap((place) => (place.key === null ? [] : [[place.key, place] as const])),
+);
 
 export type Deed =
-  | { readonly kind: "go"; readonly to: Place }
+  | { readonly kind: "go"; readonly to: Place["to"] }
   | { readonly kind: "row"; readonly step: 1 | -1 }
   | { readonly kind: "help" | "palette" | "new" };
 
@@ -36,9 +29,7 @@ const SINGLE: Readonly<Record<string, Deed>> = {
 /** What a key means after `before`, the key pressed just before it, if any. */
 export function deedOf(key: string, before: string | undefined): Deed | undefined {
   if (before !== "g") return Object.hasOwn(SINGLE, key) ? SINGLE[key] : undefined;
-  const place = Object.hasOwn(PLACES_BY_KEY, key)
-    ? PLACES_BY_KEY[key as keyof typeof PLACES_BY_KEY]
-    : undefined;
+  const place = PLACES_BY_KEY.get(key);
   return place && { kind: "go", to: place.to };
 }
 

@@ -7,14 +7,12 @@ interface DatumProps {
   /** What stands for the number. */
   readonly children: ReactNode;
   readonly unit?: string;
-  readonly className?: string;
-  readonly title?: string | undefined;
 }
 
-export function Datum({ value, unit, className = "iotide-number", title, children }: DatumProps) {
+export function Datum({ value, unit, children }: DatumProps) {
   if (value === null) return <span data-export='{"value":null}'>{children}</span>;
   return (
-    <data className={className} data-unit={unit} title={title} value={value}>
+    <data className="iotide-number" data-unit={unit} value={value}>
       {children}
     </data>
   );

@@ -14,24 +14,14 @@ interface DirectionBadgeProps {
 }
 
 const COLOURS = { better: "green", worse: "red", recovered: "gray" } as const;
+const WORDS = { better: t`better`, worse: t`worse`, recovered: t`recovered` } as const;
 
 export function DirectionBadge({ change }: DirectionBadgeProps) {
   const { shift_ratio: shift } = change;
   const direction = change.ended_at ? "recovered" : change.direction;
   return (
     <Badge color={direction ? COLOURS[direction] : "gray"} miw="max-content" tt="none" variant="light">
-      {direction ? directionWord(direction) : shift === null || shift > 0 ? t`higher` : t`lower`}
+      {direction ? WORDS[direction] : shift === null || shift > 0 ? t`higher` : t`lower`}
     </Badge>
   );
-}
-
-function directionWord(direction: keyof typeof COLOURS): string {
-  switch (direction) {
-    case "better":
-      return t`better`;
-    case "worse":
-      return t`worse`;
-    case "recovered":
-      return t`recovered`;
-  }
 }

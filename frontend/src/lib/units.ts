@@ -214,11 +214,6 @@ export function formatRoughFactor(factor: number): string {
   return factor >= 1 ? factor.toFixed(1) : factor.toPrecision(2);
 }
 
-/** A part of a whole: `5.67 %`. */
-export function formatPercent(ratio: number): string {
-  return formatValue(ratio, "ratio");
-}
-
 /** How many there are: `12,400`. */
 export function formatCount(count: number): string {
   return count.toLocaleString("en-US");

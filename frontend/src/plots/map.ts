@@ -75,22 +75,32 @@ export function surfaceFigure(map: SizeMap, options: SurfaceOptions): Figure {
 
 /** Of ratios; a field of half has the strength of one of twice, since the colour follows the logarithm. */
 export function ratioFigure(map: SizeMap, options: MapOptions & { readonly span: number }): Figure {
-  const logs = map.values.map((row) => row.map((value) => (value ? Math.log2(value) : null)));
-  const span = Math.max(LEAST_SPAN, Math.log2(options.span));
-  const ends = [-span, 0, span];
-  return mapFigure(map, options, {
-    z: logs,
-    zmin: -span,
-    zmax: span,
-    colorscale: DIVERGING[options.scheme],
+  const reach = Math.max(LEAST_SPAN, Math.log2(options.span));
+  const words = { title: t`ratio`, wordsOf: formatFactor, unit: "×" };
+  return mapFigure(map, options, ratioColouring(map, reach, options.scheme, words));
+}
+
+/** Colours by the logarithm of a ratio, up to `reach` on both sides. */
+export function ratioColouring(
+  { values }: SizeMap,
+  reach: number,
+  scheme: Scheme,
+  { title, wordsOf, unit }: { title: string; wordsOf: (ratio: number) => string; unit: string },
+): Colouring {
+  const ends = [-reach, 0, reach];
+  return {
+    z: values.map((row) => row.map((value) => (value ? Math.log2(value) : null))),
+    zmin: -reach,
+    zmax: reach,
+    colorscale: DIVERGING[scheme],
     colorbar: {
-      title: { text: t`ratio` },
+      title: { text: title },
       tickvals: ends,
-      ticktext: ends.map((end) => `${formatFactor(2 ** end)}×`),
+      ticktext: ends.map((end) => wordsOf(2 ** end) + unit),
     },
-    text: map.values.map((row) => row.map((value) => (value === null ? "" : formatFactor(value)))),
-    unit: "×",
-  });
+    text: values.map((row) => row.map((value) => (value === null ? "" : wordsOf(value)))),
+    unit,
+  };
 }
 
 /** The largest factor between a ratio and 1, up or down, of all maps of a figure. */

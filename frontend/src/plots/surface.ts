@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import type { Data, Layout } from "plotly.js";
 import { exactBytes, formatNumber, formatShift, type Scale } from "@/lib/units";
 import { axisTitle, baseLayout, type Figure, type Scheme, traceColour, traceSymbol } from "./figure";
-import { DIVERGING, HUE, mapFigure, type SizeMap } from "./map";
+import { DIVERGING, HUE, mapFigure, ratioColouring, type SizeMap } from "./map";
 
 /** The fields of one side: rows are file sizes, columns record sizes; null where nothing was measured. */
 export interface Fields {
@@ -126,26 +126,11 @@ export function differenceFigure(map: SizeMap, options: { scale: Scale; scheme: 
 
 /** B / A seen from above, in per cent; half is as far from the middle as twice. */
 export function percentFigure(map: SizeMap, scheme: Scheme): Figure {
-  const logs = map.values.map((row) => row.map((value) => (value ? Math.log2(value) : null)));
-  const reach = Math.max(LEAST_REACH, greatest(logs.map((row) => row.map((value) => value ?? 0))));
-  const ends = [-reach, 0, reach];
-  return mapFigure(
-    map,
-    { xTitle: RECORD_SIZE, yTitle: FILE_SIZE, scheme },
-    {
-      z: logs,
-      zmin: -reach,
-      zmax: reach,
-      colorscale: DIVERGING[scheme],
-      colorbar: {
-        title: { text: "B / A" },
-        tickvals: ends,
-        ticktext: ends.map((end) => formatShift(2 ** end)),
-      },
-      text: map.values.map((row) => row.map((value) => (value === null ? "" : formatShift(value)))),
-      unit: "",
-    },
-  );
+  const logs = map.values.map((row) => row.map((value) => (value ? Math.log2(value) : 0)));
+  const reach = Math.max(LEAST_REACH, greatest(logs));
+  const words = { title: "B / A", wordsOf: formatShift, unit: "" };
+  const titles = { xTitle: RECORD_SIZE, yTitle: FILE_SIZE, scheme };
+  return mapFigure(map, titles, ratioColouring(map, reach, scheme, words));
 }
 
 function signed(value: number): string {

@@ -2,38 +2,30 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { DeathStatement, Node } from "@/api/types";
-import { Dialog } from "@/components/Dialog";
-import { ErrorNotice } from "@/components/ErrorNotice";
-import { Loaded } from "@/components/Loaded";
 import { When } from "@/components/When";
 import { deathStatementQuery, declareDead } from "./queries";
+import { StatedRun, StatementDialog } from "./StatementDialog";
 
 export default function DeadNodeModal({ node, onClose }: { node: Node; onClose: () => void }) {
   const statement = useQuery(deathStatementQuery(node.id));
   const declare = useMutation(declareDead);
   const digest = statement.data?.statement_sha256;
-  function confirm(): void {
-    if (digest !== undefined) declare.mutate({ nodeId: node.id, digest }, { onSuccess: onClose });
-  }
   return (
-    <Dialog onClose={onClose} size="lg" title={t`Is ${node.name} dead?`}>
-      <Stack gap="sm">
-        <Loaded query={statement}>{(stated) => <Stated statement={stated} />}</Loaded>
-        {declare.error && <ErrorNotice error={declare.error} />}
-        <Group justify="flex-end">
-          <Button data-autofocus onClick={onClose} variant="default">{t`Keep everything as it is`}</Button>
-          <Button
-            color="red"
-            disabled={digest === undefined}
-            loading={declare.isPending}
-            onClick={confirm}
-          >{t`It is dead`}</Button>
-        </Group>
-      </Stack>
-    </Dialog>
+    <StatementDialog
+      decision={declare}
+      isReady={digest !== undefined}
+      no={t`Keep everything as it is`}
+      onClose={onClose}
+      onConfirm={() => digest && declare.mutate({ nodeId: node.id, digest }, { onSuccess: onClose })}
+      statement={statement}
+      title={t`Is ${node.name} dead?`}
+      yes={t`It is dead`}
+    >
+      {(stated) => <Stated statement={stated} />}
+    </StatementDialog>
   );
 }
 
@@ -49,17 +41,7 @@ function Stated({ statement }: { statement: DeathStatement }) {
       </Text>
       {runs.length === 0 && <Text size="sm">{t`It holds no order: nothing is freed and nothing ends.`}</Text>}
       {runs.map((run) => (
-        <Alert
-          color="orange"
-          key={run.run_id}
-          title={t`Run ${run.run_id} of ${run.campaign_name}, ${run.workload}`}
-          variant="light"
-        >
-          <Text size="sm">{run.ends}.</Text>
-          <Text mt={4} size="sm">
-            {run.risk}
-          </Text>
-        </Alert>
+        <StatedRun key={run.run_id} risk={run.risk} run={run} words={`${run.ends}.`} />
       ))}
       <Text c="dimmed" size="sm">
         <Trans>

@@ -5,15 +5,6 @@ import type { State } from "@/api/states";
 import type { ExplorerRun, RunSort } from "@/api/types";
 import { dayBegin, dayEnd } from "@/lib/time";
 
-export const RUN_SORTS = [
-  "newest",
-  "oldest",
-  "longest",
-  "shortest",
-  "highest",
-  "lowest",
-] as const satisfies readonly RunSort[];
-
 export const COLUMNS = [
   { id: "state", title: t`State` },
   { id: "value", title: t`Value` },
