@@ -2,19 +2,14 @@
 
 import { t } from "@lingui/core/macro";
 import type { ReactNode } from "react";
-import { TextLink } from "./links";
+import { ClusterLink, TextLink } from "./links";
 import { OriginBadge } from "./Origin";
 
 export function PlaceTrail({ clusterId, children }: { clusterId: number; children?: ReactNode }) {
   return (
     <>
       <TextLink to="/" underline="always">{t`Overview`}</TextLink> ·{" "}
-      <TextLink
-        params={{ clusterId }}
-        to="/clusters/$clusterId"
-        underline="always"
-      >{t`its cluster`}</TextLink>{" "}
-      {children}
+      <ClusterLink id={clusterId} name={t`its cluster`} underline="always" /> {children}
       <OriginBadge clusterId={clusterId} />
     </>
   );

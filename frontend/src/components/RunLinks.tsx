@@ -1,7 +1,7 @@
 /** The runs behind a number, each a link; many that follow one another as a span. */
 
 import { Fragment } from "react";
-import { TextLink } from "./links";
+import { RunLink } from "./links";
 
 const MOST_LINKS = 40;
 
@@ -13,15 +13,11 @@ export function RunLinks({ ids }: { ids: readonly number[] }) {
       {parts.map(([first, last], index) => (
         <Fragment key={first}>
           {index > 0 && ", "}
-          <TextLink inherit params={{ runId: first }} to="/runs/$runId">
-            {first}
-          </TextLink>
+          <RunLink id={first} inherit />
           {last > first && (
             <>
               –
-              <TextLink inherit params={{ runId: last }} to="/runs/$runId">
-                {last}
-              </TextLink>
+              <RunLink id={last} inherit />
             </>
           )}
         </Fragment>

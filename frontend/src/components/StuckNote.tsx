@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, Text } from "@mantine/core";
-import { TextLink } from "./links";
+import { NodeLink, RunLink } from "./links";
 import { When } from "./When";
 
 interface StuckNoteProps {
@@ -35,15 +35,13 @@ export function StuckNote({ loads, children }: StuckNoteProps) {
           {load.run_id !== null && (
             <>
               {" · "}
-              <TextLink params={{ runId: load.run_id }} to="/runs/$runId">{t`run ${load.run_id}`}</TextLink>
+              <RunLink id={load.run_id} name={t`run ${load.run_id}`} />
             </>
           )}
           {load.node_id !== undefined && (
             <>
               {" · "}
-              <TextLink params={{ nodeId: load.node_id }} to="/nodes/$nodeId">
-                {load.node_name}
-              </TextLink>
+              <NodeLink id={load.node_id} name={load.node_name} />
             </>
           )}
           {load.targets?.map((name) => ` · ${t`target ${name}`}`)}

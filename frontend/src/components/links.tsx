@@ -11,7 +11,7 @@ import {
   type NavLinkProps,
 } from "@mantine/core";
 import { createLink } from "@tanstack/react-router";
-import type { AnchorHTMLAttributes, Ref } from "react";
+import type { AnchorHTMLAttributes, ReactNode, Ref } from "react";
 
 type LinkAttributes<Props> = Omit<AnchorHTMLAttributes<HTMLAnchorElement>, keyof Props | "color"> & {
   ref?: Ref<HTMLAnchorElement>;
@@ -37,3 +37,49 @@ export const TextLink = createLink(StyledAnchor);
 export const ButtonLink = createLink(StyledButton);
 export const MenuLink = createLink(StyledNavLink);
 export const BadgeLink = createLink(StyledBadge);
+
+interface NamedLinkProps extends AnchorProps {
+  readonly id: number;
+  /** The id where there is none. */
+  readonly name?: ReactNode;
+}
+
+export function RunLink({ id, name = id, ...look }: NamedLinkProps) {
+  return (
+    <TextLink params={{ runId: id }} to="/runs/$runId" {...look}>
+      {name}
+    </TextLink>
+  );
+}
+
+export function NodeLink({ id, name = id, ...look }: NamedLinkProps) {
+  return (
+    <TextLink params={{ nodeId: id }} to="/nodes/$nodeId" {...look}>
+      {name}
+    </TextLink>
+  );
+}
+
+export function TargetLink({ id, name = id, ...look }: NamedLinkProps) {
+  return (
+    <TextLink params={{ targetId: id }} to="/targets/$targetId" {...look}>
+      {name}
+    </TextLink>
+  );
+}
+
+export function CampaignLink({ id, name = id, ...look }: NamedLinkProps) {
+  return (
+    <TextLink params={{ campaignId: id }} to="/campaigns/$campaignId" {...look}>
+      {name}
+    </TextLink>
+  );
+}
+
+export function ClusterLink({ id, name = id, ...look }: NamedLinkProps) {
+  return (
+    <TextLink params={{ clusterId: id }} to="/clusters/$clusterId" {...look}>
+      {name}
+    </TextLink>
+  );
+}

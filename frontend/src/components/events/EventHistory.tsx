@@ -6,10 +6,10 @@ import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { TrendEvent } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
-import { TextLink } from "@/components/links";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
+import { RunLink } from "../links";
 import { type EventSubject, eventsQuery } from "./queries";
 import { RemoveEventButton } from "./RemoveEventButton";
 
@@ -71,11 +71,7 @@ function EventRows({ event }: { event: TrendEvent }) {
 function By({ event }: { event: TrendEvent }) {
   if (event.told_by) return <>{event.told_by}</>;
   if (event.run_id === null) return <Trans>runs</Trans>;
-  return (
-    <TextLink params={{ runId: event.run_id }} to="/runs/$runId">
-      <Trans>Run {event.run_id}</Trans>
-    </TextLink>
-  );
+  return <RunLink id={event.run_id} name={<Trans>Run {event.run_id}</Trans>} />;
 }
 
 /** The single differences that an event names; pure. */

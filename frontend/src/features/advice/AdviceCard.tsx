@@ -5,7 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Badge, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import type { Advice, AdviceEvidence } from "@/api/types";
 import { Command } from "@/components/Command";
-import { TextLink } from "@/components/links";
+import { RunLink } from "@/components/links";
 import { OptionValue } from "@/components/OptionValue";
 import { Quantity } from "@/components/Quantity";
 import { Row } from "@/components/Row";
@@ -79,9 +79,7 @@ function Origin({ runIds }: { runIds: readonly number[] }) {
   return (
     <Group gap={4}>
       {runIds.slice(0, MOST_RUNS).map((runId) => (
-        <TextLink key={runId} params={{ runId }} to="/runs/$runId">
-          <Trans>run {runId}</Trans>
-        </TextLink>
+        <RunLink id={runId} key={runId} name={<Trans>run {runId}</Trans>} />
       ))}
       {more > 0 && (
         <span>

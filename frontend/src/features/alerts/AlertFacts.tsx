@@ -7,7 +7,7 @@ import type { ReactNode } from "react";
 import type { Alert } from "@/api/types";
 import { Definition } from "@/components/Definition";
 import { DirectionBadge } from "@/components/DirectionBadge";
-import { TextLink } from "@/components/links";
+import { CampaignLink } from "@/components/links";
 import { Quantity } from "@/components/Quantity";
 import { SeriesName } from "@/components/SeriesName";
 import { LoggedIn } from "@/components/session";
@@ -53,9 +53,7 @@ export function AlertFacts({ alert }: { alert: Alert }) {
       <Known label={t`Rule`}>{alert.rule?.name}</Known>
       <Known label={t`Looked at again by`}>
         {alert.confirmation_id !== null && (
-          <TextLink params={{ campaignId: alert.confirmation_id }} to="/campaigns/$campaignId">
-            <Trans>campaign {alert.confirmation_id}</Trans>
-          </TextLink>
+          <CampaignLink id={alert.confirmation_id} name={<Trans>campaign {alert.confirmation_id}</Trans>} />
         )}
       </Known>
       <Known label={t`New baseline`}>

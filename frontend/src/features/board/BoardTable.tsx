@@ -5,7 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Badge, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Board, BoardCell, BoardCluster } from "@/api/types";
-import { TextLink } from "@/components/links";
+import { ClusterLink, TextLink } from "@/components/links";
 import { OriginBadge, useOrigin } from "@/components/Origin";
 import { ScrollTable } from "@/components/ScrollTable";
 import { Day } from "@/components/When";
@@ -25,9 +25,7 @@ export function BoardTable({ board, actionsOf }: BoardTableProps) {
       {clusters.map((cluster) => (
         <tr key={cluster.id}>
           <th scope="row">
-            <TextLink fw={600} params={{ clusterId: cluster.id }} to="/clusters/$clusterId">
-              {cluster.name}
-            </TextLink>{" "}
+            <ClusterLink fw={600} id={cluster.id} name={cluster.name} />{" "}
             <OriginBadge clusterId={cluster.id} />
           </th>
           {workloads.map((workload) => (
@@ -119,13 +117,7 @@ function Nodes({ cluster: { id, nodes } }: { cluster: BoardCluster }) {
   ] as const;
   if (origin === "made_up") return <Text c="dimmed" size="sm">{t`sample data`}</Text>;
   if (online + stuck + silent + never_seen === 0)
-    return (
-      <TextLink
-        params={{ clusterId: id }}
-        size="sm"
-        to="/clusters/$clusterId"
-      >{t`none has joined yet`}</TextLink>
-    );
+    return <ClusterLink id={id} name={t`none has joined yet`} size="sm" />;
   return (
     <Trans>
       {online} online

@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { AttentionItem, Board } from "@/api/types";
-import { TextLink } from "@/components/links";
+import { ClusterLink, NodeLink, TargetLink, TextLink } from "@/components/links";
 import { Section } from "@/components/Page";
 import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -42,9 +42,7 @@ function Items({ board: { attention, clusters } }: { board: Board }) {
     <ScrollTable head={[t`Cluster`, t`Subject`, t`Problem`, t`Since`, t`Remedy`]} label={t`Needs attention`}>
       {attention.map((item) => (
         <Row key={keyOf(item)}>
-          <TextLink params={{ clusterId: item.cluster_id }} to="/clusters/$clusterId">
-            {names.get(item.cluster_id)}
-          </TextLink>
+          <ClusterLink id={item.cluster_id} name={names.get(item.cluster_id)} />
           <td className="iotide-name">
             <Subject item={item} />
           </td>
@@ -71,19 +69,15 @@ function Subject({ item }: { item: AttentionItem }) {
     case "lost_mount":
     case "vanished_target":
       return (
-        <TextLink params={{ targetId: item.target_id ?? 0 }} to="/targets/$targetId">
-          {item.kind === "lost_mount" ? t`Lost mount` : t`Vanished target`}
-        </TextLink>
+        <TargetLink
+          id={item.target_id ?? 0}
+          name={item.kind === "lost_mount" ? t`Lost mount` : t`Vanished target`}
+        />
       );
     case "stuck_node":
-      return <TextLink params={{ nodeId: item.node_id ?? 0 }} to="/nodes/$nodeId">{t`Stuck node`}</TextLink>;
+      return <NodeLink id={item.node_id ?? 0} name={t`Stuck node`} />;
     case "silent_nodes":
-      return (
-        <TextLink
-          params={{ clusterId: item.cluster_id }}
-          to="/clusters/$clusterId"
-        >{t`Silent nodes`}</TextLink>
-      );
+      return <ClusterLink id={item.cluster_id} name={t`Silent nodes`} />;
     case "stale_series":
       return <Stale item={item} />;
   }

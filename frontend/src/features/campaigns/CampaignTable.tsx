@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Box, Stack, Text } from "@mantine/core";
 import type { ListedCampaign } from "@/api/types";
-import { TextLink } from "@/components/links";
+import { CampaignLink } from "@/components/links";
 import { RowOriginBadge, SampleNote } from "@/components/Origin";
 import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -34,9 +34,7 @@ function CampaignRow({ campaign }: { campaign: ListedCampaign }) {
   return (
     <Row>
       <td className="iotide-name">
-        <TextLink fw={600} params={{ campaignId: campaign.id }} to="/campaigns/$campaignId">
-          {campaign.name}
-        </TextLink>
+        <CampaignLink fw={600} id={campaign.id} name={campaign.name} />
       </td>
       <td>
         <StateBadge state={campaign.state} />

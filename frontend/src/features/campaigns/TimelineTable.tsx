@@ -5,7 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Stack } from "@mantine/core";
 import type { Timeline, TimelineLease, TimelineOrder } from "@/api/types";
 import { Datum } from "@/components/Datum";
-import { TextLink } from "@/components/links";
+import { RunLink, TextLink } from "@/components/links";
 import { Place } from "@/components/Place";
 import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -61,9 +61,7 @@ function OrderRow({ order, now }: { order: TimelineOrder; now: number }) {
   return (
     <Row>
       <td>
-        <TextLink fw={600} params={{ runId: order.run_id }} to="/runs/$runId">
-          {order.run_id}
-        </TextLink>
+        <RunLink fw={600} id={order.run_id} />
         {order.attempt > 1 && t`, attempt ${order.attempt}`}
       </td>
       <td className="iotide-name">

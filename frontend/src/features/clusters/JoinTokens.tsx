@@ -7,7 +7,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import type { JoinToken } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { ErrorNotice } from "@/components/ErrorNotice";
-import { TextLink } from "@/components/links";
+import { NodeLink } from "@/components/links";
 import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
@@ -99,10 +99,7 @@ function LetsIn({ token, nodeName }: Pick<TokenRowProps, "token" | "nodeName">) 
   if (node_id !== null)
     return (
       <Trans>
-        a host as the node{" "}
-        <TextLink params={{ nodeId: node_id }} to="/nodes/$nodeId">
-          {nodeName ?? node_id}
-        </TextLink>
+        a host as the node <NodeLink id={node_id} name={nodeName ?? node_id} />
       </Trans>
     );
   return needs_approval ? t`new nodes, once approved` : t`new nodes, at once`;

@@ -3,7 +3,7 @@
 import { Trans } from "@lingui/react/macro";
 import { Box, Group, Text } from "@mantine/core";
 import type { Node } from "@/api/types";
-import { TextLink } from "@/components/links";
+import { RunLink } from "@/components/links";
 import { RunProgress } from "@/components/RunProgress";
 
 interface NodeActivityProps {
@@ -22,9 +22,7 @@ export function NodeActivity({ node, idle }: NodeActivityProps) {
   return node.active_orders.map((order) => (
     <Box key={order.order_id} miw={200}>
       <Group gap="xs" justify="space-between">
-        <TextLink params={{ runId: order.run_id }} size="sm" to="/runs/$runId">
-          <Trans>Run {order.run_id}</Trans>
-        </TextLink>
+        <RunLink id={order.run_id} name={<Trans>Run {order.run_id}</Trans>} size="sm" />
         <Text c="dimmed" size="xs">
           {order.phase || order.state}
         </Text>

@@ -6,7 +6,7 @@ import { Button, Text } from "@mantine/core";
 import { useState } from "react";
 import type { NodeLine } from "@/api/types";
 import { DrainNote } from "@/components/drain/DrainNote";
-import { TextLink } from "@/components/links";
+import { NodeLink } from "@/components/links";
 import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
@@ -40,9 +40,7 @@ function NodeRow({ node }: { node: NodeLine }) {
   return (
     <Row>
       <td>
-        <TextLink fw={600} params={{ nodeId: node.id }} to="/nodes/$nodeId">
-          {node.name}
-        </TextLink>
+        <NodeLink fw={600} id={node.id} name={node.name} />
         {node.role !== "compute" && (
           <Text c="dimmed" size="xs">
             {node.role}

@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Box, Checkbox, Text, UnstyledButton } from "@mantine/core";
 import { useEffect } from "react";
 import type { ExplorerRun, RunSort, Sparkline } from "@/api/types";
-import { TextLink } from "@/components/links";
+import { RunLink } from "@/components/links";
 import { RunCells, useCellContext } from "./cells";
 import type { RowsInSight } from "./useRowsInSight";
 import { COLUMNS, type ColumnId, type ExplorerView, sortOf, togglePin } from "./view";
@@ -92,9 +92,7 @@ export function RunName({ runId, isPinned, onPin }: RunNameProps) {
         size="xs"
         title={t`Pinned runs stay above the table and can be compared.`}
       />
-      <TextLink fw={600} params={{ runId }} to="/runs/$runId">
-        {runId}
-      </TextLink>
+      <RunLink fw={600} id={runId} />
     </td>
   );
 }

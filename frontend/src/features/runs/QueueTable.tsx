@@ -6,7 +6,7 @@ import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Queue } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
-import { TextLink } from "@/components/links";
+import { CampaignLink, RunLink } from "@/components/links";
 import { Place } from "@/components/Place";
 import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -50,9 +50,7 @@ function QueueRow({ run, place }: { run: QueuedRun; place: number }) {
     <Row>
       {place}
       <td>
-        <TextLink fw={600} params={{ runId: run.run_id }} to="/runs/$runId">
-          {run.run_id}
-        </TextLink>
+        <RunLink fw={600} id={run.run_id} />
         <Text c="dimmed" size="xs">
           <Trans>
             {run.workload}, repeat {run.repeat}
@@ -60,9 +58,7 @@ function QueueRow({ run, place }: { run: QueuedRun; place: number }) {
         </Text>
       </td>
       <td className="iotide-name">
-        <TextLink params={{ campaignId: run.campaign_id }} to="/campaigns/$campaignId">
-          {run.campaign_name}
-        </TextLink>
+        <CampaignLink id={run.campaign_id} name={run.campaign_name} />
         <Text c="dimmed" size="xs">
           {run.owner}
         </Text>

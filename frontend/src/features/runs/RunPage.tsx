@@ -12,7 +12,7 @@ import { FactsTable } from "@/components/FactsTable";
 import { cautionsOf } from "@/components/flagWords";
 import { Loaded } from "@/components/Loaded";
 import { LoadedPage } from "@/components/LoadedPage";
-import { TextLink } from "@/components/links";
+import { CampaignLink } from "@/components/links";
 import { OriginBadge, useOrigin } from "@/components/Origin";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Page, Section } from "@/components/Page";
@@ -90,10 +90,8 @@ export function RunPage({ runId, curves, onCurves, trend }: RunPageProps) {
 function Trail({ run }: { run: RunDetail }) {
   return (
     <Trans>
-      <TextLink params={{ campaignId: run.campaign_id }} to="/campaigns/$campaignId" underline="always">
-        {run.campaign_name}
-      </TextLink>{" "}
-      · {run.workload} · repeat {run.repeat} · {run.node_names.join(", ")} on {run.target_names.join(", ")}{" "}
+      <CampaignLink id={run.campaign_id} name={run.campaign_name} underline="always" /> · {run.workload} ·
+      repeat {run.repeat} · {run.node_names.join(", ")} on {run.target_names.join(", ")}{" "}
       <OriginBadge clusterId={run.cluster_id} />
     </Trans>
   );

@@ -7,7 +7,7 @@ import type { Run } from "@/api/types";
 import { useNow } from "@/components/clock";
 import { Datum } from "@/components/Datum";
 import { flagTitle } from "@/components/flagWords";
-import { TextLink } from "@/components/links";
+import { RunLink } from "@/components/links";
 import { useDescriber, useTitlesOf } from "@/components/optionTitles";
 import { Place } from "@/components/Place";
 import { RunProgress } from "@/components/RunProgress";
@@ -57,9 +57,7 @@ function RunRow({ run, describeRun, value }: RunRowProps) {
   return (
     <tr>
       <td>
-        <TextLink fw={600} params={{ runId: run.id }} to="/runs/$runId">
-          {run.id}
-        </TextLink>
+        <RunLink fw={600} id={run.id} />
       </td>
       <td style={{ minWidth: run.state === "active" ? 160 : undefined }}>
         <RunState run={run} />

@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Loaded } from "@/components/Loaded";
-import { TextLink } from "@/components/links";
+import { RunLink, TextLink } from "@/components/links";
 import { Place } from "@/components/Place";
 import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -21,9 +21,7 @@ export function WaitingRuns({ clusterId, campaignId }: { clusterId: number; camp
           <ScrollTable head={HEAD} label={t`Why runs wait`}>
             {runs.map((run) => (
               <Row key={run.run_id}>
-                <TextLink fw={600} params={{ runId: run.run_id }} to="/runs/$runId">
-                  {run.run_id}
-                </TextLink>
+                <RunLink fw={600} id={run.run_id} />
                 <td className="iotide-name">
                   <Place of={run} />
                 </td>

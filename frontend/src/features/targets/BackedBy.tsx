@@ -6,7 +6,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Target } from "@/api/types";
 import { ErrorNotice } from "@/components/ErrorNotice";
-import { TextLink } from "@/components/links";
+import { TargetLink } from "@/components/links";
 import { setBacking, targetsQuery } from "./queries";
 
 interface BackedByProps {
@@ -21,9 +21,7 @@ export function BackedBy({ target, suggested, mayChange }: BackedByProps) {
   return (
     <Group>
       {target.backed_by.map(({ id, name }) => (
-        <TextLink key={id} params={{ targetId: id }} to="/targets/$targetId">
-          {name}
-        </TextLink>
+        <TargetLink id={id} key={id} name={name} />
       ))}
     </Group>
   );

@@ -12,7 +12,7 @@ import { ErrorNotice } from "@/components/ErrorNotice";
 import { FactsTable } from "@/components/FactsTable";
 import { Loaded } from "@/components/Loaded";
 import { LoadedPage } from "@/components/LoadedPage";
-import { TextLink } from "@/components/links";
+import { NodeLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
 import { PlaceTrail } from "@/components/PlaceTrail";
 import { Quantity } from "@/components/Quantity";
@@ -131,9 +131,7 @@ function PlaceTable({ places, target }: { places: readonly TargetPlace[]; target
       {places.map(({ mount, ...place }) => (
         <Row key={place.node_id}>
           <td className="iotide-strong">
-            <TextLink params={{ nodeId: place.node_id }} to="/nodes/$nodeId">
-              {place.node_name}
-            </TextLink>
+            <NodeLink id={place.node_id} name={place.node_name} />
           </td>
           <td className="iotide-wrap">
             {place.path}

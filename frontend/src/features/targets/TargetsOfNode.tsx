@@ -5,7 +5,7 @@ import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { Loaded } from "@/components/Loaded";
-import { TextLink } from "@/components/links";
+import { TargetLink } from "@/components/links";
 import { Quantity } from "@/components/Quantity";
 import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -26,9 +26,7 @@ export function TargetsOfNode({ clusterId, nodeId }: { clusterId: number; nodeId
           {rows.map(({ target, mount }) => (
             <Row key={target.id}>
               <td className="iotide-name">
-                <TextLink fw={600} params={{ targetId: target.id }} to="/targets/$targetId">
-                  {target.name}
-                </TextLink>
+                <TargetLink fw={600} id={target.id} name={target.name} />
                 <DrainNote drain={target.drain} />
                 {mount.problem && (
                   <Text c="var(--mantine-color-error)" size="xs">

@@ -10,7 +10,7 @@ import { ConfirmButton } from "@/components/ConfirmButton";
 import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { Loaded } from "@/components/Loaded";
-import { TextLink } from "@/components/links";
+import { TargetLink } from "@/components/links";
 import { Section } from "@/components/Page";
 import { Quantity } from "@/components/Quantity";
 import { Row } from "@/components/Row";
@@ -75,9 +75,7 @@ function TargetRow({ target }: { target: Target }) {
   return (
     <Row>
       <td className="iotide-strong">
-        <TextLink params={{ targetId: target.id }} to="/targets/$targetId">
-          {target.name}
-        </TextLink>
+        <TargetLink id={target.id} name={target.name} />
         <DrainNote drain={target.drain} />
       </td>
       {target.path}

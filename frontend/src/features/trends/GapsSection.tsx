@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, Text } from "@mantine/core";
-import { TextLink } from "@/components/links";
+import { CampaignLink, RunLink } from "@/components/links";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
@@ -102,13 +102,9 @@ function FailureCells({ failure }: { failure: Failure }) {
         <When at={failure.at} />
       </td>
       <td>
-        <TextLink inherit params={{ runId: failure.run_id }} to="/runs/$runId">
-          <Trans>run {failure.run_id}</Trans>
-        </TextLink>
+        <RunLink id={failure.run_id} inherit name={<Trans>run {failure.run_id}</Trans>} />
         {" · "}
-        <TextLink inherit params={{ campaignId: failure.campaign_id }} to="/campaigns/$campaignId">
-          <Trans>campaign {failure.campaign_id}</Trans>
-        </TextLink>
+        <CampaignLink id={failure.campaign_id} inherit name={<Trans>campaign {failure.campaign_id}</Trans>} />
       </td>
     </>
   );

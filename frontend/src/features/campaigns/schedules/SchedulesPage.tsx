@@ -7,7 +7,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ListedSchedule } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Loaded } from "@/components/Loaded";
-import { ButtonLink, TextLink } from "@/components/links";
+import { ButtonLink, CampaignLink, TextLink } from "@/components/links";
 import { RowOriginBadge, SampleNote } from "@/components/Origin";
 import { Page, Section } from "@/components/Page";
 import { Row } from "@/components/Row";
@@ -120,9 +120,7 @@ function Last({ firing }: { firing: ListedSchedule["last_firing"] }) {
           {firing.problem ?? t`skipped`}
         </Text>
       ) : (
-        <TextLink params={{ campaignId: firing.campaign_id }} to="/campaigns/$campaignId">
-          <Trans>Campaign {firing.campaign_id}</Trans>
-        </TextLink>
+        <CampaignLink id={firing.campaign_id} name={<Trans>Campaign {firing.campaign_id}</Trans>} />
       )}
       <Text c="dimmed" size="xs">
         <When at={firing.fired_at} />
