@@ -47,6 +47,8 @@ export const theme = createTheme({
   cursorType: "pointer",
   respectReducedMotion: true,
   components: {
+    Alert: { defaultProps: { variant: "light" } },
+    Badge: { defaultProps: { tt: "none", variant: "light" } },
     // A menu with more entries than the window has room for is scrolled itself: scrolled with the page, it would go with
     // its button. It opens on the side of its button that has more room, and never over the header.
     Menu: {

@@ -20,7 +20,7 @@ export function DirectionBadge({ change }: DirectionBadgeProps) {
   const { shift_ratio: shift } = change;
   const direction = change.ended_at ? "recovered" : change.direction;
   return (
-    <Badge color={direction ? COLOURS[direction] : "gray"} miw="max-content" tt="none" variant="light">
+    <Badge color={direction ? COLOURS[direction] : "gray"} miw="max-content">
       {direction ? WORDS[direction] : shift === null || shift > 0 ? t`higher` : t`lower`}
     </Badge>
   );

@@ -7,7 +7,7 @@ import { Icon } from "./Icon";
 
 export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   return (
-    <Alert color="red" icon={<Icon name="alert" />} role="alert" title={error.message} variant="light">
+    <Alert color="red" icon={<Icon name="alert" />} role="alert" title={error.message}>
       {error instanceof ApiError && <Remedy error={error} />}
       {onRetry && (
         <Button color="red" mt="sm" onClick={onRetry} size="xs" variant="outline">{t`Try again`}</Button>

@@ -53,7 +53,7 @@ export function Loading({ lines }: { lines: number }) {
 
 function NotFresh({ at, error }: { at: number; error: Error }) {
   return (
-    <Alert color="orange" mb="sm" role="status" variant="light">
+    <Alert color="orange" mb="sm" role="status">
       <Trans>
         Shown as of {formatLogTime(at)}; refreshing failed: {error.message}
       </Trans>

@@ -31,7 +31,7 @@ export function MeasuredValue({ value, unit, flags, said = NONE }: MeasuredValue
 function Caution({ words }: { words: readonly string[] }) {
   if (words.length === 0) return null;
   return (
-    <Badge className="iotide-caution" color="orange" tt="none" variant="light">
+    <Badge className="iotide-caution" color="orange">
       {words.join(", ")}
     </Badge>
   );

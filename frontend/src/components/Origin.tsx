@@ -73,8 +73,6 @@ function SampleBadge() {
       component="span"
       miw="max-content"
       title={t`These nodes and results are an example. Nothing was measured.`}
-      tt="none"
-      variant="light"
     >{t`sample data`}</Badge>
   );
 }

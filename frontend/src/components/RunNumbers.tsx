@@ -49,7 +49,7 @@ function ShownNumbers({ values, median, modes, unit, flags }: RunNumbersProps) {
     <>
       <MeasuredValue flags={flags} unit={unit} value={median} />{" "}
       {values.length === 1 ? (
-        <Badge color="orange" tt="none" variant="light">{t`1 run`}</Badge>
+        <Badge color="orange">{t`1 run`}</Badge>
       ) : (
         <Text c="dimmed" size="xs">
           <Trans>

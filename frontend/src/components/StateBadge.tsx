@@ -25,7 +25,7 @@ const COLOURS: Readonly<Record<string, MantineColor>> = {
 
 export function StateBadge({ state }: { state: string }) {
   return (
-    <Badge color={COLOURS[state] ?? "gray"} miw="max-content" tt="none" variant="light">
+    <Badge color={COLOURS[state] ?? "gray"} miw="max-content">
       {state.replaceAll("_", " ")}
     </Badge>
   );

@@ -22,7 +22,7 @@ interface StuckNoteProps {
 export function StuckNote({ loads, children }: StuckNoteProps) {
   if (loads.length === 0) return null;
   return (
-    <Alert color="red" title={t`Stuck`} variant="light">
+    <Alert color="red" title={t`Stuck`}>
       {loads.map((load) => (
         <Text
           key={`${load.node_id} ${load.run_id} ${load.process}`}

@@ -12,7 +12,7 @@ export function UnmeasuredLoad({ campaignIds }: { campaignIds: readonly number[]
   const lines = ids.flatMap((id, place) => unmeasuredWords(id, found[place]?.data) ?? []);
   if (lines.length === 0) return null;
   return (
-    <Alert color="orange" title={t`Other load not measured`} variant="light">
+    <Alert color="orange" title={t`Other load not measured`}>
       {lines.join("; ")}
     </Alert>
   );

@@ -59,7 +59,7 @@ function EverythingDrained() {
   const drain = useEverythingDrain();
   if (!drain) return null;
   return (
-    <Alert color="orange" title={t`Nothing new starts in any cluster`} variant="light">
+    <Alert color="orange" title={t`Nothing new starts in any cluster`}>
       <DrainNote drain={drain} />
     </Alert>
   );

@@ -211,10 +211,7 @@ function Unlike({ surface: { a: side, unlike } }: { surface: Surface }) {
     <Section title={t`Unlike in`}>
       <Stack gap="sm">
         {unlike.some(({ name }) => name.startsWith(OPTION)) && (
-          <Alert
-            color="orange"
-            variant="light"
-          >{t`These two did not run the same. A ratio between them says little.`}</Alert>
+          <Alert color="orange">{t`These two did not run the same. A ratio between them says little.`}</Alert>
         )}
         <ScrollTable head={[t`What`, "A", "B"]} label={t`What is unlike`}>
           {unlike.map(({ name, a, b }) => {

@@ -9,7 +9,7 @@ export function DrainNote({ drain }: { drain: Drain | null | undefined }) {
   if (!drain) return null;
   return (
     <Group gap={6} maw={420}>
-      <Badge color="orange" miw="max-content" tt="none" variant="light">{t`drained`}</Badge>
+      <Badge color="orange" miw="max-content">{t`drained`}</Badge>
       <Text size="xs" style={{ overflowWrap: "anywhere", whiteSpace: "normal" }}>
         {drain.reason}{" "}
         <Text c="dimmed" inherit span>

@@ -77,7 +77,7 @@ function ProviderWay({ name, landing }: { name: string; landing: string }) {
 function ProviderRefusal({ code }: { code: string }) {
   const { title, remedy } = providerRefusal(code);
   return (
-    <Alert color="red" role="alert" title={title} variant="light">
+    <Alert color="red" role="alert" title={title}>
       <Text size="sm">{remedy}</Text>
     </Alert>
   );
@@ -116,7 +116,7 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
 function Wait({ seconds }: { seconds: number }) {
   const left = formatDuration(seconds);
   return (
-    <Alert color="orange" role="alert" title={t`Too many attempts failed`} variant="light">
+    <Alert color="orange" role="alert" title={t`Too many attempts failed`}>
       <Text size="sm">
         <Trans>
           The next one is looked at in <b role="timer">{left}</b>. From other places you can log in meanwhile,

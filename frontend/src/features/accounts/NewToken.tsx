@@ -69,7 +69,7 @@ export function NewToken() {
 
 function ShownOnce({ name, token }: { name: string; token: string }) {
   return (
-    <Alert color="green" role="status" title={t`Copy ${name} now: it is not shown again`} variant="light">
+    <Alert color="green" role="status" title={t`Copy ${name} now: it is not shown again`}>
       <Command label={t`Copy the token`} text={token} />
     </Alert>
   );

@@ -26,7 +26,7 @@ export function PersonRow({ user, clusters, isSelf, isLinking, onLink }: PersonR
   return (
     <Row>
       <td>
-        {user.name} {user.disabled_at !== null && <Badge color="gray" variant="light">{t`disabled`}</Badge>}
+        {user.name} {user.disabled_at !== null && <Badge color="gray" tt="uppercase">{t`disabled`}</Badge>}
       </td>
       {rolesInWords(user.roles, clusters)}
       <When at={user.last_seen_at} />

@@ -74,7 +74,7 @@ function SessionRow({ session }: { session: BrowserSession }) {
       <When at={session.last_seen_at} />
       <When at={session.expires_at} />
       {session.is_this_one ? (
-        <Badge variant="light">{t`this one`}</Badge>
+        <Badge tt="uppercase">{t`this one`}</Badge>
       ) : (
         <ConfirmButton
           aria-label={t`End the session of ${name} at ${session.address ?? t`unknown`}`}

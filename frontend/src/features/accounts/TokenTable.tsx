@@ -53,8 +53,8 @@ function End({ token: { expires_at } }: { token: Token }) {
   if (expires_at === null) return <Text component="span" size="sm">{t`no end`}</Text>;
   return (
     <>
-      <When at={expires_at} /> {end === "expired" && <Badge color="gray" variant="light">{t`expired`}</Badge>}
-      {end === "soon" && <Badge color="orange" variant="light">{t`ends soon`}</Badge>}
+      <When at={expires_at} /> {end === "expired" && <Badge color="gray" tt="uppercase">{t`expired`}</Badge>}
+      {end === "soon" && <Badge color="orange" tt="uppercase">{t`ends soon`}</Badge>}
     </>
   );
 }

@@ -19,9 +19,7 @@ export function AdviceCard({ advice }: { advice: Advice }) {
     <Paper aria-label={advice.title} component="article" p="sm" withBorder>
       <Stack gap="xs">
         <Group gap="xs">
-          <Badge color={COLOURS[advice.severity]} tt="none" variant="light">
-            {advice.severity}
-          </Badge>
+          <Badge color={COLOURS[advice.severity]}>{advice.severity}</Badge>
           <Title order={3} size="h5" style={{ overflowWrap: "anywhere" }}>
             {advice.title}
           </Title>

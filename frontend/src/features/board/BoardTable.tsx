@@ -124,7 +124,7 @@ function Nodes({ cluster: { id, nodes } }: { cluster: BoardCluster }) {
       {troubles
         .filter(([count]) => count > 0)
         .map(([count, what, color]) => (
-          <Badge color={color} display="block" key={what} tt="none" variant="light" w="max-content">
+          <Badge color={color} display="block" key={what} w="max-content">
             {count} {what}
           </Badge>
         ))}

@@ -53,7 +53,7 @@ export function LookAtTable({ cells, clusters }: LookAtTableProps) {
 function State({ cell: { state } }: { cell: BoardCell }) {
   const { sign, word, colour } = STANDINGS[state];
   return (
-    <Badge color={colour} miw="max-content" tt="none" variant="light">
+    <Badge color={colour} miw="max-content">
       <span aria-hidden="true">{sign}</span> {word}
     </Badge>
   );

@@ -92,7 +92,7 @@ function RepeatsForm({ campaign, cells, chosen, isPart, onClose }: RepeatsFormPr
         </Trans>
       </Text>
       {campaign.ended_at !== null && (
-        <Alert color="gray" variant="light">
+        <Alert color="gray">
           <Trans>
             In trends a cell stays where its first run was. If the servers have changed since, duplicate the
             campaign instead.

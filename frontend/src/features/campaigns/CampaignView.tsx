@@ -153,7 +153,7 @@ function Submitted({ campaign: { owner, created_at } }: { campaign: Campaign }) 
 
 function FailedHint({ campaign, retryFailed }: Pick<CampaignViewProps, "campaign" | "retryFailed">) {
   return (
-    <Alert color="red" title={t`${campaign.counts.failed} failed`} variant="light">
+    <Alert color="red" title={t`${campaign.counts.failed} failed`}>
       <Trans>
         Each run says why, with the output of its commands.{" "}
         <ButtonLink

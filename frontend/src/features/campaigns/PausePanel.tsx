@@ -26,7 +26,7 @@ export function PausePanel({ campaign }: { campaign: Campaign }) {
           title={t`Waiting for you`}
         >
           <Stack gap="sm">
-            <Alert color="orange" style={{ whiteSpace: "pre-wrap" }} variant="light">
+            <Alert color="orange" style={{ whiteSpace: "pre-wrap" }}>
               {pause.pause}
             </Alert>
             <MountTable mounts={pause.mounts} />

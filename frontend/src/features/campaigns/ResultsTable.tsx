@@ -80,7 +80,7 @@ function CommonCautions({ rows }: { rows: readonly Cell[] }) {
   const common = commonCautions(rows);
   if (common.length === 0) return null;
   return (
-    <Alert color="orange" title={t`All numbers below: ${common.join(", ")}`} variant="light">
+    <Alert color="orange" title={t`All numbers below: ${common.join(", ")}`}>
       {commonFlags(rows)
         .flatMap((code) => remedyOf(code) ?? [])
         .join(" ")}
@@ -211,7 +211,7 @@ function RunCount({ result }: { result: CellResult }) {
 
 function CountBadge({ text, title }: { text: string; title: string }) {
   return (
-    <Badge color="orange" miw="max-content" title={title} tt="none" variant="light">
+    <Badge color="orange" miw="max-content" title={title}>
       {text}
     </Badge>
   );

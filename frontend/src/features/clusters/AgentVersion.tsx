@@ -20,13 +20,7 @@ export function AgentVersion({ standing, version, isLong = false }: AgentVersion
       <Group gap="xs" wrap="nowrap">
         <span>{version ?? t`unknown`}</span>
         {trouble && (
-          <Badge
-            color={standing === "behind" ? "orange" : "red"}
-            miw="max-content"
-            title={trouble.remedy}
-            tt="none"
-            variant="light"
-          >
+          <Badge color={standing === "behind" ? "orange" : "red"} miw="max-content" title={trouble.remedy}>
             {trouble.word}
           </Badge>
         )}

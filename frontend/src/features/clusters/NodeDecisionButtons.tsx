@@ -29,7 +29,8 @@ interface DecisionProps {
   node: Node;
 }
 
-function DecisionButton({ label, modal: Modal, node }: DecisionProps) {
+/** A button that opens the dialog of a decision. */
+export function DecisionButton({ label, modal: Modal, node }: DecisionProps) {
   const [isAsking, setIsAsking] = useState(false);
   return (
     <>

@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Button, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { lazy } from "react";
 import type { Node } from "@/api/types";
 import { Command } from "@/components/Command";
 import { ConfirmButton } from "@/components/ConfirmButton";
@@ -14,6 +14,7 @@ import { useMay } from "@/components/session";
 import { When } from "@/components/When";
 import { formatValue } from "@/lib/units";
 import { createReenrolmentToken, rotateNode } from "./identityQueries";
+import { DecisionButton } from "./NodeDecisionButtons";
 
 const RevokeModal = lazy(() => import("./RevokeModal"));
 
@@ -60,7 +61,7 @@ export function IdentityButtons({ node }: { node: Node }) {
     <>
       {node.state !== "revoked" && <RotateButton node={node} />}
       <EnrolAgainButton node={node} />
-      {node.state !== "revoked" && <RevokeButton node={node} />}
+      {node.state !== "revoked" && <DecisionButton label={t`Revoke`} modal={RevokeModal} node={node} />}
     </>
   );
 }
@@ -82,16 +83,6 @@ function RotateButton({ node }: { node: Node }) {
       size="xs"
       variant="default"
     >{t`Rotate`}</ConfirmButton>
-  );
-}
-
-function RevokeButton({ node }: { node: Node }) {
-  const [isAsking, setIsAsking] = useState(false);
-  return (
-    <>
-      <Button color="red" onClick={() => setIsAsking(true)} size="xs" variant="outline">{t`Revoke`}</Button>
-      <Suspense>{isAsking && <RevokeModal node={node} onClose={() => setIsAsking(false)} />}</Suspense>
-    </>
   );
 }
 

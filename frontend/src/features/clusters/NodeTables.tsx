@@ -22,7 +22,7 @@ export function ToolTable({ node }: { node: Node }) {
               </Text>
             )}
           </td>
-          <Badge color={available ? "green" : "orange"} miw="max-content" tt="none" variant="light">
+          <Badge color={available ? "green" : "orange"} miw="max-content">
             {available ? t`yes` : t`no`}
           </Badge>
           <td className="iotide-wrap">

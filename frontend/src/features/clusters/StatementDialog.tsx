@@ -53,11 +53,7 @@ interface StatedRunProps {
 /** What happens to one run of the node. */
 export function StatedRun({ run, color = "orange", words, risk }: StatedRunProps) {
   return (
-    <Alert
-      color={color}
-      title={t`Run ${run.run_id} of ${run.campaign_name}, ${run.workload}`}
-      variant="light"
-    >
+    <Alert color={color} title={t`Run ${run.run_id} of ${run.campaign_name}, ${run.workload}`}>
       <Text size="sm">{words}</Text>
       {risk && (
         <Text mt={4} size="sm">

@@ -58,11 +58,7 @@ function GroupSection({ clusterId, group }: { clusterId: number; group: PeerGrou
   const name = `${workload}: ${title}${told && `, ${told}`}`;
   return (
     <ComparedSection
-      actions={
-        group.has_odd && (
-          <Badge color="red" miw="max-content" tt="none" variant="light">{t`odd one out`}</Badge>
-        )
-      }
+      actions={group.has_odd && <Badge color="red" miw="max-content">{t`odd one out`}</Badge>}
       description={`${ONE_BY_ONE[kind]}: ${alike}. ${tooFew.length > 0 ? `Fewer than four runs: ${tooFew.join(", ")}.` : ""}`}
       sentence={group.not_judged}
       table={

@@ -162,14 +162,7 @@ function Removed({ view: { name, query }, onBack, onClose }: RemovedProps) {
       },
     );
   return (
-    <Alert
-      closeButtonLabel={t`Close`}
-      mt="xs"
-      onClose={onClose}
-      role="status"
-      variant="light"
-      withCloseButton
-    >
+    <Alert closeButtonLabel={t`Close`} mt="xs" onClose={onClose} role="status" withCloseButton>
       <Group gap="xs">
         <Trans>
           The view “{name}” is removed.

@@ -135,7 +135,7 @@ function Flags({ codes }: { codes: readonly string[] }) {
   return (
     <span data-export={JSON.stringify({ value: codes.join(" ") })}>
       {codes.map((code) => (
-        <Badge color="orange" key={code} me={4} miw="max-content" tt="none" variant="light">
+        <Badge color="orange" key={code} me={4} miw="max-content">
           {flagTitle(code)}
         </Badge>
       ))}

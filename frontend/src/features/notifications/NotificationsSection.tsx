@@ -160,7 +160,7 @@ function TestButton({ channel }: { channel: Channel }) {
       >{t`Test`}</Button>
       {test.error && <ErrorNotice error={test.error} />}
       {test.data && (
-        <Alert color={test.data.delivered ? "green" : "orange"} p="xs" role="status" variant="light">
+        <Alert color={test.data.delivered ? "green" : "orange"} p="xs" role="status">
           {test.data.delivered ? t`It arrived` : t`It did not arrive`}: {test.data.words}
         </Alert>
       )}

@@ -21,7 +21,6 @@ export function ClaimSection({ claim, workload }: ClaimSectionProps) {
     <Alert
       color={claim.is_supported ? "indigo" : "orange"}
       title={claim.is_supported ? t`A claim and its numbers` : t`A claim that its own numbers do not support`}
-      variant="light"
     >
       <Stack gap="xs">
         <Text size="sm">

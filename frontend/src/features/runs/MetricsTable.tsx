@@ -76,7 +76,7 @@ function labelColumns(run: RunDetail, sample: Sample): ExportRecord {
 function Superseded({ because }: { because: string }) {
   return (
     <Text maw={420} size="xs" style={{ whiteSpace: "normal" }}>
-      <Badge color="orange" size="sm" variant="light">{t`superseded`}</Badge> {because}
+      <Badge color="orange" size="sm" tt="uppercase">{t`superseded`}</Badge> {because}
     </Text>
   );
 }

@@ -101,11 +101,7 @@ function Reasons({ run }: { run: RunDetail }) {
   return (
     <>
       {run.reason && (
-        <Alert
-          color={run.state === "failed" ? "red" : "orange"}
-          title={run.reason_code ?? run.state}
-          variant="light"
-        >
+        <Alert color={run.state === "failed" ? "red" : "orange"} title={run.reason_code ?? run.state}>
           {run.reason}
         </Alert>
       )}
@@ -221,7 +217,7 @@ type Waiting = Pick<RunDetail, "waiting_because" | "expected_start_at" | "expect
 /** Why a run waits, and when it is expected to start. */
 export function WaitNotice({ run }: { run: Waiting }) {
   return (
-    <Alert color="gray" title={t`Why it waits`} variant="light">
+    <Alert color="gray" title={t`Why it waits`}>
       {run.waiting_because}
       <Text c="dimmed" mt={4} size="sm">
         <ExpectedStart run={run} />

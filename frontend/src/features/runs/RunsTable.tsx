@@ -155,8 +155,6 @@ function FlagBadge({ code, run }: { code: string; run: Run }) {
       color={isRejected ? "red" : "orange"}
       miw="max-content"
       title={flags.map(({ measured, limit }) => `${measured} (limit: ${limit})`).join("; ")}
-      tt="none"
-      variant="light"
     >
       {flagTitle(code)}
     </Badge>

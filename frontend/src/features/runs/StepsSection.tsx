@@ -80,7 +80,7 @@ function Step({ step }: { step: StepRecord }) {
 function ExitBadge({ step }: { step: StepRecord }) {
   const isGood = step.exit_status === 0;
   return (
-    <Badge color={isGood ? "green" : "red"} tt="none" variant="light">
+    <Badge color={isGood ? "green" : "red"}>
       {step.signal === null ? t`exit ${step.exit_status ?? ""}` : t`signal ${step.signal}`}
     </Badge>
   );

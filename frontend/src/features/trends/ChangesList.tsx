@@ -173,7 +173,7 @@ function ChangeRow({ found, clusterName, reach }: ChangeRowProps) {
 }
 
 function Unconfirmed() {
-  return <Badge color="orange" ml="xs" tt="none" variant="light">{t`not confirmed yet`}</Badge>;
+  return <Badge color="orange" ml="xs">{t`not confirmed yet`}</Badge>;
 }
 
 /** The row of a change stays one row to read; the trend has the others. */

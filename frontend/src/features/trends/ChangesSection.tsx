@@ -91,14 +91,14 @@ function NoiseRow({ name, noise }: { name: string; noise: NonNullable<SeriesAnal
 
 function Suspected({ isHigher }: { isHigher: boolean }) {
   return (
-    <Badge color="orange" ml="xs" tt="none" variant="light">
+    <Badge color="orange" ml="xs">
       <Trans>suspect: the newest points are {isHigher ? t`higher` : t`lower`}</Trans>
     </Badge>
   );
 }
 
 function Unconfirmed() {
-  return <Badge color="orange" ml="xs" tt="none" variant="light">{t`not confirmed yet`}</Badge>;
+  return <Badge color="orange" ml="xs">{t`not confirmed yet`}</Badge>;
 }
 
 interface ChangeRowProps {

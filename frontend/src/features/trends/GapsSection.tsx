@@ -23,7 +23,7 @@ export function StaleNotice({ lines }: LinesProps) {
   });
   if (stale.length === 0) return null;
   return (
-    <Alert color="orange" p="xs" variant="light">
+    <Alert color="orange" p="xs">
       {stale.map(({ name, since, id }) => (
         <div key={id}>
           {lines.length > 1 && `${name}: `}

@@ -84,7 +84,7 @@ function Spread({ points, index }: { points: Points; index: number }) {
     <>
       <td>{runs > 1 && <Quantity unit={unit} value={points.low[index] ?? null} />}</td>
       <td>{runs > 1 && <Quantity unit={unit} value={points.high[index] ?? null} />}</td>
-      <td>{runs > 1 ? runs : <Badge color="orange" tt="none" variant="light">{t`1 run`}</Badge>}</td>
+      <td>{runs > 1 ? runs : <Badge color="orange">{t`1 run`}</Badge>}</td>
     </>
   );
 }

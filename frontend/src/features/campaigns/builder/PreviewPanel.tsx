@@ -91,7 +91,7 @@ function Written({ wear: { bytes_least: least, bytes_most: most } }: { wear: Pre
 /** One notice a sentence, however many workloads it is about. */
 function Warnings({ preview: { warnings } }: { preview: Preview }) {
   return [...new Set(warnings.map(({ message }) => message))].map((message) => (
-    <Alert color="orange" key={message} p="xs" variant="light">
+    <Alert color="orange" key={message} p="xs">
       {message}
     </Alert>
   ));

@@ -90,11 +90,7 @@ function Ratio({ ratio }: { ratio: number | undefined }) {
 }
 
 function OneRun({ isPublished }: { isPublished: boolean }) {
-  return (
-    <Badge color={isPublished ? "indigo" : "orange"} tt="none" variant="light">
-      {isPublished ? t`not told` : t`1 run`}
-    </Badge>
-  );
+  return <Badge color={isPublished ? "indigo" : "orange"}>{isPublished ? t`not told` : t`1 run`}</Badge>;
 }
 
 /** One row a run, in base units. */
