@@ -87,6 +87,20 @@ export function parseSeconds(text: string): number {
   return Number(match[1]) * factor;
 }
 
+/** Why a text is no duration, or `words` where `isGood` does not accept its seconds; null where nothing is wrong. */
+export function durationProblem(
+  text: string,
+  isGood: (seconds: number) => boolean,
+  words: string,
+): string | null {
+  try {
+    return isGood(parseSeconds(text)) ? null : words;
+  } catch (error) {
+    if (error instanceof UnitError) return error.message;
+    throw error;
+  }
+}
+
 function byteFactor(unit: string): number | undefined {
   const lower = unit.toLowerCase();
   if (lower === "" || lower === "b") return 1;

@@ -9,6 +9,7 @@ import {
   baseLayout,
   type Figure,
   openSymbol,
+  runsInWords,
   type Scheme,
   traceColour,
   traceSymbol,
@@ -104,7 +105,7 @@ function bars(group: ComparedGroup, index: number, count: number, options: Compa
     y: group.runs.map(({ median }) => median / options.scale.divisor),
     width: (GROUP_WIDTH / count) * 0.9,
     marker: { color: `${colour}40`, line: { color: colour, width: 1.5 } },
-    text: group.runs.map(({ values }) => describeCount(values.length)),
+    text: group.runs.map(({ values }) => runsInWords(values.length)),
     textposition: "none",
     hovertemplate: `%{y:,.3~r} ${options.scale.name}, %{text}<extra>${group.name}</extra>`,
   };
@@ -118,13 +119,9 @@ function line(group: ComparedGroup, index: number, options: ComparisonOptions): 
     x: runs.map(({ at }) => at),
     y: runs.map(({ median }) => median / options.scale.divisor),
     line: { color: traceColour(options.scheme, index), width: 1.5 },
-    text: runs.map(({ values }) => describeCount(values.length)),
+    text: runs.map(({ values }) => runsInWords(values.length)),
     hovertemplate: `%{y:,.3~r} ${options.scale.name}, %{text}<extra>${group.name}</extra>`,
   };
-}
-
-function describeCount(count: number): string {
-  return count === 1 ? t`1 run` : t`median of ${count} runs`;
 }
 
 function dotsOf(

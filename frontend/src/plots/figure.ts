@@ -1,5 +1,6 @@
 /** What every figure shares: the type that pure functions return, colours for both schemes, and axis titles with units. */
 
+import { t } from "@lingui/core/macro";
 import type { Data, Layout } from "plotly.js";
 import { type Scale, scaleFor, type Unit } from "@/lib/units";
 
@@ -63,4 +64,9 @@ export function baseLayout(scheme: Scheme): Partial<Layout> {
     yaxis: axis,
     legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0 },
   };
+}
+
+/** What a drawn number stands for. */
+export function runsInWords(count: number): string {
+  return count === 1 ? t`1 run` : t`median of ${count} runs`;
 }

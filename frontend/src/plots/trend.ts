@@ -11,6 +11,7 @@ import {
   baseLayout,
   type Figure,
   openSymbol,
+  runsInWords,
   type Scheme,
   traceColour,
   traceSymbol,
@@ -213,6 +214,6 @@ function trendTrace(
 }
 
 function describePoint(runs: number, flags: readonly string[]): string {
-  const count = runs === 1 ? t`1 run` : t`median of ${runs} runs`;
+  const count = runsInWords(runs);
   return flags.length > 0 ? `${count}, ${flagTitles(flags)}` : count;
 }

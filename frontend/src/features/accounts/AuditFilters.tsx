@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Button, Group } from "@mantine/core";
 import { ChoiceFilter, DayFilter, TextFilter } from "@/components/filters";
-import { type AuditView, NO_FILTER } from "./audit";
+import type { AuditView } from "./audit";
 import { type NamedCluster, placeName } from "./roles";
 
 interface AuditFiltersProps {
@@ -64,10 +64,15 @@ export function AuditFilters({ view, clusters, onView }: AuditFiltersProps) {
       <DayFilter label={t`From`} onDay={(from) => onView({ from })} value={view.from} />
       <DayFilter label={t`To`} onDay={(to) => onView({ to })} value={view.to} />
       {Object.values(view).some((value) => value !== undefined) && (
-        <Button onClick={() => onView(NO_FILTER)} size="xs" variant="default">{t`Clear filters`}</Button>
+        <Button onClick={() => onView(cleared(view))} size="xs" variant="default">{t`Clear filters`}</Button>
       )}
     </Group>
   );
+}
+
+/** Every filter undefined, so that it leaves the address. */
+function cleared(view: AuditView): AuditView {
+  return Object.fromEntries(Object.keys(view).map((name) => [name, undefined]));
 }
 
 function SubjectFilter({ view, onView }: Pick<AuditFiltersProps, "view" | "onView">) {

@@ -18,18 +18,6 @@ export interface AuditView {
   readonly text?: string | undefined;
 }
 
-export const NO_FILTER: AuditView = {
-  actor: undefined,
-  action: undefined,
-  kind: undefined,
-  id: undefined,
-  cluster: undefined,
-  address: undefined,
-  from: undefined,
-  to: undefined,
-  text: undefined,
-};
-
 /** The query of the API for what the page's address asks; a day is one by the clock that moments are shown on. */
 export function asked({ actor, action, kind, id, cluster, address, from, to, text }: AuditView) {
   const given = {

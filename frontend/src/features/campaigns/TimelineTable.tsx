@@ -4,14 +4,13 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Stack } from "@mantine/core";
 import type { Timeline, TimelineLease, TimelineOrder } from "@/api/types";
-import { Datum } from "@/components/Datum";
+import { Seconds } from "@/components/Datum";
 import { RunLink, TextLink } from "@/components/links";
 import { Place } from "@/components/Place";
 import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { formatExactTime, formatLogTime } from "@/lib/time";
-import { formatDuration } from "@/lib/units";
 import { spansOf } from "./timeline";
 
 const ORDER_HEAD = [
@@ -50,13 +49,7 @@ function OrderRow({ order, now }: { order: TimelineOrder; now: number }) {
   const spans = spansOf(order, now);
   const lasted = (...kinds: string[]) => {
     const span = spans.find(({ kind }) => kinds.includes(kind));
-    if (!span) return null;
-    const seconds = (span.to - span.from) / 1000;
-    return (
-      <Datum unit="seconds" value={seconds}>
-        {formatDuration(Math.round(seconds * 10) / 10)}
-      </Datum>
-    );
+    return span && <Seconds value={(span.to - span.from) / 1000} />;
   };
   return (
     <Row>

@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Badge, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Sparkline as Course, ExplorerRun } from "@/api/types";
-import { Datum } from "@/components/Datum";
+import { Seconds } from "@/components/Datum";
 import { cautionsOf, flagTitle } from "@/components/flagWords";
 import { HeadlineValue } from "@/components/HeadlineValue";
 import { TextLink } from "@/components/links";
@@ -13,7 +13,7 @@ import { useTitlesOf } from "@/components/optionTitles";
 import { StateBadge } from "@/components/StateBadge";
 import { When } from "@/components/When";
 import { describeValues, type TitleOf, type TitlesOf } from "@/lib/options";
-import { formatDuration, formatShift } from "@/lib/units";
+import { formatShift } from "@/lib/units";
 import { Sparkline } from "./Sparkline";
 import { type ColumnId, ratioOf } from "./view";
 
@@ -46,12 +46,7 @@ const CELLS: Readonly<Record<ColumnId, Show>> = {
   course: ({ headline, cell_id }, { courses }) =>
     headline && <Sparkline cellId={cell_id} course={courses.get(headline.series_id)} />,
   at: ({ at }) => <When at={at} />,
-  duration: ({ duration_seconds: seconds }) =>
-    seconds !== null && (
-      <Datum unit="seconds" value={seconds}>
-        {formatDuration(Math.round(seconds * 10) / 10)}
-      </Datum>
-    ),
+  duration: ({ duration_seconds: seconds }) => seconds !== null && <Seconds value={seconds} />,
   workload: ({ workload }) => workload,
   options: ({ workload, options, cluster_id }, { titlesOf }) =>
     describeValues(options, titlesOf(workload, cluster_id)),

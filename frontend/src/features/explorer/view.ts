@@ -58,21 +58,9 @@ export interface ExplorerView {
 export const MOST_PINS = 8;
 
 /** Which runs are asked for; nothing where anything will do. */
-export interface RunChoice {
-  readonly cluster_id: number | null;
-  readonly campaign_id: number | null;
-  readonly node_id: number | null;
-  readonly target_id: number | null;
-  readonly workload: string | null;
-  readonly state: State | null;
-  readonly validity: "valid" | "rejected" | null;
-  readonly flag: string | null;
-  readonly from: string | null;
-  readonly to: string | null;
-  readonly text: string | null;
-}
+export type RunChoice = ReturnType<typeof choiceOf>;
 
-export function choiceOf(view: ExplorerView): RunChoice {
+export function choiceOf(view: ExplorerView) {
   return {
     cluster_id: view.cluster ?? null,
     campaign_id: view.campaign ?? null,

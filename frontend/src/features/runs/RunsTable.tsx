@@ -5,7 +5,7 @@ import { Badge, Box, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Run } from "@/api/types";
 import { useNow } from "@/components/clock";
-import { Datum } from "@/components/Datum";
+import { Datum, Seconds } from "@/components/Datum";
 import { flagTitle } from "@/components/flagWords";
 import { RunLink } from "@/components/links";
 import { useDescriber, useTitlesOf } from "@/components/optionTitles";
@@ -111,12 +111,7 @@ export function RunState({ run }: { run: Run }) {
 function Duration({ run }: { run: Run }) {
   if (run.started_at === null) return null;
   if (run.ended_at === null) return <RunningDuration since={run.started_at} />;
-  const seconds = elapsedSeconds(run.started_at, Date.parse(run.ended_at));
-  return (
-    <Datum unit="seconds" value={seconds}>
-      {formatDuration(Math.round(seconds * 10) / 10)}
-    </Datum>
-  );
+  return <Seconds value={elapsedSeconds(run.started_at, Date.parse(run.ended_at))} />;
 }
 
 function RunningDuration({ since }: { since: string }) {

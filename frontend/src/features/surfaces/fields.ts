@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import type { Surface, SurfaceSide } from "@/api/types";
 import { flagTitle } from "@/components/flagWords";
 import { exactBytes, type Scale, scaleFor } from "@/lib/units";
+import { runsInWords } from "@/plots/figure";
 import type { SizeMap } from "@/plots/map";
 import type { Fields, SliceLine } from "@/plots/surface";
 
@@ -87,22 +88,21 @@ function differenceGap(surface: Surface, file: number, record: number): string {
 
 /** Every field of the shown sides that has no number for a reason, in words. */
 export function allGaps(surface: Surface): string[] {
-  return sidesOf(surface).flatMap((side) =>
-    side.cells.flatMap((row, file) =>
-      row.flatMap((cell, record) => (cell ? [] : gapInWords(surface, side, file, record))),
-    ),
-  );
+  return gapsAt(surface, () => true);
 }
 
 /** The same of one cut. */
 export function sliceGaps(surface: Surface, axis: "file" | "record", sizeBytes: number): string[] {
   const { file_sizes_bytes: files, record_sizes_bytes: records } = surface;
+  return gapsAt(surface, (file, record) => (axis === "file" ? files[file] : records[record]) === sizeBytes);
+}
+
+function gapsAt(surface: Surface, isMeant: (file: number, record: number) => boolean): string[] {
   return sidesOf(surface).flatMap((side) =>
     side.cells.flatMap((row, file) =>
-      row.flatMap((cell, record) => {
-        const isOnCut = (axis === "file" ? files[file] : records[record]) === sizeBytes;
-        return cell || !isOnCut ? [] : gapInWords(surface, side, file, record);
-      }),
+      row.flatMap((cell, record) =>
+        cell || !isMeant(file, record) ? [] : gapInWords(surface, side, file, record),
+      ),
     ),
   );
 }
@@ -118,10 +118,6 @@ export function gapsInWords(gaps: readonly string[]): string {
 
 function sidesOf({ a, b }: Surface): SurfaceSide[] {
   return b ? [a, b] : [a];
-}
-
-export function runsInWords(count: number): string {
-  return count === 1 ? t`1 run` : t`median of ${count} runs`;
 }
 
 /** The cut through every side at one file size, or at one record size. */

@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import type { Calendar, CampaignPlan, Schedule } from "@/api/types";
 import { fromLocalTime, inputTime, timeZone } from "@/lib/time";
-import { exactSeconds, parseSeconds, UnitError } from "@/lib/units";
+import { durationProblem, exactSeconds, parseSeconds } from "@/lib/units";
 
 /** A number, or nothing while it is being typed anew. */
 export type Count = number | "";
@@ -101,12 +101,7 @@ export function repeatProblem(repeat: Repeat): string | null {
 }
 
 export function offsetProblem(text: string): string | null {
-  try {
-    return parseSeconds(text) <= LONGEST_OFFSET ? null : t`Give at most a day.`;
-  } catch (error) {
-    if (error instanceof UnitError) return error.message;
-    throw error;
-  }
+  return durationProblem(text, (seconds) => seconds <= LONGEST_OFFSET, t`Give at most a day.`);
 }
 
 /** The calendar as the server takes it; undefined where the plan is submitted once and now, or it is not complete. */

@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import type { CampaignPlan, Workload } from "@/api/types";
 import { readFields } from "@/components/schema-form/schema";
 import { type FormValue, problemsOf, toPlan } from "@/components/schema-form/values";
-import { exactSeconds, parseSeconds, UnitError } from "@/lib/units";
+import { durationProblem, exactSeconds, parseSeconds } from "@/lib/units";
 import {
   ANY_HOUR,
   type Count,
@@ -179,23 +179,12 @@ export function missingParts(draft: Draft, workloads: readonly Workload[]): stri
 
 /** Why the time limit cannot be read, or null. */
 export function timeLimitProblem({ timeLimit }: Draft): string | null {
-  return durationProblem(timeLimit, (seconds) => (seconds > 0 ? null : t`Give more than 0 seconds.`));
+  return durationProblem(timeLimit, (seconds) => seconds > 0, t`Give more than 0 seconds.`);
 }
 
 /** Why the cool-down cannot be read, or null. */
 export function coolDownProblem({ coolDown }: Draft): string | null {
-  return durationProblem(coolDown, (seconds) =>
-    seconds <= LONGEST_COOL_DOWN ? null : t`Give at most a day.`,
-  );
-}
-
-function durationProblem(text: string, judge: (seconds: number) => string | null): string | null {
-  try {
-    return judge(parseSeconds(text));
-  } catch (error) {
-    if (error instanceof UnitError) return error.message;
-    throw error;
-  }
+  return durationProblem(coolDown, (seconds) => seconds <= LONGEST_COOL_DOWN, t`Give at most a day.`);
 }
 
 function hasNoPlace(draft: Draft, choice: Choice): boolean {

@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import type { CampaignPlan } from "@/api/types";
-import { exactSeconds, parseSeconds, UnitError } from "@/lib/units";
+import { durationProblem, exactSeconds, parseSeconds } from "@/lib/units";
 
 export interface DraftQuiet {
   readonly policy: CampaignPlan["quiet"];
@@ -54,12 +54,6 @@ export function planQuiet({ policy, wait }: DraftQuiet): Pick<CampaignPlan, "qui
 
 /** Why the time cannot be sent, or null. */
 export function quietProblem({ policy, wait }: DraftQuiet): string | null {
-  if (policy !== "wait") return null;
-  try {
-    const seconds = parseSeconds(wait);
-    return seconds > 0 && seconds <= LONGEST_WAIT ? null : t`Give more than 0 s and at most 1 h.`;
-  } catch (error) {
-    if (error instanceof UnitError) return error.message;
-    throw error;
-  }
+  const isGood = (seconds: number) => seconds > 0 && seconds <= LONGEST_WAIT;
+  return policy === "wait" ? durationProblem(wait, isGood, t`Give more than 0 s and at most 1 h.`) : null;
 }

@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { optionValue, type TitleOf, type Values } from "@/lib/options";
 import { type ComparedAxis, type ComparedGroup, comparisonFigure } from "@/plots/comparison";
-import { axisScale, type Figure, MAX_TRACES, type Scheme } from "@/plots/figure";
+import { axisScale, type Figure, MAX_TRACES, runsInWords, type Scheme } from "@/plots/figure";
 import { ratioFigure, ratioSpan, type SizeMap, surfaceFigure } from "@/plots/map";
 import { type PartedBar, partsFigure } from "@/plots/parts";
 import { type Layout, type Measure, STACKED } from "./choice";
@@ -128,7 +128,7 @@ function mapOf(rows: readonly FigureRow[], { axes: [x = "", y = ""], rows: all }
     xNames: columns.map((value) => optionValue(x, value)),
     yNames: lines.map((value) => optionValue(y, value)),
     values: fields.map((row) => row.map((measured) => measured?.median ?? null)),
-    runs: fields.map((row) => row.map((measured) => countRuns(measured?.n ?? 0))),
+    runs: fields.map((row) => row.map((measured) => runsInWords(measured?.n ?? 0))),
     gaps: lines.map((line, at) =>
       columns.map((column, place) => gapOf(fields[at]?.[place], { [x]: column, [y]: line })),
     ),
@@ -140,10 +140,6 @@ function gapOf(measured: unknown, { record_size_bytes: record, file_size_bytes: 
   if (measured) return "";
   const isImpossible = typeof record === "number" && typeof file === "number" && record > file;
   return isImpossible ? "" : t`not measured`;
-}
-
-function countRuns(count: number): string {
-  return count === 1 ? t`1 run` : t`median of ${count} runs`;
 }
 
 /** One run is no ground for a ratio. */
