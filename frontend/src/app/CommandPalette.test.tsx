@@ -1,8 +1,8 @@
 import { screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
 import { renderWithApp } from "@/testing/render";
-import type { Command } from "./CommandPalette";
 import { PaletteList } from "./CommandPalette";
+import type { Command } from "./commands";
 
 function command(label: string): Command {
   return { id: label, label, group: "Page", run: vi.fn() };

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Command, matchCommands } from "./CommandPalette";
+import { type Command, matchCommands } from "./commands";
 
 function command(label: string, group: Command["group"] = "Page"): Command {
   return { id: label, label, group, run: () => undefined };

@@ -1,10 +1,9 @@
 /** The number that a run is known by, and which one it is. */
 
-import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import type { ExplorerRun } from "@/api/types";
 import { type ExportRecord, spread } from "@/lib/exported";
-import { optionValue, plainTitle, type Values } from "@/lib/options";
+import { headlineWords } from "@/lib/headline";
 import { MeasuredValue } from "./MeasuredValue";
 
 type Headline = NonNullable<ExplorerRun["headline"]>;
@@ -38,24 +37,4 @@ function headlineColumns(
   flags: readonly string[],
 ): ExportRecord {
   return { metric, ...spread("label_", labels), value, unit, flags: flags.join(" ") };
-}
-
-interface Named {
-  readonly metric: string;
-  readonly title: string;
-  readonly labels: Values;
-}
-
-/** `write, 64 MiB`: the operation and the sizes, behind the metric's title unless it is the throughput itself. */
-export function headlineWords({ metric, title, labels }: Named): string {
-  const { operation, writer } = labels;
-  const sizes = Object.keys(labels).filter((name) => name.endsWith("_bytes"));
-  const words = [
-    ...(metric === "throughput" ? [] : [title]),
-    ...(operation === undefined ? [] : [optionValue("operation", operation).replaceAll("_", " ")]),
-    ...(writer === undefined ? [] : [`${plainTitle("writer").toLowerCase()} ${writer}`]),
-    ...sizes.map((name) => optionValue(name, labels[name])),
-    ...(labels.nodes === "all" ? [t`all nodes`] : []),
-  ];
-  return words.join(", ") || title;
 }

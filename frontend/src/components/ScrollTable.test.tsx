@@ -16,7 +16,7 @@ import { RunLinks } from "./RunLinks";
 import { RunNumbers } from "./RunNumbers";
 import { ScrollTable } from "./ScrollTable";
 
-vi.mock("./links", () => ({ TextLink: ({ children }: { children: ReactNode }) => <span>{children}</span> }));
+vi.mock("./links", () => ({ RunLink: ({ id }: { id: number }) => <span>{id}</span> }));
 
 const RATE = "bytes_per_second";
 const FLAGS = ["CACHE_SIZE", "DURATION"];

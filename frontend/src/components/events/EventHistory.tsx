@@ -10,6 +10,7 @@ import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { RunLink } from "../links";
+import { differencesOf } from "./differences";
 import { type EventSubject, eventsQuery } from "./queries";
 import { RemoveEventButton } from "./RemoveEventButton";
 
@@ -72,26 +73,4 @@ function By({ event }: { event: TrendEvent }) {
   if (event.told_by) return <>{event.told_by}</>;
   if (event.run_id === null) return <Trans>runs</Trans>;
   return <RunLink id={event.run_id} name={<Trans>Run {event.run_id}</Trans>} />;
-}
-
-/** The single differences that an event names; pure. */
-interface Difference {
-  readonly what: string;
-  /** Null where the event is a sentence of a person, or says no more. */
-  readonly before: string | null;
-  readonly after: string | null;
-}
-
-const ONE = /^([a-z][\w.]*): (.*) -> (.*)$/s;
-
-/** `kernel: 6.1 -> 6.2; mount.options: rw -> ro` as two; what a person told stays as it is. */
-export function differencesOf({ kind, text }: Pick<TrendEvent, "kind" | "text">): Difference[] {
-  if (kind === "manual") return [{ what: text, before: null, after: null }];
-  // A value may hold a semicolon; only what a name and a colon follow begins another difference.
-  return text.split(/; (?=[a-z][\w.]*: |and \d+ more$)/).map((part) => {
-    const [, what, before, after] = ONE.exec(part) ?? [];
-    if (what === undefined || before === undefined || after === undefined)
-      return { what: part, before: null, after: null };
-    return { what, before, after };
-  });
 }

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { differencesOf } from "./EventHistory";
+import { differencesOf } from "./differences";
 
 it("takes apart what runs saw, with values that hold a semicolon, and the number of others", () => {
   const text = "kernel.release: 6.1.0-30 -> 6.1.0-35; note: a; b -> absent; and 3 more";

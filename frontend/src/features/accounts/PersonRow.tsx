@@ -1,6 +1,6 @@
 /** A person in the list, and what an administrator can do about them. */
 
-import { plural, t } from "@lingui/core/macro";
+import { t } from "@lingui/core/macro";
 import { Badge, Button, Group, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
@@ -8,6 +8,7 @@ import type { User } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Row } from "@/components/Row";
 import { When } from "@/components/When";
+import { whatFollows } from "./leaving";
 import { setDisabled } from "./peopleQueries";
 import { type NamedCluster, rolesInWords } from "./roles";
 
@@ -92,17 +93,4 @@ function PersonActions({ user, clusters, isLinking, onLink }: Omit<PersonRowProp
       </Suspense>
     </Group>
   );
-}
-
-/** What disabling a person brings about, in words; pure. */
-export function whatFollows(
-  user: Pick<User, "name" | "session_count" | "token_count" | "schedule_count">,
-): string {
-  const sessions = plural(user.session_count, { one: "# session ends", other: "# sessions end" });
-  const tokens = plural(user.token_count, {
-    one: "# API token is revoked",
-    other: "# API tokens are revoked",
-  });
-  const schedules = plural(user.schedule_count, { one: "# schedule pauses", other: "# schedules pause" });
-  return t`${user.name} can no longer log in: ${sessions} at once, ${tokens} for good, and ${schedules} until somebody takes over. Running campaigns go on. Enabling ${user.name} again brings back none of that.`;
 }

@@ -9,6 +9,7 @@ import { ConfirmButton } from "@/components/ConfirmButton";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/When";
 import { revokeToken } from "./queries";
+import { tokenEnd } from "./tokenEnd";
 
 interface TokenTableProps {
   readonly tokens: readonly Token[];
@@ -81,14 +82,4 @@ function RevokeButton({ token, isOfSeveral }: { token: Token; isOfSeveral: boole
       size="compact-xs"
     >{t`Revoke`}</ConfirmButton>
   );
-}
-
-const SOON_MILLISECONDS = 14 * 86_400_000;
-
-/** Whether it has passed, comes within two weeks, is later, or never comes. */
-export function tokenEnd(expiresAt: string | null, now: number): "expired" | "soon" | "later" | "never" {
-  if (expiresAt === null) return "never";
-  const left = Date.parse(expiresAt) - now;
-  if (left <= 0) return "expired";
-  return left <= SOON_MILLISECONDS ? "soon" : "later";
 }

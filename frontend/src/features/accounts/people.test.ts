@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import { whatFollows } from "./PersonRow";
+import { whatFollows } from "./leaving";
 import { rolesInWords, withRole } from "./roles";
-import { tokenEnd } from "./TokenTable";
+import { tokenEnd } from "./tokenEnd";
 
 const CLUSTERS = [{ id: 1, name: "hpc1" }];
 

@@ -21,6 +21,7 @@ import { ScrollTable } from "@/components/ScrollTable";
 import { StuckNote } from "@/components/StuckNote";
 import { useMay } from "@/components/session";
 import { When } from "@/components/When";
+import { nodesOf, together } from "./alike";
 import { BackedBy } from "./BackedBy";
 import { setSuspects, targetFactsQuery, targetQuery } from "./queries";
 import { StackDiagram } from "./StackDiagram";
@@ -194,28 +195,6 @@ function Made({ places }: { places: readonly TargetPlace[] }) {
       <StackDiagram layers={layersOf(first.mount)} name={name} />
     </Stack>
   );
-}
-
-const MOST_NAMED = 4;
-
-/** Places with the same key together, in the order in which the first of each stands. */
-export function together(
-  places: readonly TargetPlace[],
-  keyOf: (place: TargetPlace) => unknown,
-): TargetPlace[][] {
-  const groups = new Map<string, TargetPlace[]>();
-  for (const place of places) {
-    const key = JSON.stringify(keyOf(place));
-    groups.set(key, [...(groups.get(key) ?? []), place]);
-  }
-  return [...groups.values()];
-}
-
-/** `node-1, node-2`, or the first few of them and how many more there are. */
-export function nodesOf(places: readonly TargetPlace[]): string {
-  const names = places.map(({ node_name }) => node_name);
-  const more = names.length - MOST_NAMED;
-  return more > 0 ? t`${names.slice(0, MOST_NAMED).join(", ")} and ${more} more` : names.join(", ");
 }
 
 /** Whether iotide measures a target again by itself where its newest runs look as if something had changed. */

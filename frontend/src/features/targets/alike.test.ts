@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { TargetPlace } from "@/api/types";
-import { nodesOf, together } from "./TargetPage";
+import { nodesOf, together } from "./alike";
 
 function place(name: string, disks: number): TargetPlace {
   return { node_name: name, mount: { facts: { "md.disk_count": disks } } } as unknown as TargetPlace;

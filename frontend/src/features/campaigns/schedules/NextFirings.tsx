@@ -4,12 +4,12 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import type { ListedSchedule } from "@/api/types";
 import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { formatFiring, shownTimeZone } from "@/lib/time";
+import { nextFirings } from "./next";
 import { schedulesQuery } from "./queries";
 
 const MOST_SHOWN = 5;
@@ -52,21 +52,4 @@ function NothingPlanned() {
       </Trans>
     </Text>
   );
-}
-
-/** What schedules submit next; pure. */
-interface NextFiring {
-  readonly at: string;
-  readonly schedule: ListedSchedule;
-}
-
-/** The next firing of each active schedule, the soonest first. */
-export function nextFirings(schedules: readonly ListedSchedule[]): NextFiring[] {
-  return schedules
-    .filter(({ state }) => state === "active")
-    .flatMap((schedule) => {
-      const at = schedule.next_firings[0]?.fires_at;
-      return at === undefined ? [] : [{ at, schedule }];
-    })
-    .toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
 }

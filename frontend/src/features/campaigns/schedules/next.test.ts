@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Schedule } from "@/api/types";
-import { nextFirings } from "./NextFirings";
+import { nextFirings } from "./next";
 
 function schedule(name: string, state: Schedule["state"], ...firings: string[]): Schedule {
   const next = firings.map((fires_at) => ({ planned_at: fires_at, fires_at }));

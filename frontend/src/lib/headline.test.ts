@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { headlineWords } from "./HeadlineValue";
+import { headlineWords } from "./headline";
 
 test("says operation and sizes of a throughput, and what else another number is", () => {
   const labels = { operation: "write", file_size_bytes: 64 * 1024 ** 2, direct: false };

@@ -1,0 +1,11 @@
+/** How a token stands to its end; pure. */
+
+const SOON_MILLISECONDS = 14 * 86_400_000;
+
+/** Whether it has passed, comes within two weeks, is later, or never comes. */
+export function tokenEnd(expiresAt: string | null, now: number): "expired" | "soon" | "later" | "never" {
+  if (expiresAt === null) return "never";
+  const left = Date.parse(expiresAt) - now;
+  if (left <= 0) return "expired";
+  return left <= SOON_MILLISECONDS ? "soon" : "later";
+}
