@@ -1,5 +1,6 @@
 /** The question of a ConfirmButton. */
 
+import { t } from "@lingui/core/macro";
 import { Button, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Dialog } from "./Dialog";
@@ -9,7 +10,8 @@ export interface Question {
   readonly body: ReactNode;
   /** What the confirming button says, for instance “Cancel the campaign”. */
   readonly yes: string;
-  readonly no: string;
+  /** “Keep it” where nothing else is said. */
+  readonly no?: string;
 }
 
 interface ConfirmModalProps extends Question {
@@ -17,7 +19,14 @@ interface ConfirmModalProps extends Question {
   readonly onConfirm: () => void;
 }
 
-export default function ConfirmModal({ title, body, yes, no, onClose, onConfirm }: ConfirmModalProps) {
+export default function ConfirmModal({
+  title,
+  body,
+  yes,
+  no = t`Keep it`,
+  onClose,
+  onConfirm,
+}: ConfirmModalProps) {
   function confirm(): void {
     onClose();
     onConfirm();

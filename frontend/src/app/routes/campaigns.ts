@@ -29,7 +29,10 @@ export const builder = createRoute({
 export const schedules = createRoute({
   getParentRoute: () => shell,
   path: "schedules",
-  component: lazyRouteComponent(() => import("../pages/SchedulesRoute")),
+  component: lazyRouteComponent(
+    () => import("@/features/campaigns/schedules/SchedulesPage"),
+    "SchedulesPage",
+  ),
 });
 
 export const campaign = createRoute({

@@ -23,7 +23,7 @@ export const tokens = createRoute({
   getParentRoute: () => shell,
   path: "settings/tokens",
   beforeLoad: requireLogin,
-  component: lazyRouteComponent(() => import("../pages/TokensRoute")),
+  component: lazyRouteComponent(() => import("@/features/accounts/TokensPage"), "TokensPage"),
 });
 
 export const audit = createRoute({

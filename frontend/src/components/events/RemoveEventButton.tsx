@@ -20,7 +20,6 @@ export function RemoveEventButton({ event }: { event: TrendEvent }) {
         title: t`Remove the event?`,
         body: t`“${event.text}” goes from every series that was judged by it. Results stay.`,
         yes: t`Remove it`,
-        no: t`Keep it`,
       }}
       size="compact-xs"
     >{t`Remove`}</ConfirmButton>

@@ -85,7 +85,6 @@ function SessionRow({ session }: { session: BrowserSession }) {
             title: t`End this session?`,
             body: t`${name} at ${session.address ?? t`an unknown address`} is logged out at once.`,
             yes: t`End it`,
-            no: t`Keep it`,
           }}
           size="compact-xs"
         >{t`End`}</ConfirmButton>

@@ -77,7 +77,6 @@ function RevokeButton({ token, isOfSeveral }: { token: Token; isOfSeveral: boole
           </Trans>
         ),
         yes: t`Revoke`,
-        no: t`Keep it`,
       }}
       size="compact-xs"
     >{t`Revoke`}</ConfirmButton>

@@ -113,7 +113,6 @@ function RemoveButton({ rule }: { rule: AlertRule }) {
         title: t`Delete ${rule.name}?`,
         body: t`${closed} Changes are found and shown all the same.`,
         yes: t`Delete the rule`,
-        no: t`Keep it`,
       }}
       size="compact-xs"
     >{t`Delete`}</ConfirmButton>

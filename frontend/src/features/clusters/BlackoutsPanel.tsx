@@ -70,7 +70,6 @@ function RemoveButton({ blackout }: { blackout: Blackout }) {
         title: t`Remove the blackout?`,
         body: t`What waits for its end starts as soon as it can.`,
         yes: t`Remove it`,
-        no: t`Keep it`,
       }}
       size="compact-xs"
     >{t`Remove`}</ConfirmButton>

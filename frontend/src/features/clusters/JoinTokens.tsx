@@ -86,7 +86,6 @@ function TokenRow({ token, nodeName, isBusy, onRevoke }: TokenRowProps) {
               "It would let # more hosts in. Nodes that it let in stay, and so do hosts that wait; this cannot be undone.",
           }),
           yes: t`Revoke`,
-          no: t`Keep it`,
         }}
         size="compact-xs"
       >{t`Revoke`}</ConfirmButton>

@@ -175,7 +175,6 @@ function RetireButton({ node }: { node: Node }) {
         title: t`Retire ${node.name}?`,
         body: t`Its agent is shut out and it gets no more runs. What it measured stays.`,
         yes: t`Retire`,
-        no: t`Keep it`,
       }}
       size="xs"
     >{t`Retire`}</ConfirmButton>

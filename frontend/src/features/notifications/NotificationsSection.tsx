@@ -138,7 +138,6 @@ function ChangeButtons({ channel, onOpen }: { channel: Channel; onOpen: (open: O
           title: t`Delete ${channel.name}?`,
           body: t`What it was told is forgotten, and its secrets. It stays while alert rules send to it.`,
           yes: t`Delete the channel`,
-          no: t`Keep it`,
         }}
         size="compact-xs"
       >{t`Delete`}</ConfirmButton>

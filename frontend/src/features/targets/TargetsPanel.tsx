@@ -120,7 +120,6 @@ function RetireButton({ target }: { target: Target }) {
         title: t`Retire ${target.name}?`,
         body: t`It gets no more runs. What was measured on it stays.`,
         yes: "Retire",
-        no: t`Keep it`,
       }}
       size="compact-xs"
     >{t`Retire`}</ConfirmButton>

@@ -57,6 +57,8 @@ export interface Happening extends LaneMark {
   readonly runId: number | null;
 }
 
+const NOTHING_MORE = { isBetter: null, isChosen: false, eventId: null, cellId: null, runId: null } as const;
+
 /** Whether a change was for the better; a recovery is neither better nor worse. */
 function goodness(direction: SeriesChange["direction"]): boolean | null {
   return direction === "better" || direction === "worse" ? direction === "better" : null;
@@ -87,38 +89,31 @@ export function happenings(
     for (const change of analysis?.changes ?? []) {
       if (change.confirmed_at === null) continue;
       found.set(`change ${change.id}`, {
+        ...NOTHING_MORE,
         lane: "Changes",
         at: change.at,
         words: `${told}${change.words}`,
         isBetter: goodness(change.direction),
-        isChosen: false,
-        eventId: null,
         cellId: change.cell_id,
-        runId: null,
       });
     }
     for (const failure of points.failures)
       found.set(`failure ${failure.cell_id}`, {
+        ...NOTHING_MORE,
         lane: "Failures",
         at: failure.at,
         words: `${told}${failureWords(failure)}`,
-        isBetter: null,
-        isChosen: false,
         count: failure.run_count,
-        eventId: null,
-        cellId: null,
         runId: failure.run_id,
       });
     for (const { event } of analysis?.events ?? [])
       found.set(`event ${event.id}`, {
+        ...NOTHING_MORE,
         lane: laneOf(event),
         at: event.at,
         words: event.told_by === null ? event.text : t`${event.text}, source: ${event.told_by}`,
-        isBetter: null,
         isChosen: event.id === chosenEventId,
         eventId: event.id,
-        cellId: null,
-        runId: null,
       });
   }
   return [...found.values()].sort((a, b) => Date.parse(a.at) - Date.parse(b.at));

@@ -148,7 +148,6 @@ function DiscardButton({ onDiscard }: { onDiscard: () => void }) {
         title: t`Discard the draft?`,
         body: t`What you entered is kept in this tab until you submit it. Discarded, the form starts anew.`,
         yes: t`Discard it`,
-        no: t`Keep it`,
       }}
       size="xs"
     >{t`Discard draft`}</ConfirmButton>

@@ -177,7 +177,6 @@ function RemoveButton({ schedule }: { schedule: ListedSchedule }) {
         title: t`Delete ${schedule.name}?`,
         body: t`It submits nothing any more. The campaigns that it made stay, and those that run or wait go on.`,
         yes: t`Delete the schedule`,
-        no: t`Keep it`,
       }}
       size="compact-xs"
     >{t`Delete`}</ConfirmButton>

@@ -117,7 +117,6 @@ function ManagedRow({ template }: { template: ListedTemplate }) {
           title: t`Delete template ${template.name}?`,
           body: t`Campaigns and schedules that began with it stay as they are.`,
           yes: t`Delete the template`,
-          no: t`Keep it`,
         }}
         size="compact-xs"
       >{t`Delete`}</ConfirmButton>

@@ -1,3 +1,0 @@
-/** /schedules */
-
-export { SchedulesPage as default } from "@/features/campaigns/schedules/SchedulesPage";
