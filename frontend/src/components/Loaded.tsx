@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Alert, Skeleton, Stack } from "@mantine/core";
+import { Alert, Skeleton, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { formatLogTime } from "@/lib/time";
 import { ErrorNotice } from "./ErrorNotice";
@@ -19,7 +19,7 @@ export interface Query<Data> {
 interface LoadedProps<Data> {
   readonly query: Query<Data>;
   readonly children: (data: Data) => ReactNode;
-  /** Shown instead of the children where there is nothing yet: a list without entries, or what `isEmpty` says. */
+  /** Shown instead of the children for a list without entries, or where `isEmpty` says so; a string is a grey line. */
   readonly empty?: ReactNode;
   readonly isEmpty?: (data: Data) => boolean;
   /** Number of grey lines shown while it loads. */
@@ -35,9 +35,13 @@ export function Loaded<Data>({ query, children, empty, isEmpty, lines = 3 }: Loa
   return (
     <>
       {query.isRefetchError && query.error && <NotFresh at={query.dataUpdatedAt} error={query.error} />}
-      {(isEmpty?.(query.data) ?? isListEmpty) ? empty : children(query.data)}
+      {(isEmpty?.(query.data) ?? isListEmpty) ? <Empty>{empty}</Empty> : children(query.data)}
     </>
   );
+}
+
+function Empty({ children }: { children: ReactNode }) {
+  return typeof children === "string" ? <Text c="dimmed">{children}</Text> : children;
 }
 
 export function Loading({ lines }: { lines: number }) {

@@ -1,7 +1,7 @@
 /** /clusters/ID/trend: one workload at a time, all choices in the address. */
 
 import { t } from "@lingui/core/macro";
-import { Group, NativeSelect, Skeleton, Text } from "@mantine/core";
+import { Group, NativeSelect, Skeleton } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect } from "react";
@@ -38,11 +38,7 @@ export default function TrendRoute() {
       title={(name) => t`Trend of ${name}`}
     >
       {() => (
-        <Loaded
-          empty={<Text c="dimmed">{t`No agent of this cluster has announced a workload yet.`}</Text>}
-          lines={8}
-          query={workloads}
-        >
+        <Loaded empty={t`No agent of this cluster has announced a workload yet.`} lines={8} query={workloads}>
           {(rows) => <WorkloadTrend workloads={rows} />}
         </Loaded>
       )}

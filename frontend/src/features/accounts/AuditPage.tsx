@@ -1,7 +1,7 @@
 /** Who changed what, found by any of it, and all of what was found as a file. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Stack, Text } from "@mantine/core";
+import { Button, Stack } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Icon } from "@/components/Icon";
 import { Loaded } from "@/components/Loaded";
@@ -32,11 +32,7 @@ export function AuditPage({ view, clusters, onView }: AuditPageProps) {
       >
         <Stack>
           <AuditFilters clusters={clusters} onView={onView} view={view} />
-          <Loaded
-            empty={<Text c="dimmed">{t`Nothing was done that the filters let through.`}</Text>}
-            lines={8}
-            query={entries}
-          >
+          <Loaded empty={t`Nothing was done that the filters let through.`} lines={8} query={entries}>
             {(rows) => <AuditTable clusters={clusters} entries={rows} path={listAddress(view)} />}
           </Loaded>
           <ShowMore query={entries} />

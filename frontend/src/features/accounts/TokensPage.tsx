@@ -1,7 +1,7 @@
 /** One's own API tokens, and for administrators of all clusters those of everybody else. */
 
 import { t } from "@lingui/core/macro";
-import { Stack, Text } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Loaded } from "@/components/Loaded";
 import { Page, Section } from "@/components/Page";
@@ -30,7 +30,7 @@ function OwnTokens() {
       title={t`Your API tokens`}
     >
       <Stack>
-        <Loaded empty={<Text c="dimmed">{t`You have no token yet.`}</Text>} query={tokens}>
+        <Loaded empty={t`You have no token yet.`} query={tokens}>
           {(rows) => <TokenTable label={t`Your API tokens`} tokens={rows} />}
         </Loaded>
         <NewToken />
@@ -48,7 +48,7 @@ function TokensOfOthers() {
       title={t`API tokens of others`}
     >
       <Loaded
-        empty={<Text c="dimmed">{t`Nobody else has a token.`}</Text>}
+        empty={t`Nobody else has a token.`}
         isEmpty={(rows) => rows.every((token) => token.user_id === id)}
         query={tokens}
       >

@@ -1,7 +1,7 @@
 /** The rules by which alerts are raised: what each covers, what it leaves alone, and how one is added, changed or removed. */
 
 import { t } from "@lingui/core/macro";
-import { Stack, Text } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { AlertRule, Channel } from "@/api/types";
@@ -40,12 +40,7 @@ export function RulesSection({ renderForm, mayAdd, channels }: RulesSectionProps
     >
       <Stack>
         {(open === "new" || edited) && <div key={open}>{renderForm(edited, close)}</div>}
-        <Loaded
-          empty={
-            <Text c="dimmed">{t`No rule yet: changes are shown on their page, and nobody is told.`}</Text>
-          }
-          query={rules}
-        >
+        <Loaded empty={t`No rule yet: changes are shown on their page, and nobody is told.`} query={rules}>
           {(rows) => (
             <ScrollTable
               head={[

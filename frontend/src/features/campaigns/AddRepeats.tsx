@@ -26,7 +26,7 @@ export default function AddRepeats({ campaign, cellIds, onClose }: AddRepeatsPro
   const cells = useInfiniteQuery(cellsQuery(campaign.id));
   return (
     <Dialog onClose={onClose} title={t`Add repeats to ${campaign.name}`}>
-      <Loaded empty={<Text c="dimmed">{t`The campaign has no cells.`}</Text>} query={cells}>
+      <Loaded empty={t`The campaign has no cells.`} query={cells}>
         {(rows) => (
           <RepeatsForm
             campaign={campaign}

@@ -48,9 +48,7 @@ export function NotificationsSection({ scopes }: NotificationsSectionProps) {
       <Stack>
         <Suspense>{open?.what === "add" && <ChannelForm onDone={close} scopes={scopes} />}</Suspense>
         <Loaded
-          empty={
-            <Text c="dimmed">{t`No channel yet: alerts are shown on their page, and nobody is told.`}</Text>
-          }
+          empty={t`No channel yet: alerts are shown on their page, and nobody is told.`}
           query={channels}
         >
           {(rows) => (

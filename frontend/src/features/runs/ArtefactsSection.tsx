@@ -18,7 +18,7 @@ export function ArtefactsSection({ run }: { run: RunDetail }) {
   const artefacts = useQuery(artefactsQuery(run.id));
   return (
     <Section description={t`What the tools printed, byte for byte.`} title={t`Raw output`}>
-      <Loaded empty={<Text c="dimmed">{t`Nothing was kept yet.`}</Text>} query={artefacts}>
+      <Loaded empty={t`Nothing was kept yet.`} query={artefacts}>
         {(rows) => (
           <Stack gap="xs">
             {rows.map((artefact) => (
@@ -68,11 +68,7 @@ function ArtefactRow({ artefact, node }: { artefact: Artefact; node: string | nu
 function ArtefactText({ artefact }: { artefact: Artefact }) {
   const text = useQuery(artefactTextQuery(artefact.id));
   return (
-    <Loaded
-      empty={<Text c="dimmed">{t`The file is empty.`}</Text>}
-      isEmpty={(content) => content === ""}
-      query={text}
-    >
+    <Loaded empty={t`The file is empty.`} isEmpty={(content) => content === ""} query={text}>
       {(content) => <Command label={t`Copy ${artefact.name}`} maxHeight={320} text={content} />}
     </Loaded>
   );

@@ -104,7 +104,7 @@ function ShownCurves({ panels, run }: { panels: readonly CounterPanel[]; run: Ru
   );
   const [view, setView] = useState<View>("chart");
   return (
-    <Loaded empty={<Text c="dimmed">{t`No value of these yet.`}</Text>} query={curves}>
+    <Loaded empty={t`No value of these yet.`} query={curves}>
       {(rows) => (
         <>
           <Group justify="space-between">

@@ -1,7 +1,6 @@
 /** The newest runs of a node or a target. */
 
 import { t } from "@lingui/core/macro";
-import { Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Loaded } from "@/components/Loaded";
 import { Section } from "@/components/Page";
@@ -17,10 +16,7 @@ export function LastRuns(of: LastRunsProps) {
   const runs = useInfiniteQuery(runsQuery({ ...of, pageSize: PAGE_SIZE }));
   return (
     <Section title={t`Last runs`}>
-      <Loaded
-        empty={<Text c="dimmed">{t`None yet. Runs appear here once a campaign measures it.`}</Text>}
-        query={runs}
-      >
+      <Loaded empty={t`None yet. Runs appear here once a campaign measures it.`} query={runs}>
         {(rows) => (
           <>
             <MeasuredRuns label={t`Last runs`} runs={rows} />

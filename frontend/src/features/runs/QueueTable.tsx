@@ -18,12 +18,7 @@ type QueuedRun = Queue["runs"][number];
 export function QueueTable({ clusterId }: { clusterId: number }) {
   const queue = useQuery(queueQuery(clusterId));
   return (
-    <Loaded
-      empty={<Text c="dimmed">{t`No run waits here.`}</Text>}
-      isEmpty={({ runs }) => runs.length === 0}
-      lines={8}
-      query={queue}
-    >
+    <Loaded empty={t`No run waits here.`} isEmpty={({ runs }) => runs.length === 0} lines={8} query={queue}>
       {({ runs, waiting }) => (
         <Stack>
           <ScrollTable

@@ -86,11 +86,7 @@ function FormerNumbers({ reading, workload }: { reading: Reading; workload: stri
   const detail = useQuery(readingQuery(reading.id));
   const titleOf = useTitlesOf()(workload);
   return (
-    <Loaded
-      empty={<Text c="dimmed">{t`It gave no number.`}</Text>}
-      isEmpty={({ samples }) => samples.length === 0}
-      query={detail}
-    >
+    <Loaded empty={t`It gave no number.`} isEmpty={({ samples }) => samples.length === 0} query={detail}>
       {({ samples }) => (
         <ScrollTable
           head={[t`Metric`, t`Value`]}

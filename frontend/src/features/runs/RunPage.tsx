@@ -195,7 +195,7 @@ function EventLog({ runId }: { runId: number }) {
   const events = useQuery(runEventsQuery(runId));
   return (
     <Section title={t`Log`}>
-      <Loaded empty={<Text c="dimmed">{t`Nothing has happened yet.`}</Text>} query={events}>
+      <Loaded empty={t`Nothing has happened yet.`} query={events}>
         {(rows) => (
           <ScrollTable head={[t`Time`, t`Event`, t`What`]} label={t`Event log`} maxHeight={400}>
             {rows.map(({ at, kind, text }) => (

@@ -18,7 +18,7 @@ export function TargetsOfNode({ clusterId, nodeId }: { clusterId: number; nodeId
   );
   return (
     <Loaded
-      empty={<Text c="dimmed">{t`No target is on it: tick its mounts on the page of its cluster.`}</Text>}
+      empty={t`No target is on it: tick its mounts on the page of its cluster.`}
       query={{ ...targets, data: here }}
     >
       {(rows) => (

@@ -1,7 +1,6 @@
 /** The trend of one series around a moment, for pages about what happened there. */
 
 import { t } from "@lingui/core/macro";
-import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import { Loaded } from "@/components/Loaded";
@@ -28,7 +27,7 @@ export function SeriesTrend({ seriesId, at, chosenCellId, onChoose }: SeriesTren
   const analyses = useMemo(() => new Map(analysis ? [[seriesId, analysis]] : []), [analysis, seriesId]);
   return (
     <Loaded
-      empty={<Text c="dimmed">{t`The series has no points any more.`}</Text>}
+      empty={t`The series has no points any more.`}
       isEmpty={(found) => found.at.length === 0}
       lines={8}
       query={points}

@@ -74,7 +74,7 @@ function Groups(props: SmallChartsProps & { each: Each }) {
   };
   const series = useQuery(seriesOfMetricQuery(metric, wanted));
   return (
-    <Loaded empty={<Text c="dimmed">{t`No series of this metric has a point yet.`}</Text>} query={series}>
+    <Loaded empty={t`No series of this metric has a point yet.`} query={series}>
       {(rows) => {
         const { groups, hidden } = smallGroups(rows, each, clusterNames);
         return (

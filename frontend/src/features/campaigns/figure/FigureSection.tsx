@@ -38,7 +38,7 @@ export function FigureSection({ campaign, beside = ALONE, view, onView }: Figure
   return (
     <Section title={t`Figure`}>
       <Loaded
-        empty={<Text c="dimmed">{t`Nothing to draw yet.`}</Text>}
+        empty={t`Nothing to draw yet.`}
         isEmpty={({ metrics }) => metrics.length === 0}
         lines={8}
         query={measures}
