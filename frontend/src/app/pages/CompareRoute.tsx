@@ -9,6 +9,7 @@ import { useEffect } from "react";
 import { ButtonLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
 import { campaignQuery } from "@/features/campaigns/queries";
+import { ENOUGH_RUNS } from "@/features/campaigns/results";
 import { PairSections, SidesSections } from "@/features/comparison/ComparisonSections";
 import type { RenderRepeats } from "@/features/comparison/NumbersTable";
 import { preparePlots } from "@/plots/Plot";
@@ -19,8 +20,6 @@ import { RepeatSide } from "./RepeatSide";
 const route = getRouteApi("/shell/compare");
 type Search = ReturnType<typeof route.useSearch>;
 
-/** Fewer runs give no interval. */
-const ENOUGH_RUNS = 4;
 const renderRepeats: RenderRepeats = (cell, runs) =>
   runs < ENOUGH_RUNS && <RepeatSide cell={cell} key="repeats" missing={ENOUGH_RUNS - runs} />;
 

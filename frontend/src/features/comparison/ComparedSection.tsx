@@ -116,7 +116,7 @@ function Differences({ names, rows }: Pick<Compared, "names" | "rows">) {
   return (
     <Stack gap="xs">
       {rows.some(isUnlike) && (
-        <Alert color="orange" variant="light">
+        <Alert color="orange">
           {t`Not all of these ran the same. A ratio between what is unlike says little, and is grey.`}
         </Alert>
       )}

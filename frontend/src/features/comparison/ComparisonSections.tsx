@@ -56,14 +56,7 @@ export function PairSections({ sides, ...view }: ViewProps & { readonly sides: C
 export function SidesSections({ many, ...view }: ViewProps & { readonly many: ComparedMany }) {
   return (
     <Loaded
-      empty={
-        <Text c="dimmed">
-          <Trans>
-            Nothing to compare: these cells differ in nothing that was measured on two sides. Choose a
-            campaign over several targets, nodes or options, or another one beside it.
-          </Trans>
-        </Text>
-      }
+      empty={t`Nothing to compare: these cells differ in nothing that was measured on two sides. Choose a campaign over several targets, nodes or options, or another one beside it.`}
       isEmpty={({ rows }) => rows.every(({ metrics }) => metrics.length === 0)}
       lines={8}
       query={useQuery(sidesQuery(many))}
@@ -217,7 +210,7 @@ function NamedCell({ cell, side }: { readonly cell: Cell; readonly side: string 
 function Alone({ side, cells }: { readonly side: string; readonly cells: readonly number[] }) {
   if (cells.length === 0) return null;
   return (
-    <Alert color="orange" variant="light">
+    <Alert color="orange">
       <Trans>
         {cells.length === 1 ? t`Cell` : t`Cells`} {cells.join(", ")} of {side}{" "}
         {cells.length === 1 ? t`has` : t`have`} no clear counterpart. Name a cell of each above to compare

@@ -10,6 +10,7 @@ import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Quantity } from "@/components/Quantity";
+import { Row } from "@/components/Row";
 import { ScrollTable } from "@/components/ScrollTable";
 import { describeValues } from "@/lib/options";
 import { formatNumber, formatP, formatShift } from "@/lib/units";
@@ -23,14 +24,7 @@ export function PeerSections({ clusterId, workload }: { clusterId: number; workl
   const peers = useQuery(peersQuery(clusterId, workload));
   return (
     <Loaded
-      empty={
-        <Text c="dimmed">
-          <Trans>
-            There are no peers yet: three equal nodes, targets or OSTs at least, with four runs each of the
-            same workload.
-          </Trans>
-        </Text>
-      }
+      empty={t`There are no peers yet: three equal nodes, targets or OSTs at least, with four runs each of the same workload.`}
       isEmpty={({ groups }) => groups.length === 0}
       lines={8}
       query={peers}
@@ -65,30 +59,22 @@ function GroupSection({ clusterId, group }: { clusterId: number; group: PeerGrou
         group.not_judged === null && (
           <ScrollTable head={HEAD} label={t`Peers of ${name}`} maxHeight={440}>
             {members.map(({ name: peer, series_id, difference_ratio: difference, robust_z: z, ...more }) => (
-              <tr key={series_id + peer}>
-                <td>
-                  <TextLink
-                    fw={600}
-                    params={{ clusterId }}
-                    search={{ workload, metric, series: [series_id] }}
-                    to="/clusters/$clusterId/trend"
-                  >
-                    {peer}
-                  </TextLink>
-                </td>
-                <td>
-                  <Quantity unit={unit} value={more.median} />
-                </td>
-                <td>{more.n}</td>
-                <td>
-                  <Datum value={1 + difference}>{formatShift(1 + difference)}</Datum>
-                </td>
-                <td>{z !== null && <Datum value={z}>{formatNumber(z)}</Datum>}</td>
-                <td>
-                  <Datum value={more.p_value}>{formatP(more.p_value)}</Datum>
-                </td>
+              <Row key={series_id + peer}>
+                <TextLink
+                  fw={600}
+                  params={{ clusterId }}
+                  search={{ workload, metric, series: [series_id] }}
+                  to="/clusters/$clusterId/trend"
+                >
+                  {peer}
+                </TextLink>
+                <Quantity unit={unit} value={more.median} />
+                {more.n}
+                <Datum value={1 + difference}>{formatShift(1 + difference)}</Datum>
+                {z !== null && <Datum value={z}>{formatNumber(z)}</Datum>}
+                <Datum value={more.p_value}>{formatP(more.p_value)}</Datum>
                 <td className={more.is_odd ? "iotide-wrap iotide-strong" : "iotide-wrap"}>{more.words}</td>
-              </tr>
+              </Row>
             ))}
           </ScrollTable>
         )
