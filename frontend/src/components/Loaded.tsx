@@ -1,7 +1,6 @@
 /** The four states of whatever comes from the server: loading, failed, empty, and there (perhaps no longer fresh). */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Alert, Skeleton, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { formatLogTime } from "@/lib/time";
@@ -58,9 +57,7 @@ export function Loading({ lines }: { lines: number }) {
 function NotFresh({ at, error }: { at: number; error: Error }) {
   return (
     <Alert color="orange" mb="sm" role="status">
-      <Trans>
-        Shown as of {formatLogTime(at)}; refreshing failed: {error.message}
-      </Trans>
+      {t`Shown as of ${formatLogTime(at)}; refreshing failed: ${error.message}`}
     </Alert>
   );
 }

@@ -1,7 +1,6 @@
 /** The frame of pages that are about one cluster, or about one or all of them: heading, choice, option titles. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
@@ -45,9 +44,7 @@ export function ClusterPage({ title, clusterId, onChoose, actions, children }: C
           chosen ? (
             <ClusterTitles clusterId={chosen.id}>{children(chosen)}</ClusterTitles>
           ) : (
-            <Text c="dimmed">
-              <Trans>There is no cluster {clusterId} that you may see.</Trans>
-            </Text>
+            <Text c="dimmed">{t`There is no cluster ${clusterId ?? ""} that you may see.`}</Text>
           )
         }
       </Loaded>

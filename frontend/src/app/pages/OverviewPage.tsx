@@ -111,7 +111,7 @@ function FirstCluster() {
   if (!mayCreate)
     return (
       <Text c="dimmed">
-        <Trans>There is no cluster that you may see. An admin makes one, or gives you a role in one.</Trans>
+        {t`There is no cluster that you may see. An admin makes one, or gives you a role in one.`}
       </Text>
     );
   return (

@@ -1,6 +1,6 @@
 /** Lets a side of a comparison that has too few runs be run again. */
 
-import { Trans } from "@lingui/react/macro";
+import { t } from "@lingui/core/macro";
 import { Button } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
@@ -26,7 +26,7 @@ export function RepeatSide({ cell: { campaign_id, cell_id }, missing }: RepeatSi
   return (
     <>
       <Button mt={4} onClick={() => setIsAsking(true)} size="compact-xs" variant="default">
-        <Trans>Add repeats, {missing} missing</Trans>
+        {t`Add repeats, ${missing} missing`}
       </Button>
       <Suspense>
         {isAsking && (

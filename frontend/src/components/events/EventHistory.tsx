@@ -71,6 +71,6 @@ function EventRows({ event }: { event: TrendEvent }) {
 
 function By({ event }: { event: TrendEvent }) {
   if (event.told_by) return <>{event.told_by}</>;
-  if (event.run_id === null) return <Trans>runs</Trans>;
-  return <RunLink id={event.run_id} name={<Trans>Run {event.run_id}</Trans>} />;
+  if (event.run_id === null) return t`runs`;
+  return <RunLink id={event.run_id} name={t`Run ${event.run_id}`} />;
 }

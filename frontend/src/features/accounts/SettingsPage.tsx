@@ -1,7 +1,6 @@
 /** What belongs to the user, and what is set of the clusters; tokens, people and the audit have pages of their own. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Button, PasswordInput, Stack, Text } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation } from "@tanstack/react-query";
@@ -28,7 +27,7 @@ export function SettingsPage({ clusters, children }: SettingsPageProps) {
     <Page actions={<LogOutButton />} title={t`Settings`} trail={t`Logged in as ${name}`}>
       <SettingsTabs />
       <Text c="dimmed" size="sm">
-        <Trans>Your roles: {rolesInWords(roles, clusters)}.</Trans>
+        {t`Your roles: ${rolesInWords(roles, clusters)}.`}
       </Text>
       {children}
       <SessionsSection />

@@ -1,7 +1,6 @@
 /** One advice: what is the matter, why, by which numbers, and what mends it. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Badge, Group, Paper, Stack, Text, Title } from "@mantine/core";
 import type { Advice, AdviceEvidence } from "@/api/types";
 import { Command } from "@/components/Command";
@@ -35,12 +34,10 @@ export function AdviceCard({ advice }: { advice: Advice }) {
           <Command key={command} label={t`Copy ${command}`} text={command} />
         ))}
         <details>
-          <summary>
-            <Trans>Evidence ({advice.evidence.length})</Trans>
-          </summary>
+          <summary>{t`Evidence (${advice.evidence.length})`}</summary>
           <Evidence evidence={advice.evidence} title={advice.title} />
           <Text c="dimmed" size="xs">
-            <Trans>The rule is from: {advice.source}</Trans>
+            {t`The rule is from: ${advice.source}`}
           </Text>
         </details>
       </Stack>
@@ -77,13 +74,9 @@ function Origin({ runIds }: { runIds: readonly number[] }) {
   return (
     <Group gap={4}>
       {runIds.slice(0, MOST_RUNS).map((runId) => (
-        <RunLink id={runId} key={runId} name={<Trans>run {runId}</Trans>} />
+        <RunLink id={runId} key={runId} name={t`run ${runId}`} />
       ))}
-      {more > 0 && (
-        <span>
-          <Trans>and {more} more</Trans>
-        </span>
-      )}
+      {more > 0 && <span>{t`and ${more} more`}</span>}
     </Group>
   );
 }

@@ -37,9 +37,7 @@ function Report({ report }: { report: AdviceReport }) {
       ))}
       {report.not_known.length > 0 && (
         <details>
-          <summary>
-            <Trans>Not known ({report.not_known.length})</Trans>
-          </summary>
+          <summary>{t`Not known (${report.not_known.length})`}</summary>
           <List size="sm">
             {report.not_known.map(({ code, subjects, because }) => (
               <List.Item key={`${code} ${because}`}>
@@ -89,7 +87,7 @@ function LookedAt({ report }: { report: AdviceReport }) {
       </List>
       {absent.length > 0 && (
         <Text c="dimmed" size="sm">
-          <Trans>Nothing of this kind is here: {absent.map(({ looks_at }) => looks_at).join("; ")}.</Trans>
+          {t`Nothing of this kind is here: ${absent.map(({ looks_at }) => looks_at).join("; ")}.`}
         </Text>
       )}
       {report.is_cut && <Text size="sm">{t`There is more than was looked at.`}</Text>}

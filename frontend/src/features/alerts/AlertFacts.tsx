@@ -53,7 +53,7 @@ export function AlertFacts({ alert }: { alert: Alert }) {
       <Known label={t`Rule`}>{alert.rule?.name}</Known>
       <Known label={t`Looked at again by`}>
         {alert.confirmation_id !== null && (
-          <CampaignLink id={alert.confirmation_id} name={<Trans>campaign {alert.confirmation_id}</Trans>} />
+          <CampaignLink id={alert.confirmation_id} name={t`campaign ${alert.confirmation_id}`} />
         )}
       </Known>
       <Known label={t`New baseline`}>

@@ -1,7 +1,6 @@
 /** What somebody has to deal with, the newest first, for the overview; the whole inbox is a click away. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { OPEN_ALERT_STATES } from "@/api/states";
@@ -40,7 +39,7 @@ function NoAlert() {
   const hasNoRule = rules.data?.length === 0;
   return (
     <Text c="dimmed">
-      {hasNoRule ? <Trans>No alert rule is set, so nothing raises an alert.</Trans> : <Trans>None.</Trans>}{" "}
+      {hasNoRule ? t`No alert rule is set, so nothing raises an alert.` : t`None.`}{" "}
       <TextLink to="/settings" underline="always">
         {hasNoRule ? t`Add an alert rule` : t`Alert rules`}
       </TextLink>

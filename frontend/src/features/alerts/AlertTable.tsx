@@ -57,7 +57,7 @@ function AlertRow({ alert, isOfSeveral }: { alert: Alert; isOfSeveral: boolean }
     <Row>
       <td>
         <TextLink fw={600} params={{ alertId: id }} to="/alerts/$alertId">
-          <Trans>Alert {id}</Trans>
+          {t`Alert ${id}`}
         </TextLink>
         <Text c="dimmed" size="xs">
           <When at={alert.raised_at} />

@@ -1,7 +1,6 @@
 /** Mutes the series of an alert for a time: alerts are raised and shown, and nobody is told. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { FormEvent } from "react";
@@ -29,11 +28,7 @@ export function MuteForm({ alert }: { alert: Alert }) {
       <form aria-label={t`Mute the series`} onSubmit={submit}>
         <Stack gap="sm">
           {mute.error && <ErrorNotice error={mute.error} />}
-          {until && (
-            <Text size="sm">
-              <Trans>Muted until {formatExactTime(until)}.</Trans>
-            </Text>
-          )}
+          {until && <Text size="sm">{t`Muted until ${formatExactTime(until)}.`}</Text>}
           <Group align="flex-end">
             <TextInput label={t`Until (${shownTimeZone()})`} name="until" required type="datetime-local" />
             <Button loading={mute.isPending} type="submit" variant="default">{t`Mute the series`}</Button>

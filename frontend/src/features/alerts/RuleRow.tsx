@@ -1,7 +1,6 @@
 /** A rule in the list of them, with what can be done with it. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Button, Group, Menu, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { AlertRule, Channel } from "@/api/types";
@@ -30,7 +29,7 @@ export function RuleRow({ rule, channels, onEdit }: RuleRowProps) {
         {rule.cluster_name}: {scope || t`every series`}
         {control && (
           <Text c="dimmed" size="xs">
-            <Trans>control workload {control}</Trans>
+            {t`control workload ${control}`}
           </Text>
         )}
       </td>
@@ -41,7 +40,7 @@ export function RuleRow({ rule, channels, onEdit }: RuleRowProps) {
         {told.join(", ") || t`nobody`}
         {rule.muted_until !== null && isMute(rule, new Date()) && (
           <Text c="dimmed" size="xs">
-            <Trans>mute until {formatExactTime(rule.muted_until)}</Trans>
+            {t`mute until ${formatExactTime(rule.muted_until)}`}
           </Text>
         )}
       </td>

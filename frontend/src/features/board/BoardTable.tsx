@@ -64,11 +64,7 @@ function Cell({ cell }: { cell: BoardCell | undefined }) {
         {shareOf(cell)}
       </div>
       {isRecovered && <div>{cell.words}</div>}
-      {cell.suspects > 0 && (
-        <div>
-          <Trans>{cell.suspects} suspect</Trans>
-        </div>
-      )}
+      {cell.suspects > 0 && <div>{t`${cell.suspects} suspect`}</div>}
     </td>
   );
 }
@@ -133,10 +129,10 @@ function Nodes({ cluster: { id, nodes } }: { cluster: BoardCluster }) {
 }
 
 function OpenAlerts({ cluster: { id, open_alerts: count } }: { cluster: BoardCluster }) {
-  if (count === 0) return <Trans>none</Trans>;
+  if (count === 0) return t`none`;
   return (
     <TextLink search={{ cluster: id }} size="sm" to="/alerts">
-      <Trans>{count} to be dealt with</Trans>
+      {t`${count} to be dealt with`}
     </TextLink>
   );
 }

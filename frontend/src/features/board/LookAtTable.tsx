@@ -1,7 +1,6 @@
 /** What is not as it was, the gravest first: which series moved most, by how much and since when. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Badge } from "@mantine/core";
 import type { BoardCell, BoardCluster } from "@/api/types";
 import { TextLink } from "@/components/links";
@@ -41,7 +40,7 @@ export function LookAtTable({ cells, clusters }: LookAtTableProps) {
             t`none`
           ) : (
             <TextLink search={{ cluster: cell.cluster_id }} to="/alerts">
-              <Trans>{cell.open_alerts} to be dealt with</Trans>
+              {t`${cell.open_alerts} to be dealt with`}
             </TextLink>
           )}
         </Row>

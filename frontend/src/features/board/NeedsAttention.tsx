@@ -1,7 +1,6 @@
 /** What a person has to do, one line each, whatever period is chosen; nothing is shown where there is nothing to do. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { AttentionItem, Board } from "@/api/types";
 import { ClusterLink, NodeLink, TargetLink, TextLink } from "@/components/links";
@@ -25,11 +24,9 @@ export function NeedsAttention({ board, isOfOneCluster }: NeedsAttentionProps) {
       {attention.length > 0 && <Items board={board} />}
       {leftOut > 0 && (
         <Text size="sm">
-          {isOfOneCluster ? (
-            <Trans>{leftOut} more items of all clusters are not shown.</Trans>
-          ) : (
-            <Trans>{leftOut} more items are not shown.</Trans>
-          )}
+          {isOfOneCluster
+            ? t`${leftOut} more items of all clusters are not shown.`
+            : t`${leftOut} more items are not shown.`}
         </Text>
       )}
     </Section>

@@ -74,9 +74,7 @@ function Standings({ board, actionsOf }: { board: Board; actionsOf: StatusBoardP
       <BoardTable actionsOf={actionsOf} board={board} />
       {found.length > 0 && <LookAtTable cells={found} clusters={board.clusters} />}
       {board.is_cut && (
-        <Text size="sm">
-          <Trans>There are more series than could be looked at: only the newest ones were.</Trans>
-        </Text>
+        <Text size="sm">{t`There are more series than could be looked at: only the newest ones were.`}</Text>
       )}
       <Legend />
     </Stack>

@@ -1,7 +1,6 @@
 /** How far a campaign is: one bar made of its runs' states. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Group, Progress, Text } from "@mantine/core";
 import type { ListedCampaign } from "@/api/types";
 import { formatEstimate } from "@/lib/units";
@@ -39,11 +38,7 @@ export function CampaignProgress({ campaign }: { campaign: ListedCampaign }) {
     <div>
       <CampaignBar campaign={campaign} />
       <Group justify="space-between" mt={4}>
-        <Text size="sm">
-          <Trans>
-            {totalRuns(campaign)} runs: {describeCounts(counts)}
-          </Trans>
-        </Text>
+        <Text size="sm">{t`${totalRuns(campaign)} runs: ${describeCounts(counts)}`}</Text>
         <Text c="dimmed" size="sm">
           {Math.floor(progress * 100)} %
           {isRunning &&

@@ -48,12 +48,7 @@ export function CampaignsPage({ state, onState }: CampaignsPageProps) {
 }
 
 function NoCampaign({ state }: { state: CampaignState | undefined }) {
-  if (state)
-    return (
-      <Text c="dimmed">
-        <Trans>No campaign is {state}.</Trans>
-      </Text>
-    );
+  if (state) return <Text c="dimmed">{t`No campaign is ${state}.`}</Text>;
   return (
     <Stack align="flex-start" gap="xs">
       <Text>

@@ -1,7 +1,6 @@
 /** The priority of a campaign of which runs wait; an operator changes it. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { NativeSelect, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { Campaign } from "@/api/types";
@@ -19,7 +18,7 @@ export function PriorityControl({ campaign }: { campaign: Campaign }) {
   if (!mayChange)
     return (
       <Text c="dimmed" size="sm">
-        <Trans>Priority {priority}</Trans>
+        {t`Priority ${priority}`}
       </Text>
     );
   return (

@@ -1,7 +1,6 @@
 /** The stages of a campaign in their order, each with its variant and how far it is. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Group, Text } from "@mantine/core";
 import type { Stage } from "@/api/types";
 import { StateBadge } from "@/components/StateBadge";
@@ -17,9 +16,7 @@ export function StageBand({ stages }: { stages: readonly Stage[] }) {
           </Text>
           <StateBadge state={stateOf(stage)} />
           <Text c="dimmed" size="xs">
-            <Trans>
-              {stage.ended} of {stage.runs}
-            </Trans>
+            {t`${stage.ended} of ${stage.runs}`}
           </Text>
         </Group>
       ))}

@@ -155,7 +155,7 @@ function Lanes({ campaign, timeline, span, onSpan, onRun }: LanesProps) {
       )}
       {undrawn > 0 && (
         <Text c="dimmed" size="sm">
-          <Trans>{undrawn} more lanes are in the table alone.</Trans>
+          {t`${undrawn} more lanes are in the table alone.`}
         </Text>
       )}
     </>

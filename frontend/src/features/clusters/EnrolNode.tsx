@@ -29,7 +29,7 @@ export default function EnrolNode({ clusterId, onToken }: EnrolNodeProps) {
         <List.Item>{t`Install the package iotide-agent on the node.`}</List.Item>
         <List.Item>{t`Name in agent.toml the directories below which runs may write.`}</List.Item>
         <List.Item>
-          <Trans>Let the node join with the command below, then start its agent: iotide-agent run.</Trans>
+          {t`Let the node join with the command below, then start its agent: iotide-agent run.`}
         </List.Item>
       </List>
       {create.error && <ErrorNotice error={create.error} />}

@@ -33,7 +33,7 @@ export default function LauncherChoice({ cluster }: { cluster: Cluster }) {
   if (!mayChange)
     return cluster.launcher === "direct" ? null : (
       <Text c="dimmed" size="sm">
-        <Trans>Its runs are {WORDS[cluster.launcher]}.</Trans>
+        {t`Its runs are ${WORDS[cluster.launcher]}.`}
       </Text>
     );
   return (

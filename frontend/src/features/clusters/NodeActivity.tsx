@@ -1,6 +1,6 @@
 /** What a node does now: the runs that hold it, with how far each is. */
 
-import { Trans } from "@lingui/react/macro";
+import { t } from "@lingui/core/macro";
 import { Box, Group, Text } from "@mantine/core";
 import type { Node } from "@/api/types";
 import { RunLink } from "@/components/links";
@@ -22,7 +22,7 @@ export function NodeActivity({ node, idle }: NodeActivityProps) {
   return node.active_orders.map((order) => (
     <Box key={order.order_id} miw={200}>
       <Group gap="xs" justify="space-between">
-        <RunLink id={order.run_id} name={<Trans>Run {order.run_id}</Trans>} size="sm" />
+        <RunLink id={order.run_id} name={t`Run ${order.run_id}`} size="sm" />
         <Text c="dimmed" size="xs">
           {order.phase || order.state}
         </Text>

@@ -30,7 +30,7 @@ export function ClockOffset({ clock }: { clock: Node["clock"] }) {
         : t`${offset} behind the server, ± ${uncertainty}`}
       {clock.is_off && (
         <Text c="var(--mantine-color-error)" size="sm">
-          <Trans>More than a second off: synchronise it and the server, for instance with chrony.</Trans>
+          {t`More than a second off: synchronise it and the server, for instance with chrony.`}
         </Text>
       )}
     </>

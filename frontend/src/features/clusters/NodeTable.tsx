@@ -1,7 +1,6 @@
 /** The nodes of a cluster with what each is doing now. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Button, Text } from "@mantine/core";
 import { useState } from "react";
 import type { NodeLine } from "@/api/types";
@@ -29,7 +28,7 @@ export function NodeTable({ nodes }: { nodes: readonly NodeLine[] }) {
       </ScrollTable>
       {shown.length < nodes.length && (
         <Button onClick={() => setShowsAll(true)} variant="subtle">
-          <Trans>Show all {nodes.length} nodes</Trans>
+          {t`Show all ${nodes.length} nodes`}
         </Button>
       )}
     </>

@@ -1,7 +1,6 @@
 /** What a node can run, and what it has mounted. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Badge, Text } from "@mantine/core";
 import type { Node } from "@/api/types";
 import { Quantity } from "@/components/Quantity";
@@ -18,7 +17,7 @@ export function ToolTable({ node }: { node: Node }) {
             {name}
             {revision > 1 && (
               <Text c="dimmed" inherit span>
-                <Trans> revision {revision}</Trans>
+                {t` revision ${revision}`}
               </Text>
             )}
           </td>

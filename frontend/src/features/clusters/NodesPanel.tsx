@@ -1,7 +1,6 @@
 /** Nodes of one cluster, and how to add more. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
@@ -29,9 +28,7 @@ export function NodesPanel({ clusterId }: { clusterId: number }) {
     >
       <Stack gap="sm">
         {isEmpty && (
-          <Text>
-            <Trans>No node has joined yet. A node is a host whose agent runs the benchmarks.</Trans>
-          </Text>
+          <Text>{t`No node has joined yet. A node is a host whose agent runs the benchmarks.`}</Text>
         )}
         {(isAdding || isEmpty) && <EnrolNode clusterId={clusterId} onToken={() => setIsAdding(true)} />}
         <PendingNodes clusterId={clusterId} />

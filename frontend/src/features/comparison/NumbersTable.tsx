@@ -1,7 +1,6 @@
 /** Numbers of every side, with what is said of each against the baseline in its cell; of two sides in columns of its own. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { SideVerdict } from "@/api/types";
@@ -143,9 +142,7 @@ function Ratio({ verdict, isGrey, isJudged, isTrusted, reach }: Judged & { reado
         {ratio === null && median_ratio !== null && <MedianRatio ratio={median_ratio} />}
         {low !== null && high !== null && (
           <Text c="dimmed" size="xs">
-            <Trans>
-              {formatShift(low)} to {formatShift(high)}
-            </Trans>
+            {t`${formatShift(low)} to ${formatShift(high)}`}
           </Text>
         )}
       </div>

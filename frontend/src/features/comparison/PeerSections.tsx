@@ -1,7 +1,6 @@
 /** Equals of a cluster beside each other, groups with an odd one first. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Badge, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { PeerGroup } from "@/api/types";
@@ -35,9 +34,7 @@ export function PeerSections({ clusterId, workload }: { clusterId: number; workl
             <GroupSection clusterId={clusterId} group={group} key={group.members[0]?.series_id} />
           ))}
           {left_out > 0 && (
-            <Text c="dimmed">
-              <Trans>{left_out} more groups are not shown: choose a workload.</Trans>
-            </Text>
+            <Text c="dimmed">{t`${left_out} more groups are not shown: choose a workload.`}</Text>
           )}
         </>
       )}

@@ -1,7 +1,6 @@
 /** The runs that the reader pinned, with the one that the others are told in terms of, and the way to their comparison. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Button, Group, Radio, Text } from "@mantine/core";
 import type { Sparkline as Course, ExplorerRun } from "@/api/types";
 import { Loaded, type Query } from "@/components/Loaded";
@@ -91,9 +90,7 @@ function PinnedTable({ runs, view, columns, courses, onView }: PinnedTableProps)
       {runs.length < (view.pins?.length ?? 0) && (
         <Group mt="xs">
           <Text c="dimmed" size="sm">
-            <Trans>
-              {(view.pins?.length ?? 0) - runs.length} of the pinned runs are gone, or not yours to see.
-            </Trans>
+            {t`${(view.pins?.length ?? 0) - runs.length} of the pinned runs are gone, or not yours to see.`}
           </Text>
         </Group>
       )}

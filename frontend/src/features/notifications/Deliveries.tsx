@@ -1,7 +1,6 @@
 /** What one channel was told lately, and what the other end answered. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Stack, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Channel, Delivery } from "@/api/types";
@@ -17,7 +16,7 @@ export default function Deliveries({ channel }: { channel: Channel }) {
   return (
     <Stack gap="xs">
       <Title order={3} size="h5">
-        <Trans>Sent through {channel.name}</Trans>
+        {t`Sent through ${channel.name}`}
       </Title>
       <Loaded
         empty={<Text c="dimmed" size="sm">{t`Nothing in the last 90 days.`}</Text>}

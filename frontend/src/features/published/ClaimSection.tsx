@@ -1,7 +1,6 @@
 /** A ratio that the authors put in words, beside what their own numbers give. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Alert, Stack, Text } from "@mantine/core";
 import type { PublishedSource } from "@/api/types";
 import { Datum } from "@/components/Datum";
@@ -40,10 +39,7 @@ export function ClaimSection({ claim, workload }: ClaimSectionProps) {
           ))}
         </ScrollTable>
         <Text c="dimmed" size="xs">
-          <Trans>
-            Single numbers as they were printed: without repeats there is no interval, and no verdict on
-            chance.
-          </Trans>
+          {t`Single numbers as they were printed: without repeats there is no interval, and no verdict on chance.`}
         </Text>
       </Stack>
     </Alert>

@@ -1,7 +1,6 @@
 /** How the load and its node went second by second. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Chip, Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
@@ -166,7 +165,7 @@ function CurveChart({ curves, panels: wanted, run }: CurveChartProps) {
         ))}
       {still.length > 0 && (
         <Text c="dimmed" size="sm">
-          <Trans>0 throughout, so not drawn: {still.join(", ")}.</Trans>
+          {t`0 throughout, so not drawn: ${still.join(", ")}.`}
         </Text>
       )}
     </>

@@ -1,7 +1,6 @@
 /** What others used of the nodes, before the run while nothing of ours loaded them, and during it. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { ForeignBefore, ForeignDuring, RunDetail } from "@/api/types";
@@ -50,9 +49,7 @@ export function ForeignSection({ run }: { run: RunDetail }) {
         )}
       </ScrollTable>
       <Text c="dimmed" mt="xs" size="xs">
-        <Trans>
-          Of the waits during a run the kernel does not say whose they are: others waited at most so long.
-        </Trans>
+        {t`Of the waits during a run the kernel does not say whose they are: others waited at most so long.`}
       </Text>
     </Section>
   );
@@ -114,7 +111,7 @@ function DuringRow({ during, node }: { during: ForeignDuring; node: string }) {
   return (
     <Row>
       {node}
-      <Trans>{formatDuration(Math.round(during.seconds))} of the run</Trans>
+      {t`${formatDuration(Math.round(during.seconds))} of the run`}
       <td>{share(during.cpu_ratio)}</td>
       <td>{shareAndRate(during.storage_ratio, during.storage_bytes_per_second)}</td>
       <td>{shareAndRate(during.network_ratio, during.network_bytes_per_second)}</td>

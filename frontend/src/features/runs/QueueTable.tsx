@@ -1,7 +1,6 @@
 /** What waits in a cluster, the first to be served first, and why. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Queue } from "@/api/types";
@@ -31,7 +30,7 @@ export function QueueTable({ clusterId }: { clusterId: number }) {
           </ScrollTable>
           {waiting > runs.length && (
             <Text c="dimmed" size="sm">
-              <Trans>{waiting - runs.length} more runs wait behind these.</Trans>
+              {t`${waiting - runs.length} more runs wait behind these.`}
             </Text>
           )}
         </Stack>
@@ -47,9 +46,7 @@ function QueueRow({ run, place }: { run: QueuedRun; place: number }) {
       <td>
         <RunLink fw={600} id={run.run_id} />
         <Text c="dimmed" size="xs">
-          <Trans>
-            {run.workload}, repeat {run.repeat}
-          </Trans>
+          {t`${run.workload}, repeat ${run.repeat}`}
         </Text>
       </td>
       <td className="iotide-name">

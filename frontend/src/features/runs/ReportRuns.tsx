@@ -25,9 +25,7 @@ export function ReportRuns({ campaignId }: { campaignId: number }) {
             <h2>{t`Runs without a result`}</h2>
             <Endings runs={found} />
             {found.length >= MOST_REPORTED_RUNS && (
-              <p className="quiet">
-                <Trans>Of the newest {MOST_REPORTED_RUNS} runs.</Trans>
-              </p>
+              <p className="quiet">{t`Of the newest ${MOST_REPORTED_RUNS} runs.`}</p>
             )}
             {example && <Environment runId={example.id} />}
           </>

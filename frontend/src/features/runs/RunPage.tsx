@@ -235,7 +235,7 @@ function ExpectedStart({ run }: { run: Waiting }) {
       </Trans>
     );
   if (!run.expected_start_unknown_because) return null;
-  return <Trans>When it starts cannot be foreseen: {run.expected_start_unknown_because}</Trans>;
+  return t`When it starts cannot be foreseen: ${run.expected_start_unknown_because}`;
 }
 
 /** In words, how far a finished run counts. */

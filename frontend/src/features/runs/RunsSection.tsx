@@ -74,7 +74,7 @@ export function ActiveRuns({ campaignId, count }: { campaignId: number; count: n
       />
       {more > 0 && (
         <Text c="dimmed" size="sm">
-          <Trans>{more} more of them are active.</Trans>
+          {t`${more} more of them are active.`}
         </Text>
       )}
     </>

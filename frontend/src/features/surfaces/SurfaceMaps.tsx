@@ -187,9 +187,7 @@ export function SpatialSurface({ surface, marked, onMark, show, onShow }: Spatia
   if (!hasWebGl())
     return (
       <Text c="dimmed">
-        <Trans>
-          This browser cannot draw in space (WebGL is off or absent). The maps show the same numbers.
-        </Trans>
+        {t`This browser cannot draw in space (WebGL is off or absent). The maps show the same numbers.`}
       </Text>
     );
   return (
@@ -228,7 +226,7 @@ function Holes({ surface }: { surface: Surface }) {
   if (!gaps) return null;
   return (
     <Text c="dimmed" size="sm">
-      <Trans>Holes in the surface: {gaps}.</Trans>
+      {t`Holes in the surface: ${gaps}.`}
     </Text>
   );
 }

@@ -52,7 +52,7 @@ function Slice({ surface, axis, sizeBytes }: SliceProps) {
   return (
     <>
       <Text fw={600} size="sm">
-        <Trans>With {held}</Trans>
+        {t`With ${held}`}
       </Text>
       <Plot
         exported={{ table: () => surfaceTable(surface) }}

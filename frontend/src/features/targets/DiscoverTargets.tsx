@@ -50,9 +50,7 @@ export default function DiscoverTargets({ clusterId, hasNodes, onStart, onDone }
       {(rows) => (
         <Stack gap="xs">
           <Text c="dimmed" size="sm">
-            <Trans>
-              Directories that the agents may write to and that are no target yet: tick the ones to measure.
-            </Trans>
+            {t`Directories that the agents may write to and that are no target yet: tick the ones to measure.`}
           </Text>
           <CandidateTable candidates={rows} names={names} onNames={setNames} />
           {create.error && <ErrorNotice error={create.error} />}
@@ -141,9 +139,7 @@ function CandidateTable({ candidates, names, onNames }: CandidateTableProps) {
             />
           </td>
           {candidate.joins ? (
-            <Text size="sm">
-              <Trans>joins {candidate.joins.name}</Trans>
-            </Text>
+            <Text size="sm">{t`joins ${candidate.joins.name}`}</Text>
           ) : (
             <TextInput
               aria-label={t`Name of the target for ${pathOf(candidate)}`}

@@ -1,7 +1,6 @@
 /** Stretches without data of the drawn series, and the failed runs that would have given points. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Alert, Text } from "@mantine/core";
 import { CampaignLink, RunLink } from "@/components/links";
 import { Section } from "@/components/Page";
@@ -102,9 +101,9 @@ function FailureCells({ failure }: { failure: Failure }) {
         <When at={failure.at} />
       </td>
       <td>
-        <RunLink id={failure.run_id} inherit name={<Trans>run {failure.run_id}</Trans>} />
+        <RunLink id={failure.run_id} inherit name={t`run ${failure.run_id}`} />
         {" · "}
-        <CampaignLink id={failure.campaign_id} inherit name={<Trans>campaign {failure.campaign_id}</Trans>} />
+        <CampaignLink id={failure.campaign_id} inherit name={t`campaign ${failure.campaign_id}`} />
       </td>
     </>
   );

@@ -1,7 +1,6 @@
 /** The same metric beside itself: a small chart a target, cluster or workload, all on one scale, with one request. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Box, SegmentedControl, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
@@ -82,7 +81,7 @@ function Groups(props: SmallChartsProps & { each: Each }) {
             <Grid {...props} groups={groups} />
             {hidden > 0 && (
               <Text c="dimmed" size="sm">
-                <Trans>{hidden} more have no room here; choose a target above, or export.</Trans>
+                {t`${hidden} more have no room here; choose a target above, or export.`}
               </Text>
             )}
           </Stack>

@@ -45,7 +45,7 @@ export function TrendSection(props: TrendSectionProps) {
     <Loaded
       empty={
         <Text c="dimmed">
-          <Trans>No point yet for {workload.title}: each finished cell of a campaign makes one.</Trans>
+          {t`No point yet for ${workload.title}: each finished cell of a campaign makes one.`}
         </Text>
       }
       lines={8}
@@ -179,11 +179,7 @@ function SpanNotice({ lines, span, isPending, onView }: SpanNoticeProps) {
       {isPending && <Text c="dimmed">{t`Loading points …`}</Text>}
       {span.from && span.to && (
         <>
-          <Text size="sm">
-            <Trans>
-              From {formatExactTime(span.from)} to {formatExactTime(span.to)}
-            </Trans>
-          </Text>
+          <Text size="sm">{t`From ${formatExactTime(span.from)} to ${formatExactTime(span.to)}`}</Text>
           <Button
             onClick={() => onView({ from: undefined, to: undefined })}
             size="compact-sm"

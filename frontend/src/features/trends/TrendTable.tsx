@@ -1,7 +1,6 @@
 /** The table behind the chart of a trend. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Anchor, Badge, Button, Stack } from "@mantine/core";
 import { useMemo, useState } from "react";
 import type { Points } from "@/api/types";
@@ -62,7 +61,7 @@ export function TrendTable({ lines, onChoose, span }: TrendTableProps) {
       </ScrollTable>
       {shownRows < rows.length && (
         <Button onClick={() => setShownRows(shownRows + ROWS_AT_ONCE)} variant="default" w="fit-content">
-          <Trans>Show older points, {rows.length - shownRows} left</Trans>
+          {t`Show older points, ${rows.length - shownRows} left`}
         </Button>
       )}
     </Stack>

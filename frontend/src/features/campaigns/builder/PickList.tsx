@@ -1,7 +1,6 @@
 /** Ticks some of many names, with a filter once there are many. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Button, Checkbox, Group, ScrollArea, Stack, Text, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
 
@@ -45,9 +44,7 @@ export function PickList({ label, items, picked, onPick, empty }: PickListProps)
           >{t`All`}</Button>
           <Button onClick={() => onPick([])} size="compact-xs" variant="default">{t`None`}</Button>
           <Text c="dimmed" size="xs">
-            <Trans>
-              {picked.length} of {items.length} chosen
-            </Trans>
+            {t`${picked.length} of ${items.length} chosen`}
           </Text>
         </Group>
         <ScrollArea.Autosize mah={260} type="auto">

@@ -113,12 +113,12 @@ function Matrix({ preview }: { preview: Preview }) {
               <Place of={cell} />
               {cell.sender_name && (
                 <Text c="dimmed" size="xs">
-                  <Trans>{cell.sender_name} sends</Trans>
+                  {t`${cell.sender_name} sends`}
                 </Text>
               )}
               {cell.observer_names.length > 0 && (
                 <Text c="dimmed" size="xs">
-                  <Trans>watching {cell.observer_names.join(", ")}</Trans>
+                  {t`watching ${cell.observer_names.join(", ")}`}
                 </Text>
               )}
             </td>
@@ -135,9 +135,7 @@ function Matrix({ preview }: { preview: Preview }) {
       </ScrollTable>
       {cells.length < cell_count && (
         <Text c="dimmed" size="xs">
-          <Trans>
-            The first {cells.length} of {cell_count} cells.
-          </Trans>
+          {t`The first ${cells.length} of ${cell_count} cells.`}
         </Text>
       )}
     </>

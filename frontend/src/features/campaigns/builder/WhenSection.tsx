@@ -1,7 +1,6 @@
 /** When: the plan is submitted now and once, or again and again by a calendar, and its runs start in a window of hours. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { NumberInput, SegmentedControl, Select, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
@@ -171,9 +170,7 @@ function NextFirings({ calendar }: { calendar: Calendar }) {
     <Stack aria-busy={isFetching} aria-live="polite" gap={4}>
       {data && (
         <>
-          <Text size="sm">
-            <Trans>{data.words}. Next:</Trans>
-          </Text>
+          <Text size="sm">{t`${data.words}. Next:`}</Text>
           <ul aria-label={t`Next firings`}>
             {data.firings.map((at) => (
               <li key={at}>

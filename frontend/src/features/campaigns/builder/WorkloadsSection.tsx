@@ -1,7 +1,6 @@
 /** What the campaign runs: workloads with their options and sweeps. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { ActionIcon, Button, Card, Group, Menu, Stack, Text, Title } from "@mantine/core";
 import { useMemo } from "react";
 import type { Workload } from "@/api/types";
@@ -153,9 +152,7 @@ function OwnPlaces({ own, onForget }: { own: NonNullable<OwnPart>; onForget: () 
   ];
   return (
     <Group justify="space-between" mb="xs">
-      <Text size="sm">
-        <Trans>For this workload: {parts.filter(Boolean).join("; ")}</Trans>
-      </Text>
+      <Text size="sm">{t`For this workload: ${parts.filter(Boolean).join("; ")}`}</Text>
       <Button onClick={onForget} size="compact-xs" variant="default">{t`As the campaign`}</Button>
     </Group>
   );

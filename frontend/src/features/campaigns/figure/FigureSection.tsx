@@ -1,7 +1,6 @@
 /** The figure of a campaign: what it measured, drawn in the way that tells most, or as the address says. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
@@ -122,11 +121,7 @@ function MeasureFigure({ campaigns, measure, workload, view, renderPickers }: Me
   );
   return (
     <Loaded
-      empty={
-        <Text c="dimmed">
-          <Trans>No valid run has measured {measure.title}.</Trans>
-        </Text>
-      }
+      empty={<Text c="dimmed">{t`No valid run has measured ${measure.title}.`}</Text>}
       isEmpty={({ items }) => items.every(({ measurements }) => measurements.length === 0)}
       lines={8}
       query={query}

@@ -1,7 +1,6 @@
 /** The numbers of a figure as a table and as CSV. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Anchor, Badge } from "@mantine/core";
 import { Datum } from "@/components/Datum";
 import { FlagTitles, MeasuredValue } from "@/components/MeasuredValue";
@@ -29,9 +28,7 @@ export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTabl
   const ratios = layout.base && ratiosTo(layout.base, rows, dimensions);
   return (
     <details>
-      <summary>
-        <Trans>Table of {measure.title}</Trans>
-      </summary>
+      <summary>{t`Table of ${measure.title}`}</summary>
       <Anchor
         download={`${measure.key}.csv`}
         href={`data:text/csv;charset=utf-8,${encodeURIComponent(toCsv(runsTable(rows, dimensions, measure)))}`}

@@ -77,7 +77,7 @@ function Heading({ campaign }: { campaign: Campaign }) {
       {isOpen(campaign) && <p>{t`It has not ended: what follows is what there is so far.`}</p>}
       {campaign.plan.note && <p>{campaign.plan.note}</p>}
       <p className="quiet">
-        <Trans>Made on {formatExactTime(new Date().toISOString())}. Every number names its runs.</Trans>
+        {t`Made on ${formatExactTime(new Date().toISOString())}. Every number names its runs.`}
       </p>
     </>
   );

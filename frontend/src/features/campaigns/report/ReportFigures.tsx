@@ -58,11 +58,7 @@ function MeasurePictures({ campaignId, workload, measure }: MeasurePicturesProps
   const query = useQuery(measurementsQuery(campaignId, { ...measure.query, workload }));
   return (
     <Loaded
-      empty={
-        <p>
-          <Trans>No valid run has measured {measure.title}.</Trans>
-        </p>
-      }
+      empty={<p>{t`No valid run has measured ${measure.title}.`}</p>}
       isEmpty={({ items }) => items.every(({ measurements }) => measurements.length === 0)}
       query={query}
     >

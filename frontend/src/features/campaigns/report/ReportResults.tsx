@@ -54,10 +54,7 @@ function MeasuredRow({ row: { cell, result, what } }: { row: ResultRow }) {
   return (
     <Row>
       {what || t`all alike`}
-      <Trans>
-        {cell.node_names.join(", ")} on {cell.target_names.join(", ")}
-        {variant}
-      </Trans>
+      {t`${cell.node_names.join(", ")} on ${cell.target_names.join(", ")}${variant}`}
       <td className={cautions.length > 0 ? "quiet number" : "strong number"}>
         {formatValue(median, unit)}
         {cautions.length > 0 && <div className="cautions">{cautions.join(", ")}</div>}

@@ -120,7 +120,7 @@ function Last({ firing }: { firing: ListedSchedule["last_firing"] }) {
           {firing.problem ?? t`skipped`}
         </Text>
       ) : (
-        <CampaignLink id={firing.campaign_id} name={<Trans>Campaign {firing.campaign_id}</Trans>} />
+        <CampaignLink id={firing.campaign_id} name={t`Campaign ${firing.campaign_id}`} />
       )}
       <Text c="dimmed" size="xs">
         <When at={firing.fired_at} />

@@ -1,7 +1,6 @@
 /** The cluster's templates: each begins a new campaign, and operators rename and delete them. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
@@ -69,9 +68,7 @@ export function TemplatesSection({ clusterId, usedId }: TemplatesSectionProps) {
 function NoTemplate() {
   return (
     <Text c="dimmed" size="sm">
-      <Trans>
-        None yet. Fill in the form once and choose “Save as template”: the next campaign begins there.
-      </Trans>
+      {t`None yet. Fill in the form once and choose “Save as template”: the next campaign begins there.`}
     </Text>
   );
 }
