@@ -3,8 +3,8 @@
 import { t } from "@lingui/core/macro";
 import { Box, Center, Stack, Text, Title } from "@mantine/core";
 import type { ErrorComponentProps } from "@tanstack/react-router";
-import { ErrorNotice } from "@/components/ErrorNotice";
 import { ButtonLink } from "@/components/links";
+import { ErrorNotice } from "@/components/Page";
 
 export function RouteError({ error }: ErrorComponentProps) {
   return (

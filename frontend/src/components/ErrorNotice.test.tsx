@@ -2,7 +2,7 @@ import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { errorOf } from "@/api/errors";
 import { renderWithApp } from "@/testing/render";
-import { ErrorNotice } from "./ErrorNotice";
+import { ErrorNotice } from "./Page";
 
 const FAULT = {
   code: "internal_error",

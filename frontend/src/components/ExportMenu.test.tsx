@@ -2,9 +2,8 @@ import { screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import { renderWithApp } from "@/testing/render";
 import { ExportMenu } from "./ExportMenu";
-import { Quantity } from "./Quantity";
 import { ScrollTable } from "./ScrollTable";
-import { When } from "./When";
+import { Quantity, When } from "./values";
 
 afterEach(() => vi.restoreAllMocks());
 

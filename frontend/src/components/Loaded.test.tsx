@@ -3,7 +3,7 @@ import { screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
 import { ApiError } from "@/api/errors";
 import { renderWithApp } from "@/testing/render";
-import { Loaded } from "./Loaded";
+import { Loaded } from "./Page";
 
 function Rows({ load }: { load: () => Promise<string[]> }) {
   const query = useQuery({ queryKey: ["rows"], queryFn: load });

@@ -3,7 +3,7 @@
 import { Badge } from "@mantine/core";
 import type { Unit } from "@/lib/units";
 import { cautionsOf, flagTitles } from "./flagWords";
-import { Quantity } from "./Quantity";
+import { Quantity } from "./values";
 
 interface MeasuredValueProps {
   readonly value: number | null;

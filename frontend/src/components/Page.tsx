@@ -1,7 +1,11 @@
-/** The frame of every page: one heading, what can be done here, and sections below. */
+/** The parts of every page: its frame and sections, the states of what is loaded, and errors. */
 
-import { Box, Card, Group, Stack, Text, Title } from "@mantine/core";
+import { t } from "@lingui/core/macro";
+import { Alert, Box, Button, Card, Code, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { type ReactNode, useEffect, useId } from "react";
+import { ApiError } from "@/api/errors";
+import { formatLogTime } from "@/lib/time";
+import { Icon } from "./Icon";
 
 interface PageProps {
   readonly title: string;
@@ -11,6 +15,7 @@ interface PageProps {
   readonly children: ReactNode;
 }
 
+/** The frame of every page: one heading, what can be done here, and sections below. */
 export function Page({ title, trail, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · iotide`;
@@ -62,5 +67,127 @@ export function Section({ title, description, actions, children }: SectionProps)
       </Group>
       {children}
     </Card>
+  );
+}
+
+interface LoadedPageProps<Data> {
+  /** The heading until the thing itself is there, for instance “Run 7”. */
+  readonly title: string;
+  readonly query: Query<Data>;
+  readonly children: (data: Data) => ReactNode;
+}
+
+/** A page about one thing, which has a heading also while that is loaded and when it cannot be. */
+export function LoadedPage<Data>({ title, query, children }: LoadedPageProps<Data>) {
+  const loaded = (
+    <Loaded lines={8} query={query}>
+      {children}
+    </Loaded>
+  );
+  return query.data === undefined ? <Page title={title}>{loaded}</Page> : loaded;
+}
+
+/** What is asked of a query or an infinite query. */
+export interface Query<Data> {
+  readonly data: Data | undefined;
+  readonly error: Error | null;
+  readonly isRefetchError: boolean;
+  readonly dataUpdatedAt: number;
+  readonly refetch: () => unknown;
+}
+
+interface LoadedProps<Data> {
+  readonly query: Query<Data>;
+  readonly children: (data: Data) => ReactNode;
+  /** Shown instead of the children for a list without entries, or where `isEmpty` says so; a string is a grey line. */
+  readonly empty?: ReactNode;
+  readonly isEmpty?: (data: Data) => boolean;
+  /** Number of grey lines shown while it loads. */
+  readonly lines?: number;
+}
+
+/** The four states of what comes from the server: loading, failed, empty, and there (perhaps no longer fresh). */
+export function Loaded<Data>({ query, children, empty, isEmpty, lines = 3 }: LoadedProps<Data>) {
+  if (query.data === undefined) {
+    if (query.error) return <ErrorNotice error={query.error} onRetry={query.refetch} />;
+    return <Loading lines={lines} />;
+  }
+  const isListEmpty = empty !== undefined && Array.isArray(query.data) && query.data.length === 0;
+  return (
+    <>
+      {query.isRefetchError && query.error && <NotFresh at={query.dataUpdatedAt} error={query.error} />}
+      {(isEmpty?.(query.data) ?? isListEmpty) ? <Empty>{empty}</Empty> : children(query.data)}
+    </>
+  );
+}
+
+function Empty({ children }: { children: ReactNode }) {
+  return typeof children === "string" ? <Text c="dimmed">{children}</Text> : children;
+}
+
+export function Loading({ lines }: { lines: number }) {
+  return (
+    <Stack aria-busy="true" aria-label={t`Loading`} gap="xs" role="status">
+      {Array.from({ length: lines }, (_, line) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: the lines are alike and never move
+        <Skeleton height={22} key={line} radius="sm" />
+      ))}
+    </Stack>
+  );
+}
+
+function NotFresh({ at, error }: { at: number; error: Error }) {
+  return (
+    <Alert color="orange" mb="sm" role="status">
+      {t`Shown as of ${formatLogTime(at)}; refreshing failed: ${error.message}`}
+    </Alert>
+  );
+}
+
+/** What went wrong and what to do about it, in the server's own words. */
+export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => void }) {
+  return (
+    <Alert color="red" icon={<Icon name="alert" />} role="alert" title={error.message}>
+      {error instanceof ApiError && <Remedy error={error} />}
+      {onRetry && (
+        <Button color="red" mt="sm" onClick={onRetry} size="xs" variant="outline">{t`Try again`}</Button>
+      )}
+    </Alert>
+  );
+}
+
+function Remedy({ error }: { error: ApiError }) {
+  return (
+    <Group gap="xs">
+      {error.remedy && <Text size="sm">{error.remedy}</Text>}
+      <Code>{error.code}</Code>
+      {/* A fault of the server: whoever is asked for help finds its lines of log by this. */}
+      {error.status >= 500 && error.requestId && <Code>{t`request ${error.requestId}`}</Code>}
+    </Group>
+  );
+}
+
+interface ShowMoreProps {
+  readonly query: {
+    readonly hasNextPage: boolean;
+    readonly isFetchingNextPage: boolean;
+    readonly isFetchNextPageError: boolean;
+    readonly error: Error | null;
+    readonly fetchNextPage: () => unknown;
+  };
+}
+
+/** Asks for the next page of a list. */
+export function ShowMore({ query }: ShowMoreProps) {
+  if (!query.hasNextPage) return null;
+  if (query.isFetchNextPageError && query.error && !query.isFetchingNextPage)
+    return <ErrorNotice error={query.error} onRetry={() => query.fetchNextPage()} />;
+  return (
+    <Button
+      loading={query.isFetchingNextPage}
+      onClick={() => query.fetchNextPage()}
+      variant="default"
+      w="fit-content"
+    >{t`Show more`}</Button>
   );
 }

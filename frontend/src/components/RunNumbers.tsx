@@ -8,7 +8,7 @@ import type { SidesMetric, TwoModes } from "@/api/types";
 import { percentile } from "@/lib/percentile";
 import { cautionsOf } from "./flagWords";
 import { MeasuredValue } from "./MeasuredValue";
-import { Quantity } from "./Quantity";
+import { Quantity } from "./values";
 
 /** From here on a spread means something. */
 const ENOUGH_RUNS = 4;

@@ -5,16 +5,15 @@ import { displayedNumbers } from "@/lib/exportCheck";
 import type { ExportTable } from "@/lib/exported";
 import { tableData } from "@/lib/tableData";
 import { renderWithApp } from "@/testing/render";
-import { Datum } from "./Datum";
 import { HeadlineValue } from "./HeadlineValue";
 import { IntervalMark } from "./IntervalMark";
 import { FlagTitles, MeasuredValue } from "./MeasuredValue";
 import { MedianRatio } from "./MedianRatio";
 import { OptionValue } from "./OptionValue";
-import { Quantity } from "./Quantity";
 import { RunLinks } from "./RunLinks";
 import { RunNumbers } from "./RunNumbers";
 import { ScrollTable } from "./ScrollTable";
+import { Datum, Quantity } from "./values";
 
 vi.mock("./links", () => ({ RunLink: ({ id }: { id: number }) => <span>{id}</span> }));
 

@@ -1,12 +1,13 @@
 /** A table that scrolls sideways inside its card, with a shadow where it goes on; it can be scrolled by keyboard, and exported. */
 
 import { t } from "@lingui/core/macro";
-import { Box, VisuallyHidden } from "@mantine/core";
-import { type ReactNode, useRef } from "react";
+import { Box, Code, VisuallyHidden } from "@mantine/core";
+import { Children, type ComponentPropsWithRef, isValidElement, type ReactNode, useRef } from "react";
 import type { ExportTable } from "@/lib/exported";
 import { tableData } from "@/lib/tableData";
 import { ExportMenu } from "./ExportMenu";
 import type { ExportSource } from "./export/ExportButton";
+import { OptionValue } from "./OptionValue";
 
 interface ScrollTableProps {
   readonly label: string;
@@ -47,5 +48,40 @@ export function ScrollTable({ label, head, children, maxHeight, exported }: Scro
       </Box>
       <ExportMenu name={label} table={readRows} {...exported} />
     </Box>
+  );
+}
+
+/** A row of a table: each child is a cell; one that needs attributes is a `td` itself. */
+export function Row({ children, ...row }: ComponentPropsWithRef<"tr">) {
+  return (
+    <tr {...row}>
+      {Children.map(children, (cell) =>
+        isValidElement(cell) && cell.type === "td" ? cell : <td>{cell}</td>,
+      )}
+    </tr>
+  );
+}
+
+interface FactsTableProps {
+  readonly label: string;
+  readonly facts: Readonly<Record<string, unknown>>;
+  readonly maxHeight?: number;
+}
+
+/** Facts of a node, a mount or a run: flat names and values in base units. */
+export function FactsTable({ label, facts, ...size }: FactsTableProps) {
+  return (
+    <ScrollTable head={[t`Fact`, t`Value`]} label={label} {...size}>
+      {Object.entries(facts)
+        .sort(([a], [b]) => a.localeCompare(b))
+        .map(([name, value]) => (
+          <Row key={name}>
+            <Code>{name}</Code>
+            <td className="iotide-wrap" title={String(value)}>
+              <OptionValue name={name} value={value} />
+            </td>
+          </Row>
+        ))}
+    </ScrollTable>
   );
 }

@@ -2,7 +2,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
 import { renderWithApp } from "@/testing/render";
-import { ShowMore } from "./ShowMore";
+import { ShowMore } from "./Page";
 
 function Rows({ load }: { load: (page: number) => Promise<string> }) {
   const query = useInfiniteQuery({

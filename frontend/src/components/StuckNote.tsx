@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, Text } from "@mantine/core";
 import { NodeLink, RunLink } from "./links";
-import { When } from "./When";
+import { When } from "./values";
 
 interface StuckNoteProps {
   readonly loads: readonly {

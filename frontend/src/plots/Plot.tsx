@@ -3,9 +3,9 @@
 import { t } from "@lingui/core/macro";
 import { Skeleton } from "@mantine/core";
 import { Component, lazy, type ReactNode, Suspense, useRef } from "react";
-import { ErrorNotice } from "@/components/ErrorNotice";
 import { ExportMenu } from "@/components/ExportMenu";
 import type { ExportSource, ImageFormat } from "@/components/export/ExportButton";
+import { ErrorNotice } from "@/components/Page";
 import { useScheme } from "@/components/scheme";
 import { figureTable } from "./figureTable";
 import type { PlotProps } from "./PlotlyView";

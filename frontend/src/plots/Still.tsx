@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
-import { ErrorNotice } from "@/components/ErrorNotice";
+import { ErrorNotice } from "@/components/Page";
 import type { Figure } from "./figure";
 import { harmless } from "./harmless";
 

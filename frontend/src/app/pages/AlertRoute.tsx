@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { LoadedPage } from "@/components/LoadedPage";
+import { LoadedPage } from "@/components/Page";
 import { AlertView } from "@/features/alerts/AlertView";
 import { alertQuery } from "@/features/alerts/queries";
 import { SeriesTrend } from "@/features/trends/SeriesTrend";

@@ -5,7 +5,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useMemo } from "react";
 import type { Campaign } from "@/api/types";
-import { LoadedPage } from "@/components/LoadedPage";
+import { LoadedPage } from "@/components/Page";
 import { CampaignView } from "@/features/campaigns/CampaignView";
 import { campaignQuery } from "@/features/campaigns/queries";
 import { RetryFailed } from "@/features/runs/RetryFailed";

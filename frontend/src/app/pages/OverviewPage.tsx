@@ -11,8 +11,7 @@ import type { Cluster } from "@/api/types";
 import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { drainsQuery } from "@/components/drain/queries";
-import { Loaded, Loading } from "@/components/Loaded";
-import { Page, Section } from "@/components/Page";
+import { Loaded, Loading, Page, Section } from "@/components/Page";
 import { useMay } from "@/components/session";
 import { clustersQuery } from "@/features/clusters/queries";
 

@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { LoadedPage } from "@/components/LoadedPage";
+import { LoadedPage } from "@/components/Page";
 import { campaignQuery } from "@/features/campaigns/queries";
 import { CampaignReport } from "@/features/campaigns/report/CampaignReport";
 import { ReportRuns } from "@/features/runs/ReportRuns";

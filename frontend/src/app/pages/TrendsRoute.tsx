@@ -3,10 +3,9 @@
 import { t } from "@lingui/core/macro";
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
 import { OriginBadge } from "@/components/Origin";
-import { Page, Section } from "@/components/Page";
+import { Loaded, Page, Section } from "@/components/Page";
 import { clustersQuery } from "@/features/clusters/queries";
 import { NoCluster } from "./ClusterPage";
 

@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { FormEvent } from "react";
-import { ErrorNotice } from "@/components/ErrorNotice";
+import { ErrorNotice } from "@/components/Page";
 import { fromLocalTime, shownTimeZone } from "@/lib/time";
 import { Dialog } from "../Dialog";
 import { type DrainSubject, drainSubject } from "./queries";

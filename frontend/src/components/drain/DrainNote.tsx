@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Badge, Group, Text } from "@mantine/core";
 import type { Drain } from "@/api/types";
-import { When } from "@/components/When";
+import { When } from "@/components/values";
 
 export function DrainNote({ drain }: { drain: Drain | null | undefined }) {
   if (!drain) return null;

@@ -5,7 +5,7 @@ import { Button, Group, MultiSelect, Stack, Textarea, TextInput } from "@mantine
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { TrendEvent } from "@/api/types";
-import { ErrorNotice } from "@/components/ErrorNotice";
+import { ErrorNotice } from "@/components/Page";
 import { fromLocalTime, shownTimeZone } from "@/lib/time";
 import { Dialog } from "../Dialog";
 import { addEvent } from "./queries";

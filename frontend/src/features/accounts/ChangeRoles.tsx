@@ -6,7 +6,7 @@ import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { User } from "@/api/types";
 import { Dialog } from "@/components/Dialog";
-import { ErrorNotice } from "@/components/ErrorNotice";
+import { ErrorNotice } from "@/components/Page";
 import { changeRoles } from "./peopleQueries";
 import { RoleFields } from "./RoleFields";
 import type { NamedCluster } from "./roles";

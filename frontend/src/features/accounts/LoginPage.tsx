@@ -18,8 +18,8 @@ import {
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useState } from "react";
 import { ApiError } from "@/api/errors";
-import { ErrorNotice } from "@/components/ErrorNotice";
 import { TextLink } from "@/components/links";
+import { ErrorNotice } from "@/components/Page";
 import { formatDuration } from "@/lib/units";
 import { logIn, providerAddress, waysQuery } from "./queries";
 import { providerRefusal } from "./refusals";

@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Button, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
-import { ErrorNotice } from "@/components/ErrorNotice";
+import { ErrorNotice } from "@/components/Page";
 import { createUser } from "./peopleQueries";
 import { RoleFields } from "./RoleFields";
 import type { Grant, NamedCluster } from "./roles";

@@ -5,7 +5,7 @@ import { Alert, Button, Checkbox, Group, NativeSelect, Stack, TextInput } from "
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { Command } from "@/components/Command";
-import { ErrorNotice } from "@/components/ErrorNotice";
+import { ErrorNotice } from "@/components/Page";
 import { createToken, type Scope } from "./queries";
 
 const SCOPES: readonly { value: Scope; label: string }[] = [

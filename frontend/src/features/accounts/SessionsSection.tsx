@@ -5,11 +5,9 @@ import { Badge, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { BrowserSession } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
-import { Loaded } from "@/components/Loaded";
-import { Section } from "@/components/Page";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
-import { When } from "@/components/When";
+import { Loaded, Section } from "@/components/Page";
+import { Row, ScrollTable } from "@/components/ScrollTable";
+import { When } from "@/components/values";
 import { browserName } from "./browserName";
 import { endOtherSessions, endSession, sessionsQuery } from "./queries";
 

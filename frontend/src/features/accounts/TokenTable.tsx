@@ -7,7 +7,7 @@ import { useMutation } from "@tanstack/react-query";
 import type { Token } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { ScrollTable } from "@/components/ScrollTable";
-import { When } from "@/components/When";
+import { When } from "@/components/values";
 import { revokeToken } from "./queries";
 import { tokenEnd } from "./tokenEnd";
 

@@ -3,8 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Loaded } from "@/components/Loaded";
-import { Page, Section } from "@/components/Page";
+import { Loaded, Page, Section } from "@/components/Page";
 import { useMay, usePrincipal } from "@/components/session";
 import { NewToken } from "./NewToken";
 import { tokensQuery } from "./queries";

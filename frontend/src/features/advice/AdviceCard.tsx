@@ -6,9 +6,8 @@ import type { Advice, AdviceEvidence } from "@/api/types";
 import { Command } from "@/components/Command";
 import { RunLink } from "@/components/links";
 import { OptionValue } from "@/components/OptionValue";
-import { Quantity } from "@/components/Quantity";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { Row, ScrollTable } from "@/components/ScrollTable";
+import { Quantity } from "@/components/values";
 
 const COLOURS = { high: "red", medium: "orange", low: "blue" } as const;
 const MOST_RUNS = 4;

@@ -6,8 +6,7 @@ import { List, Stack, Text } from "@mantine/core";
 import { type UseQueryOptions, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { AdviceReport } from "@/api/types";
-import { Loaded } from "@/components/Loaded";
-import { Section } from "@/components/Page";
+import { Loaded, Section } from "@/components/Page";
 import { AdviceCard, nameSome } from "./AdviceCard";
 
 interface AdviceSectionProps<Key extends readonly unknown[]> {

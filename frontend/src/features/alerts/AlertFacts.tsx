@@ -8,10 +8,9 @@ import type { Alert } from "@/api/types";
 import { Definition } from "@/components/Definition";
 import { DirectionBadge } from "@/components/DirectionBadge";
 import { CampaignLink } from "@/components/links";
-import { Quantity } from "@/components/Quantity";
 import { SeriesName } from "@/components/SeriesName";
 import { LoggedIn } from "@/components/session";
-import { When } from "@/components/When";
+import { Quantity, When } from "@/components/values";
 import { formatP } from "@/lib/units";
 
 export function AlertFacts({ alert }: { alert: Alert }) {

@@ -4,9 +4,8 @@ import { t } from "@lingui/core/macro";
 import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { OPEN_ALERT_STATES } from "@/api/states";
-import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
-import { Section } from "@/components/Page";
+import { Loaded, Section } from "@/components/Page";
 import { AlertTable } from "./AlertTable";
 import { alertRulesQuery, alertsQuery } from "./queries";
 

@@ -5,9 +5,8 @@ import { Button, Group, Select, Stack, Text, Textarea, TextInput } from "@mantin
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { Alert, AlertActionInput } from "@/api/types";
-import { ErrorNotice } from "@/components/ErrorNotice";
 import { eventsQuery } from "@/components/events/queries";
-import { Section } from "@/components/Page";
+import { ErrorNotice, Section } from "@/components/Page";
 import { useMay } from "@/components/session";
 import { formatExactTime, fromLocalTime, shownTimeZone } from "@/lib/time";
 import { actOnAlert } from "./queries";

@@ -7,12 +7,11 @@ import { Fragment } from "react";
 import type { Alert } from "@/api/types";
 import { DirectionBadge } from "@/components/DirectionBadge";
 import { TextLink } from "@/components/links";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { Row, ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
 import { StateBadge } from "@/components/StateBadge";
 import { LoggedIn } from "@/components/session";
-import { When } from "@/components/When";
+import { When } from "@/components/values";
 
 const HEAD = [t`Alert`, t`State`, t`Series`, t`What`, t`Since`, t`Owner`, t`Rule`];
 

@@ -14,7 +14,7 @@ import {
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { AlertRule, AlertRuleInput, Channel, Cluster } from "@/api/types";
-import { ErrorNotice } from "@/components/ErrorNotice";
+import { ErrorNotice } from "@/components/Page";
 import { changeAlertRule, createAlertRule } from "./queries";
 import { ruleOf } from "./rule";
 

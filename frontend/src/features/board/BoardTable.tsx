@@ -8,7 +8,7 @@ import type { Board, BoardCell, BoardCluster } from "@/api/types";
 import { ClusterLink, TextLink } from "@/components/links";
 import { OriginBadge, useOrigin } from "@/components/Origin";
 import { ScrollTable } from "@/components/ScrollTable";
-import { Day } from "@/components/When";
+import { Day } from "@/components/values";
 import { STANDINGS, shareOf } from "./standings";
 
 interface BoardTableProps {

@@ -4,10 +4,9 @@ import { t } from "@lingui/core/macro";
 import { Badge } from "@mantine/core";
 import type { BoardCell, BoardCluster } from "@/api/types";
 import { TextLink } from "@/components/links";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { Row, ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
-import { When } from "@/components/When";
+import { When } from "@/components/values";
 import { STANDINGS, shareOf } from "./standings";
 
 interface LookAtTableProps {

@@ -5,10 +5,9 @@ import { Text } from "@mantine/core";
 import type { AttentionItem, Board } from "@/api/types";
 import { ClusterLink, NodeLink, TargetLink, TextLink } from "@/components/links";
 import { Section } from "@/components/Page";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { Row, ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
-import { Day } from "@/components/When";
+import { Day } from "@/components/values";
 
 interface NeedsAttentionProps {
   readonly board: Board;

@@ -6,10 +6,9 @@ import { Box, Stack, Text } from "@mantine/core";
 import type { ListedCampaign } from "@/api/types";
 import { CampaignLink } from "@/components/links";
 import { RowOriginBadge, SampleNote } from "@/components/Origin";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { Row, ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
-import { When } from "@/components/When";
+import { When } from "@/components/values";
 import { CampaignBar } from "./CampaignProgress";
 
 export function CampaignTable({ campaigns, label }: { campaigns: readonly ListedCampaign[]; label: string }) {

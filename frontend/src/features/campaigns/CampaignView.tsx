@@ -13,7 +13,7 @@ import { OriginBadge, useOrigin } from "@/components/Origin";
 import { Page, Section } from "@/components/Page";
 import { StateBadge } from "@/components/StateBadge";
 import { useMay, useMayRun } from "@/components/session";
-import { When } from "@/components/When";
+import { When } from "@/components/values";
 import { planAsYaml } from "./builder/export";
 import { CampaignProgress, isOpen } from "./CampaignProgress";
 import { comparisonOf } from "./comparisonOf";

@@ -6,10 +6,8 @@ import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { CAMPAIGN_STATES, type CampaignState } from "@/api/states";
 import { ChoiceFilter } from "@/components/filters";
-import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
-import { Page, Section } from "@/components/Page";
-import { ShowMore } from "@/components/ShowMore";
+import { Loaded, Page, Section, ShowMore } from "@/components/Page";
 import { CampaignTable } from "./CampaignTable";
 import { campaignsQuery } from "./queries";
 

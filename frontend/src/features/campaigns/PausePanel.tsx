@@ -6,12 +6,10 @@ import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { Campaign, Pause } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
-import { ErrorNotice } from "@/components/ErrorNotice";
-import { Loaded } from "@/components/Loaded";
-import { Section } from "@/components/Page";
+import { ErrorNotice, Loaded, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
-import { When } from "@/components/When";
+import { When } from "@/components/values";
 import { confirmPause, lookAtPause, pauseQuery } from "./queries";
 
 type PausedMount = Pause["mounts"][number];

@@ -4,9 +4,8 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Loaded } from "@/components/Loaded";
 import { ButtonLink, TextLink } from "@/components/links";
-import { Section } from "@/components/Page";
+import { Loaded, Section } from "@/components/Page";
 import { CampaignTable } from "./CampaignTable";
 import { campaignsQuery } from "./queries";
 

@@ -4,12 +4,11 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Stack } from "@mantine/core";
 import type { Timeline, TimelineLease, TimelineOrder } from "@/api/types";
-import { Seconds } from "@/components/Datum";
 import { RunLink, TextLink } from "@/components/links";
 import { Place } from "@/components/Place";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { Row, ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
+import { Seconds } from "@/components/values";
 import { formatExactTime, formatLogTime } from "@/lib/time";
 import { spansOf } from "./timeline";
 

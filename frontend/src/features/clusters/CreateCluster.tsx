@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Button, Group, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { FormEvent } from "react";
-import { ErrorNotice } from "@/components/ErrorNotice";
+import { ErrorNotice } from "@/components/Page";
 import { createCluster } from "./queries";
 
 export default function CreateCluster({ onDone }: { onDone: (clusterId: number) => void }) {

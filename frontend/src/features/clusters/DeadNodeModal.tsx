@@ -5,7 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { DeathStatement, Node } from "@/api/types";
-import { When } from "@/components/When";
+import { When } from "@/components/values";
 import { deathStatementQuery, declareDead } from "./queries";
 import { StatedRun, StatementDialog } from "./StatementDialog";
 

@@ -6,9 +6,9 @@ import { Button, Checkbox, List, Stack, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { Command } from "@/components/Command";
-import { ErrorNotice } from "@/components/ErrorNotice";
+import { ErrorNotice } from "@/components/Page";
 import { useMay } from "@/components/session";
-import { When } from "@/components/When";
+import { When } from "@/components/values";
 import { createJoinToken } from "./identityQueries";
 
 const NODES_PER_TOKEN = 100;

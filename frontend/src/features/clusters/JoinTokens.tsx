@@ -6,12 +6,11 @@ import { Paper, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { JoinToken } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
-import { ErrorNotice } from "@/components/ErrorNotice";
 import { NodeLink } from "@/components/links";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { ErrorNotice } from "@/components/Page";
+import { Row, ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
-import { When } from "@/components/When";
+import { When } from "@/components/values";
 import { joinTokensQuery, revokeJoinToken } from "./identityQueries";
 import { nodeLinesQuery } from "./queries";
 

@@ -6,7 +6,7 @@ import { Group, NativeSelect, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { Cluster } from "@/api/types";
-import { ErrorNotice } from "@/components/ErrorNotice";
+import { ErrorNotice } from "@/components/Page";
 import { useMay } from "@/components/session";
 import { changeLauncher } from "./queries";
 

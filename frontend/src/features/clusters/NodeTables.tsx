@@ -3,9 +3,8 @@
 import { t } from "@lingui/core/macro";
 import { Badge, Text } from "@mantine/core";
 import type { Node } from "@/api/types";
-import { Quantity } from "@/components/Quantity";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { Row, ScrollTable } from "@/components/ScrollTable";
+import { Quantity } from "@/components/values";
 
 export function ToolTable({ node }: { node: Node }) {
   if (node.workloads.length === 0) return <Text c="dimmed">{t`The agent has announced none yet.`}</Text>;

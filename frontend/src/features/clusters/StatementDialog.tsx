@@ -4,8 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import { Dialog } from "@/components/Dialog";
-import { ErrorNotice } from "@/components/ErrorNotice";
-import { Loaded, type Query } from "@/components/Loaded";
+import { ErrorNotice, Loaded, type Query } from "@/components/Page";
 
 interface StatementDialogProps<Statement> {
   readonly title: string;

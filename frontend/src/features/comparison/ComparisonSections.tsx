@@ -7,9 +7,9 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo } from "react";
 import type { CampaignComparison, ComparedPair, SidesComparison } from "@/api/types";
 import { ExportMenu } from "@/components/ExportMenu";
-import { Loaded } from "@/components/Loaded";
 import { TextLink } from "@/components/links";
 import { useDescriber, useTitlesOf } from "@/components/optionTitles";
+import { Loaded } from "@/components/Page";
 import { UnmeasuredLoad } from "@/components/UnmeasuredLoad";
 import { Choice, ComparedSection, isUnlike } from "./ComparedSection";
 import {

@@ -3,9 +3,8 @@
 import { t } from "@lingui/core/macro";
 import { Button, Group, Radio, Text } from "@mantine/core";
 import type { Sparkline as Course, ExplorerRun } from "@/api/types";
-import { Loaded, type Query } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
-import { Section } from "@/components/Page";
+import { Loaded, type Query, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { RunCells, useCellContext } from "./cells";
 import { runsTable } from "./exports";

@@ -6,7 +6,7 @@ import { Alert, Button, Group, NativeSelect, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { SavedView } from "@/api/types";
-import { ErrorNotice } from "@/components/ErrorNotice";
+import { ErrorNotice } from "@/components/Page";
 import { changeView, keepView, removeView, viewsQuery } from "./queries";
 
 interface SavedViewsProps {

@@ -5,7 +5,7 @@ import { Button, Checkbox, Group, NativeSelect, Stack, TextInput } from "@mantin
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { Channel } from "@/api/types";
-import { ErrorNotice } from "@/components/ErrorNotice";
+import { ErrorNotice } from "@/components/Page";
 import { TimeZoneSelect } from "@/components/TimeZoneSelect";
 import { shownTimeZone, WEEKDAYS } from "@/lib/time";
 import { channelEntered, KINDS, type Kind } from "./entered";

@@ -4,11 +4,9 @@ import { t } from "@lingui/core/macro";
 import { Stack, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Channel, Delivery } from "@/api/types";
-import { Loaded } from "@/components/Loaded";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
-import { ShowMore } from "@/components/ShowMore";
-import { When } from "@/components/When";
+import { Loaded, ShowMore } from "@/components/Page";
+import { Row, ScrollTable } from "@/components/ScrollTable";
+import { When } from "@/components/values";
 import { deliveriesQuery } from "./queries";
 
 export default function Deliveries({ channel }: { channel: Channel }) {

@@ -3,9 +3,9 @@
 import { t } from "@lingui/core/macro";
 import { Alert, Stack, Text } from "@mantine/core";
 import type { PublishedSource } from "@/api/types";
-import { Datum } from "@/components/Datum";
 import { useTitlesOf } from "@/components/optionTitles";
 import { ScrollTable } from "@/components/ScrollTable";
+import { Datum } from "@/components/values";
 import { describeValues } from "@/lib/options";
 import { formatRoughFactor } from "@/lib/units";
 

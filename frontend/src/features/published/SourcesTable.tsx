@@ -4,8 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import type { PublishedSource } from "@/api/types";
 import { TextLink } from "@/components/links";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { Row, ScrollTable } from "@/components/ScrollTable";
 
 interface SourcesTableProps {
   readonly sources: readonly PublishedSource[];

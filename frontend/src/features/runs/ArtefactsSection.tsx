@@ -6,9 +6,8 @@ import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Artefact, RunDetail } from "@/api/types";
 import { Command } from "@/components/Command";
-import { Loaded } from "@/components/Loaded";
-import { Section } from "@/components/Page";
-import { Quantity } from "@/components/Quantity";
+import { Loaded, Section } from "@/components/Page";
+import { Quantity } from "@/components/values";
 import { nodeOf } from "./nodeOf";
 import { artefactsQuery, artefactTextQuery } from "./queries";
 

@@ -5,9 +5,8 @@ import { Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { ForeignBefore, ForeignDuring, RunDetail } from "@/api/types";
 import { Section } from "@/components/Page";
-import { Quantity } from "@/components/Quantity";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { Row, ScrollTable } from "@/components/ScrollTable";
+import { Quantity } from "@/components/values";
 import { formatDuration, formatNumber } from "@/lib/units";
 
 export function ForeignSection({ run }: { run: RunDetail }) {

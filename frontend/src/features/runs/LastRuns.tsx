@@ -2,9 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { Loaded } from "@/components/Loaded";
-import { Section } from "@/components/Page";
-import { ShowMore } from "@/components/ShowMore";
+import { Loaded, Section, ShowMore } from "@/components/Page";
 import { MeasuredRuns } from "./MeasuredRuns";
 import { runsQuery } from "./queries";
 

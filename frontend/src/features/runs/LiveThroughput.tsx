@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Group, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Quantity } from "@/components/Quantity";
+import { Quantity } from "@/components/values";
 import { type LiveLine, liveLines, sparkline } from "./live";
 import { liveQuery } from "./queries";
 

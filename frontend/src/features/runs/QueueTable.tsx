@@ -4,12 +4,11 @@ import { t } from "@lingui/core/macro";
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Queue } from "@/api/types";
-import { Loaded } from "@/components/Loaded";
 import { CampaignLink, RunLink } from "@/components/links";
+import { Loaded } from "@/components/Page";
 import { Place } from "@/components/Place";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
-import { When } from "@/components/When";
+import { Row, ScrollTable } from "@/components/ScrollTable";
+import { When } from "@/components/values";
 import { queueQuery } from "./queries";
 
 type QueuedRun = Queue["runs"][number];

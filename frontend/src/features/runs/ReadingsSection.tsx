@@ -5,13 +5,10 @@ import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
 import type { Reading, RunDetail } from "@/api/types";
-import { Loaded } from "@/components/Loaded";
 import { useTitlesOf } from "@/components/optionTitles";
-import { Section } from "@/components/Page";
-import { Quantity } from "@/components/Quantity";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
-import { When } from "@/components/When";
+import { Loaded, Section } from "@/components/Page";
+import { Row, ScrollTable } from "@/components/ScrollTable";
+import { Quantity, When } from "@/components/values";
 import { describeValues } from "@/lib/options";
 import { readingQuery } from "./queries";
 

@@ -5,10 +5,10 @@ import { Trans } from "@lingui/react/macro";
 import { useQuery } from "@tanstack/react-query";
 import type { Flag, Run } from "@/api/types";
 import { FLAG_WORDS } from "@/components/flagWords";
-import { Loaded } from "@/components/Loaded";
+import { Loaded } from "@/components/Page";
 import { PaperTable } from "@/components/PaperTable";
-import { Row } from "@/components/Row";
 import { RunLinks } from "@/components/RunLinks";
+import { Row } from "@/components/ScrollTable";
 import { optionValue } from "@/lib/options";
 import { MOST_REPORTED_RUNS, reportedRunsQuery, runQuery } from "./queries";
 

@@ -6,8 +6,8 @@ import { Badge, Group, Stack, Text, Title } from "@mantine/core";
 import type { RunDetail, StepRecord } from "@/api/types";
 import { Command } from "@/components/Command";
 import { Section } from "@/components/Page";
-import { Quantity } from "@/components/Quantity";
 import { StateBadge } from "@/components/StateBadge";
+import { Quantity } from "@/components/values";
 import { shellCommand } from "@/lib/shell";
 import { formatDuration } from "@/lib/units";
 

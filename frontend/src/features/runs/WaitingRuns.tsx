@@ -3,11 +3,10 @@
 import { t } from "@lingui/core/macro";
 import { Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { Loaded } from "@/components/Loaded";
 import { RunLink, TextLink } from "@/components/links";
+import { Loaded } from "@/components/Page";
 import { Place } from "@/components/Place";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { Row, ScrollTable } from "@/components/ScrollTable";
 import { campaignQueueQuery } from "./queries";
 
 const HEAD = [t`Next run`, t`Node and target`, t`Waits because`];

@@ -5,8 +5,8 @@ import { Button, Checkbox, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Target } from "@/api/types";
-import { ErrorNotice } from "@/components/ErrorNotice";
 import { TargetLink } from "@/components/links";
+import { ErrorNotice } from "@/components/Page";
 import { setBacking, targetsQuery } from "./queries";
 
 interface BackedByProps {

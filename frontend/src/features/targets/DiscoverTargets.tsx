@@ -6,11 +6,9 @@ import { Button, Checkbox, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Candidate, TargetInput } from "@/api/types";
-import { ErrorNotice } from "@/components/ErrorNotice";
-import { Loaded } from "@/components/Loaded";
-import { Quantity } from "@/components/Quantity";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { ErrorNotice, Loaded } from "@/components/Page";
+import { Row, ScrollTable } from "@/components/ScrollTable";
+import { Quantity } from "@/components/values";
 import { candidatesQuery, createTarget, joinTarget } from "./queries";
 
 interface DiscoverTargetsProps {

@@ -4,11 +4,10 @@ import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { DrainNote } from "@/components/drain/DrainNote";
-import { Loaded } from "@/components/Loaded";
 import { TargetLink } from "@/components/links";
-import { Quantity } from "@/components/Quantity";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { Loaded } from "@/components/Page";
+import { Row, ScrollTable } from "@/components/ScrollTable";
+import { Quantity } from "@/components/values";
 import { targetsQuery } from "./queries";
 
 export function TargetsOfNode({ clusterId, nodeId }: { clusterId: number; nodeId: number }) {

@@ -9,13 +9,11 @@ import { AddButton } from "@/components/AddButton";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
-import { Loaded } from "@/components/Loaded";
 import { TargetLink } from "@/components/links";
-import { Section } from "@/components/Page";
-import { Quantity } from "@/components/Quantity";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { Loaded, Section } from "@/components/Page";
+import { Row, ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
+import { Quantity } from "@/components/values";
 import { retireTarget, targetsQuery } from "./queries";
 
 const DiscoverTargets = lazy(() => import("./DiscoverTargets"));

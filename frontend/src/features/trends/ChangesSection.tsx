@@ -4,12 +4,9 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Anchor, Badge } from "@mantine/core";
 import type { SeriesAnalysis, SeriesChange } from "@/api/types";
-import { Datum } from "@/components/Datum";
 import { Section } from "@/components/Page";
-import { Quantity } from "@/components/Quantity";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
-import { When } from "@/components/When";
+import { Row, ScrollTable } from "@/components/ScrollTable";
+import { Datum, Quantity, When } from "@/components/values";
 import { formatP, type Unit } from "@/lib/units";
 import { type ChosenPoint, listedChanges, type NamedPoints } from "./drawn";
 

@@ -2,12 +2,10 @@
 
 import { t } from "@lingui/core/macro";
 import { Anchor } from "@mantine/core";
-import { Datum } from "@/components/Datum";
 import { RemoveEventButton } from "@/components/events/RemoveEventButton";
 import { Section } from "@/components/Page";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
-import { When } from "@/components/When";
+import { Row, ScrollTable } from "@/components/ScrollTable";
+import { Datum, When } from "@/components/values";
 import { formatP } from "@/lib/units";
 import type { Analyses, NamedPoints } from "./drawn";
 

@@ -5,7 +5,7 @@ import { Alert, Text } from "@mantine/core";
 import { CampaignLink, RunLink } from "@/components/links";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
-import { When } from "@/components/When";
+import { When } from "@/components/values";
 import { formatDay } from "@/lib/time";
 import { gapWords, type Stretch } from "@/plots/timeAxis";
 import { type Failure, failureWords, type NamedPoints } from "./drawn";

@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { Loaded } from "@/components/Loaded";
+import { Loaded } from "@/components/Page";
 import { around, type NamedPoints } from "./drawn";
 import { analysisQuery, pointsQuery } from "./queries";
 import { TrendChart } from "./TrendChart";

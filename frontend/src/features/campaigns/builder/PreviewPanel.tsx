@@ -4,15 +4,12 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, DataList, Stack, Text } from "@mantine/core";
 import type { Preview } from "@/api/types";
-import { Datum } from "@/components/Datum";
 import { Definition } from "@/components/Definition";
-import { ErrorNotice } from "@/components/ErrorNotice";
 import { useDescriber } from "@/components/optionTitles";
-import { Section } from "@/components/Page";
+import { ErrorNotice, Section } from "@/components/Page";
 import { Place } from "@/components/Place";
-import { Quantity } from "@/components/Quantity";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { Row, ScrollTable } from "@/components/ScrollTable";
+import { Datum, Quantity } from "@/components/values";
 import { formatEstimate, formatP } from "@/lib/units";
 
 interface PreviewPanelProps {

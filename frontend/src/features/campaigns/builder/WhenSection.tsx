@@ -5,8 +5,7 @@ import { NumberInput, SegmentedControl, Select, SimpleGrid, Stack, Text, TextInp
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import type { Calendar, Schedule } from "@/api/types";
-import { ErrorNotice } from "@/components/ErrorNotice";
-import { Section } from "@/components/Page";
+import { ErrorNotice, Section } from "@/components/Page";
 import { TimeZoneSelect } from "@/components/TimeZoneSelect";
 import { formatFiring, WEEKDAYS } from "@/lib/time";
 import { calendarQuery } from "../schedules/queries";

@@ -2,10 +2,9 @@
 
 import { t } from "@lingui/core/macro";
 import { Anchor, Badge } from "@mantine/core";
-import { Datum } from "@/components/Datum";
 import { FlagTitles, MeasuredValue } from "@/components/MeasuredValue";
-import { Quantity } from "@/components/Quantity";
 import { ScrollTable } from "@/components/ScrollTable";
+import { Datum, Quantity } from "@/components/values";
 import { type ExportTable, plainCell, toCsv } from "@/lib/exported";
 import type { TitleOf } from "@/lib/options";
 import { formatRoughFactor } from "@/lib/units";

@@ -4,10 +4,10 @@ import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import type { Conduct, ConductLine } from "@/api/types";
 import { conductQuery } from "@/components/conductQueries";
-import { Loaded } from "@/components/Loaded";
+import { Loaded } from "@/components/Page";
 import { PaperTable } from "@/components/PaperTable";
-import { Row } from "@/components/Row";
 import { RunLinks } from "@/components/RunLinks";
+import { Row } from "@/components/ScrollTable";
 
 export function AsMeasured({ campaignId }: { campaignId: number }) {
   const conduct = useQuery(conductQuery(campaignId));

@@ -6,15 +6,13 @@ import { Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ListedSchedule } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
-import { Loaded } from "@/components/Loaded";
 import { ButtonLink, CampaignLink, TextLink } from "@/components/links";
 import { RowOriginBadge, SampleNote } from "@/components/Origin";
-import { Page, Section } from "@/components/Page";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { Loaded, Page, Section } from "@/components/Page";
+import { Row, ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { LoggedIn, useIsLoggedIn, useMay } from "@/components/session";
-import { When } from "@/components/When";
+import { When } from "@/components/values";
 import { formatExactTime, formatFiring } from "@/lib/time";
 import { removeSchedule, type Step, schedulesQuery, stepSchedule } from "./queries";
 

@@ -5,7 +5,7 @@ import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { CampaignPlan } from "@/api/types";
-import { ErrorNotice } from "@/components/ErrorNotice";
+import { ErrorNotice } from "@/components/Page";
 import { useMay } from "@/components/session";
 import { changeTemplate, createTemplate, templatesQuery } from "./queries";
 

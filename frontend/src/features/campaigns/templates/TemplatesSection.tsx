@@ -6,14 +6,11 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { ListedTemplate } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
-import { ErrorNotice } from "@/components/ErrorNotice";
-import { Loaded } from "@/components/Loaded";
 import { ButtonLink } from "@/components/links";
-import { Section } from "@/components/Page";
-import { Row } from "@/components/Row";
-import { ScrollTable } from "@/components/ScrollTable";
+import { ErrorNotice, Loaded, Section } from "@/components/Page";
+import { Row, ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
-import { When } from "@/components/When";
+import { When } from "@/components/values";
 import { changeTemplate, removeTemplate, templatesQuery } from "./queries";
 
 interface TemplatesSectionProps {
