@@ -1,6 +1,7 @@
 /** Every address of the dashboard, put together; what its search parameters mean stands in routes/. */
 
 import { createRouter } from "@tanstack/react-router";
+import { audit, cluster, node, overview, people, queue, settings, target, tokens } from "@/app/routes/places";
 import { RouteError } from "./RouteError";
 import { builder, campaign, campaigns, report, run, runs, schedules } from "./routes/campaigns";
 import {
@@ -14,8 +15,6 @@ import {
   trend,
   trends,
 } from "./routes/findings";
-import { cluster, node, overview, queue, target } from "./routes/places";
-import { audit, people, settings, tokens } from "./routes/settings";
 import { type Context, login, root, shell } from "./routes/shell";
 
 const pages = shell.addChildren([

@@ -5,9 +5,10 @@ import { Trans } from "@lingui/react/macro";
 import { Button, SegmentedControl, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { lazy, Suspense, useEffect, useState } from "react";
 import { ButtonLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
+import { useMayRun, useMaySomewhere } from "@/components/session";
 import { campaignQuery } from "@/features/campaigns/queries";
 import { ENOUGH_RUNS } from "@/features/campaigns/results";
 import { PairSections, SidesSections } from "@/features/comparison/ComparisonSections";
@@ -15,7 +16,6 @@ import type { RenderRepeats } from "@/features/comparison/NumbersTable";
 import { preparePlots } from "@/plots/Plot";
 import { ClusterTitles } from "./ClusterTitles";
 import { CampaignsPicker, SidePicker } from "./ComparedCampaigns";
-import { RepeatSide } from "./RepeatSide";
 
 const route = getRouteApi("/shell/compare");
 type Search = ReturnType<typeof route.useSearch>;
@@ -137,5 +137,35 @@ function Compared({ search, choose }: ChoosingProps) {
         </Trans>
       )}
     </Text>
+  );
+}
+
+const AddRepeats = lazy(() => import("@/features/campaigns/AddRepeats"));
+
+interface RepeatSideProps {
+  readonly cell: { readonly campaign_id: number; readonly cell_id: number };
+  /** Runs that it lacks for an interval. */
+  readonly missing: number;
+}
+
+function RepeatSide({ cell: { campaign_id, cell_id }, missing }: RepeatSideProps) {
+  const [isAsking, setIsAsking] = useState(false);
+  const { data: campaign } = useQuery({
+    ...campaignQuery(campaign_id),
+    enabled: useMaySomewhere("operator"),
+  });
+  const mayAdd = useMayRun(campaign?.cluster_id ?? 0);
+  if (!campaign || !mayAdd) return null;
+  return (
+    <>
+      <Button mt={4} onClick={() => setIsAsking(true)} size="compact-xs" variant="default">
+        {t`Add repeats, ${missing} missing`}
+      </Button>
+      <Suspense>
+        {isAsking && (
+          <AddRepeats campaign={campaign} cellIds={[cell_id]} onClose={() => setIsAsking(false)} />
+        )}
+      </Suspense>
+    </>
   );
 }

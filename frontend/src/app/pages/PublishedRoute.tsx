@@ -14,9 +14,8 @@ import type { FigureView } from "@/features/campaigns/figure/choice";
 import { FigureSection } from "@/features/campaigns/figure/FigureSection";
 import { campaignQuery } from "@/features/campaigns/queries";
 import { clustersQuery } from "@/features/clusters/queries";
-import { ClaimSection } from "@/features/published/ClaimSection";
 import { publishedSourcesQuery } from "@/features/published/queries";
-import { Cited, SourcesTable } from "@/features/published/SourcesTable";
+import { Cited, ClaimSection, SourcesTable } from "@/features/published/SourcesTable";
 import { optionOf, PICKER, useKnown } from "./ComparedCampaigns";
 
 const route = getRouteApi("/shell/published");

@@ -2,9 +2,9 @@
 
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import * as z from "zod/mini";
-import { OverviewPage } from "../pages/OverviewPage";
-import { idIn, optional } from "./params";
-import { shell } from "./shell";
+import { OverviewPage } from "@/app/pages/OverviewPage";
+import { idIn, idParam, optional, text } from "./params";
+import { requireLogin, shell } from "./shell";
 
 /** Days that the board looks back. */
 const boardView = z.object({
@@ -45,4 +45,44 @@ export const queue = createRoute({
   path: "queues/$clusterId",
   params: { parse: ({ clusterId }) => ({ clusterId: idIn(clusterId) }) },
   component: lazyRouteComponent(() => import("../pages/QueueRoute")),
+});
+
+/** Addresses of the settings, and of the pages about people, tokens and what was done that belong to them. */
+export const settings = createRoute({
+  getParentRoute: () => shell,
+  path: "settings",
+  beforeLoad: requireLogin,
+  component: lazyRouteComponent(() => import("../pages/SettingsRoute")),
+});
+
+export const people = createRoute({
+  getParentRoute: () => shell,
+  path: "settings/people",
+  beforeLoad: requireLogin,
+  component: lazyRouteComponent(() => import("../pages/PeopleRoute")),
+});
+
+export const tokens = createRoute({
+  getParentRoute: () => shell,
+  path: "settings/tokens",
+  beforeLoad: requireLogin,
+  component: lazyRouteComponent(() => import("@/features/accounts/TokensPage"), "TokensPage"),
+});
+
+export const audit = createRoute({
+  getParentRoute: () => shell,
+  path: "settings/audit",
+  beforeLoad: requireLogin,
+  validateSearch: z.object({
+    actor: text,
+    action: text,
+    kind: text,
+    id: optional(idParam),
+    cluster: optional(idParam),
+    address: text,
+    from: optional(z.iso.date()),
+    to: optional(z.iso.date()),
+    text,
+  }),
+  component: lazyRouteComponent(() => import("../pages/AuditRoute")),
 });

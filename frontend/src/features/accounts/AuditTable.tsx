@@ -1,15 +1,15 @@
 /** Entries of the audit: who did what to what, from where; each opens to what was before and after. */
 
 import { t } from "@lingui/core/macro";
-import { Button } from "@mantine/core";
+import { Button, Code, Table, Text } from "@mantine/core";
+import type { LinkProps } from "@tanstack/react-router";
 import { useState } from "react";
 import type { AuditEntry } from "@/api/types";
+import { TextLink } from "@/components/links";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/values";
-import { AuditDifference } from "./AuditDifference";
-import { actionWords, auditTable } from "./audit";
+import { actionWords, auditTable, differences, subjectName } from "./audit";
 import { type NamedCluster, placeName } from "./roles";
-import { SubjectLink } from "./SubjectLink";
 
 interface AuditTableProps {
   readonly entries: readonly AuditEntry[];
@@ -82,4 +82,63 @@ function EntryRows({ entry, clusters, isOpen, onToggle }: EntryRowsProps) {
       )}
     </>
   );
+}
+
+function AuditDifference({ entry }: { entry: AuditEntry }) {
+  return (
+    <Table aria-label={t`Before and after`} layout="fixed" maw={900} withRowBorders={false}>
+      <Table.Thead>
+        <Table.Tr>
+          <Table.Th>{t`Field`}</Table.Th>
+          <Table.Th>{t`Before`}</Table.Th>
+          <Table.Th>{t`After`}</Table.Th>
+        </Table.Tr>
+      </Table.Thead>
+      <Table.Tbody>
+        {differences(entry).map(({ field, before, after, isChanged }) => (
+          <Table.Tr key={field}>
+            <Table.Td fw={isChanged ? 600 : undefined}>{field.replaceAll("_", " ")}</Table.Td>
+            <Table.Td>
+              <Value text={before} />
+            </Table.Td>
+            <Table.Td>
+              <Value text={after} />
+            </Table.Td>
+          </Table.Tr>
+        ))}
+      </Table.Tbody>
+    </Table>
+  );
+}
+
+function Value({ text }: { text: string | null }) {
+  if (text === null) return <Text c="dimmed" component="span">{t`–`}</Text>;
+  return <Code style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>{text}</Code>;
+}
+
+/** Kinds without a page of their own lead to the list that they are in. */
+const PLACES: ReadonlyMap<string, (id: number) => LinkProps> = new Map(
+  Object.entries({
+    cluster: (clusterId: number): LinkProps => ({ to: "/clusters/$clusterId", params: { clusterId } }),
+    node: (nodeId: number): LinkProps => ({ to: "/nodes/$nodeId", params: { nodeId } }),
+    target: (targetId: number): LinkProps => ({ to: "/targets/$targetId", params: { targetId } }),
+    campaign: (campaignId: number): LinkProps => ({ to: "/campaigns/$campaignId", params: { campaignId } }),
+    run: (runId: number): LinkProps => ({ to: "/runs/$runId", params: { runId } }),
+    alert: (alertId: number): LinkProps => ({ to: "/alerts/$alertId", params: { alertId } }),
+    schedule: (): LinkProps => ({ to: "/schedules" }),
+    template: (): LinkProps => ({ to: "/schedules" }),
+    user: (): LinkProps => ({ to: "/settings/people" }),
+    token: (): LinkProps => ({ to: "/settings/tokens" }),
+    alert_rule: (): LinkProps => ({ to: "/settings" }),
+    channel: (): LinkProps => ({ to: "/settings" }),
+  }),
+);
+
+function SubjectLink({ entry }: { entry: AuditEntry }) {
+  const { subject_kind, subject_id } = entry;
+  const kind = subject_kind.replaceAll("_", " ");
+  const name = subjectName(entry) ?? subject_id;
+  const words = name === null ? kind : `${kind} ${name}`;
+  const place = subject_id === null ? undefined : PLACES.get(subject_kind)?.(subject_id);
+  return place ? <TextLink {...place}>{words}</TextLink> : words;
 }

@@ -7,7 +7,7 @@ import { useState } from "react";
 import type { User } from "@/api/types";
 import { Dialog } from "@/components/Dialog";
 import { ErrorNotice } from "@/components/Page";
-import { changeRoles } from "./peopleQueries";
+import { changeRoles } from "./queries";
 import { RoleFields } from "./RoleFields";
 import type { NamedCluster } from "./roles";
 

@@ -22,7 +22,6 @@ import { TextLink } from "@/components/links";
 import { ErrorNotice } from "@/components/Page";
 import { formatDuration } from "@/lib/units";
 import { logIn, providerAddress, waysQuery } from "./queries";
-import { providerRefusal } from "./refusals";
 
 interface LoginPageProps {
   /** Path of the page that is shown afterwards. */
@@ -144,4 +143,45 @@ function useCountdown(error: ApiError | null): number {
 
 function isWait(error: Error): boolean {
   return error instanceof ApiError && error.waitSeconds !== null;
+}
+
+interface Refusal {
+  readonly title: string;
+  readonly remedy: string;
+}
+
+/** By the code that the server puts into the address. */
+const REFUSALS: ReadonlyMap<string, Refusal> = new Map(
+  Object.entries({
+    provider_away: {
+      title: t`The login service does not answer`,
+      remedy: t`Try again shortly. With a password of this installation you can log in without it.`,
+    },
+    provider_refused: {
+      title: t`The login service did not let you in`,
+      remedy: t`Try again, or ask whoever runs it.`,
+    },
+    provider_distrusted: {
+      title: t`The login service's answer cannot be trusted`,
+      remedy: t`Try again; an administrator finds the reason in the server's log.`,
+    },
+    sign_in_stale: {
+      title: t`This login is over`,
+      remedy: t`It was begun more than ten minutes ago, or in another browser. Begin it again.`,
+    },
+    no_role: {
+      title: t`You are known, but may not see anything here`,
+      remedy: t`Your groups give you no role. Ask an administrator for access.`,
+    },
+    account_disabled: { title: t`Your account here is disabled`, remedy: t`Ask an administrator.` },
+    too_many_attempts: {
+      title: t`Too many attempts failed`,
+      remedy: t`Wait a quarter of an hour, then try again.`,
+    },
+  }),
+);
+
+/** The address may hold anything, so its code is not shown. */
+function providerRefusal(code: string): Refusal {
+  return REFUSALS.get(code) ?? { title: t`The login failed`, remedy: t`Try again.` };
 }

@@ -5,7 +5,7 @@ import { Button, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import { ErrorNotice } from "@/components/Page";
-import { createUser } from "./peopleQueries";
+import { createUser } from "./queries";
 import { RoleFields } from "./RoleFields";
 import type { Grant, NamedCluster } from "./roles";
 

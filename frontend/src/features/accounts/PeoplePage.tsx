@@ -1,16 +1,19 @@
 /** Who may log in, with what roles; for administrators of all clusters. */
 
 import { t } from "@lingui/core/macro";
-import { Stack } from "@mantine/core";
+import { Badge, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
+import type { User } from "@/api/types";
 import { AddButton } from "@/components/AddButton";
+import { ConfirmButton } from "@/components/ConfirmButton";
 import { ErrorNotice, Loaded, Page, Section } from "@/components/Page";
-import { ScrollTable } from "@/components/ScrollTable";
+import { Row, ScrollTable } from "@/components/ScrollTable";
 import { usePrincipal } from "@/components/session";
-import { PersonRow } from "./PersonRow";
-import { makeLink, usersQuery } from "./peopleQueries";
-import type { NamedCluster } from "./roles";
+import { When } from "@/components/values";
+import { whatFollows } from "./leaving";
+import { makeLink, setDisabled, usersQuery } from "./queries";
+import { type NamedCluster, rolesInWords } from "./roles";
 import { SettingsTabs } from "./SettingsTabs";
 
 const NewPerson = lazy(() => import("./NewPerson"));
@@ -72,5 +75,88 @@ export function PeoplePage({ clusters }: { clusters: readonly NamedCluster[] }) 
         {link.data && <SignInLink name={nameOfLink} onClose={link.reset} url={link.data.url} />}
       </Suspense>
     </Page>
+  );
+}
+
+const ChangeRoles = lazy(() => import("./ChangeRoles"));
+
+interface PersonRowProps {
+  readonly user: User;
+  readonly clusters: readonly NamedCluster[];
+  readonly isSelf: boolean;
+  /** A sign-in link for them is being made. */
+  readonly isLinking: boolean;
+  readonly onLink: (userId: number, name: string) => void;
+}
+
+function PersonRow({ user, clusters, isSelf, isLinking, onLink }: PersonRowProps) {
+  return (
+    <Row>
+      <td>
+        {user.name} {user.disabled_at !== null && <Badge color="gray" tt="uppercase">{t`disabled`}</Badge>}
+      </td>
+      {rolesInWords(user.roles, clusters)}
+      <When at={user.last_seen_at} />
+      {user.session_count}
+      {user.token_count}
+      {user.schedule_count}
+      {isSelf ? (
+        <Text c="dimmed" component="span" size="sm">{t`you`}</Text>
+      ) : (
+        <PersonActions clusters={clusters} isLinking={isLinking} onLink={onLink} user={user} />
+      )}
+    </Row>
+  );
+}
+
+function PersonActions({ user, clusters, isLinking, onLink }: Omit<PersonRowProps, "isSelf">) {
+  const [isChanging, setIsChanging] = useState(false);
+  const change = useMutation(setDisabled);
+  const { id, name, roles } = user;
+  const isDisabled = user.disabled_at !== null;
+  const disable = (disabled: boolean) => change.mutate({ userId: id, body: { roles, disabled } });
+  return (
+    <Group gap={6} wrap="nowrap">
+      <Button
+        aria-label={t`Change roles of ${name}`}
+        onClick={() => setIsChanging(true)}
+        size="compact-xs"
+        variant="default"
+      >{t`Roles`}</Button>
+      {isDisabled ? (
+        <Button
+          aria-label={t`Enable ${name}`}
+          loading={change.isPending}
+          onClick={() => disable(false)}
+          size="compact-xs"
+          variant="default"
+        >{t`Enable`}</Button>
+      ) : (
+        <>
+          <Button
+            aria-label={t`Make a sign-in link for ${name}`}
+            loading={isLinking}
+            onClick={() => onLink(id, name)}
+            size="compact-xs"
+            variant="default"
+          >{t`Link`}</Button>
+          <ConfirmButton
+            aria-label={t`Disable ${name}`}
+            loading={change.isPending}
+            onConfirm={() => disable(true)}
+            question={{
+              title: t`Disable ${name}?`,
+              body: whatFollows(user),
+              yes: t`Disable`,
+              no: t`Keep them`,
+            }}
+            size="compact-xs"
+          >{t`Disable`}</ConfirmButton>
+        </>
+      )}
+      <Suspense>
+        {isChanging && <ChangeRoles clusters={clusters} onClose={() => setIsChanging(false)} user={user} />}
+      </Suspense>
+    </Group>
   );
 }

@@ -1,14 +1,20 @@
 /** One's own API tokens, and for administrators of all clusters those of everybody else. */
 
 import { t } from "@lingui/core/macro";
-import { Stack } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { Loaded, Page, Section } from "@/components/Page";
+import { Trans } from "@lingui/react/macro";
+import { Alert, Badge, Button, Checkbox, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
+import { type FormEvent, useState } from "react";
+import type { Token } from "@/api/types";
+import { Command } from "@/components/Command";
+import { ConfirmButton } from "@/components/ConfirmButton";
+import { ErrorNotice, Loaded, Page, Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
 import { useMay, usePrincipal } from "@/components/session";
-import { NewToken } from "./NewToken";
-import { tokensQuery } from "./queries";
+import { When } from "@/components/values";
+import { createToken, revokeToken, type Scope, tokensQuery } from "./queries";
 import { SettingsTabs } from "./SettingsTabs";
-import { TokenTable } from "./TokenTable";
+import { tokenEnd } from "./tokenEnd";
 
 export function TokensPage() {
   const isAdmin = useMay("admin", null);
@@ -60,5 +66,144 @@ function TokensOfOthers() {
         )}
       </Loaded>
     </Section>
+  );
+}
+
+interface TokenTableProps {
+  readonly tokens: readonly Token[];
+  readonly label: string;
+  /** They belong to several people, whose names are shown. */
+  readonly isOfSeveral?: boolean;
+}
+
+function TokenTable({ tokens, label, isOfSeveral = false }: TokenTableProps) {
+  const owner = isOfSeveral ? [t`Person`] : [];
+  return (
+    <ScrollTable
+      head={[...owner, t`Name`, t`Scopes`, t`Made`, t`Last used`, t`From`, t`Ends`, ""]}
+      label={label}
+    >
+      {tokens.map((token) => (
+        <tr key={token.id}>
+          {isOfSeveral && <td>{token.user_name}</td>}
+          <td>{token.name}</td>
+          <td>{token.scopes.join(", ")}</td>
+          <td>
+            <When at={token.created_at} />
+          </td>
+          <td>
+            <When at={token.last_used_at} />
+          </td>
+          <td>{token.last_used_address ?? "–"}</td>
+          <td>
+            <End token={token} />
+          </td>
+          <td>
+            <RevokeButton isOfSeveral={isOfSeveral} token={token} />
+          </td>
+        </tr>
+      ))}
+    </ScrollTable>
+  );
+}
+
+function End({ token: { expires_at } }: { token: Token }) {
+  const end = tokenEnd(expires_at, Date.now());
+  if (expires_at === null) return <Text component="span" size="sm">{t`no end`}</Text>;
+  return (
+    <>
+      <When at={expires_at} /> {end === "expired" && <Badge color="gray" tt="uppercase">{t`expired`}</Badge>}
+      {end === "soon" && <Badge color="orange" tt="uppercase">{t`ends soon`}</Badge>}
+    </>
+  );
+}
+
+function RevokeButton({ token, isOfSeveral }: { token: Token; isOfSeveral: boolean }) {
+  const revoke = useMutation(revokeToken);
+  const { name, user_name } = token;
+  return (
+    <ConfirmButton
+      aria-label={isOfSeveral ? t`Revoke ${name} of ${user_name}` : t`Revoke ${name}`}
+      loading={revoke.isPending}
+      onConfirm={() => revoke.mutate(token.id)}
+      question={{
+        title: isOfSeveral ? t`Revoke ${name} of ${user_name}?` : t`Revoke ${name}?`,
+        body: (
+          <Trans>
+            Programs that use it are refused from then on; last use: <When at={token.last_used_at} />. This
+            cannot be undone.
+          </Trans>
+        ),
+        yes: t`Revoke`,
+      }}
+      size="compact-xs"
+    >{t`Revoke`}</ConfirmButton>
+  );
+}
+
+const SCOPES: readonly { value: Scope; label: string }[] = [
+  { value: "read", label: t`read: see everything you may see` },
+  { value: "operate", label: t`operate: submit and cancel campaigns` },
+  { value: "admin", label: t`admin: nodes, targets and clusters` },
+];
+const USUAL_DAYS = "90";
+const NO_END = "none";
+const LIFETIMES = [
+  { value: "1", label: t`1 day` },
+  { value: "30", label: t`30 days` },
+  { value: USUAL_DAYS, label: t`90 days` },
+  { value: "365", label: t`1 year` },
+  { value: NO_END, label: t`No end, until somebody revokes it` },
+];
+const DAY_MILLISECONDS = 86_400_000;
+
+function NewToken() {
+  const create = useMutation(createToken);
+  const [scopes, setScopes] = useState<string[]>(["read"]);
+  function submit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const form = event.currentTarget;
+    const entered = new FormData(form);
+    const days = entered.get("days");
+    const expiresAt =
+      days === NO_END ? null : new Date(Date.now() + Number(days) * DAY_MILLISECONDS).toISOString();
+    const chosen = SCOPES.map(({ value }) => value).filter((scope) => scopes.includes(scope));
+    create.mutate(
+      { name: String(entered.get("name")), scopes: chosen, expires_at: expiresAt },
+      { onSuccess: () => form.reset() },
+    );
+  }
+  return (
+    <form aria-label={t`New token`} onSubmit={submit}>
+      <Stack gap="sm">
+        {create.error && <ErrorNotice error={create.error} />}
+        {create.data && <ShownOnce name={create.data.name} token={create.data.token} />}
+        <Group align="flex-end">
+          <TextInput label={t`Name`} maxLength={100} name="name" placeholder={t`nightly cron`} required />
+          <NativeSelect data={LIFETIMES} defaultValue={USUAL_DAYS} label={t`Ends after`} name="days" />
+        </Group>
+        <Checkbox.Group label={t`Scopes`} onChange={setScopes} value={scopes}>
+          <Stack gap={6} mt={4}>
+            {SCOPES.map(({ value, label }) => (
+              <Checkbox key={value} label={label} value={value} />
+            ))}
+          </Stack>
+        </Checkbox.Group>
+        <Button
+          disabled={scopes.length === 0}
+          loading={create.isPending}
+          type="submit"
+          w="fit-content"
+        >{t`Make a token`}</Button>
+      </Stack>
+    </form>
+  );
+}
+
+function ShownOnce({ name, token }: { name: string; token: string }) {
+  return (
+    <Alert color="green" role="status" title={t`Copy ${name} now: it is not shown again`}>
+      <Command label={t`Copy the token`} text={token} />
+    </Alert>
   );
 }

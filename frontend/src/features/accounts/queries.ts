@@ -1,7 +1,9 @@
 /** Requests of the session and of API tokens. */
 
-import { mutationOptions, queryOptions } from "@tanstack/react-query";
-import { get, getEvery, getItems, post, put, refetch, remove } from "@/api/requests";
+import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from "@tanstack/react-query";
+import { get, getEvery, getItems, itemsOf, pages, post, put, refetch, remove } from "@/api/requests";
+import type { UserChange, UserInput } from "@/api/types";
+import { type AuditView, asked } from "./audit";
 
 export const sessionQuery = queryOptions({
   queryKey: ["session"],
@@ -55,7 +57,7 @@ export const endOtherSessions = mutationOptions({
   onSuccess: refetch(sessionsQuery.queryKey),
 });
 
-export type Whose = "mine" | "all";
+type Whose = "mine" | "all";
 
 /** Tokens that were not revoked, those that have expired among them. */
 export function tokensQuery(whose: Whose) {
@@ -77,4 +79,50 @@ export const createToken = mutationOptions({
 export const revokeToken = mutationOptions({
   mutationFn: (tokenId: number) => remove("/api/v1/tokens/{token_id}", { path: { token_id: tokenId } }),
   onSuccess: refetch(["token"]),
+});
+
+const PAGE_SIZE = 100;
+
+/** Requests of the audit. */
+export function auditQuery(view: AuditView) {
+  const query = asked(view);
+  return infiniteQueryOptions({
+    queryKey: ["audit", "list", query],
+    ...pages("/api/v1/audit", PAGE_SIZE, { query }),
+    select: itemsOf,
+    placeholderData: keepPreviousData,
+    refetchOnWindowFocus: false,
+  });
+}
+
+/** Requests of the people that administrators add, change and let in. */
+export const usersQuery = queryOptions({
+  queryKey: ["user", "list"],
+  queryFn: async ({ signal }) =>
+    (await getEvery("/api/v1/users", { signal })).sort((a, b) => a.name.localeCompare(b.name)),
+});
+
+/** Who is disabled loses tokens, and schedules of theirs pause. */
+const refetchPeople = refetch(["user"], ["token"], ["schedule"]);
+
+export const createUser = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: (body: UserInput) => post("/api/v1/users", { body }),
+  onSuccess: refetchPeople,
+});
+
+/** From a button in a list: a refusal is shown as a notice. */
+export const setDisabled = mutationOptions({
+  mutationFn: ({ userId, body }: { userId: number; body: UserChange }) =>
+    put("/api/v1/users/{user_id}", { path: { user_id: userId }, body }),
+  onSuccess: refetchPeople,
+});
+
+/** From a window, which shows a refusal itself. */
+export const changeRoles = mutationOptions({ ...setDisabled, meta: { isShownInPlace: true } });
+
+/** A URL that is shown this once. */
+export const makeLink = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: (userId: number) => post("/api/v1/users/{user_id}/link", { path: { user_id: userId } }),
 });

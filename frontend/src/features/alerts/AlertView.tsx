@@ -2,18 +2,24 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Text } from "@mantine/core";
-import type { ReactNode } from "react";
-import type { AlertAction, AlertDetail } from "@/api/types";
-import { TextLink } from "@/components/links";
-import { Page, Section } from "@/components/Page";
+import { Button, DataList, Group, Stack, Text, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
+import type { FormEvent, ReactNode } from "react";
+import type { Alert, AlertAction, AlertDetail } from "@/api/types";
+import { Definition } from "@/components/Definition";
+import { DirectionBadge } from "@/components/DirectionBadge";
+import { CampaignLink, TextLink } from "@/components/links";
+import { ErrorNotice, Page, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
+import { SeriesName } from "@/components/SeriesName";
 import { StateBadge } from "@/components/StateBadge";
-import { When } from "@/components/values";
-import { AlertFacts } from "./AlertFacts";
+import { LoggedIn, useMay } from "@/components/session";
+import { Quantity, When } from "@/components/values";
+import { formatExactTime, fromLocalTime, shownTimeZone } from "@/lib/time";
+import { formatP } from "@/lib/units";
 import { AlertMoves } from "./AlertMoves";
 import { AlertTable } from "./AlertTable";
-import { MuteForm } from "./MuteForm";
+import { muteAlert } from "./queries";
 import { deedWords } from "./words";
 
 interface AlertViewProps {
@@ -87,5 +93,105 @@ function Moved({ before, after }: { before: unknown; after: unknown }) {
       {typeof before === "string" && `${before.replaceAll("_", " ")} → `}
       {after.replaceAll("_", " ")}
     </Text>
+  );
+}
+
+function MuteForm({ alert }: { alert: Alert }) {
+  const mute = useMutation(muteAlert);
+  const until = alert.series.muted_until;
+  if (!useMay("operator", alert.cluster_id)) return null;
+  function submit(event: FormEvent<HTMLFormElement>): void {
+    event.preventDefault();
+    const entered = String(new FormData(event.currentTarget).get("until"));
+    mute.mutate({ alertId: alert.id, until: fromLocalTime(entered) });
+  }
+  return (
+    <Section
+      description={t`Nobody is told of this series before then. Its alerts are raised and shown all the same.`}
+      title={t`Mute`}
+    >
+      <form aria-label={t`Mute the series`} onSubmit={submit}>
+        <Stack gap="sm">
+          {mute.error && <ErrorNotice error={mute.error} />}
+          {until && <Text size="sm">{t`Muted until ${formatExactTime(until)}.`}</Text>}
+          <Group align="flex-end">
+            <TextInput label={t`Until (${shownTimeZone()})`} name="until" required type="datetime-local" />
+            <Button loading={mute.isPending} type="submit" variant="default">{t`Mute the series`}</Button>
+            {until && (
+              <Button
+                onClick={() => mute.mutate({ alertId: alert.id, until: null })}
+                variant="subtle"
+              >{t`Unmute`}</Button>
+            )}
+          </Group>
+        </Stack>
+      </form>
+    </Section>
+  );
+}
+
+function AlertFacts({ alert }: { alert: Alert }) {
+  const { series, change, event, owner } = alert;
+  return (
+    <DataList>
+      <Definition label={t`Series`}>
+        <SeriesName
+          cellId={change?.cell_id}
+          clusterId={alert.cluster_id}
+          clusterName={alert.cluster_name}
+          series={series}
+        />
+      </Definition>
+      <Definition label={t`What`}>
+        {change && <DirectionBadge change={change} />} {alert.words}
+      </Definition>
+      {change && (
+        <Definition label={t`Level`}>
+          <Trans>
+            <Quantity unit={series.unit} value={change.median_before} /> before,{" "}
+            <Quantity unit={series.unit} value={change.median_after} /> after; p {formatP(change.p_value)}
+          </Trans>
+        </Definition>
+      )}
+      <Definition label={t`Since`}>
+        <When at={alert.at} />
+        {change && (
+          <Trans>
+            , after <When at={change.previous_at} />
+          </Trans>
+        )}
+      </Definition>
+      <Definition label={t`Owner`}>
+        {owner ?? <LoggedIn>{t`nobody`}</LoggedIn>}
+        {alert.due_at && <When at={alert.due_at} prefix=", due " />}
+      </Definition>
+      <Known label={t`Event`}>{event && t`${event.text} (source: ${event.told_by ?? "runs"})`}</Known>
+      <Known label={t`Rule`}>{alert.rule?.name}</Known>
+      <Known label={t`Looked at again by`}>
+        {alert.confirmation_id !== null && (
+          <CampaignLink id={alert.confirmation_id} name={t`campaign ${alert.confirmation_id}`} />
+        )}
+      </Known>
+      <Known label={t`New baseline`}>
+        {alert.baseline_at && <When at={alert.baseline_at} prefix="accepted " />}
+      </Known>
+      <Known label={t`Closed`}>{alert.closed_because?.replaceAll("_", " ")}</Known>
+      <Known label={t`Group`}>
+        {alert.group?.is_environment &&
+          t`A control workload changed along: look at the environment before the storage.`}
+      </Known>
+    </DataList>
+  );
+}
+
+/** Nothing where it is not known. */
+function Known({ label, children }: { label: string; children: ReactNode }) {
+  if (!children) return null;
+  return (
+    <Definition label={label}>
+      <Text component="div" inherit style={{ overflowWrap: "anywhere" }}>
+        {children}
+      </Text>
+    </Definition>
   );
 }

@@ -1,15 +1,19 @@
 /** The rules by which alerts are raised: what each covers, what it leaves alone, and how one is added, changed or removed. */
 
 import { t } from "@lingui/core/macro";
-import { Stack } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { Button, Group, Menu, Stack, Text } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { AlertRule, Channel } from "@/api/types";
 import { AddButton } from "@/components/AddButton";
+import { ConfirmButton } from "@/components/ConfirmButton";
 import { Loaded, Section } from "@/components/Page";
-import { ScrollTable } from "@/components/ScrollTable";
-import { alertRulesQuery } from "./queries";
-import { RuleRow } from "./RuleRow";
+import { Row, ScrollTable } from "@/components/ScrollTable";
+import { useMay } from "@/components/session";
+import { Quantity } from "@/components/values";
+import { formatExactTime } from "@/lib/time";
+import { alertRulesQuery, changeAlertRule, removeAlertRule } from "./queries";
+import { inputOf, isMute, MUTES, muteEnd } from "./rule";
 
 interface RulesSectionProps {
   /** The form of a rule; undefined: of a new one. */
@@ -62,5 +66,111 @@ export function RulesSection({ renderForm, mayAdd, channels }: RulesSectionProps
         </Loaded>
       </Stack>
     </Section>
+  );
+}
+
+interface RuleRowProps {
+  readonly rule: AlertRule;
+  readonly channels: readonly Channel[];
+  readonly onEdit: () => void;
+}
+
+function RuleRow({ rule, channels, onEdit }: RuleRowProps) {
+  const { target, workload, metric, control_workload: control } = rule;
+  const scope = [workload, metric, target && t`on ${target.name}`].filter(Boolean).join(", ");
+  const told = rule.channel_ids.map((id) => channels.find((one) => one.id === id)?.name ?? t`channel ${id}`);
+  return (
+    <Row>
+      <td className="iotide-name iotide-strong">{rule.name}</td>
+      <td className="iotide-wrap">
+        {rule.cluster_name}: {scope || t`every series`}
+        {control && (
+          <Text c="dimmed" size="xs">
+            {t`control workload ${control}`}
+          </Text>
+        )}
+      </td>
+      <Quantity unit="ratio" value={rule.least_shift_ratio} />
+      {rule.directions === "both" ? t`worse and better` : t`worse alone`}
+      {rule.missing_runs ? t`told` : t`not told`}
+      <td className="iotide-wrap">
+        {told.join(", ") || t`nobody`}
+        {rule.muted_until !== null && isMute(rule, new Date()) && (
+          <Text c="dimmed" size="xs">
+            {t`mute until ${formatExactTime(rule.muted_until)}`}
+          </Text>
+        )}
+      </td>
+      {rule.open_alerts}
+      <Actions onEdit={onEdit} rule={rule} />
+    </Row>
+  );
+}
+
+function Actions({ rule, onEdit }: Pick<RuleRowProps, "rule" | "onEdit">) {
+  if (!useMay("operator", rule.cluster_id)) return null;
+  return (
+    <Group gap={4} justify="flex-end" miw={190}>
+      <Button
+        aria-label={t`Edit ${rule.name}`}
+        onClick={onEdit}
+        size="compact-xs"
+        variant="default"
+      >{t`Edit`}</Button>
+      <MuteButton rule={rule} />
+      <RemoveButton rule={rule} />
+    </Group>
+  );
+}
+
+/** Alerts are raised and shown all the same, so nothing is lost and nothing is asked. */
+function MuteButton({ rule }: { rule: AlertRule }) {
+  const change = useMutation(changeAlertRule);
+  const muteUntil = (until: string | null) =>
+    change.mutate({ ruleId: rule.id, body: { ...inputOf(rule), muted_until: until } });
+  const look = { loading: change.isPending, size: "compact-xs", variant: "default" } as const;
+  if (isMute(rule, new Date()))
+    return (
+      <Button
+        {...look}
+        aria-label={t`Unmute ${rule.name}`}
+        onClick={() => muteUntil(null)}
+      >{t`Unmute`}</Button>
+    );
+  return (
+    <Menu position="bottom-end">
+      <Menu.Target>
+        <Button {...look} aria-label={t`Mute ${rule.name}`}>{t`Mute`}</Button>
+      </Menu.Target>
+      <Menu.Dropdown>
+        <Menu.Label>{t`Nobody is told; alerts are shown`}</Menu.Label>
+        {MUTES.map(({ hours, label }) => (
+          <Menu.Item key={hours} onClick={() => muteUntil(muteEnd(hours, new Date()))}>
+            {label}
+          </Menu.Item>
+        ))}
+      </Menu.Dropdown>
+    </Menu>
+  );
+}
+
+function RemoveButton({ rule }: { rule: AlertRule }) {
+  const remove = useMutation(removeAlertRule);
+  const closed =
+    rule.open_alerts === 0
+      ? t`It has no open alert.`
+      : t`${rule.open_alerts === 1 ? t`1 open alert is` : t`${rule.open_alerts} open alerts are`} closed with it.`;
+  return (
+    <ConfirmButton
+      aria-label={t`Delete ${rule.name}`}
+      loading={remove.isPending}
+      onConfirm={() => remove.mutate(rule.id)}
+      question={{
+        title: t`Delete ${rule.name}?`,
+        body: t`${closed} Changes are found and shown all the same.`,
+        yes: t`Delete the rule`,
+      }}
+      size="compact-xs"
+    >{t`Delete`}</ConfirmButton>
   );
 }

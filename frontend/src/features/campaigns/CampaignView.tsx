@@ -2,10 +2,10 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Alert, Button, Stack, Tabs, Text } from "@mantine/core";
+import { Alert, Button, Group, NativeSelect, Stack, Tabs, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { Campaign } from "@/api/types";
+import type { Campaign, Stage } from "@/api/types";
 import { Command } from "@/components/Command";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { ButtonLink, TextLink } from "@/components/links";
@@ -20,13 +20,11 @@ import { comparisonOf } from "./comparisonOf";
 import type { FigureView } from "./figure/choice";
 import { FigureSection } from "./figure/FigureSection";
 import { PausePanel } from "./PausePanel";
-import { PriorityControl } from "./PriorityControl";
-import { cancelCampaign } from "./queries";
+import { cancelCampaign, changePriority } from "./queries";
 import { ResultsTable } from "./ResultsTable";
-import { StageBand } from "./StageBand";
 
-export const CAMPAIGN_TABS = ["results", "runs", "timeline", "plan"] as const;
-export type CampaignTab = (typeof CAMPAIGN_TABS)[number];
+const CAMPAIGN_TABS = ["results", "runs", "timeline", "plan"] as const;
+type CampaignTab = (typeof CAMPAIGN_TABS)[number];
 
 interface CampaignViewProps {
   readonly campaign: Campaign;
@@ -217,5 +215,59 @@ function CancelButton({ campaign }: { campaign: Campaign }) {
         no: t`Let it run`,
       }}
     >{t`Cancel`}</ConfirmButton>
+  );
+}
+
+function StageBand({ stages }: { stages: readonly Stage[] }) {
+  if (stages.length === 0) return null;
+  return (
+    <Group aria-label={t`Stages`} component="ol" gap="sm" m={0} p={0} style={{ listStyle: "none" }}>
+      {stages.map((stage) => (
+        <Group component="li" gap={6} key={stage.ordinal} wrap="nowrap">
+          <Text fw={600} size="sm">
+            {stage.ordinal}. {stage.variant}
+          </Text>
+          <StateBadge state={stateOf(stage)} />
+          <Text c="dimmed" size="xs">
+            {t`${stage.ended} of ${stage.runs}`}
+          </Text>
+        </Group>
+      ))}
+    </Group>
+  );
+}
+
+/** A stage that has begun is active or ended by what its runs are; one that was cancelled before it began has ended. */
+function stateOf({ state, runs, ended }: Stage): string {
+  if (ended === runs) return "ended";
+  if (state === "paused") return "paused";
+  return state === "held" ? "later" : "active";
+}
+
+const PRIORITIES = Array.from({ length: 10 }, (_, priority) => String(priority));
+
+function PriorityControl({ campaign }: { campaign: Campaign }) {
+  const change = useMutation(changePriority);
+  const mayChange = useMay("operator", campaign.cluster_id);
+  const { priority = 0 } = campaign.plan;
+  if (!isOpen(campaign)) return null;
+  if (!mayChange)
+    return (
+      <Text c="dimmed" size="sm">
+        {t`Priority ${priority}`}
+      </Text>
+    );
+  return (
+    <NativeSelect
+      aria-label={t`Priority`}
+      data={PRIORITIES.map((value) => ({ value, label: t`Priority ${value}` }))}
+      disabled={change.isPending}
+      onChange={({ currentTarget: { value } }) =>
+        change.mutate({ campaignId: campaign.id, priority: Number(value) })
+      }
+      size="xs"
+      title={t`A step counts as an hour of waiting`}
+      value={String(priority)}
+    />
   );
 }

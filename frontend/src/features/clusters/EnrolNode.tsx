@@ -9,7 +9,7 @@ import { Command } from "@/components/Command";
 import { ErrorNotice } from "@/components/Page";
 import { useMay } from "@/components/session";
 import { When } from "@/components/values";
-import { createJoinToken } from "./identityQueries";
+import { createJoinToken } from "./queries";
 
 const NODES_PER_TOKEN = 100;
 

@@ -11,8 +11,7 @@ import { ErrorNotice } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { When } from "@/components/values";
-import { joinTokensQuery, revokeJoinToken } from "./identityQueries";
-import { nodeLinesQuery } from "./queries";
+import { joinTokensQuery, nodeLinesQuery, revokeJoinToken } from "./queries";
 
 const NONE = [] as const;
 

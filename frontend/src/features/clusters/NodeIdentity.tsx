@@ -13,8 +13,8 @@ import { ErrorNotice } from "@/components/Page";
 import { useMay } from "@/components/session";
 import { When } from "@/components/values";
 import { formatValue } from "@/lib/units";
-import { createReenrolmentToken, rotateNode } from "./identityQueries";
 import { DecisionButton } from "./NodeDecisionButtons";
+import { createReenrolmentToken, rotateNode } from "./queries";
 
 const RevokeModal = lazy(() => import("./RevokeModal"));
 

@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { DataList, Group, Stack, Text } from "@mantine/core";
+import { Badge, DataList, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import type { ReactNode } from "react";
@@ -13,17 +13,16 @@ import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { LoadedPage, Page, Section } from "@/components/Page";
 import { PlaceTrail } from "@/components/PlaceTrail";
-import { FactsTable } from "@/components/ScrollTable";
+import { FactsTable, Row, ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
 import { StuckNote } from "@/components/StuckNote";
 import { useMay } from "@/components/session";
-import { When } from "@/components/values";
+import { Quantity, When } from "@/components/values";
 import { AgentVersion } from "./AgentVersion";
 import { describeNode } from "./facts";
 import { NodeActivity } from "./NodeActivity";
 import { NodeDecisionButtons } from "./NodeDecisionButtons";
 import { ClockOffset, CredentialsAge, IdentityButtons } from "./NodeIdentity";
-import { MountTable, ToolTable } from "./NodeTables";
 import { clustersQuery, nodeQuery, retireNode } from "./queries";
 
 interface NodePageProps {
@@ -177,5 +176,52 @@ function RetireButton({ node }: { node: Node }) {
       }}
       size="xs"
     >{t`Retire`}</ConfirmButton>
+  );
+}
+
+function ToolTable({ node }: { node: Node }) {
+  if (node.workloads.length === 0) return <Text c="dimmed">{t`The agent has announced none yet.`}</Text>;
+  return (
+    <ScrollTable head={[t`Workload`, t`Runs here`, t`Tool`]} label={t`Workloads of ${node.name}`}>
+      {node.workloads.map(({ name, revision, available, tool_version, unavailable_because }) => (
+        <Row key={`${name} ${revision}`}>
+          <td className="iotide-strong">
+            {name}
+            {revision > 1 && (
+              <Text c="dimmed" inherit span>
+                {t` revision ${revision}`}
+              </Text>
+            )}
+          </td>
+          <Badge color={available ? "green" : "orange"} miw="max-content">
+            {available ? t`yes` : t`no`}
+          </Badge>
+          <td className="iotide-wrap">
+            {available ? (tool_version ?? t`needs none`) : (unavailable_because ?? t`unavailable`)}
+          </td>
+        </Row>
+      ))}
+    </ScrollTable>
+  );
+}
+
+function MountTable({ node }: { node: Node }) {
+  if (node.mounts.length === 0) return <Text c="dimmed">{t`The agent has named no mount yet.`}</Text>;
+  return (
+    <ScrollTable
+      head={[t`Path`, t`File system`, t`Source`, t`Size`, t`Free`, t`Runs may write`]}
+      label={t`Mounts of ${node.name}`}
+    >
+      {node.mounts.map((mount) => (
+        <Row key={mount.path}>
+          <td className="iotide-name">{mount.path}</td>
+          {mount.fstype}
+          <td className="iotide-name">{mount.source}</td>
+          <Quantity unit="bytes" value={mount.total_bytes} />
+          <Quantity unit="bytes" value={mount.free_bytes} />
+          {mount.approved ? t`yes` : t`no`}
+        </Row>
+      ))}
+    </ScrollTable>
   );
 }

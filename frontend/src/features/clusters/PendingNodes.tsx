@@ -13,7 +13,7 @@ import { useMay } from "@/components/session";
 import { When } from "@/components/values";
 import { AgentVersion } from "./AgentVersion";
 import { describeNode } from "./facts";
-import { decideOnPending, pendingNodesQuery } from "./identityQueries";
+import { decideOnPending, pendingNodesQuery } from "./queries";
 
 export function PendingNodes({ clusterId }: { clusterId: number }) {
   const mayDecide = useMay("admin", clusterId);

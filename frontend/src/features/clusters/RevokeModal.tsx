@@ -4,8 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { Node, Revocation } from "@/api/types";
-import { revokeNode } from "./identityQueries";
-import { revocationQuery } from "./queries";
+import { revocationQuery, revokeNode } from "./queries";
 import { StatedRun, StatementDialog } from "./StatementDialog";
 
 export default function RevokeModal({ node, onClose }: { node: Node; onClose: () => void }) {

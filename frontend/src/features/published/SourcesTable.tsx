@@ -1,10 +1,14 @@
 /** What was published, source by source, with the way to its figure. */
 
 import { t } from "@lingui/core/macro";
-import { Text } from "@mantine/core";
+import { Alert, Stack, Text } from "@mantine/core";
 import type { PublishedSource } from "@/api/types";
 import { TextLink } from "@/components/links";
+import { useTitlesOf } from "@/components/optionTitles";
 import { Row, ScrollTable } from "@/components/ScrollTable";
+import { Datum } from "@/components/values";
+import { describeValues } from "@/lib/options";
+import { formatRoughFactor } from "@/lib/units";
 
 interface SourcesTableProps {
   readonly sources: readonly PublishedSource[];
@@ -53,5 +57,43 @@ export function Cited({ source: { authors, title, place, url, published_on } }: 
       , {place}
       {published_on && `, ${published_on}`}
     </Text>
+  );
+}
+
+interface ClaimSectionProps {
+  readonly claim: NonNullable<PublishedSource["claim"]>;
+  readonly workload: string;
+}
+
+/** A ratio that the authors put in words, beside what their own numbers give. */
+export function ClaimSection({ claim, workload }: ClaimSectionProps) {
+  const titlesOf = useTitlesOf();
+  return (
+    <Alert
+      color={claim.is_supported ? "indigo" : "orange"}
+      title={claim.is_supported ? t`A claim and its numbers` : t`A claim that its own numbers do not support`}
+    >
+      <Stack gap="xs">
+        <Text size="sm">
+          {claim.words} {claim.verdict}
+        </Text>
+        <ScrollTable
+          head={[t`Setting`, `${claim.target} : ${claim.against}`]}
+          label={t`Ratios of ${claim.target} to ${claim.against}`}
+        >
+          {claim.ratios.map(({ options, ratio }) => (
+            <tr key={JSON.stringify(options)}>
+              <td>{describeValues(options, titlesOf(workload))}</td>
+              <td className="iotide-strong">
+                <Datum value={ratio}>{formatRoughFactor(ratio)}</Datum>
+              </td>
+            </tr>
+          ))}
+        </ScrollTable>
+        <Text c="dimmed" size="xs">
+          {t`Single numbers as they were printed: without repeats there is no interval, and no verdict on chance.`}
+        </Text>
+      </Stack>
+    </Alert>
   );
 }

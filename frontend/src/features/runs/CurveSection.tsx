@@ -1,20 +1,21 @@
 /** How the load and its node went second by second. */
 
 import { t } from "@lingui/core/macro";
-import { Chip, Group, Stack, Text } from "@mantine/core";
+import { Chip, Group, NativeSelect, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { type ReactNode, useMemo, useState } from "react";
 import type { Curve, RunDetail } from "@/api/types";
 import { useOrigin } from "@/components/Origin";
 import { Loaded, Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
 import { useScheme } from "@/components/scheme";
 import { type View, ViewChoice } from "@/components/ViewChoice";
-import { formatDuration } from "@/lib/units";
+import { Quantity } from "@/components/values";
+import { formatDuration, type Unit } from "@/lib/units";
 import { type CounterGroup, type CounterPanel, groupsOf } from "@/plots/counters";
-import { curvesFigure, curvesHeight } from "@/plots/curve";
+import { type CurveLine, counterTitle, counterUnit, curvesFigure, curvesHeight } from "@/plots/curve";
 import { Plot } from "@/plots/Plot";
-import { CurveTable } from "./CurveTable";
-import { curvePanels, stepMarks } from "./curvePanels";
+import { curvePanels, linesOf, stepMarks } from "./curvePanels";
 import { isTooShortForCurve, loadSeconds } from "./loadTime";
 import { countersQuery, curvesQuery } from "./queries";
 
@@ -168,5 +169,50 @@ function CurveChart({ curves, panels: wanted, run }: CurveChartProps) {
         </Text>
       )}
     </>
+  );
+}
+
+function CurveTable({ curves, run }: { curves: readonly Curve[]; run: RunDetail }) {
+  const counters = [...new Set(curves.map(({ counter }) => counter))];
+  const [chosen, setChosen] = useState<string>();
+  const counter = counters.find((name) => name === chosen) ?? counters[0] ?? "";
+  const lines = linesOf(curves, counter, run);
+  const hasRange = lines.some(({ range }) => range !== null);
+  return (
+    <Stack gap="xs">
+      <NativeSelect
+        aria-label={t`Counter`}
+        data={counters.map((name) => ({ value: name, label: counterTitle(name) }))}
+        onChange={(event) => setChosen(event.currentTarget.value)}
+        value={counter}
+      />
+      <ScrollTable
+        head={[t`Second`, ...(hasRange ? [t`Mean`, t`Lowest`, t`Highest`] : [t`Value`]), t`Node`]}
+        label={t`${counterTitle(counter)} by second`}
+        maxHeight={300}
+      >
+        {lines.flatMap((line) => line.values.map((_, index) => curveRow(line, index, counterUnit(counter))))}
+      </ScrollTable>
+    </Stack>
+  );
+}
+
+function curveRow(
+  { name, values, range, firstSecond, stepSeconds }: CurveLine,
+  index: number,
+  unit: Unit,
+): ReactNode {
+  const second = firstSecond + index * stepSeconds;
+  return (
+    <tr key={`${name} ${second}`}>
+      <td>{second}</td>
+      {[values, ...(range ? [range.low, range.high] : [])].map((column, place) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: columns never move
+        <td key={place}>
+          <Quantity unit={unit} value={column[index] ?? null} />
+        </td>
+      ))}
+      <td>{name}</td>
+    </tr>
   );
 }

@@ -4,7 +4,11 @@ import { t } from "@lingui/core/macro";
 import { DataList, Text } from "@mantine/core";
 import type { RunDetail } from "@/api/types";
 import { Definition } from "@/components/Definition";
+import { FLAG_WORDS, flagTitle } from "@/components/flagWords";
+import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
+import { describeValues } from "@/lib/options";
 
 export function NotJudgedSection({ run }: { run: RunDetail }) {
   if (run.state !== "finished") return null;
@@ -35,11 +39,45 @@ export function NotJudgedSection({ run }: { run: RunDetail }) {
 }
 
 /** By check, the reasons with the steps that they concern. */
-export function groupsOf(checks: NonNullable<RunDetail["not_judged"]>): [string, string[]][] {
+function groupsOf(checks: NonNullable<RunDetail["not_judged"]>): [string, string[]][] {
   const found = new Map<string, string[]>();
   for (const { title, phase, because } of checks) {
     const reasons = found.get(title) ?? [];
     found.set(title, [...reasons, phase ? `${phase}: ${because}` : because]);
   }
   return [...found];
+}
+
+/** What a sceptic must know of a run: each flag with its measured value, and what its kind means. */
+export function FlagsSection({ run }: { run: RunDetail }) {
+  const titleOf = useTitlesOf()(run.workload);
+  return (
+    <Section description={t`Measured values that crossed a limit of honest measurement.`} title={t`Flags`}>
+      <ScrollTable head={[t`Flag`, t`Measured`, t`Of`, t`Limit`, t`Effect`]} label={t`Flags`}>
+        {run.flags.map((flag) => (
+          <tr key={JSON.stringify(flag)}>
+            <td className="iotide-strong">
+              <span data-export={JSON.stringify({ value: flag.code })}>{flagTitle(flag.code)}</span>
+            </td>
+            <td>{flag.measured}</td>
+            <td>{describeValues(flag.labels ?? {}, titleOf) || t`the whole run`}</td>
+            <td>{flag.limit}</td>
+            <td>{flag.effect === "rejected" ? t`rejected: out of trends` : t`marked, kept in trends`}</td>
+          </tr>
+        ))}
+      </ScrollTable>
+      <DataList mt="md" orientation="vertical" size="sm">
+        {[...new Set(run.flags.map(({ code }) => code))].map((code) => (
+          <Definition key={code} label={FLAG_WORDS[code].title}>
+            <Text size="sm">
+              {FLAG_WORDS[code].meaning}{" "}
+              <Text c="dimmed" component="span" size="sm">
+                {FLAG_WORDS[code].remedy}
+              </Text>
+            </Text>
+          </Definition>
+        ))}
+      </DataList>
+    </Section>
+  );
 }

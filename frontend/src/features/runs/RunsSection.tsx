@@ -2,17 +2,18 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Stack, Text } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { STATES, type State } from "@/api/states";
 import type { Run, Sample } from "@/api/types";
 import { ChoiceFilter } from "@/components/filters";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { ErrorNotice, Loaded, Section, ShowMore } from "@/components/Page";
-import { LiveThroughput } from "./LiveThroughput";
+import { Quantity } from "@/components/values";
+import { type LiveLine, liveLines, sparkline } from "./live";
 import { MeasuredRuns } from "./MeasuredRuns";
 import { flagsOfNumber } from "./numberFlags";
-import { runsQuery, valuesQuery } from "./queries";
+import { liveQuery, runsQuery, valuesQuery } from "./queries";
 import { RunsTable } from "./RunsTable";
 
 interface RunsSectionProps {
@@ -124,4 +125,34 @@ function Values({ run, samples }: { run: Run; samples: readonly Sample[] }) {
         <MeasuredValue flags={flagsOfNumber(run, sample)} unit={sample.unit} value={sample.value} />
       </div>
     ));
+}
+
+const WIDTH = 120;
+const HEIGHT = 24;
+
+/** Nothing as long as no second of it is known. */
+function LiveThroughput({ runId }: { runId: number }) {
+  const { data } = useQuery(liveQuery(runId));
+  const lines = liveLines(data ?? []);
+  return lines.map((line) => <Line key={line.direction} line={line} runId={runId} />);
+}
+
+function Line({ line, runId }: { line: LiveLine; runId: number }) {
+  const { direction, values, latest } = line;
+  const label = t`${direction} throughput of run ${runId} over ${values.length} s`;
+  return (
+    <Group gap={6} wrap="nowrap">
+      <svg aria-label={label} height={HEIGHT} role="img" width={WIDTH}>
+        <path
+          d={sparkline(values, { width: WIDTH, height: HEIGHT })}
+          fill="none"
+          stroke="var(--mantine-color-tide-6)"
+          strokeWidth={1.5}
+        />
+      </svg>
+      <Text c="dimmed" miw="max-content" size="xs">
+        {direction} <Quantity unit="bytes_per_second" value={latest} />
+      </Text>
+    </Group>
+  );
 }

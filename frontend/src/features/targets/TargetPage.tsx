@@ -2,13 +2,13 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Progress, Stack, Switch, Text, Title } from "@mantine/core";
+import { Button, Checkbox, Group, Progress, Stack, Switch, Text, Title } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import type { ReactNode } from "react";
+import { type ReactNode, useState } from "react";
 import type { Target, TargetFacts, TargetPlace } from "@/api/types";
 import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
-import { NodeLink } from "@/components/links";
+import { NodeLink, TargetLink } from "@/components/links";
 import { ErrorNotice, Loaded, LoadedPage, Page, Section } from "@/components/Page";
 import { PlaceTrail } from "@/components/PlaceTrail";
 import { FactsTable, Row, ScrollTable } from "@/components/ScrollTable";
@@ -16,8 +16,7 @@ import { StuckNote } from "@/components/StuckNote";
 import { useMay } from "@/components/session";
 import { Quantity, When } from "@/components/values";
 import { nodesOf, together } from "./alike";
-import { BackedBy } from "./BackedBy";
-import { setSuspects, targetFactsQuery, targetQuery } from "./queries";
+import { setBacking, setSuspects, targetFactsQuery, targetQuery, targetsQuery } from "./queries";
 import { StackDiagram } from "./StackDiagram";
 import { layersOf } from "./stack";
 
@@ -207,6 +206,61 @@ function SuspectsSwitch({ target }: { target: Target }) {
         }
       />
       {change.error && <ErrorNotice error={change.error} />}
+    </Stack>
+  );
+}
+
+interface BackedByProps {
+  readonly target: Target;
+  readonly suggested: readonly { readonly id: number; readonly name: string }[];
+  readonly mayChange: boolean;
+}
+
+function BackedBy({ target, suggested, mayChange }: BackedByProps) {
+  if (mayChange) return <Choice suggested={suggested} target={target} />;
+  if (target.backed_by.length === 0) return <Text c="dimmed">{t`Nothing that is known here.`}</Text>;
+  return (
+    <Group>
+      {target.backed_by.map(({ id, name }) => (
+        <TargetLink id={id} key={id} name={name} />
+      ))}
+    </Group>
+  );
+}
+
+function Choice({ target, suggested }: Omit<BackedByProps, "mayChange">) {
+  const { data: targets = [] } = useQuery(targetsQuery(target.cluster_id));
+  const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set(target.backed_by.map(({ id }) => id)));
+  const save = useMutation(setBacking);
+  const others = targets.filter(({ id }) => id !== target.id);
+  if (others.length === 0) return <Text c="dimmed">{t`The cluster has no other target.`}</Text>;
+  function tick(id: number, isTicked: boolean): void {
+    const next = new Set(ticked);
+    if (isTicked) next.add(id);
+    else next.delete(id);
+    setTicked(next);
+  }
+  return (
+    <Stack gap="xs">
+      {others.map(({ id, name, mounts }) => (
+        <Checkbox
+          checked={ticked.has(id)}
+          description={mounts.map((mount) => t`${mount.path} on ${mount.node_name}`).join(", ")}
+          key={id}
+          label={
+            suggested.some((one) => one.id === id) ? t`${name} (suggested: it holds what is exported)` : name
+          }
+          onChange={(event) => tick(id, event.currentTarget.checked)}
+        />
+      ))}
+      {save.error && <ErrorNotice error={save.error} />}
+      <Group>
+        <Button
+          loading={save.isPending}
+          onClick={() => save.mutate({ targetId: target.id, targets: [...ticked] })}
+          size="xs"
+        >{t`Save`}</Button>
+      </Group>
     </Stack>
   );
 }

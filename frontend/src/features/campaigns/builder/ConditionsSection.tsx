@@ -6,7 +6,7 @@ import type { CampaignPlan } from "@/api/types";
 import { Section } from "@/components/Page";
 import type { Count } from "./calendar";
 import { coolDownProblem, type Draft, timeLimitProblem } from "./draft";
-import { QuietInputs } from "./QuietInputs";
+import { type DraftQuiet, POLICIES, quietProblem } from "./quiet";
 
 const EXCLUSIVITY: readonly { value: CampaignPlan["exclusive"]; label: string }[] = [
   { value: "node", label: t`Alone on the node` },
@@ -140,4 +140,36 @@ function CountInput({ onChange, ...input }: CountInputProps) {
 
 function valueIn<T extends string>(choices: readonly { value: T }[], text: string | null, otherwise: T): T {
   return choices.find(({ value }) => value === text)?.value ?? otherwise;
+}
+
+interface QuietInputsProps {
+  readonly quiet: DraftQuiet;
+  readonly onChange: (quiet: DraftQuiet) => void;
+}
+
+function QuietInputs({ quiet, onChange }: QuietInputsProps) {
+  return (
+    <>
+      <Select
+        allowDeselect={false}
+        data={POLICIES.map(({ value, label }) => ({ value, label }))}
+        description={POLICIES.find(({ value }) => value === quiet.policy)?.does}
+        label={t`Other load on the node`}
+        onChange={(chosen) => {
+          const policy = POLICIES.find(({ value }) => value === chosen)?.value ?? quiet.policy;
+          onChange({ ...quiet, policy });
+        }}
+        value={quiet.policy}
+      />
+      {quiet.policy === "wait" && (
+        <TextInput
+          description={t`Then the run gives its node to others and is tried again.`}
+          error={quietProblem(quiet)}
+          label={t`Wait at most`}
+          onChange={(event) => onChange({ ...quiet, wait: event.currentTarget.value })}
+          value={quiet.wait}
+        />
+      )}
+    </>
+  );
 }

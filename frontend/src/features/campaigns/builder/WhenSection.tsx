@@ -9,9 +9,8 @@ import { ErrorNotice, Section } from "@/components/Page";
 import { TimeZoneSelect } from "@/components/TimeZoneSelect";
 import { formatFiring, WEEKDAYS } from "@/lib/time";
 import { calendarQuery } from "../schedules/queries";
-import { calendarOf, offsetProblem, PLACES, type Repeat } from "./calendar";
+import { calendarOf, type DraftWindow, offsetProblem, PLACES, type Repeat, windowProblem } from "./calendar";
 import type { Draft } from "./draft";
-import { WindowInputs } from "./WindowInputs";
 
 const PREVIEW_DELAY_MILLISECONDS = 400;
 
@@ -182,5 +181,35 @@ function NextFirings({ calendar }: { calendar: Calendar }) {
         </>
       )}
     </Stack>
+  );
+}
+
+interface WindowInputsProps {
+  readonly window: DraftWindow;
+  readonly onChange: (window: DraftWindow) => void;
+}
+
+function WindowInputs({ window, onChange }: WindowInputsProps) {
+  return (
+    <>
+      <TextInput
+        description={t`No run starts outside these hours; empty: at any hour.`}
+        error={windowProblem(window)}
+        label={t`Runs start from`}
+        onChange={(event) => onChange({ ...window, from: event.currentTarget.value })}
+        type="time"
+        value={window.from}
+      />
+      <TextInput
+        description={t`One that by its time limit could not, waits.`}
+        label={t`Runs end by`}
+        onChange={(event) => onChange({ ...window, until: event.currentTarget.value })}
+        type="time"
+        value={window.until}
+      />
+      {(window.from !== "" || window.until !== "") && (
+        <TimeZoneSelect onChange={(timeZone) => onChange({ ...window, timeZone })} value={window.timeZone} />
+      )}
+    </>
   );
 }

@@ -1,11 +1,13 @@
 /** What a figure shows and how; every choice is in the address. */
 
 import { t } from "@lingui/core/macro";
-import { Group, NativeSelect } from "@mantine/core";
+import { Button, Group, NativeSelect, Text } from "@mantine/core";
+import type { CampaignMeasures } from "@/api/types";
 import { useTitlesOf } from "@/components/optionTitles";
 import type { TitleOf } from "@/lib/options";
 import { type FigureKind, type FigureView, type Layout, type Measure, placeOf, textsOf } from "./choice";
-import { titleOfDimension } from "./rows";
+import { type FigureRow, titleOfDimension } from "./rows";
+import { seedsOf } from "./seeds";
 
 interface FigurePickersProps {
   readonly workloads: readonly string[];
@@ -154,5 +156,39 @@ function Pick({ label, value, options, onPick }: PickProps) {
       size="xs"
       value={value}
     />
+  );
+}
+
+interface SeedButtonsProps {
+  readonly measures: CampaignMeasures;
+  readonly workload: string;
+  readonly rows: readonly FigureRow[];
+  readonly view: FigureView;
+  readonly onView: (view: FigureView) => void;
+}
+
+/** Well-known pictures of the workload, each one click away. */
+export function SeedButtons({ measures, workload, rows, view, onView }: SeedButtonsProps) {
+  const seeds = seedsOf(measures.metrics, workload, rows);
+  if (seeds.length === 0) return null;
+  return (
+    <Group aria-label={t`Well-known pictures`} gap="xs" role="group">
+      <Text c="dimmed" size="sm">{t`Show`}</Text>
+      {seeds.map((seed) => {
+        const isShown =
+          view.show === seed.view.show && view.kind === seed.view.kind && view.x === seed.view.x;
+        return (
+          <Button
+            aria-pressed={isShown}
+            key={seed.title}
+            onClick={() => onView(seed.view)}
+            size="compact-xs"
+            variant={isShown ? "light" : "default"}
+          >
+            {seed.title}
+          </Button>
+        );
+      })}
+    </Group>
   );
 }
