@@ -8,8 +8,6 @@ export default defineConfig({
   locales: ["en"],
   // Each module that has texts imports the language, or one in another chunk would name its texts before there is any.
   runtimeConfigModule: ["@/lib/language", "i18n"],
-  catalogs: [
-    { path: "<rootDir>/src/locales/{locale}", include: ["src"], exclude: ["**/*.test.*", "**/testing/**"] },
-  ],
+  catalogs: [{ path: "<rootDir>/src/locales/{locale}", include: ["src"], exclude: ["**/*.test.*"] }],
   format: formatter({ lineNumbers: false }),
 });

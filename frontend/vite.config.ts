@@ -8,6 +8,7 @@ import { linguiMacros } from "./linguiMacros";
 import { mantineStyles } from "./mantineStyles";
 
 const source = fileURLToPath(new URL("./src", import.meta.url));
+const testing = fileURLToPath(new URL("./testing", import.meta.url));
 
 /** Tests of pages that replace a module, which would stay replaced for the tests after them. */
 const REPLACING = readdirSync(source, { recursive: true, encoding: "utf8" })
@@ -24,7 +25,7 @@ const LEAST_SHARED_BYTES = 4_000;
 
 const PAGES = {
   environment: "jsdom",
-  setupFiles: "src/testing/setup.ts",
+  setupFiles: "testing/setup.ts",
   // Longer than one wait within a test, see there.
   testTimeout: 20_000,
 };
@@ -36,6 +37,7 @@ export default defineConfig({
       // plotly's map traces are not in our bundle; their style sheet would still cost 83 kB.
       { find: /^maplibre-gl\/dist\/maplibre-gl\.css$/, replacement: `${source}/plots/empty.css` },
       { find: "@", replacement: source },
+      { find: "@testing", replacement: testing },
     ],
   },
   define: { global: "globalThis" },
@@ -71,7 +73,7 @@ export default defineConfig({
         test: {
           name: "logic",
           environment: "node",
-          include: ["src/**/*.test.ts"],
+          include: ["{src,testing}/**/*.test.ts"],
           // Each shared module is loaded once, not for every file: loading is most of the time of these.
           isolate: false,
         },

@@ -6,7 +6,7 @@ import { expect, test } from "@playwright/test";
 import { look, openLoggedIn, shown } from "./look";
 import { items } from "./surroundings";
 
-const ANSWERS = join(__dirname, "../../frontend/src/testing/verdicts.json");
+const ANSWERS = join(__dirname, "../../frontend/testing/verdicts.json");
 const PAIRS = 12;
 
 test("what may be said of so many runs", async ({ browser, request }) => {

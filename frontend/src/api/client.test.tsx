@@ -1,6 +1,6 @@
+import { server } from "@testing/server";
 import { HttpResponse, http } from "msw";
 import { expect, it } from "vitest";
-import { server } from "@/testing/server";
 import { answer, api } from "./client";
 import { ApiError } from "./errors";
 

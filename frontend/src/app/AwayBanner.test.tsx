@@ -1,8 +1,8 @@
 import { QueryClient, QueryClientProvider, useQuery } from "@tanstack/react-query";
+import { renderWithApp } from "@testing/render";
 import { act, screen } from "@testing-library/react";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { ApiError } from "@/api/errors";
-import { renderWithApp } from "@/testing/render";
 import AwayBanner, { isAwayError } from "./AwayBanner";
 
 beforeEach(() => void vi.useFakeTimers());

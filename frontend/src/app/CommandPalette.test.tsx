@@ -1,6 +1,6 @@
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
-import { renderWithApp } from "@/testing/render";
 import { PaletteList } from "./CommandPalette";
 import type { Command } from "./commands";
 

@@ -1,8 +1,8 @@
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
 import { preferences, setPreferences } from "@/lib/preferences";
 import { timeZone } from "@/lib/time";
-import { renderWithApp } from "@/testing/render";
 import DisplayModal from "./DisplayModal";
 
 afterEach(() => setPreferences({ rates: "decimal", zone: null }));

@@ -1,8 +1,8 @@
+import { openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
+import { server } from "@testing/server";
 import { screen } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it } from "vitest";
-import { server } from "@/testing/server";
-import { openDashboard, USUAL_ANSWERS } from "./openDashboard";
 
 beforeEach(() => server.use(...USUAL_ANSWERS));
 

@@ -1,6 +1,6 @@
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
-import { renderWithApp } from "@/testing/render";
 import { DirectionBadge } from "./DirectionBadge";
 
 it("calls neither a drop that ended nor its recovery worse or better", () => {

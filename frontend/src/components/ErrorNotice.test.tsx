@@ -1,7 +1,7 @@
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { errorOf } from "@/api/errors";
-import { renderWithApp } from "@/testing/render";
 import { ErrorNotice } from "./Page";
 
 const FAULT = {

@@ -1,6 +1,6 @@
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import { afterEach, expect, it, vi } from "vitest";
-import { renderWithApp } from "@/testing/render";
 import { ExportMenu } from "./ExportMenu";
 import { ScrollTable } from "./ScrollTable";
 import { Quantity, When } from "./values";

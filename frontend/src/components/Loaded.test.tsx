@@ -1,8 +1,8 @@
 import { useQuery } from "@tanstack/react-query";
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
 import { ApiError } from "@/api/errors";
-import { renderWithApp } from "@/testing/render";
 import { Loaded } from "./Page";
 
 function Rows({ load }: { load: () => Promise<string[]> }) {

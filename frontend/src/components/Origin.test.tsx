@@ -1,7 +1,7 @@
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import type { Cluster } from "@/api/types";
-import { renderWithApp } from "@/testing/render";
 import { OriginBadge, OriginProvider, RowOriginBadge, SampleNote } from "./Origin";
 
 const CLUSTERS = [

@@ -1,5 +1,5 @@
+import { renderWithApp } from "@testing/render";
 import { expect, it } from "vitest";
-import { renderWithApp } from "@/testing/render";
 import { RunNumbers } from "./RunNumbers";
 
 it("says the caution of two modes once, and shows neither of them bold", () => {

@@ -1,10 +1,10 @@
+import { displayedNumbers } from "@testing/exportCheck";
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { expect, it, vi } from "vitest";
-import { displayedNumbers } from "@/lib/exportCheck";
 import type { ExportTable } from "@/lib/exported";
 import { tableData } from "@/lib/tableData";
-import { renderWithApp } from "@/testing/render";
 import { HeadlineValue } from "./HeadlineValue";
 import { IntervalMark } from "./IntervalMark";
 import { FlagTitles, MeasuredValue } from "./MeasuredValue";

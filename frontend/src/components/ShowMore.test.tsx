@@ -1,7 +1,7 @@
 import { useInfiniteQuery } from "@tanstack/react-query";
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
-import { renderWithApp } from "@/testing/render";
 import { ShowMore } from "./Page";
 
 function Rows({ load }: { load: (page: number) => Promise<string> }) {

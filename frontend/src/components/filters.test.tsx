@@ -1,7 +1,7 @@
+import { renderWithApp } from "@testing/render";
 import { fireEvent, screen, waitFor } from "@testing-library/react";
 import { useState } from "react";
 import { expect, it, vi } from "vitest";
-import { renderWithApp } from "@/testing/render";
 import { TextFilter } from "./filters";
 
 let told: (string | undefined)[];

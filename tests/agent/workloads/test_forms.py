@@ -5,7 +5,7 @@ from pathlib import Path
 
 from announced_forms import forms
 
-WRITTEN = Path(__file__).parents[3] / "frontend/src/testing/forms.json"
+WRITTEN = Path(__file__).parents[3] / "frontend/testing/forms.json"
 
 
 def test_the_browser_is_tested_on_the_forms_that_are_announced_now() -> None:

@@ -1,8 +1,8 @@
+import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
+import { server } from "@testing/server";
 import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it, vi } from "vitest";
-import { server } from "@/testing/server";
-import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
 
 // plotly needs a canvas, which jsdom has not; figures are tested as data.
 vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));

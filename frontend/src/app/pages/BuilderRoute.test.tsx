@@ -1,9 +1,9 @@
+import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
+import { server } from "@testing/server";
 import { screen, waitFor } from "@testing-library/react";
 import type userEvent from "@testing-library/user-event";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it } from "vitest";
-import { server } from "@/testing/server";
-import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
 
 const CLUSTERS = [
   { id: 1, name: "hpc1", description: "" },

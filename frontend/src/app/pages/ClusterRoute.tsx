@@ -9,11 +9,11 @@ import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { ButtonLink } from "@/components/links";
 import { LoggedIn } from "@/components/session";
-import StatusBoard from "@/features/board/StatusBoard";
 import BlackoutsPanel from "@/features/clusters/BlackoutsPanel";
 import LauncherChoice from "@/features/clusters/LauncherChoice";
 import { NodesPanel } from "@/features/clusters/NodesPanel";
 import { nodeLinesQuery } from "@/features/clusters/queries";
+import StatusBoard from "@/features/overview/StatusBoard";
 import { TargetsPanel } from "@/features/targets/TargetsPanel";
 import { ClusterPage } from "./ClusterPage";
 

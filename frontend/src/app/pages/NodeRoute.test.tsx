@@ -1,8 +1,8 @@
+import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
+import { server } from "@testing/server";
 import { screen, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it } from "vitest";
-import { server } from "@/testing/server";
-import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
 
 const MOUNT = { path: "/scratch", fstype: "xfs", source: "/dev/md0", total_bytes: 4096, free_bytes: 1024 };
 const NODE = {

@@ -5,9 +5,9 @@ import { getRouteApi } from "@tanstack/react-router";
 import { ButtonLink } from "@/components/links";
 import { LoggedIn } from "@/components/session";
 import { AlertInbox } from "@/features/alerts/AlertInbox";
-import StatusBoard from "@/features/board/StatusBoard";
 import { RunningCampaigns } from "@/features/campaigns/RunningCampaigns";
 import { NextFirings } from "@/features/campaigns/schedules/NextFirings";
+import StatusBoard from "@/features/overview/StatusBoard";
 
 const route = getRouteApi("/shell/");
 

@@ -1,9 +1,9 @@
 import { notifications } from "@mantine/notifications";
+import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
+import { server } from "@testing/server";
 import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it, vi } from "vitest";
-import { server } from "@/testing/server";
-import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
 
 const ADA = {
   id: 7,

@@ -1,8 +1,8 @@
+import { openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
+import { server } from "@testing/server";
 import { screen, waitFor } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it } from "vitest";
-import { server } from "@/testing/server";
-import { openDashboard, USUAL_ANSWERS } from "../openDashboard";
 
 const TARGET = {
   id: 4,

@@ -1,10 +1,10 @@
 /** What operators decide: a dead node, a campaign's priority, everything drained; and the queue that shows it. */
 
+import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
+import { server } from "@testing/server";
 import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it } from "vitest";
-import { server } from "@/testing/server";
-import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
 
 const NODE = {
   id: 4,

@@ -1,10 +1,10 @@
 /** Who starts the runs of a cluster. */
 
+import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
+import { server } from "@testing/server";
 import { screen, waitFor } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it } from "vitest";
-import { server } from "@/testing/server";
-import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
 
 const CLUSTER = { id: 1, name: "hpc1", description: "", launcher: "direct", drain: null };
 const CHOICE = "Who starts the runs of cluster hpc1";

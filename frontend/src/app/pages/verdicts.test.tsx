@@ -1,11 +1,11 @@
 /** What the pages show of so many runs, with answers that the server's own statistics gave to made-up runs. */
 
+import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
+import { server } from "@testing/server";
+import verdicts from "@testing/verdicts.json";
 import { screen } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it, vi } from "vitest";
-import { server } from "@/testing/server";
-import verdicts from "@/testing/verdicts.json";
-import { listOf, openDashboard, USUAL_ANSWERS } from "../openDashboard";
 
 // plotly needs a canvas, which jsdom has not; figures are tested as data.
 vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));

@@ -1,10 +1,10 @@
+import { renderWithApp } from "@testing/render";
+import { server } from "@testing/server";
 import { screen, waitFor } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { expect, it } from "vitest";
 import type { Drain, Principal } from "@/api/types";
 import { SessionProvider } from "@/components/session";
-import { renderWithApp } from "@/testing/render";
-import { server } from "@/testing/server";
 import { DrainButton } from "./DrainButton";
 import { DrainNote } from "./DrainNote";
 import type { DrainSubject } from "./queries";

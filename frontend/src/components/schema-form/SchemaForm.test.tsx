@@ -1,8 +1,8 @@
+import forms from "@testing/forms.json";
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import { useState } from "react";
 import { describe, expect, it, vi } from "vitest";
-import forms from "@/testing/forms.json";
-import { renderWithApp } from "@/testing/render";
 import { SchemaForm } from "./SchemaForm";
 import { type Field, readFields } from "./schema";
 import { type FormValue, problemsOf } from "./values";

@@ -1,5 +1,5 @@
+import forms from "@testing/forms.json";
 import { describe, expect, it } from "vitest";
-import forms from "@/testing/forms.json";
 import { canSweep, type Field, readFields } from "./schema";
 
 const SCHEMA = {

@@ -1,5 +1,5 @@
+import forms from "@testing/forms.json";
 import { describe, expect, it } from "vitest";
-import forms from "@/testing/forms.json";
 import { type Field, readFields } from "./schema";
 import { choiceOf, problemOf, problemsOf, toPlan, valueText } from "./values";
 

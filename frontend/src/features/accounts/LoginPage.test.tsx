@@ -1,13 +1,13 @@
+import { server } from "@testing/server";
 import { HttpResponse, http } from "msw";
 import { expect, it, vi } from "vitest";
-import { server } from "@/testing/server";
 
 vi.mock("@/components/links", () => ({
   TextLink: ({ children }: { children: string }) => <a href="/">{children}</a>,
 }));
 
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
-import { renderWithApp } from "@/testing/render";
 import { LoginPage } from "./LoginPage";
 
 function show(

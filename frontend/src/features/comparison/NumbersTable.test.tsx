@@ -1,6 +1,6 @@
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
-import { renderWithApp } from "@/testing/render";
 import type { MetricRow } from "./compared";
 import { NumbersTable } from "./NumbersTable";
 

@@ -1,9 +1,9 @@
+import verdicts from "@testing/verdicts.json";
 import { parquetReadObjects } from "hyparquet";
 import { expect, it } from "vitest";
 import type { CampaignComparison, ComparedPair, SidesComparison } from "@/api/types";
 import { type ExportTable, toCsv } from "@/lib/exported";
 import { toParquet } from "@/lib/parquet";
-import verdicts from "@/testing/verdicts.json";
 import { chooseNumber, PAIR, pairRow, runsFigure, sidesRow } from "./compared";
 import { comparedTable } from "./exports";
 

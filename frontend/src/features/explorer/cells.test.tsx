@@ -1,6 +1,6 @@
+import { renderWithApp } from "@testing/render";
 import { expect, it } from "vitest";
 import type { ExplorerRun } from "@/api/types";
-import { renderWithApp } from "@/testing/render";
 import { RunCells, useCellContext } from "./cells";
 import type { ColumnId } from "./view";
 

@@ -1,9 +1,9 @@
+import { renderWithApp } from "@testing/render";
+import { server } from "@testing/server";
 import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { expect, it } from "vitest";
 import { SessionProvider } from "@/components/session";
-import { renderWithApp } from "@/testing/render";
-import { server } from "@/testing/server";
 import { NotificationsSection } from "./NotificationsSection";
 
 const HOOK = {

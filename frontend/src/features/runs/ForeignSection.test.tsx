@@ -1,7 +1,7 @@
+import { renderWithApp } from "@testing/render";
 import { screen, within } from "@testing-library/react";
 import { expect, it } from "vitest";
 import type { RunDetail } from "@/api/types";
-import { renderWithApp } from "@/testing/render";
 import { ForeignSection } from "./ForeignSection";
 
 const before = {

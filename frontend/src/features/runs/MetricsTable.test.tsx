@@ -1,9 +1,9 @@
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import type { ReactNode } from "react";
 import { expect, it, vi } from "vitest";
 import type { RunDetail } from "@/api/types";
 import { tableData } from "@/lib/tableData";
-import { renderWithApp } from "@/testing/render";
 import { MetricsTable } from "./MetricsTable";
 
 vi.mock("@/components/links", () => ({

@@ -1,7 +1,7 @@
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import type { RunDetail } from "@/api/types";
-import { renderWithApp } from "@/testing/render";
 import { NotJudgedSection } from "./NotJudgedSection";
 import { validityWords } from "./RunPage";
 

@@ -1,6 +1,6 @@
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
-import { renderWithApp } from "@/testing/render";
 import { WaitNotice } from "./RunPage";
 
 it("says beside the reason when the run is expected to start", () => {

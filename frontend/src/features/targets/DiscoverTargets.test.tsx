@@ -1,8 +1,8 @@
+import { renderWithApp } from "@testing/render";
+import { server } from "@testing/server";
 import { screen } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { expect, it, vi } from "vitest";
-import { renderWithApp } from "@/testing/render";
-import { server } from "@/testing/server";
 import DiscoverTargets from "./DiscoverTargets";
 
 function place(node_id: number, path: string) {

@@ -16,7 +16,7 @@ from iotide_server.trends.comparison.engine import ComparedNumber, judge
 from iotide_server.trends.comparison.schemas import ComparedMetric, SideVerdict
 from iotide_server.trends.comparison.service import of_two
 
-WRITTEN: Final = Path(__file__).parents[4] / "frontend/src/testing/verdicts.json"
+WRITTEN: Final = Path(__file__).parents[4] / "frontend/testing/verdicts.json"
 FEW: Final = Verdict.FEW_RUNS
 ALIKE, HIGHER, LOWER = Verdict.NO_DIFFERENCE_SHOWN, Verdict.HIGHER, Verdict.LOWER
 BELOW, MODES = Verdict.BELOW_PRACTICAL, Verdict.TWO_MODES

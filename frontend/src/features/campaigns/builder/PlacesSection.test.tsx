@@ -1,8 +1,8 @@
+import { renderWithApp } from "@testing/render";
 import { screen, within } from "@testing-library/react";
 import { useState } from "react";
 import { expect, it } from "vitest";
 import type { Node } from "@/api/types";
-import { renderWithApp } from "@/testing/render";
 import { type Draft, EMPTY_DRAFT } from "./draft";
 import { PlacesSection } from "./PlacesSection";
 

@@ -1,7 +1,7 @@
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import { useState } from "react";
 import { expect, it } from "vitest";
-import { renderWithApp } from "@/testing/render";
 import { RolesInput } from "./RolesInput";
 import { hasRoleProblem, type RoleSets } from "./roles";
 

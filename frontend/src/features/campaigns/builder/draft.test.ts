@@ -1,6 +1,6 @@
+import forms from "@testing/forms.json";
 import { describe, expect, it } from "vitest";
 import type { CampaignPlan, Workload } from "@/api/types";
-import forms from "@/testing/forms.json";
 import {
   addChoice,
   addStage,

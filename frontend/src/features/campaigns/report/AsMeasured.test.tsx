@@ -1,7 +1,7 @@
+import { renderWithApp } from "@testing/render";
 import { screen, within } from "@testing-library/react";
 import { expect, it, vi } from "vitest";
 import type { Conduct } from "@/api/types";
-import { renderWithApp } from "@/testing/render";
 import { ConductTable } from "./AsMeasured";
 
 // Links need a router, which this table does not.

@@ -7,9 +7,9 @@ import { RouterProvider } from "@tanstack/react-router";
 import { render } from "@testing-library/react";
 import userEvent from "@testing-library/user-event";
 import { HttpResponse, http } from "msw";
+import { createQueryClient } from "@/app/queryClient";
+import { createAppRouter } from "@/app/router";
 import { i18n } from "@/lib/language";
-import { createQueryClient } from "./queryClient";
-import { createAppRouter } from "./router";
 
 /** An answer with one page of a list. */
 export function listOf(items: readonly unknown[]) {

@@ -1,6 +1,6 @@
 /** Finds text in an export that is a number as people read it: a program that reads the file could not compute with it. */
 
-import type { ExportTable } from "./exported";
+import type { ExportTable } from "@/lib/exported";
 
 const NUMBER = "(about )?[~<≥≤≈+−-]?\\s?[\\d,]*\\.?\\d+";
 const UNIT =

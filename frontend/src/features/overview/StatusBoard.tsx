@@ -2,21 +2,23 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { List, NativeSelect, Stack, Text } from "@mantine/core";
+import { Badge, List, NativeSelect, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { Board } from "@/api/types";
+import type { Board, BoardCell, BoardCluster } from "@/api/types";
+import { TextLink } from "@/components/links";
 import { Loaded, Section } from "@/components/Page";
-import { Day } from "@/components/values";
+import { Row, ScrollTable } from "@/components/ScrollTable";
+import { SeriesName } from "@/components/SeriesName";
+import { Day, When } from "@/components/values";
 import { BoardTable } from "./BoardTable";
-import { LookAtTable } from "./LookAtTable";
 import { NeedsAttention } from "./NeedsAttention";
 import { boardQuery } from "./queries";
-import { ofCluster, STANDINGS, summaryOf, toLookAt } from "./standings";
+import { ofCluster, STANDINGS, shareOf, summaryOf, toLookAt } from "./standings";
 
 /** Days that a period may have. */
-export const PERIODS = [7, 30, 90, 365] as const;
-export type Period = (typeof PERIODS)[number];
+const PERIODS = [7, 30, 90, 365] as const;
+type Period = (typeof PERIODS)[number];
 
 const USUAL_DAYS = 90;
 
@@ -102,5 +104,53 @@ function Legend() {
         </Trans>
       </Text>
     </details>
+  );
+}
+
+interface LookAtTableProps {
+  readonly cells: readonly BoardCell[];
+  readonly clusters: readonly BoardCluster[];
+}
+
+function LookAtTable({ cells, clusters }: LookAtTableProps) {
+  const names = new Map(clusters.map(({ id, name }) => [id, name]));
+  return (
+    <ScrollTable
+      head={[t`State`, t`What moved most`, t`What`, t`Since`, t`How many`, t`Open alerts`]}
+      label={t`To look at`}
+    >
+      {cells.map((cell) => (
+        <Row key={`${cell.cluster_id} ${cell.workload}`}>
+          <State cell={cell} />
+          <td className="iotide-name">
+            <SeriesName
+              cellId={cell.since_cell_id ?? undefined}
+              clusterId={cell.cluster_id}
+              clusterName={names.get(cell.cluster_id)}
+              series={cell.worst}
+            />
+          </td>
+          <td className="iotide-wrap">{cell.words}</td>
+          {cell.since ? <When at={cell.since} /> : t`no moment is known`}
+          {shareOf(cell)}
+          {cell.open_alerts === 0 ? (
+            t`none`
+          ) : (
+            <TextLink search={{ cluster: cell.cluster_id }} to="/alerts">
+              {t`${cell.open_alerts} to be dealt with`}
+            </TextLink>
+          )}
+        </Row>
+      ))}
+    </ScrollTable>
+  );
+}
+
+function State({ cell: { state } }: { cell: BoardCell }) {
+  const { sign, word, colour } = STANDINGS[state];
+  return (
+    <Badge color={colour} miw="max-content">
+      <span aria-hidden="true">{sign}</span> {word}
+    </Badge>
   );
 }

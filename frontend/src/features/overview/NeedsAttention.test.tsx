@@ -1,7 +1,7 @@
+import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import type { Board } from "@/api/types";
-import { renderWithApp } from "@/testing/render";
 import { NeedsAttention } from "./NeedsAttention";
 
 const EMPTY = { clusters: [], attention: [], attention_left_out: 0 } as unknown as Board;

@@ -3,8 +3,8 @@
 import "@testing-library/jest-dom/vitest";
 import { cleanup, configure } from "@testing-library/react";
 import { afterAll, afterEach, beforeAll, expect } from "vitest";
-import { displayedNumbers } from "@/lib/exportCheck";
 import { tableData } from "@/lib/tableData";
+import { displayedNumbers } from "./exportCheck";
 import { server } from "./server";
 
 // The first test of a page loads all of it, which takes seconds on a busy machine.
