@@ -1,14 +1,14 @@
 /** Says to whoever reads without an account that they do, what that means, and how to log in. */
 
 import { Trans } from "@lingui/react/macro";
-import { Text } from "@mantine/core";
 import { useLocation } from "@tanstack/react-router";
 import { TextLink } from "@/components/links";
+import { Hint } from "@/components/looks";
 
 export default function GuestNote() {
   const { href } = useLocation();
   return (
-    <Text c="dimmed" mb="sm" role="note" size="sm">
+    <Hint mb="sm" role="note">
       <Trans>
         You read as a guest: nothing can be changed, and people are not named.{" "}
         <TextLink search={{ next: href }} to="/login" underline="always">
@@ -16,6 +16,6 @@ export default function GuestNote() {
         </TextLink>{" "}
         if you have an account.
       </Trans>
-    </Text>
+    </Hint>
   );
 }

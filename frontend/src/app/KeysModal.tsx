@@ -1,8 +1,9 @@
 /** “?”: which keys do what. */
 
 import { t } from "@lingui/core/macro";
-import { Kbd, Stack, Text } from "@mantine/core";
+import { Kbd, Stack } from "@mantine/core";
 import { Dialog } from "@/components/Dialog";
+import { Hint } from "@/components/looks";
 import { PLACES_BY_KEY } from "./keys";
 
 const DEEDS = [
@@ -33,7 +34,7 @@ export default function KeysModal({ onClose }: { onClose: () => void }) {
             ))}
           </tbody>
         </table>
-        <Text c="dimmed" size="sm">{t`While you type into a field, keys mean what they always do.`}</Text>
+        <Hint>{t`While you type into a field, keys mean what they always do.`}</Hint>
       </Stack>
     </Dialog>
   );

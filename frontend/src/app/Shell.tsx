@@ -9,6 +9,7 @@ import { lazy, Suspense, useEffect, useRef, useState } from "react";
 import { hearNews, invalidateOnNews } from "@/api/live";
 import { Icon } from "@/components/Icon";
 import { ButtonLink, MenuLink, TextLink } from "@/components/links";
+import { Detail } from "@/components/looks";
 import { OriginProvider } from "@/components/Origin";
 import { OptionTitles } from "@/components/optionTitles";
 import { usePreferences } from "@/components/preferences";
@@ -153,9 +154,9 @@ function Header({ isLineUp, onPalette, onDisplay }: HeaderProps) {
 
 function LiveSign({ isUp }: { isUp: boolean }) {
   return (
-    <Text c="dimmed" role="status" size="xs">
+    <Detail role="status">
       <span aria-hidden="true" className="iotide-dot" data-up={isUp} /> {isUp ? t`live` : t`reconnecting`}
-    </Text>
+    </Detail>
   );
 }
 

@@ -1,7 +1,7 @@
 /** The number that a run is known by, and which one it is. */
 
-import { Text } from "@mantine/core";
 import type { ExplorerRun } from "@/api/types";
+import { Detail } from "@/components/looks";
 import { type ExportRecord, spread } from "@/lib/exported";
 import { headlineWords } from "@/lib/headline";
 import { MeasuredValue } from "./MeasuredValue";
@@ -24,9 +24,9 @@ export function HeadlineValue({ headline, flags: ofRun = NONE, said }: HeadlineV
   return (
     <span data-export={JSON.stringify(headlineColumns(headline, flags))}>
       <MeasuredValue flags={flags} unit={headline.unit} value={headline.value} {...(said && { said })} />{" "}
-      <Text c="dimmed" component="span" fw={400} size="xs">
+      <Detail component="span" fw={400}>
         {headlineWords(headline)}
-      </Text>
+      </Detail>
     </span>
   );
 }

@@ -1,9 +1,10 @@
 /** Marks what this installation's nodes did not measure: a badge or a note where sample data or published results are shown. */
 
 import { t } from "@lingui/core/macro";
-import { Badge, Group, Text } from "@mantine/core";
+import { Badge, Group } from "@mantine/core";
 import { createContext, type ReactNode, useContext, useMemo } from "react";
 import type { Cluster } from "@/api/types";
+import { Hint } from "@/components/looks";
 import { BadgeLink } from "./links";
 
 type Origin = Cluster["origin"];
@@ -59,9 +60,7 @@ export function SampleNote({ clusterIds }: { clusterIds: readonly number[] }) {
   return (
     <Group gap="xs" role="note">
       <SampleBadge />
-      <Text c="dimmed" size="sm">
-        {names.sort().join(", ")}
-      </Text>
+      <Hint>{names.sort().join(", ")}</Hint>
     </Group>
   );
 }

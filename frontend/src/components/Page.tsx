@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Alert, Box, Button, Card, Code, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { type ReactNode, useEffect, useId } from "react";
 import { ApiError } from "@/api/errors";
+import { Hint } from "@/components/looks";
 import { formatLogTime } from "@/lib/time";
 import { Icon } from "./Icon";
 
@@ -24,11 +25,7 @@ export function Page({ title, trail, actions, children }: PageProps) {
     <Stack gap="lg">
       <Group align="flex-end" justify="space-between">
         <Box>
-          {trail && (
-            <Text c="dimmed" component="div" size="sm">
-              {trail}
-            </Text>
-          )}
+          {trail && <Hint component="div">{trail}</Hint>}
           <Title order={1} size="h2" style={{ overflowWrap: "anywhere" }}>
             {title}
           </Title>
@@ -57,11 +54,7 @@ export function Section({ title, description, actions, children }: SectionProps)
           <Title id={headingId} order={2} size="h4">
             {title}
           </Title>
-          {description && (
-            <Text c="dimmed" size="sm">
-              {description}
-            </Text>
-          )}
+          {description && <Hint>{description}</Hint>}
         </Box>
         {actions && <Group gap="xs">{actions}</Group>}
       </Group>

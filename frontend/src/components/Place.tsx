@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Text } from "@mantine/core";
+import { Detail } from "@/components/looks";
 
 interface PlaceProps {
   readonly of: {
@@ -17,12 +17,12 @@ export function Place({ of: { node_names, target_names, variant } }: PlaceProps)
   return (
     <>
       {node_names.join(", ")}
-      <Text c="dimmed" size="xs">
+      <Detail>
         <Trans>
           on {target_names.join(", ")}
           {variant && t`, in ${variant}`}
         </Trans>
-      </Text>
+      </Detail>
     </>
   );
 }

@@ -2,9 +2,10 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Badge, Text } from "@mantine/core";
+import { Badge } from "@mantine/core";
 import { Fragment } from "react";
 import type { SidesMetric, TwoModes } from "@/api/types";
+import { Detail } from "@/components/looks";
 import { percentile } from "@/lib/percentile";
 import { cautionsOf } from "./flagWords";
 import { MeasuredValue } from "./MeasuredValue";
@@ -51,11 +52,11 @@ function ShownNumbers({ values, median, modes, unit, flags }: RunNumbersProps) {
       {values.length === 1 ? (
         <Badge color="orange">{t`1 run`}</Badge>
       ) : (
-        <Text c="dimmed" size="xs">
+        <Detail>
           <Trans>
             {values.length} runs, <Spread unit={unit} values={values} />
           </Trans>
-        </Text>
+        </Detail>
       )}
     </>
   );

@@ -1,7 +1,7 @@
 /** What a series measures, as a link to its trend, and below it where. */
 
 import { t } from "@lingui/core/macro";
-import { Text } from "@mantine/core";
+import { Detail } from "@/components/looks";
 import { type ExportRecord, plainCell, spread } from "@/lib/exported";
 import { describeValues, type Values } from "@/lib/options";
 import { TextLink } from "./links";
@@ -45,9 +45,9 @@ export function SeriesName({ series, clusterId, clusterName, cellId }: SeriesNam
       >
         {workload}: {title}
       </TextLink>
-      <Text c="dimmed" data-export={JSON.stringify(columnsOf(series))} size="xs">
+      <Detail data-export={JSON.stringify(columnsOf(series))}>
         {[told, ...place].filter(Boolean).join(" · ")}
-      </Text>
+      </Detail>
     </>
   );
 }

@@ -1,7 +1,7 @@
 /** The meaning of the units on a page, once below all of it: rates and sizes count differently. */
 
 import { t } from "@lingui/core/macro";
-import { Text } from "@mantine/core";
+import { Detail } from "@/components/looks";
 import type { RateUnits } from "@/lib/preferences";
 import { usePreferences } from "./preferences";
 
@@ -19,8 +19,8 @@ export function useUnitsWords(): string {
 
 export function UnitsNote() {
   return (
-    <Text c="dimmed" className="iotide-units" mt="lg" size="xs">
+    <Detail className="iotide-units" mt="lg">
       {useUnitsWords()}
-    </Text>
+    </Detail>
   );
 }

@@ -7,6 +7,7 @@ import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useState } from "react";
 import { ButtonLink } from "@/components/links";
+import { RowButton } from "@/components/looks";
 import { Page, Section } from "@/components/Page";
 import { useMayRun, useMaySomewhere } from "@/components/session";
 import { campaignQuery } from "@/features/campaigns/queries";
@@ -158,9 +159,9 @@ function RepeatSide({ cell: { campaign_id, cell_id }, missing }: RepeatSideProps
   if (!campaign || !mayAdd) return null;
   return (
     <>
-      <Button mt={4} onClick={() => setIsAsking(true)} size="compact-xs" variant="default">
+      <RowButton mt={4} onClick={() => setIsAsking(true)}>
         {t`Add repeats, ${missing} missing`}
-      </Button>
+      </RowButton>
       <Suspense>
         {isAsking && (
           <AddRepeats campaign={campaign} cellIds={[cell_id]} onClose={() => setIsAsking(false)} />

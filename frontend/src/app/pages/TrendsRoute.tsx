@@ -1,9 +1,10 @@
 /** /trends: which cluster's trend to look at. */
 
 import { t } from "@lingui/core/macro";
-import { Stack, Text } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { TextLink } from "@/components/links";
+import { Hint } from "@/components/looks";
 import { OriginBadge } from "@/components/Origin";
 import { Loaded, Page, Section } from "@/components/Page";
 import { clustersQuery } from "@/features/clusters/queries";
@@ -26,9 +27,7 @@ export default function TrendsRoute() {
                     {name}
                   </TextLink>{" "}
                   <OriginBadge clusterId={id} />
-                  <Text c="dimmed" size="sm">
-                    {description}
-                  </Text>
+                  <Hint>{description}</Hint>
                 </div>
               ))}
             </Stack>

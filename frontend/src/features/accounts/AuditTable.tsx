@@ -1,11 +1,12 @@
 /** Entries of the audit: who did what to what, from where; each opens to what was before and after. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Code, Table, Text } from "@mantine/core";
+import { Code, Table, Text } from "@mantine/core";
 import type { LinkProps } from "@tanstack/react-router";
 import { useState } from "react";
 import type { AuditEntry } from "@/api/types";
 import { TextLink } from "@/components/links";
+import { RowButton } from "@/components/looks";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/values";
 import { actionWords, auditTable, differences, subjectName } from "./audit";
@@ -62,15 +63,13 @@ function EntryRows({ entry, clusters, isOpen, onToggle }: EntryRowsProps) {
         {cluster_id === null ? "–" : placeName(cluster_id, clusters)}
         {entry.address ?? t`the server itself`}
         {hasMore && (
-          <Button
+          <RowButton
             aria-expanded={isOpen}
             aria-label={t`Before and after of ${action} ${id}`}
             onClick={onToggle}
-            size="compact-xs"
-            variant="default"
           >
             {isOpen ? t`Less` : t`More`}
-          </Button>
+          </RowButton>
         )}
       </Row>
       {isOpen && (

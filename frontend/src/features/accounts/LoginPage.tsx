@@ -19,6 +19,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useEffect, useState } from "react";
 import { ApiError } from "@/api/errors";
 import { TextLink } from "@/components/links";
+import { Hint } from "@/components/looks";
 import { ErrorNotice } from "@/components/Page";
 import { formatDuration } from "@/lib/units";
 import { logIn, providerAddress, waysQuery } from "./queries";
@@ -47,12 +48,12 @@ export function LoginPage({ landing, linkError, providerError, onDone }: LoginPa
           {providerError && <ProviderRefusal code={providerError} />}
           {ways?.provider_name && <ProviderWay landing={landing} name={ways.provider_name} />}
           <PasswordForm onDone={onDone} />
-          <Text c="dimmed" size="sm">
+          <Hint>
             <Trans>
               No password yet? On the server, <Code>iotide-server admin-link</Code> prints a link that logs
               you in once.
             </Trans>
-          </Text>
+          </Hint>
           {ways?.is_open_for_reading && (
             <Text size="sm">
               <TextLink to="/" underline="always">{t`Look around without logging in`}</TextLink>

@@ -1,12 +1,13 @@
 /** Who may log in, with what roles; for administrators of all clusters. */
 
 import { t } from "@lingui/core/macro";
-import { Badge, Button, Group, Stack, Text } from "@mantine/core";
+import { Badge, Group, Stack } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { User } from "@/api/types";
 import { AddButton } from "@/components/AddButton";
 import { ConfirmButton } from "@/components/ConfirmButton";
+import { Hint, RowButton } from "@/components/looks";
 import { ErrorNotice, Loaded, Page, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { usePrincipal } from "@/components/session";
@@ -101,7 +102,7 @@ function PersonRow({ user, clusters, isSelf, isLinking, onLink }: PersonRowProps
       {user.token_count}
       {user.schedule_count}
       {isSelf ? (
-        <Text c="dimmed" component="span" size="sm">{t`you`}</Text>
+        <Hint component="span">{t`you`}</Hint>
       ) : (
         <PersonActions clusters={clusters} isLinking={isLinking} onLink={onLink} user={user} />
       )}
@@ -117,29 +118,23 @@ function PersonActions({ user, clusters, isLinking, onLink }: Omit<PersonRowProp
   const disable = (disabled: boolean) => change.mutate({ userId: id, body: { roles, disabled } });
   return (
     <Group gap={6} wrap="nowrap">
-      <Button
+      <RowButton
         aria-label={t`Change roles of ${name}`}
         onClick={() => setIsChanging(true)}
-        size="compact-xs"
-        variant="default"
-      >{t`Roles`}</Button>
+      >{t`Roles`}</RowButton>
       {isDisabled ? (
-        <Button
+        <RowButton
           aria-label={t`Enable ${name}`}
           loading={change.isPending}
           onClick={() => disable(false)}
-          size="compact-xs"
-          variant="default"
-        >{t`Enable`}</Button>
+        >{t`Enable`}</RowButton>
       ) : (
         <>
-          <Button
+          <RowButton
             aria-label={t`Make a sign-in link for ${name}`}
             loading={isLinking}
             onClick={() => onLink(id, name)}
-            size="compact-xs"
-            variant="default"
-          >{t`Link`}</Button>
+          >{t`Link`}</RowButton>
           <ConfirmButton
             aria-label={t`Disable ${name}`}
             loading={change.isPending}

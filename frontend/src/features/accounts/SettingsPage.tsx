@@ -1,12 +1,13 @@
 /** What belongs to the user, and what is set of the clusters; tokens, people and the audit have pages of their own. */
 
 import { plural, t } from "@lingui/core/macro";
-import { Badge, Button, PasswordInput, Stack, Text } from "@mantine/core";
+import { Badge, Button, PasswordInput, Stack } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { FormEvent, ReactNode } from "react";
 import type { BrowserSession } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
+import { Detail, Hint } from "@/components/looks";
 import { ErrorNotice, Loaded, Page, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { usePrincipal } from "@/components/session";
@@ -29,9 +30,7 @@ export function SettingsPage({ clusters, children }: SettingsPageProps) {
   return (
     <Page actions={<LogOutButton />} title={t`Settings`} trail={t`Logged in as ${name}`}>
       <SettingsTabs />
-      <Text c="dimmed" size="sm">
-        {t`Your roles: ${rolesInWords(roles, clusters)}.`}
-      </Text>
+      <Hint>{t`Your roles: ${rolesInWords(roles, clusters)}.`}</Hint>
       {children}
       <SessionsSection />
       <Section description={t`With a password you can log in without a one-time link.`} title={t`Password`}>
@@ -154,7 +153,7 @@ function SessionRow({ session }: { session: BrowserSession }) {
     <Row>
       <td title={session.browser ?? undefined}>
         {name}
-        <Text c="dimmed" size="xs">{t`by ${WAYS[session.begun_by]}`}</Text>
+        <Detail>{t`by ${WAYS[session.begun_by]}`}</Detail>
       </td>
       {session.address ?? t`unknown`}
       <When at={session.created_at} />

@@ -8,6 +8,7 @@ import type { ReactNode } from "react";
 import type { Advice, AdviceEvidence, AdviceReport } from "@/api/types";
 import { Command } from "@/components/Command";
 import { RunLink } from "@/components/links";
+import { Detail, Hint } from "@/components/looks";
 import { OptionValue } from "@/components/OptionValue";
 import { Loaded, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
@@ -89,9 +90,7 @@ function LookedAt({ report }: { report: AdviceReport }) {
           ))}
       </List>
       {absent.length > 0 && (
-        <Text c="dimmed" size="sm">
-          {t`Nothing of this kind is here: ${absent.map(({ looks_at }) => looks_at).join("; ")}.`}
-        </Text>
+        <Hint>{t`Nothing of this kind is here: ${absent.map(({ looks_at }) => looks_at).join("; ")}.`}</Hint>
       )}
       {report.is_cut && <Text size="sm">{t`There is more than was looked at.`}</Text>}
     </details>
@@ -115,9 +114,7 @@ function AdviceCard({ advice }: { advice: Advice }) {
             {advice.title}
           </Title>
         </Group>
-        <Text c="dimmed" size="sm" title={advice.subjects.join(", ")}>
-          {nameSome(advice.subjects)}
-        </Text>
+        <Hint title={advice.subjects.join(", ")}>{nameSome(advice.subjects)}</Hint>
         <Text size="sm">{advice.explanation}</Text>
         <Text size="sm">
           <b>{t`Remedy:`}</b> {advice.remedy}
@@ -128,9 +125,7 @@ function AdviceCard({ advice }: { advice: Advice }) {
         <details>
           <summary>{t`Evidence (${advice.evidence.length})`}</summary>
           <Evidence evidence={advice.evidence} title={advice.title} />
-          <Text c="dimmed" size="xs">
-            {t`The rule is from: ${advice.source}`}
-          </Text>
+          <Detail>{t`The rule is from: ${advice.source}`}</Detail>
         </details>
       </Stack>
     </Paper>

@@ -1,11 +1,12 @@
 /** What can be done about an alert: its moves as buttons with what they mean, and what goes with them. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Group, Select, Stack, Text, Textarea, TextInput } from "@mantine/core";
+import { Button, Group, Select, Stack, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { Alert, AlertActionInput } from "@/api/types";
 import { eventsQuery } from "@/components/events/queries";
+import { Hint } from "@/components/looks";
 import { ErrorNotice, Section } from "@/components/Page";
 import { useMay } from "@/components/session";
 import { formatExactTime, fromLocalTime, shownTimeZone } from "@/lib/time";
@@ -56,9 +57,7 @@ export function AlertMoves({ alert, renderAdd }: AlertMovesProps) {
             >
               {MOVES[name].label}
             </Button>
-            <Text c="dimmed" size="sm">
-              {MOVES[name].meaning}
-            </Text>
+            <Hint>{MOVES[name].meaning}</Hint>
           </Group>
         ))}
       </Stack>

@@ -2,11 +2,11 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Text } from "@mantine/core";
 import { Fragment } from "react";
 import type { Alert } from "@/api/types";
 import { DirectionBadge } from "@/components/DirectionBadge";
 import { TextLink } from "@/components/links";
+import { Detail } from "@/components/looks";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
 import { StateBadge } from "@/components/StateBadge";
@@ -58,9 +58,9 @@ function AlertRow({ alert, isOfSeveral }: { alert: Alert; isOfSeveral: boolean }
         <TextLink fw={600} params={{ alertId: id }} to="/alerts/$alertId">
           {t`Alert ${id}`}
         </TextLink>
-        <Text c="dimmed" size="xs">
+        <Detail>
           <When at={alert.raised_at} />
-        </Text>
+        </Detail>
       </td>
       <StateBadge state={alert.state} />
       <td className="iotide-name">
@@ -78,9 +78,9 @@ function AlertRow({ alert, isOfSeveral }: { alert: Alert; isOfSeveral: boolean }
       <td>
         {owner ?? <LoggedIn>{t`nobody`}</LoggedIn>}
         {alert.due_at && (
-          <Text c="dimmed" size="xs">
+          <Detail>
             <When at={alert.due_at} prefix="due " />
-          </Text>
+          </Detail>
         )}
       </td>
       {rule?.name ?? t`none`}

@@ -2,11 +2,12 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Button, Group, Stack, Switch, Text } from "@mantine/core";
+import { Group, Stack, Switch, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ALERT_STATES, type AlertState, OPEN_ALERT_STATES } from "@/api/states";
 import type { Alert } from "@/api/types";
 import { ChoiceFilter } from "@/components/filters";
+import { RowButton } from "@/components/looks";
 import { Loaded, Section, ShowMore } from "@/components/Page";
 import { LoggedIn, usePrincipal } from "@/components/session";
 import { AlertTable } from "./AlertTable";
@@ -78,11 +79,7 @@ function Filters({ view, onView }: Pick<AlertsListProps, "view" | "onView">) {
   return (
     <Group gap="sm">
       {view.group !== undefined && (
-        <Button
-          onClick={() => onView({ group: undefined })}
-          size="compact-xs"
-          variant="default"
-        >{t`Not this group alone`}</Button>
+        <RowButton onClick={() => onView({ group: undefined })}>{t`Not this group alone`}</RowButton>
       )}
       <ChoiceFilter
         all={view.group === undefined ? t`To be dealt with` : t`Any state`}

@@ -1,12 +1,13 @@
 /** The rules by which alerts are raised: what each covers, what it leaves alone, and how one is added, changed or removed. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Group, Menu, Stack, Text } from "@mantine/core";
+import { Button, Group, Menu, Stack } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { AlertRule, Channel } from "@/api/types";
 import { AddButton } from "@/components/AddButton";
 import { ConfirmButton } from "@/components/ConfirmButton";
+import { Detail, RowButton } from "@/components/looks";
 import { Loaded, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
@@ -84,11 +85,7 @@ function RuleRow({ rule, channels, onEdit }: RuleRowProps) {
       <td className="iotide-name iotide-strong">{rule.name}</td>
       <td className="iotide-wrap">
         {rule.cluster_name}: {scope || t`every series`}
-        {control && (
-          <Text c="dimmed" size="xs">
-            {t`control workload ${control}`}
-          </Text>
-        )}
+        {control && <Detail>{t`control workload ${control}`}</Detail>}
       </td>
       <Quantity unit="ratio" value={rule.least_shift_ratio} />
       {rule.directions === "both" ? t`worse and better` : t`worse alone`}
@@ -96,9 +93,7 @@ function RuleRow({ rule, channels, onEdit }: RuleRowProps) {
       <td className="iotide-wrap">
         {told.join(", ") || t`nobody`}
         {rule.muted_until !== null && isMute(rule, new Date()) && (
-          <Text c="dimmed" size="xs">
-            {t`mute until ${formatExactTime(rule.muted_until)}`}
-          </Text>
+          <Detail>{t`mute until ${formatExactTime(rule.muted_until)}`}</Detail>
         )}
       </td>
       {rule.open_alerts}
@@ -111,12 +106,7 @@ function Actions({ rule, onEdit }: Pick<RuleRowProps, "rule" | "onEdit">) {
   if (!useMay("operator", rule.cluster_id)) return null;
   return (
     <Group gap={4} justify="flex-end" miw={190}>
-      <Button
-        aria-label={t`Edit ${rule.name}`}
-        onClick={onEdit}
-        size="compact-xs"
-        variant="default"
-      >{t`Edit`}</Button>
+      <RowButton aria-label={t`Edit ${rule.name}`} onClick={onEdit}>{t`Edit`}</RowButton>
       <MuteButton rule={rule} />
       <RemoveButton rule={rule} />
     </Group>

@@ -3,6 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Group, Progress, Text } from "@mantine/core";
 import type { ListedCampaign } from "@/api/types";
+import { Hint } from "@/components/looks";
 import { formatEstimate } from "@/lib/units";
 
 const PARTS = [
@@ -39,12 +40,12 @@ export function CampaignProgress({ campaign }: { campaign: ListedCampaign }) {
       <CampaignBar campaign={campaign} />
       <Group justify="space-between" mt={4}>
         <Text size="sm">{t`${totalRuns(campaign)} runs: ${describeCounts(counts)}`}</Text>
-        <Text c="dimmed" size="sm">
+        <Hint>
           {Math.floor(progress * 100)} %
           {isRunning &&
             secondsLeft !== null &&
             t`, about ${formatEstimate(secondsLeft)} left ${describePace(campaign)}`}
-        </Text>
+        </Hint>
       </Group>
     </div>
   );

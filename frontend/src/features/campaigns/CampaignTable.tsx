@@ -2,9 +2,10 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Box, Stack, Text } from "@mantine/core";
+import { Box, Stack } from "@mantine/core";
 import type { ListedCampaign } from "@/api/types";
 import { CampaignLink } from "@/components/links";
+import { Detail } from "@/components/looks";
 import { RowOriginBadge, SampleNote } from "@/components/Origin";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
@@ -41,12 +42,12 @@ function CampaignRow({ campaign }: { campaign: ListedCampaign }) {
       </td>
       <Box miw={140}>
         <CampaignBar campaign={campaign} size="sm" />
-        <Text c="dimmed" size="xs">
+        <Detail>
           <Trans>
             {ended} of {ended + counts.waiting + counts.active} runs ended
             {counts.failed > 0 && t`, ${counts.failed} failed`}
           </Trans>
-        </Text>
+        </Detail>
       </Box>
       <td>
         {campaign.cluster_name} <RowOriginBadge clusterId={campaign.cluster_id} />
@@ -62,8 +63,8 @@ function WaitsFor({ campaign }: { campaign: ListedCampaign }) {
   if (campaign.state !== "paused") return null;
   const stage = campaign.stages.find(({ state }) => state === "paused");
   return (
-    <Text c="dimmed" lineClamp={2} maw={240} size="xs">
+    <Detail lineClamp={2} maw={240}>
       {stage?.pause}
-    </Text>
+    </Detail>
   );
 }

@@ -9,6 +9,7 @@ import type { Campaign, Stage } from "@/api/types";
 import { Command } from "@/components/Command";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { ButtonLink, TextLink } from "@/components/links";
+import { Detail, Hint } from "@/components/looks";
 import { OriginBadge, useOrigin } from "@/components/Origin";
 import { Page, Section } from "@/components/Page";
 import { StateBadge } from "@/components/StateBadge";
@@ -228,9 +229,7 @@ function StageBand({ stages }: { stages: readonly Stage[] }) {
             {stage.ordinal}. {stage.variant}
           </Text>
           <StateBadge state={stateOf(stage)} />
-          <Text c="dimmed" size="xs">
-            {t`${stage.ended} of ${stage.runs}`}
-          </Text>
+          <Detail>{t`${stage.ended} of ${stage.runs}`}</Detail>
         </Group>
       ))}
     </Group>
@@ -251,12 +250,7 @@ function PriorityControl({ campaign }: { campaign: Campaign }) {
   const mayChange = useMay("operator", campaign.cluster_id);
   const { priority = 0 } = campaign.plan;
   if (!isOpen(campaign)) return null;
-  if (!mayChange)
-    return (
-      <Text c="dimmed" size="sm">
-        {t`Priority ${priority}`}
-      </Text>
-    );
+  if (!mayChange) return <Hint>{t`Priority ${priority}`}</Hint>;
   return (
     <NativeSelect
       aria-label={t`Priority`}

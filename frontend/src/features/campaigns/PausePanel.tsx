@@ -6,6 +6,7 @@ import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { Campaign, Pause } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
+import { Detail } from "@/components/looks";
 import { ErrorNotice, Loaded, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
@@ -44,7 +45,7 @@ function MountTable({ mounts }: { mounts: readonly PausedMount[] }) {
         <tr key={`${mount.target} ${mount.node}`}>
           <td>
             {mount.target}
-            {mount.is_backing && <Text c="dimmed" size="xs">{t`below the others`}</Text>}
+            {mount.is_backing && <Detail>{t`below the others`}</Detail>}
           </td>
           <td>{mount.node}</td>
           <td className="iotide-wrap">{described(mount.was)}</td>

@@ -2,11 +2,12 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Alert, Badge, Button, Stack, Text, Title } from "@mantine/core";
+import { Alert, Badge, Stack, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Campaign, Cell, CellResult } from "@/api/types";
 import { remedyOf } from "@/components/flagWords";
 import { TextLink } from "@/components/links";
+import { Detail, RowButton } from "@/components/looks";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded, ShowMore } from "@/components/Page";
@@ -59,12 +60,12 @@ export function ResultsTable({ campaign, onRepeats }: ResultsTableProps) {
               said={commonCautions(rows)}
             />
           ))}
-          <Text c="dimmed" size="xs">
+          <Detail>
             <Trans>
               {rows.filter(({ results }) => results.length > 0).length} of {rows.length} cells have results.
               Rejected runs do not count.
             </Trans>
-          </Text>
+          </Detail>
           <ShowMore query={cells} />
         </Stack>
       )}
@@ -166,13 +167,11 @@ function MeasuredRow({ row, clusterId, onRepeats, said }: RowProps) {
           <RunCount result={result} />
         </Datum>
         {onRepeats && n < ENOUGH_RUNS && (
-          <Button
+          <RowButton
             aria-label={t`Add repeats of ${what}`}
             ml={6}
             onClick={() => onRepeats(cell.id)}
-            size="compact-xs"
-            variant="default"
-          >{t`Add`}</Button>
+          >{t`Add`}</RowButton>
         )}
       </td>
       {n > 1 && <Quantity unit={unit} value={result.low} />}

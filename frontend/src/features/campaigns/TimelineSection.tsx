@@ -8,6 +8,7 @@ import { useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { Campaign, Timeline, TimelineLease, TimelineOrder } from "@/api/types";
 import { RunLink, TextLink } from "@/components/links";
+import { Hint } from "@/components/looks";
 import { Loaded, Section } from "@/components/Page";
 import { Place } from "@/components/Place";
 import { Row, ScrollTable } from "@/components/ScrollTable";
@@ -89,12 +90,12 @@ function SpanBar({ timeline: { orders, left_out: leftOut }, span, onSpan }: Span
       <Button disabled={!isPart} onClick={() => onSpan({})} size="compact-sm" variant="default">
         {span.from === undefined ? t`Newest` : t`All of it`}
       </Button>
-      <Text c="dimmed" size="sm">
+      <Hint>
         <Trans>
           {orders.length} orders are shown
           {leftOut > 0 && t`, ${leftOut} earlier ones are not`}.
         </Trans>
-      </Text>
+      </Hint>
     </Group>
   );
 }
@@ -156,11 +157,7 @@ function Lanes({ campaign, timeline, span, onSpan, onRun }: LanesProps) {
       ) : (
         <TimelineTable timeline={timeline} />
       )}
-      {undrawn > 0 && (
-        <Text c="dimmed" size="sm">
-          {t`${undrawn} more lanes are in the table alone.`}
-        </Text>
-      )}
+      {undrawn > 0 && <Hint>{t`${undrawn} more lanes are in the table alone.`}</Hint>}
     </>
   );
 }

@@ -1,8 +1,9 @@
 /** The version of a node's agent, and what is to be done where the server will not, or does not, understand it. */
 
 import { t } from "@lingui/core/macro";
-import { Badge, Group, Text } from "@mantine/core";
+import { Badge, Group } from "@mantine/core";
 import type { Node } from "@/api/types";
+import { Hint } from "@/components/looks";
 
 type Standing = Node["agent_standing"];
 
@@ -25,11 +26,7 @@ export function AgentVersion({ standing, version, isLong = false }: AgentVersion
           </Badge>
         )}
       </Group>
-      {isLong && trouble && (
-        <Text c="dimmed" size="sm">
-          {trouble.remedy}
-        </Text>
-      )}
+      {isLong && trouble && <Hint>{trouble.remedy}</Hint>}
     </>
   );
 }

@@ -1,12 +1,12 @@
 /** The maintenance days of one cluster: nothing starts in them, nor what could not end before. */
 
 import { t } from "@lingui/core/macro";
-import { Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { Blackout } from "@/api/types";
 import { AddButton } from "@/components/AddButton";
 import { ConfirmButton } from "@/components/ConfirmButton";
+import { Hint } from "@/components/looks";
 import { Loaded, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
@@ -32,7 +32,7 @@ export default function BlackoutsPanel({ clusterId }: { clusterId: number }) {
       <Suspense>
         {isAdding && <CreateBlackout clusterId={clusterId} onDone={() => setIsAdding(false)} />}
       </Suspense>
-      <Loaded empty={<Text c="dimmed" size="sm">{t`None is planned.`}</Text>} lines={1} query={blackouts}>
+      <Loaded empty={<Hint>{t`None is planned.`}</Hint>} lines={1} query={blackouts}>
         {(rows) => (
           <ScrollTable head={[t`From`, t`Until`, t`Reason`, ""]} label={t`Blackouts`}>
             {rows.map((blackout) => (

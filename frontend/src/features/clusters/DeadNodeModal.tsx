@@ -5,6 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { DeathStatement, Node } from "@/api/types";
+import { Hint } from "@/components/looks";
 import { When } from "@/components/values";
 import { deathStatementQuery, declareDead } from "./queries";
 import { StatedRun, StatementDialog } from "./StatementDialog";
@@ -43,12 +44,12 @@ function Stated({ statement }: { statement: DeathStatement }) {
       {runs.map((run) => (
         <StatedRun key={run.run_id} risk={run.risk} run={run} words={`${run.ends}.`} />
       ))}
-      <Text c="dimmed" size="sm">
+      <Hint>
         <Trans>
           {waiting} {waiting === 1 ? t`run waits` : t`runs wait`} for it and {waiting === 1 ? t`goes` : t`go`}{" "}
           on waiting: nothing starts on {name} until its agent is back and idle.
         </Trans>
-      </Text>
+      </Hint>
     </>
   );
 }

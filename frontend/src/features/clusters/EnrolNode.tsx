@@ -2,10 +2,11 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Button, Checkbox, List, Stack, Text } from "@mantine/core";
+import { Button, Checkbox, List, Stack } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import { Command } from "@/components/Command";
+import { Hint } from "@/components/looks";
 import { ErrorNotice } from "@/components/Page";
 import { useMay } from "@/components/session";
 import { When } from "@/components/values";
@@ -36,12 +37,12 @@ export default function EnrolNode({ clusterId, onToken }: EnrolNodeProps) {
       {create.data ? (
         <>
           <Command label={t`Copy the enrol command`} text={create.data.command} />
-          <Text c="dimmed" size="sm">
+          <Hint>
             <Trans>
               The token admits up to {NODES_PER_TOKEN} nodes and ends at <When at={create.data.expires_at} />.
             </Trans>{" "}
             {create.data.needs_approval && t`Each of them then waits here until it is let in.`}
-          </Text>
+          </Hint>
         </>
       ) : (
         <>

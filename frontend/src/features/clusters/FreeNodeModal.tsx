@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { Node } from "@/api/types";
+import { Hint } from "@/components/looks";
 import { freeStuck, stuckStatementQuery } from "./queries";
 import { StatedRun, StatementDialog } from "./StatementDialog";
 
@@ -30,9 +31,7 @@ export default function FreeNodeModal({ node, onClose }: { node: Node; onClose: 
           {runs.map((run) => (
             <StatedRun key={run.run_id} risk={run.risk} run={run} words={`${run.frees}.`} />
           ))}
-          <Text c="dimmed" size="sm">
-            {afterwards}
-          </Text>
+          <Hint>{afterwards}</Hint>
         </>
       )}
     </StatementDialog>

@@ -2,11 +2,12 @@
 
 import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Paper, Stack, Text, Title } from "@mantine/core";
+import { Paper, Stack, Title } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { JoinToken } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { NodeLink } from "@/components/links";
+import { Hint } from "@/components/looks";
 import { ErrorNotice } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
@@ -30,9 +31,7 @@ function Open({ clusterId, tokens }: { clusterId: number; tokens: readonly JoinT
     <Paper p="md" withBorder>
       <Stack gap="sm">
         <Title order={3} size="h5">{t`Join tokens`}</Title>
-        <Text c="dimmed" size="sm">
-          {t`Whoever has one of these can enrol a host here. Revoke what nobody needs any more.`}
-        </Text>
+        <Hint>{t`Whoever has one of these can enrol a host here. Revoke what nobody needs any more.`}</Hint>
         {revoke.error && <ErrorNotice error={revoke.error} />}
         <ScrollTable
           head={[t`Token`, t`Made by`, t`Made`, t`Lets in`, t`Uses left`, t`Until`, ""]}

@@ -6,6 +6,7 @@ import { Group, NativeSelect, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { Cluster } from "@/api/types";
+import { Hint } from "@/components/looks";
 import { ErrorNotice } from "@/components/Page";
 import { useMay } from "@/components/session";
 import { changeLauncher } from "./queries";
@@ -31,11 +32,7 @@ export default function LauncherChoice({ cluster }: { cluster: Cluster }) {
   const [wanted, setWanted] = useState<Launcher | null>(null);
   const mayChange = useMay("admin", cluster.id);
   if (!mayChange)
-    return cluster.launcher === "direct" ? null : (
-      <Text c="dimmed" size="sm">
-        {t`Its runs are ${WORDS[cluster.launcher]}.`}
-      </Text>
-    );
+    return cluster.launcher === "direct" ? null : <Hint>{t`Its runs are ${WORDS[cluster.launcher]}.`}</Hint>;
   return (
     <>
       {change.error && <ErrorNotice error={change.error} />}
@@ -50,11 +47,11 @@ export default function LauncherChoice({ cluster }: { cluster: Cluster }) {
           value={cluster.launcher}
         />
         {cluster.launcher !== "direct" && (
-          <Text c="dimmed" size="sm">
+          <Hint>
             <Trans>
               A gateway submits them: <code>iotide-agent gateway</code> on a login node.
             </Trans>
-          </Text>
+          </Hint>
         )}
       </Group>
       {wanted && (

@@ -9,6 +9,7 @@ import type { Node } from "@/api/types";
 import { Command } from "@/components/Command";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Dialog } from "@/components/Dialog";
+import { Hint } from "@/components/looks";
 import { ErrorNotice } from "@/components/Page";
 import { useMay } from "@/components/session";
 import { When } from "@/components/values";
@@ -44,11 +45,11 @@ export function CredentialsAge({ node }: { node: Node }) {
         given <When at={node.credentials_at} />
       </Trans>
       {node.rotation_wanted_at && (
-        <Text c="dimmed" size="sm">
+        <Hint>
           <Trans>
             New ones are wanted since <When at={node.rotation_wanted_at} />: it takes them with its next beat.
           </Trans>
-        </Text>
+        </Hint>
       )}
     </>
   );

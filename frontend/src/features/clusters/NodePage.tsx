@@ -11,6 +11,7 @@ import { ConfirmButton } from "@/components/ConfirmButton";
 import { Definition } from "@/components/Definition";
 import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
+import { Hint } from "@/components/looks";
 import { LoadedPage, Page, Section } from "@/components/Page";
 import { PlaceTrail } from "@/components/PlaceTrail";
 import { FactsTable, Row, ScrollTable } from "@/components/ScrollTable";
@@ -137,9 +138,7 @@ function Now({ node }: { node: Node }) {
       <Definition label={t`System`}>{describeNode(node.facts) || t`unknown`}</Definition>
       <Definition label={t`Agent`}>
         <AgentVersion isLong standing={node.agent_standing} version={node.agent_version} />
-        {node.wire_version !== null && (
-          <Text c="dimmed" size="sm">{t`wire version ${node.wire_version}`}</Text>
-        )}
+        {node.wire_version !== null && <Hint>{t`wire version ${node.wire_version}`}</Hint>}
       </Definition>
       <Definition label={t`Clock`}>
         <ClockOffset clock={node.clock} />

@@ -8,6 +8,7 @@ import type { NodeLine } from "@/api/types";
 import { AddButton } from "@/components/AddButton";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { NodeLink } from "@/components/links";
+import { Detail, Hint, Problem } from "@/components/looks";
 import { Loaded, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { StateBadge } from "@/components/StateBadge";
@@ -74,31 +75,20 @@ function NodeRow({ node }: { node: NodeLine }) {
     <Row>
       <td>
         <NodeLink fw={600} id={node.id} name={node.name} />
-        {node.role !== "compute" && (
-          <Text c="dimmed" size="xs">
-            {node.role}
-          </Text>
-        )}
+        {node.role !== "compute" && <Detail>{node.role}</Detail>}
       </td>
       <td>
         <StateBadge state={node.state} />
         <DrainNote drain={node.drain} />
         {node.problem && (
-          <Text c="var(--mantine-color-error)" maw={280} mt={2} size="xs" style={{ whiteSpace: "normal" }}>
+          <Problem maw={280} mt={2} style={{ whiteSpace: "normal" }}>
             {node.problem}
-          </Text>
+          </Problem>
         )}
         {node.stuck.map(({ process, run_id }) => (
-          <Text
-            c="var(--mantine-color-error)"
-            key={`${run_id} ${process}`}
-            maw={280}
-            mt={2}
-            size="xs"
-            style={{ whiteSpace: "normal" }}
-          >
+          <Problem key={`${run_id} ${process}`} maw={280} mt={2} style={{ whiteSpace: "normal" }}>
             {t`${process} cannot be killed`}
-          </Text>
+          </Problem>
         ))}
       </td>
       <When at={node.last_seen_at} />
@@ -107,13 +97,9 @@ function NodeRow({ node }: { node: NodeLine }) {
       </td>
       <td>
         <AgentVersion standing={node.agent_standing} version={node.agent_version} />
-        {node.clock_is_off && (
-          <Text c="var(--mantine-color-error)" size="xs">{t`its clock is more than 1 s off`}</Text>
-        )}
+        {node.clock_is_off && <Problem>{t`its clock is more than 1 s off`}</Problem>}
       </td>
-      <Text c="dimmed" size="sm">
-        {describeNode(node.facts)}
-      </Text>
+      <Hint>{describeNode(node.facts)}</Hint>
     </Row>
   );
 }

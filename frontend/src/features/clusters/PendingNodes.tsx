@@ -2,11 +2,12 @@
 
 import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Button, Checkbox, Group, Paper, Stack, Text, Title } from "@mantine/core";
+import { Button, Checkbox, Group, Paper, Stack, Title } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { PendingNode } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
+import { Detail, Hint } from "@/components/looks";
 import { ErrorNotice } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
@@ -37,12 +38,12 @@ function Waiting({ clusterId, pending }: { clusterId: number; pending: readonly 
     <Paper p="md" withBorder>
       <Stack gap="sm">
         <Title order={3} size="h5">{t`Waiting to be let in`}</Title>
-        <Text c="dimmed" size="sm">
+        <Hint>
           <Trans>
             A name is easily taken: compare each fingerprint with what <code>iotide-agent check</code> prints
             on the host.
           </Trans>
-        </Text>
+        </Hint>
         <ScrollTable
           head={[t`Choose`, t`Node`, t`Fingerprint`, t`Comes from`, t`System`, t`Agent`, t`Asked`, t`Until`]}
           label={t`Waiting nodes`}
@@ -99,17 +100,11 @@ function PendingRow({ node, isTicked, onToggle }: PendingRowProps) {
       <Checkbox aria-label={t`Choose ${node.name}`} checked={isTicked} onChange={onToggle} />
       <td className="iotide-strong">
         {node.name}
-        {node.role !== "compute" && (
-          <Text c="dimmed" size="xs">
-            {node.role}
-          </Text>
-        )}
+        {node.role !== "compute" && <Detail>{node.role}</Detail>}
       </td>
       <code>{node.fingerprint}</code>
       {node.address ?? t`unknown`}
-      <Text c="dimmed" size="sm">
-        {describeNode(node.facts)}
-      </Text>
+      <Hint>{describeNode(node.facts)}</Hint>
       <AgentVersion standing={node.agent_standing} version={node.agent_version} />
       <When at={node.asked_at} />
       <When at={node.expires_at} />

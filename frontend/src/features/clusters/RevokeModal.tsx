@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { Node, Revocation } from "@/api/types";
+import { Hint } from "@/components/looks";
 import { revocationQuery, revokeNode } from "./queries";
 import { StatedRun, StatementDialog } from "./StatementDialog";
 
@@ -36,11 +37,11 @@ function Touched({ revocation: { runs, waiting_count: waiting } }: { revocation:
         <StatedRun color={run.ends ? "orange" : "red"} key={run.run_id} run={run} words={run.words} />
       ))}
       {waiting > 0 && (
-        <Text c="dimmed" size="sm">
+        <Hint>
           {waiting === 1
             ? t`1 run waits for it and goes on waiting.`
             : t`${waiting} runs wait for it and go on waiting.`}
-        </Text>
+        </Hint>
       )}
     </>
   );

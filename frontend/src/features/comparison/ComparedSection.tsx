@@ -1,8 +1,9 @@
 /** One part of a comparison: what is unlike, then the figure, the table, and the sentence that goes with them. */
 
 import { t } from "@lingui/core/macro";
-import { Alert, NativeSelect, Stack, Text } from "@mantine/core";
+import { Alert, NativeSelect, Stack } from "@mantine/core";
 import { type ComponentProps, type ReactNode, useMemo } from "react";
+import { Hint } from "@/components/looks";
 import { OptionValue } from "@/components/OptionValue";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
@@ -37,11 +38,7 @@ export function ComparedSection({ unlike, figure, table, sentence, ...section }:
         {unlike && <Differences {...unlike} />}
         {figure && <Figures {...figure} />}
         {table}
-        {sentence && (
-          <Text c="dimmed" size="sm">
-            {sentence}
-          </Text>
-        )}
+        {sentence && <Hint>{sentence}</Hint>}
       </Stack>
     </Section>
   );

@@ -8,6 +8,7 @@ import { DirectionBadge } from "@/components/DirectionBadge";
 import { cautionsOf } from "@/components/flagWords";
 import { IntervalMark } from "@/components/IntervalMark";
 import { reachOf } from "@/components/interval";
+import { Detail } from "@/components/looks";
 import { MedianRatio } from "@/components/MedianRatio";
 import { RunNumbers } from "@/components/RunNumbers";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -140,11 +141,7 @@ function Ratio({ verdict, isGrey, isJudged, isTrusted, reach }: Judged & { reado
           </span>
         )}
         {ratio === null && median_ratio !== null && <MedianRatio ratio={median_ratio} />}
-        {low !== null && high !== null && (
-          <Text c="dimmed" size="xs">
-            {t`${formatShift(low)} to ${formatShift(high)}`}
-          </Text>
-        )}
+        {low !== null && high !== null && <Detail>{t`${formatShift(low)} to ${formatShift(high)}`}</Detail>}
       </div>
       {interval && reach !== undefined && <IntervalMark isFaint={isGrey} of={interval} reach={reach} />}
     </Group>
@@ -163,13 +160,13 @@ function Words({ verdict, isGrey, isAlike, isJudged, direction, p }: Judged & { 
       <Text {...(isGrey && { c: "dimmed" })} component="span" inherit>
         {words}
       </Text>
-      <Text c="dimmed" size="xs">
+      <Detail>
         {!isAlike && t`It did not run the same. `}
         {p !== null && `p ${formatP(p)}. `}
         {isShown(verdict) &&
           is_discovery === false &&
           t`Among so many comparisons it may be chance (false discoveries of ${formatValue(0.05, "ratio")}).`}
-      </Text>
+      </Detail>
     </>
   );
 }

@@ -1,9 +1,10 @@
 /** The runs that the reader pinned, with the one that the others are told in terms of, and the way to their comparison. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Group, Radio, Text } from "@mantine/core";
+import { Button, Group, Radio } from "@mantine/core";
 import type { Sparkline as Course, ExplorerRun } from "@/api/types";
 import { ButtonLink } from "@/components/links";
+import { Hint } from "@/components/looks";
 import { Loaded, type Query, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { RunCells, useCellContext } from "./cells";
@@ -88,9 +89,9 @@ function PinnedTable({ runs, view, columns, courses, onView }: PinnedTableProps)
       </ScrollTable>
       {runs.length < (view.pins?.length ?? 0) && (
         <Group mt="xs">
-          <Text c="dimmed" size="sm">
+          <Hint>
             {t`${(view.pins?.length ?? 0) - runs.length} of the pinned runs are gone, or not yours to see.`}
-          </Text>
+          </Hint>
         </Group>
       )}
     </>

@@ -1,12 +1,13 @@
 /** All runs: searched, sorted, pinned and measured against one of them. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Group, Stack, Text } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
 import type { ExplorerRun, Sparkline } from "@/api/types";
 import { ExportMenu } from "@/components/ExportMenu";
 import { ButtonLink } from "@/components/links";
+import { Detail, RowButton } from "@/components/looks";
 import { SampleNote } from "@/components/Origin";
 import { ErrorNotice, Loaded, Section } from "@/components/Page";
 import { LoggedIn } from "@/components/session";
@@ -166,16 +167,11 @@ function Foot({ explored, sort }: FootProps) {
   const isByTime = sort === "newest" || sort === "oldest";
   return (
     <Group gap="sm">
-      <Button
-        loading={explored.isFetching}
-        onClick={() => explored.refetch()}
-        size="compact-xs"
-        variant="default"
-      >{t`Refresh`}</Button>
-      <Text aria-live="polite" c="dimmed" size="xs">
+      <RowButton loading={explored.isFetching} onClick={() => explored.refetch()}>{t`Refresh`}</RowButton>
+      <Detail aria-live="polite">
         {explored.isFetchingNextPage && t`Loading more runs. `}
         {!isByTime && t`Runs without such a number are left out while the list is sorted by it.`}
-      </Text>
+      </Detail>
     </Group>
   );
 }

@@ -1,9 +1,10 @@
 /** What one channel was told lately, and what the other end answered. */
 
 import { t } from "@lingui/core/macro";
-import { Stack, Text, Title } from "@mantine/core";
+import { Stack, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Channel, Delivery } from "@/api/types";
+import { Hint } from "@/components/looks";
 import { Loaded, ShowMore } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/values";
@@ -17,7 +18,7 @@ export default function Deliveries({ channel }: { channel: Channel }) {
         {t`Sent through ${channel.name}`}
       </Title>
       <Loaded
-        empty={<Text c="dimmed" size="sm">{t`Nothing in the last 90 days.`}</Text>}
+        empty={<Hint>{t`Nothing in the last 90 days.`}</Hint>}
         isEmpty={({ pages }) => pages.every(({ items }) => items.length === 0)}
         query={deliveries}
       >

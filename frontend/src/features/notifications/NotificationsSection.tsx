@@ -1,12 +1,13 @@
 /** The channels by which people are told: where each goes, whether messages arrive, a test of each. */
 
 import { t } from "@lingui/core/macro";
-import { Alert, Button, Group, Stack, Text } from "@mantine/core";
+import { Alert, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { Channel } from "@/api/types";
 import { AddButton } from "@/components/AddButton";
 import { ConfirmButton } from "@/components/ConfirmButton";
+import { RowButton } from "@/components/looks";
 import { ErrorNotice, Loaded, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
@@ -102,12 +103,10 @@ function ChannelRow({ channel, onOpen }: { channel: Channel; onOpen: (open: Open
       </td>
       <td>
         <Group gap="xs" wrap="nowrap">
-          <Button
+          <RowButton
             aria-label={t`Messages of ${channel.name}`}
             onClick={() => onOpen({ what: "deliveries", channelId: channel.id })}
-            size="compact-xs"
-            variant="default"
-          >{t`Messages`}</Button>
+          >{t`Messages`}</RowButton>
           {mayChange && <ChangeButtons channel={channel} onOpen={onOpen} />}
         </Group>
         {mayChange && <TestButton channel={channel} />}
@@ -120,12 +119,10 @@ function ChangeButtons({ channel, onOpen }: { channel: Channel; onOpen: (open: O
   const remove = useMutation(removeChannel);
   return (
     <>
-      <Button
+      <RowButton
         aria-label={t`Change ${channel.name}`}
         onClick={() => onOpen({ what: "change", channelId: channel.id })}
-        size="compact-xs"
-        variant="default"
-      >{t`Change`}</Button>
+      >{t`Change`}</RowButton>
       <ConfirmButton
         aria-label={t`Delete ${channel.name}`}
         loading={remove.isPending}
@@ -145,14 +142,12 @@ function TestButton({ channel }: { channel: Channel }) {
   const test = useMutation(testChannel);
   return (
     <Stack gap={4} mt={4}>
-      <Button
+      <RowButton
         aria-label={t`Test ${channel.name}`}
         loading={test.isPending}
         onClick={() => test.mutate(channel.id)}
-        size="compact-xs"
-        variant="default"
         w="fit-content"
-      >{t`Test`}</Button>
+      >{t`Test`}</RowButton>
       {test.error && <ErrorNotice error={test.error} />}
       {test.data && (
         <Alert color={test.data.delivered ? "green" : "orange"} p="xs" role="status">

@@ -2,10 +2,11 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Badge, Text } from "@mantine/core";
+import { Badge } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Board, BoardCell, BoardCluster } from "@/api/types";
 import { ClusterLink, TextLink } from "@/components/links";
+import { Detail, Hint } from "@/components/looks";
 import { OriginBadge, useOrigin } from "@/components/Origin";
 import { ScrollTable } from "@/components/ScrollTable";
 import { Day } from "@/components/values";
@@ -48,7 +49,7 @@ function Cell({ cell }: { cell: BoardCell | undefined }) {
   if (!cell)
     return (
       <td className="iotide-cell">
-        <Text c="dimmed" size="xs">{t`not measured`}</Text>
+        <Detail>{t`not measured`}</Detail>
       </td>
     );
   const isRecovered = cell.state === "in_control" && cell.since !== null;
@@ -111,7 +112,7 @@ function Nodes({ cluster: { id, nodes } }: { cluster: BoardCluster }) {
     [never_seen, t`never seen`, "orange"],
     [drained, "drained", "orange"],
   ] as const;
-  if (origin === "made_up") return <Text c="dimmed" size="sm">{t`sample data`}</Text>;
+  if (origin === "made_up") return <Hint>{t`sample data`}</Hint>;
   if (online + stuck + silent + never_seen === 0)
     return <ClusterLink id={id} name={t`none has joined yet`} size="sm" />;
   return (

@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import type { AttentionItem, Board } from "@/api/types";
 import { ClusterLink, NodeLink, TargetLink, TextLink } from "@/components/links";
+import { Detail } from "@/components/looks";
 import { Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
@@ -85,11 +86,7 @@ function Stale({ item: { series, cluster_id, series_count } }: { item: Attention
   return (
     <>
       <SeriesName clusterId={cluster_id} series={series} />
-      {others > 0 && (
-        <Text c="dimmed" size="xs">
-          {others === 1 ? t`and 1 more series` : t`and ${others} more series`}
-        </Text>
-      )}
+      {others > 0 && <Detail>{others === 1 ? t`and 1 more series` : t`and ${others} more series`}</Detail>}
     </>
   );
 }

@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Alert, Stack, Text } from "@mantine/core";
 import type { PublishedSource } from "@/api/types";
 import { TextLink } from "@/components/links";
+import { Detail } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { Datum } from "@/components/values";
@@ -90,9 +91,9 @@ export function ClaimSection({ claim, workload }: ClaimSectionProps) {
             </tr>
           ))}
         </ScrollTable>
-        <Text c="dimmed" size="xs">
+        <Detail>
           {t`Single numbers as they were printed: without repeats there is no interval, and no verdict on chance.`}
-        </Text>
+        </Detail>
       </Stack>
     </Alert>
   );

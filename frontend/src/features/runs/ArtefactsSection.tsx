@@ -1,11 +1,12 @@
 /** The raw output of a run, kept so that every number can be read again. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Group, Stack, Text } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Artefact, RunDetail } from "@/api/types";
 import { Command } from "@/components/Command";
+import { Hint, RowButton } from "@/components/looks";
 import { Loaded, Section } from "@/components/Page";
 import { Quantity } from "@/components/values";
 import { nodeOf } from "./nodeOf";
@@ -37,27 +38,23 @@ function ArtefactRow({ artefact, node }: { artefact: Artefact; node: string | nu
     <div>
       <Group gap="xs">
         <Text size="sm">{node === null ? artefact.name : `${node}: ${artefact.name}`}</Text>
-        <Text c="dimmed" size="sm">
+        <Hint>
           <Quantity unit="bytes" value={artefact.size_bytes} />
-        </Text>
+        </Hint>
         {isSmall && (
-          <Button
+          <RowButton
             aria-expanded={isOpen}
             aria-label={`${isOpen ? "Hide" : "Show"} ${artefact.name}`}
             onClick={() => setIsOpen(!isOpen)}
-            size="compact-xs"
-            variant="default"
           >
             {isOpen ? t`Hide` : t`Show`}
-          </Button>
+          </RowButton>
         )}
-        <Button
+        <RowButton
           aria-label={t`Download ${artefact.name}`}
           component="a"
           href={`/api/v1/artefacts/${artefact.id}`}
-          size="compact-xs"
-          variant="default"
-        >{t`Download`}</Button>
+        >{t`Download`}</RowButton>
       </Group>
       {isOpen && <ArtefactText artefact={artefact} />}
     </div>

@@ -5,6 +5,7 @@ import { Chip, Group, NativeSelect, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo, useState } from "react";
 import type { Curve, RunDetail } from "@/api/types";
+import { Hint } from "@/components/looks";
 import { useOrigin } from "@/components/Origin";
 import { Loaded, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -107,9 +108,7 @@ function ShownCurves({ panels, run }: { panels: readonly CounterPanel[]; run: Ru
       {(rows) => (
         <>
           <Group justify="space-between">
-            <Text c="dimmed" size="sm">
-              {describeSteps(rows)}
-            </Text>
+            <Hint>{describeSteps(rows)}</Hint>
             <ViewChoice label={t`View of the curves`} onView={setView} view={view} />
           </Group>
           {view === "chart" ? (
@@ -159,15 +158,11 @@ function CurveChart({ curves, panels: wanted, run }: CurveChartProps) {
       {wanted
         .filter(({ title }) => titles.some((drawn) => drawn === title || drawn.endsWith(`: ${title}`)))
         .map(({ title, says }) => (
-          <Text c="dimmed" key={title} size="sm">
+          <Hint key={title}>
             <b>{title}:</b> {says}
-          </Text>
+          </Hint>
         ))}
-      {still.length > 0 && (
-        <Text c="dimmed" size="sm">
-          {t`0 throughout, so not drawn: ${still.join(", ")}.`}
-        </Text>
-      )}
+      {still.length > 0 && <Hint>{t`0 throughout, so not drawn: ${still.join(", ")}.`}</Hint>}
     </>
   );
 }

@@ -1,9 +1,9 @@
 /** What others used of the nodes, before the run while nothing of ours loaded them, and during it. */
 
 import { t } from "@lingui/core/macro";
-import { Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { ForeignBefore, ForeignDuring, RunDetail } from "@/api/types";
+import { Detail } from "@/components/looks";
 import { Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { Quantity } from "@/components/values";
@@ -47,9 +47,9 @@ export function ForeignSection({ run }: { run: RunDetail }) {
             : [],
         )}
       </ScrollTable>
-      <Text c="dimmed" mt="xs" size="xs">
+      <Detail mt="xs">
         {t`Of the waits during a run the kernel does not say whose they are: others waited at most so long.`}
-      </Text>
+      </Detail>
     </Section>
   );
 }

@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Badge, Text } from "@mantine/core";
 import type { RunDetail, Sample } from "@/api/types";
 import { TextLink } from "@/components/links";
+import { Detail } from "@/components/looks";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Row, ScrollTable } from "@/components/ScrollTable";
@@ -25,9 +26,9 @@ export function MetricsTable({ run }: { run: RunDetail }) {
           <Row key={sample.id}>
             <td className="iotide-name">
               {sample.title}
-              <Text c="dimmed" data-export={JSON.stringify(labelColumns(run, sample))} size="xs">
+              <Detail data-export={JSON.stringify(labelColumns(run, sample))}>
                 {[placeOf(run, sample), describeValues(sample.labels, titleOf)].filter(Boolean).join(": ")}
-              </Text>
+              </Detail>
               {sample.superseded !== null && <Superseded because={sample.superseded} />}
             </td>
             <td className={sample.superseded === null ? undefined : "iotide-superseded"}>

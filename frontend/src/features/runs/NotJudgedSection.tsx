@@ -5,6 +5,7 @@ import { DataList, Text } from "@mantine/core";
 import type { RunDetail } from "@/api/types";
 import { Definition } from "@/components/Definition";
 import { FLAG_WORDS, flagTitle } from "@/components/flagWords";
+import { Hint } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -15,10 +16,7 @@ export function NotJudgedSection({ run }: { run: RunDetail }) {
   if (run.not_judged === null)
     return (
       <Section title={t`Not judged`}>
-        <Text
-          c="dimmed"
-          size="sm"
-        >{t`The version of the agent does not report which checks had no answer.`}</Text>
+        <Hint>{t`The version of the agent does not report which checks had no answer.`}</Hint>
       </Section>
     );
   if (run.not_judged.length === 0) return null;
@@ -70,10 +68,7 @@ export function FlagsSection({ run }: { run: RunDetail }) {
         {[...new Set(run.flags.map(({ code }) => code))].map((code) => (
           <Definition key={code} label={FLAG_WORDS[code].title}>
             <Text size="sm">
-              {FLAG_WORDS[code].meaning}{" "}
-              <Text c="dimmed" component="span" size="sm">
-                {FLAG_WORDS[code].remedy}
-              </Text>
+              {FLAG_WORDS[code].meaning} <Hint component="span">{FLAG_WORDS[code].remedy}</Hint>
             </Text>
           </Definition>
         ))}

@@ -1,10 +1,11 @@
 /** What waits in a cluster, the first to be served first, and why. */
 
 import { t } from "@lingui/core/macro";
-import { Stack, Text } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { Queue } from "@/api/types";
 import { CampaignLink, RunLink } from "@/components/links";
+import { Detail, Hint } from "@/components/looks";
 import { Loaded } from "@/components/Page";
 import { Place } from "@/components/Place";
 import { Row, ScrollTable } from "@/components/ScrollTable";
@@ -27,11 +28,7 @@ export function QueueTable({ clusterId }: { clusterId: number }) {
               <QueueRow key={run.run_id} place={place + 1} run={run} />
             ))}
           </ScrollTable>
-          {waiting > runs.length && (
-            <Text c="dimmed" size="sm">
-              {t`${waiting - runs.length} more runs wait behind these.`}
-            </Text>
-          )}
+          {waiting > runs.length && <Hint>{t`${waiting - runs.length} more runs wait behind these.`}</Hint>}
         </Stack>
       )}
     </Loaded>
@@ -44,15 +41,11 @@ function QueueRow({ run, place }: { run: QueuedRun; place: number }) {
       {place}
       <td>
         <RunLink fw={600} id={run.run_id} />
-        <Text c="dimmed" size="xs">
-          {t`${run.workload}, repeat ${run.repeat}`}
-        </Text>
+        <Detail>{t`${run.workload}, repeat ${run.repeat}`}</Detail>
       </td>
       <td className="iotide-name">
         <CampaignLink id={run.campaign_id} name={run.campaign_name} />
-        <Text c="dimmed" size="xs">
-          {run.owner}
-        </Text>
+        <Detail>{run.owner}</Detail>
       </td>
       {run.priority}
       <td className="iotide-name">

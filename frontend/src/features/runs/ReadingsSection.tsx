@@ -1,10 +1,10 @@
 /** Who read the raw output again, by which parser, and what the former readings said. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
 import type { Reading, RunDetail } from "@/api/types";
+import { Detail, RowButton } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
@@ -57,15 +57,13 @@ function ReadingRows({ reading, counts, workload }: ReadingRowsProps) {
         {reading.read_by ?? t`the node`}
         {counts ? t`counts` : t`former`}
         {!counts && (
-          <Button
+          <RowButton
             aria-expanded={isOpen}
             aria-label={t`${isOpen ? "Hide" : "Show"} the numbers of reading ${reading.ordinal}`}
             onClick={() => setIsOpen(!isOpen)}
-            size="compact-xs"
-            variant="default"
           >
             {isOpen ? t`Hide` : t`Show`}
-          </Button>
+          </RowButton>
         )}
       </Row>
       {isOpen && (
@@ -94,9 +92,7 @@ function FormerNumbers({ reading, workload }: { reading: Reading; workload: stri
             <Row key={`${sample.metric} ${JSON.stringify(sample.labels)} ${sample.target_id}`}>
               <td className="iotide-name">
                 {sample.title}
-                <Text c="dimmed" size="xs">
-                  {describeValues(sample.labels, titleOf)}
-                </Text>
+                <Detail>{describeValues(sample.labels, titleOf)}</Detail>
               </td>
               <Quantity unit={sample.unit} value={sample.value} />
             </Row>

@@ -10,6 +10,7 @@ import { ConfirmButton } from "@/components/ConfirmButton";
 import { Definition } from "@/components/Definition";
 import { cautionsOf } from "@/components/flagWords";
 import { CampaignLink } from "@/components/links";
+import { Hint } from "@/components/looks";
 import { OriginBadge, useOrigin } from "@/components/Origin";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded, LoadedPage, Page, Section } from "@/components/Page";
@@ -215,9 +216,9 @@ export function WaitNotice({ run }: { run: Waiting }) {
   return (
     <Alert color="gray" title={t`Why it waits`}>
       {run.waiting_because}
-      <Text c="dimmed" mt={4} size="sm">
+      <Hint mt={4}>
         <ExpectedStart run={run} />
-      </Text>
+      </Hint>
     </Alert>
   );
 }

@@ -7,6 +7,7 @@ import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { STATES, type State } from "@/api/states";
 import type { Run, Sample } from "@/api/types";
 import { ChoiceFilter } from "@/components/filters";
+import { Detail, Hint } from "@/components/looks";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { ErrorNotice, Loaded, Section, ShowMore } from "@/components/Page";
 import { Quantity } from "@/components/values";
@@ -70,11 +71,7 @@ export function ActiveRuns({ campaignId, count }: { campaignId: number; count: n
         runs={runs.data.slice(0, MOST_ACTIVE_SHOWN)}
         value={{ title: t`Throughput`, of: (run) => <LiveThroughput runId={run.id} /> }}
       />
-      {more > 0 && (
-        <Text c="dimmed" size="sm">
-          {t`${more} more of them are active.`}
-        </Text>
-      )}
+      {more > 0 && <Hint>{t`${more} more of them are active.`}</Hint>}
     </>
   );
 }
@@ -150,9 +147,9 @@ function Line({ line, runId }: { line: LiveLine; runId: number }) {
           strokeWidth={1.5}
         />
       </svg>
-      <Text c="dimmed" miw="max-content" size="xs">
+      <Detail miw="max-content">
         {direction} <Quantity unit="bytes_per_second" value={latest} />
-      </Text>
+      </Detail>
     </Group>
   );
 }

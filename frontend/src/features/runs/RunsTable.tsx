@@ -1,12 +1,13 @@
 /** Runs in a table: state, progress, flags and why one failed. */
 
 import { t } from "@lingui/core/macro";
-import { Badge, Box, Group, Text } from "@mantine/core";
+import { Badge, Box, Group } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Run } from "@/api/types";
 import { useNow } from "@/components/clock";
 import { flagTitle } from "@/components/flagWords";
 import { RunLink } from "@/components/links";
+import { Detail, Problem } from "@/components/looks";
 import { useDescriber, useTitlesOf } from "@/components/optionTitles";
 import { Place } from "@/components/Place";
 import { RunProgress } from "@/components/RunProgress";
@@ -68,16 +69,14 @@ function RunRow({ run, describeRun, value }: RunRowProps) {
       </td>
       <td>
         {run.workload}
-        <Text
-          c="dimmed"
+        <Detail
           data-export={JSON.stringify(spread("option_", run.options))}
           lineClamp={1}
           maw={280}
-          size="xs"
           title={full}
         >
           {describeRun(run)}
-        </Text>
+        </Detail>
       </td>
       <td>{run.repeat}</td>
       <td>
@@ -99,9 +98,7 @@ export function RunState({ run }: { run: Run }) {
     <Box>
       <Group gap="xs" justify="space-between" wrap="nowrap">
         <StateBadge state={run.overdue ? "overdue" : "active"} />
-        <Text c="dimmed" size="xs">
-          {run.phase}
-        </Text>
+        <Detail>{run.phase}</Detail>
       </Group>
       <RunProgress phase={run.phase} progress={run.progress} runId={run.id} />
     </Box>
@@ -132,11 +129,7 @@ function Remarks({ run }: { run: Run }) {
           <FlagBadge code={code} key={code} run={run} />
         ))}
       </span>
-      {run.reason && (
-        <Text c="var(--mantine-color-error)" size="xs">
-          {run.reason}
-        </Text>
-      )}
+      {run.reason && <Problem>{run.reason}</Problem>}
     </Group>
   );
 }

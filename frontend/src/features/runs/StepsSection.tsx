@@ -5,6 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Badge, Group, Stack, Text, Title } from "@mantine/core";
 import type { RunDetail, StepRecord } from "@/api/types";
 import { Command } from "@/components/Command";
+import { Hint } from "@/components/looks";
 import { Section } from "@/components/Page";
 import { StateBadge } from "@/components/StateBadge";
 import { Quantity } from "@/components/values";
@@ -64,13 +65,13 @@ function Step({ step }: { step: StepRecord }) {
           {step.name}
         </Text>
         <ExitBadge step={step} />
-        <Text c="dimmed" size="sm">
+        <Hint>
           <Trans>
             {formatDuration(step.wall_seconds)}: user {formatDuration(step.user_seconds)}, system{" "}
             {formatDuration(step.system_seconds)}, waiting {formatDuration(waitSeconds)}; memory{" "}
             <Quantity unit="bytes" value={step.max_rss_bytes} />
           </Trans>
-        </Text>
+        </Hint>
       </Group>
       <Command label={t`Copy the command of ${step.name}`} text={shellCommand(step.argv)} />
     </Stack>

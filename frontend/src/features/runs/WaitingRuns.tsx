@@ -1,9 +1,10 @@
 /** The runs of a campaign that are served next, and what each of them waits for. */
 
 import { t } from "@lingui/core/macro";
-import { Stack, Text } from "@mantine/core";
+import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { RunLink, TextLink } from "@/components/links";
+import { Hint } from "@/components/looks";
 import { Loaded } from "@/components/Page";
 import { Place } from "@/components/Place";
 import { Row, ScrollTable } from "@/components/ScrollTable";
@@ -28,13 +29,13 @@ export function WaitingRuns({ clusterId, campaignId }: { clusterId: number; camp
               </Row>
             ))}
           </ScrollTable>
-          <Text c="dimmed" size="sm">
+          <Hint>
             {waiting > runs.length && t`${waiting - runs.length} more wait behind these. `}
             <TextLink
               params={{ clusterId }}
               to="/queues/$clusterId"
             >{t`The whole queue of the cluster`}</TextLink>
-          </Text>
+          </Hint>
         </Stack>
       )}
     </Loaded>

@@ -5,6 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Grid, SegmentedControl, Text } from "@mantine/core";
 import { useMemo } from "react";
 import type { Surface, SurfaceSide } from "@/api/types";
+import { Hint } from "@/components/looks";
 import { useScheme } from "@/components/scheme";
 import { exactBytes, parseBytes, scaleFor } from "@/lib/units";
 import { surfaceFigure } from "@/plots/map";
@@ -155,7 +156,7 @@ function differenceScale(surface: Surface) {
 function OnlyOne({ surface: { only_a, only_b } }: { surface: Surface }) {
   const sides = [["A", only_a] as const, ["B", only_b] as const].filter(([, places]) => places.length > 0);
   return sides.map(([name, places]) => (
-    <Text c="dimmed" key={name} size="sm">
+    <Hint key={name}>
       <Trans>
         {name} alone has {places.length} fields, which are empty here:{" "}
         {places
@@ -164,7 +165,7 @@ function OnlyOne({ surface: { only_a, only_b } }: { surface: Surface }) {
           .join(", ")}
         {places.length > 6 && " …"}
       </Trans>
-    </Text>
+    </Hint>
   ));
 }
 
@@ -224,9 +225,5 @@ export function SpatialSurface({ surface, marked, onMark, show, onShow }: Spatia
 function Holes({ surface }: { surface: Surface }) {
   const gaps = gapsInWords(allGaps(surface));
   if (!gaps) return null;
-  return (
-    <Text c="dimmed" size="sm">
-      {t`Holes in the surface: ${gaps}.`}
-    </Text>
-  );
+  return <Hint>{t`Holes in the surface: ${gaps}.`}</Hint>;
 }

@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Grid, Text } from "@mantine/core";
 import type { Surface } from "@/api/types";
+import { Detail } from "@/components/looks";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { MedianRatio } from "@/components/MedianRatio";
 import { RunLinks } from "@/components/RunLinks";
@@ -60,9 +61,7 @@ function Slice({ surface, axis, sizeBytes }: SliceProps) {
         label={t`${surface.title} with ${held}`}
         viewKey={`slice-${axis}`}
       />
-      <Text c="dimmed" size="xs">
-        {gapsInWords(sliceGaps(surface, axis, sizeBytes))}
-      </Text>
+      <Detail>{gapsInWords(sliceGaps(surface, axis, sizeBytes))}</Detail>
     </>
   );
 }
@@ -152,11 +151,11 @@ function FieldCells({ cell, unit, gap }: FieldCellsProps) {
       <td>
         <MeasuredValue flags={cell.flags} unit={unit} value={cell.median} />
         {cell.n > 1 && (
-          <Text c="dimmed" size="xs">
+          <Detail>
             <Trans>
               <Quantity unit={unit} value={cell.low} /> to <Quantity unit={unit} value={cell.high} />
             </Trans>
-          </Text>
+          </Detail>
         )}
       </td>
       <td>

@@ -6,6 +6,7 @@ import { Button, Checkbox, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Candidate, TargetInput } from "@/api/types";
+import { Detail, Hint } from "@/components/looks";
 import { ErrorNotice, Loaded } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { Quantity } from "@/components/values";
@@ -47,9 +48,9 @@ export default function DiscoverTargets({ clusterId, hasNodes, onStart, onDone }
     >
       {(rows) => (
         <Stack gap="xs">
-          <Text c="dimmed" size="sm">
+          <Hint>
             {t`Directories that the agents may write to and that are no target yet: tick the ones to measure.`}
-          </Text>
+          </Hint>
           <CandidateTable candidates={rows} names={names} onNames={setNames} />
           {create.error && <ErrorNotice error={create.error} />}
           {join.error && <ErrorNotice error={join.error} />}
@@ -98,11 +99,11 @@ function toJoining({ places }: Candidate, targetId: number) {
 
 function NoCandidates({ hasNodes }: { hasNodes: boolean }) {
   return (
-    <Text c="dimmed" size="sm">
+    <Hint>
       {hasNodes
         ? t`Every approved directory is a target already. Add directories to approved_directories in a node's agent.toml and restart its agent to see more here.`
         : t`Mounts appear here as soon as a node has joined.`}
-    </Text>
+    </Hint>
   );
 }
 
@@ -151,12 +152,12 @@ function CandidateTable({ candidates, names, onNames }: CandidateTableProps) {
           <td className="iotide-wrap">
             <Trans>
               {candidate.fstype} on {[...new Set(candidate.places.map(({ source }) => source))].join(", ")}
-              <Text c="dimmed" size="xs">
+              <Detail>
                 {candidate.scope === "shared"
                   ? t`shared: one file system behind its mounts`
                   : t`private to each node`}
                 {candidate.identity && `, ${candidate.identity}`}
-              </Text>
+              </Detail>
             </Trans>
           </td>
           <td className="iotide-wrap">

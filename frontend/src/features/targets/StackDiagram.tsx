@@ -2,6 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Group, Text } from "@mantine/core";
+import { Detail } from "@/components/looks";
 import { type Box, diagramOf, LINE_HEIGHT, WIDTH } from "./diagram";
 import type { Layer } from "./stack";
 
@@ -60,9 +61,9 @@ function LayerList({ layers, name }: StackDiagramProps) {
           <Text fw={600} size="sm" span>
             {kind}
           </Text>{" "}
-          <Text c="dimmed" size="xs" span style={{ overflowWrap: "anywhere" }}>
+          <Detail span style={{ overflowWrap: "anywhere" }}>
             {facts.join(", ")}
-          </Text>
+          </Detail>
         </li>
       ))}
     </ol>

@@ -9,6 +9,7 @@ import type { Target, TargetFacts, TargetPlace } from "@/api/types";
 import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { NodeLink, TargetLink } from "@/components/links";
+import { Problem } from "@/components/looks";
 import { ErrorNotice, Loaded, LoadedPage, Page, Section } from "@/components/Page";
 import { PlaceTrail } from "@/components/PlaceTrail";
 import { FactsTable, Row, ScrollTable } from "@/components/ScrollTable";
@@ -129,9 +130,7 @@ function PlaceTable({ places, target }: { places: readonly TargetPlace[]; target
           </td>
           <td className="iotide-wrap">
             {place.path}
-            <Text c="var(--mantine-color-error)" size="xs">
-              {problems.get(place.node_id)}
-            </Text>
+            <Problem>{problems.get(place.node_id)}</Problem>
           </td>
           {mount ? t`${mount.fstype} on ${mount.source}` : t`nothing`}
           <Quantity unit="bytes" value={mount?.total_bytes ?? null} />

@@ -1,10 +1,10 @@
 /** The targets that are on a node. */
 
 import { t } from "@lingui/core/macro";
-import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { TargetLink } from "@/components/links";
+import { Problem } from "@/components/looks";
 import { Loaded } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { Quantity } from "@/components/values";
@@ -27,11 +27,7 @@ export function TargetsOfNode({ clusterId, nodeId }: { clusterId: number; nodeId
               <td className="iotide-name">
                 <TargetLink fw={600} id={target.id} name={target.name} />
                 <DrainNote drain={target.drain} />
-                {mount.problem && (
-                  <Text c="var(--mantine-color-error)" size="xs">
-                    {mount.problem}
-                  </Text>
-                )}
+                {mount.problem && <Problem>{mount.problem}</Problem>}
               </td>
               <td className="iotide-name">{mount.path}</td>
               {mount.fstype}

@@ -10,6 +10,7 @@ import { ConfirmButton } from "@/components/ConfirmButton";
 import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { TargetLink } from "@/components/links";
+import { Detail, Problem } from "@/components/looks";
 import { Loaded, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
@@ -79,16 +80,14 @@ function TargetRow({ target }: { target: Target }) {
       {target.path}
       <td>
         {kinds.join(", ")}
-        <Text c="dimmed" size="xs">
-          {target.scope === "shared" ? t`shared` : t`private to each node`}
-        </Text>
+        <Detail>{target.scope === "shared" ? t`shared` : t`private to each node`}</Detail>
       </td>
       <td className="iotide-wrap">
         {target.mounts.map(({ node_name }) => node_name).join(", ")}
         {problems.map(({ node_id, node_name, problem }) => (
-          <Text c="var(--mantine-color-error)" key={node_id} size="xs">
+          <Problem key={node_id}>
             {node_name}: {problem}
-          </Text>
+          </Problem>
         ))}
       </td>
       <Quantity unit="bytes" value={free.length > 0 ? Math.min(...free) : null} />

@@ -10,6 +10,7 @@ import { ChoiceFilter } from "@/components/filters";
 import { IntervalMark } from "@/components/IntervalMark";
 import { type Interval, reachOf } from "@/components/interval";
 import { TextLink } from "@/components/links";
+import { Detail } from "@/components/looks";
 import { RowOriginBadge, SampleNote } from "@/components/Origin";
 import { Loaded, Section, ShowMore } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
@@ -151,11 +152,11 @@ function ChangeRow({ found, clusterName, reach }: ChangeRowProps) {
       </td>
       <td>
         <When at={change.at} />
-        <Text c="dimmed" size="xs">
+        <Detail>
           <Trans>
             after <When at={change.previous_at} />
           </Trans>
-        </Text>
+        </Detail>
       </td>
       <Quantity unit={series.unit} value={change.median_before} />
       <Quantity unit={series.unit} value={change.median_after} />
@@ -197,11 +198,11 @@ function Events({ found: { series, change, events, events_more: more } }: { foun
       {events.slice(-SHOWN_EVENTS).map(({ id, at, text, told_by }) => (
         <div key={id}>
           {text}
-          <Text c="dimmed" size="xs">
+          <Detail>
             <Trans>
               <When at={at} />, source: {told_by ?? t`runs`}
             </Trans>
-          </Text>
+          </Detail>
         </div>
       ))}
     </>

@@ -1,8 +1,9 @@
 /** Stretches without data of the drawn series, and the failed runs that would have given points. */
 
 import { t } from "@lingui/core/macro";
-import { Alert, Text } from "@mantine/core";
+import { Alert } from "@mantine/core";
 import { CampaignLink, RunLink } from "@/components/links";
+import { Hint } from "@/components/looks";
 import { Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/values";
@@ -51,10 +52,10 @@ export function GapsSection({ lines }: LinesProps) {
       title={t`Gaps and failures`}
     >
       {unjudged.map(({ name, points }) => (
-        <Text c="dimmed" key={points.series.id} size="sm">
+        <Hint key={points.series.id}>
           {lines.length > 1 && `${name}: `}
           {t`gaps not judged: points on ${points.gap_missing_days} more days needed`}
-        </Text>
+        </Hint>
       ))}
       {rows.length > 0 && <Rows rows={rows} />}
     </Section>

@@ -6,6 +6,7 @@ import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
 import type { Points, Workload } from "@/api/types";
 import { useNow } from "@/components/clock";
+import { Hint } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -79,9 +80,7 @@ function Groups(props: SmallChartsProps & { each: Each }) {
           <Stack gap="xs">
             <Grid {...props} groups={groups} />
             {hidden > 0 && (
-              <Text c="dimmed" size="sm">
-                {t`${hidden} more have no room here; choose a target above, or export.`}
-              </Text>
+              <Hint>{t`${hidden} more have no room here; choose a target above, or export.`}</Hint>
             )}
           </Stack>
         );

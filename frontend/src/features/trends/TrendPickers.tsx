@@ -1,8 +1,9 @@
 /** What is drawn: metric, target, variant, series, as a chart or a table. */
 
 import { t } from "@lingui/core/macro";
-import { Group, MultiSelect, NativeSelect, Stack, Switch, Text } from "@mantine/core";
+import { Group, MultiSelect, NativeSelect, Stack, Switch } from "@mantine/core";
 import type { Workload } from "@/api/types";
+import { Hint } from "@/components/looks";
 import { ViewChoice } from "@/components/ViewChoice";
 import { plainTitle } from "@/lib/options";
 import { MAX_TRACES } from "@/plots/figure";
@@ -78,11 +79,7 @@ export function TrendPickers({ names, workload, selection, view, onView }: Trend
 function MetricDescription({ workload, metric }: { workload: Workload; metric: string }) {
   const description = workload.metrics.find(({ name }) => name === metric)?.description;
   if (!description) return null;
-  return (
-    <Text c="dimmed" size="sm">
-      {description}
-    </Text>
-  );
+  return <Hint>{description}</Hint>;
 }
 
 const ALL_VARIANTS = -1;

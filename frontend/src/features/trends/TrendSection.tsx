@@ -7,6 +7,7 @@ import { useQueries, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useEffectEvent, useMemo, useState } from "react";
 import type { Series, Workload } from "@/api/types";
+import { Hint } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import { ErrorNotice, Loaded, Section } from "@/components/Page";
 import { describeValues, plainTitle } from "@/lib/options";
@@ -186,12 +187,12 @@ function SpanNotice({ lines, span, isPending, onView }: SpanNoticeProps) {
         </>
       )}
       {leftOut > 0 && (
-        <Text c="dimmed" size="sm">
+        <Hint>
           <Trans>
             {formatCount(leftOut)} more points are not drawn; those that are look as all do. Zoom in to see
             the others.
           </Trans>
-        </Text>
+        </Hint>
       )}
     </Group>
   );
@@ -199,12 +200,12 @@ function SpanNotice({ lines, span, isPending, onView }: SpanNoticeProps) {
 
 function NotAll({ selection }: { selection: Selection }) {
   return (
-    <Text c="dimmed" size="sm">
+    <Hint>
       <Trans>
         {selection.drawn.length} of {selection.candidates.length} series are drawn; a chart holds {MAX_TRACES}{" "}
         at most.
       </Trans>
-    </Text>
+    </Hint>
   );
 }
 

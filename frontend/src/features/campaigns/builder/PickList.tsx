@@ -1,8 +1,9 @@
 /** Ticks some of many names, with a filter once there are many. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Checkbox, Group, ScrollArea, Stack, Text, TextInput } from "@mantine/core";
+import { Checkbox, Group, ScrollArea, Stack, Text, TextInput } from "@mantine/core";
 import { type ReactNode, useState } from "react";
+import { Detail, RowButton } from "@/components/looks";
 
 export interface PickItem {
   readonly name: string;
@@ -37,15 +38,9 @@ export function PickList({ label, items, picked, onPick, empty }: PickListProps)
               value={filter}
             />
           )}
-          <Button
-            onClick={() => onPick(shown.map(({ name }) => name))}
-            size="compact-xs"
-            variant="default"
-          >{t`All`}</Button>
-          <Button onClick={() => onPick([])} size="compact-xs" variant="default">{t`None`}</Button>
-          <Text c="dimmed" size="xs">
-            {t`${picked.length} of ${items.length} chosen`}
-          </Text>
+          <RowButton onClick={() => onPick(shown.map(({ name }) => name))}>{t`All`}</RowButton>
+          <RowButton onClick={() => onPick([])}>{t`None`}</RowButton>
+          <Detail>{t`${picked.length} of ${items.length} chosen`}</Detail>
         </Group>
         <ScrollArea.Autosize mah={260} type="auto">
           <Stack gap={6}>

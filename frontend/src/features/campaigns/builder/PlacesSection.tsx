@@ -2,8 +2,9 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Group, Input, MultiSelect, SegmentedControl, SimpleGrid, Stack, Switch, Text } from "@mantine/core";
+import { Group, Input, MultiSelect, SegmentedControl, SimpleGrid, Stack, Switch } from "@mantine/core";
 import type { Node, Target } from "@/api/types";
+import { Detail } from "@/components/looks";
 import { Section } from "@/components/Page";
 import { formatValue } from "@/lib/units";
 import { type Draft, doubledCounts, pickNodes } from "./draft";
@@ -63,12 +64,12 @@ function AlsoWatch({ draft, nodes, onChange }: Omit<PlacesSectionProps, "targets
         onPick={(picked) => onChange({ ...draft, observers: picked })}
         picked={draft.observers}
       />
-      <Text c="dimmed" size="xs">
+      <Detail>
         <Trans>
           Their processors, disks and network are sampled while the others load. They stay free for other
           runs, and no run waits for them.
         </Trans>
-      </Text>
+      </Detail>
     </Stack>
   );
 }

@@ -5,6 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Alert, DataList, Stack, Text } from "@mantine/core";
 import type { Preview } from "@/api/types";
 import { Definition } from "@/components/Definition";
+import { Detail } from "@/components/looks";
 import { useDescriber } from "@/components/optionTitles";
 import { ErrorNotice, Section } from "@/components/Page";
 import { Place } from "@/components/Place";
@@ -108,15 +109,9 @@ function Matrix({ preview }: { preview: Preview }) {
           <Row key={cell.ordinal}>
             <td className="iotide-name">
               <Place of={cell} />
-              {cell.sender_name && (
-                <Text c="dimmed" size="xs">
-                  {t`${cell.sender_name} sends`}
-                </Text>
-              )}
+              {cell.sender_name && <Detail>{t`${cell.sender_name} sends`}</Detail>}
               {cell.observer_names.length > 0 && (
-                <Text c="dimmed" size="xs">
-                  {t`watching ${cell.observer_names.join(", ")}`}
-                </Text>
+                <Detail>{t`watching ${cell.observer_names.join(", ")}`}</Detail>
               )}
             </td>
             {cell.workload}
@@ -130,11 +125,7 @@ function Matrix({ preview }: { preview: Preview }) {
           </Row>
         ))}
       </ScrollTable>
-      {cells.length < cell_count && (
-        <Text c="dimmed" size="xs">
-          {t`The first ${cells.length} of ${cell_count} cells.`}
-        </Text>
-      )}
+      {cells.length < cell_count && <Detail>{t`The first ${cells.length} of ${cell_count} cells.`}</Detail>}
     </>
   );
 }

@@ -2,9 +2,10 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { ActionIcon, Button, Group, Input, NativeSelect, SegmentedControl, Stack, Text } from "@mantine/core";
+import { ActionIcon, Group, Input, NativeSelect, SegmentedControl, Stack } from "@mantine/core";
 import { useRef } from "react";
 import { Icon } from "@/components/Icon";
+import { Detail, RowButton } from "@/components/looks";
 import { type Between, betweenOf, type RoleSets, rolesFor } from "./roles";
 
 interface RolesInputProps {
@@ -41,12 +42,12 @@ export function RolesInput({ roles, nodes, onChange }: RolesInputProps) {
       </Input.Wrapper>
       {Array.isArray(roles) && <Pairs nodes={nodes} onChange={onChange} pairs={roles} />}
       {roles !== undefined && (
-        <Text c="dimmed" size="xs">
+        <Detail>
           <Trans>
             The receiver loads the targets. It listens at its data_address, while the run lasts; the sender
             needs no target.
           </Trans>
-        </Text>
+        </Detail>
       )}
     </Stack>
   );
@@ -94,11 +95,9 @@ function Pairs({ pairs, nodes, onChange }: PairsProps) {
         </Group>
       ))}
       <Group>
-        <Button
+        <RowButton
           onClick={() => onChange([...pairs, { sender: "", receiver: "" }])}
-          size="compact-xs"
-          variant="default"
-        >{t`Add a pair`}</Button>
+        >{t`Add a pair`}</RowButton>
       </Group>
     </>
   );

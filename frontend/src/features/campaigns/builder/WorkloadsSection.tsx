@@ -5,6 +5,7 @@ import { ActionIcon, Button, Card, Group, Menu, Stack, Text, Title } from "@mant
 import { useMemo } from "react";
 import type { Workload } from "@/api/types";
 import { Icon } from "@/components/Icon";
+import { Detail, Hint, RowButton } from "@/components/looks";
 import { Section } from "@/components/Page";
 import { SchemaForm } from "@/components/schema-form/SchemaForm";
 import { readFields } from "@/components/schema-form/schema";
@@ -78,9 +79,7 @@ function AddMenu({ workloads, onAdd }: { workloads: readonly Workload[]; onAdd: 
         {byTitle.map((workload) => (
           <Menu.Item key={workload.id} onClick={() => onAdd(workload.name)}>
             {workload.title}
-            <Text c="dimmed" size="xs">
-              {workload.description}
-            </Text>
+            <Detail>{workload.description}</Detail>
           </Menu.Item>
         ))}
       </Menu.Dropdown>
@@ -115,11 +114,11 @@ function ChoiceCard({ choice, nodes, own, workload, refused, onChange, onRemove 
           <Title order={3} size="h5">
             {workload?.title ?? choice.workload}
           </Title>
-          <Text c="dimmed" size="sm">
+          <Hint>
             {workload
               ? workload.description
               : t`No agent of this cluster announces this workload: remove it.`}
-          </Text>
+          </Hint>
         </div>
         <ActionIcon aria-label={t`Remove ${choice.workload}`} onClick={onRemove} variant="subtle">
           <Icon name="trash" />
@@ -153,7 +152,7 @@ function OwnPlaces({ own, onForget }: { own: NonNullable<OwnPart>; onForget: () 
   return (
     <Group justify="space-between" mb="xs">
       <Text size="sm">{t`For this workload: ${parts.filter(Boolean).join("; ")}`}</Text>
-      <Button onClick={onForget} size="compact-xs" variant="default">{t`As the campaign`}</Button>
+      <RowButton onClick={onForget}>{t`As the campaign`}</RowButton>
     </Group>
   );
 }

@@ -1,8 +1,9 @@
 /** What a figure shows and how; every choice is in the address. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Group, NativeSelect, Text } from "@mantine/core";
+import { Button, Group, NativeSelect } from "@mantine/core";
 import type { CampaignMeasures } from "@/api/types";
+import { Hint } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import type { TitleOf } from "@/lib/options";
 import { type FigureKind, type FigureView, type Layout, type Measure, placeOf, textsOf } from "./choice";
@@ -173,7 +174,7 @@ export function SeedButtons({ measures, workload, rows, view, onView }: SeedButt
   if (seeds.length === 0) return null;
   return (
     <Group aria-label={t`Well-known pictures`} gap="xs" role="group">
-      <Text c="dimmed" size="sm">{t`Show`}</Text>
+      <Hint>{t`Show`}</Hint>
       {seeds.map((seed) => {
         const isShown =
           view.show === seed.view.show && view.kind === seed.view.kind && view.x === seed.view.x;

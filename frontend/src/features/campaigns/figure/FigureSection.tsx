@@ -6,6 +6,7 @@ import { Stack, Text } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Campaign, CampaignMeasures, MeasuredCell } from "@/api/types";
+import { Hint } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded, Section } from "@/components/Page";
 import { useScheme } from "@/components/scheme";
@@ -259,12 +260,12 @@ function Caption({ measure: { title, description }, layout, undrawn, isCut }: Ca
   const runs = most === 1 ? "1 run" : `${fewest === most ? most : t`${fewest} to ${most}`} runs`;
   const pins = Object.values(layout.pins).join(", ");
   return (
-    <Text c="dimmed" size="sm">
+    <Hint>
       {description && `${title}: ${description}${/[.!?]$/.test(description) ? "" : "."} `}
       {describeMarks(layout, runs)} {pins && t`Drawn: ${pins}.`}{" "}
       {undrawn > 0 && t`${undrawn} more do not fit: choose what is drawn. `}
       {isCut && t`The campaign has more cells than a figure holds.`}
-    </Text>
+    </Hint>
   );
 }
 

@@ -7,6 +7,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ListedSchedule } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { ButtonLink, CampaignLink, TextLink } from "@/components/links";
+import { Detail } from "@/components/looks";
 import { RowOriginBadge, SampleNote } from "@/components/Origin";
 import { Loaded, Page, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
@@ -71,9 +72,7 @@ function ScheduleRow({ schedule }: { schedule: ListedSchedule }) {
         ) : (
           <Text fw={600}>{schedule.name}</Text>
         )}
-        <Text c="dimmed" size="xs">
-          {schedule.owner}
-        </Text>
+        <Detail>{schedule.owner}</Detail>
       </td>
       <StateBadge state={schedule.state} />
       <td className="iotide-wrap">
@@ -84,11 +83,11 @@ function ScheduleRow({ schedule }: { schedule: ListedSchedule }) {
       </td>
       <td className="iotide-wrap">
         {schedule.words}
-        <Text c="dimmed" size="xs">
+        <Detail>
           {schedule.time_zone}
           {schedule.plan?.window &&
             t`, runs from ${schedule.plan.window.from} to ${schedule.plan.window.until}`}
-        </Text>
+        </Detail>
       </td>
       <td>
         {schedule.cluster_name} <RowOriginBadge clusterId={schedule.cluster_id} />
@@ -120,10 +119,10 @@ function Last({ firing }: { firing: ListedSchedule["last_firing"] }) {
       ) : (
         <CampaignLink id={firing.campaign_id} name={t`Campaign ${firing.campaign_id}`} />
       )}
-      <Text c="dimmed" size="xs">
+      <Detail>
         <When at={firing.fired_at} />
         {firing.missed > 0 && t`, ${firing.missed} missed`}
-      </Text>
+      </Detail>
     </Stack>
   );
 }

@@ -1,12 +1,13 @@
 /** The cluster's templates: each begins a new campaign, and operators rename and delete them. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
+import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { CampaignPlan, ListedTemplate } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { ButtonLink } from "@/components/links";
+import { Detail, Hint } from "@/components/looks";
 import { ErrorNotice, Loaded, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
@@ -64,9 +65,9 @@ export function TemplatesSection({ clusterId, usedId }: TemplatesSectionProps) {
 
 function NoTemplate() {
   return (
-    <Text c="dimmed" size="sm">
+    <Hint>
       {t`None yet. Fill in the form once and choose “Save as template”: the next campaign begins there.`}
-    </Text>
+    </Hint>
   );
 }
 
@@ -99,9 +100,7 @@ function ManagedRow({ template }: { template: ListedTemplate }) {
       <RenameForm key={template.name} template={template} />
       <td>
         <When at={template.changed_at} />
-        <Text c="dimmed" size="xs">
-          {template.owner ?? t`by nobody who is still here`}
-        </Text>
+        <Detail>{template.owner ?? t`by nobody who is still here`}</Detail>
       </td>
       <ConfirmButton
         aria-label={t`Delete template ${template.name}`}
@@ -181,9 +180,7 @@ export function SaveTemplate({ clusterId, plan }: SaveTemplateProps) {
         size="xs"
         variant="default"
       >{t`Save as template`}</Button>
-      <Text c="dimmed" role="status" size="sm">
-        {saved && t`Kept as ${saved}.`}
-      </Text>
+      <Hint role="status">{saved && t`Kept as ${saved}.`}</Hint>
     </Group>
   );
 }
