@@ -139,12 +139,10 @@ function PersonActions({ user, clusters, isLinking, onLink }: Omit<PersonRowProp
             aria-label={t`Disable ${name}`}
             loading={change.isPending}
             onConfirm={() => disable(true)}
-            question={{
-              title: t`Disable ${name}?`,
-              body: whatFollows(user),
-              yes: t`Disable`,
-              no: t`Keep them`,
-            }}
+            title={t`Disable ${name}?`}
+            body={whatFollows(user)}
+            yes={t`Disable`}
+            no={t`Keep them`}
             size="compact-xs"
           >{t`Disable`}</ConfirmButton>
         </>

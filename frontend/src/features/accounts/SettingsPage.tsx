@@ -6,7 +6,7 @@ import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { FormEvent, ReactNode } from "react";
 import type { BrowserSession } from "@/api/types";
-import { ConfirmButton } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/ConfirmButton";
 import { Detail, Hint } from "@/components/looks";
 import { ErrorNotice, Loaded, Page, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
@@ -106,7 +106,6 @@ const WAYS: Readonly<Record<BrowserSession["begun_by"], string>> = {
 
 function SessionsSection() {
   const sessions = useQuery(sessionsQuery);
-  const end = useMutation(endOtherSessions);
   const others = (sessions.data ?? []).filter((session) => !session.is_this_one).length;
   return (
     <Section
@@ -116,20 +115,18 @@ function SessionsSection() {
       <Stack>
         <Loaded query={sessions}>{(rows) => <SessionTable sessions={rows} />}</Loaded>
         {others > 0 && (
-          <ConfirmButton
-            loading={end.isPending}
-            onConfirm={() => end.mutate()}
-            question={{
-              title: t`End all other sessions?`,
-              body: plural(others, {
-                one: "# other browser is logged out at once.",
-                other: "# other browsers are logged out at once.",
-              }),
-              yes: t`End them`,
-              no: t`Keep them`,
-            }}
+          <ConfirmMutation
+            title={t`End all other sessions?`}
+            body={plural(others, {
+              one: "# other browser is logged out at once.",
+              other: "# other browsers are logged out at once.",
+            })}
+            yes={t`End them`}
+            no={t`Keep them`}
             w="fit-content"
-          >{t`End all others`}</ConfirmButton>
+            mutation={endOtherSessions}
+            variables={undefined}
+          >{t`End all others`}</ConfirmMutation>
         )}
       </Stack>
     </Section>
@@ -147,7 +144,6 @@ function SessionTable({ sessions }: { sessions: readonly BrowserSession[] }) {
 }
 
 function SessionRow({ session }: { session: BrowserSession }) {
-  const end = useMutation(endSession);
   const name = browserName(session.browser);
   return (
     <Row>
@@ -162,17 +158,15 @@ function SessionRow({ session }: { session: BrowserSession }) {
       {session.is_this_one ? (
         <Badge tt="uppercase">{t`this one`}</Badge>
       ) : (
-        <ConfirmButton
+        <ConfirmMutation
           aria-label={t`End the session of ${name} at ${session.address ?? t`unknown`}`}
-          loading={end.isPending}
-          onConfirm={() => end.mutate(session.id)}
-          question={{
-            title: t`End this session?`,
-            body: t`${name} at ${session.address ?? t`an unknown address`} is logged out at once.`,
-            yes: t`End it`,
-          }}
+          title={t`End this session?`}
+          body={t`${name} at ${session.address ?? t`an unknown address`} is logged out at once.`}
+          yes={t`End it`}
           size="compact-xs"
-        >{t`End`}</ConfirmButton>
+          mutation={endSession}
+          variables={session.id}
+        >{t`End`}</ConfirmMutation>
       )}
     </Row>
   );

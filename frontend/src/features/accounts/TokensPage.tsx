@@ -7,7 +7,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { Token } from "@/api/types";
 import { Command } from "@/components/Command";
-import { ConfirmButton } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/ConfirmButton";
 import { ErrorNotice, Loaded, Page, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay, usePrincipal } from "@/components/session";
@@ -119,25 +119,22 @@ function End({ token: { expires_at } }: { token: Token }) {
 }
 
 function RevokeButton({ token, isOfSeveral }: { token: Token; isOfSeveral: boolean }) {
-  const revoke = useMutation(revokeToken);
   const { name, user_name } = token;
   return (
-    <ConfirmButton
+    <ConfirmMutation
       aria-label={isOfSeveral ? t`Revoke ${name} of ${user_name}` : t`Revoke ${name}`}
-      loading={revoke.isPending}
-      onConfirm={() => revoke.mutate(token.id)}
-      question={{
-        title: isOfSeveral ? t`Revoke ${name} of ${user_name}?` : t`Revoke ${name}?`,
-        body: (
-          <Trans>
-            Programs that use it are refused from then on; last use: <When at={token.last_used_at} />. This
-            cannot be undone.
-          </Trans>
-        ),
-        yes: t`Revoke`,
-      }}
+      title={isOfSeveral ? t`Revoke ${name} of ${user_name}?` : t`Revoke ${name}?`}
+      body={
+        <Trans>
+          Programs that use it are refused from then on; last use: <When at={token.last_used_at} />. This
+          cannot be undone.
+        </Trans>
+      }
+      yes={t`Revoke`}
       size="compact-xs"
-    >{t`Revoke`}</ConfirmButton>
+      mutation={revokeToken}
+      variables={token.id}
+    >{t`Revoke`}</ConfirmMutation>
   );
 }
 

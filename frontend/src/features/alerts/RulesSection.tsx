@@ -6,7 +6,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { AlertRule, Channel } from "@/api/types";
 import { AddButton } from "@/components/AddButton";
-import { ConfirmButton } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/ConfirmButton";
 import { Detail, RowButton } from "@/components/looks";
 import { Loaded, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
@@ -145,22 +145,19 @@ function MuteButton({ rule }: { rule: AlertRule }) {
 }
 
 function RemoveButton({ rule }: { rule: AlertRule }) {
-  const remove = useMutation(removeAlertRule);
   const closed =
     rule.open_alerts === 0
       ? t`It has no open alert.`
       : t`${rule.open_alerts === 1 ? t`1 open alert is` : t`${rule.open_alerts} open alerts are`} closed with it.`;
   return (
-    <ConfirmButton
+    <ConfirmMutation
       aria-label={t`Delete ${rule.name}`}
-      loading={remove.isPending}
-      onConfirm={() => remove.mutate(rule.id)}
-      question={{
-        title: t`Delete ${rule.name}?`,
-        body: t`${closed} Changes are found and shown all the same.`,
-        yes: t`Delete the rule`,
-      }}
+      title={t`Delete ${rule.name}?`}
+      body={t`${closed} Changes are found and shown all the same.`}
+      yes={t`Delete the rule`}
       size="compact-xs"
-    >{t`Delete`}</ConfirmButton>
+      mutation={removeAlertRule}
+      variables={rule.id}
+    >{t`Delete`}</ConfirmMutation>
   );
 }

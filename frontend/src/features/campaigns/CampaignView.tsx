@@ -7,7 +7,7 @@ import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Campaign, Stage } from "@/api/types";
 import { Command } from "@/components/Command";
-import { ConfirmButton } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/ConfirmButton";
 import { ButtonLink, TextLink } from "@/components/links";
 import { Detail, Hint } from "@/components/looks";
 import { OriginBadge, useOrigin } from "@/components/Origin";
@@ -201,21 +201,18 @@ function Actions({ campaign, onRepeats }: { campaign: Campaign; onRepeats: () =>
 }
 
 function CancelButton({ campaign }: { campaign: Campaign }) {
-  const cancel = useMutation(cancelCampaign);
   const mayCancel = useMay("operator", campaign.cluster_id);
   if (!mayCancel || !isOpen(campaign)) return null;
   const left = campaign.counts.active + campaign.counts.waiting;
   return (
-    <ConfirmButton
-      loading={cancel.isPending}
-      onConfirm={() => cancel.mutate(campaign.id)}
-      question={{
-        title: t`Cancel ${campaign.name}?`,
-        body: t`${left} runs have not ended: those that load now are stopped and their files removed. Results stay.`,
-        yes: t`Cancel the campaign`,
-        no: t`Let it run`,
-      }}
-    >{t`Cancel`}</ConfirmButton>
+    <ConfirmMutation
+      title={t`Cancel ${campaign.name}?`}
+      body={t`${left} runs have not ended: those that load now are stopped and their files removed. Results stay.`}
+      yes={t`Cancel the campaign`}
+      no={t`Let it run`}
+      mutation={cancelCampaign}
+      variables={campaign.id}
+    >{t`Cancel`}</ConfirmMutation>
   );
 }
 

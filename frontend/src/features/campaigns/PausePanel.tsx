@@ -99,12 +99,10 @@ function Buttons({ campaign, pause }: { campaign: Campaign; pause: Pause }) {
           disabled={!isReady}
           loading={confirm.isPending}
           onConfirm={() => confirm.mutate({ campaignId: campaign.id, found: pause.found_sha256 })}
-          question={{
-            title: t`Begin stage ${pause.ordinal}, ${pause.variant}?`,
-            body: <Question pause={pause} />,
-            yes: t`Use it and begin`,
-            no: t`Not yet`,
-          }}
+          title={t`Begin stage ${pause.ordinal}, ${pause.variant}?`}
+          body={<Question pause={pause} />}
+          yes={t`Use it and begin`}
+          no={t`Not yet`}
         >{t`Confirm`}</ConfirmButton>
       </Group>
     </>

@@ -1,11 +1,11 @@
 /** The maintenance days of one cluster: nothing starts in them, nor what could not end before. */
 
 import { t } from "@lingui/core/macro";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { Blackout } from "@/api/types";
 import { AddButton } from "@/components/AddButton";
-import { ConfirmButton } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/ConfirmButton";
 import { Hint } from "@/components/looks";
 import { Loaded, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
@@ -57,19 +57,16 @@ function BlackoutRow({ blackout }: { blackout: Blackout }) {
 }
 
 function RemoveButton({ blackout }: { blackout: Blackout }) {
-  const remove = useMutation(removeBlackout);
   if (!useMay("operator", blackout.cluster_id)) return null;
   return (
-    <ConfirmButton
+    <ConfirmMutation
       aria-label={t`Remove the blackout for ${blackout.reason}`}
-      loading={remove.isPending}
-      onConfirm={() => remove.mutate(blackout.id)}
-      question={{
-        title: t`Remove the blackout?`,
-        body: t`What waits for its end starts as soon as it can.`,
-        yes: t`Remove it`,
-      }}
+      title={t`Remove the blackout?`}
+      body={t`What waits for its end starts as soon as it can.`}
+      yes={t`Remove it`}
       size="compact-xs"
-    >{t`Remove`}</ConfirmButton>
+      mutation={removeBlackout}
+      variables={blackout.id}
+    >{t`Remove`}</ConfirmMutation>
   );
 }

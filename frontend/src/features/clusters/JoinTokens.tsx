@@ -75,15 +75,13 @@ function TokenRow({ token, nodeName, isBusy, onRevoke }: TokenRowProps) {
         aria-label={t`Revoke join token ${id}`}
         disabled={isBusy}
         onConfirm={onRevoke}
-        question={{
-          title: t`Revoke join token ${id} of ${maker}?`,
-          body: plural(uses_left, {
-            one: "It would let # more host in. Nodes that it let in stay, and so do hosts that wait; this cannot be undone.",
-            other:
-              "It would let # more hosts in. Nodes that it let in stay, and so do hosts that wait; this cannot be undone.",
-          }),
-          yes: t`Revoke`,
-        }}
+        title={t`Revoke join token ${id} of ${maker}?`}
+        body={plural(uses_left, {
+          one: "It would let # more host in. Nodes that it let in stay, and so do hosts that wait; this cannot be undone.",
+          other:
+            "It would let # more hosts in. Nodes that it let in stay, and so do hosts that wait; this cannot be undone.",
+        })}
+        yes={t`Revoke`}
         size="compact-xs"
       >{t`Revoke`}</ConfirmButton>
     </Row>

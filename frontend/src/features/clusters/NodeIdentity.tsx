@@ -7,7 +7,7 @@ import { useMutation } from "@tanstack/react-query";
 import { lazy } from "react";
 import type { Node } from "@/api/types";
 import { Command } from "@/components/Command";
-import { ConfirmButton } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/ConfirmButton";
 import { Dialog } from "@/components/Dialog";
 import { Hint } from "@/components/looks";
 import { ErrorNotice } from "@/components/Page";
@@ -68,22 +68,19 @@ export function IdentityButtons({ node }: { node: Node }) {
 }
 
 function RotateButton({ node }: { node: Node }) {
-  const rotate = useMutation(rotateNode);
   return (
-    <ConfirmButton
+    <ConfirmMutation
       color="blue"
       disabled={node.rotation_wanted_at !== null}
-      loading={rotate.isPending}
-      onConfirm={() => rotate.mutate(node.id)}
-      question={{
-        title: t`Give ${node.name} new credentials?`,
-        body: t`With its next beat it gets a new token and a new Redis password. The old ones stay good until it keeps the new, then they are void. Runs go on.`,
-        yes: t`Rotate`,
-        no: t`Keep them`,
-      }}
+      title={t`Give ${node.name} new credentials?`}
+      body={t`With its next beat it gets a new token and a new Redis password. The old ones stay good until it keeps the new, then they are void. Runs go on.`}
+      yes={t`Rotate`}
+      no={t`Keep them`}
       size="xs"
       variant="default"
-    >{t`Rotate`}</ConfirmButton>
+      mutation={rotateNode}
+      variables={node.id}
+    >{t`Rotate`}</ConfirmMutation>
   );
 }
 

@@ -168,11 +168,9 @@ function RetireButton({ node }: { node: Node }) {
       onConfirm={() =>
         retire.mutate(node.id, { onSuccess: () => void navigate({ to: "/clusters/$clusterId", params }) })
       }
-      question={{
-        title: t`Retire ${node.name}?`,
-        body: t`Its agent is shut out and it gets no more runs. What it measured stays.`,
-        yes: t`Retire`,
-      }}
+      title={t`Retire ${node.name}?`}
+      body={t`Its agent is shut out and it gets no more runs. What it measured stays.`}
+      yes={t`Retire`}
       size="xs"
     >{t`Retire`}</ConfirmButton>
   );

@@ -65,12 +65,10 @@ function Waiting({ clusterId, pending }: { clusterId: number; pending: readonly 
           <ConfirmButton
             disabled={count === 0 || decide.isPending}
             onConfirm={() => say(false)}
-            question={{
-              title: plural(count, { one: "Refuse # host?", other: "Refuse # hosts?" }),
-              body: t`${names}: what was enrolled never opens anything; to come again takes another join token.`,
-              yes: t`Refuse`,
-              no: t`Let them wait`,
-            }}
+            title={plural(count, { one: "Refuse # host?", other: "Refuse # hosts?" })}
+            body={t`${names}: what was enrolled never opens anything; to come again takes another join token.`}
+            yes={t`Refuse`}
+            no={t`Let them wait`}
             size="xs"
           >
             {count === 0 ? t`Refuse` : t`Refuse ${count}`}

@@ -6,7 +6,7 @@ import { useMutation, useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { Channel } from "@/api/types";
 import { AddButton } from "@/components/AddButton";
-import { ConfirmButton } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/ConfirmButton";
 import { RowButton } from "@/components/looks";
 import { ErrorNotice, Loaded, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
@@ -116,24 +116,21 @@ function ChannelRow({ channel, onOpen }: { channel: Channel; onOpen: (open: Open
 }
 
 function ChangeButtons({ channel, onOpen }: { channel: Channel; onOpen: (open: Open) => void }) {
-  const remove = useMutation(removeChannel);
   return (
     <>
       <RowButton
         aria-label={t`Change ${channel.name}`}
         onClick={() => onOpen({ what: "change", channelId: channel.id })}
       >{t`Change`}</RowButton>
-      <ConfirmButton
+      <ConfirmMutation
         aria-label={t`Delete ${channel.name}`}
-        loading={remove.isPending}
-        onConfirm={() => remove.mutate(channel.id)}
-        question={{
-          title: t`Delete ${channel.name}?`,
-          body: t`What it was told is forgotten, and its secrets. It stays while alert rules send to it.`,
-          yes: t`Delete the channel`,
-        }}
+        title={t`Delete ${channel.name}?`}
+        body={t`What it was told is forgotten, and its secrets. It stays while alert rules send to it.`}
+        yes={t`Delete the channel`}
         size="compact-xs"
-      >{t`Delete`}</ConfirmButton>
+        mutation={removeChannel}
+        variables={channel.id}
+      >{t`Delete`}</ConfirmMutation>
     </>
   );
 }

@@ -6,7 +6,7 @@ import { Alert, Button, DataList, SimpleGrid, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { RunDetail } from "@/api/types";
-import { ConfirmButton } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/ConfirmButton";
 import { Definition } from "@/components/Definition";
 import { cautionsOf } from "@/components/flagWords";
 import { CampaignLink } from "@/components/links";
@@ -155,7 +155,6 @@ function OptionList({ run }: { run: RunDetail }) {
 }
 
 function Actions({ run }: { run: RunDetail }) {
-  const cancel = useMutation(cancelRun);
   const retry = useMutation(retryRun);
   const mayOperate = useMay("operator", run.cluster_id);
   const mayRun = useMayRun(run.cluster_id);
@@ -165,16 +164,14 @@ function Actions({ run }: { run: RunDetail }) {
   return (
     <>
       {canCancel && (
-        <ConfirmButton
-          loading={cancel.isPending}
-          onConfirm={() => cancel.mutate(run.id)}
-          question={{
-            title: t`Cancel run ${run.id}?`,
-            body: t`A load that runs is stopped and its files are removed.`,
-            yes: t`Cancel the run`,
-            no: t`Let it run`,
-          }}
-        >{t`Cancel`}</ConfirmButton>
+        <ConfirmMutation
+          title={t`Cancel run ${run.id}?`}
+          body={t`A load that runs is stopped and its files are removed.`}
+          yes={t`Cancel the run`}
+          no={t`Let it run`}
+          mutation={cancelRun}
+          variables={run.id}
+        >{t`Cancel`}</ConfirmMutation>
       )}
       {canRetry && (
         <Button

@@ -2,11 +2,11 @@
 
 import { t } from "@lingui/core/macro";
 import { Group, Stack, Text } from "@mantine/core";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { lazy, Suspense, useState } from "react";
 import type { Target } from "@/api/types";
 import { AddButton } from "@/components/AddButton";
-import { ConfirmButton } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/ConfirmButton";
 import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { TargetLink } from "@/components/links";
@@ -106,19 +106,16 @@ function TargetRow({ target }: { target: Target }) {
 }
 
 function RetireButton({ target }: { target: Target }) {
-  const retire = useMutation(retireTarget);
   if (!useMay("admin", target.cluster_id)) return null;
   return (
-    <ConfirmButton
+    <ConfirmMutation
       aria-label={t`Retire ${target.name}`}
-      loading={retire.isPending}
-      onConfirm={() => retire.mutate(target.id)}
-      question={{
-        title: t`Retire ${target.name}?`,
-        body: t`It gets no more runs. What was measured on it stays.`,
-        yes: "Retire",
-      }}
+      title={t`Retire ${target.name}?`}
+      body={t`It gets no more runs. What was measured on it stays.`}
+      yes={"Retire"}
       size="compact-xs"
-    >{t`Retire`}</ConfirmButton>
+      mutation={retireTarget}
+      variables={target.id}
+    >{t`Retire`}</ConfirmMutation>
   );
 }

@@ -142,11 +142,9 @@ function DiscardButton({ onDiscard }: { onDiscard: () => void }) {
   return (
     <ConfirmButton
       onConfirm={onDiscard}
-      question={{
-        title: t`Discard the draft?`,
-        body: t`What you entered is kept in this tab until you submit it. Discarded, the form starts anew.`,
-        yes: t`Discard it`,
-      }}
+      title={t`Discard the draft?`}
+      body={t`What you entered is kept in this tab until you submit it. Discarded, the form starts anew.`}
+      yes={t`Discard it`}
       size="xs"
     >{t`Discard draft`}</ConfirmButton>
   );

@@ -5,7 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ListedSchedule } from "@/api/types";
-import { ConfirmButton } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/ConfirmButton";
 import { ButtonLink, CampaignLink, TextLink } from "@/components/links";
 import { Detail } from "@/components/looks";
 import { RowOriginBadge, SampleNote } from "@/components/Origin";
@@ -164,18 +164,15 @@ function Actions({ schedule }: { schedule: ListedSchedule }) {
 }
 
 function RemoveButton({ schedule }: { schedule: ListedSchedule }) {
-  const remove = useMutation(removeSchedule);
   return (
-    <ConfirmButton
+    <ConfirmMutation
       aria-label={t`Delete ${schedule.name}`}
-      loading={remove.isPending}
-      onConfirm={() => remove.mutate(schedule.id)}
-      question={{
-        title: t`Delete ${schedule.name}?`,
-        body: t`It submits nothing any more. The campaigns that it made stay, and those that run or wait go on.`,
-        yes: t`Delete the schedule`,
-      }}
+      title={t`Delete ${schedule.name}?`}
+      body={t`It submits nothing any more. The campaigns that it made stay, and those that run or wait go on.`}
+      yes={t`Delete the schedule`}
       size="compact-xs"
-    >{t`Delete`}</ConfirmButton>
+      mutation={removeSchedule}
+      variables={schedule.id}
+    >{t`Delete`}</ConfirmMutation>
   );
 }

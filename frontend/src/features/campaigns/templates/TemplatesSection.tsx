@@ -5,7 +5,7 @@ import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { CampaignPlan, ListedTemplate } from "@/api/types";
-import { ConfirmButton } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/ConfirmButton";
 import { ButtonLink } from "@/components/links";
 import { Detail, Hint } from "@/components/looks";
 import { ErrorNotice, Loaded, Section } from "@/components/Page";
@@ -94,7 +94,6 @@ function UseLink({
 }
 
 function ManagedRow({ template }: { template: ListedTemplate }) {
-  const remove = useMutation(removeTemplate);
   return (
     <Row>
       <RenameForm key={template.name} template={template} />
@@ -102,17 +101,15 @@ function ManagedRow({ template }: { template: ListedTemplate }) {
         <When at={template.changed_at} />
         <Detail>{template.owner ?? t`by nobody who is still here`}</Detail>
       </td>
-      <ConfirmButton
+      <ConfirmMutation
         aria-label={t`Delete template ${template.name}`}
-        loading={remove.isPending}
-        onConfirm={() => remove.mutate(template.id)}
-        question={{
-          title: t`Delete template ${template.name}?`,
-          body: t`Campaigns and schedules that began with it stay as they are.`,
-          yes: t`Delete the template`,
-        }}
+        title={t`Delete template ${template.name}?`}
+        body={t`Campaigns and schedules that began with it stay as they are.`}
+        yes={t`Delete the template`}
         size="compact-xs"
-      >{t`Delete`}</ConfirmButton>
+        mutation={removeTemplate}
+        variables={template.id}
+      >{t`Delete`}</ConfirmMutation>
     </Row>
   );
 }
