@@ -21,6 +21,11 @@ export function OriginProvider({ clusters, children }: OriginProviderProps) {
   return <OriginContext value={origins}>{children}</OriginContext>;
 }
 
+/** Every cluster that the reader may see. */
+export function useClusters(): Cluster[] {
+  return [...useContext(OriginContext).values()];
+}
+
 /** Own where nothing else is known. */
 export function useOrigin(clusterId: number | null | undefined): Origin {
   return useContext(OriginContext).get(clusterId ?? 0)?.origin ?? "own";
@@ -39,8 +44,6 @@ export function OriginBadge({ clusterId }: { clusterId: number }) {
         style={{ cursor: "pointer" }}
         title={t`Others measured it and published it. Leads to the source.`}
         to="/published"
-        tt="none"
-        variant="light"
       >{t`published`}</BadgeLink>
     );
   return <SampleBadge />;

@@ -3,17 +3,17 @@
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { AlertRule, Channel, Cluster } from "@/api/types";
+import { useClusters } from "@/components/Origin";
 import { hasRole, useMaySomewhere, usePrincipal } from "@/components/session";
 import { RuleForm } from "@/features/alerts/RuleForm";
 import { RulesSection } from "@/features/alerts/RulesSection";
-import { clustersQuery } from "@/features/clusters/queries";
 import { channelsQuery } from "@/features/notifications/queries";
 import { targetsQuery } from "@/features/targets/queries";
 import { workloadsQuery } from "@/features/workloads/queries";
 
 export function AlertRules() {
   const principal = usePrincipal();
-  const { data: clusters = [] } = useQuery(clustersQuery);
+  const clusters = useClusters();
   const own = clusters.filter(
     ({ id, origin }) => origin !== "published" && hasRole(principal, "operator", id),
   );

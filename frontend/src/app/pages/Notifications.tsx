@@ -1,14 +1,13 @@
 /** The settings' section of notifications, with the clusters that a channel may tell of. */
 
 import { t } from "@lingui/core/macro";
-import { useQuery } from "@tanstack/react-query";
+import { useClusters } from "@/components/Origin";
 import { hasRole, usePrincipal } from "@/components/session";
-import { clustersQuery } from "@/features/clusters/queries";
 import { NotificationsSection } from "@/features/notifications/NotificationsSection";
 
 export default function Notifications() {
   const principal = usePrincipal();
-  const { data: clusters = [] } = useQuery(clustersQuery);
+  const clusters = useClusters();
   const scopes = clusters
     .filter(({ id, origin }) => origin !== "published" && hasRole(principal, "admin", id))
     .map(({ id, name }) => ({ value: String(id), label: name }));

@@ -9,11 +9,11 @@ import { useMemo } from "react";
 import type { Campaign, PublishedSource } from "@/api/types";
 import { Command } from "@/components/Command";
 import { ButtonLink } from "@/components/links";
+import { useClusters } from "@/components/Origin";
 import { Loaded, Page, Section } from "@/components/Page";
 import type { FigureView } from "@/features/campaigns/figure/choice";
 import { FigureSection } from "@/features/campaigns/figure/FigureSection";
 import { campaignQuery } from "@/features/campaigns/queries";
-import { clustersQuery } from "@/features/clusters/queries";
 import { publishedSourcesQuery } from "@/features/published/queries";
 import { Cited, ClaimSection, SourcesTable } from "@/features/published/SourcesTable";
 import { optionOf, PICKER, useKnown } from "./ComparedCampaigns";
@@ -152,8 +152,11 @@ interface OwnCampaignProps {
 
 function OwnCampaign({ own, onChoose }: OwnCampaignProps) {
   const known = useKnown(own === undefined ? [] : [own]);
-  const { data: clusters = [] } = useQuery(clustersQuery);
-  const published = new Set(clusters.filter(({ origin }) => origin === "published").map(({ id }) => id));
+  const published = new Set(
+    useClusters()
+      .filter(({ origin }) => origin === "published")
+      .map(({ id }) => id),
+  );
   return (
     <Select
       {...PICKER}

@@ -59,7 +59,7 @@ export const people = createRoute({
   getParentRoute: () => shell,
   path: "settings/people",
   beforeLoad: requireLogin,
-  component: lazyRouteComponent(() => import("../pages/PeopleRoute")),
+  component: lazyRouteComponent(() => import("@/features/accounts/PeoplePage"), "PeoplePage"),
 });
 
 export const tokens = createRoute({

@@ -5,20 +5,20 @@ import { Button, Group, Stack } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ChoiceFilter, DayFilter, TextFilter } from "@/components/filters";
 import { Icon } from "@/components/Icon";
+import { useClusters } from "@/components/Origin";
 import { Loaded, Page, Section, ShowMore } from "@/components/Page";
 import { AuditTable } from "./AuditTable";
 import { type AuditView, exportAddress, listAddress } from "./audit";
 import { auditQuery } from "./queries";
-import { type NamedCluster, placeName } from "./roles";
+import { placeName } from "./roles";
 import { SettingsTabs } from "./SettingsTabs";
 
 interface AuditPageProps {
   readonly view: AuditView;
-  readonly clusters: readonly NamedCluster[];
   readonly onView: (change: AuditView) => void;
 }
 
-export function AuditPage({ view, clusters, onView }: AuditPageProps) {
+export function AuditPage({ view, onView }: AuditPageProps) {
   const entries = useInfiniteQuery(auditQuery(view));
   return (
     <Page title={t`Audit`} trail={t`Settings`}>
@@ -29,9 +29,9 @@ export function AuditPage({ view, clusters, onView }: AuditPageProps) {
         title={t`Changes`}
       >
         <Stack>
-          <AuditFilters clusters={clusters} onView={onView} view={view} />
+          <AuditFilters onView={onView} view={view} />
           <Loaded empty={t`Nothing was done that the filters let through.`} lines={8} query={entries}>
-            {(rows) => <AuditTable clusters={clusters} entries={rows} path={listAddress(view)} />}
+            {(rows) => <AuditTable entries={rows} path={listAddress(view)} />}
           </Loaded>
           <ShowMore query={entries} />
         </Stack>
@@ -61,12 +61,6 @@ function Exports({ view }: { view: AuditView }) {
   );
 }
 
-interface AuditFiltersProps {
-  readonly view: AuditView;
-  readonly clusters: readonly NamedCluster[];
-  readonly onView: (change: AuditView) => void;
-}
-
 const SUBJECTS = [
   ...["alert", "alert_rule", "blackout", "campaign", "channel", "cluster", "event", "join_token", "node"],
   ...["run", "schedule", "series", "server", "target", "template", "token", "user", "view"],
@@ -75,7 +69,8 @@ const SUBJECTS = [
 /** A name of the API, in no language. */
 const AN_ACTION = "target_changed";
 
-function AuditFilters({ view, clusters, onView }: AuditFiltersProps) {
+function AuditFilters({ view, onView }: AuditPageProps) {
+  const clusters = useClusters();
   const { cluster } = view;
   const isKnown = cluster === undefined || clusters.some(({ id }) => id === cluster);
   const shownClusters = isKnown
@@ -130,7 +125,7 @@ function cleared(view: AuditView): AuditView {
   return Object.fromEntries(Object.keys(view).map((name) => [name, undefined]));
 }
 
-function SubjectFilter({ view, onView }: Pick<AuditFiltersProps, "view" | "onView">) {
+function SubjectFilter({ view, onView }: AuditPageProps) {
   const kinds = view.kind === undefined || SUBJECTS.includes(view.kind) ? SUBJECTS : [view.kind, ...SUBJECTS];
   return (
     <>

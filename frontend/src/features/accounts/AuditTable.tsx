@@ -7,21 +7,21 @@ import { useState } from "react";
 import type { AuditEntry } from "@/api/types";
 import { TextLink } from "@/components/links";
 import { RowButton } from "@/components/looks";
+import { useClusters } from "@/components/Origin";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/values";
 import { actionWords, auditTable, differences, subjectName } from "./audit";
-import { type NamedCluster, placeName } from "./roles";
+import { placeName } from "./roles";
 
 interface AuditTableProps {
   readonly entries: readonly AuditEntry[];
-  readonly clusters: readonly NamedCluster[];
   /** The request behind the list. */
   readonly path: string;
 }
 
 const HEAD = [t`When`, t`Who`, t`Did`, t`To`, t`Cluster`, t`From`, ""];
 
-export function AuditTable({ entries, clusters, path }: AuditTableProps) {
+export function AuditTable({ entries, path }: AuditTableProps) {
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
   function toggle(id: number): void {
     const next = new Set(open);
@@ -32,7 +32,6 @@ export function AuditTable({ entries, clusters, path }: AuditTableProps) {
     <ScrollTable exported={{ path, table: () => auditTable(entries) }} head={HEAD} label={t`Audit`}>
       {entries.map((entry) => (
         <EntryRows
-          clusters={clusters}
           entry={entry}
           isOpen={open.has(entry.id)}
           key={entry.id}
@@ -45,12 +44,12 @@ export function AuditTable({ entries, clusters, path }: AuditTableProps) {
 
 interface EntryRowsProps {
   readonly entry: AuditEntry;
-  readonly clusters: readonly NamedCluster[];
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }
 
-function EntryRows({ entry, clusters, isOpen, onToggle }: EntryRowsProps) {
+function EntryRows({ entry, isOpen, onToggle }: EntryRowsProps) {
+  const clusters = useClusters();
   const { id, action, subject_kind, principal_name, cluster_id } = entry;
   const hasMore = entry.before !== null || entry.after !== null;
   return (

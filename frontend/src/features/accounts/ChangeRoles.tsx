@@ -9,15 +9,13 @@ import { Dialog } from "@/components/Dialog";
 import { ErrorNotice } from "@/components/Page";
 import { changeRoles } from "./queries";
 import { RoleFields } from "./RoleFields";
-import type { NamedCluster } from "./roles";
 
 interface ChangeRolesProps {
   readonly user: User;
-  readonly clusters: readonly NamedCluster[];
   readonly onClose: () => void;
 }
 
-export default function ChangeRoles({ user, clusters, onClose }: ChangeRolesProps) {
+export default function ChangeRoles({ user, onClose }: ChangeRolesProps) {
   const change = useMutation(changeRoles);
   const [roles, setRoles] = useState(user.roles);
   const body = { roles, disabled: user.disabled_at !== null };
@@ -25,7 +23,7 @@ export default function ChangeRoles({ user, clusters, onClose }: ChangeRolesProp
     <Dialog onClose={onClose} size="lg" title={t`Roles of ${user.name}`}>
       <Stack>
         {change.error && <ErrorNotice error={change.error} />}
-        <RoleFields clusters={clusters} onRoles={setRoles} roles={roles} />
+        <RoleFields onRoles={setRoles} roles={roles} />
         <Group justify="flex-end">
           <Button onClick={onClose} variant="default">{t`Leave them`}</Button>
           <Button

@@ -7,14 +7,13 @@ import { type FormEvent, useState } from "react";
 import { ErrorNotice } from "@/components/Page";
 import { createUser } from "./queries";
 import { RoleFields } from "./RoleFields";
-import type { Grant, NamedCluster } from "./roles";
+import type { Grant } from "./roles";
 
 interface NewPersonProps {
-  readonly clusters: readonly NamedCluster[];
   readonly onAdded: (userId: number, name: string) => void;
 }
 
-export default function NewPerson({ clusters, onAdded }: NewPersonProps) {
+export default function NewPerson({ onAdded }: NewPersonProps) {
   const create = useMutation(createUser);
   const [roles, setRoles] = useState<Grant[]>([{ cluster_id: null, role: "viewer" }]);
   function submit(event: FormEvent<HTMLFormElement>): void {
@@ -33,7 +32,7 @@ export default function NewPerson({ clusters, onAdded }: NewPersonProps) {
           name="name"
           required
         />
-        <RoleFields clusters={clusters} onRoles={setRoles} roles={roles} />
+        <RoleFields onRoles={setRoles} roles={roles} />
         <Button
           loading={create.isPending}
           type="submit"

@@ -8,19 +8,20 @@ import type { User } from "@/api/types";
 import { AddButton } from "@/components/AddButton";
 import { ConfirmButton } from "@/components/ConfirmButton";
 import { Hint, RowButton } from "@/components/looks";
+import { useClusters } from "@/components/Origin";
 import { ErrorNotice, Loaded, Page, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { usePrincipal } from "@/components/session";
 import { When } from "@/components/values";
 import { whatFollows } from "./leaving";
 import { makeLink, setDisabled, usersQuery } from "./queries";
-import { type NamedCluster, rolesInWords } from "./roles";
+import { rolesInWords } from "./roles";
 import { SettingsTabs } from "./SettingsTabs";
 
 const NewPerson = lazy(() => import("./NewPerson"));
 const SignInLink = lazy(() => import("./SignInLink"));
 
-export function PeoplePage({ clusters }: { clusters: readonly NamedCluster[] }) {
+export function PeoplePage() {
   const users = useQuery(usersQuery);
   const link = useMutation(makeLink);
   const { id: ownId } = usePrincipal();
@@ -47,7 +48,6 @@ export function PeoplePage({ clusters }: { clusters: readonly NamedCluster[] }) 
               >
                 {rows.map((user) => (
                   <PersonRow
-                    clusters={clusters}
                     isLinking={link.isPending && link.variables === user.id}
                     isSelf={user.id === ownId}
                     key={user.id}
@@ -62,7 +62,6 @@ export function PeoplePage({ clusters }: { clusters: readonly NamedCluster[] }) 
           <Suspense>
             {isAdding && (
               <NewPerson
-                clusters={clusters}
                 onAdded={(userId, name) => {
                   setIsAdding(false);
                   invite(userId, name);
@@ -83,20 +82,19 @@ const ChangeRoles = lazy(() => import("./ChangeRoles"));
 
 interface PersonRowProps {
   readonly user: User;
-  readonly clusters: readonly NamedCluster[];
   readonly isSelf: boolean;
   /** A sign-in link for them is being made. */
   readonly isLinking: boolean;
   readonly onLink: (userId: number, name: string) => void;
 }
 
-function PersonRow({ user, clusters, isSelf, isLinking, onLink }: PersonRowProps) {
+function PersonRow({ user, isSelf, isLinking, onLink }: PersonRowProps) {
   return (
     <Row>
       <td>
         {user.name} {user.disabled_at !== null && <Badge color="gray" tt="uppercase">{t`disabled`}</Badge>}
       </td>
-      {rolesInWords(user.roles, clusters)}
+      {rolesInWords(user.roles, useClusters())}
       <When at={user.last_seen_at} />
       {user.session_count}
       {user.token_count}
@@ -104,13 +102,13 @@ function PersonRow({ user, clusters, isSelf, isLinking, onLink }: PersonRowProps
       {isSelf ? (
         <Hint component="span">{t`you`}</Hint>
       ) : (
-        <PersonActions clusters={clusters} isLinking={isLinking} onLink={onLink} user={user} />
+        <PersonActions isLinking={isLinking} onLink={onLink} user={user} />
       )}
     </Row>
   );
 }
 
-function PersonActions({ user, clusters, isLinking, onLink }: Omit<PersonRowProps, "isSelf">) {
+function PersonActions({ user, isLinking, onLink }: Omit<PersonRowProps, "isSelf">) {
   const [isChanging, setIsChanging] = useState(false);
   const change = useMutation(setDisabled);
   const { id, name, roles } = user;
@@ -147,9 +145,7 @@ function PersonActions({ user, clusters, isLinking, onLink }: Omit<PersonRowProp
           >{t`Disable`}</ConfirmButton>
         </>
       )}
-      <Suspense>
-        {isChanging && <ChangeRoles clusters={clusters} onClose={() => setIsChanging(false)} user={user} />}
-      </Suspense>
+      <Suspense>{isChanging && <ChangeRoles onClose={() => setIsChanging(false)} user={user} />}</Suspense>
     </Group>
   );
 }

@@ -2,15 +2,15 @@
 
 import { t } from "@lingui/core/macro";
 import { NativeSelect, SimpleGrid } from "@mantine/core";
-import { type Grant, type NamedCluster, ROLES, type Role, withRole } from "./roles";
+import { useClusters } from "@/components/Origin";
+import { type Grant, ROLES, type Role, withRole } from "./roles";
 
 interface RoleFieldsProps {
-  readonly clusters: readonly NamedCluster[];
   readonly roles: readonly Grant[];
   readonly onRoles: (roles: Grant[]) => void;
 }
 
-export function RoleFields({ clusters, roles, onRoles }: RoleFieldsProps) {
+export function RoleFields({ roles, onRoles }: RoleFieldsProps) {
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
       <RoleSelect
@@ -18,7 +18,7 @@ export function RoleFields({ clusters, roles, onRoles }: RoleFieldsProps) {
         onRole={(role) => onRoles(withRole(roles, null, role))}
         value={roleIn(roles, null)}
       />
-      {clusters.map(({ id, name }) => (
+      {useClusters().map(({ id, name }) => (
         <RoleSelect
           key={id}
           label={t`In ${name}`}

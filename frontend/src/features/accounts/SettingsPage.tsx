@@ -8,29 +8,25 @@ import type { FormEvent, ReactNode } from "react";
 import type { BrowserSession } from "@/api/types";
 import { ConfirmMutation } from "@/components/ConfirmButton";
 import { Detail, Hint } from "@/components/looks";
+import { useClusters } from "@/components/Origin";
 import { ErrorNotice, Loaded, Page, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { usePrincipal } from "@/components/session";
 import { When } from "@/components/values";
 import { browserName } from "./browserName";
 import { changePassword, endOtherSessions, endSession, logOut, sessionsQuery } from "./queries";
-import { type NamedCluster, rolesInWords } from "./roles";
+import { rolesInWords } from "./roles";
 import { SettingsTabs } from "./SettingsTabs";
 
 const SHORTEST_PASSWORD = 12;
 
-interface SettingsPageProps {
-  readonly clusters: readonly NamedCluster[];
-  /** What of the clusters is set here, too. */
-  readonly children: ReactNode;
-}
-
-export function SettingsPage({ clusters, children }: SettingsPageProps) {
+/** The children are what is set of the clusters. */
+export function SettingsPage({ children }: { children: ReactNode }) {
   const { name, roles } = usePrincipal();
   return (
     <Page actions={<LogOutButton />} title={t`Settings`} trail={t`Logged in as ${name}`}>
       <SettingsTabs />
-      <Hint>{t`Your roles: ${rolesInWords(roles, clusters)}.`}</Hint>
+      <Hint>{t`Your roles: ${rolesInWords(roles, useClusters())}.`}</Hint>
       {children}
       <SessionsSection />
       <Section description={t`With a password you can log in without a one-time link.`} title={t`Password`}>

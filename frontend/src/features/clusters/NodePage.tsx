@@ -12,6 +12,7 @@ import { Definition } from "@/components/Definition";
 import { DrainButton } from "@/components/drain/DrainButton";
 import { DrainNote } from "@/components/drain/DrainNote";
 import { Hint } from "@/components/looks";
+import { useClusters } from "@/components/Origin";
 import { LoadedPage, Page, Section } from "@/components/Page";
 import { PlaceTrail } from "@/components/PlaceTrail";
 import { FactsTable, Row, ScrollTable } from "@/components/ScrollTable";
@@ -24,7 +25,7 @@ import { describeNode } from "./facts";
 import { NodeActivity } from "./NodeActivity";
 import { NodeDecisionButtons } from "./NodeDecisionButtons";
 import { ClockOffset, CredentialsAge, IdentityButtons } from "./NodeIdentity";
-import { clustersQuery, nodeQuery, retireNode } from "./queries";
+import { nodeQuery, retireNode } from "./queries";
 
 interface NodePageProps {
   readonly nodeId: number;
@@ -76,8 +77,7 @@ export function NodePage({ nodeId, targets, runs, history }: NodePageProps) {
 const REPORTS_STUCK = 3;
 
 function Stuck({ node }: { node: Node }) {
-  const clusters = useQuery(clustersQuery);
-  const launcher = clusters.data?.find((cluster) => cluster.id === node.cluster_id)?.launcher ?? "direct";
+  const launcher = useClusters().find(({ id }) => id === node.cluster_id)?.launcher ?? "direct";
   const reports = (node.wire_version ?? 0) >= REPORTS_STUCK && launcher === "direct";
   return (
     <StuckNote loads={node.stuck}>

@@ -1,27 +1,23 @@
 /** Builds a campaign: nodes x targets x workloads x options x repeats, with what it comes to at its side. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Grid, Stack, TextInput } from "@mantine/core";
+import { Grid, Stack, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { useState } from "react";
+import { useQuery } from "@tanstack/react-query";
 import { ApiError } from "@/api/errors";
 import type { Campaign, CampaignPlan, Node, Target, Workload } from "@/api/types";
 import { ConfirmButton } from "@/components/ConfirmButton";
-import { ErrorNotice, Section } from "@/components/Page";
-import { useMay } from "@/components/session";
-import { randomKey } from "@/lib/keys";
-import { previewQuery, submitCampaign } from "../queries";
+import { Section } from "@/components/Page";
+import { previewQuery } from "../queries";
 import { SaveTemplate, TemplatesSection } from "../templates/TemplatesSection";
 import { ConditionsSection } from "./ConditionsSection";
-import { calendarOf, type Repeat, type StoredSchedule } from "./calendar";
+import type { StoredSchedule } from "./calendar";
 import { type Draft, draftOf, EMPTY_DRAFT, emptyDraft, missingParts, planOf, refusedOption } from "./draft";
-import { ExportSection } from "./ExportSection";
 import { useKeptDraft } from "./keptDraft";
 import { PlacesSection } from "./PlacesSection";
 import { PreviewPanel } from "./PreviewPanel";
-import { ScheduleSubmit } from "./ScheduleSubmit";
 import { StagesSection } from "./StagesSection";
+import { Submits } from "./Submits";
 import { WhenSection } from "./WhenSection";
 import { WorkloadsSection } from "./WorkloadsSection";
 
@@ -89,41 +85,6 @@ export function CampaignBuilder({ cluster, original, draftKey, ...props }: Campa
   );
 }
 
-interface SubmitsProps extends Pick<CampaignBuilderProps, "schedule" | "onSubmitted" | "onScheduled"> {
-  readonly clusterId: number;
-  readonly plan: CampaignPlan | undefined;
-  readonly repeat: Repeat;
-  readonly forget: () => void;
-}
-
-/** The button for now, or that for a calendar. */
-function Submits({ clusterId, plan, repeat, forget, ...props }: SubmitsProps) {
-  function done(tell: () => void): void {
-    forget();
-    tell();
-  }
-  if (repeat.when === "now")
-    return (
-      <SubmitSection
-        clusterId={clusterId}
-        onSubmitted={(campaign) => done(() => props.onSubmitted(campaign))}
-        plan={plan}
-      />
-    );
-  const calendar = calendarOf(repeat);
-  return (
-    <ScheduleSubmit
-      body={
-        plan &&
-        calendar && { name: props.schedule?.name ?? plan.name, ...calendar, missed: repeat.missed, plan }
-      }
-      clusterId={clusterId}
-      onSaved={() => done(props.onScheduled)}
-      scheduleId={props.schedule?.id}
-    />
-  );
-}
-
 function NameSection({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => void }) {
   return (
     <Section title={t`Name`}>
@@ -164,40 +125,4 @@ function emptyPlan(): CampaignPlan {
 function refusalOf(error: Error | null) {
   const found = error instanceof ApiError ? refusedOption(error.field) : null;
   return found && error ? { ...found, message: error.message } : null;
-}
-
-interface SubmitSectionProps {
-  readonly clusterId: number;
-  readonly plan: CampaignPlan | undefined;
-  readonly onSubmitted: (campaign: Campaign) => void;
-}
-
-function SubmitSection({ clusterId, plan, onSubmitted }: SubmitSectionProps) {
-  const submit = useMutation(submitCampaign);
-  const idempotencyKey = useKeyOf(plan);
-  const maySubmit = useMay("operator", clusterId);
-  return (
-    <>
-      {submit.error && <ErrorNotice error={submit.error} />}
-      <Button
-        disabled={!plan || !maySubmit}
-        loading={submit.isPending}
-        onClick={() => plan && submit.mutate({ plan, idempotencyKey }, { onSuccess: onSubmitted })}
-        size="md"
-      >
-        {maySubmit ? t`Submit campaign` : t`Only an operator can submit`}
-      </Button>
-      {plan && <ExportSection idempotencyKey={idempotencyKey} plan={plan} />}
-    </>
-  );
-}
-
-/** A key that stays with one plan, so that a second click or a retry cannot make a second campaign. */
-function useKeyOf(plan: CampaignPlan | undefined): string {
-  const text = JSON.stringify(plan ?? null);
-  const [kept, setKept] = useState({ text, key: randomKey() });
-  if (kept.text === text) return kept.key;
-  const fresh = { text, key: randomKey() };
-  setKept(fresh);
-  return fresh.key;
 }
