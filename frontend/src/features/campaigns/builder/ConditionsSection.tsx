@@ -78,7 +78,7 @@ function ExclusivitySelect({ draft, onChange }: ConditionsSectionProps) {
       data={[...EXCLUSIVITY]}
       description={t`Who else may load the same resources.`}
       label={t`Exclusivity`}
-      onChange={(chosen) => onChange({ ...draft, exclusive: valueIn(EXCLUSIVITY, chosen, "node") })}
+      onChange={(exclusive) => exclusive && onChange({ ...draft, exclusive })}
       value={draft.exclusive}
     />
   );
@@ -91,7 +91,7 @@ function CacheSelect({ draft, onChange }: ConditionsSectionProps) {
       data={[...CACHE]}
       description={t`What keeps reads from the node's memory.`}
       label={t`Cache`}
-      onChange={(chosen) => onChange({ ...draft, cache: valueIn(CACHE, chosen, "drop") })}
+      onChange={(cache) => cache && onChange({ ...draft, cache })}
       value={draft.cache}
     />
   );
@@ -138,10 +138,6 @@ function CountInput({ onChange, ...input }: CountInputProps) {
   );
 }
 
-function valueIn<T extends string>(choices: readonly { value: T }[], text: string | null, otherwise: T): T {
-  return choices.find(({ value }) => value === text)?.value ?? otherwise;
-}
-
 interface QuietInputsProps {
   readonly quiet: DraftQuiet;
   readonly onChange: (quiet: DraftQuiet) => void;
@@ -155,10 +151,7 @@ function QuietInputs({ quiet, onChange }: QuietInputsProps) {
         data={POLICIES.map(({ value, label }) => ({ value, label }))}
         description={POLICIES.find(({ value }) => value === quiet.policy)?.does}
         label={t`Other load on the node`}
-        onChange={(chosen) => {
-          const policy = POLICIES.find(({ value }) => value === chosen)?.value ?? quiet.policy;
-          onChange({ ...quiet, policy });
-        }}
+        onChange={(policy) => policy && onChange({ ...quiet, policy })}
         value={quiet.policy}
       />
       {quiet.policy === "wait" && (

@@ -15,7 +15,7 @@ interface RolesInputProps {
   readonly onChange: (roles: RoleSets | undefined) => void;
 }
 
-const BETWEEN = [
+const BETWEEN: { value: Between; label: string }[] = [
   { value: "each", label: t`Within each node` },
   { value: "pairs", label: t`From one node to another` },
   { value: "each_pair", label: t`Each node to each other` },
@@ -35,7 +35,7 @@ export function RolesInput({ roles, nodes, onChange }: RolesInputProps) {
           <SegmentedControl
             aria-label={t`Sender and receiver`}
             data={BETWEEN}
-            onChange={(between) => choose(between as Between)}
+            onChange={choose}
             value={betweenOf(roles)}
           />
         </div>

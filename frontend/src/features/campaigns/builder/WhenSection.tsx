@@ -58,9 +58,7 @@ function RepeatInputs({ repeat, onChange }: RepeatInputsProps) {
       <SegmentedControl
         aria-label={t`Repeat`}
         data={[...WHEN]}
-        onChange={(chosen) =>
-          onChange({ ...repeat, when: WHEN.find(({ value }) => value === chosen)?.value ?? "now" })
-        }
+        onChange={(when) => onChange({ ...repeat, when })}
         value={repeat.when}
         w="fit-content"
       />
@@ -150,9 +148,7 @@ function LimitInputs({ repeat, onChange }: RepeatInputsProps) {
         data={[...MISSED]}
         description={t`What came while the service was down.`}
         label={t`Missed firings are`}
-        onChange={(chosen) =>
-          onChange({ ...repeat, missed: MISSED.find(({ value }) => value === chosen)?.value ?? "skip" })
-        }
+        onChange={(missed) => missed && onChange({ ...repeat, missed })}
         value={repeat.missed}
       />
     </>
