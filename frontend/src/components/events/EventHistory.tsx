@@ -1,8 +1,6 @@
 /** Lists what happened to a node or a target: only what differed, when, and the source; newest first. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
-import { Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { TrendEvent } from "@/api/types";
 import { Loaded, Section } from "@/components/Page";
@@ -23,14 +21,7 @@ export function EventHistory({ subject }: { subject: EventSubject }) {
       title={t`What changed`}
     >
       <Loaded
-        empty={
-          <Text c="dimmed">
-            <Trans>
-              Nothing is known. Each run compares its facts with those of the run before it: another kernel,
-              mount option or stripe appears here.
-            </Trans>
-          </Text>
-        }
+        empty={t`Nothing is known. Each run compares its facts with those of the run before it: another kernel, mount option or stripe appears here.`}
         query={events}
       >
         {(rows) => (

@@ -1,8 +1,7 @@
 /** The inbox of alerts: what somebody has to deal with first, everything else by its filters. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
-import { Group, Stack, Switch, Text } from "@mantine/core";
+import { Group, Stack, Switch } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { ALERT_STATES, type AlertState, OPEN_ALERT_STATES } from "@/api/states";
 import type { Alert } from "@/api/types";
@@ -39,7 +38,7 @@ export function AlertsList({ clusterId, view, onView }: AlertsListProps) {
       description={t`Changes that a rule covers, and stale series. A suspect is looked at again by runs of its own before anybody is told.`}
       title={titleOf(state, group)}
     >
-      <Loaded empty={<NoAlert view={view} />} lines={8} query={alerts}>
+      <Loaded empty={whyNone(view)} lines={8} query={alerts}>
         {(rows) => (
           <Stack>
             <AlertTable alerts={rows} isOfSeveral={clusterId === undefined} label={t`Alerts`} />
@@ -61,17 +60,9 @@ function statesOf({ state, group }: AlertsView): readonly AlertState[] | undefin
   return state === "all" ? undefined : [state];
 }
 
-function NoAlert({ view }: { view: AlertsView }) {
-  if (view.state || view.owner || view.kind || view.group)
-    return <Text c="dimmed">{t`There is no such alert.`}</Text>;
-  return (
-    <Text c="dimmed">
-      <Trans>
-        Nothing is to be dealt with. Alerts are raised by rules, which are under Settings: each names the
-        changes of which it tells.
-      </Trans>
-    </Text>
-  );
+function whyNone({ state, owner, kind, group }: AlertsView): string {
+  if (state || owner || kind || group) return t`There is no such alert.`;
+  return t`Nothing is to be dealt with. Alerts are raised by rules, which are under Settings: each names the changes of which it tells.`;
 }
 
 function Filters({ view, onView }: Pick<AlertsListProps, "view" | "onView">) {

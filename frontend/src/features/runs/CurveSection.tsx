@@ -33,7 +33,7 @@ export function CurveSection({ run, shown, onShow }: CurveSectionProps) {
   const counters = useQuery(countersQuery(run.id));
   return (
     <Section description={t`What the nodes' own counters said while the load ran.`} title={t`Curves`}>
-      <Loaded empty={<NoCurve run={run} />} query={counters}>
+      <Loaded empty={whyNoCurve(run, useOrigin(run.cluster_id))} query={counters}>
         {(names) =>
           isTooShortForCurve(run, SAMPLE_SECONDS) ? (
             <Text c="dimmed">
@@ -46,11 +46,6 @@ export function CurveSection({ run, shown, onShow }: CurveSectionProps) {
       </Loaded>
     </Section>
   );
-}
-
-function NoCurve({ run }: { run: RunDetail }) {
-  const origin = useOrigin(run.cluster_id);
-  return <Text c="dimmed">{whyNoCurve(run, origin)}</Text>;
 }
 
 function whyNoCurve({ started_at, ended_at }: RunDetail, origin: ReturnType<typeof useOrigin>): string {

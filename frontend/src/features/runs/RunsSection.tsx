@@ -1,8 +1,7 @@
 /** Runs of a campaign, filtered by state; and those that load right now. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
-import { Group, Stack, Text } from "@mantine/core";
+import { Group, Stack } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { STATES, type State } from "@/api/states";
 import type { Run, Sample } from "@/api/types";
@@ -38,14 +37,7 @@ export function RunsSection({ campaignId, state, onState }: RunsSectionProps) {
       }
       title={t`Runs`}
     >
-      <Loaded
-        empty={
-          <Text c="dimmed">
-            <Trans>No run is {state ?? t`planned`}.</Trans>
-          </Text>
-        }
-        query={runs}
-      >
+      <Loaded empty={t`No run is ${state ?? t`planned`}.`} query={runs}>
         {(rows) => (
           <Stack>
             <MeasuredRuns label={t`Runs`} runs={rows} />
@@ -93,11 +85,7 @@ export function PointRuns({ seriesId, campaignId, cellId }: PointRunsProps) {
     <Stack>
       {values.error && <ErrorNotice error={values.error} onRetry={values.refetch} />}
       <Loaded
-        empty={
-          <Text c="dimmed">
-            {runs.hasNextPage ? t`Its runs are not among these yet.` : t`Its runs are no longer there.`}
-          </Text>
-        }
+        empty={runs.hasNextPage ? t`Its runs are not among these yet.` : t`Its runs are no longer there.`}
         query={{ ...runs, data: ofCell }}
       >
         {(rows) => (

@@ -21,6 +21,8 @@ import { changesQuery } from "./queries";
 
 const HEAD = [t`Series`, t`What`, t`Since`, t`Before`, t`After`, "p", t`Events near it`];
 
+const NO_CHANGE = t`No change is known. A series is looked at after each of its points, from the fourteenth on: five against nine is the least that can show one.`;
+
 /** The part of the address that belongs to the list. */
 export interface ChangesView {
   readonly workload?: string | undefined;
@@ -52,7 +54,7 @@ export function ChangesList({ clusters, clusterId, workloads, view, onView }: Ch
       description={t`Changes of level, the newest found first. Two analyses of different numbers of points agree on each that is confirmed.`}
       title={t`Changes`}
     >
-      <Loaded empty={<NoChange isFiltered={isFiltered} />} lines={8} query={changes}>
+      <Loaded empty={isFiltered ? t`No change of these is known.` : NO_CHANGE} lines={8} query={changes}>
         {(rows) => (
           <Stack>
             <SampleNote clusterIds={rows.map(({ series }) => series.cluster_id)} />
@@ -101,18 +103,6 @@ function Filters({ workloads, view, onView }: Pick<ChangesListProps, "workloads"
         size="sm"
       />
     </Group>
-  );
-}
-
-function NoChange({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <Text c="dimmed">{t`No change of these is known.`}</Text>;
-  return (
-    <Text c="dimmed">
-      <Trans>
-        No change is known. A series is looked at after each of its points, from the fourteenth on: five
-        against nine is the least that can show one.
-      </Trans>
-    </Text>
   );
 }
 

@@ -42,11 +42,7 @@ export function TrendSection(props: TrendSectionProps) {
   const series = useQuery(seriesQuery(clusterId, workload.name));
   return (
     <Loaded
-      empty={
-        <Text c="dimmed">
-          {t`No point yet for ${workload.title}: each finished cell of a campaign makes one.`}
-        </Text>
-      }
+      empty={t`No point yet for ${workload.title}: each finished cell of a campaign makes one.`}
       lines={8}
       query={series}
     >

@@ -121,7 +121,7 @@ function MeasureFigure({ campaigns, measure, workload, view, renderPickers }: Me
   );
   return (
     <Loaded
-      empty={<Text c="dimmed">{t`No valid run has measured ${measure.title}.`}</Text>}
+      empty={t`No valid run has measured ${measure.title}.`}
       isEmpty={({ items }) => items.every(({ measurements }) => measurements.length === 0)}
       lines={8}
       query={query}
