@@ -1,28 +1,25 @@
 /** A button for what cannot be undone: it asks first. */
 
-import { Button, type ButtonProps } from "@mantine/core";
 import { type UseMutationOptions, useMutation } from "@tanstack/react-query";
-import { lazy, type ReactNode, Suspense, useState } from "react";
+import { lazy } from "react";
 import type { Question } from "./ConfirmModal";
+import { DialogButton, type DialogButtonProps } from "./DialogButton";
 
-interface ConfirmButtonProps extends ButtonProps, Question {
+interface ConfirmButtonProps extends Omit<DialogButtonProps, "dialog">, Question {
   readonly onConfirm: () => void;
-  readonly children: ReactNode;
-  readonly "aria-label"?: string;
 }
 
 const ConfirmModal = lazy(() => import("./ConfirmModal"));
 
 export function ConfirmButton({ title, body, yes, no, onConfirm, ...button }: ConfirmButtonProps) {
-  const [isAsking, setIsAsking] = useState(false);
-  const question = { title, body, yes, ...(no && { no }) };
+  const question = { title, body, yes, ...(no && { no }), onConfirm };
   return (
-    <>
-      <Button color="red" onClick={() => setIsAsking(true)} variant="outline" {...button} />
-      <Suspense>
-        {isAsking && <ConfirmModal {...question} onClose={() => setIsAsking(false)} onConfirm={onConfirm} />}
-      </Suspense>
-    </>
+    <DialogButton
+      color="red"
+      dialog={(onClose) => <ConfirmModal {...question} onClose={onClose} />}
+      variant="outline"
+      {...button}
+    />
   );
 }
 

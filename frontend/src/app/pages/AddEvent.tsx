@@ -1,10 +1,10 @@
 /** Lets an operator add an event, with the nodes and targets of its cluster to choose from. */
 
 import { t } from "@lingui/core/macro";
-import { Button } from "@mantine/core";
 import { useQueries } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { lazy } from "react";
 import type { Cluster, TrendEvent } from "@/api/types";
+import { DialogButton } from "@/components/DialogButton";
 import { useMay } from "@/components/session";
 import { nodeLinesQuery } from "@/features/clusters/queries";
 import { targetsQuery } from "@/features/targets/queries";
@@ -18,13 +18,12 @@ interface AddEventProps {
 }
 
 export function AddEvent(props: AddEventProps) {
-  const [isOpen, setIsOpen] = useState(false);
   if (!useMay("operator", props.cluster.id)) return null;
   return (
-    <>
-      <Button onClick={() => setIsOpen(true)} variant="default">{t`Add an event`}</Button>
-      {isOpen && <AddForm {...props} onClose={() => setIsOpen(false)} />}
-    </>
+    <DialogButton
+      dialog={(onClose) => <AddForm {...props} onClose={onClose} />}
+      variant="default"
+    >{t`Add an event`}</DialogButton>
   );
 }
 
@@ -35,9 +34,5 @@ function AddForm({ cluster, ...props }: AddEventProps & { readonly onClose: () =
     nodes: (nodes.data ?? []).map(({ name }) => name),
     targets: (targets.data ?? []).map(({ name }) => name),
   };
-  return (
-    <Suspense>
-      <AddEventModal place={place} {...props} />
-    </Suspense>
-  );
+  return <AddEventModal place={place} {...props} />;
 }

@@ -5,9 +5,9 @@ import { Trans } from "@lingui/react/macro";
 import { Button, SegmentedControl, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useState } from "react";
+import { lazy, useEffect } from "react";
+import { DialogButton } from "@/components/DialogButton";
 import { ButtonLink } from "@/components/links";
-import { RowButton } from "@/components/looks";
 import { Page, Section } from "@/components/Page";
 import { useMayRun, useMaySomewhere } from "@/components/session";
 import { campaignQuery } from "@/features/campaigns/queries";
@@ -150,7 +150,6 @@ interface RepeatSideProps {
 }
 
 function RepeatSide({ cell: { campaign_id, cell_id }, missing }: RepeatSideProps) {
-  const [isAsking, setIsAsking] = useState(false);
   const { data: campaign } = useQuery({
     ...campaignQuery(campaign_id),
     enabled: useMaySomewhere("operator"),
@@ -158,15 +157,11 @@ function RepeatSide({ cell: { campaign_id, cell_id }, missing }: RepeatSideProps
   const mayAdd = useMayRun(campaign?.cluster_id ?? 0);
   if (!campaign || !mayAdd) return null;
   return (
-    <>
-      <RowButton mt={4} onClick={() => setIsAsking(true)}>
-        {t`Add repeats, ${missing} missing`}
-      </RowButton>
-      <Suspense>
-        {isAsking && (
-          <AddRepeats campaign={campaign} cellIds={[cell_id]} onClose={() => setIsAsking(false)} />
-        )}
-      </Suspense>
-    </>
+    <DialogButton
+      dialog={(onClose) => <AddRepeats campaign={campaign} cellIds={[cell_id]} onClose={onClose} />}
+      mt={4}
+      size="compact-xs"
+      variant="default"
+    >{t`Add repeats, ${missing} missing`}</DialogButton>
   );
 }

@@ -3,8 +3,9 @@
 import { t } from "@lingui/core/macro";
 import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { lazy, Suspense, useState } from "react";
+import { lazy } from "react";
 import type { Drain } from "@/api/types";
+import { DialogButton } from "@/components/DialogButton";
 import { useMay } from "@/components/session";
 import { type DrainSubject, resumeSubject } from "./queries";
 
@@ -21,7 +22,6 @@ interface DrainButtonProps {
 }
 
 export function DrainButton({ subject, name, clusterId, drain, size = "xs" }: DrainButtonProps) {
-  const [isAsking, setIsAsking] = useState(false);
   const resume = useMutation(resumeSubject);
   if (!useMay("operator", clusterId)) return null;
   if (drain)
@@ -35,16 +35,11 @@ export function DrainButton({ subject, name, clusterId, drain, size = "xs" }: Dr
       >{t`Resume`}</Button>
     );
   return (
-    <>
-      <Button
-        aria-label={t`Drain ${name}`}
-        onClick={() => setIsAsking(true)}
-        size={size}
-        variant="default"
-      >{t`Drain`}</Button>
-      <Suspense>
-        {isAsking && <DrainModal name={name} onClose={() => setIsAsking(false)} subject={subject} />}
-      </Suspense>
-    </>
+    <DialogButton
+      aria-label={t`Drain ${name}`}
+      dialog={(onClose) => <DrainModal name={name} onClose={onClose} subject={subject} />}
+      size={size}
+      variant="default"
+    >{t`Drain`}</DialogButton>
   );
 }

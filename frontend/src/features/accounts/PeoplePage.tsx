@@ -7,6 +7,7 @@ import { lazy, Suspense, useState } from "react";
 import type { User } from "@/api/types";
 import { AddButton } from "@/components/AddButton";
 import { ConfirmButton } from "@/components/ConfirmButton";
+import { DialogButton } from "@/components/DialogButton";
 import { Hint, RowButton } from "@/components/looks";
 import { useClusters } from "@/components/Origin";
 import { ErrorNotice, Loaded, Page, Section } from "@/components/Page";
@@ -109,17 +110,18 @@ function PersonRow({ user, isSelf, isLinking, onLink }: PersonRowProps) {
 }
 
 function PersonActions({ user, isLinking, onLink }: Omit<PersonRowProps, "isSelf">) {
-  const [isChanging, setIsChanging] = useState(false);
   const change = useMutation(setDisabled);
   const { id, name, roles } = user;
   const isDisabled = user.disabled_at !== null;
   const disable = (disabled: boolean) => change.mutate({ userId: id, body: { roles, disabled } });
   return (
     <Group gap={6} wrap="nowrap">
-      <RowButton
+      <DialogButton
         aria-label={t`Change roles of ${name}`}
-        onClick={() => setIsChanging(true)}
-      >{t`Roles`}</RowButton>
+        dialog={(onClose) => <ChangeRoles onClose={onClose} user={user} />}
+        size="compact-xs"
+        variant="default"
+      >{t`Roles`}</DialogButton>
       {isDisabled ? (
         <RowButton
           aria-label={t`Enable ${name}`}
@@ -145,7 +147,6 @@ function PersonActions({ user, isLinking, onLink }: Omit<PersonRowProps, "isSelf
           >{t`Disable`}</ConfirmButton>
         </>
       )}
-      <Suspense>{isChanging && <ChangeRoles onClose={() => setIsChanging(false)} user={user} />}</Suspense>
     </Group>
   );
 }

@@ -1,9 +1,9 @@
 /** Let an operator call a silent node dead or free what a stuck one holds; each shows first what follows. */
 
 import { t } from "@lingui/core/macro";
-import { Button } from "@mantine/core";
-import { type ComponentType, lazy, Suspense, useState } from "react";
+import { type ComponentType, lazy } from "react";
 import type { Node } from "@/api/types";
+import { DialogButton } from "@/components/DialogButton";
 import { useMay } from "@/components/session";
 
 const DeadNodeModal = lazy(() => import("./DeadNodeModal"));
@@ -31,13 +31,10 @@ interface DecisionProps {
 
 /** A button that opens the dialog of a decision. */
 export function DecisionButton({ label, modal: Modal, node }: DecisionProps) {
-  const [isAsking, setIsAsking] = useState(false);
+  const dialog = (onClose: () => void) => <Modal node={node} onClose={onClose} />;
   return (
-    <>
-      <Button color="red" onClick={() => setIsAsking(true)} size="xs" variant="outline">
-        {label}
-      </Button>
-      <Suspense>{isAsking && <Modal node={node} onClose={() => setIsAsking(false)} />}</Suspense>
-    </>
+    <DialogButton color="red" dialog={dialog} size="xs" variant="outline">
+      {label}
+    </DialogButton>
   );
 }
