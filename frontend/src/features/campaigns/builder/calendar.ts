@@ -1,35 +1,35 @@
 /** The draft's hours and days: the window in which runs may start, and the calendar by which the plan is submitted. */
 
 import { t } from "@lingui/core/macro";
+import * as z from "zod/mini";
 import type { Calendar, CampaignPlan, Schedule } from "@/api/types";
 import { fromLocalTime, inputTime, timeZone } from "@/lib/time";
 import { durationProblem, exactSeconds, parseSeconds } from "@/lib/units";
 
 /** A number, or nothing while it is being typed anew. */
-export type Count = number | "";
+export const Count = z.union([z.number(), z.literal("")]);
+export type Count = z.infer<typeof Count>;
 
 /** Hours as `22:00`; both empty: runs may start at any hour. */
-export interface DraftWindow {
-  readonly from: string;
-  readonly until: string;
-  readonly timeZone: string;
-}
+export const DraftWindow = z.object({ from: z.string(), until: z.string(), timeZone: z.string() });
+export type DraftWindow = z.infer<typeof DraftWindow>;
 
-export interface Repeat {
+export const Repeat = z.object({
   /** Now and once, or on a calendar. */
-  readonly when: "now" | "cron" | "monthly";
-  readonly cron: string;
-  readonly place: string;
-  readonly weekday: string;
-  readonly at: string;
-  readonly timeZone: string;
-  readonly randomOffset: string;
+  when: z.enum(["now", "cron", "monthly"]),
+  cron: z.string(),
+  place: z.string(),
+  weekday: z.string(),
+  at: z.string(),
+  timeZone: z.string(),
+  randomOffset: z.string(),
   /** A local date and time, or empty. */
-  readonly endsAt: string;
+  endsAt: z.string(),
   /** Empty: no end. */
-  readonly maxFirings: Count;
-  readonly missed: Schedule["missed"];
-}
+  maxFirings: Count,
+  missed: z.enum(["skip", "run_once"]),
+});
+export type Repeat = z.infer<typeof Repeat>;
 
 /** The schedule that is changed, with the draft of its calendar; its plan may be called otherwise. */
 export interface StoredSchedule {

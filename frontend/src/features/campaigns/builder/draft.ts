@@ -1,24 +1,25 @@
 /** The plan while it is being written: what the builder holds, what is still missing, and the plan it stands for. */
 
 import { t } from "@lingui/core/macro";
+import * as z from "zod/mini";
 import type { CampaignPlan, Workload } from "@/api/types";
 import { readFields } from "@/components/schema-form/schema";
 import { type FormValue, problemsOf, toPlan } from "@/components/schema-form/values";
 import { durationProblem, exactSeconds, parseSeconds } from "@/lib/units";
 import {
   ANY_HOUR,
-  type Count,
-  type DraftWindow,
+  Count,
+  DraftWindow,
   NOW,
   planWindow,
-  type Repeat,
+  Repeat,
   repeatProblem,
   windowOf,
   windowProblem,
 } from "./calendar";
-import { type DraftStage, type NodesAtOnce, ownPart, type Places, placesOf } from "./places";
-import { type DraftQuiet, FLAGGED, planQuiet, quietOf, quietProblem } from "./quiet";
-import { hasRoleProblem, type RoleSets } from "./roles";
+import { DraftStage, NodesAtOnce, Own, ownPart, type Places, placesOf } from "./places";
+import { DraftQuiet, FLAGGED, planQuiet, quietOf, quietProblem } from "./quiet";
+import { hasRoleProblem, RoleSets } from "./roles";
 
 export interface Choice extends FormValue {
   /** Stays with the choice while others are added and removed. */
@@ -30,27 +31,41 @@ export interface Choice extends FormValue {
   readonly roles?: RoleSets | undefined;
 }
 
-export interface Draft {
-  readonly name: string;
-  readonly nodes: readonly string[];
-  readonly nodesAtOnce: NodesAtOnce;
+/** As the tab keeps it, also where an earlier release did. */
+export const KeptDraft = z.object({
+  name: z.string(),
+  nodes: z.array(z.string()),
+  nodesAtOnce: z._default(NodesAtOnce, false),
   /** Nodes that are watched in each run in which they do not load. */
-  readonly observers: readonly string[];
-  readonly targets: readonly string[];
-  readonly targetsAtOnce: boolean;
+  observers: z._default(z.array(z.string()), []),
+  targets: z.array(z.string()),
+  targetsAtOnce: z.boolean(),
+  choices: z.array(
+    z.object({
+      key: z.number(),
+      workload: z.string(),
+      options: z.record(z.string(), z.unknown()),
+      sweep: z.record(z.string(), z.array(z.unknown())),
+      places: z.optional(Own),
+      roles: z.optional(RoleSets),
+    }),
+  ),
+  repeats: Count,
+  exclusive: z.enum(["node", "node+target", "cluster", "none"]),
+  cache: z.enum(["drop", "remount", "larger_than_memory", "none"]),
+  coolDown: z.string(),
+  quiet: z._default(DraftQuiet, FLAGGED),
+  stages: z.array(DraftStage),
+  timeLimit: z.string(),
+  attemptsAllowed: Count,
+  priority: Count,
+  note: z.string(),
+  window: z._default(DraftWindow, ANY_HOUR),
+  repeat: z._default(Repeat, NOW),
+});
+
+export interface Draft extends Omit<Readonly<z.infer<typeof KeptDraft>>, "choices"> {
   readonly choices: readonly Choice[];
-  readonly repeats: Count;
-  readonly exclusive: CampaignPlan["exclusive"];
-  readonly cache: CampaignPlan["cache"];
-  readonly coolDown: string;
-  readonly quiet: DraftQuiet;
-  readonly stages: readonly DraftStage[];
-  readonly timeLimit: string;
-  readonly attemptsAllowed: Count;
-  readonly priority: Count;
-  readonly note: string;
-  readonly window: DraftWindow;
-  readonly repeat: Repeat;
 }
 
 const LONGEST_COOL_DOWN = 86_400;
@@ -111,7 +126,7 @@ export function draftOf(plan: CampaignPlan, repeat = NOW): Draft {
 }
 
 /** The draft with other nodes, which are not only watched any more; where more and more load together, to the new number. */
-export function pickNodes(draft: Draft, nodes: readonly string[]): Draft {
+export function pickNodes(draft: Draft, nodes: string[]): Draft {
   const nodesAtOnce = Array.isArray(draft.nodesAtOnce) ? doubledCounts(nodes.length) : draft.nodesAtOnce;
   const observers = draft.observers.filter((name) => !nodes.includes(name) || draft.nodes.includes(name));
   return { ...draft, nodes, nodesAtOnce, observers };

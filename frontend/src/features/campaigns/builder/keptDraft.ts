@@ -4,74 +4,10 @@ import { t } from "@lingui/core/macro";
 import { useState } from "react";
 import * as z from "zod/mini";
 import type { Principal } from "@/api/types";
-import { ANY_HOUR, NOW } from "./calendar";
-import type { Draft } from "./draft";
+import { type Draft, KeptDraft } from "./draft";
 import { placesOf } from "./places";
-import { FLAGGED } from "./quiet";
 
-const Count = z.union([z.number(), z.literal("")]);
-const NodesAtOnce = z.union([z.boolean(), z.array(z.number())]);
-/** An earlier release left out what it did not know, and named the stages. */
-const KeptPlaces = z.object({
-  nodes: z.optional(z.nullable(z.array(z.string()))),
-  nodes_at_once: z.optional(z.nullable(NodesAtOnce)),
-  observers: z.optional(z.nullable(z.array(z.string()))),
-  targets: z.optional(z.nullable(z.array(z.string()))),
-  targets_at_once: z.optional(z.nullable(z.boolean())),
-  variants: z.optional(z.nullable(z.array(z.string()))),
-  stages: z.optional(z.nullable(z.array(z.number()))),
-});
-const KeptRoles = z.union([
-  z.array(z.object({ sender: z.string(), receiver: z.string() })),
-  z.literal("each_pair"),
-]);
-const Window = z.object({ from: z.string(), until: z.string(), timeZone: z.string() });
-const Quiet = z.object({ policy: z.enum(["ignore", "flag", "wait", "refuse"]), wait: z.string() });
-const Repeat = z.object({
-  when: z.enum(["now", "cron", "monthly"]),
-  cron: z.string(),
-  place: z.string(),
-  weekday: z.string(),
-  at: z.string(),
-  timeZone: z.string(),
-  randomOffset: z.string(),
-  endsAt: z.string(),
-  maxFirings: Count,
-  missed: z.enum(["skip", "run_once"]),
-});
-const Kept = z.object({
-  clusterId: z.number(),
-  draft: z.object({
-    name: z.string(),
-    nodes: z.array(z.string()),
-    nodesAtOnce: z._default(NodesAtOnce, false),
-    observers: z._default(z.array(z.string()), []),
-    targets: z.array(z.string()),
-    targetsAtOnce: z.boolean(),
-    choices: z.array(
-      z.object({
-        key: z.number(),
-        workload: z.string(),
-        options: z.record(z.string(), z.unknown()),
-        sweep: z.record(z.string(), z.array(z.unknown())),
-        places: z.optional(KeptPlaces),
-        roles: z.optional(KeptRoles),
-      }),
-    ),
-    repeats: Count,
-    exclusive: z.enum(["node", "node+target", "cluster", "none"]),
-    cache: z.enum(["drop", "remount", "larger_than_memory", "none"]),
-    coolDown: z.string(),
-    quiet: z._default(Quiet, FLAGGED),
-    stages: z.array(z.object({ key: z.number(), variant: z.string(), pause: z.string() })),
-    timeLimit: z.string(),
-    attemptsAllowed: Count,
-    priority: Count,
-    note: z.string(),
-    window: z._default(Window, ANY_HOUR),
-    repeat: z._default(Repeat, NOW),
-  }),
-});
+const Kept = z.object({ clusterId: z.number(), draft: KeptDraft });
 
 /** What a draft begins as: an earlier campaign, a schedule that is changed, or a template; else it is empty. */
 export interface Origin {

@@ -1,9 +1,10 @@
 /** What a plan says of one workload alone: on which nodes and targets and in which stages it is run. */
 
-import type { CampaignPlan } from "@/api/types";
+import * as z from "zod/mini";
 
 /** Which nodes load together: each alone, all, or so many of the first, one count after another. */
-export type NodesAtOnce = CampaignPlan["nodes_at_once"];
+export const NodesAtOnce = z.union([z.boolean(), z.array(z.number())]);
+export type NodesAtOnce = z.infer<typeof NodesAtOnce>;
 
 /** Where and in which stages a workload is run; null: as the whole plan. */
 export interface Places {
@@ -16,23 +17,28 @@ export interface Places {
   readonly stages: number[] | null;
 }
 
-export interface DraftStage {
+export const DraftStage = z.object({
   /** Stays with the stage while others are added, moved and removed. */
-  readonly key: number;
-  readonly variant: string;
-  readonly pause: string;
-}
+  key: z.number(),
+  variant: z.string(),
+  pause: z.string(),
+});
+export type DraftStage = z.infer<typeof DraftStage>;
 
-/** By the names of its stages, as in a plan, or by their keys, as in a draft. */
-interface Own {
-  readonly nodes?: string[] | null | undefined;
-  readonly nodes_at_once?: NodesAtOnce | null | undefined;
-  readonly observers?: string[] | null | undefined;
-  readonly targets?: string[] | null | undefined;
-  readonly targets_at_once?: boolean | null | undefined;
-  readonly variants?: string[] | null | undefined;
-  readonly stages?: number[] | null | undefined;
-}
+/**
+ * By the names of its stages, as in a plan, or by their keys, as in a draft. An earlier release left out what it did not
+ * know, and named the stages.
+ */
+export const Own = z.object({
+  nodes: z.optional(z.nullable(z.array(z.string()))),
+  nodes_at_once: z.optional(z.nullable(NodesAtOnce)),
+  observers: z.optional(z.nullable(z.array(z.string()))),
+  targets: z.optional(z.nullable(z.array(z.string()))),
+  targets_at_once: z.optional(z.nullable(z.boolean())),
+  variants: z.optional(z.nullable(z.array(z.string()))),
+  stages: z.optional(z.nullable(z.array(z.number()))),
+});
+type Own = z.infer<typeof Own>;
 
 /** What a plan or a kept draft says of one workload alone; undefined where it says nothing. */
 export function placesOf(own: Own, stages: readonly DraftStage[]): Places | undefined {

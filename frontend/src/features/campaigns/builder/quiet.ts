@@ -1,14 +1,16 @@
 /** What becomes of a run that meets a node which others use. */
 
 import { t } from "@lingui/core/macro";
+import * as z from "zod/mini";
 import type { CampaignPlan } from "@/api/types";
 import { durationProblem, exactSeconds, parseSeconds } from "@/lib/units";
 
-export interface DraftQuiet {
-  readonly policy: CampaignPlan["quiet"];
+export const DraftQuiet = z.object({
+  policy: z.enum(["ignore", "flag", "wait", "refuse"]),
   /** How long a run holds its node back at most; of no account but for `wait`. */
-  readonly wait: string;
-}
+  wait: z.string(),
+});
+export type DraftQuiet = z.infer<typeof DraftQuiet>;
 
 const LONGEST_WAIT = 3600;
 

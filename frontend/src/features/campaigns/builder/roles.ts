@@ -1,9 +1,13 @@
 /** Which nodes send and which receive, for workloads that work between two nodes. */
 
-import type { CampaignPlan } from "@/api/types";
+import * as z from "zod/mini";
 
 /** The pairs that a workload is run between, or all of them; undefined where each node does all of its work. */
-export type RoleSets = NonNullable<CampaignPlan["workloads"][number]["roles"]>;
+export const RoleSets = z.union([
+  z.array(z.object({ sender: z.string(), receiver: z.string() })),
+  z.literal("each_pair"),
+]);
+export type RoleSets = z.infer<typeof RoleSets>;
 
 /** What a workload is run between, as one choice. */
 export type Between = "each" | "pairs" | "each_pair";
