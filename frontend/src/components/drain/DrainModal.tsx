@@ -3,8 +3,8 @@
 import { t } from "@lingui/core/macro";
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import type { FormEvent } from "react";
 import { ErrorNotice } from "@/components/Page";
+import { submitted } from "@/components/submitted";
 import { fromLocalTime, shownTimeZone } from "@/lib/time";
 import { Dialog } from "../Dialog";
 import { type DrainSubject, drainSubject } from "./queries";
@@ -19,16 +19,10 @@ interface DrainModalProps {
 
 export default function DrainModal({ subject, name, onClose }: DrainModalProps) {
   const drain = useMutation(drainSubject);
-  function submit(event: FormEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    const entered = new FormData(event.currentTarget);
-    const until = String(entered.get("until"));
-    const wanted = {
-      reason: String(entered.get("reason")),
-      until: until === "" ? null : fromLocalTime(until),
-    };
+  const submit = submitted((text) => {
+    const wanted = { reason: text("reason"), until: text("until") ? fromLocalTime(text("until")) : null };
     drain.mutate({ subject, wanted }, { onSuccess: onClose });
-  }
+  });
   return (
     <Dialog onClose={onClose} title={t`Drain ${name}`}>
       <form aria-label={t`Drain ${name}`} onSubmit={submit}>

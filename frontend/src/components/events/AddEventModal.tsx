@@ -3,9 +3,10 @@
 import { t } from "@lingui/core/macro";
 import { Button, Group, MultiSelect, Stack, Textarea, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { TrendEvent } from "@/api/types";
 import { ErrorNotice } from "@/components/Page";
+import { submitted } from "@/components/submitted";
 import { fromLocalTime, shownTimeZone } from "@/lib/time";
 import { Dialog } from "../Dialog";
 import { addEvent } from "./queries";
@@ -31,18 +32,14 @@ export default function AddEventModal({ place, chosen, onClose, onAdded }: AddEv
   const adding = useMutation(addEvent);
   const [nodes, setNodes] = useState([...(chosen?.nodes ?? [])]);
   const [targets, setTargets] = useState([...(chosen?.targets ?? [])]);
-  function submit(event: FormEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    adding.mutate(
-      { ...readEntered(event.currentTarget), cluster: place.cluster, nodes, targets },
-      {
-        onSuccess: (added) => {
-          onAdded?.(added);
-          onClose();
-        },
-      },
-    );
-  }
+  const submit = submitted((text) => {
+    const at = text("at") ? fromLocalTime(text("at")) : null;
+    const onSuccess = (added: TrendEvent) => {
+      onAdded?.(added);
+      onClose();
+    };
+    adding.mutate({ text: text("text"), at, cluster: place.cluster, nodes, targets }, { onSuccess });
+  });
   return (
     <Dialog onClose={onClose} title={t`Add an event in ${place.cluster}`}>
       <form aria-label={t`New event`} onSubmit={submit}>
@@ -74,12 +71,6 @@ export default function AddEventModal({ place, chosen, onClose, onAdded }: AddEv
       </form>
     </Dialog>
   );
-}
-
-function readEntered(form: HTMLFormElement) {
-  const entered = new FormData(form);
-  const at = String(entered.get("at"));
-  return { text: String(entered.get("text")), at: at === "" ? null : fromLocalTime(at) };
 }
 
 const PLACES = {

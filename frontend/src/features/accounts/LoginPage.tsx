@@ -16,11 +16,12 @@ import {
   Title,
 } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type FormEvent, useEffect, useState } from "react";
+import { useEffect, useState } from "react";
 import { ApiError } from "@/api/errors";
 import { TextLink } from "@/components/links";
 import { Hint } from "@/components/looks";
 import { ErrorNotice } from "@/components/Page";
+import { submitted } from "@/components/submitted";
 import { formatDuration } from "@/lib/units";
 import { logIn, providerAddress, waysQuery } from "./queries";
 
@@ -87,14 +88,9 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
   const login = useMutation(logIn);
   const waitSeconds = useCountdown(login.error instanceof ApiError ? login.error : null);
   const { data: ways } = useQuery(waysQuery);
-  function submit(event: FormEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    const entered = new FormData(event.currentTarget);
-    login.mutate(
-      { name: String(entered.get("name")), password: String(entered.get("password")) },
-      { onSuccess: onDone },
-    );
-  }
+  const submit = submitted((text) =>
+    login.mutate({ name: text("name"), password: text("password") }, { onSuccess: onDone }),
+  );
   return (
     <form onSubmit={submit}>
       <Stack>

@@ -3,8 +3,9 @@
 import { t } from "@lingui/core/macro";
 import { Button, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import { ErrorNotice } from "@/components/Page";
+import { submitted } from "@/components/submitted";
 import { createUser } from "./queries";
 import { RoleFields } from "./RoleFields";
 import type { Grant } from "./roles";
@@ -16,11 +17,9 @@ interface NewPersonProps {
 export default function NewPerson({ onAdded }: NewPersonProps) {
   const create = useMutation(createUser);
   const [roles, setRoles] = useState<Grant[]>([{ cluster_id: null, role: "viewer" }]);
-  function submit(event: FormEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    const name = String(new FormData(event.currentTarget).get("name"));
-    create.mutate({ name, roles }, { onSuccess: (user) => onAdded(user.id, user.name) });
-  }
+  const submit = submitted((text) =>
+    create.mutate({ name: text("name"), roles }, { onSuccess: ({ id, name }) => onAdded(id, name) }),
+  );
   return (
     <form aria-label={t`New person`} onSubmit={submit}>
       <Stack gap="sm" maw={640}>

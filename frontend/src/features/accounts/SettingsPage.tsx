@@ -4,7 +4,7 @@ import { plural, t } from "@lingui/core/macro";
 import { Badge, Button, PasswordInput, Stack } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import type { FormEvent, ReactNode } from "react";
+import type { ReactNode } from "react";
 import type { BrowserSession } from "@/api/types";
 import { ConfirmMutation } from "@/components/ConfirmButton";
 import { Detail, Hint } from "@/components/looks";
@@ -12,6 +12,7 @@ import { useClusters } from "@/components/Origin";
 import { ErrorNotice, Loaded, Page, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { usePrincipal } from "@/components/session";
+import { submitted } from "@/components/submitted";
 import { When } from "@/components/values";
 import { browserName } from "./browserName";
 import { changePassword, endOtherSessions, endSession, logOut, sessionsQuery } from "./queries";
@@ -55,21 +56,15 @@ function LogOutButton() {
 
 function PasswordForm() {
   const change = useMutation(changePassword);
-  function submit(event: FormEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const entered = new FormData(form);
-    const body = {
-      old_password: String(entered.get("old")) || null,
-      new_password: String(entered.get("new")),
-    };
+  const submit = submitted((text, form) => {
+    const body = { old_password: text("old") || null, new_password: text("new") };
     change.mutate(body, {
       onSuccess: () => {
         form.reset();
         notifications.show({ color: "green", message: t`The password is changed.` });
       },
     });
-  }
+  });
   return (
     <form onSubmit={submit}>
       <Stack maw={420}>

@@ -4,13 +4,14 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, Badge, Button, Checkbox, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type FormEvent, useState } from "react";
+import { useState } from "react";
 import type { Token } from "@/api/types";
 import { Command } from "@/components/Command";
 import { ConfirmMutation } from "@/components/ConfirmButton";
 import { ErrorNotice, Loaded, Page, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay, usePrincipal } from "@/components/session";
+import { submitted } from "@/components/submitted";
 import { When } from "@/components/values";
 import { createToken, revokeToken, type Scope, tokensQuery } from "./queries";
 import { SettingsTabs } from "./SettingsTabs";
@@ -157,19 +158,14 @@ const DAY_MILLISECONDS = 86_400_000;
 function NewToken() {
   const create = useMutation(createToken);
   const [scopes, setScopes] = useState<string[]>(["read"]);
-  function submit(event: FormEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    const form = event.currentTarget;
-    const entered = new FormData(form);
-    const days = entered.get("days");
-    const expiresAt =
+  const submit = submitted((text, form) => {
+    const days = text("days");
+    const expires_at =
       days === NO_END ? null : new Date(Date.now() + Number(days) * DAY_MILLISECONDS).toISOString();
     const chosen = SCOPES.map(({ value }) => value).filter((scope) => scopes.includes(scope));
-    create.mutate(
-      { name: String(entered.get("name")), scopes: chosen, expires_at: expiresAt },
-      { onSuccess: () => form.reset() },
-    );
-  }
+    const body = { name: text("name"), scopes: chosen, expires_at };
+    create.mutate(body, { onSuccess: () => form.reset() });
+  });
   return (
     <form aria-label={t`New token`} onSubmit={submit}>
       <Stack gap="sm">

@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Button, DataList, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import type { FormEvent, ReactNode } from "react";
+import type { ReactNode } from "react";
 import type { Alert, AlertAction, AlertDetail } from "@/api/types";
 import { Definition } from "@/components/Definition";
 import { DirectionBadge } from "@/components/DirectionBadge";
@@ -14,6 +14,7 @@ import { Row, ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
 import { StateBadge } from "@/components/StateBadge";
 import { LoggedIn, useMay } from "@/components/session";
+import { submitted } from "@/components/submitted";
 import { Quantity, When } from "@/components/values";
 import { formatExactTime, fromLocalTime, shownTimeZone } from "@/lib/time";
 import { formatP } from "@/lib/units";
@@ -100,11 +101,7 @@ function MuteForm({ alert }: { alert: Alert }) {
   const mute = useMutation(muteAlert);
   const until = alert.series.muted_until;
   if (!useMay("operator", alert.cluster_id)) return null;
-  function submit(event: FormEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    const entered = String(new FormData(event.currentTarget).get("until"));
-    mute.mutate({ alertId: alert.id, until: fromLocalTime(entered) });
-  }
+  const submit = submitted((text) => mute.mutate({ alertId: alert.id, until: fromLocalTime(text("until")) }));
   return (
     <Section
       description={t`Nobody is told of this series before then. Its alerts are raised and shown all the same.`}

@@ -3,24 +3,17 @@
 import { t } from "@lingui/core/macro";
 import { Button, Group, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import type { FormEvent } from "react";
 import { ErrorNotice } from "@/components/Page";
+import { submitted } from "@/components/submitted";
 import { fromLocalTime, shownTimeZone } from "@/lib/time";
 import { createBlackout } from "./queries";
 
 export default function CreateBlackout({ clusterId, onDone }: { clusterId: number; onDone: () => void }) {
   const create = useMutation(createBlackout);
-  function submit(event: FormEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    const entered = new FormData(event.currentTarget);
-    const moment = (name: string) => fromLocalTime(String(entered.get(name)));
-    const body = {
-      starts_at: moment("from"),
-      ends_at: moment("until"),
-      reason: String(entered.get("reason")),
-    };
-    create.mutate({ clusterId, ...body }, { onSuccess: onDone });
-  }
+  const submit = submitted((text) => {
+    const [starts_at, ends_at] = [fromLocalTime(text("from")), fromLocalTime(text("until"))];
+    create.mutate({ clusterId, starts_at, ends_at, reason: text("reason") }, { onSuccess: onDone });
+  });
   return (
     <form aria-label={t`New blackout`} onSubmit={submit}>
       {create.error && <ErrorNotice error={create.error} />}

@@ -3,18 +3,16 @@
 import { t } from "@lingui/core/macro";
 import { Button, Group, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import type { FormEvent } from "react";
 import { ErrorNotice } from "@/components/Page";
+import { submitted } from "@/components/submitted";
 import { createCluster } from "./queries";
 
 export default function CreateCluster({ onDone }: { onDone: (clusterId: number) => void }) {
   const create = useMutation(createCluster);
-  function submit(event: FormEvent<HTMLFormElement>): void {
-    event.preventDefault();
-    const entered = new FormData(event.currentTarget);
-    const body = { name: String(entered.get("name")), description: String(entered.get("description")) };
+  const submit = submitted((text) => {
+    const body = { name: text("name"), description: text("description") };
     create.mutate(body, { onSuccess: ({ id }) => onDone(id) });
-  }
+  });
   return (
     <form aria-label={t`New cluster`} onSubmit={submit}>
       {create.error && <ErrorNotice error={create.error} />}
