@@ -6,7 +6,7 @@ import { Component, lazy, type ReactNode, Suspense, useRef } from "react";
 import { ExportMenu } from "@/components/ExportMenu";
 import type { ExportSource, ImageFormat } from "@/components/export/ExportButton";
 import { ErrorNotice } from "@/components/Page";
-import { useScheme } from "@/components/scheme";
+import { useScheme } from "@/components/preferences";
 import { figureTable } from "./figureTable";
 import type { PlotProps } from "./PlotlyView";
 

@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { useQueries } from "@tanstack/react-query";
 import { lazy } from "react";
 import type { Cluster, TrendEvent } from "@/api/types";
-import { DialogButton } from "@/components/DialogButton";
+import { DialogButton } from "@/components/buttons";
 import { useMay } from "@/components/session";
 import { nodeLinesQuery } from "@/features/clusters/queries";
 import { targetsQuery } from "@/features/targets/queries";

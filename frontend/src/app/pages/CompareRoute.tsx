@@ -6,7 +6,7 @@ import { Button, SegmentedControl, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, useEffect } from "react";
-import { DialogButton } from "@/components/DialogButton";
+import { DialogButton } from "@/components/buttons";
 import { ButtonLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
 import { useMayRun, useMaySomewhere } from "@/components/session";

@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { getRouteApi } from "@tanstack/react-router";
-import { DrainNote } from "@/components/drain/DrainNote";
+import { DrainNote } from "@/components/drain/DrainButton";
 import { Section } from "@/components/Page";
 import { QueueTable } from "@/features/runs/QueueTable";
 import { ClusterPage } from "./ClusterPage";

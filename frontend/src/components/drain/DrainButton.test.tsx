@@ -5,8 +5,7 @@ import { HttpResponse, http } from "msw";
 import { expect, it } from "vitest";
 import type { Drain, Principal } from "@/api/types";
 import { SessionProvider } from "@/components/session";
-import { DrainButton } from "./DrainButton";
-import { DrainNote } from "./DrainNote";
+import { DrainButton, DrainNote } from "./DrainButton";
 import type { DrainSubject } from "./queries";
 
 const DRAIN: Drain = {

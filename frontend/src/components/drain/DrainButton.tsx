@@ -1,12 +1,13 @@
 /** Lets an operator drain something, which asks why and until when, or resume it. */
 
 import { t } from "@lingui/core/macro";
-import { Button } from "@mantine/core";
+import { Badge, Button, Group, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { lazy } from "react";
 import type { Drain } from "@/api/types";
-import { DialogButton } from "@/components/DialogButton";
+import { DialogButton } from "@/components/buttons";
 import { useMay } from "@/components/session";
+import { When } from "@/components/values";
 import { type DrainSubject, resumeSubject } from "./queries";
 
 const DrainModal = lazy(() => import("./DrainModal"));
@@ -41,5 +42,22 @@ export function DrainButton({ subject, name, clusterId, drain, size = "xs" }: Dr
       size={size}
       variant="default"
     >{t`Drain`}</DialogButton>
+  );
+}
+
+/** That something is drained, why, by whom and until when; nothing where it is not. */
+export function DrainNote({ drain }: { drain: Drain | null | undefined }) {
+  if (!drain) return null;
+  return (
+    <Group gap={6} maw={420}>
+      <Badge color="orange" miw="max-content">{t`drained`}</Badge>
+      <Text size="xs" style={{ overflowWrap: "anywhere", whiteSpace: "normal" }}>
+        {drain.reason}{" "}
+        <Text c="dimmed" inherit span>
+          ({drain.by ?? t`an operator`},{" "}
+          {drain.until ? <When at={drain.until} prefix="until " /> : t`until it is resumed`})
+        </Text>
+      </Text>
+    </Group>
   );
 }

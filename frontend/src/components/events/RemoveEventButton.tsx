@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import type { TrendEvent } from "@/api/types";
-import { ConfirmMutation } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/buttons";
 import { useMay } from "@/components/session";
 import { removeEvent } from "./queries";
 

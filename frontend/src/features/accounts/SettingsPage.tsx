@@ -6,7 +6,7 @@ import { notifications } from "@mantine/notifications";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { BrowserSession } from "@/api/types";
-import { ConfirmMutation } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/buttons";
 import { Detail, Hint } from "@/components/looks";
 import { useClusters } from "@/components/Origin";
 import { ErrorNotice, Loaded, Page, Section } from "@/components/Page";

@@ -6,8 +6,8 @@ import { Alert, Badge, Button, Checkbox, Group, NativeSelect, Stack, Text, TextI
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Token } from "@/api/types";
+import { ConfirmMutation } from "@/components/buttons";
 import { Command } from "@/components/Command";
-import { ConfirmMutation } from "@/components/ConfirmButton";
 import { ErrorNotice, Loaded, Page, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay, usePrincipal } from "@/components/session";

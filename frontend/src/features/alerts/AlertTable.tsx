@@ -4,12 +4,11 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Fragment } from "react";
 import type { Alert } from "@/api/types";
-import { DirectionBadge } from "@/components/DirectionBadge";
+import { DirectionBadge, StateBadge } from "@/components/badges";
 import { TextLink } from "@/components/links";
 import { Detail } from "@/components/looks";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
-import { StateBadge } from "@/components/StateBadge";
 import { LoggedIn } from "@/components/session";
 import { When } from "@/components/values";
 

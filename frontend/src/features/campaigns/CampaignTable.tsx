@@ -4,11 +4,11 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Box, Stack } from "@mantine/core";
 import type { ListedCampaign } from "@/api/types";
+import { StateBadge } from "@/components/badges";
 import { CampaignLink } from "@/components/links";
 import { Detail } from "@/components/looks";
 import { RowOriginBadge, SampleNote } from "@/components/Origin";
 import { Row, ScrollTable } from "@/components/ScrollTable";
-import { StateBadge } from "@/components/StateBadge";
 import { When } from "@/components/values";
 import { CampaignBar } from "./CampaignProgress";
 

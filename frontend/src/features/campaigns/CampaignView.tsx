@@ -6,13 +6,13 @@ import { Alert, Button, Group, NativeSelect, Stack, Tabs, Text } from "@mantine/
 import { useMutation } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Campaign, Stage } from "@/api/types";
+import { StateBadge } from "@/components/badges";
+import { ConfirmMutation } from "@/components/buttons";
 import { Command } from "@/components/Command";
-import { ConfirmMutation } from "@/components/ConfirmButton";
 import { ButtonLink, TextLink } from "@/components/links";
 import { Detail, Hint } from "@/components/looks";
 import { OriginBadge, useOrigin } from "@/components/Origin";
 import { Page, Section } from "@/components/Page";
-import { StateBadge } from "@/components/StateBadge";
 import { useMay, useMayRun } from "@/components/session";
 import { When } from "@/components/values";
 import { planAsYaml } from "./builder/export";

@@ -5,7 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { Campaign, Pause } from "@/api/types";
-import { ConfirmButton } from "@/components/ConfirmButton";
+import { ConfirmButton } from "@/components/buttons";
 import { Detail } from "@/components/looks";
 import { ErrorNotice, Loaded, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";

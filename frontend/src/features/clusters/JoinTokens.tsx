@@ -5,7 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Paper, Stack, Title } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { JoinToken } from "@/api/types";
-import { ConfirmButton } from "@/components/ConfirmButton";
+import { ConfirmButton } from "@/components/buttons";
 import { NodeLink } from "@/components/links";
 import { Hint } from "@/components/looks";
 import { ErrorNotice } from "@/components/Page";

@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { type ComponentType, lazy } from "react";
 import type { Node } from "@/api/types";
-import { DialogButton } from "@/components/DialogButton";
+import { DialogButton } from "@/components/buttons";
 import { useMay } from "@/components/session";
 
 const DeadNodeModal = lazy(() => import("./DeadNodeModal"));

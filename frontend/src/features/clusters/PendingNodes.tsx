@@ -6,7 +6,7 @@ import { Button, Checkbox, Group, Paper, Stack, Title } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { PendingNode } from "@/api/types";
-import { ConfirmButton } from "@/components/ConfirmButton";
+import { ConfirmButton } from "@/components/buttons";
 import { Detail, Hint } from "@/components/looks";
 import { ErrorNotice } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";

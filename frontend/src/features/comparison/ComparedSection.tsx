@@ -7,8 +7,8 @@ import { Hint } from "@/components/looks";
 import { OptionValue } from "@/components/OptionValue";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
+import { useScheme } from "@/components/preferences";
 import { ScrollTable } from "@/components/ScrollTable";
-import { useScheme } from "@/components/scheme";
 import { Plot } from "@/plots/Plot";
 import { shiftsFigure, shiftsHeight } from "@/plots/shifts";
 import {

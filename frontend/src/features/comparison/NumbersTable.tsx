@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { SideVerdict } from "@/api/types";
-import { DirectionBadge } from "@/components/DirectionBadge";
+import { DirectionBadge } from "@/components/badges";
 import { cautionsOf } from "@/components/flagWords";
 import { IntervalMark } from "@/components/IntervalMark";
 import { reachOf } from "@/components/interval";

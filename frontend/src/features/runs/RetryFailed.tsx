@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import type { Campaign } from "@/api/types";
-import { ConfirmMutation } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/buttons";
 import { useMayRun } from "@/components/session";
 import { retryFailed } from "./queries";
 

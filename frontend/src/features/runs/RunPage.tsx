@@ -6,7 +6,7 @@ import { Alert, Button, DataList, SimpleGrid, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { RunDetail } from "@/api/types";
-import { ConfirmMutation } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/buttons";
 import { Definition } from "@/components/Definition";
 import { cautionsOf } from "@/components/flagWords";
 import { CampaignLink } from "@/components/links";

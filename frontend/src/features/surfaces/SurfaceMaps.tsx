@@ -6,7 +6,7 @@ import { Grid, SegmentedControl, Text } from "@mantine/core";
 import { useMemo } from "react";
 import type { Surface, SurfaceSide } from "@/api/types";
 import { Hint } from "@/components/looks";
-import { useScheme } from "@/components/scheme";
+import { useScheme } from "@/components/preferences";
 import { exactBytes, parseBytes, scaleFor } from "@/lib/units";
 import { surfaceFigure } from "@/plots/map";
 import { Plot } from "@/plots/Plot";

@@ -6,12 +6,11 @@ import { Button, Checkbox, Group, Progress, Stack, Switch, Text, Title } from "@
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { Target, TargetFacts, TargetPlace } from "@/api/types";
-import { DrainButton } from "@/components/drain/DrainButton";
-import { DrainNote } from "@/components/drain/DrainNote";
+import { DrainButton, DrainNote } from "@/components/drain/DrainButton";
 import { NodeLink, TargetLink } from "@/components/links";
 import { Problem } from "@/components/looks";
 import { ErrorNotice, Loaded, LoadedPage, Page, Section } from "@/components/Page";
-import { PlaceTrail } from "@/components/PlaceTrail";
+import { PlaceTrail } from "@/components/Place";
 import { FactsTable, Row, ScrollTable } from "@/components/ScrollTable";
 import { StuckNote } from "@/components/StuckNote";
 import { useMay } from "@/components/session";

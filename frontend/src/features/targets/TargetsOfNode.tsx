@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
-import { DrainNote } from "@/components/drain/DrainNote";
+import { DrainNote } from "@/components/drain/DrainButton";
 import { TargetLink } from "@/components/links";
 import { Problem } from "@/components/looks";
 import { Loaded } from "@/components/Page";

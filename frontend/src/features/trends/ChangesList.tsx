@@ -5,7 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Badge, Group, Stack, Switch, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Cluster, NamedChange } from "@/api/types";
-import { DirectionBadge } from "@/components/DirectionBadge";
+import { DirectionBadge } from "@/components/badges";
 import { ChoiceFilter } from "@/components/filters";
 import { IntervalMark } from "@/components/IntervalMark";
 import { type Interval, reachOf } from "@/components/interval";

@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { useMemo } from "react";
 import { useNow } from "@/components/clock";
-import { useScheme } from "@/components/scheme";
+import { useScheme } from "@/components/preferences";
 import { fromLocalTime } from "@/lib/time";
 import { usedLanes } from "@/plots/happenings";
 import { Plot } from "@/plots/Plot";

@@ -6,7 +6,7 @@ import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { ApiError } from "@/api/errors";
 import type { Campaign, CampaignPlan, Node, Target, Workload } from "@/api/types";
-import { ConfirmButton } from "@/components/ConfirmButton";
+import { ConfirmButton } from "@/components/buttons";
 import { Section } from "@/components/Page";
 import { previewQuery } from "../queries";
 import { SaveTemplate, TemplatesSection } from "../templates/TemplatesSection";

@@ -9,7 +9,7 @@ import type { Campaign, CampaignMeasures, MeasuredCell } from "@/api/types";
 import { Hint } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded, Section } from "@/components/Page";
-import { useScheme } from "@/components/scheme";
+import { useScheme } from "@/components/preferences";
 import type { TitleOf } from "@/lib/options";
 import { Plot } from "@/plots/Plot";
 import { measurementsQuery, measuresQuery } from "../queries";

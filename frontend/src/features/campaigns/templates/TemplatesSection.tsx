@@ -5,7 +5,7 @@ import { Button, Group, Stack, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { type FormEvent, useState } from "react";
 import type { CampaignPlan, ListedTemplate } from "@/api/types";
-import { ConfirmMutation } from "@/components/ConfirmButton";
+import { ConfirmMutation } from "@/components/buttons";
 import { ButtonLink } from "@/components/links";
 import { Detail, Hint } from "@/components/looks";
 import { ErrorNotice, Loaded, Section } from "@/components/Page";

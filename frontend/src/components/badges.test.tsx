@@ -1,7 +1,7 @@
 import { renderWithApp } from "@testing/render";
 import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
-import { DirectionBadge } from "./DirectionBadge";
+import { DirectionBadge } from "./badges";
 
 it("calls neither a drop that ended nor its recovery worse or better", () => {
   const ended = { direction: "worse", shift_ratio: -0.18, ended_at: "2026-09-20T10:00:00Z" } as const;
