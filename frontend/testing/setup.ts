@@ -16,7 +16,7 @@ class StillObserver implements ResizeObserver {
   disconnect(): void {}
 }
 
-/** The news of a server that has none. */
+/** The change feed of a server on which nothing changes. */
 class SilentSource extends EventTarget {
   close(): void {}
 }

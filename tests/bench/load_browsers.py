@@ -1,7 +1,7 @@
 """Browsers with a page of the dashboard open, for `./dev bench load`: what they ask for, and when they ask again.
 
 Each holds one stream of news by its own session, and the five connections that a browser opens besides to one address.
-What it shows it fetches again by the same rules as `frontend/src/api/live.ts` and the `queries.ts` of the pages
+What it shows it fetches again by the same rules as `frontend/src/api/changeFeed.ts` and the `queries.ts` of the pages
 (`load_pages`): news are gathered for a moment, what they make stale is asked for at once, the next round waits for the
 answers and rests after them, and some of it is asked for every few seconds besides. Now and then the line breaks; the
 stream then goes on after the last event that was heard.

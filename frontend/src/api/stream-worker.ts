@@ -1,6 +1,6 @@
 /** Shared by all tabs of the browser: HTTP/1.1 allows six connections a host, so one stream serves them all. */
 
-import { type News, openStream } from "./stream";
+import { openStream, type Update } from "./stream";
 
 export type Word = { readonly type: "open"; readonly url: string } | { readonly type: "bye" };
 
@@ -8,14 +8,14 @@ const tabs = new Set<MessagePort>();
 let close: (() => void) | undefined;
 let isUp = false;
 
-function tellAll(news: News): void {
-  if (news.type === "line") isUp = news.up;
-  for (const tab of tabs) tab.postMessage(news);
+function tellAll(update: Update): void {
+  if (update.type === "line") isUp = update.up;
+  for (const tab of tabs) tab.postMessage(update);
 }
 
 function welcome(tab: MessagePort, url: string): void {
   tabs.add(tab);
-  if (close) tab.postMessage({ type: "line", up: isUp } satisfies News);
+  if (close) tab.postMessage({ type: "line", up: isUp } satisfies Update);
   else close = openStream(url, tellAll);
 }
 

@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { type News, openStream } from "./stream";
+import { openStream, type Update } from "./stream";
 
 /** An EventSource whose server is the test. */
 class PlayedSource extends EventTarget {
@@ -34,9 +34,9 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function listen(): { heard: News[]; close: () => void } {
-  const heard: News[] = [];
-  return { heard, close: openStream("/events", (news) => heard.push(news)) };
+function listen(): { heard: Update[]; close: () => void } {
+  const heard: Update[] = [];
+  return { heard, close: openStream("/events", (update) => heard.push(update)) };
 }
 
 it("passes changes on", () => {

@@ -1,11 +1,11 @@
-/** One EventSource on the server's news; runs in the shared worker, or in the tab where there is none. */
+/** One EventSource on the server's change feed; runs in the shared worker, or in the tab where there is none. */
 
 import * as z from "zod/mini";
 
 const Change = z.object({ kind: z.string(), id: z.number() });
 
 /** What a tab hears: a row changed; all may have changed; the line is up or down. */
-export type News =
+export type Update =
   | { readonly type: "change"; readonly kind: string; readonly id: number }
   | { readonly type: "reset" }
   | { readonly type: "line"; readonly up: boolean };
@@ -13,12 +13,12 @@ export type News =
 const RETRY_MILLISECONDS = 5000;
 
 /**
- * Tells every piece of news until the returned function is called.
+ * Tells every update until the returned function is called.
  *
  * The browser resumes a broken stream by itself with Last-Event-ID. A stream that the server refused (an expired
  * session, a restart) is opened anew; what was missed meanwhile is unknown, hence the reset.
  */
-export function openStream(url: string, tell: (news: News) => void): () => void {
+export function openStream(url: string, tell: (update: Update) => void): () => void {
   let source: EventSource;
   let retry: ReturnType<typeof setTimeout> | undefined;
 
@@ -43,7 +43,7 @@ export function openStream(url: string, tell: (news: News) => void): () => void 
   };
 }
 
-function tellChange(text: string, tell: (news: News) => void): void {
+function tellChange(text: string, tell: (update: Update) => void): void {
   const change = Change.safeParse(JSON.parse(text));
   tell(change.success ? { type: "change", ...change.data } : { type: "reset" });
 }

@@ -6,7 +6,7 @@ import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
 import { Outlet, useLocation } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useRef, useState } from "react";
-import { hearNews, invalidateOnNews } from "@/api/live";
+import { followUpdates, refetchOnUpdates } from "@/api/changeFeed";
 import { Icon } from "@/components/Icon";
 import { ButtonLink, MenuLink, TextLink } from "@/components/links";
 import { Detail } from "@/components/looks";
@@ -181,10 +181,10 @@ function useLive(): boolean {
   const client = useQueryClient();
   const [isUp, setIsUp] = useState(true);
   useEffect(() => {
-    const invalidate = invalidateOnNews(client);
-    return hearNews((news) => {
-      if (news.type === "line") setIsUp(news.up);
-      else invalidate(news);
+    const invalidate = refetchOnUpdates(client);
+    return followUpdates((update) => {
+      if (update.type === "line") setIsUp(update.up);
+      else invalidate(update);
     });
   }, [client]);
   return isUp;

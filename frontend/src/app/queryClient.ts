@@ -1,4 +1,4 @@
-/** The one cache of server data: fresh by the server's news, errors shown once, an ended session leads to the login. */
+/** The one cache of server data: fresh by the server's change feed, errors shown once, an ended session leads to the login. */
 
 import { notifications } from "@mantine/notifications";
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";

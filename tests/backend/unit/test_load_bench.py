@@ -139,7 +139,7 @@ def test_a_page_goes_on_to_ask_by_what_it_was_answered() -> None:
 
 
 def test_pages_of_the_bench_gather_news_and_rest_as_those_in_a_browser_do() -> None:
-    live = (Path(load_browsers.__file__).parents[2] / "frontend/src/api/live.ts").read_text()
+    live = (Path(load_browsers.__file__).parents[2] / "frontend/src/api/changeFeed.ts").read_text()
     constants = {name: int(value.replace("_", "")) for name, value in re.findall(r"const (\w+) = ([\d_]+);", live)}
     assert constants["GATHER_MILLISECONDS"] == 1000 * load_browsers.GATHER_SECONDS
     assert constants["RESTS"] == load_browsers.RESTS

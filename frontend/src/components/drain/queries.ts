@@ -10,7 +10,7 @@ export interface DrainSubject {
   readonly id: number;
 }
 
-/** What is drained of what the user may see; everything first. News of a drain of everything is that of a cluster. */
+/** What is drained of what the user may see; everything first. An update of a drain of everything is one of a cluster. */
 export const drainsQuery = queryOptions({
   queryKey: ["cluster", "list", "drains"],
   queryFn: ({ signal }) => get("/api/v1/drains", { signal }),

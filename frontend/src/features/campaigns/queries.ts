@@ -5,7 +5,7 @@ import { retryWhileBusy } from "@/api/errors";
 import { get, itemsOf, pages, patch, post, refetch, refetchLater } from "@/api/requests";
 import type { Campaign, CampaignPlan } from "@/api/types";
 
-/** A beat is no news of its campaign, so progress is asked for. */
+/** A heartbeat sends no update of its campaign, so progress is asked for. */
 const PROGRESS_MILLISECONDS = 3000;
 const PAGE_SIZE = 50;
 const CELLS_PER_PAGE = 200;
@@ -147,7 +147,7 @@ export interface TimelineSpan {
   readonly to?: string | undefined;
 }
 
-/** When the nodes did what; asked for again while it goes on, since a beat is no news of a campaign. */
+/** When the nodes did what; asked for again while it goes on, since a heartbeat sends no update of a campaign. */
 export function timelineQuery(campaign: Campaign, { from, to }: TimelineSpan) {
   const query = { limit: MOST_ORDERS_OF_A_TIMELINE, from, to };
   return queryOptions({

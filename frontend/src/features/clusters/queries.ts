@@ -9,7 +9,7 @@ export const clustersQuery = queryOptions({
   queryFn: ({ signal }) => getEvery("/api/v1/clusters", { signal }),
 });
 
-/** A beat is no news of its node, so what it tells is asked for: “last seen” now and then, progress often. */
+/** A heartbeat sends no update of its node, so its content is asked for: “last seen” now and then, progress often. */
 const LAST_SEEN_MILLISECONDS = 30_000;
 const PROGRESS_MILLISECONDS = 3000;
 

@@ -3,7 +3,7 @@
 import { queryOptions } from "@tanstack/react-query";
 import { get } from "@/api/requests";
 
-/** Of nodes that fall silent, series that stop, and new points of series that stand as they did there is no news. */
+/** No update tells of nodes that fall silent, series that stop, and new points of series whose state stays. */
 const LOOK_AGAIN_MILLISECONDS = 60_000;
 
 /** The status board of the last days; updates of its own say when it may have changed. */

@@ -59,7 +59,7 @@ export function headlinesQuery(runIds: readonly number[]) {
   });
 }
 
-/** Why a run waits changes with what others do, of which there is no news of this run. */
+/** Why a run waits changes with what others do, which sends no update of this run. */
 const QUEUE_MILLISECONDS = 10_000;
 
 /** The first waiting runs of a cluster in the order in which they are served. */

@@ -1,14 +1,14 @@
-/** Turns the server's news into refetches: a change of (kind, id) makes the queries keyed by them stale. */
+/** Turns the updates of the server's change feed into refetches: a change of (kind, id) makes the queries keyed by them stale. */
 
 import type { QueryClient, QueryKey } from "@tanstack/react-query";
-import { type News, openStream } from "./stream";
+import { openStream, type Update } from "./stream";
 import type { Word } from "./stream-worker";
 
 const EVENTS_URL = "/api/v1/events";
 const GATHER_MILLISECONDS = 400;
 /** A request without an answer holds up the rest no longer than this. */
 const LONGEST_REFETCH_MILLISECONDS = 30_000;
-/** While news go on coming, a page rests so many times as long as its last refetch took: what costs is asked seldom. */
+/** While updates go on coming, a page rests so many times as long as its last refetch took: what costs is asked seldom. */
 const RESTS = 9;
 /** As often as a run that begins is heard of: a quick answer is no reason to ask more often. */
 const LEAST_REST_MILLISECONDS = 1000;
@@ -25,11 +25,11 @@ const FOLLOWERS: Readonly<Record<string, readonly QueryKey[]>> = {
   cluster: [["standing"]],
   node: [["node", "announced"], ["workload"], ["target"]],
 };
-/** Kinds of news that tell of another kind of row: a run began or ended on a node, which announces nothing by that. */
+/** Kinds of updates that tell of another kind of row: a run began or ended on a node, which announces nothing by that. */
 const SUBJECTS: Readonly<Record<string, string>> = { activity: "node" };
 
-/** Hears the news until the returned function is called. */
-export function hearNews(tell: (news: News) => void): () => void {
+/** Follow the change feed until the returned function is called. */
+export function followUpdates(tell: (update: Update) => void): () => void {
   if (typeof SharedWorker === "undefined") return openStream(EVENTS_URL, tell);
   const worker = new SharedWorker(new URL("./stream-worker.ts", import.meta.url), {
     type: "module",
@@ -38,7 +38,7 @@ export function hearNews(tell: (news: News) => void): () => void {
   const send = (word: Word) => worker.port.postMessage(word);
   const open = () => send({ type: "open", url: EVENTS_URL });
   const bye = () => send({ type: "bye" });
-  worker.port.onmessage = ({ data }: MessageEvent<News>) => tell(data);
+  worker.port.onmessage = ({ data }: MessageEvent<Update>) => tell(data);
   open();
   // A page kept for the back button hears nothing; it asks again when it is shown.
   addEventListener("pagehide", bye);
@@ -54,13 +54,13 @@ export function hearNews(tell: (news: News) => void): () => void {
 /**
  * Gathers changes for a moment, so that a burst of a hundred rows costs one refetch a query.
  *
- * The next refetch waits for the last one: each would cancel its forerunner, and a query slower than the news would
+ * The next refetch waits for the last one: each would cancel its forerunner, and a query slower than the updates would
  * never be answered. It also rests in between, so that pages that a hundred runs keep changing, and a server that has
  * become slow, are asked less often; what changes after a rest is shown at once.
  *
  * Queries are keyed [kind, id, ...] for one row and [kind, "list", ...] for many.
  */
-export function invalidateOnNews(client: QueryClient): (news: News) => void {
+export function refetchOnUpdates(client: QueryClient): (update: Update) => void {
   const changed = new Map<string, Set<number>>();
 
   let isFlushing = false;
@@ -82,10 +82,10 @@ export function invalidateOnNews(client: QueryClient): (news: News) => void {
     isFlushing = false;
   }
 
-  return (news) => {
-    if (news.type === "reset") client.invalidateQueries();
-    if (news.type !== "change") return;
-    changed.set(news.kind, (changed.get(news.kind) ?? new Set()).add(news.id));
+  return (update) => {
+    if (update.type === "reset") client.invalidateQueries();
+    if (update.type !== "change") return;
+    changed.set(update.kind, (changed.get(update.kind) ?? new Set()).add(update.id));
     if (!isFlushing) void flush();
   };
 }

@@ -1,6 +1,6 @@
 import { QueryClient, QueryObserver } from "@tanstack/react-query";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
-import { invalidateOnNews } from "./live";
+import { refetchOnUpdates } from "./changeFeed";
 
 beforeEach(() => vi.useFakeTimers());
 afterEach(() => vi.useRealTimers());
@@ -27,7 +27,7 @@ it("makes the changed row and the lists of its kind stale, and nothing else", as
     ["run", "list", {}],
     ["node", "list"],
   );
-  invalidateOnNews(client)({ type: "change", kind: "run", id: 7 });
+  refetchOnUpdates(client)({ type: "change", kind: "run", id: 7 });
   await vi.advanceTimersByTimeAsync(1000);
   expect(staleKeys(client)).toEqual([
     ["run", 7],
@@ -43,7 +43,7 @@ it("makes all of a kind stale when very many have changed", async () => {
     ["cell", "list", 3],
     ["run", "list"],
   );
-  invalidateOnNews(client)({ type: "change", kind: "series", id: 0 });
+  refetchOnUpdates(client)({ type: "change", kind: "series", id: 0 });
   await vi.advanceTimersByTimeAsync(1000);
   expect(staleKeys(client)).toEqual([
     ["series", "list", 1],
@@ -60,7 +60,7 @@ it("asks for the board when a cluster stands otherwise or an alert changed, and 
     ["series", false],
   ] as const) {
     const client = clientWith(board);
-    invalidateOnNews(client)({ type: "change", kind, id: 1 });
+    refetchOnUpdates(client)({ type: "change", kind, id: 1 });
     await vi.advanceTimersByTimeAsync(1000);
     expect(staleKeys(client)).toEqual(isStale ? [board] : []);
   }
@@ -69,7 +69,7 @@ it("asks for the board when a cluster stands otherwise or an alert changed, and 
 it("gathers a burst into one invalidation a key", async () => {
   const client = clientWith(["run", "list"]);
   const invalidate = vi.spyOn(client, "invalidateQueries");
-  const hear = invalidateOnNews(client);
+  const hear = refetchOnUpdates(client);
   for (let id = 0; id < 50; id += 1) hear({ type: "change", kind: "node", id: 1 + (id % 2) });
   await vi.advanceTimersByTimeAsync(1000);
   expect(invalidate.mock.calls.map(([filters]) => filters?.queryKey)).toEqual([
@@ -89,7 +89,7 @@ it("shows new points in trends and in results, and leaves both alone while a run
     ["cell", "list", 3],
     ["campaign", 3],
   );
-  const hear = invalidateOnNews(client);
+  const hear = refetchOnUpdates(client);
   hear({ type: "change", kind: "run", id: 7 });
   await vi.advanceTimersByTimeAsync(1000);
   expect(staleKeys(client)).toEqual([]);
@@ -111,7 +111,7 @@ it("lets a query that is slower than the news come to its end", async () => {
   client.setQueryData(["run", "list"], "old");
   const watched = new QueryObserver(client, { queryKey: ["run", "list"], queryFn: load, staleTime: 60_000 });
   const leave = watched.subscribe(() => undefined);
-  const hear = invalidateOnNews(client);
+  const hear = refetchOnUpdates(client);
   for (let beat = 0; beat < 6; beat += 1) {
     hear({ type: "change", kind: "run", id: beat });
     await vi.advanceTimersByTimeAsync(500);
@@ -128,7 +128,7 @@ async function askedInAMinute(answerMilliseconds: number): Promise<number> {
   const load = vi.fn(() => new Promise((resolve) => setTimeout(resolve, answerMilliseconds, "new")));
   const watched = new QueryObserver(client, { queryKey: ["run", "list"], queryFn: load, staleTime: 600_000 });
   const leave = watched.subscribe(() => undefined);
-  const hear = invalidateOnNews(client);
+  const hear = refetchOnUpdates(client);
   for (let beat = 0; beat < 240; beat += 1) {
     hear({ type: "change", kind: "run", id: 7 });
     await vi.advanceTimersByTimeAsync(250);
@@ -150,7 +150,7 @@ it("shows a change at once that comes after a rest, however long the last answer
   const load = vi.fn(() => new Promise((resolve) => setTimeout(resolve, 1000, "new")));
   const watched = new QueryObserver(client, { queryKey: ["run", "list"], queryFn: load, staleTime: 600_000 });
   const leave = watched.subscribe(() => undefined);
-  const hear = invalidateOnNews(client);
+  const hear = refetchOnUpdates(client);
   hear({ type: "change", kind: "run", id: 7 });
   await vi.advanceTimersByTimeAsync(60_000);
   hear({ type: "change", kind: "run", id: 7 });
@@ -167,7 +167,7 @@ it("asks for a node that a run began on or left, and not for what nodes announce
     ["workload", "list"],
     ["target", "list"],
   );
-  invalidateOnNews(client)({ type: "change", kind: "activity", id: 7 });
+  refetchOnUpdates(client)({ type: "change", kind: "activity", id: 7 });
   await vi.advanceTimersByTimeAsync(1000);
   expect(staleKeys(client)).toEqual([
     ["node", "list"],
@@ -177,6 +177,6 @@ it("asks for a node that a run began on or left, and not for what nodes announce
 
 it("makes everything stale when the server no longer knows what was missed", () => {
   const client = clientWith(["run", 7], ["node", "list"]);
-  invalidateOnNews(client)({ type: "reset" });
+  refetchOnUpdates(client)({ type: "reset" });
   expect(staleKeys(client)).toHaveLength(2);
 });
