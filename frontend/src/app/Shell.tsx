@@ -4,8 +4,8 @@ import { t } from "@lingui/core/macro";
 import { ActionIcon, Group, Text, UnstyledButton, useMantineColorScheme } from "@mantine/core";
 import { useDisclosure, useHotkeys } from "@mantine/hooks";
 import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-query";
-import { Outlet, useLocation } from "@tanstack/react-router";
-import { lazy, Suspense, useEffect, useRef, useState } from "react";
+import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
+import { lazy, Suspense, useEffect, useEffectEvent, useRef, useState } from "react";
 import { followUpdates, refetchOnUpdates } from "@/api/changeFeed";
 import { Icon } from "@/components/Icon";
 import { ButtonLink, MenuLink, TextLink } from "@/components/links";
@@ -18,8 +18,8 @@ import { UnitsNote } from "@/components/UnitsNote";
 import { sessionQuery } from "@/features/accounts/queries";
 import { clustersQuery } from "@/features/clusters/queries";
 import { namedWorkloadsQuery } from "@/features/workloads/queries";
+import { type Deed, deedOf, isTaken, moveRow, PAIR_MILLISECONDS } from "./keys";
 import { PLACES } from "./places";
-import { useKeys } from "./useKeys";
 
 const AwayBanner = lazy(() => import("./AwayBanner"));
 const CommandPalette = lazy(() => import("./CommandPalette"));
@@ -188,4 +188,36 @@ function useLive(): boolean {
     });
   }, [client]);
   return isUp;
+}
+
+interface Opens {
+  readonly help: () => void;
+  readonly palette: () => void;
+}
+
+function useKeys(open: Opens): void {
+  const navigate = useNavigate();
+  const act = useEffectEvent((deed: Deed) => {
+    if (deed.kind === "go") void navigate({ to: deed.to });
+    else if (deed.kind === "new") void navigate({ to: "/campaigns/new" });
+    else if (deed.kind === "row")
+      moveRow(document.getElementById("main") ?? document, document.activeElement, deed.step);
+    else open[deed.kind]();
+  });
+  useEffect(() => {
+    let last: { readonly key: string; readonly at: number } | undefined;
+    const hear = (event: KeyboardEvent) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTaken(event.target))
+        return;
+      const before = last && event.timeStamp - last.at < PAIR_MILLISECONDS ? last.key : undefined;
+      last = { key: event.key, at: event.timeStamp };
+      const deed = deedOf(event.key, before);
+      if (!deed) return;
+      event.preventDefault();
+      last = undefined;
+      act(deed);
+    };
+    document.addEventListener("keydown", hear);
+    return () => document.removeEventListener("keydown", hear);
+  }, []);
 }

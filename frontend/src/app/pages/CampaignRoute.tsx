@@ -8,9 +8,9 @@ import type { Campaign } from "@/api/types";
 import { LoadedPage } from "@/components/Page";
 import { CampaignView } from "@/features/campaigns/CampaignView";
 import { campaignQuery } from "@/features/campaigns/queries";
+import { WaitingRuns } from "@/features/runs/QueueTable";
 import { RetryFailed } from "@/features/runs/RetryFailed";
 import { ActiveRuns, RunsSection } from "@/features/runs/RunsSection";
-import { WaitingRuns } from "@/features/runs/WaitingRuns";
 import { ClusterTitles } from "./ClusterTitles";
 
 const AddRepeats = lazy(() => import("@/features/campaigns/AddRepeats"));

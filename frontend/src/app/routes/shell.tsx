@@ -10,10 +10,10 @@ import {
 import * as z from "zod/mini";
 import { ApiError } from "@/api/errors";
 import { NotFound } from "@/app/RouteError";
+import { Shell } from "@/app/Shell";
 import { logInByLink, sessionQuery } from "@/features/accounts/queries";
 import { localPath } from "../localPath";
 import { RouteError } from "../RouteError";
-import { Shell } from "../Shell";
 import { optional } from "./params";
 
 export interface Context {

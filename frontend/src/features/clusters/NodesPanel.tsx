@@ -1,25 +1,26 @@
 /** Nodes of one cluster, and how to add more. */
 
-import { t } from "@lingui/core/macro";
-import { Button, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
+import { plural, t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
+import { Button, Checkbox, List, Paper, Stack, Text, Title } from "@mantine/core";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
-import type { NodeLine } from "@/api/types";
+import type { JoinToken, NodeLine } from "@/api/types";
 import { StateBadge } from "@/components/badges";
-import { AddButton } from "@/components/buttons";
+import { AddButton, ConfirmButton } from "@/components/buttons";
+import { Command } from "@/components/Command";
 import { DrainNote } from "@/components/drain/DrainButton";
 import { NodeLink } from "@/components/links";
 import { Detail, Hint, Problem } from "@/components/looks";
-import { Loaded, Section } from "@/components/Page";
+import { ErrorNotice, Loaded, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
+import { useMay } from "@/components/session";
 import { When } from "@/components/values";
 import { AgentVersion } from "./AgentVersion";
-import EnrolNode from "./EnrolNode";
 import { describeNode } from "./facts";
-import { JoinTokens } from "./JoinTokens";
 import { NodeActivity } from "./NodeActivity";
 import { PendingNodes } from "./PendingNodes";
-import { nodeLinesQuery } from "./queries";
+import { createJoinToken, joinTokensQuery, nodeLinesQuery, revokeJoinToken } from "./queries";
 
 export function NodesPanel({ clusterId }: { clusterId: number }) {
   const nodes = useQuery(nodeLinesQuery(clusterId));
@@ -101,5 +102,149 @@ function NodeRow({ node }: { node: NodeLine }) {
       </td>
       <Hint>{describeNode(node.facts)}</Hint>
     </Row>
+  );
+}
+
+const NONE = [] as const;
+
+function JoinTokens({ clusterId }: { clusterId: number }) {
+  const mayRevoke = useMay("admin", clusterId);
+  const tokens = useQuery({ ...joinTokensQuery(clusterId), enabled: mayRevoke });
+  if (tokens.isLoadingError) return <ErrorNotice error={tokens.error} onRetry={tokens.refetch} />;
+  if (!tokens.data || tokens.data.length === 0) return null;
+  return <Open clusterId={clusterId} tokens={tokens.data} />;
+}
+
+function Open({ clusterId, tokens }: { clusterId: number; tokens: readonly JoinToken[] }) {
+  const { data: nodes = NONE } = useQuery(nodeLinesQuery(clusterId));
+  const revoke = useMutation(revokeJoinToken);
+  return (
+    <Paper p="md" withBorder>
+      <Stack gap="sm">
+        <Title order={3} size="h5">{t`Join tokens`}</Title>
+        <Hint>{t`Whoever has one of these can enrol a host here. Revoke what nobody needs any more.`}</Hint>
+        {revoke.error && <ErrorNotice error={revoke.error} />}
+        <ScrollTable
+          head={[t`Token`, t`Made by`, t`Made`, t`Lets in`, t`Uses left`, t`Until`, ""]}
+          label={t`Join tokens`}
+        >
+          {tokens.map((token) => (
+            <TokenRow
+              isBusy={revoke.isPending}
+              nodeName={nodes.find((node) => node.id === token.node_id)?.name}
+              key={token.id}
+              onRevoke={() => revoke.mutate(token.id)}
+              token={token}
+            />
+          ))}
+        </ScrollTable>
+      </Stack>
+    </Paper>
+  );
+}
+
+interface TokenRowProps {
+  readonly token: JoinToken;
+  /** Of the node that a host becomes by it; undefined where it makes new ones. */
+  readonly nodeName: string | undefined;
+  readonly isBusy: boolean;
+  readonly onRevoke: () => void;
+}
+
+function TokenRow({ token, nodeName, isBusy, onRevoke }: TokenRowProps) {
+  const { id, uses_left } = token;
+  const maker = token.made_by ?? t`somebody who is gone`;
+  return (
+    <Row>
+      <td className="iotide-strong">{id}</td>
+      {maker}
+      <When at={token.created_at} />
+      <LetsIn nodeName={nodeName} token={token} />
+      {uses_left}
+      <When at={token.expires_at} />
+      <ConfirmButton
+        aria-label={t`Revoke join token ${id}`}
+        disabled={isBusy}
+        onConfirm={onRevoke}
+        title={t`Revoke join token ${id} of ${maker}?`}
+        body={plural(uses_left, {
+          one: "It would let # more host in. Nodes that it let in stay, and so do hosts that wait; this cannot be undone.",
+          other:
+            "It would let # more hosts in. Nodes that it let in stay, and so do hosts that wait; this cannot be undone.",
+        })}
+        yes={t`Revoke`}
+        size="compact-xs"
+      >{t`Revoke`}</ConfirmButton>
+    </Row>
+  );
+}
+
+function LetsIn({ token, nodeName }: Pick<TokenRowProps, "token" | "nodeName">) {
+  const { node_id, needs_approval } = token;
+  if (node_id !== null)
+    return (
+      <Trans>
+        a host as the node <NodeLink id={node_id} name={nodeName ?? node_id} />
+      </Trans>
+    );
+  return needs_approval ? t`new nodes, once approved` : t`new nodes, at once`;
+}
+
+const NODES_PER_TOKEN = 100;
+
+interface EnrolNodeProps {
+  readonly clusterId: number;
+  /** There is a command to copy: it stays when the first node joins. */
+  readonly onToken: () => void;
+}
+
+function EnrolNode({ clusterId, onToken }: EnrolNodeProps) {
+  const create = useMutation(createJoinToken);
+  const mayEnrol = useMay("admin", clusterId);
+  const [needsApproval, setNeedsApproval] = useState(true);
+  return (
+    <Stack gap="sm">
+      <List size="sm" type="ordered">
+        <List.Item>{t`Install the package iotide-agent on the node.`}</List.Item>
+        <List.Item>{t`Name in agent.toml the directories below which runs may write.`}</List.Item>
+        <List.Item>
+          {t`Let the node join with the command below, then start its agent: iotide-agent run.`}
+        </List.Item>
+      </List>
+      {create.error && <ErrorNotice error={create.error} />}
+      {create.data ? (
+        <>
+          <Command label={t`Copy the enrol command`} text={create.data.command} />
+          <Hint>
+            <Trans>
+              The token admits up to {NODES_PER_TOKEN} nodes and ends at <When at={create.data.expires_at} />.
+            </Trans>{" "}
+            {create.data.needs_approval && t`Each of them then waits here until it is let in.`}
+          </Hint>
+        </>
+      ) : (
+        <>
+          {mayEnrol && (
+            <Checkbox
+              checked={needsApproval}
+              description={t`Whoever finds the token can enrol a host with it; nothing runs there before you let it in.`}
+              label={t`Each node waits until it is let in`}
+              onChange={() => setNeedsApproval(!needsApproval)}
+            />
+          )}
+          <Button
+            disabled={!mayEnrol}
+            loading={create.isPending}
+            onClick={() =>
+              create.mutate({ clusterId, uses: NODES_PER_TOKEN, needsApproval }, { onSuccess: onToken })
+            }
+            variant="light"
+            w="fit-content"
+          >
+            {mayEnrol ? t`Make a join token` : t`Only an admin can make a join token`}
+          </Button>
+        </>
+      )}
+    </Stack>
   );
 }

@@ -1,25 +1,37 @@
 /** All runs: searched, sorted, pinned and measured against one of them. */
 
 import { t } from "@lingui/core/macro";
-import { Group, Stack, Text } from "@mantine/core";
+import { Button, Group, Radio, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query";
 import { useCallback, useMemo } from "react";
-import type { ExplorerRun, Sparkline } from "@/api/types";
+import type { Sparkline as Course, ExplorerRun, Sparkline } from "@/api/types";
 import { ExportMenu } from "@/components/ExportMenu";
 import { ButtonLink } from "@/components/links";
-import { Detail, RowButton } from "@/components/looks";
+import { Detail, Hint, RowButton } from "@/components/looks";
 import { SampleNote } from "@/components/Origin";
-import { ErrorNotice, Loaded, Section } from "@/components/Page";
+import { ErrorNotice, Loaded, type Query, Section } from "@/components/Page";
+import { ScrollTable } from "@/components/ScrollTable";
 import { LoggedIn } from "@/components/session";
 import { formatCount } from "@/lib/units";
+import { RunCells, useCellContext } from "./cells";
 import { runsTable } from "./exports";
 import { type Choices, Filters } from "./Filters";
-import { PinnedRuns } from "./PinnedRuns";
 import { countQuery, exploredQuery, PAGE_SIZE, pinnedQuery, sparklinesQuery } from "./queries";
-import { ROW_PIXELS, RunGrid } from "./RunGrid";
+import { ROW_PIXELS, RunGrid, RunName } from "./RunGrid";
 import { SavedViews } from "./SavedViews";
 import { useRowsInSight } from "./useRowsInSight";
-import { choiceOf, columnsOf, type ExplorerView, hasFilter, seriesInSight, sortOf } from "./view";
+import {
+  COLUMNS,
+  type ColumnId,
+  cellsOf,
+  choiceOf,
+  columnsOf,
+  type ExplorerView,
+  hasFilter,
+  seriesInSight,
+  sortOf,
+  togglePin,
+} from "./view";
 
 interface RunsExplorerProps {
   readonly view: ExplorerView;
@@ -173,5 +185,91 @@ function Foot({ explored, sort }: FootProps) {
         {!isByTime && t`Runs without such a number are left out while the list is sorted by it.`}
       </Detail>
     </Group>
+  );
+}
+
+interface PinnedRunsProps {
+  readonly pinned: Query<ExplorerRun[]>;
+  readonly view: ExplorerView;
+  readonly columns: readonly ColumnId[];
+  readonly courses: ReadonlyMap<number, Course>;
+  readonly onView: (change: ExplorerView) => void;
+}
+
+function PinnedRuns({ pinned, view, columns, courses, onView }: PinnedRunsProps) {
+  const cells = cellsOf(pinned.data ?? [], view.baseline);
+  return (
+    <Section
+      actions={
+        <>
+          <Button
+            onClick={() => onView({ pins: undefined, baseline: undefined })}
+            size="xs"
+            variant="default"
+          >{t`Unpin all`}</Button>
+          {cells.length > 1 && (
+            <ButtonLink search={{ cells }} size="xs" to="/compare">{t`Compare pinned`}</ButtonLink>
+          )}
+        </>
+      }
+      description={describeUse(cells.length)}
+      title={t`Pinned runs`}
+    >
+      <Loaded query={pinned}>
+        {(runs) => (
+          <PinnedTable columns={columns} courses={courses} onView={onView} runs={runs} view={view} />
+        )}
+      </Loaded>
+    </Section>
+  );
+}
+
+function describeUse(cells: number): string {
+  const hint =
+    cells > 1
+      ? t`The comparison takes all valid runs of their cells, and says what is shown.`
+      : t`Pin a run of another cell to compare them: repeats of one cell are one side.`;
+  return t`Ratios are single runs against the baseline, where both ran the same. ${hint}`;
+}
+
+interface PinnedTableProps extends Omit<PinnedRunsProps, "pinned"> {
+  readonly runs: readonly ExplorerRun[];
+}
+
+function PinnedTable({ runs, view, columns, courses, onView }: PinnedTableProps) {
+  const baseline = runs.find(({ id }) => id === view.baseline);
+  const context = useCellContext(baseline, courses, columns);
+  const titles = columns.map((id) => COLUMNS.find((column) => column.id === id)?.title ?? id);
+  return (
+    <>
+      <ScrollTable
+        exported={{ table: () => runsTable(runs, baseline) }}
+        head={[t`Run`, t`Baseline`, ...titles]}
+        label={t`Pinned runs`}
+      >
+        {runs.map((run) => (
+          <tr key={run.id}>
+            <RunName isPinned onPin={(runId) => onView(togglePin(view, runId))} runId={run.id} />
+            <td>
+              <Radio
+                aria-label={t`Run ${run.id} is the baseline`}
+                checked={run.id === view.baseline}
+                name="baseline"
+                onChange={() => onView({ baseline: run.id })}
+                size="xs"
+              />
+            </td>
+            <RunCells context={context} run={run} />
+          </tr>
+        ))}
+      </ScrollTable>
+      {runs.length < (view.pins?.length ?? 0) && (
+        <Group mt="xs">
+          <Hint>
+            {t`${(view.pins?.length ?? 0) - runs.length} of the pinned runs are gone, or not yours to see.`}
+          </Hint>
+        </Group>
+      )}
+    </>
   );
 }

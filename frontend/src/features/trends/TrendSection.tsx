@@ -3,10 +3,10 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
-import { useQueries, useQuery } from "@tanstack/react-query";
+import { keepPreviousData, type UseQueryResult, useQueries, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useEffect, useEffectEvent, useMemo, useState } from "react";
-import type { Series, Workload } from "@/api/types";
+import { type ReactNode, useCallback, useEffect, useEffectEvent, useMemo, useState } from "react";
+import type { Points, Series, SeriesAnalysis, Workload } from "@/api/types";
 import { Hint } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import { ErrorNotice, Loaded, Section } from "@/components/Page";
@@ -15,12 +15,11 @@ import { formatExactTime } from "@/lib/time";
 import { formatCount } from "@/lib/units";
 import { MAX_TRACES } from "@/plots/figure";
 import { ChangesSection } from "./ChangesSection";
-import { type ChosenPoint, happenings, type NamedPoints } from "./drawn";
+import { type Analyses, type ChosenPoint, happenings, type NamedPoints } from "./drawn";
 import { EventsSection } from "./EventsSection";
 import { GapsSection, StaleNotice } from "./GapsSection";
-import { useAnalyses, useLines } from "./lines";
 import { nameSeries } from "./names";
-import { pointsQuery, type Span, seriesQuery } from "./queries";
+import { analysisQuery, pointsQuery, type Span, seriesQuery } from "./queries";
 import { SmallCharts } from "./SmallCharts";
 import { type Selection, selectSeries, type TrendView } from "./selection";
 import { TrendChart } from "./TrendChart";
@@ -248,4 +247,32 @@ function SupersededNotice({ listed, wanted = [], span }: SupersededNoticeProps) 
       </Alert>
     );
   });
+}
+
+/** The points of the drawn series, as far as they have come; those of the last span until those of the next one are there. */
+function useLines(drawn: readonly Series[], names: ReadonlyMap<number, string>, span: Span) {
+  const combine = useCallback(
+    (results: readonly UseQueryResult<Points>[]) => ({
+      lines: results.flatMap(({ data }): NamedPoints[] =>
+        data ? [{ name: names.get(data.series.id) ?? t`series ${data.series.id}`, points: data }] : [],
+      ),
+      failed: results.find(({ error }) => error)?.error ?? null,
+      isPending: results.some((result) => result.isPending || result.isPlaceholderData),
+    }),
+    [names],
+  );
+  return useQueries({
+    queries: drawn.map(({ id }) => ({ ...pointsQuery(id, span), placeholderData: keepPreviousData })),
+    combine,
+  });
+}
+
+/** By series the last analysis of each that is drawn, as far as they have come. */
+function useAnalyses(drawn: readonly Series[]): Analyses {
+  const combine = useCallback(
+    (results: readonly UseQueryResult<SeriesAnalysis>[]) =>
+      new Map(results.flatMap(({ data }) => (data ? [[data.series_id, data] as const] : []))),
+    [],
+  );
+  return useQueries({ queries: drawn.map(({ id }) => analysisQuery(id)), combine });
 }

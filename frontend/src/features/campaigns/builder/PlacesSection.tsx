@@ -2,13 +2,25 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Group, Input, MultiSelect, SegmentedControl, SimpleGrid, Stack, Switch } from "@mantine/core";
+import {
+  Checkbox,
+  Group,
+  Input,
+  MultiSelect,
+  ScrollArea,
+  SegmentedControl,
+  SimpleGrid,
+  Stack,
+  Switch,
+  Text,
+  TextInput,
+} from "@mantine/core";
+import { type ReactNode, useState } from "react";
 import type { Node, Target } from "@/api/types";
-import { Detail } from "@/components/looks";
+import { Detail, RowButton } from "@/components/looks";
 import { Section } from "@/components/Page";
 import { formatValue } from "@/lib/units";
 import { type Draft, doubledCounts, pickNodes } from "./draft";
-import { PickList } from "./PickList";
 
 interface PlacesSectionProps {
   readonly draft: Draft;
@@ -136,4 +148,53 @@ function describeTarget(target: Target): string {
   return [target.path, mount?.fstype, free === null ? "" : `${formatValue(free, "bytes")} free`]
     .filter(Boolean)
     .join(", ");
+}
+
+interface PickItem {
+  readonly name: string;
+  readonly detail: ReactNode;
+}
+
+interface PickListProps {
+  readonly label: string;
+  readonly items: readonly PickItem[];
+  readonly picked: readonly string[];
+  readonly onPick: (names: string[]) => void;
+  /** Shown where there is nothing to pick from: how to get some. */
+  readonly empty: ReactNode;
+}
+
+const FILTER_FROM = 10;
+
+function PickList({ label, items, picked, onPick, empty }: PickListProps) {
+  const [filter, setFilter] = useState("");
+  if (items.length === 0) return <Text c="dimmed">{empty}</Text>;
+  const shown = items.filter(({ name }) => name.toLowerCase().includes(filter.toLowerCase()));
+  return (
+    <Checkbox.Group label={label} onChange={onPick} value={[...picked]}>
+      <Stack gap="xs" mt={4}>
+        <Group gap="xs">
+          {items.length > FILTER_FROM && (
+            <TextInput
+              aria-label={t`Filter: ${label}`}
+              onChange={(event) => setFilter(event.currentTarget.value)}
+              placeholder={t`Filter`}
+              size="xs"
+              value={filter}
+            />
+          )}
+          <RowButton onClick={() => onPick(shown.map(({ name }) => name))}>{t`All`}</RowButton>
+          <RowButton onClick={() => onPick([])}>{t`None`}</RowButton>
+          <Detail>{t`${picked.length} of ${items.length} chosen`}</Detail>
+        </Group>
+        <ScrollArea.Autosize mah={260} type="auto">
+          <Stack gap={6}>
+            {shown.map(({ name, detail }) => (
+              <Checkbox description={detail} key={name} label={name} value={name} />
+            ))}
+          </Stack>
+        </ScrollArea.Autosize>
+      </Stack>
+    </Checkbox.Group>
+  );
 }
