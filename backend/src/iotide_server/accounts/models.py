@@ -33,12 +33,7 @@ class GrantSource(StrEnum):
 
 
 class User(Identified, Base):
-    """A person. `password_hash` is None until a password is set.
-
-    Attributes:
-        issuer, subject: who they are at an OpenID provider; None for people of this installation alone. The name says
-            nothing of that: it may be another one there, and somebody else may have it there.
-    """
+    """A person. `password_hash` is None until a password is set."""
 
     __tablename__ = "user_account"
 
@@ -46,6 +41,8 @@ class User(Identified, Base):
     password_hash: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     disabled_at: Mapped[datetime | None]
+    # issuer, subject: who they are at an OpenID provider; None for people of this installation alone. The name says
+    # nothing of that: it may be another one there, and somebody else may have it there.
     issuer: Mapped[str | None]
     subject: Mapped[str | None]
 
@@ -84,15 +81,7 @@ class LoginLink(Identified, Base):
 
 
 class UserSession(Identified, Base):
-    """A signed-in browser; only the SHA-256 of its cookie is stored. `rotation.py` says how the cookie changes.
-
-    Attributes:
-        rotated_at: since when the secret is the one it is.
-        next_sha256, next_at: of the secret that was offered instead and has not come back yet, and when that was.
-        former_sha256, former_until: of the secret before, and how long it still opens.
-        address, browser: from where it was last seen; `browser` is what it called itself, cut short.
-        begun_by: how the person signed in.
-    """
+    """A signed-in browser; only the SHA-256 of its cookie is stored. `rotation.py` says how the cookie changes."""
 
     __tablename__ = "user_session"
 
@@ -101,31 +90,31 @@ class UserSession(Identified, Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     last_seen_at: Mapped[datetime] = mapped_column(server_default=func.now())
     expires_at: Mapped[datetime]
-    rotated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    rotated_at: Mapped[datetime] = mapped_column(server_default=func.now())  # since when the secret is the one it is
+    # next_sha256, next_at: of the secret that was offered instead and has not come back yet, and when that was
     next_sha256: Mapped[str | None] = mapped_column(unique=True)
     next_at: Mapped[datetime | None]
+    # former_sha256, former_until: of the secret before, and how long it still opens
     former_sha256: Mapped[str | None] = mapped_column(unique=True)
     former_until: Mapped[datetime | None]
+    # address, browser: from where it was last seen; `browser` is what it called itself, cut short
     address: Mapped[str | None]
     browser: Mapped[str | None]
-    begun_by: Mapped[str] = mapped_column(server_default="password")
+    begun_by: Mapped[str] = mapped_column(server_default="password")  # how the person signed in
 
     __table_args__ = (CheckConstraint("begun_by IN ('link', 'password', 'provider')", name="begun_by"),)
 
 
 class FailedAttempt(Identified, Base):
-    """A proof of identity that was refused; kept for as long as it counts against the next ones, see `throttle.py`.
-
-    Attributes:
-        network: the address, or for IPv6 the network of 64 bits that one customer has; empty where it is unknown.
-        name_sha256: of the name that was given; not the name, since people type their password there by mistake.
-    """
+    """A proof of identity that was refused; kept for as long as it counts against the next ones, see `throttle.py`."""
 
     __tablename__ = "failed_attempt"
 
     at: Mapped[datetime]
     kind: Mapped[str]
+    # the address, or for IPv6 the network of 64 bits that one customer has; empty where it is unknown
     network: Mapped[str]
+    # of the name that was given; not the name, since people type their password there by mistake
     name_sha256: Mapped[str | None]
 
     __table_args__ = (

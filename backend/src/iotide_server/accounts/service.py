@@ -36,14 +36,10 @@ Ending = Callable[[Session, Principal, int], None]
 
 @dataclass(frozen=True, slots=True)
 class AccountChange:
-    """All that can be changed of a user.
-
-    Attributes:
-        ends_too: what slices above this one have to end when the user is shut out.
-    """
+    """All that can be changed of a user."""
 
     wanted: UserChange
-    ends_too: Ending
+    ends_too: Ending  # what slices above this one have to end when the user is shut out
 
 
 def list_users(session: Session, principal: Principal, paging: PageRequest, now: datetime) -> Page[UserOutput]:

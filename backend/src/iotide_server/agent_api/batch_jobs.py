@@ -23,37 +23,23 @@ _LIVING_FIRST: Final = {JobState.RUNNING: 0, JobState.PENDING: 1, JobState.ENDED
 
 @dataclass(frozen=True, slots=True)
 class KnownJob(MovedJob):
-    """A job as the rows have it.
+    """A job as the rows have it."""
 
-    Attributes:
-        is_open: its attempt has not ended, or when it did: `attempt_ended_at`.
-        is_cancel_wanted: a person wants its run to end, or another node of it has.
-        has_offers: some order of it was not claimed.
-        is_too_late: if it started now, it would not end in its campaign's window, or before a blackout.
-    """
-
-    is_open: bool
+    is_open: bool  # its attempt has not ended, or when it did: `attempt_ended_at`
     attempt_ended_at: datetime | None
-    is_cancel_wanted: bool
-    has_offers: bool
-    is_too_late: bool
+    is_cancel_wanted: bool  # a person wants its run to end, or another node of it has
+    has_offers: bool  # some order of it was not claimed
+    is_too_late: bool  # if it started now, it would not end in its campaign's window, or before a blackout
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What a report means for one job.
+    """What a report means for one job."""
 
-    Attributes:
-        moved: where it is now; None where nothing changed.
-        cancel: the batch system's numbers of jobs that are to be cancelled.
-        is_wanted: it is to be submitted.
-        is_over: nothing more is to come of it.
-    """
-
-    moved: MovedJob | None
-    cancel: tuple[str, ...]
-    is_wanted: bool
-    is_over: bool
+    moved: MovedJob | None  # where it is now; None where nothing changed
+    cancel: tuple[str, ...]  # the batch system's numbers of jobs that are to be cancelled
+    is_wanted: bool  # it is to be submitted
+    is_over: bool  # nothing more is to come of it
 
 
 def decide(known: KnownJob, seen: Sequence[SeenJob], now: datetime) -> Decided:

@@ -76,13 +76,9 @@ def idle_beat(headers: Mapping[str, str], body: bytes) -> IdleBeat | None:
 
 @dataclass
 class IdleBeats:
-    """Takes down idle beats, those together that came within a moment or while the former ones were written.
+    """Takes down idle beats, those together that came within a moment or while the former ones were written."""
 
-    Attributes:
-        state: of the application, with its `database` and `clock`.
-    """
-
-    state: State
+    state: State  # of the application, with its `database` and `clock`
 
     def __post_init__(self) -> None:
         self._waiting: list[_Waiting] = []

@@ -43,33 +43,23 @@ _TAKE_IDLE_BEATS: Final = text(
 
 
 class IdleBeat(NamedTuple):
-    """What an agent says that holds no order.
+    """What an agent says that holds no order."""
 
-    Attributes:
-        token_sha256: of the node's token, which proves who speaks.
-    """
-
-    token_sha256: str
+    token_sha256: str  # of the node's token, which proves who speaks
     agent_instance: str
     clock: ClockReading | None
     spool_bytes: int | None
 
 
 class HeardNode(NamedTuple):
-    """A node of which a beat was taken down.
+    """A node of which a beat was taken down."""
 
-    Attributes:
-        place: of the beat in the list.
-        was_silent: it was last heard of before `heard_since`.
-        node_count: how many nodes were ever heard of, as the database's statistics know it.
-    """
-
-    place: int
+    place: int  # of the beat in the list
     node_id: int
     cluster_id: int
     wire_version: int
-    was_silent: bool
-    node_count: float
+    was_silent: bool  # it was last heard of before `heard_since`
+    node_count: float  # how many nodes were ever heard of, as the database's statistics know it
 
 
 def take_idle_beats(

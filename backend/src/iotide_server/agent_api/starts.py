@@ -43,18 +43,12 @@ _HEARD: Final = text("UPDATE node_order SET go_heard_at = :go_at WHERE id = :ord
 
 @dataclass(frozen=True, slots=True)
 class Start:
-    """The moment at which the loads of an attempt start.
-
-    Attributes:
-        agreed_at: when each node had heard of it; None: it is proposed.
-        put_offs: moments before it of which not all had heard in time.
-        is_gang: several nodes start at it; a node alone starts when it hears that it may.
-    """
+    """The moment at which the loads of an attempt start."""
 
     go_at: datetime
-    agreed_at: datetime | None
-    put_offs: int = 0
-    is_gang: bool = True
+    agreed_at: datetime | None  # when each node had heard of it; None: it is proposed
+    put_offs: int = 0  # moments before it of which not all had heard in time
+    is_gang: bool = True  # several nodes start at it; a node alone starts when it hears that it may
 
 
 def next_start(known: Start | None, load_count: int, now: datetime, *, have_heard: bool) -> Start:

@@ -12,19 +12,14 @@ _LONGEST_NAME = 63
 
 @dataclass(frozen=True, slots=True)
 class ConfirmedCell:
-    """What the runs are to repeat, by names.
-
-    Attributes:
-        sender: of the nodes, where one sends to the other.
-        options: complete, in base units.
-    """
+    """What the runs are to repeat, by names."""
 
     workload: str
-    options: Mapping[str, Any]
+    options: Mapping[str, Any]  # complete, in base units
     nodes: Sequence[str]
     targets: Sequence[str]
     observers: Sequence[str] = ()
-    sender: str | None = None
+    sender: str | None = None  # of the nodes, where one sends to the other
 
 
 def confirmation_plan(plan: CampaignPlan, cell: ConfirmedCell, *, name: str, note: str) -> CampaignPlan:

@@ -17,16 +17,11 @@ SILENT: Final = "silent"
 
 @dataclass(frozen=True, slots=True)
 class Deed:
-    """Something that becomes of an alert.
+    """Something that becomes of an alert."""
 
-    Attributes:
-        name: a `lifecycle.Move`, a `lifecycle.News`, a `lifecycle.ClosedBecause`, or another word for it.
-        who: a person; None: it came by itself.
-    """
-
-    name: str
+    name: str  # a `lifecycle.Move`, a `lifecycle.News`, a `lifecycle.ClosedBecause`, or another word for it
     at: datetime
-    who: str | None = None
+    who: str | None = None  # a person; None: it came by itself
     comment: str = ""
 
 

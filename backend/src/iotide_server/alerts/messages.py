@@ -41,23 +41,18 @@ class ToldChange:
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """What a digest tells of a cluster.
-
-    Attributes:
-        changes: confirmed in that week.
-        waiting: alerts that somebody has to do something about now, those of series that stopped apart.
-        titles: of the options of the workloads, by their names.
-    """
+    """What a digest tells of a cluster."""
 
     cluster_id: int
     cluster_name: str
     since: datetime
     until: datetime
-    changes: Sequence[ToldChange]
+    changes: Sequence[ToldChange]  # confirmed in that week
+    # alerts that somebody has to do something about now, those of series that stopped apart
     waiting: Sequence[AlertOutput]
     stopped: Sequence[AlertOutput]
     noisiest: Sequence[NoisySeries]
-    titles: Mapping[str, Titles]
+    titles: Mapping[str, Titles]  # of the options of the workloads, by their names
 
     @property
     def is_empty(self) -> bool:

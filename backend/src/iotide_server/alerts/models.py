@@ -10,33 +10,23 @@ from iotide_server.kit.db import Base, Identified, Json
 
 
 class AlertRule(Identified, Base):
-    """Of which changes of which series somebody is told.
-
-    Attributes:
-        target_id, workload, metric: of the series it covers; None: any of the cluster.
-        least_shift_ratio: smaller changes are shown and no alert.
-        directions: `worse` or `both`.
-        missing_runs: whether it alerts of scheduled series that stopped, too.
-        control_workload: where a series of it changed along, the environment is to be looked at first.
-        muted_until: nobody is told before.
-        created_at: of changes that were confirmed earlier it raises nothing.
-        removed_at: from then on it raises nothing; its alerts were closed.
-    """
+    """Of which changes of which series somebody is told."""
 
     __tablename__ = "alert_rule"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
     name: Mapped[str]
+    # target_id, workload, metric: of the series it covers; None: any of the cluster
     target_id: Mapped[int | None] = mapped_column(ForeignKey("target.id"))
     workload: Mapped[str | None]
     metric: Mapped[str | None]
-    least_shift_ratio: Mapped[float]
-    directions: Mapped[str]
-    missing_runs: Mapped[bool]
-    control_workload: Mapped[str | None]
-    muted_until: Mapped[datetime | None]
-    created_at: Mapped[datetime]
-    removed_at: Mapped[datetime | None]
+    least_shift_ratio: Mapped[float]  # smaller changes are shown and no alert
+    directions: Mapped[str]  # `worse` or `both`
+    missing_runs: Mapped[bool]  # whether it alerts of scheduled series that stopped, too
+    control_workload: Mapped[str | None]  # where a series of it changed along, the environment is to be looked at first
+    muted_until: Mapped[datetime | None]  # nobody is told before
+    created_at: Mapped[datetime]  # of changes that were confirmed earlier it raises nothing
+    removed_at: Mapped[datetime | None]  # from then on it raises nothing; its alerts were closed
 
     __table_args__ = (
         CheckConstraint("directions IN ('worse', 'both')", name="directions"),
@@ -63,25 +53,21 @@ class AlertRuleChannel(Base):
 
 
 class AlertGroup(Identified, Base):
-    """Alerts of one cluster that happened within two runs: one message tells of all of them.
-
-    Attributes:
-        at, window_from, window_until: of its first alert; what is within two runs of that belongs to it.
-        node_ids: that all of its series have in common; empty where they have none.
-        is_environment: a control workload changed along.
-        told_at: when its message was handed to the channels; None: not yet, or nobody is to be told.
-    """
+    """Alerts of one cluster that happened within two runs: one message tells of all of them."""
 
     __tablename__ = "alert_group"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
     kind: Mapped[str]
+    # at, window_from, window_until: of its first alert; what is within two runs of that belongs to it
     at: Mapped[datetime]
     window_from: Mapped[datetime]
     window_until: Mapped[datetime]
+    # that all of its series have in common; empty where they have none
     node_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
-    is_environment: Mapped[bool] = mapped_column(server_default="false")
+    is_environment: Mapped[bool] = mapped_column(server_default="false")  # a control workload changed along
     created_at: Mapped[datetime]
+    # when its message was handed to the channels; None: not yet, or nobody is to be told
     told_at: Mapped[datetime | None]
 
     __table_args__ = (
@@ -91,33 +77,24 @@ class AlertGroup(Identified, Base):
 
 
 class Alert(Identified, Base):
-    """A change that a rule covers, a suspicion of one, or a scheduled series without points.
-
-    Attributes:
-        kind: `missing` is a stale series; the previous release knows no other word for it.
-        change_point_id: what it is about, once that is found; a change has one alert for ever.
-        silent_since: of a series that stopped: its last point; such a silence has one alert for ever.
-        schedule_id: that goes on without giving it points.
-        rule_id: that answers for it; None for a suspicion.
-        at: when the first point after it was measured; of a silence the time from which on it was late.
-        window_from, window_until: two points before that and two after it; alerts within are of one group.
-        state_before: what it was before an analysis ended it; where later points take that back, it is that again.
-        baseline_level: the median after it, which is normal since `baseline_at`.
-        confirmation_id: the campaign that was submitted to see whether a suspicion is right.
-    """
+    """A change that a rule covers, a suspicion of one, or a scheduled series without points."""
 
     __tablename__ = "alert"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
     series_id: Mapped[int] = mapped_column(ForeignKey("series.id", ondelete="CASCADE"))
-    kind: Mapped[str]
+    kind: Mapped[str]  # `missing` is a stale series; the previous release knows no other word for it
     state: Mapped[str]
+    # what it is about, once that is found; a change has one alert for ever
     change_point_id: Mapped[int | None] = mapped_column(ForeignKey("change_point.id", ondelete="CASCADE"), unique=True)
+    # of a series that stopped: its last point; such a silence has one alert for ever
     silent_since: Mapped[datetime | None]
-    schedule_id: Mapped[int | None] = mapped_column(ForeignKey("schedule.id"))
+    schedule_id: Mapped[int | None] = mapped_column(ForeignKey("schedule.id"))  # that goes on without giving it points
+    # that answers for it; None for a suspicion
     rule_id: Mapped[int | None] = mapped_column(ForeignKey("alert_rule.id"))
     group_id: Mapped[int | None] = mapped_column(ForeignKey("alert_group.id"))
-    at: Mapped[datetime]
+    at: Mapped[datetime]  # when the first point after it was measured; of a silence the time from which on it was late
+    # window_from, window_until: two points before that and two after it; alerts within are of one group
     window_from: Mapped[datetime]
     window_until: Mapped[datetime]
     raised_at: Mapped[datetime]
@@ -125,9 +102,11 @@ class Alert(Identified, Base):
     due_at: Mapped[datetime | None]
     event_id: Mapped[int | None] = mapped_column(ForeignKey("event.id", ondelete="SET NULL"))
     closed_because: Mapped[str | None]
+    # what it was before an analysis ended it; where later points take that back, it is that again
     state_before: Mapped[str | None]
-    baseline_level: Mapped[float | None]
+    baseline_level: Mapped[float | None]  # the median after it, which is normal since `baseline_at`
     baseline_at: Mapped[datetime | None]
+    # the campaign that was submitted to see whether a suspicion is right
     confirmation_id: Mapped[int | None] = mapped_column(ForeignKey("campaign.id"))
 
     __table_args__ = (
@@ -149,21 +128,16 @@ class Alert(Identified, Base):
 
 
 class AlertAction(Identified, Base):
-    """What was done about an alert; never updated.
-
-    Attributes:
-        who: a person; None: it came by itself, of an analysis.
-        action: a `lifecycle.Move` or `lifecycle.News`, or what else became of it.
-        before, after: what it changed.
-    """
+    """What was done about an alert; never updated."""
 
     __tablename__ = "alert_action"
 
     alert_id: Mapped[int] = mapped_column(ForeignKey("alert.id", ondelete="CASCADE"))
     at: Mapped[datetime] = mapped_column(server_default=func.now())
-    who: Mapped[str | None]
-    action: Mapped[str]
+    who: Mapped[str | None]  # a person; None: it came by itself, of an analysis
+    action: Mapped[str]  # a `lifecycle.Move` or `lifecycle.News`, or what else became of it
     comment: Mapped[str]
+    # before, after: what it changed
     before: Mapped[Json] = mapped_column(JSONB)
     after: Mapped[Json] = mapped_column(JSONB)
 

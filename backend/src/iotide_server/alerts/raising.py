@@ -23,17 +23,12 @@ _TAKEN_BACK: Final = frozenset({AlertState.RECOVERED, AlertState.VERIFIED})
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A series whose alerts are brought up to date.
-
-    Attributes:
-        changes: all that an analysis ever found, in time order.
-        alerts: all that it ever had.
-    """
+    """A series whose alerts are brought up to date."""
 
     session: Session
     series: Series
-    changes: Sequence[ChangePoint]
-    alerts: list[Alert]
+    changes: Sequence[ChangePoint]  # all that an analysis ever found, in time order
+    alerts: list[Alert]  # all that it ever had
     now: datetime
 
 

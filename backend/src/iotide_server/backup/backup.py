@@ -43,20 +43,13 @@ _DATED: Final = re.compile(r"iotide-\d{8}T\d{6}Z\.tar")
 
 @dataclass(frozen=True)
 class BackupSource:
-    """What is backed up.
-
-    Attributes:
-        settings: those that matter elsewhere too, and are no secret.
-        tls: the directory of `up`'s certificates; None: there is none.
-        vault_keys: of which the fingerprints are kept.
-        version: of this release.
-    """
+    """What is backed up."""
 
     database_url: str
-    settings: Mapping[str, object]
-    tls: Path | None
-    vault_keys: str | None
-    version: str
+    settings: Mapping[str, object]  # those that matter elsewhere too, and are no secret
+    tls: Path | None  # the directory of `up`'s certificates; None: there is none
+    vault_keys: str | None  # of which the fingerprints are kept
+    version: str  # of this release
 
 
 def dated_place(directory: Path, now: datetime) -> Path:

@@ -80,17 +80,11 @@ _WORK: Final = text("UPDATE work SET held_until = NULL, sends = 0 WHERE done_ver
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What was done about it.
+    """What was done about it."""
 
-    Attributes:
-        node_count: nodes that are asked what they hold.
-        order_count: orders that had not ended.
-        drained_clusters: names of those in which nothing starts until a person resumes them.
-    """
-
-    node_count: int
-    order_count: int
-    drained_clusters: Sequence[str]
+    node_count: int  # nodes that are asked what they hold
+    order_count: int  # orders that had not ended
+    drained_clusters: Sequence[str]  # names of those in which nothing starts until a person resumes them
 
 
 def settle(session: Session, made_at: datetime, now: datetime, *, resume: bool) -> Settled:

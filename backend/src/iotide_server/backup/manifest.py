@@ -41,28 +41,21 @@ class Stamp(BaseModel):
 
 
 class Manifest(BaseModel):
-    """All that can be told of a backup without opening its dump.
-
-    Attributes:
-        made_at: of the snapshot that the dump shows.
-        iotide_version, schema_revision: of whoever made it, and of the database.
-        postgres_major, client_major: of the server, and of the pg_dump that wrote the dump.
-        row_counts: by table, in the same snapshot.
-        vault_fingerprints: of the keys that were in use; the keys themselves are kept apart.
-        has_sealed_secrets: whether anything was sealed with them.
-    """
+    """All that can be told of a backup without opening its dump."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Annotated[int, Field(ge=1)]
-    made_at: datetime
+    made_at: datetime  # of the snapshot that the dump shows
+    # iotide_version, schema_revision: of whoever made it, and of the database
     iotide_version: str
     schema_revision: str
+    # postgres_major, client_major: of the server, and of the pg_dump that wrote the dump
     postgres_major: int
     client_major: int
-    row_counts: dict[str, int]
-    vault_fingerprints: list[str]
-    has_sealed_secrets: bool
+    row_counts: dict[str, int]  # by table, in the same snapshot
+    vault_fingerprints: list[str]  # of the keys that were in use; the keys themselves are kept apart
+    has_sealed_secrets: bool  # whether anything was sealed with them
     files: dict[FileName, FileFact]
 
 

@@ -40,19 +40,12 @@ _FORMER: Final = "iotide_former"
 
 @dataclass(frozen=True, slots=True)
 class RestoreOptions:
-    """How a backup is to return.
+    """How a backup is to return."""
 
-    Attributes:
-        vault_keys: at hand; None: there are none.
-        without_vault_key: go without the secrets of channels.
-        replace: what the database holds is given up for it.
-        resume: let runs start at once, instead of when a person says so.
-    """
-
-    vault_keys: str | None
-    without_vault_key: bool = False
-    replace: bool = False
-    resume: bool = False
+    vault_keys: str | None  # at hand; None: there are none
+    without_vault_key: bool = False  # go without the secrets of channels
+    replace: bool = False  # what the database holds is given up for it
+    resume: bool = False  # let runs start at once, instead of when a person says so
 
 
 @dataclass(frozen=True, slots=True)

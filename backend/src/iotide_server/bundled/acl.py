@@ -35,16 +35,11 @@ _SHA256_HEX = re.compile("[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class NodeAccess:
-    """What PostgreSQL knows of a node's way to Redis.
-
-    Attributes:
-        password_sha256: hexadecimal digest; the password itself is only on the node.
-        next_password_sha256: of the one that it is changing to; both are good until it has done so.
-    """
+    """What PostgreSQL knows of a node's way to Redis."""
 
     node_id: int
-    password_sha256: str
-    next_password_sha256: str | None = None
+    password_sha256: str  # hexadecimal digest; the password itself is only on the node
+    next_password_sha256: str | None = None  # of the one that it is changing to; both are good until it has done so
 
     def __post_init__(self) -> None:
         for digest in self.digests:

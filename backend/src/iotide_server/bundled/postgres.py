@@ -43,11 +43,7 @@ class PostgresPrograms:
 
 @dataclass(frozen=True)
 class PrivatePostgres:
-    """A database cluster of ours and the programs to run it.
-
-    Attributes:
-        parameters: settings that go before those in postgresql.conf.
-    """
+    """A database cluster of ours and the programs to run it."""
 
     programs: PostgresPrograms
     state: StateDirectory
@@ -55,7 +51,7 @@ class PrivatePostgres:
     sockets: Path
     superuser_password: str
     owner_password: str
-    parameters: Mapping[str, str]
+    parameters: Mapping[str, str]  # settings that go before those in postgresql.conf
 
     @property
     def url(self) -> str:

@@ -25,21 +25,17 @@ _CHUNK_BYTES = 65_536
 
 @dataclass(frozen=True)
 class Part:
-    """One process to keep running.
-
-    Attributes:
-        environment: added to the supervisor's own.
-        is_ready: asked again and again after the start, in a thread; must answer within a second or so.
-        start_deadline_seconds: what is not ready by then is given up; long, for machines that are busy otherwise.
-        stop_signal: asks it to end; the kernel sends the same if the supervisor dies first.
-    """
+    """One process to keep running."""
 
     name: str
     command: tuple[str, ...]
     account: Account
+    # asked again and again after the start, in a thread; must answer within a second or so
     is_ready: Callable[[], bool]
-    environment: Mapping[str, str] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)  # added to the supervisor's own
+    # asks it to end; the kernel sends the same if the supervisor dies first
     stop_signal: signal.Signals = signal.SIGTERM
+    # what is not ready by then is given up; long, for machines that are busy otherwise
     start_deadline_seconds: float = 180.0
     stop_deadline_seconds: float = 10.0
 

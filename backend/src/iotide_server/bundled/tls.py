@@ -28,17 +28,11 @@ _ALWAYS_NAMED = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class Certificates:
-    """Files for a TLS server.
+    """Files for a TLS server."""
 
-    Attributes:
-        ca: what clients trust.
-        chain: the server's certificate, then the CA's.
-        key: the server's private key, mode 0600.
-    """
-
-    ca: Path
-    chain: Path
-    key: Path
+    ca: Path  # what clients trust
+    chain: Path  # the server's certificate, then the CA's
+    key: Path  # the server's private key, mode 0600
 
 
 def fingerprint(ca_pem: str) -> str:

@@ -37,27 +37,19 @@ _ENVIRONMENT_FILE = "environment.json"
 
 @dataclass(frozen=True)
 class UpOptions:
-    """What the user asked for.
-
-    Attributes:
-        listen: address that other hosts reach, by TLS; None: loopback only, without TLS.
-        public_name: the name by which they do; None: the address, or this host's name when it is all addresses.
-        port: of the API.
-        redis_port: of the private Redis on loopback.
-        redis_tls_port: of Redis for other hosts.
-        database_url, redis_url: external services; None: private ones.
-        log_format: of all parts, and of their files.
-    """
+    """What the user asked for."""
 
     state: Path
-    listen: str | None
+    listen: str | None  # address that other hosts reach, by TLS; None: loopback only, without TLS
+    # the name by which they do; None: the address, or this host's name when it is all addresses
     public_name: str | None
-    port: int
-    redis_port: int
-    redis_tls_port: int
+    port: int  # of the API
+    redis_port: int  # of the private Redis on loopback
+    redis_tls_port: int  # of Redis for other hosts
+    # database_url, redis_url: external services; None: private ones
     database_url: str | None
     redis_url: str | None
-    log_format: LogFormat = LogFormat.PLAIN
+    log_format: LogFormat = LogFormat.PLAIN  # of all parts, and of their files
 
     @property
     def host(self) -> str:

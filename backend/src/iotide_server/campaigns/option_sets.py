@@ -47,21 +47,14 @@ class OptionSets:
     """The option sets of a workload, numbered from 0; the last swept option changes fastest.
 
     A kind is all option sets that are alike in what space, time and cautions depend on.
-
-    Attributes:
-        field: where the workload stands in the plan, for errors: `workloads[0]`.
-        options: of the first set, complete, in base units.
-        sweep: the values of each swept option, likewise.
-        frozen: the defaults of options that are no part of a series' key while an option has them.
-        expressions: of what runs need, move and take, as in `Amounts`.
     """
 
-    field: str
+    field: str  # where the workload stands in the plan, for errors: `workloads[0]`
     workload: Workload
-    options: Json
-    sweep: Mapping[str, Sequence[Any]]
-    frozen: Json
-    expressions: Sequence[Expression]
+    options: Json  # of the first set, complete, in base units
+    sweep: Mapping[str, Sequence[Any]]  # the values of each swept option, likewise
+    frozen: Json  # the defaults of options that are no part of a series' key while an option has them
+    expressions: Sequence[Expression]  # of what runs need, move and take, as in `Amounts`
 
     def __len__(self) -> int:
         """Count the sets."""

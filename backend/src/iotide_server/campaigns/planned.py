@@ -28,40 +28,28 @@ SPACE_MARGIN: Final = 1.1
 
 @dataclass(frozen=True, slots=True)
 class PlannedPlace:
-    """A target of a block on one of its nodes, with what a run is expected to need and to move from there, in bytes.
-
-    Attributes:
-        run_seconds: of one run where the options say so, else 0.
-        free_bytes: as the node saw it last; None where that is not known.
-        fstype: of the mount, as the kernel shows it.
-    """
+    """A target of a block on one of its nodes, with what a run is expected to need and to move from there, in bytes."""
 
     node: Node
     target: TargetView
-    fstype: str
+    fstype: str  # of the mount, as the kernel shows it
     bytes_needed: ByKind
     bytes_moved: ByKind
-    run_seconds: ByKind
-    free_bytes: int | None
+    run_seconds: ByKind  # of one run where the options say so, else 0
+    free_bytes: int | None  # as the node saw it last; None where that is not known
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedRoom:
-    """A file system with all that a run needs in it: the nodes that load a shared target together fill one.
-
-    Attributes:
-        places: one of each node that loads it.
-        bytes_needed, bytes_moved: from all the nodes together.
-        run_seconds: of the node that takes longest, where the options say so, else 0.
-        free_bytes: as the node that saw least of it saw it last; None where no node said.
-    """
+    """A file system with all that a run needs in it: the nodes that load a shared target together fill one."""
 
     target: TargetView
-    places: Sequence[PlannedPlace]
+    places: Sequence[PlannedPlace]  # one of each node that loads it
+    # bytes_needed, bytes_moved: from all the nodes together
     bytes_needed: ByKind
     bytes_moved: ByKind
-    run_seconds: ByKind
-    free_bytes: int | None
+    run_seconds: ByKind  # of the node that takes longest, where the options say so, else 0
+    free_bytes: int | None  # as the node that saw least of it saw it last; None where no node said
 
     @classmethod
     def of(cls, places: Sequence[PlannedPlace]) -> "PlannedRoom":
@@ -116,24 +104,16 @@ def largest(columns: Sequence[ByKind]) -> ByKind:
 
 @dataclass(frozen=True)
 class PlannedBlock:
-    """All option sets of one workload, run by the same nodes on the same targets in one stage: cells in a row.
+    """All option sets of one workload, run by the same nodes on the same targets in one stage: cells in a row."""
 
-    Attributes:
-        first: the ordinal of its first cell.
-        variant: its stage's, or empty.
-        observers: nodes that only watch.
-        roles: what the nodes do, in their order; empty: each does all of the work.
-        places: each target on each node that loads it, of which there is one at least.
-    """
-
-    first: int
+    first: int  # the ordinal of its first cell
     stage: int
-    variant: str
+    variant: str  # its stage's, or empty
     nodes: Sequence[Node]
-    observers: Sequence[Node]
-    roles: Sequence[StepRole]
+    observers: Sequence[Node]  # nodes that only watch
+    roles: Sequence[StepRole]  # what the nodes do, in their order; empty: each does all of the work
     option_sets: OptionSets
-    places: Sequence[PlannedPlace]
+    places: Sequence[PlannedPlace]  # each target on each node that loads it, of which there is one at least
 
     @property
     def cell_count(self) -> int:
@@ -213,14 +193,10 @@ def memory_bytes(node: Node) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCell:
-    """One cell of a block.
-
-    Attributes:
-        number: of its option set, from 0.
-    """
+    """One cell of a block."""
 
     block: PlannedBlock
-    number: int
+    number: int  # of its option set, from 0
 
     @property
     def ordinal(self) -> int:

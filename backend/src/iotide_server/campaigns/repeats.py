@@ -40,15 +40,11 @@ _MOST_NAMED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class MoreRepeats:
-    """Which repeats are to be added.
-
-    Attributes:
-        key: the same key and wish once more add nothing.
-    """
+    """Which repeats are to be added."""
 
     campaign_id: int
     wanted: RepeatsInput
-    key: str | None
+    key: str | None  # the same key and wish once more add nothing
 
     @property
     def sha256(self) -> str:

@@ -44,34 +44,22 @@ NodeTarget = tuple[str, str]
 
 @dataclass(frozen=True)
 class ResolvedWorkload:
-    """A workload of a plan, with what the plan says where the workload itself says nothing.
+    """A workload of a plan, with what the plan says where the workload itself says nothing."""
 
-    Attributes:
-        field: where it stands in the plan, for errors: `workloads[0]`.
-        option_set_count: the combinations of its swept values.
-        block_count: its stages times its sets of nodes and of targets.
-        row_count: nodes times targets, and observers, of all its cells together.
-        stages: those that run it, from 1; a plan without stages is one.
-        confirmed_from: the first of them before which an operator confirms what is mounted, if any.
-        named_nodes: the nodes of which its sets are made.
-        observers: nodes that watch each of its runs in which they do not load.
-        target_sets: the targets that a run loads together, one tuple for each cell of an option set and a set of nodes.
-        roles: what the nodes of a run do, in their order; empty: each does all of the work.
-    """
-
-    field: str
+    field: str  # where it stands in the plan, for errors: `workloads[0]`
     choice: WorkloadChoice
-    option_set_count: int
-    block_count: int
-    row_count: int
-    stages: Sequence[int]
-    confirmed_from: int | None
-    named_nodes: Sequence[str]
+    option_set_count: int  # the combinations of its swept values
+    block_count: int  # its stages times its sets of nodes and of targets
+    row_count: int  # nodes times targets, and observers, of all its cells together
+    stages: Sequence[int]  # those that run it, from 1; a plan without stages is one
+    confirmed_from: int | None  # the first of them before which an operator confirms what is mounted, if any
+    named_nodes: Sequence[str]  # the nodes of which its sets are made
     nodes_at_once: NodesAtOnce
-    observers: Sequence[str]
+    observers: Sequence[str]  # nodes that watch each of its runs in which they do not load
     targets: Sequence[str]
+    # the targets that a run loads together, one tuple for each cell of an option set and a set of nodes
     target_sets: Sequence[tuple[str, ...]]
-    roles: Sequence[StepRole]
+    roles: Sequence[StepRole]  # what the nodes of a run do, in their order; empty: each does all of the work
 
     @classmethod
     def of(cls, plan: CampaignPlan, index: int) -> "ResolvedWorkload":
@@ -135,16 +123,11 @@ class ResolvedWorkload:
 
 
 class ResolvedBlock(NamedTuple):
-    """All option sets of a workload on the same nodes and targets in one stage: cells in a row.
+    """All option sets of a workload on the same nodes and targets in one stage: cells in a row."""
 
-    Attributes:
-        first: the ordinal of its first cell, from 1.
-        variant: its stage's, or empty.
-    """
-
-    first: int
+    first: int  # the ordinal of its first cell, from 1
     stage: int
-    variant: str
+    variant: str  # its stage's, or empty
     nodes: tuple[str, ...]
     targets: tuple[str, ...]
     workload: ResolvedWorkload
@@ -160,18 +143,13 @@ class ResolvedBlock(NamedTuple):
 
 @dataclass(frozen=True)
 class ResolvedPlan:
-    """A plan with its workloads resolved; none of its cells is made before `blocks` is called.
-
-    Attributes:
-        cell_count: the combinations of the matrix, in all its stages.
-        row_count: nodes times targets, and observers, of all runs together.
-    """
+    """A plan with its workloads resolved; none of its cells is made before `blocks` is called."""
 
     plan: CampaignPlan
     workloads: Sequence[ResolvedWorkload]
-    cell_count: int
+    cell_count: int  # the combinations of the matrix, in all its stages
     run_count: int
-    row_count: int
+    row_count: int  # nodes times targets, and observers, of all runs together
 
     @classmethod
     def of(cls, plan: CampaignPlan) -> "ResolvedPlan":

@@ -211,22 +211,15 @@ def lock_last_seen(session: Session, node_id: int) -> datetime | None:
 
 @dataclass(frozen=True, slots=True)
 class KnownAgent:
-    """What was known of a node when its agent was heard of again.
-
-    Attributes:
-        look: the number of a request to look around that waits for an answer.
-        rotation_wanted: the node is to ask for new credentials.
-        node_count: how many nodes were ever heard of, as the database's statistics know it.
-        problem: why it is passed over.
-    """
+    """What was known of a node when its agent was heard of again."""
 
     agent_instance: str | None
     cluster_id: int
     seen_at: datetime | None
-    look: int | None
-    rotation_wanted: bool
-    node_count: float
-    problem: str | None
+    look: int | None  # the number of a request to look around that waits for an answer
+    rotation_wanted: bool  # the node is to ask for new credentials
+    node_count: float  # how many nodes were ever heard of, as the database's statistics know it
+    problem: str | None  # why it is passed over
 
 
 _TELL_OWN_PROBLEM: Final = text(
@@ -243,15 +236,11 @@ _TELL_OWN_PROBLEM: Final = text(
 
 
 class HeartbeatFacts(NamedTuple):
-    """Holds what a heartbeat says of the node itself; None: its agent does not.
-
-    Attributes:
-        curve_bytes: of its curves, counted to the node's day.
-    """
+    """Holds what a heartbeat says of the node itself; None: its agent does not."""
 
     clock: ClockReading | None
     spool_bytes: int | None
-    curve_bytes: int = 0
+    curve_bytes: int = 0  # of its curves, counted to the node's day
 
 
 def beat(session: Session, node_id: int, agent_instance: str, told: HeartbeatFacts, now: datetime) -> KnownAgent:

@@ -110,20 +110,14 @@ class ActiveOrderOutput(Output):
 
 @dataclass(frozen=True, slots=True)
 class NodeView:
-    """A node with what other slices know of it.
-
-    Attributes:
-        drain: its own; its cluster may have one too.
-        clock: None where its agent does not say.
-        problem: as the reader may know it (see `kit/people.py`).
-    """
+    """A node with what other slices know of it."""
 
     node: Node
     state: NodeState
-    drain: Drain | None
+    drain: Drain | None  # its own; its cluster may have one too
     last_seen_at: datetime | None
-    clock: NodeClockOutput | None
-    problem: str | None
+    clock: NodeClockOutput | None  # None where its agent does not say
+    problem: str | None  # as the reader may know it (see `kit/people.py`)
     workloads: Sequence[NodeWorkloadOutput]
     active_orders: Sequence[ActiveOrderOutput]
 

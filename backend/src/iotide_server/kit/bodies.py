@@ -47,21 +47,13 @@ NO_ROOM_FOR_BODY = ErrorKind(503, "no_room_for_body").says(
 
 @dataclass(frozen=True, slots=True)
 class BodyLimit:
-    """Bounds what the body of a request may hold.
+    """Bounds what the body of a request may hold."""
 
-    Attributes:
-        size_bytes: of the body as it is sent.
-        lists: lists and objects in it.
-        names: names of members of its objects.
-        values: values in its lists and objects.
-        queue: large bodies of one queue wait for one another.
-    """
-
-    size_bytes: int = 2 * MIB
-    lists: int = 50_000
-    names: int = 100_000
-    values: int = 200_000
-    queue: str = ""
+    size_bytes: int = 2 * MIB  # of the body as it is sent
+    lists: int = 50_000  # lists and objects in it
+    names: int = 100_000  # names of members of its objects
+    values: int = 200_000  # values in its lists and objects
+    queue: str = ""  # large bodies of one queue wait for one another
 
     def check(self, body: bytes) -> None:
         """Raise BODY_TOO_COMPLEX for JSON that holds more; it costs a few milliseconds a megabyte."""
@@ -82,15 +74,10 @@ class BodyLimit:
 
 
 class Caller(NamedTuple):
-    """Identifies who sends a body.
+    """Identifies who sends a body."""
 
-    Attributes:
-        kind: of callers that wait for one another with large bodies.
-        name: nobody else of that kind has it.
-    """
-
-    kind: str
-    name: str
+    kind: str  # of callers that wait for one another with large bodies
+    name: str  # nobody else of that kind has it
 
 
 def set_body_limit(scope: Scope, limit: BodyLimit) -> None:

@@ -39,13 +39,9 @@ REQUEST_TOO_SLOW = ErrorKind(408, "request_too_slow").says(
 
 
 class _Exchange(h11.Connection):
-    """h11's connection, which also counts what is still to come of a body.
+    """h11's connection, which also counts what is still to come of a body."""
 
-    Attributes:
-        missing_bytes: None for a body that does not say its length.
-    """
-
-    missing_bytes: int | None = 0
+    missing_bytes: int | None = 0  # None for a body that does not say its length
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
         """Return the next event, counted.

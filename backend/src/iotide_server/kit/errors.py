@@ -14,21 +14,19 @@ class IotideError(Exception):
     """A request cannot be served, and the caller can be told why.
 
     Attributes:
-        kind: the row of a table that it was made of, if any.
         status: HTTP status.
         code: stable, for programs.
         message: what is wrong, for a person.
         field: dotted path of the input it is about, for instance `workloads[0].options.file_size_bytes`.
         value: what was given there.
         remedy: what to do about it; where nothing better is known, the class's usual remedy.
-        wait_seconds: until the same request may succeed; sent as the header Retry-After.
     """
 
     status = 400
     code = "bad_request"
     usual_remedy: str | None = None
-    kind: "ErrorKind | None" = None
-    wait_seconds: int | None = None
+    kind: "ErrorKind | None" = None  # the row of a table that it was made of, if any
+    wait_seconds: int | None = None  # until the same request may succeed; sent as the header Retry-After
 
     def __init__(
         self, message: str, *, field: str | None = None, value: object = None, remedy: str | None = None
@@ -89,22 +87,15 @@ class ErrorKind:
 
     A template has its values in braces, `{run_id}`. A format may follow, of `_FORMATS` or of Python: `{size:bytes}`.
     Where a template is `{field}` or `{remedy}` alone, each call gives its own.
-
-    Attributes:
-        status: HTTP status, which also decides the class of the error.
-        code: stable, for programs.
-        field: template of the error's field; a call may give another one.
-        shows: name or template of the value that the error shows; by default the one named like the field, "" for none.
-        message: template of what is wrong.
-        remedy: template of what to do about it; a call may give another one.
     """
 
-    status: int
-    code: str
-    field: str | None = None
+    status: int  # HTTP status, which also decides the class of the error
+    code: str  # stable, for programs
+    field: str | None = None  # template of the error's field; a call may give another one
+    # name or template of the value that the error shows; by default the one named like the field, "" for none
     shows: str | None = None
-    message: str = ""
-    remedy: str | None = None
+    message: str = ""  # template of what is wrong
+    remedy: str | None = None  # template of what to do about it; a call may give another one
 
     def says(self, message: str, remedy: str | None = None) -> Self:
         """Return this kind with a message and a remedy."""

@@ -54,33 +54,26 @@ SCHEMA_TOO_OLD = ErrorKind(409, "schema_too_old", field="revision").says(
 
 
 class SchemaFloor(Base):
-    """How old code may be that works on this schema: one row, written by whoever migrates.
-
-    Attributes:
-        revision: code that knows this one works, though it does not know all that came after.
-    """
+    """How old code may be that works on this schema: one row, written by whoever migrates."""
 
     __tablename__ = "schema_floor"
 
+    # code that knows this one works, though it does not know all that came after
     revision: Mapped[str] = mapped_column(primary_key=True)
 
 
 @dataclass(frozen=True, slots=True)
 class LockPatience:
-    """How a busy database is treated.
+    """How a busy database is treated."""
 
-    Attributes:
-        lock_wait: a migration waits no longer for a lock, since everybody else then waits behind it.
-        statement: nor does a statement of it run longer; a migration that has to says so itself, by SET LOCAL.
-        pause: before the second try, and twice as long before each further one, up to `longest_pause`.
-        in_all: then it is given up.
-    """
-
+    # a migration waits no longer for a lock, since everybody else then waits behind it
     lock_wait: timedelta = timedelta(seconds=2)
+    # nor does a statement of it run longer; a migration that has to says so itself, by SET LOCAL
     statement: timedelta = timedelta(minutes=15)
+    # before the second try, and twice as long before each further one, up to `longest_pause`
     pause: timedelta = timedelta(milliseconds=500)
     longest_pause: timedelta = timedelta(seconds=10)
-    in_all: timedelta = timedelta(minutes=15)
+    in_all: timedelta = timedelta(minutes=15)  # then it is given up
 
 
 AS_USUAL: Final = LockPatience()

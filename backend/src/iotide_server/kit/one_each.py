@@ -26,15 +26,10 @@ TOO_MANY_AT_ONCE = ErrorKind(429, "too_many_at_once").says(
 
 
 class Holder(NamedTuple):
-    """Whose requests wait for one another.
+    """Whose requests wait for one another."""
 
-    Attributes:
-        name: nobody else has it.
-        is_known: a person or a node; of all others together one request is served at a time.
-    """
-
-    name: str
-    is_known: bool = True
+    name: str  # nobody else has it
+    is_known: bool = True  # a person or a node; of all others together one request is served at a time
 
 
 @dataclass(slots=True)

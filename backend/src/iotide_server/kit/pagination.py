@@ -41,15 +41,10 @@ class Slice(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """What part of a list is wanted.
+    """What part of a list is wanted."""
 
-    Attributes:
-        limit: rows on the page.
-        last_id: key of the last row of the page before; None for the first page.
-    """
-
-    limit: int
-    last_id: int | None
+    limit: int  # rows on the page
+    last_id: int | None  # key of the last row of the page before; None for the first page
 
     @property
     def before_id(self) -> int:

@@ -18,14 +18,10 @@ OPERATOR: Final = "an operator"
 
 
 class Sentence(NamedTuple):
-    """Words to store.
-
-    Attributes:
-        actor: whom they call `an operator`, as `Principal.actor` has it.
-    """
+    """Words to store."""
 
     words: str
-    actor: str | None
+    actor: str | None  # whom they call `an operator`, as `Principal.actor` has it
 
 
 def hide_people() -> None:

@@ -50,21 +50,14 @@ QUOTA_REACHED = ErrorKind(409, "quota_reached", field="{field}", shows="count").
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
-    """Bounds on what the operators of a cluster keep in it and add to it; `docs/operations.md` has the table.
+    """Bounds on what the operators of a cluster keep in it and add to it; `docs/operations.md` has the table."""
 
-    Attributes:
-        waiting_runs: of a cluster.
-        waiting_runs_of_person: that wait in a cluster because one person asked for them.
-        active_schedules: of a cluster.
-        templates: of a cluster.
-        runs_a_day, schedules_a_day, templates_a_day, events_a_day: that people add to a cluster in a day (UTC),
-            removed ones included; one person at most half of them.
-    """
-
-    waiting_runs: int = 1_000_000
-    waiting_runs_of_person: int = 200_000
-    active_schedules: int = 500
-    templates: int = 1_000
+    waiting_runs: int = 1_000_000  # of a cluster
+    waiting_runs_of_person: int = 200_000  # that wait in a cluster because one person asked for them
+    active_schedules: int = 500  # of a cluster
+    templates: int = 1_000  # of a cluster
+    # runs_a_day, schedules_a_day, templates_a_day, events_a_day: that people add to a cluster in a day (UTC), removed
+    # ones included; one person at most half of them
     runs_a_day: int = 2_000_000
     schedules_a_day: int = 1_000
     templates_a_day: int = 2_000
@@ -84,38 +77,28 @@ class QuotaKind(StrEnum):
 
 
 class AddedToday(Base):
-    """Counts the rows of a kind that were added to a cluster, also those that were removed since.
-
-    Attributes:
-        kind: a `QuotaKind`, or FIRINGS.
-        user_id: of the person who added them; EVERYBODY: by all people.
-        added_at: when the last of them was; `number` counts those of that day (UTC).
-    """
+    """Counts the rows of a kind that were added to a cluster, also those that were removed since."""
 
     __tablename__ = "added_today"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"), primary_key=True)
-    kind: Mapped[str] = mapped_column(primary_key=True)
+    kind: Mapped[str] = mapped_column(primary_key=True)  # a `QuotaKind`, or FIRINGS
+    # of the person who added them; EVERYBODY: by all people
     user_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    added_at: Mapped[datetime]
+    added_at: Mapped[datetime]  # when the last of them was; `number` counts those of that day (UTC)
     number: Mapped[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What a person adds to a cluster.
-
-    Attributes:
-        user_id: None for commands of the server, which no person's quota bounds.
-        field: of the request, which a refusal names.
-    """
+    """What a person adds to a cluster."""
 
     kind: QuotaKind
     cluster_id: int
-    user_id: int | None
+    user_id: int | None  # None for commands of the server, which no person's quota bounds
     now: datetime
     number: int = 1
-    field: str = "cluster"
+    field: str = "cluster"  # of the request, which a refusal names
 
 
 def quotas_of(session: Session) -> Quotas:

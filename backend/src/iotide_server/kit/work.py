@@ -58,15 +58,12 @@ class Errand(Generic[Task, Outcome]):
     """Work that waits for somebody out there, which no transaction does: it reads, goes, and writes what came of it.
 
     Whoever dies between the last two is taken for one who never went: what it does out there may be done twice.
-
-    Attributes:
-        begin: in a transaction: what there is to do; None: nothing any more; a time: not before.
-        go: without one. A failure is an outcome, and an exception a fault of ours.
-        end: in a transaction: keeps the outcome, and returns when the errand is to be run again; None: it is done.
     """
 
+    # in a transaction: what there is to do; None: nothing any more; a time: not before
     begin: Callable[[Session, int], Task | datetime | None]
-    go: Callable[[Task], Outcome]
+    go: Callable[[Task], Outcome]  # without one. A failure is an outcome, and an exception a fault of ours.
+    # in a transaction: keeps the outcome, and returns when the errand is to be run again; None: it is done
     end: Callable[[Session, int, Outcome], datetime | None]
 
 
@@ -149,27 +146,21 @@ _HOLD: Final = text(
 
 
 class Work(Base):
-    """A piece of server work, for instance the follow-up of one run's results.
-
-    Attributes:
-        kind, key: what to do and on which row.
-        due_at: the scheduler sends its message from then on, again with back-off until it is done.
-        version: raised whenever the work is wanted again.
-        done_version: the version that was last completed; done when equal to `version`.
-        sends: how often it was named since it was wanted; while it fails, wanting it again changes nothing.
-        failure: why it failed when it was last tried, `BEGUN` or `UNENDED`; None once it is done.
-        held_until: an errand is not run before: somebody is out with it, who is given up then, or it rests so long.
-    """
+    """A piece of server work, for instance the follow-up of one run's results."""
 
     __tablename__ = "work"
 
+    # kind, key: what to do and on which row
     kind: Mapped[str] = mapped_column(primary_key=True)
     key: Mapped[int] = mapped_column(primary_key=True)
-    due_at: Mapped[datetime]
-    version: Mapped[int] = mapped_column(server_default="1")
+    due_at: Mapped[datetime]  # the scheduler sends its message from then on, again with back-off until it is done
+    version: Mapped[int] = mapped_column(server_default="1")  # raised whenever the work is wanted again
+    # the version that was last completed; done when equal to `version`
     done_version: Mapped[int] = mapped_column(server_default="0")
+    # how often it was named since it was wanted; while it fails, wanting it again changes nothing
     sends: Mapped[int] = mapped_column(server_default="0")
-    failure: Mapped[str | None]
+    failure: Mapped[str | None]  # why it failed when it was last tried, `BEGUN` or `UNENDED`; None once it is done
+    # an errand is not run before: somebody is out with it, who is given up then, or it rests so long
     held_until: Mapped[datetime | None]
 
     __table_args__ = (Index("ix_work_due", "due_at", postgresql_where=text("done_version < version")),)

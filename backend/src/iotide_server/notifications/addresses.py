@@ -54,14 +54,10 @@ class AddressForbiddenError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Where messages may go.
+    """Where messages may go."""
 
-    Attributes:
-        loopback: also to the server's own machine, where a mail relay may be.
-        stores: hosts of the database and of Redis, to which nothing is sent wherever they are; see `hosts_of`.
-    """
-
-    loopback: bool = False
+    loopback: bool = False  # also to the server's own machine, where a mail relay may be
+    # hosts of the database and of Redis, to which nothing is sent wherever they are; see `hosts_of`
     stores: Sequence[str] = ()
 
     def objection(self, host: str) -> str | None:

@@ -41,17 +41,11 @@ _MOST_NAMED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Under what a channel is made or changed.
+    """Under what a channel is made or changed."""
 
-    Attributes:
-        vault: keeps the secrets; None: there is no key, and so none are taken.
-        reach: where the server sends messages to.
-        now: the time of the request.
-    """
-
-    vault: Vault | None
-    reach: Reach
-    now: datetime
+    vault: Vault | None  # keeps the secrets; None: there is no key, and so none are taken
+    reach: Reach  # where the server sends messages to
+    now: datetime  # the time of the request
 
 
 def list_channels(

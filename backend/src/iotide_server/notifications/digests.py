@@ -30,18 +30,14 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class DueDigest:
-    """A digest that a channel is to be told now.
-
-    Attributes:
-        since, until: the week that it is about.
-        key: as `announce` wants it.
-    """
+    """A digest that a channel is to be told now."""
 
     channel_id: int
     cluster_id: int
+    # since, until: the week that it is about
     since: datetime
     until: datetime
-    key: str
+    key: str  # as `announce` wants it
 
 
 def plan_digest(session: Session, channel: Channel, now: datetime) -> None:

@@ -21,23 +21,16 @@ _UNSEEN: Final = "\u200b"  # a space of no width, which keeps @all from being a 
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """One attempt to send one message through one channel.
+    """One attempt to send one message through one channel."""
 
-    Attributes:
-        kind: of the channel.
-        settings, secrets: of the channel; `secrets` is None where they cannot be read.
-        message_id: the same in each attempt.
-        url: where the dashboard shows it.
-        created_at: of the message, the same in each attempt; sent_at: of this one.
-    """
-
-    kind: str
+    kind: str  # of the channel
+    # settings, secrets: of the channel; `secrets` is None where they cannot be read
     settings: Json
     secrets: Mapping[str, str] | None
     message: Message
-    message_id: str
-    url: str
-    created_at: datetime
+    message_id: str  # the same in each attempt
+    url: str  # where the dashboard shows it
+    created_at: datetime  # of the message, the same in each attempt; sent_at: of this one
     sent_at: datetime
 
 

@@ -9,19 +9,12 @@ MessageKind = Literal["alert", "digest", "stuck", "test"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something that people are told.
-
-    Attributes:
-        cluster_id: what it is about; only channels of this cluster or of all clusters tell it. None: about none.
-        subject: one line.
-        text: plain lines.
-        path: where the dashboard shows it, for instance `/alerts/12`.
-        data: the same for programs; JSON that a webhook carries as `data`.
-    """
+    """Something that people are told."""
 
     kind: MessageKind
+    # what it is about; only channels of this cluster or of all clusters tell it. None: about none.
     cluster_id: int | None
-    subject: str
-    text: str
-    path: str
-    data: Mapping[str, Any]
+    subject: str  # one line
+    text: str  # plain lines
+    path: str  # where the dashboard shows it, for instance `/alerts/12`
+    data: Mapping[str, Any]  # the same for programs; JSON that a webhook carries as `data`

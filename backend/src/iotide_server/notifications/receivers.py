@@ -32,14 +32,10 @@ _ENOUGH_SPLIT: Final = "write it as https://example.org/path"
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """A receiver as it is stored.
-
-    Attributes:
-        secrets: the new ones; None: those that there are stay.
-    """
+    """A receiver as it is stored."""
 
     settings: Json
-    secrets: dict[str, str] | None
+    secrets: dict[str, str] | None  # the new ones; None: those that there are stay
 
 
 def receiver(given: Given, before: Channel | None, reach: Reach) -> Receiver:

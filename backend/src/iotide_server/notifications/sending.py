@@ -52,18 +52,14 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AttemptOutcome:
-    """What came of an attempt.
-
-    Attributes:
-        words: the status of HTTP or SMTP and what it means, or what was in the way. None of it is the receiver's text.
-        answer: the receiver's own text, which may come from any service that the server reaches. Never a secret.
-        pause: that the receiver asks for before the next attempt.
-    """
+    """What came of an attempt."""
 
     result: Result
+    # the status of HTTP or SMTP and what it means, or what was in the way. None of it is the receiver's text.
     words: str
+    # the receiver's own text, which may come from any service that the server reaches. Never a secret.
     answer: str = ""
-    pause: timedelta | None = None
+    pause: timedelta | None = None  # that the receiver asks for before the next attempt
 
     def shown(self, *, with_answer: bool) -> str:
         """Return the words, with the receiver's own text for those who may read it."""

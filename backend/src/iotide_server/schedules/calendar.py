@@ -31,17 +31,11 @@ _MONTHLY: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """Planned firings that are due.
+    """Planned firings that are due."""
 
-    Attributes:
-        last: the last of them.
-        count: how many, `last` included; of more than a thousand, at least so many.
-        following: planned after them; None where the calendar has ended.
-    """
-
-    last: datetime
-    count: int
-    following: datetime | None
+    last: datetime  # the last of them
+    count: int  # how many, `last` included; of more than a thousand, at least so many
+    following: datetime | None  # planned after them; None where the calendar has ended
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,16 +24,11 @@ _MOST_NAMES: Final = 3
 
 @dataclass(frozen=True, slots=True)
 class Streak:
-    """The newest firings of a schedule that failed, without one in between that succeeded.
-
-    Attributes:
-        since: when the first of them fired.
-        newest: the last of them.
-    """
+    """The newest firings of a schedule that failed, without one in between that succeeded."""
 
     count: int
-    since: datetime
-    newest: FiringResult
+    since: datetime  # when the first of them fired
+    newest: FiringResult  # the last of them
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,19 +46,14 @@ class LostMount:
 
 @dataclass(frozen=True, slots=True)
 class FailingSchedule:
-    """A schedule that failed at least twice in a row.
-
-    Attributes:
-        reason: why its last firing failed, in words.
-        lost_mounts: that its last firing met.
-    """
+    """A schedule that failed at least twice in a row."""
 
     schedule_id: int
     cluster_id: int
     name: str
     streak: Streak
-    reason: str
-    lost_mounts: tuple[LostMount, ...] = ()
+    reason: str  # why its last firing failed, in words
+    lost_mounts: tuple[LostMount, ...] = ()  # that its last firing met
 
     @property
     def words(self) -> str:

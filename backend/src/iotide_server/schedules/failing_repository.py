@@ -75,20 +75,15 @@ _FAILED_RUNS: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class FiringResult:
-    """What a firing came to, once it is over.
-
-    Attributes:
-        campaign_id: None where there is a `problem`.
-        cells: of the campaign; those with a valid run, and those with failed or rejected runs alone.
-    """
+    """What a firing came to, once it is over."""
 
     schedule_id: int
     cluster_id: int
     name: str
     fired_at: datetime
-    campaign_id: int | None
+    campaign_id: int | None  # None where there is a `problem`
     problem: str | None
-    cells: int
+    cells: int  # of the campaign; those with a valid run, and those with failed or rejected runs alone
     failed_cells: int
     valid_cells: int
 
@@ -105,11 +100,7 @@ class FiringResult:
 
 @dataclass(frozen=True, slots=True)
 class FailedRun:
-    """A run that failed or was rejected, once for each of its nodes and targets.
-
-    Attributes:
-        nodes, targets: how many the run has.
-    """
+    """A run that failed or was rejected, once for each of its nodes and targets."""
 
     reason_code: str | None
     words: str
@@ -118,6 +109,7 @@ class FailedRun:
     target_id: int
     target_name: str
     path: str
+    # nodes, targets: how many the run has
     nodes: int
     targets: int
 

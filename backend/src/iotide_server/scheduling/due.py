@@ -243,17 +243,13 @@ def flag_overdue_runs(session: Session, limit_before: datetime) -> Sequence[Row[
 
 @dataclass(frozen=True, slots=True)
 class FairShareTerms:
-    """How owners whose runs used much of a cluster lately stand back behind the others.
+    """How owners whose runs used much of a cluster lately stand back behind the others."""
 
-    Attributes:
-        most: so far stand the runs of an owner back who used all nodes all the time, and in proportion who used less:
-            among what was submitted within that time who used less goes first, and nothing waits for ever. Zero: the
-            order of submission alone counts.
-        half_life: what was used so long ago counts half.
-    """
-
+    # so far stand the runs of an owner back who used all nodes all the time, and in proportion who used less: among
+    # what was submitted within that time who used less goes first, and nothing waits for ever. Zero: the order of
+    # submission alone counts.
     most: timedelta = timedelta(days=1)
-    half_life: timedelta = timedelta(days=1)
+    half_life: timedelta = timedelta(days=1)  # what was used so long ago counts half
 
 
 def sample_shares(session: Session, fair_share: FairShareTerms, last_at: datetime, now: datetime) -> None:

@@ -11,23 +11,16 @@ from iotide_server.runs.resources import Mode, Need, Occupancy, Resource, Resour
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a run takes, and for how long at the latest; the same in every pass.
-
-    Attributes:
-        alone, beside: what of `needs` it has to have for itself, and what beside others.
-        nodes: those of both that are nodes.
-        elsewhere: those of `needs` that are none.
-        time_limit_seconds: the node ends it then.
-        occupies: for how long what it takes is not free: its time limit and what has to cool down after it.
-    """
+    """What a run takes, and for how long at the latest; the same in every pass."""
 
     needs: tuple[Need, ...]
+    # alone, beside: what of `needs` it has to have for itself, and what beside others
     alone: frozenset[Resource]
     beside: frozenset[Resource]
-    nodes: frozenset[Resource]
-    elsewhere: frozenset[Need]
-    time_limit_seconds: float
-    occupies: timedelta
+    nodes: frozenset[Resource]  # those of both that are nodes
+    elsewhere: frozenset[Need]  # those of `needs` that are none
+    time_limit_seconds: float  # the node ends it then
+    occupies: timedelta  # for how long what it takes is not free: its time limit and what has to cool down after it
 
     @classmethod
     def of(cls, needs: Sequence[Need], time_limit_seconds: float, cool_down_seconds: float) -> Self:
@@ -44,17 +37,14 @@ class Demand:
 
 
 class WaitingRun(NamedTuple):
-    """A run near the head of a line; a tuple, as a pass makes thousands.
+    """A run near the head of a line; a tuple, as a pass makes thousands."""
 
-    Attributes:
-        sort_key: the lower, the earlier it is served; `run_id` decides between equals. Both are its place in the one
-            order over all lines.
-        start_by: at that moment or later it does not start, or it would not end in its window or before a blackout.
-    """
-
+    # the lower, the earlier it is served; `run_id` decides between equals. Both are its place in the one order over all
+    # lines.
     sort_key: float
     run_id: int
     demand: Demand
+    # at that moment or later it does not start, or it would not end in its window or before a blackout
     start_by: datetime | None = None
 
 
@@ -91,19 +81,16 @@ class _Board:
     """What is left while the match walks down the order.
 
     Most runs want many nodes and each alone, so these are looked up in sets at once.
-
-    Attributes:
-        taken: what admits nobody who wants to be alone there; full: what admits nobody.
-        kept_alone: what an earlier run keeps for itself, from when on; of several the first, since the start of each
-            of the others is not before it.
-        kept_beside: in what earlier runs keep places beside others: how many, and from when on.
     """
 
     occupied: _Occupied
     now: datetime
-    taken: set[Resource] = field(init=False)
+    taken: set[Resource] = field(init=False)  # what admits nobody who wants to be alone there; full: what admits nobody
     full: set[Resource] = field(init=False)
+    # what an earlier run keeps for itself, from when on; of several the first, since the start of each of the others is
+    # not before it
     kept_alone: dict[Resource, datetime] = field(default_factory=dict)
+    # in what earlier runs keep places beside others: how many, and from when on
     kept_beside: dict[Resource, tuple[int, datetime]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -31,28 +31,20 @@ BOUNDED_LINES = 0.95
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The runs that a pass looks at.
-
-    Attributes:
-        counted_node_ids: those of their nodes that are taken or have several slots; the others are free for one.
-    """
+    """The runs that a pass looks at."""
 
     waiting: Sequence[WaitingRun]
+    # those of their nodes that are taken or have several slots; the others are free for one
     counted_node_ids: Collection[int]
 
 
 class _Heads(NamedTuple):
-    """The heads of the queues of nodes that have room, as columns; the heads of one queue follow each other.
-
-    Attributes:
-        is_idle: the node runs one run at a time, and none now.
-        keys: the order in which runs are considered.
-    """
+    """The heads of the queues of nodes that have room, as columns; the heads of one queue follow each other."""
 
     node_ids: Sequence[int]
-    is_idle: Sequence[bool]
+    is_idle: Sequence[bool]  # the node runs one run at a time, and none now
     run_ids: Sequence[int]
-    keys: Sequence[float]
+    keys: Sequence[float]  # the order in which runs are considered
 
     @classmethod
     def of(cls, columns: Iterable[Sequence[Any] | None]) -> Self:
@@ -73,18 +65,13 @@ class _Heads(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Keep what a run needs, which does not change while it waits.
-
-    Attributes:
-        is_gang: it needs several nodes.
-        windowed_campaign_id: its campaign, where that has windows.
-    """
+    """Keep what a run needs, which does not change while it waits."""
 
     demand: Demand
     node_ids: frozenset[int]
-    is_gang: bool
+    is_gang: bool  # it needs several nodes
     cluster_id: int
-    windowed_campaign_id: int | None
+    windowed_campaign_id: int | None  # its campaign, where that has windows
 
 
 class NodeQueues:

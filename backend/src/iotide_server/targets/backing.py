@@ -27,16 +27,12 @@ _MOST_FACTS: Final = 400
 
 @dataclass(frozen=True, slots=True)
 class NodeTarget:
-    """A target on a node, as the node's agent said last.
-
-    Attributes:
-        mount: None where it has nothing mounted.
-    """
+    """A target on a node, as the node's agent said last."""
 
     target: Target
     node: Node
     path: str
-    mount: MountFacts | None
+    mount: MountFacts | None  # None where it has nothing mounted
 
 
 def set_backing(session: Session, principal: Principal, target_id: int, backing_ids: Sequence[int]) -> None:

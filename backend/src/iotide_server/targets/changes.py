@@ -17,17 +17,13 @@ from iotide_wire.facts import MountFacts
 
 @dataclass(frozen=True, slots=True)
 class MountChange:
-    """A target's mount on a node as it was accepted and as the node says that it is now.
-
-    Attributes:
-        is_backing: it was not asked for itself; targets that were stand on it.
-    """
+    """A target's mount on a node as it was accepted and as the node says that it is now."""
 
     target: Target
     node: Node
     was: TargetMount
     now: MountFacts | None
-    is_backing: bool
+    is_backing: bool  # it was not asked for itself; targets that were stand on it
 
     @property
     def is_change(self) -> bool:
@@ -76,13 +72,9 @@ def mount_changes(session: Session, places: AbstractSet[tuple[int, int]]) -> lis
 
 @dataclass(frozen=True, slots=True)
 class LostPlace:
-    """A target on a node that is not mounted there as it was.
+    """A target on a node that is not mounted there as it was."""
 
-    Attributes:
-        since: when it was right last.
-    """
-
-    since: datetime
+    since: datetime  # when it was right last
     words: str
 
 

@@ -15,33 +15,23 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """An approved directory on a node.
-
-    Attributes:
-        target_id: of the living target that it belongs to already.
-    """
+    """An approved directory on a node."""
 
     node_id: int
     node_name: str
     path: str
     mount: MountFacts
-    target_id: int | None
+    target_id: int | None  # of the living target that it belongs to already
 
 
 @dataclass(frozen=True, slots=True)
 class FoundCandidate:
-    """The directories of one file system that belong to no target yet.
+    """The directories of one file system that belong to no target yet."""
 
-    Attributes:
-        scope: `shared` or `node`, see `models.Target`.
-        joins: the target that has the same directory of the same file system on other nodes.
-        suggested_name: of a new target.
-    """
-
-    scope: str
+    scope: str  # `shared` or `node`, see `models.Target`
     seen: Sequence[Sighting]
-    joins: int | None
-    suggested_name: str
+    joins: int | None  # the target that has the same directory of the same file system on other nodes
+    suggested_name: str  # of a new target
 
 
 def is_shared(mount: MountFacts) -> bool:

@@ -12,22 +12,18 @@ from iotide_server.targets.mounts import Frozen
 
 
 class Target(Identified, Leasable, Base):
-    """A mounted file system or directory under test.
-
-    Attributes:
-        scope: `node` = private to each node (the node's lease covers it); `shared` = one file system behind many
-            mounts (it has leases of its own).
-        reserve_bytes: space that runs must leave free; None means the run's own need plus 10 %.
-        confirms_suspects: a cell whose newest points look as if it had changed is run again by itself.
-    """
+    """A mounted file system or directory under test."""
 
     __tablename__ = "target"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
     name: Mapped[str]
     path: Mapped[str]
+    # `node` = private to each node (the node's lease covers it); `shared` = one file system behind many mounts (it has
+    # leases of its own)
     scope: Mapped[str]
-    reserve_bytes: Mapped[int | None]
+    reserve_bytes: Mapped[int | None]  # space that runs must leave free; None means the run's own need plus 10 %
+    # a cell whose newest points look as if it had changed is run again by itself
     confirms_suspects: Mapped[bool] = mapped_column(server_default="false")
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
@@ -59,24 +55,20 @@ class TargetBacking(Base):
 
 
 class TargetMount(Base):
-    """A target on one node, as the mount guard holds each run to it.
-
-    Attributes:
-        path: may be another on each node.
-        fstype, source: as the kernel shows them.
-        mount_point, root: where it is mounted, and which directory of the file system; None until an agent said so.
-        identity: the file system's own name, as in the fact `fs.identity`; None where no probe found one.
-    """
+    """A target on one node, as the mount guard holds each run to it."""
 
     __tablename__ = "target_mount"
 
     target_id: Mapped[int] = mapped_column(ForeignKey("target.id", ondelete="CASCADE"), primary_key=True)
     node_id: Mapped[int] = mapped_column(ForeignKey("node.id", ondelete="CASCADE"), primary_key=True)
-    path: Mapped[str]
+    path: Mapped[str]  # may be another on each node
+    # fstype, source: as the kernel shows them
     fstype: Mapped[str]
     source: Mapped[str]
+    # mount_point, root: where it is mounted, and which directory of the file system; None until an agent said so
     mount_point: Mapped[str | None]
     root: Mapped[str | None]
+    # the file system's own name, as in the fact `fs.identity`; None where no probe found one
     identity: Mapped[str | None]
     mount_options: Mapped[str]
     total_bytes: Mapped[int | None]

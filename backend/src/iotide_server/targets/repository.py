@@ -37,18 +37,13 @@ class StuckWriterOutput(Output):
 
 @dataclass(frozen=True, slots=True)
 class TargetView:
-    """A target with its mounts.
-
-    Attributes:
-        backed_by: ids and names of the targets of storage nodes that it stands on.
-        stuck: loads for which nothing else loads it.
-    """
+    """A target with its mounts."""
 
     target: Target
     mounts: Sequence[MountOnNode]
-    backed_by: Sequence[tuple[int, str]]
+    backed_by: Sequence[tuple[int, str]]  # ids and names of the targets of storage nodes that it stands on
     drain: Drain | None
-    stuck: Sequence[StuckWriterOutput]
+    stuck: Sequence[StuckWriterOutput]  # loads for which nothing else loads it
 
 
 _STUCK: Final = text(

@@ -9,19 +9,15 @@ from iotide_server.kit.db import Base, Identified, Json
 
 
 class Template(Identified, Base):
-    """A stored plan that nothing submits by itself.
-
-    Attributes:
-        owner_id: who wrote it last; None when that person is gone.
-        plan: a `CampaignPlan` of the cluster, which need not be one that could be submitted now.
-    """
+    """A stored plan that nothing submits by itself."""
 
     __tablename__ = "template"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))
     name: Mapped[str]
+    # who wrote it last; None when that person is gone
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
-    plan: Mapped[Json]
+    plan: Mapped[Json]  # a `CampaignPlan` of the cluster, which need not be one that could be submitted now
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     changed_at: Mapped[datetime] = mapped_column(server_default=func.now())
 

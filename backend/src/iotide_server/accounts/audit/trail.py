@@ -14,18 +14,13 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that was done.
+    """Something that was done."""
 
-    Attributes:
-        name: in the past tense: `cluster_created`.
-        cluster_id: whose administrators may read of it; None: those of all clusters.
-        before, after: the fields that changed; never a secret.
-    """
-
-    name: str
+    name: str  # in the past tense: `cluster_created`
     subject_kind: str
     subject_id: int
-    cluster_id: int | None
+    cluster_id: int | None  # whose administrators may read of it; None: those of all clusters
+    # before, after: the fields that changed; never a secret
     before: Json | None = None
     after: Json | None = None
 

@@ -22,16 +22,11 @@ _LONGEST_PATH: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A sign-in at the provider under way.
+    """A sign-in at the provider under way."""
 
-    Attributes:
-        cookie: the value that the browser keeps.
-        landing: the path of this site where the browser goes afterwards.
-    """
-
-    cookie: str
+    cookie: str  # the value that the browser keeps
     begun_at: datetime
-    landing: str
+    landing: str  # the path of this site where the browser goes afterwards
 
     @property
     def state(self) -> str:

@@ -42,13 +42,9 @@ Claims = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """What the provider says of itself, and its keys.
+    """What the provider says of itself, and its keys."""
 
-    Attributes:
-        metadata: https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata
-    """
-
-    metadata: Mapping[str, Any]
+    metadata: Mapping[str, Any]  # https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata
     keys: KeySet
     read_at: datetime
 
@@ -71,15 +67,11 @@ class Announced:
 
 @dataclass
 class Provider:
-    """The OpenID provider; safe for several threads. Announcement and keys are asked for once an hour.
-
-    Attributes:
-        redirect_uri: where it sends browsers back to; it is registered there.
-        patience: how long each of the methods waits for it in all.
-    """
+    """The OpenID provider; safe for several threads. Announcement and keys are asked for once an hour."""
 
     terms: OidcTerms
-    redirect_uri: str
+    redirect_uri: str  # where it sends browsers back to; it is registered there
+    # how long each of the methods waits for it in all
     patience: ProviderLimit = field(default_factory=lambda: ProviderLimit(_ANSWER_SECONDS))
     _announced: Announced | None = field(default=None, init=False)
     _trust: ssl.SSLContext | None = field(default=None, init=False)

@@ -22,26 +22,18 @@ class NamedRole:
 
 @dataclass(frozen=True, slots=True)
 class OidcTerms:
-    """The OpenID provider by which people sign in.
+    """The OpenID provider by which people sign in."""
 
-    Attributes:
-        issuer: its address, as its tokens name it.
-        client_secret: None for a public client, which PKCE alone protects.
-        name: shown on the button of the login page.
-        scopes: asked for, `openid` among them.
-        roles_claim: where the groups stand in the ID token or the user info; `realm_access.roles` is inside an object.
-        roles: what the members of each group may do.
-        admits_without_role: whether somebody whose groups give no role gets an account all the same.
-    """
-
-    issuer: str
+    issuer: str  # its address, as its tokens name it
     client_id: str
+    # None for a public client, which PKCE alone protects
     client_secret: str | None = field(repr=False)  # a traceback in the log shows it otherwise
-    name: str
-    scopes: str
+    name: str  # shown on the button of the login page
+    scopes: str  # asked for, `openid` among them
+    # where the groups stand in the ID token or the user info; `realm_access.roles` is inside an object
     roles_claim: str
-    roles: Mapping[str, Sequence[NamedRole]]
-    admits_without_role: bool
+    roles: Mapping[str, Sequence[NamedRole]]  # what the members of each group may do
+    admits_without_role: bool  # whether somebody whose groups give no role gets an account all the same
 
 
 def parse_role(text: str) -> NamedRole:

@@ -25,14 +25,10 @@ _SCOPE_ROLES: Final[dict[str, Role]] = {"read": Role.VIEWER, "operate": Role.OPE
 
 
 class Proof(NamedTuple):
-    """A secret by which a request says who calls.
-
-    Attributes:
-        is_token: it is an API token; otherwise the secret of a browser's session.
-    """
+    """A secret by which a request says who calls."""
 
     secret: str
-    is_token: bool
+    is_token: bool  # it is an API token; otherwise the secret of a browser's session
 
 
 def no_credentials() -> NotAuthenticatedError:

@@ -32,26 +32,19 @@ T = TypeVar("T", bound=OfCluster)
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The caller of a request.
-
-    Attributes:
-        id: of the user, the API token or the node; None for nobody.
-        user_id: the person behind a session or an API token; who owns what the request makes.
-        address: where the request came from.
-        grants: role by cluster; the key None stands for all clusters, those to come included.
-        published: names, by id, of the clusters of which only published results are known: everybody may view them, and
-            nobody may change them.
-        session_id: of the browser's session, where that proved who is calling.
-    """
+    """The caller of a request."""
 
     kind: PrincipalKind
-    id: int | None
+    id: int | None  # of the user, the API token or the node; None for nobody
     name: str
-    address: str | None = None
-    user_id: int | None = None
+    address: str | None = None  # where the request came from
+    user_id: int | None = None  # the person behind a session or an API token; who owns what the request makes
+    # role by cluster; the key None stands for all clusters, those to come included
     grants: Mapping[int | None, Role] = field(default_factory=dict)
+    # names, by id, of the clusters of which only published results are known: everybody may view them, and nobody may
+    # change them
     published: Mapping[int, str] = field(default_factory=dict)
-    session_id: int | None = None
+    session_id: int | None = None  # of the browser's session, where that proved who is calling
 
     @property
     def actor(self) -> str | None:

@@ -206,13 +206,9 @@ def _require_somebody(caller: Principal) -> Principal:
 
 
 class AccessRule:
-    """Base of all rules.
+    """Base of all rules."""
 
-    Attributes:
-        is_for_people: callers prove themselves by an API token or a session.
-    """
-
-    is_for_people: ClassVar[bool] = True
+    is_for_people: ClassVar[bool] = True  # callers prove themselves by an API token or a session
 
     def knock(self, knock: Knock) -> Principal:
         """Return the caller, or raise what the rule raises; by headers alone, before a body is read."""

@@ -33,15 +33,10 @@ _TOUCH_EVERY: Final = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class SessionTerms:
-    """How long a session lasts.
+    """How long a session lasts."""
 
-    Attributes:
-        idle: it ends when it was not used for so long.
-        lifetime: it ends so long after the sign-in, however much it is used.
-    """
-
-    idle: timedelta
-    lifetime: timedelta
+    idle: timedelta  # it ends when it was not used for so long
+    lifetime: timedelta  # it ends so long after the sign-in, however much it is used
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,16 +40,11 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Whose browser asks to be signed in.
-
-    Attributes:
-        terms: how long the session is going to last.
-        cookie: what it holds from before; that session ends, and its secret is never taken over.
-    """
+    """Whose browser asks to be signed in."""
 
     browser: Browser
-    terms: SessionTerms
-    cookie: str | None = None
+    terms: SessionTerms  # how long the session is going to last
+    cookie: str | None = None  # what it holds from before; that session ends, and its secret is never taken over
 
 
 @dataclass(frozen=True, slots=True)

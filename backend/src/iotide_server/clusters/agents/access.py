@@ -28,22 +28,15 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True)
 class AgentAccess:
-    """What an agent is told at its enrolment, and the way to let its Redis user in.
+    """What an agent is told at its enrolment, and the way to let its Redis user in."""
 
-    Attributes:
-        public_url: of the API, without a slash at the end.
-        broker_url: of Redis as agents reach it, without user and password.
-        broker_ca_pem: the authority to trust for the broker; None: the system's.
-        ca_fingerprint: SHA-256, hexadecimal, of the certificate in DER of the authority for the API; None: the
-            system's authorities are trusted.
-        redis_admin: a connection with the right to `ACL`.
-    """
-
-    public_url: str
-    broker_url: str
-    broker_ca_pem: str | None
+    public_url: str  # of the API, without a slash at the end
+    broker_url: str  # of Redis as agents reach it, without user and password
+    broker_ca_pem: str | None  # the authority to trust for the broker; None: the system's
+    # SHA-256, hexadecimal, of the certificate in DER of the authority for the API; None: the system's authorities are
+    # trusted
     ca_fingerprint: str | None
-    redis_admin: Redis
+    redis_admin: Redis  # a connection with the right to `ACL`
 
     def broker(self, node_id: int, password: str) -> BrokerAccess:
         """The node's own way to its own queue."""

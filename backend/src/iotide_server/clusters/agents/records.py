@@ -33,19 +33,12 @@ OWN_WORD: Final = "its agent says: "
 
 
 class AgentRequest(NamedTuple):
-    """What the server wants to hear of an agent.
+    """What the server wants to hear of an agent."""
 
-    Attributes:
-        hello: it lacks what a hello brings.
-        look: the number of a request to look around first.
-        rotation: it is to ask for new credentials.
-        idle_seconds: how long it may be silent while it holds no order.
-    """
-
-    hello: bool
-    look: int | None
-    rotation: bool
-    idle_seconds: float
+    hello: bool  # it lacks what a hello brings
+    look: int | None  # the number of a request to look around first
+    rotation: bool  # it is to ask for new credentials
+    idle_seconds: float  # how long it may be silent while it holds no order
 
 
 def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) -> Node:

@@ -16,19 +16,14 @@ from iotide_server.kit.wake import wake_scheduler
 
 @dataclass(frozen=True, slots=True)
 class StuckLoad:
-    """A load that no signal ends.
+    """A load that no signal ends."""
 
-    Attributes:
-        process: name, pid, state and kernel function, as the agent reported it.
-        order_id, run_id: None where it is unknown which one it belongs to.
-        targets: the names of what it loads.
-    """
-
-    process: str
+    process: str  # name, pid, state and kernel function, as the agent reported it
     since: datetime
+    # order_id, run_id: None where it is unknown which one it belongs to
     order_id: int | None
     run_id: int | None
-    targets: Sequence[str]
+    targets: Sequence[str]  # the names of what it loads
 
     @property
     def sentence(self) -> str:

@@ -24,15 +24,11 @@ from iotide_server.kit.wake import wake_scheduler
 
 @dataclass(frozen=True, slots=True)
 class Drainable:
-    """One thing that can be drained.
-
-    Attributes:
-        cluster_id: whose it is; None for everything.
-    """
+    """One thing that can be drained."""
 
     kind: DrainKind
     id: int
-    cluster_id: int | None
+    cluster_id: int | None  # whose it is; None for everything
 
 
 EVERYTHING: Final = Drainable(DrainKind.ALL, 0, None)

@@ -34,19 +34,12 @@ _SOME_PAGES: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """What PostgreSQL says of itself.
+    """What PostgreSQL says of itself."""
 
-    Attributes:
-        version: `server_version_num`, such as 150018.
-        settings: of `pg_settings`, by name.
-        connections: how many there are now, of everybody.
-        clock_offset: how far its clock is ahead of this machine's.
-    """
-
-    version: int
-    settings: Mapping[str, str]
-    connections: int
-    clock_offset: timedelta
+    version: int  # `server_version_num`, such as 150018
+    settings: Mapping[str, str]  # of `pg_settings`, by name
+    connections: int  # how many there are now, of everybody
+    clock_offset: timedelta  # how far its clock is ahead of this machine's
     schema: SchemaState
 
 

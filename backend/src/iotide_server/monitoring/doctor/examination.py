@@ -26,27 +26,19 @@ _STATEMENT_SECONDS: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What is to be looked at.
-
-    Attributes:
-        broker_url: Redis as agents reach it.
-        metrics_host: where the parts answer Prometheus; None: nowhere.
-        directories: of data on this machine's disks.
-        version: of this release.
-        is_public: whoever is not signed in may read.
-    """
+    """What is to be looked at."""
 
     database_url: str
     redis_url: str
     redis_admin_url: str
     public_url: str
-    broker_url: str
+    broker_url: str  # Redis as agents reach it
     ca_certificate: Path | None
-    metrics_host: str | None
+    metrics_host: str | None  # where the parts answer Prometheus; None: nowhere
     vault: Vault | None
-    directories: tuple[Path, ...]
-    version: str
-    is_public: bool
+    directories: tuple[Path, ...]  # of data on this machine's disks
+    version: str  # of this release
+    is_public: bool  # whoever is not signed in may read
 
 
 def examine(installation: Installation, clock: Clock) -> list[Finding]:

@@ -25,17 +25,12 @@ class CheckState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at.
+    """One thing that was looked at."""
 
-    Attributes:
-        check: its stable name, for programs: `redis_persistence`.
-        remedy: what to do; None where it is fine.
-    """
-
-    check: str
+    check: str  # its stable name, for programs: `redis_persistence`
     standing: CheckState
     sentence: str
-    remedy: str | None = None
+    remedy: str | None = None  # what to do; None where it is fine
 
 
 def fine(check: str, sentence: str) -> Finding:

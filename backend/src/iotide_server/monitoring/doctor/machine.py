@@ -25,17 +25,11 @@ _TLS_SCHEMES: Final = frozenset({"https", "rediss"})
 
 @dataclass(frozen=True, slots=True)
 class Front:
-    """Who answers at the public URL.
+    """Who answers at the public URL."""
 
-    Attributes:
-        silence: why nobody answers there; None: somebody does.
-        distrust: why no client would believe its certificate; None: one would.
-        expires_at: of the certificate; None where there is none.
-    """
-
-    silence: str | None = None
-    distrust: str | None = None
-    expires_at: datetime | None = None
+    silence: str | None = None  # why nobody answers there; None: somebody does
+    distrust: str | None = None  # why no client would believe its certificate; None: one would
+    expires_at: datetime | None = None  # of the certificate; None where there is none
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,19 +39,14 @@ _NODES: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """A node that is neither retired nor revoked; `name` is `cluster/node`.
-
-    Attributes:
-        agent: whether this server understands what its agent speaks.
-        clock: as its agent measured it last; None: it does not say.
-    """
+    """A node that is neither retired nor revoked; `name` is `cluster/node`."""
 
     name: str
     state: NodeState
     version: str | None
-    agent: AgentStanding
+    agent: AgentStanding  # whether this server understands what its agent speaks
     problem: str | None
-    clock: NodeClockOutput | None
+    clock: NodeClockOutput | None  # as its agent measured it last; None: it does not say
     spool_bytes: int | None
 
 

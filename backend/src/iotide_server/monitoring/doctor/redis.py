@@ -23,40 +23,26 @@ _SETTINGS: Final = ("appendonly", "save", "maxmemory", "maxmemory-policy", "maxc
 
 @dataclass(frozen=True, slots=True)
 class RedisUser:
-    """A user of Redis.
-
-    Attributes:
-        is_open: it needs no password.
-        reaches_keys: it may touch keys at all.
-        digests: SHA-256 of its passwords, hexadecimal.
-    """
+    """A user of Redis."""
 
     name: str
     is_enabled: bool
-    is_open: bool
-    reaches_keys: bool
-    digests: frozenset[str] = frozenset()
+    is_open: bool  # it needs no password
+    reaches_keys: bool  # it may touch keys at all
+    digests: frozenset[str] = frozenset()  # SHA-256 of its passwords, hexadecimal
 
 
 @dataclass(frozen=True, slots=True)
 class RedisFacts:
-    """What Redis says of itself.
-
-    Attributes:
-        settings: of `CONFIG GET`; None where we may not ask, as with hosted ones.
-        users: None where we may not ask.
-        own_names: users of our own connections.
-        kept_bytes: what all keys and users need.
-        is_writing: its last write to the append-only file went well, as far as it reports.
-    """
+    """What Redis says of itself."""
 
     version: tuple[int, ...]
-    settings: Mapping[str, str] | None
-    users: Sequence[RedisUser] | None
-    own_names: frozenset[str]
+    settings: Mapping[str, str] | None  # of `CONFIG GET`; None where we may not ask, as with hosted ones
+    users: Sequence[RedisUser] | None  # None where we may not ask
+    own_names: frozenset[str]  # users of our own connections
     queue_length: int
-    kept_bytes: int
-    is_writing: bool = True
+    kept_bytes: int  # what all keys and users need
+    is_writing: bool = True  # its last write to the append-only file went well, as far as it reports
 
 
 def read_redis(own: Redis, admin: Redis) -> RedisFacts:

@@ -33,24 +33,18 @@ _ENDLESS_TOKENS: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class ServiceFacts:
-    """What PostgreSQL knows.
-
-    Attributes:
-        work_late: for how long the oldest piece of work has been due; negative where it is not due yet, None where no
-            scheduler ever asked for any.
-        failures: of work that failed by a fault, in words.
-        sealed: name of each channel with a secret, and whether our key opens it; None: there is no key.
-        administrators: of all clusters, who may sign in.
-        endless_tokens: API tokens that never expire.
-    """
+    """What PostgreSQL knows."""
 
     is_scheduled: bool
+    # for how long the oldest piece of work has been due; negative where it is not due yet, None where no scheduler ever
+    # asked for any
     work_late: timedelta | None
-    failures: Sequence[str]
+    failures: Sequence[str]  # of work that failed by a fault, in words
     overdue_runs: int
+    # name of each channel with a secret, and whether our key opens it; None: there is no key
     sealed: Sequence[tuple[str, bool | None]]
-    administrators: int
-    endless_tokens: int
+    administrators: int  # of all clusters, who may sign in
+    endless_tokens: int  # API tokens that never expire
 
 
 def read_service(session: Session, vault: Vault | None, now: datetime) -> ServiceFacts:
