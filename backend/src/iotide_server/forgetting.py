@@ -63,14 +63,7 @@ def forget_work(session: Session, cluster_ids: list[int]) -> int:
 
 
 def forget_clusters(session: Session, principal: Principal, clusters: Sequence[Cluster], kind: str) -> int:
-    """Remove clusters with all that belongs to them; the audit alone knows of them then.
-
-    Args:
-        kind: of the entry in the audit.
-
-    Returns:
-        How many rows that were.
-    """
+    """Remove clusters with all that belongs to them and count the rows; the audit, by `kind`, alone knows of them."""
     for cluster in clusters:
         gone = Action(kind, "cluster", cluster.id, None, before={"name": cluster.name})
         audit.record(session, principal, gone)
@@ -95,11 +88,7 @@ def _forget(session: Session, cluster_ids: list[int], founded: list[datetime]) -
 
 
 def _belongs(table: Table, cluster_ids: Collection[int]) -> ColumnElement[bool] | None:
-    """Whether a row belongs to one of the clusters, by its own column or by a row that it cannot be without.
-
-    Returns:
-        None for tables whose rows belong to no cluster.
-    """
+    """Tell rows of the clusters by their own column or a row that they need; None: the table is of no cluster."""
     if table.name == _AUDIT:
         return None
     if table.name == Cluster.__tablename__:

@@ -57,12 +57,7 @@ def shown_users(session: Session, users: Sequence[User], now: datetime) -> list[
 
 
 def create_user(session: Session, principal: Principal, wanted: UserInput, now: datetime) -> UserOutput:
-    """A new person; a sign-in link (`sessions.make_link`) lets them in.
-
-    Raises:
-        USER_NAME_TAKEN: the name is in use.
-        GRANTED_CLUSTER_NOT_FOUND: a role names a cluster that does not exist.
-    """
+    """Create a person, whom a sign-in link lets in; raise USER_NAME_TAKEN or GRANTED_CLUSTER_NOT_FOUND."""
     principal.require(Role.ADMIN, None)
     user = User(name=wanted.name, created_at=now)
     with savepoint(session, USER_NAME_TAKEN(name=wanted.name)):
@@ -76,14 +71,10 @@ def create_user(session: Session, principal: Principal, wanted: UserInput, now: 
 def change_user(
     session: Session, principal: Principal, user_id: int, change: AccountChange, now: datetime
 ) -> UserOutput:
-    """Replace the roles that administrators gave, shut the user out or let them in again.
+    """Replace the roles that administrators gave; disable or enable the user.
 
-    Who is shut out loses sessions, unspent links and tokens for good, and what `change` says ends too.
-
-    Raises:
-        USER_NOT_FOUND: there is no such user.
-        OWN_ACCOUNT: it is the caller.
-        GRANTED_CLUSTER_NOT_FOUND: a role names a cluster that does not exist.
+    A disabled user loses sessions, unspent links and tokens for good, and what `change` says ends too. Raise
+    USER_NOT_FOUND, OWN_ACCOUNT or GRANTED_CLUSTER_NOT_FOUND.
     """
     principal.require(Role.ADMIN, None)
     user = repository.locked_user(session, user_id)
@@ -116,13 +107,10 @@ def _shut_out(session: Session, principal: Principal, user: User, ends_too: Endi
 
 
 def invite(session: Session, principal: Principal, user_id: int, public_url: str, now: datetime) -> str:
-    """A sign-in link for another user; only for administrators of all clusters.
+    """Return a sign-in link for another user, made by an administrator of all clusters.
 
-    Raises:
-        PERSON_WANTED: the caller is a program; a link gives a session, which can do more than a token.
-        OWN_ACCOUNT: it is the caller.
-        USER_NOT_FOUND: there is no such user.
-        USER_DISABLED: the link would let nobody in.
+    Raise PERSON_WANTED for a program, since a session can do more than a token; OWN_ACCOUNT, USER_NOT_FOUND or
+    USER_DISABLED.
     """
     principal.require(Role.ADMIN, None)
     if principal.kind is not PrincipalKind.USER:
@@ -136,11 +124,7 @@ def invite(session: Session, principal: Principal, user_id: int, public_url: str
 
 
 def link_for(session: Session, principal: Principal, user: User, public_url: str, now: datetime) -> str:
-    """A sign-in link for this user; the caller is known to be allowed to make it.
-
-    Raises:
-        USER_DISABLED: the link would let nobody in.
-    """
+    """Return a sign-in link for this user, without asking who may make it; raise USER_DISABLED."""
     if user.disabled_at is not None:
         raise USER_DISABLED(name=user.name)
     link = sessions.make_link(session, user.id, public_url, now)

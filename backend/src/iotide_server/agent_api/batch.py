@@ -35,15 +35,10 @@ _Verdict = Callable[[Row[Any]], Ending | None]
 def report(
     session: Session, node_id: int, request: BatchReport, now: datetime, limits: ReportLimits = DEFAULTS
 ) -> BatchReply:
-    """Take down a gateway's report; the same one twice, or an old one late, costs a job nothing that it needs.
+    """Store a gateway's report; the same one twice, or an old one late, costs a job nothing that it needs.
 
     Of several gateways of a cluster one works, the first that is heard of: each lists the jobs of its own user alone,
-    and those of another would seem to have vanished.
-
-    Raises:
-        NOT_A_GATEWAY: the node has another role.
-        LAUNCHER_DIFFERS: its cluster's runs are not started by this batch system.
-        AGENT_SUPERSEDED: another agent speaks for the gateway.
+    and those of another would seem to have vanished. Raise NOT_A_GATEWAY, LAUNCHER_DIFFERS or AGENT_SUPERSEDED.
     """
     cluster_id = _cluster_of(session, node_id, request.system)
     submit: list[WantedJob] = []

@@ -148,10 +148,9 @@ def vouch(
 def tell_hosts(
     session: Session, cluster_id: int, problems: Collection[tuple[str, str | None]], prefix: str
 ) -> Sequence[Row[Any]]:
-    """Write what is wrong with the nodes of these names, None where nothing is; id and cluster of those that changed.
+    """Write what is wrong with the nodes of these names; None: nothing. Return id and cluster of those that changed.
 
-    Args:
-        prefix: how a problem begins that a gateway wrote.
+    What a gateway wrote begins with `prefix`.
     """
     values = {
         "cluster_id": cluster_id,

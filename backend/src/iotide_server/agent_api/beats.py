@@ -35,15 +35,8 @@ def beat(  # noqa: PLR0913 - the last two bound what is stored and waited for
 ) -> BeatReply:
     """Store a heartbeat; the same one twice, or an old one late, changes nothing.
 
-    Curves beyond the node's day are left out, and the run's log says so.
-
-    Args:
-        waits: for orders that another transaction holds.
-
-    Raises:
-        AGENT_SUPERSEDED: another agent speaks for the node.
-        InvalidInputError: curves that cannot be stored, or more of them than an order may have.
-        OperationalError: another transaction holds an order, and `waits` is false.
+    Curves beyond the node's day are left out, and the run's log says so. Raise AGENT_SUPERSEDED, InvalidInputError for
+    curves that cannot be stored, and OperationalError where another transaction holds an order and `waits` is false.
     """
     begun = repository.begin_beat(session, node_id)
     oldest = begun.oldest_offer_at

@@ -43,11 +43,9 @@ _log = structlog.get_logger(__name__)
 
 
 class BeatsFirst:
-    """ASGI middleware that answers beats: those of idle nodes together, each other one by one way through a thread.
+    """ASGI middleware that answers heartbeats: of idle nodes together, each other one by one way through a thread.
 
-    Args:
-        path: where beats are sent.
-        route: theirs, as which an answer counts.
+    It takes POST requests to `path` and counts their answers as those of `route`.
     """
 
     def __init__(self, app: ASGIApp, path: str, route: BaseRoute) -> None:

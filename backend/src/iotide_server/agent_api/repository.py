@@ -158,8 +158,7 @@ def order(session: Session, node_id: int, order_id: int, now: datetime) -> Row[A
 def lock_known(session: Session, node_id: int, beats: Sequence[OrderBeat], *, waits: bool = True) -> Sequence[Row[Any]]:
     """Lock and return those of the orders that are the node's under this fence and have not ended.
 
-    Raises:
-        OperationalError: another transaction holds one of them, and `waits` is false.
+    Raise OperationalError where another transaction holds one of them and `waits` is false.
     """
     return session.execute(
         _KNOWN if waits else _KNOWN_AT_ONCE,

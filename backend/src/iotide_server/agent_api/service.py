@@ -70,10 +70,9 @@ class RawOutput:
 
 
 def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) -> HelloReply:
-    """Take an agent as its node's, take down what it announces, and count as lost what it no longer has.
+    """Take an agent as its node's, store what it announces, and count as lost what it no longer has.
 
-    Raises:
-        AGENT_ALREADY_RUNNING: the agent cannot be the node's.
+    Raise AGENT_ALREADY_RUNNING.
     """
     runs.lock_runs_on(session, node_id)
     before = session.get_one(Node, node_id).boot_id
@@ -95,13 +94,8 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
 def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, now: datetime) -> Order | IotideError:
     """Give an offered order to the node's agent; repeated by the same process, give it again.
 
-    Returns:
-        The order; or why it is not to be had, where something is to be written down all the same: a run that ended
-        for that, a node that answers again.
-
-    Raises:
-        ORDER_NOT_FOUND, STALE_FENCE, ORDER_TAKEN: it is not to be had.
-        AGENT_SUPERSEDED: another agent process speaks for the node.
+    Return why it is not to be had where something is stored all the same: a run that ended for that, a node that
+    answers again. Raise ORDER_NOT_FOUND, STALE_FENCE, ORDER_TAKEN or AGENT_SUPERSEDED.
     """
     found = _order(session, node_id, order_id, now)
     if found.fence != request.fence:
@@ -163,10 +157,7 @@ def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
 ) -> None:
     """Store a piece of raw output, once however often it is sent; also of an order that was lost, as evidence.
 
-    Raises:
-        ORDER_NOT_FOUND, STALE_FENCE: it belongs to no order of this node.
-        ARTEFACT_TOO_LARGE, DIGEST_MISMATCH: it is not what it is said to be.
-        RAW_OUTPUT_FULL: the order, or its node today, has sent as much as it may.
+    Raise ORDER_NOT_FOUND, STALE_FENCE, ARTEFACT_TOO_LARGE, DIGEST_MISMATCH or RAW_OUTPUT_FULL.
     """
     locked = runs.lock_order(session, order_id, node_id)
     if locked is None:
@@ -240,12 +231,10 @@ def _store(  # noqa: PLR0913 - as finish
     size_bytes: int,
     limits: ReportLimits,
 ) -> tuple[Ending, int]:
-    """Keep what the result holds; a result that makes no sense fails its run instead of being sent for ever.
+    """Keep what the result holds; return the ending, and how many series it began.
 
-    Of an order that was declined, only the ending counts, and what others used of the node.
-
-    Returns:
-        The ending, and how many series it began.
+    A result that makes no sense fails its run instead of being sent for ever. Of an order that was declined, only the
+    ending counts, and what others used of the node.
     """
     order = locked.order
     request = with_plausible_times(request, order.started_at, order.offered_at, now)

@@ -52,12 +52,7 @@ class Start:
 
 
 def next_start(known: Start | None, load_count: int, now: datetime, *, have_heard: bool) -> Start:
-    """The start of an attempt of which every node is ready.
-
-    Args:
-        known: the one proposed last.
-        have_heard: whether each node that waits said that it heard of that one.
-    """
+    """Return the start of an attempt of which every node is ready; `known` is the one proposed last."""
     if load_count == 1:
         return Start(now, now, is_gang=False)
     if known is None:

@@ -47,11 +47,7 @@ def _moved(piece: CurvePiece, start: datetime, said_start: datetime) -> datetime
 
 
 def check_within(pieces: Iterable[CurvePiece], offered_at: datetime, now: datetime) -> None:
-    """Refuse a curve that has values of a time at which its order was not under way.
-
-    Raises:
-        CURVE_OUT_OF_RUN: names the first such piece.
-    """
+    """Raise CURVE_OUT_OF_RUN for the first piece with values of a time at which its order was not under way."""
     first, last = offered_at - CLOCK_SLACK, now + CLOCK_SLACK
     for piece in pieces:
         seconds_left = (last - piece.started_at).total_seconds()
@@ -64,11 +60,8 @@ def with_plausible_times(
 ) -> FinishRequest:
     """Return the result with times that its order can have; a flag says where they are not those of the node.
 
-    The time that the load took is kept where the node's two times differ as they can. Otherwise it ended now, when
-    its result came. Curves move with the start.
-
-    Args:
-        known_start: of the load, by a heartbeat.
+    The time that the load took is kept where the node's two times differ as they can. Otherwise it ended now, when its
+    result came. Curves move with the start. `known_start` is that of a heartbeat.
     """
     started_at = plausible(result.started_at, offered_at, now)
     if started_at != result.started_at:

@@ -23,12 +23,10 @@ class ConfirmedCell:
 
 
 def confirmation_plan(plan: CampaignPlan, cell: ConfirmedCell, *, name: str, note: str) -> CampaignPlan:
-    """Three runs of that very cell under the conditions of its campaign, each a cell and so a point of its own.
+    """Return a plan of three runs of that cell under the conditions of its campaign, each a cell and so a point.
 
-    Three repeats of one cell would be one point, and a change needs five.
-
-    Raises:
-        pydantic.ValidationError: no such plan can be submitted any more.
+    Three repeats of one cell would be one point, and a change needs five. Raise pydantic.ValidationError where no such
+    plan can be submitted any more.
     """
     receivers = [node for node in cell.nodes if node != cell.sender]
     choice = WorkloadChoice(

@@ -26,11 +26,7 @@ class Deed:
 
 
 def note(session: Session, alert: Alert, deed: Deed, **changes: object) -> AlertAction:
-    """Write the changes into the alert, and that they were made; browsers hear of it.
-
-    Args:
-        changes: new values by column of the alert.
-    """
+    """Write new values by column into the alert, and that they were changed; browsers hear of it."""
     differing = {name: value for name, value in changes.items() if getattr(alert, name) != value}
     before = {name: _plain(getattr(alert, name)) for name in differing}
     for name, value in differing.items():

@@ -63,11 +63,7 @@ class Week:
 def group_message(
     group_id: int, alerts: Sequence[AlertOutput], titles: Mapping[str, Titles], *, is_environment: bool
 ) -> Message:
-    """Return one message of all alerts of a group, of which there is one at least.
-
-    Args:
-        titles: of the options of the series' workloads, by their names.
-    """
+    """Return one message of all alerts of a group; `titles` are of the options, by workload."""
     first = alerts[0]
     lines = [_line(alert, titles) for alert in alerts[:_MOST_LINES]]
     if len(alerts) > _MOST_LINES:

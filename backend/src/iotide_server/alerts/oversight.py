@@ -31,8 +31,7 @@ class _Silence:
 def watch_cluster(session: Session, cluster_id: int) -> datetime | None:
     """Raise an alert of each scheduled series of the cluster that is late or lost its mount; once for one silence.
 
-    Returns:
-        When the next of them will be late unless a point comes; None: the next firing asks again.
+    Return when the next of them will be late unless a point comes; None: the next firing asks again.
     """
     now = transaction_time(session)
     next_at: datetime | None = None

@@ -64,11 +64,7 @@ def list_alerts(
 
 
 def alert(session: Session, principal: Principal, alert_id: int, now: datetime) -> AlertDetail:
-    """One alert with its history and its group.
-
-    Raises:
-        ALERT_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return one alert with its history and its group; raise ALERT_NOT_FOUND."""
     found = session.execute(_described().where(models.Alert.id == alert_id)).one_or_none()
     missing = ALERT_NOT_FOUND(alert_id=alert_id)
     if found is None:

@@ -39,20 +39,14 @@ def list_rules(
 
 
 def rule(session: Session, principal: Principal, rule_id: int) -> AlertRuleOutput:
-    """One rule, with how many alerts would be closed with it.
-
-    Raises:
-        ALERT_RULE_NOT_FOUND: there is none that the caller may see, or it was removed.
-    """
+    """Return one rule, with how many alerts would be closed with it; raise ALERT_RULE_NOT_FOUND."""
     return _shown(session, _visible(session, principal, rule_id, Role.VIEWER))
 
 
 def create(session: Session, principal: Principal, given: AlertRuleInput, now: datetime) -> int:
-    """A new rule, for changes that are confirmed from now on; its id.
+    """Create a rule for changes that are confirmed from now on and return its id.
 
-    Raises:
-        CLUSTER_NOT_FOUND, TARGET_NOT_FOUND, CHANNEL_NOT_FOUND: there is none that the caller may see.
-        ALERT_RULE_NAME_TAKEN: the name is in use.
+    Raise CLUSTER_NOT_FOUND, TARGET_NOT_FOUND, CHANNEL_NOT_FOUND or ALERT_RULE_NAME_TAKEN.
     """
     made = models.AlertRule(created_at=now)
     _write(session, principal, made, given)
@@ -64,12 +58,7 @@ def create(session: Session, principal: Principal, given: AlertRuleInput, now: d
 
 
 def replace(session: Session, principal: Principal, rule_id: int, given: AlertRuleInput) -> None:
-    """All of a rule anew; what it raised already stays.
-
-    Raises:
-        ALERT_RULE_NOT_FOUND: there is none that the caller may see, or it was removed.
-        IotideError: as `create`.
-    """
+    """Replace all of a rule; what it raised already stays. Raise ALERT_RULE_NOT_FOUND, or what `create` raises."""
     changed = _visible(session, principal, rule_id, Role.OPERATOR)
     before = _summary(session, changed)
     _write(session, principal, changed, given)
@@ -79,11 +68,7 @@ def replace(session: Session, principal: Principal, rule_id: int, given: AlertRu
 
 
 def remove(session: Session, principal: Principal, rule_id: int, now: datetime) -> int:
-    """It raises nothing more, and what it raised and is still open is closed; how many alerts that were.
-
-    Raises:
-        ALERT_RULE_NOT_FOUND: there is none that the caller may see, or it was removed.
-    """
+    """Remove a rule, and close and count what it raised and is still open; raise ALERT_RULE_NOT_FOUND."""
     removed = _visible(session, principal, rule_id, Role.OPERATOR)
     removed.removed_at = now
     closed = 0

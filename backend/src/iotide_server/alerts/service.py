@@ -32,12 +32,8 @@ from iotide_server.trends.models import ChangePoint, Event
 def act(session: Session, principal: Principal, alert_id: int, wanted: AlertActionInput, now: datetime) -> None:
     """Move an alert on, or comment on it.
 
-    Raises:
-        ALERT_NOT_FOUND: there is none that the caller may see.
-        ALERT_MOVE_REFUSED: its state does not lead there; the remedy names the actions that do.
-        ALERT_DETAIL_MISSING, ALERT_DETAIL_UNEXPECTED: the action needs something else.
-        OWNER_UNKNOWN: nobody of that name may see it.
-        EVENT_NOT_FOUND: there is no such event in its cluster.
+    Raise ALERT_NOT_FOUND, ALERT_MOVE_REFUSED, ALERT_DETAIL_MISSING, ALERT_DETAIL_UNEXPECTED, OWNER_UNKNOWN or
+    EVENT_NOT_FOUND.
     """
     alert = _own(session, principal, alert_id)
     series = session.get_one(Series, alert.series_id)
@@ -72,11 +68,7 @@ def act(session: Session, principal: Principal, alert_id: int, wanted: AlertActi
 
 
 def mute_series(session: Session, principal: Principal, alert_id: int, until: datetime | None, now: datetime) -> None:
-    """Tell nobody of the alert's series before then; None: tell again. Alerts are raised and shown all the same.
-
-    Raises:
-        ALERT_NOT_FOUND: there is none that the caller may see.
-    """
+    """Tell nobody of the alert's series before then; None: tell again. Raise ALERT_NOT_FOUND."""
     alert = _own(session, principal, alert_id)
     muted = session.get(SeriesMute, alert.series_id)
     before = None if muted is None else muted.until.isoformat()

@@ -19,13 +19,10 @@ _OURS: Final = re.compile(r"manifest\.json|database\.dump|settings\.json|tls/(ca
 
 @contextmanager
 def opened(place: Path) -> Iterator[tuple[Manifest, Path]]:
-    """The manifest, and the directory that holds the files it names, each with the size and digest that it names.
+    """Give the manifest, and the directory of the files that it names, once sizes and digests are checked.
 
-    One file is unpacked into a private temporary directory (TMPDIR), which needs as much room as it takes itself.
-
-    Raises:
-        BACKUP_UNREADABLE: it is no backup, or not as it was written.
-        BACKUP_NEWER: this release does not know its form.
+    One file is unpacked into a private temporary directory (TMPDIR), which needs as much room as it takes itself. Raise
+    BACKUP_UNREADABLE or BACKUP_NEWER.
     """
     if place.is_dir():
         yield _checked(place, place), place

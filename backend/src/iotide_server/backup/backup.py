@@ -58,11 +58,7 @@ def dated_place(directory: Path, now: datetime) -> Path:
 
 
 def forget_older(directory: Path, keep: int) -> list[Path]:
-    """Remove all but the newest of the dated backups; what has another name stays.
-
-    Returns:
-        What was removed.
-    """
+    """Remove all but the newest of the dated backups and return them; what has another name stays."""
     dated = sorted(place for place in directory.iterdir() if _DATED.fullmatch(place.name))
     for place in dated[:-keep]:
         place.unlink()
@@ -70,15 +66,10 @@ def forget_older(directory: Path, keep: int) -> list[Path]:
 
 
 def back_up(source: BackupSource, place: Path, now: datetime) -> Manifest:
-    """Write a backup; meanwhile the service goes on.
+    """Write a backup into a new directory, or a new file ending with `.tar`, that only its owner may read.
 
-    Args:
-        place: a new directory, or a new file where it ends with `.tar`; only its owner may read it.
-
-    Raises:
-        BACKUP_PLACE: something is there already, or it cannot be written.
-        SCHEMA_BEHIND: the database holds nothing of ours.
-        POSTGRES_CLIENTS_MISSING, POSTGRES_CLIENT_FAILED: pg_dump is missing or gave up.
+    Meanwhile the service goes on. Raise BACKUP_PLACE, SCHEMA_BEHIND, POSTGRES_CLIENTS_MISSING or
+    POSTGRES_CLIENT_FAILED.
     """
     if place.exists():
         raise BACKUP_PLACE(place=place, why="is there already", remedy="name a new one")

@@ -29,20 +29,12 @@ class Clients:
     major: int
 
     def dump(self, database_url: str, snapshot: str, file: Path) -> None:
-        """Write the whole database, as the exported snapshot sees it, as a custom archive.
-
-        Raises:
-            POSTGRES_CLIENT_FAILED: pg_dump gave up.
-        """
+        """Write the database, as the exported snapshot sees it, as a custom archive; raise POSTGRES_CLIENT_FAILED."""
         arguments = ("--format=custom", "--no-owner", "--no-privileges", f"--lock-wait-timeout={_WAIT}")
         self._run("pg_dump", *arguments, f"--snapshot={snapshot}", f"--file={file}", database_url=database_url)
 
     def load(self, database_url: str, file: Path) -> None:
-        """Load an archive into the database in one transaction.
-
-        Raises:
-            POSTGRES_CLIENT_FAILED: pg_restore gave up, and nothing was changed.
-        """
+        """Load an archive into the database in one transaction; raise POSTGRES_CLIENT_FAILED where nothing changed."""
         listed = self._run("pg_restore", "--list", str(file), database_url=database_url)
         # The schema itself is there; an archive of a database whose "public" was made by hand would make it again.
         wanted = [
@@ -76,13 +68,9 @@ class Clients:
 
 
 def choose_clients(*, at_least: int) -> Clients:
-    """The oldest installation that is new enough, since what a newer one writes an older server may not understand.
+    """Return the oldest installation of at least this major version, or raise POSTGRES_CLIENTS_MISSING.
 
-    Args:
-        at_least: a major version of PostgreSQL.
-
-    Raises:
-        POSTGRES_CLIENTS_MISSING: there is none.
+    What a newer one writes an older server may not understand.
     """
     found = sorted(_find(), key=lambda clients: clients.major)
     for clients in found:

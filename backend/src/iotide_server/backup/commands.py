@@ -29,11 +29,7 @@ _SETTINGS = ("public_url", "agent_broker_url", "fair_share_hours", "fair_share_h
 
 
 def add_commands(app: typer.Typer, settings_of: Callable[[Path | None], Settings]) -> None:
-    """Add `backup` and `restore`.
-
-    Args:
-        settings_of: reads the settings of the services on a state directory, or of the environment.
-    """
+    """Add `backup` and `restore`; `settings_of` reads the settings of a state directory or of the environment."""
 
     @app.command()
     def backup(

@@ -88,12 +88,7 @@ class Settled:
 
 
 def settle(session: Session, made_at: datetime, now: datetime, *, resume: bool) -> Settled:
-    """Put everything that was in flight at the backup into the hands of its agents' next words.
-
-    Args:
-        made_at: of the backup.
-        resume: drain nothing.
-    """
+    """Put all that was in flight at the backup into the hands of its agents' next words; drain unless `resume`."""
     when = written(made_at)
     session.execute(_LEAP, {"leap": LEAP})
     problem = (

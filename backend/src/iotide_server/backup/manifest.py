@@ -70,11 +70,7 @@ def fact_of(file: Path) -> FileFact:
 
 
 def vault_fingerprints(keys: str | None) -> list[str]:
-    """By which keys of the vault are told apart without saying anything of them; they are 32 random bytes.
-
-    Args:
-        keys: as `kit.vault.Vault` takes them.
-    """
+    """Return by what the vault's keys, which are 32 random bytes, are told apart; it says nothing else of them."""
     if keys is None:
         return []
     bare = (key.strip().rstrip("=").replace("+", "-").replace("/", "_") for key in keys.split(","))

@@ -19,11 +19,7 @@ _VAULT: Final = "vault"
 
 @contextmanager
 def running_postgres(state: StateDirectory) -> Iterator[PrivatePostgres]:
-    """The private PostgreSQL of a held state directory, for the time of the block.
-
-    Raises:
-        StartError: it cannot start.
-    """
+    """Run the private PostgreSQL of a held state directory for the time of the block; raise StartError."""
     postgres = prepare_postgres(state)
     part = postgres.part()
     log = state.directory("log") / "restore-postgres.log"
@@ -50,11 +46,7 @@ def vault_key_of(state: StateDirectory) -> str | None:
 
 
 def put_vault_key_back(state: StateDirectory, key: str) -> None:
-    """Let the services use this key from now on.
-
-    Raises:
-        VAULT_KEY_TAKEN: they have another one already, with which more may have been sealed.
-    """
+    """Let the services use this key; raise VAULT_KEY_TAKEN where another one may have sealed more."""
     known = vault_key_of(state)
     if known is not None and known != key:
         raise VAULT_KEY_TAKEN(directory=state.root)

@@ -59,13 +59,8 @@ class Restored:
 def restore(manifest: Manifest, directory: Path, database_url: str, wanted: RestoreOptions, now: datetime) -> Restored:
     """Make the database what it was at the backup, at this release's schema, with all that was in flight settled.
 
-    Args:
-        manifest, directory: from `archives.opened`.
-
-    Raises:
-        SCHEMA_NEWER, VAULT_KEY_DIFFERS: the backup cannot be used.
-        DATABASE_NOT_EMPTY, DATABASE_IN_USE: the database cannot.
-        POSTGRES_CLIENTS_MISSING, POSTGRES_CLIENT_FAILED, COUNTS_DIFFER: it went wrong, and the database is as it was.
+    Manifest and directory are from `archives.opened`. Raise what `check` raises, DATABASE_NOT_EMPTY or DATABASE_IN_USE;
+    or POSTGRES_CLIENTS_MISSING, POSTGRES_CLIENT_FAILED or COUNTS_DIFFER, and the database is as it was.
     """
     check(manifest, wanted)
     with _room(database_url, replace=wanted.replace) as server_major:
@@ -84,13 +79,7 @@ def restore(manifest: Manifest, directory: Path, database_url: str, wanted: Rest
 
 
 def check(manifest: Manifest, wanted: RestoreOptions) -> None:
-    """Refuse what could not be used afterwards.
-
-    Raises:
-        SCHEMA_NEWER: this release does not know the schema.
-        SCHEMA_TOO_OLD: nor does it have the migrations that lead on from there.
-        VAULT_KEY_DIFFERS: it has secrets of which the key is not at hand.
-    """
+    """Refuse what could not be used afterwards: SCHEMA_NEWER, SCHEMA_TOO_OLD or VAULT_KEY_DIFFERS."""
     refuse_too_old(manifest.schema_revision)
     if not knows_revision(manifest.schema_revision):
         raise SCHEMA_NEWER(revision=manifest.schema_revision, version=manifest.iotide_version)

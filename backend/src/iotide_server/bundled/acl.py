@@ -98,16 +98,11 @@ def node_keys(node_id: int) -> tuple[str, ...]:
 
 
 def apply_nodes(admin: Redis, nodes: Iterable[NodeAccess]) -> bool:
-    """Make Redis's node users exactly these; others' users stay. Needs a connection with the right to `ACL`.
+    """Make Redis's node users exactly these and return whether that changed anything; others' users stay.
 
-    Redis forgets users when it restarts, so this is called again and again: a disabled user whose password is the
-    digest of the whole list says that the list stands, and makes the call one look-up when nothing has changed.
-
-    Returns:
-        Whether anything had to be changed.
-
-    Raises:
-        redis.RedisError: Redis is away, or the connection may not administer users.
+    Needs a connection with the right to `ACL`. Redis forgets users when it restarts, so this is called again and again:
+    a disabled user whose password is the digest of the whole list says that the list stands, and makes the call one
+    look-up when nothing has changed. Raise redis.RedisError, as the functions below do.
     """
     wanted = {node_username(node.node_id): node for node in nodes}
     digest = _digest(wanted.values())
@@ -134,11 +129,7 @@ def apply_nodes(admin: Redis, nodes: Iterable[NodeAccess]) -> bool:
 
 
 def grant_node(admin: Redis, node: NodeAccess) -> None:
-    """Let one node in at once; the next `apply_nodes` then looks at the whole list again.
-
-    Raises:
-        redis.RedisError: as `apply_nodes`.
-    """
+    """Let one node in at once; the next `apply_nodes` then looks at the whole list again."""
     with admin.pipeline(transaction=True) as pipe:
         pipe.script_load(Lock.LUA_RELEASE_SCRIPT)
         _set_node(pipe, node)
@@ -147,23 +138,13 @@ def grant_node(admin: Redis, node: NodeAccess) -> None:
 
 
 def replace_node(admin: Redis, node: NodeAccess) -> None:
-    """Let a node in by its present password alone, and end what it, or a thief, opened with another one.
-
-    Raises:
-        redis.RedisError: as `apply_nodes`.
-    """
+    """Let a node in by its present password alone, and end what it, or a thief, opened with another one."""
     grant_node(admin, node)
     _kill_connections(admin, node_username(node.node_id))
 
 
 def put_out_node(admin: Redis, node_id: int) -> None:
-    """Let a node in no more, end its connections and delete its keys, at once.
-
-    The next `apply_nodes` looks at the whole list again.
-
-    Raises:
-        redis.RedisError: as `apply_nodes`.
-    """
+    """Let a node in no more, end its connections and delete its keys; `apply_nodes` then looks at the list again."""
     username = node_username(node_id)
     with admin.pipeline(transaction=True) as pipe:
         pipe.acl_deluser(username, _MARKER_USER)

@@ -15,11 +15,9 @@ from iotide_server.bundled.privileges import Account, account_of, become, die_wi
 
 
 def launch_command(command: Sequence[str], *, stop_signal: signal.Signals, account: Account) -> tuple[str, ...]:
-    """Return the argument list that starts the command as a child of this process, without any capability.
+    """Return the argument list that starts the command as a child of this process, as `account` without capabilities.
 
-    Args:
-        stop_signal: what the kernel sends the child when this process ends, however it ends.
-        account: whom the child runs as.
+    The kernel sends the child `stop_signal` when this process ends, however it ends.
     """
     # -P keeps the working directory off the import path.
     interpreter = (sys.executable, "-P", "-m", "iotide_server.bundled.launch")

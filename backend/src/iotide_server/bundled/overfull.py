@@ -20,13 +20,9 @@ def kept_bytes(admin: Redis) -> int:
 
 
 def empty_overfull(admin: Redis, node_ids: Iterable[int]) -> Mapping[int, int]:
-    """Delete all that nodes have in Redis who have far more there than wake-ups need, which are sent again anyway.
+    """Delete all that nodes have in Redis who have far more there than wake-ups need; return their bytes by id.
 
-    Returns:
-        By each such node's id, how many bytes it had.
-
-    Raises:
-        redis.RedisError: Redis is away, or the connection may not ask it for its memory.
+    Wake-ups are sent again anyway. Raise redis.RedisError.
     """
     if kept_bytes(admin) < USUAL_BYTES:
         return {}

@@ -7,14 +7,7 @@ from iotide_server.bundled import StartError
 
 
 def check_port(host: str, port: int, *, option: str) -> None:
-    """Check that this process could listen there.
-
-    Args:
-        option: the command line option that changes the port.
-
-    Raises:
-        StartError: the port is taken, needs root, or the address is not one of this machine's.
-    """
+    """Raise StartError where this process could not listen there; `option` is what changes the port."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as listener:

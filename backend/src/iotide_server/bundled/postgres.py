@@ -126,10 +126,9 @@ class PrivatePostgres:
 
 
 def prepare_postgres(state: StateDirectory, *, parameters: Mapping[str, str] = DURABLE) -> PrivatePostgres:
-    """Find the programs and make the database cluster at the first call; call it while the state directory is held.
+    """Find the programs and make the database cluster at the first call; raise StartError without a server for it.
 
-    Raises:
-        StartError: there is no server, or none of the major version that made the cluster.
+    Call it while the state directory is held.
     """
     data = state.directory("postgres") / "data"
     version_file = data / "PG_VERSION"
@@ -203,11 +202,7 @@ def _choose(found: Iterable[PostgresPrograms], made_by: int | None, data: Path) 
 
 
 def _make_cluster(postgres: PrivatePostgres) -> None:
-    """Run initdb aside and move the result into place, so that a crash leaves no half cluster.
-
-    Raises:
-        StartError: initdb cannot run as this user, or failed.
-    """
+    """Run initdb aside and move the result into place, so that a crash leaves no half cluster; raise StartError."""
     if not postgres.state.account.is_named:
         uid = postgres.state.account.uid
         raise StartError(

@@ -66,8 +66,7 @@ def account_of(uid: int) -> Account:
 def choose_account(state_directory: Path) -> Account:
     """Return who shall run the services: the caller; when that is root, the directory's owner, else the user `iotide`.
 
-    Raises:
-        StartError: root asks, the directory is root's or absent, and this system has no user `iotide`.
+    Raise StartError where root asks and there is neither.
     """
     if os.geteuid() != 0:
         return account_of(os.geteuid())
@@ -92,14 +91,8 @@ def code_locations() -> list[Path]:
 def become(account: Account, *, code: Iterable[Path] = (), state: Path | None = None) -> None:
     """Turn this process, started as root, into the account for good, without any right of root.
 
-    No program that it starts can gain one again.
-
-    Args:
-        code: what the account has to read.
-        state: the directory in which it has to work.
-
-    Raises:
-        StartError: the account cannot reach one of them.
+    No program that it starts can gain one again. Raise StartError where the account cannot read `code` or work in
+    `state`.
     """
     if not account.is_current:
         _drop_bounding_set()

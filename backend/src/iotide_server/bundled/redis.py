@@ -89,11 +89,7 @@ class PrivateRedis:
 
 
 def prepare_redis(state: StateDirectory, *, port: int) -> PrivateRedis:
-    """Find the program and write its configuration; call it while the state directory is held.
-
-    Raises:
-        StartError: there is no server.
-    """
+    """Find the program and write its configuration, while the state directory is held; raise StartError."""
     program = next(find_redis(state), None)
     if program is None:
         raise StartError(

@@ -71,11 +71,7 @@ class StateDirectory:
 
 
 def prepare_state_directory(root: Path, account: Account) -> StateDirectory:
-    """Make the directory, or check that it is ours to use; root gives a new one to the account.
-
-    Raises:
-        StartError: it holds something else, or cannot be made.
-    """
+    """Make the directory, or raise StartError where it is not ours to use; root gives a new one to the account."""
     root = root.expanduser().resolve()
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -97,13 +93,10 @@ def prepare_state_directory(root: Path, account: Account) -> StateDirectory:
 
 @contextmanager
 def hold(state: StateDirectory) -> Iterator[int]:
-    """Hold the state directory; gives a descriptor that every child must inherit.
+    """Hold the state directory, or raise StartError; gives a descriptor that every child must inherit.
 
     The kernel releases the lock when the last process with the descriptor has gone: so a new start that gets it knows
     that no process of an earlier one is left, whatever killed its supervisor.
-
-    Raises:
-        StartError: another start holds it.
     """
     path = state.root / _LOCK_NAME
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)

@@ -58,11 +58,7 @@ def restart_delay_seconds(previous: float, *, ran_seconds: float) -> float:
 class Supervisor:
     """Keeps parts running from `start` to `stop`; lives in one event loop on the main thread.
 
-    Args:
-        logs: directory of the parts' log files.
-        lock_descriptor: inherited by every child, see `state.hold`.
-        say: takes one line for the person at the terminal.
-        log_as_json: the form of the log files.
+    Every child inherits `lock_descriptor`, see `state.hold`; `say` takes one line for the person at the terminal.
     """
 
     def __init__(
@@ -86,9 +82,7 @@ class Supervisor:
     async def start(self, *parts: Part) -> None:
         """Start the parts and wait until all are ready; from then on each is restarted whenever it ends.
 
-        Raises:
-            StartError: one ended or was not ready in time; its last lines are in the message.
-            StoppedError: a signal came first.
+        Raise StartError with the last lines of one that was not ready in time, or StoppedError after a signal.
         """
         started = [await self._launch(part) for part in parts]
         await asyncio.gather(*map(self._until_ready, started))

@@ -41,10 +41,9 @@ def fingerprint(ca_pem: str) -> str:
 
 
 def prepare_certificates(state: StateDirectory, *, names: Sequence[str], now: datetime) -> Certificates:
-    """Make the CA at the first call, and a server certificate whenever the names change or the old one nears its end.
+    """Make the CA at the first call, and a server certificate when the names change or the old one nears its end.
 
-    Args:
-        names: host names and addresses under which clients reach the server, beside loopback.
+    `names` are those under which clients reach the server, besides loopback.
     """
     directory = state.directory("tls")
     files = Certificates(ca=directory / "ca.crt", chain=directory / "server.crt", key=directory / "server.key")

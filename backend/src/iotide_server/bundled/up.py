@@ -75,12 +75,8 @@ class UpOptions:
 def run_services(options: UpOptions, say: Callable[[str], None], *, welcome: Callable[[str, str], None]) -> None:
     """Run everything until a signal; call it once, from the main thread, as the process's last work.
 
-    Args:
-        say: takes one line for the person at the terminal.
-        welcome: called once everything runs, with the URL of the database and that of the API.
-
-    Raises:
-        StartError: something cannot start; all that did has been stopped again.
+    `say` takes one line for the person at the terminal; `welcome` is called once everything runs, with the URLs of the
+    database and of the API. Raise StartError once all that had started was stopped again.
     """
     account = choose_account(options.state)
     state = prepare_state_directory(options.state, account)
@@ -91,11 +87,7 @@ def run_services(options: UpOptions, say: Callable[[str], None], *, welcome: Cal
 
 
 def read_environment(state_directory: Path) -> dict[str, str]:
-    """The settings of the services in this state directory, as their environment variables.
-
-    Raises:
-        StartError: none were started there, or the caller may not read them.
-    """
+    """Return the settings of the services in this state directory, as environment variables; raise StartError."""
     path = state_directory.expanduser() / _ENVIRONMENT_FILE
     try:
         variables: dict[str, str] = json.loads(path.read_text())

@@ -21,15 +21,7 @@ class Opening:
 
 
 def check_window(window: Window, time_limit_seconds: float, start_takes: timedelta) -> None:
-    """Make sure that a run fits into a window.
-
-    Args:
-        start_takes: from the decision to start a run until its load starts.
-
-    Raises:
-        TIME_ZONE_UNKNOWN: the window's is none.
-        RUN_LONGER_THAN_WINDOW: no run could end in it.
-    """
+    """Raise TIME_ZONE_UNKNOWN, or RUN_LONGER_THAN_WINDOW where no run can end in it, `start_takes` included."""
     zone_named(window.time_zone, field="window.time_zone")
     longest = _length(window) - start_takes
     if timedelta(seconds=time_limit_seconds) >= longest:
@@ -37,11 +29,10 @@ def check_window(window: Window, time_limit_seconds: float, start_takes: timedel
 
 
 def opening_at(window: Window, needed: timedelta, now: datetime) -> Opening:
-    """The opening in which runs may start now, else the next one.
+    """Return the opening in which runs may start now, else the next one.
 
-    Args:
-        needed: from the decision to start a run until it has ended at the latest. A night that is too short for it,
-            since the clocks go forward, has no opening.
+    `needed` is from the decision to start a run until its latest end. A night that is too short for it, since the
+    clocks go forward, has no opening.
     """
     return next(
         opening

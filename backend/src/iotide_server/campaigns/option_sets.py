@@ -173,21 +173,13 @@ class OptionSets:
         return len(self.firsts) * sum(map(node_count, self.expressions))
 
     def amounts(self, elsewhere: Mapping[str, Any]) -> Amounts:
-        """Return what runs need, move and take where facts of a node and of a mount are these.
-
-        Raises:
-            ExpressionError: one of them has no value.
-        """
+        """Return what runs need, move and take with these facts of node and mount; raise ExpressionError."""
         values = {**elsewhere, **{name: self.options[name] for name in self.read & self.options.keys()}}
         found = [evaluate_rows(one, values, self.columns, len(self.firsts)) for one in self.expressions]
         return Amounts(*([max(0.0, one) for one in column] if min(column) < 0 else column for column in found))
 
     def refuse_first(self, facts_of_places: Sequence[Mapping[str, Any]]) -> None:
-        """Look for the first set whose space or time cannot be foreseen.
-
-        Raises:
-            InvalidInputError: this one.
-        """
+        """Raise InvalidInputError for the first set whose space or time cannot be foreseen."""
         for options in map(self.options_of, self.firsts):
             for facts, expression in product(facts_of_places, self.expressions):
                 try:

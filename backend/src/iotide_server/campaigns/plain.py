@@ -20,11 +20,10 @@ _LARGEST_INTEGER: Final = 2**63 - 1
 
 
 def check_plain(plan: CampaignPlan) -> CampaignPlan:
-    """The plan, whose options may be anything that JSON can say within reason.
+    """Return the plan, whose options may be anything that JSON can say within reason.
 
-    Raises:
-        InvalidInputError: a plan of more than MOST_PLAN_BYTES, options nested deeper than MAX_DEPTH, a number that is
-            not finite or beyond 64 bits, or a text that PostgreSQL cannot hold; with its field.
+    Raise InvalidInputError, with its field, for a plan of more than MOST_PLAN_BYTES, options nested deeper than
+    MAX_DEPTH, a number that is not finite or beyond 64 bits, or a text that PostgreSQL cannot hold.
     """
     _check("note", plan.note)
     for index, stage in enumerate(plan.stages):

@@ -61,23 +61,14 @@ _MOST_STEPS: Final = 5_000_000
 
 
 def cluster_of(session: Session, principal: Principal, resolved: ResolvedPlan) -> Cluster:
-    """Return the plan's cluster.
-
-    Raises:
-        CLUSTER_NOT_FOUND, NotAllowedError: there is none of that name in which the caller may submit.
-        CLUSTER_MADE_UP: nothing runs on it.
-    """
+    """Return the plan's cluster; raise CLUSTER_NOT_FOUND, NotAllowedError or CLUSTER_MADE_UP."""
     cluster = clusters.cluster_named(session, principal, resolved.plan.cluster, Role.OPERATOR, field="cluster")
     clusters.require_real(session, cluster.id)
     return cluster
 
 
 def foresee(session: Session, cluster: Cluster, resolved: ResolvedPlan) -> PlannedCampaign:
-    """Return the plan's cells in its cluster, whoever asks.
-
-    Raises:
-        IotideError: of one class for each thing that can be wrong, naming the field of the plan.
-    """
+    """Return the plan's cells in its cluster, whoever asks; raise an IotideError with the plan's field."""
     plan = resolved.plan
     nodes = clusters.nodes_named(session, cluster.id, plan.nodes, field="nodes")
     observers = clusters.nodes_named(session, cluster.id, plan.observers, field="observers")
@@ -138,11 +129,7 @@ def _option_sets(session: Session, wanted: ResolvedWorkload, by_name: Mapping[st
 
 
 def _check_reach(wanted: ResolvedWorkload, workload: Workload, by_name: Mapping[str, Node]) -> None:
-    """Make sure that a workload with roles can be split so, and that each sender reaches its receiver.
-
-    Raises:
-        ROLES_NOT_OFFERED, RECEIVER_UNREACHABLE: it cannot.
-    """
+    """Raise ROLES_NOT_OFFERED or RECEIVER_UNREACHABLE where a workload cannot be split into its roles."""
     if not set(wanted.roles) <= set(workload.step_roles):
         raise ROLES_NOT_OFFERED(field=f"{wanted.field}.roles", workload=workload.name)
     for sender, receiver in wanted.node_sets if wanted.roles else ():
@@ -166,11 +153,7 @@ def _why_unreachable(sender: Node, receiver: Node) -> str | None:
 
 
 def _check_option_bytes(resolved: ResolvedPlan, sets: Mapping[str, OptionSets]) -> None:
-    """Refuse a plan whose cells store more than MOST_OPTION_BYTES of options; nothing is expanded for it.
-
-    Raises:
-        OPTIONS_TOO_LARGE: naming the option that takes most.
-    """
+    """Raise OPTIONS_TOO_LARGE for cells that store more than MOST_OPTION_BYTES; nothing is expanded for it."""
     by_option = {
         f"{workload.field}.options.{name}": workload.block_count * taken
         for workload in resolved.workloads
@@ -195,11 +178,7 @@ class _Foreseen:
         self._steps = 0
 
     def block(self, block: ResolvedBlock) -> PlannedBlock:
-        """Return the cells of a block in rows.
-
-        Raises:
-            InvalidInputError: space or time of a cell cannot be foreseen.
-        """
+        """Return the cells of a block in rows; raise InvalidInputError for space or time that cannot be foreseen."""
         sets, workload = self._sets[block.workload.field], block.workload
         nodes = [self._nodes[name] for name in block.nodes]
         views = [self._views[name] for name in block.targets]
@@ -228,11 +207,7 @@ class _Foreseen:
         return PlannedPlace(node, view, mount.fstype, *self._amounts[key], free_bytes)
 
     def _count(self, sets: OptionSets) -> None:
-        """Count what is computed of workloads that iotide does not ship.
-
-        Raises:
-            InvalidInputError: it is too much for one request.
-        """
+        """Count what is computed of workloads that iotide does not ship; raise InvalidInputError for too much."""
         if workloads.is_shipped(sets.workload):
             return
         self._steps += sets.step_count

@@ -20,22 +20,13 @@ from iotide_server.kit.pagination import Page, PageRequest
 
 
 def visible_campaign(session: Session, principal: Principal, campaign_id: int, role: Role = Role.VIEWER) -> CampaignRow:
-    """The campaign's row alone, for a caller with at least `role` in its cluster.
-
-    Raises:
-        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
-        NotAllowedError: the caller may see it but lacks the role.
-    """
+    """Return the campaign's row for a caller with at least `role`; raise CAMPAIGN_NOT_FOUND or NotAllowedError."""
     found = session.get(CampaignRow, campaign_id)
     return principal.require_row(role, found, CAMPAIGN_NOT_FOUND(campaign_id=campaign_id))
 
 
 def campaign(session: Session, principal: Principal, campaign_id: int, now: datetime) -> CampaignOutput:
-    """One campaign with its state and counts, for which all of its runs are read.
-
-    Raises:
-        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return one campaign with its state and counts, read from all of its runs; raise CAMPAIGN_NOT_FOUND."""
     visible_campaign(session, principal, campaign_id)
     return CampaignOutput(**dict(_shown(session, repository.described(session, campaign_id), now)))
 

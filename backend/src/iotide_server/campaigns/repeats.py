@@ -55,15 +55,8 @@ class MoreRepeats:
 def add(session: Session, principal: Principal, more: MoreRepeats, now: datetime) -> None:
     """Let cells of a campaign be run so many times more, under the conditions of its plan.
 
-    Raises:
-        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
-        CLUSTER_MADE_UP: nothing runs on its cluster.
-        IDEMPOTENCY_KEY_REUSED: the key came with another request before.
-        REPEATED_CELL_NOT_FOUND: a cell is none of the campaign's.
-        TOO_MANY_RUNS: the campaign would have more runs than one may have.
-        QUOTA_REACHED: too many runs would wait, or were added today.
-        CELL_STAGE_OVER: a cell's stage is over, and the servers are no longer as they were in it.
-        CELL_RESOURCES_GONE: a node or a target of a cell was retired, or a target taken off a node.
+    Raise CAMPAIGN_NOT_FOUND, CLUSTER_MADE_UP, IDEMPOTENCY_KEY_REUSED, REPEATED_CELL_NOT_FOUND, TOO_MANY_RUNS,
+    QUOTA_REACHED, CELL_STAGE_OVER or CELL_RESOURCES_GONE.
     """
     visible_campaign(session, principal, more.campaign_id, Role.OPERATOR)
     campaign = repository.lock_campaign(session, more.campaign_id)

@@ -149,10 +149,7 @@ def run_count(session: Session, campaign_id: int) -> int:
 
 
 def hold_present_stage(session: Session, campaign_id: int) -> int | None:
-    """The last stage that was opened; None where none was or there are none.
-
-    No other stage is opened before the end of the transaction.
-    """
+    """Return the last stage that was opened, if any, and let no other be opened before the transaction ends."""
     held = select(CampaignStage.ordinal).where(CampaignStage.campaign_id == campaign_id)
     session.execute(held.order_by(CampaignStage.ordinal).with_for_update(read=True)).all()
     opened = held.where(CampaignStage.state == "open").order_by(CampaignStage.ordinal.desc())
@@ -160,11 +157,7 @@ def hold_present_stage(session: Session, campaign_id: int) -> int | None:
 
 
 def insert_cells(session: Session, campaign_id: int, planned: PlannedCampaign) -> None:
-    """Store the matrix as rows: the cells by COPY, and by one statement what all cells of a block have.
-
-    Raises:
-        DBAPIError: as any statement of the session.
-    """
+    """Store the matrix: the cells by COPY, what all cells of a block have by one statement; raise DBAPIError."""
     connection = cast("psycopg.Connection[Any]", session.connection().connection.driver_connection)
     try:
         with connection.cursor() as cursor, cursor.copy(_COPY_CELLS) as copy:

@@ -221,19 +221,7 @@ def _order(things: Iterable[ThingT]) -> dict[ThingT, int]:
 def resolve(plan: CampaignPlan) -> ResolvedPlan:
     """Resolve a plan once its size and its terms are checked; none of its cells is made.
 
-    Raises:
-        CAMPAIGN_TOO_LARGE: it means more than MAX_RUNS runs.
-        CAMPAIGN_ROWS: its runs have more than MAX_ROWS places.
-        REPEATED_ENTRY: a node, an observer, a target, a count of nodes or a pair is named twice.
-        TOO_FEW_NODES: more nodes are to load together than there are.
-        NODE_NOT_IN_PLAN, OBSERVER_NOT_IN_PLAN, TARGET_NOT_IN_PLAN, STAGE_NOT_IN_PLAN: a workload names what the plan
-            does not.
-        ROLES_AND_NODES_AT_ONCE, SENDER_RECEIVES: roles do not name pairs of nodes.
-        OPTION_SWEPT_AND_SET: an option is both set and swept.
-        NO_WORKLOAD_NAMES_IT: no workload is run on a node, on a target, in a stage or before an observer of the plan.
-        OBSERVER_LOADS: an observer loads in every run that it is to watch.
-        TIME_ZONE_UNKNOWN, RUN_LONGER_THAN_WINDOW: as `check_window`.
-        QUIET_BESIDE_RUNS: a run is to start on a quiet node alone, which others may load at the same time.
+    Raise CAMPAIGN_TOO_LARGE, CAMPAIGN_ROWS, or the kind of error for what is wrong in the plan, with its field.
     """
     resolved = ResolvedPlan.of(plan)
     runs = resolved.run_count
@@ -268,11 +256,7 @@ def resolve(plan: CampaignPlan) -> ResolvedPlan:
 
 
 def _check_roles(workload: ResolvedWorkload) -> None:
-    """Make sure that a workload's roles name pairs of its own nodes.
-
-    Raises:
-        ROLES_AND_NODES_AT_ONCE, TOO_FEW_NODES, SENDER_RECEIVES, NODE_NOT_IN_PLAN, REPEATED_ENTRY: they do not.
-    """
+    """Raise the kind of error for roles that do not name pairs of the workload's own nodes."""
     field, choice, names = workload.field, workload.choice, workload.named_nodes
     if choice.roles is None:
         return

@@ -49,10 +49,7 @@ def submit(
 ) -> SubmittedCampaign:
     """Store a campaign with all its cells and runs, which wait in their queues.
 
-    Raises:
-        IDEMPOTENCY_KEY_REUSED: the key came with another plan before.
-        QUOTA_REACHED: too many runs would wait, or were added today.
-        IotideError: the plan cannot be carried out, see `resolve`, `cluster_of` and `foresee`.
+    Raise IDEMPOTENCY_KEY_REUSED, QUOTA_REACHED, or what `resolve`, `cluster_of` and `foresee` raise.
     """
     given = plan.model_dump(mode="json")
     digest = canonical_sha256(given)
@@ -125,11 +122,9 @@ def new_runs(campaign: Campaign, plan: CampaignPlan, repeats: int, now: datetime
 
 
 def change_priority(session: Session, principal: Principal, campaign_id: int, priority: int) -> None:
-    """Let the campaign's runs stand where they would had it been submitted with this priority; active ones go on.
+    """Move the campaign's waiting runs to where this priority would have put them; active ones go on.
 
-    Raises:
-        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
-        CAMPAIGN_ENDED: none of its runs waits or is active.
+    Raise CAMPAIGN_NOT_FOUND or CAMPAIGN_ENDED.
     """
     campaign = visible_campaign(session, principal, campaign_id, Role.OPERATOR)
     if not line_repository.resort_campaign(session, campaign_id, priority * _PRIORITY_STEP_SECONDS):
@@ -148,11 +143,7 @@ def change_priority(session: Session, principal: Principal, campaign_id: int, pr
 
 
 def cancel(session: Session, principal: Principal, campaign_id: int, now: datetime) -> None:
-    """Cancel every run of the campaign that has not ended; once more changes nothing.
-
-    Raises:
-        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
-    """
+    """Cancel every run of the campaign that has not ended; once more changes nothing. Raise CAMPAIGN_NOT_FOUND."""
     campaign = visible_campaign(session, principal, campaign_id, Role.OPERATOR)
     run_count = runs.cancel_campaign(session, principal, campaign_id, now)
     if campaign.cancelled_at is None or run_count:

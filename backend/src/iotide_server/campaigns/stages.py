@@ -100,12 +100,7 @@ def advance(session: Session, now: datetime) -> None:
 
 
 def pause(session: Session, principal: Principal, campaign_id: int) -> Pause:
-    """What the campaign waits for.
-
-    Raises:
-        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
-        CAMPAIGN_NOT_PAUSED: it waits for no operator.
-    """
+    """Return what the campaign waits for; raise CAMPAIGN_NOT_FOUND or CAMPAIGN_NOT_PAUSED."""
     visible_campaign(session, principal, campaign_id)
     return _pause(session, campaign_id, repository.paused_stage(session, campaign_id))
 
@@ -113,10 +108,7 @@ def pause(session: Session, principal: Principal, campaign_id: int) -> Pause:
 def look(session: Session, principal: Principal, campaign_id: int, now: datetime) -> Pause:
     """Have a paused campaign's nodes, and those of what its targets stand on, say what they have mounted.
 
-    What they said before counts no more.
-
-    Raises:
-        CAMPAIGN_NOT_FOUND, CAMPAIGN_NOT_PAUSED: as `pause`.
+    What they said before counts no more. Raise what `pause` raises.
     """
     visible_campaign(session, principal, campaign_id, Role.OPERATOR)
     found = _pause(session, campaign_id, repository.lock_paused_stage(session, campaign_id))
@@ -128,13 +120,8 @@ def look(session: Session, principal: Principal, campaign_id: int, now: datetime
 def confirm(session: Session, principal: Principal, campaign_id: int, seen_sha256: str, now: datetime) -> None:
     """Accept the mounts that the operator saw as those of the targets, and let the stage's runs start.
 
-    Raises:
-        CAMPAIGN_NOT_FOUND, CAMPAIGN_NOT_PAUSED: as `pause`.
-        STAGE_NOT_ENDED: runs of an earlier stage were retried and have not ended.
-        FACTS_NOT_READ: a node has not answered since it was asked to look.
-        MOUNTS_DIFFER: the operator saw something else.
-        TARGET_NOT_MOUNTED: a target, or one that it stands on, is not mounted on a node.
-        STRANGER_MOUNTED, FILE_SYSTEM_IS_TARGET: what is mounted cannot be the target.
+    Raise what `pause` and `targets.accept_mounts` raise, STAGE_NOT_ENDED, FACTS_NOT_READ, MOUNTS_DIFFER or
+    TARGET_NOT_MOUNTED.
     """
     cluster_id = visible_campaign(session, principal, campaign_id, Role.OPERATOR).cluster_id
     found = _pause(session, campaign_id, repository.lock_paused_stage(session, campaign_id))

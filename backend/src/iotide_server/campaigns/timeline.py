@@ -17,11 +17,7 @@ from iotide_server.runs import timeline_queries
 
 
 def timeline(session: Session, principal: Principal, campaign_id: int, span: TimelineSpan, now: datetime) -> Timeline:
-    """The newest orders of the span with their leases, and what waits.
-
-    Raises:
-        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return the newest orders of the span with their leases, and what waits; raise CAMPAIGN_NOT_FOUND."""
     visible_campaign(session, principal, campaign_id)
     since, until = span.since, span.until
     orders = timeline_queries.orders(session, campaign_id, (since, until), span.limit)

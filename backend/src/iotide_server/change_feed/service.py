@@ -25,10 +25,8 @@ _MUTED: Final = "publishes_nothing"
 def publish(session: Session, kind: str, subject_id: int, cluster_id: int | None) -> None:
     """Tell whoever may see the cluster (None: every signed-in principal) that the thing changed, at commit.
 
-    Args:
-        kind: `campaign`, `run`, `series`, `node`, `target`, `cluster`, `schedule`, `template`, `channel` or `alert`;
-            `activity`: the thing is a node on which a run began or that it left, and which says nothing new of itself;
-            `standing`: the thing is a cluster, of which a series no longer stands as it did.
+    `kind` is a table. Of a node, `activity` says that a run began on it or left it, and nothing new of itself; of a
+    cluster, `standing` says that a series no longer stands as it did.
     """
     publish_all(session, [(kind, subject_id, cluster_id)])
 
@@ -40,12 +38,10 @@ def record(session: Session, principal: Principal, action: Action) -> None:
 
 
 def publish_all(session: Session, news: Sequence[tuple[str, int, int | None]]) -> None:
-    """As `publish`, of many things at once; more than 20 of one kind in a cluster are told as `ANY`.
+    """As `publish`, of many things at once, each with kind, subject id and cluster id.
 
-    A result of 400 series would else be 400 news for every open page, which fetches its lists anew for one.
-
-    Args:
-        news: kind, subject id and cluster id of each.
+    More than 20 of one kind in a cluster are told as `ANY`. A result of 400 series would else be 400 news for every
+    open page, which fetches its lists again for one.
     """
     if _MUTED in session.info or not news:
         return

@@ -29,11 +29,7 @@ What has to end by some hour is given so much more than its time limit.
 def list_blackouts(
     session: Session, principal: Principal, cluster_id: int, paging: PageRequest, now: datetime
 ) -> Slice[Blackout]:
-    """Those of the cluster that are not over, the last entered first.
-
-    Raises:
-        CLUSTER_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return those of the cluster that are not over, the last entered first; raise CLUSTER_NOT_FOUND."""
     service.cluster(session, principal, cluster_id)
     return repository.blackouts(session, cluster_id, now, paging)
 
@@ -41,15 +37,9 @@ def list_blackouts(
 def create_blackout(
     session: Session, principal: Principal, cluster_id: int, wanted: Blackout, now: datetime
 ) -> Blackout:
-    """A new one; what runs when it begins goes on, unless somebody cancels it.
+    """Store a blackout; what runs when it begins goes on, unless somebody cancels it.
 
-    Args:
-        wanted: when and why.
-
-    Raises:
-        CLUSTER_NOT_FOUND: there is none that the caller may see.
-        InvalidInputError: it ends before it starts.
-        BLACKOUT_OVER: it ends before now.
+    Raise CLUSTER_NOT_FOUND, InvalidInputError where it ends before it starts, or BLACKOUT_OVER.
     """
     service.cluster(session, principal, cluster_id, Role.OPERATOR)
     if wanted.ends_at <= wanted.starts_at:
@@ -69,11 +59,7 @@ def create_blackout(
 
 
 def remove_blackout(session: Session, principal: Principal, blackout_id: int) -> None:
-    """Runs start again as if it had never been.
-
-    Raises:
-        BLACKOUT_NOT_FOUND: there is none that the caller may see.
-    """
+    """Remove a blackout, as if it had never been; raise BLACKOUT_NOT_FOUND."""
     row = session.get(Blackout, blackout_id)
     found = principal.require_row(Role.OPERATOR, row, BLACKOUT_NOT_FOUND(blackout_id=blackout_id))
     session.delete(found)
@@ -82,11 +68,7 @@ def remove_blackout(session: Session, principal: Principal, blackout_id: int) ->
 
 
 def _announce(session: Session, principal: Principal, blackout: Blackout, name: str, **changes: Json) -> None:
-    """Write down what was done, tell browsers and have the scheduler look.
-
-    Args:
-        changes: `before` or `after`, for the audit.
-    """
+    """Record `before` or `after` in the audit, tell browsers and have the scheduler look."""
     audit.record(session, principal, Action(name, "blackout", blackout.id, blackout.cluster_id, **changes))
     live.publish(session, "cluster", blackout.cluster_id, blackout.cluster_id)
     wake_scheduler(session, "blackout")

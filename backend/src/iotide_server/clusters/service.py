@@ -69,12 +69,7 @@ def cluster_view(session: Session, row: Cluster) -> ClusterOutput:
 
 
 def cluster(session: Session, principal: Principal, cluster_id: int, role: Role = Role.VIEWER) -> Cluster:
-    """The cluster, for a caller with at least `role` in it.
-
-    Raises:
-        CLUSTER_NOT_FOUND: there is none that the caller may see.
-        NotAllowedError: the caller may see it but lacks the role.
-    """
+    """Return the cluster to a caller with at least `role` in it; raise CLUSTER_NOT_FOUND or NotAllowedError."""
     found = session.get(Cluster, cluster_id)
     missing = CLUSTER_NOT_FOUND(cluster=cluster_id)
     principal.require(role, cluster_id, missing)
@@ -84,15 +79,7 @@ def cluster(session: Session, principal: Principal, cluster_id: int, role: Role 
 
 
 def cluster_named(session: Session, principal: Principal, name: str, role: Role, *, field: str) -> Cluster:
-    """The cluster of that name, for a caller with at least `role` in it.
-
-    Args:
-        field: where the name stands in the request, for the errors.
-
-    Raises:
-        CLUSTER_NOT_FOUND: there is none that the caller may see.
-        NotAllowedError: the caller may see it but lacks the role.
-    """
+    """As `cluster`, by name; the errors name the `field` of the request."""
     found = repository.cluster_by_name(session, name)
     if found is None or not principal.may(Role.VIEWER, found.id):
         known = repository.cluster_names(session, principal.visible_clusters())
@@ -102,15 +89,7 @@ def cluster_named(session: Session, principal: Principal, name: str, role: Role,
 
 
 def require_real(session: Session, cluster_id: int, *, field: str = "cluster") -> None:
-    """Refuse to have anything run on sample data or published results.
-
-    Args:
-        field: what of the request leads there, for the error.
-
-    Raises:
-        CLUSTER_MADE_UP: the cluster holds sample data.
-        CLUSTER_PUBLISHED: it holds what others measured.
-    """
+    """Raise CLUSTER_MADE_UP or CLUSTER_PUBLISHED where nothing may run; `field` of the request leads there."""
     found = session.get_one(Cluster, cluster_id)
     if found.origin == Origin.MADE_UP:
         raise CLUSTER_MADE_UP(name=found.name, field=field)
@@ -121,11 +100,7 @@ def require_real(session: Session, cluster_id: int, *, field: str = "cluster") -
 def create_cluster(
     session: Session, principal: Principal, name: str, description: str, launcher: Launcher = Launcher.DIRECT
 ) -> Cluster:
-    """A new cluster; only for administrators of all clusters.
-
-    Raises:
-        CLUSTER_NAME_TAKEN: the name is in use.
-    """
+    """Create a cluster, for administrators of all clusters; raise CLUSTER_NAME_TAKEN."""
     principal.require(Role.ADMIN, None)
     created = Cluster(name=name, description=description, launcher=launcher, owner_id=principal.user_id)
     with savepoint(session, CLUSTER_NAME_TAKEN(name=name)):
@@ -142,12 +117,7 @@ def ensure_cluster(session: Session, principal: Principal, name: str) -> None:
 
 
 def change_cluster(session: Session, principal: Principal, cluster_id: int, changes: Json) -> Cluster:
-    """The cluster with another name, description or launcher.
-
-    Raises:
-        CLUSTER_NAME_TAKEN: the new name is in use.
-        CLUSTER_BUSY: a run is active, which the present launcher has to end.
-    """
+    """Change name, description or launcher; raise CLUSTER_NAME_TAKEN, or CLUSTER_BUSY while a run is active."""
     changed = cluster(session, principal, cluster_id, Role.ADMIN)
     if changes.get("launcher", changed.launcher) != changed.launcher:
         # Whoever starts runs shares this lock, so none starts between the question and the answer.
@@ -175,11 +145,7 @@ def list_nodes(
 def node_lines(
     session: Session, principal: Principal, cluster_id: int, paging: PageRequest, now: datetime
 ) -> Page[NodeSummaryOutput]:
-    """The living nodes of a cluster, each with no more than a list shows of it.
-
-    Raises:
-        CLUSTER_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return the living nodes of a cluster, no more than a list shows of each; raise CLUSTER_NOT_FOUND."""
     origin = cluster(session, principal, cluster_id).origin
     page = repository.node_lines(session, cluster_id, paging)
     node_ids = [row.id for row in page.rows]
@@ -203,11 +169,7 @@ def node_lines(
 
 
 def node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeView:
-    """The node, retired or not.
-
-    Raises:
-        NODE_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return the node, retired or not; raise NODE_NOT_FOUND."""
     found = session.get(Node, node_id)
     if found is None or not principal.may(Role.VIEWER, found.cluster_id):
         raise NODE_NOT_FOUND(node=node_id)
@@ -215,13 +177,9 @@ def node(session: Session, principal: Principal, node_id: int, now: datetime) ->
 
 
 def nodes_named(session: Session, cluster_id: int, names: Sequence[str], *, field: str) -> list[Node]:
-    """The living nodes of the cluster with these names, in their order; they stay living in this transaction.
+    """Return the cluster's nodes of these names, in their order; they are not retired in this transaction.
 
-    Args:
-        field: where the names stand in the request, for the error.
-
-    Raises:
-        NODE_NOT_FOUND: a name is unknown.
+    Raise NODE_NOT_FOUND with the place in `field` of the request.
     """
     found = repository.living_nodes_by_name(session, cluster_id, names)
 
@@ -233,14 +191,7 @@ def nodes_named(session: Session, cluster_id: int, names: Sequence[str], *, fiel
 
 
 def nodes_by_id(session: Session, cluster_id: int, node_ids: Collection[int], *, field: str) -> list[Node]:
-    """The living nodes of the cluster with these ids, in their order; they stay living in this transaction.
-
-    Args:
-        field: where the ids stand in the request, for the error.
-
-    Raises:
-        NODE_NOT_FOUND: there is no such node in the cluster.
-    """
+    """As `nodes_named`, by id."""
     found = repository.living_nodes_by_id(session, cluster_id, node_ids)
     return in_order(found, node_ids, field, lambda node_id, at: NODE_NOT_FOUND(node=node_id, field=at))
 
@@ -252,12 +203,7 @@ def node_and_cluster(session: Session, node_id: int) -> tuple[Node, Cluster]:
 
 
 def change_node(session: Session, principal: Principal, node_id: int, changes: Json, now: datetime) -> NodeView:
-    """The node with another number of slots or another role.
-
-    Raises:
-        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
-        SLOTS_IN_USE: more runs share it now than it would have slots.
-    """
+    """Change slots or role; raise NODE_NOT_FOUND, or SLOTS_IN_USE where more runs share the node now."""
     changed = own_node(session, principal, node_id)
     try:
         with session.begin_nested():
@@ -272,12 +218,7 @@ def change_node(session: Session, principal: Principal, node_id: int, changes: J
 
 
 def retire_node(session: Session, principal: Principal, node_id: int, now: datetime, access: AgentAccess) -> None:
-    """Let the node in no more: its token opens nothing, its Redis user goes; its results stay.
-
-    Raises:
-        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
-        NODE_BUSY: runs wait for it or are active on it.
-    """
+    """End the node's token and Redis user; its results stay. Raise NODE_NOT_FOUND or NODE_BUSY."""
     retired = own_node(session, principal, node_id)
     run_count = repository.runs_that_need(session, node_id)
     if run_count:

@@ -29,10 +29,9 @@ StateOption = Annotated[
 
 
 def settings_of_environment() -> Settings:
-    """From the environment, and from files in the directory that IOTIDE_SECRETS names, such as `iotide_database_url`.
+    """Read the environment, and files in the directory that IOTIDE_SECRETS names, such as `iotide_database_url`.
 
-    Raises:
-        StartError: naming the variables that are missing or wrong.
+    Raise StartError with the variables that are missing or wrong.
     """
     try:
         return Settings(_secrets_dir=os.environ.get("IOTIDE_SECRETS"))
@@ -47,11 +46,7 @@ def settings_of_environment() -> Settings:
 
 
 def settings_of(state: Path | None) -> Settings:
-    """Of the services that `up` runs on the state directory; when none is named, of the environment if it has them.
-
-    Raises:
-        StartError: there are none.
-    """
+    """Return the settings of the services of `up` on the state directory, else of the environment; raise StartError."""
     if state is None:
         with contextlib.suppress(StartError):
             return settings_of_environment()
@@ -60,11 +55,7 @@ def settings_of(state: Path | None) -> Settings:
 
 
 def require_served_schema(settings: Settings) -> None:
-    """Start on no schema that this release cannot serve; a database that is away now is waited for as ever.
-
-    Raises:
-        SCHEMA_BEHIND, SCHEMA_TOO_NEW: it cannot.
-    """
+    """Raise SCHEMA_BEHIND or SCHEMA_TOO_NEW; a database that is away now is waited for later."""
     engine = open_engine(settings.database_url.get_secret_value(), pool_size=1)
     with contextlib.suppress(OperationalError):
         require_schema(engine)
@@ -73,11 +64,7 @@ def require_served_schema(settings: Settings) -> None:
 
 @contextlib.contextmanager
 def open_database(settings: Settings, *, pool_size: int = 1) -> Iterator[Database]:
-    """The database, for the time of the block.
-
-    Raises:
-        SCHEMA_BEHIND, SCHEMA_TOO_NEW: this release cannot work on it.
-    """
+    """Open the database for the time of the block; raise SCHEMA_BEHIND or SCHEMA_TOO_NEW."""
     engine = open_engine(settings.database_url.get_secret_value(), pool_size=pool_size)
     try:
         require_schema(engine)
@@ -88,11 +75,7 @@ def open_database(settings: Settings, *, pool_size: int = 1) -> Iterator[Databas
 
 @contextlib.contextmanager
 def transaction(settings: Settings) -> Iterator[Session]:
-    """One transaction, committed where the block ends well.
-
-    Raises:
-        SCHEMA_BEHIND, SCHEMA_TOO_NEW: as `open_database`.
-    """
+    """Open one transaction, committed where the block ends well; raise what `open_database` raises."""
     with open_database(settings) as database, database.transaction() as session:
         yield session
 

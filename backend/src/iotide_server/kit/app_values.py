@@ -18,11 +18,7 @@ class AppValue(Generic[T]):
         setattr(state, self._name, value)
 
     def of(self, state: State) -> T:
-        """Return the value.
-
-        Raises:
-            AttributeError: the application keeps none.
-        """
+        """Return the value; raise AttributeError where the application keeps none."""
         return cast("T", getattr(state, self._name))
 
     def get(self, state: State) -> T | None:

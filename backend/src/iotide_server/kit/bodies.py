@@ -114,10 +114,8 @@ class Bodies:
     ) -> Response:
         """Read the body and return what `act` answers to it.
 
-        Raises:
-            BODY_TOO_COMPLEX: it has more lists and objects than it may; it was not read to its end.
-            NO_ROOM_FOR_BODY: it is large and the disk is full.
-            HTTPException: it has more bytes than it may (413), or its sender is gone (400).
+        Raise BODY_TOO_COMPLEX without reading on, NO_ROOM_FOR_BODY, or HTTPException for too many bytes (413) or a
+        sender that is gone (400).
         """
         limit = body_limit(request.scope)
         try:

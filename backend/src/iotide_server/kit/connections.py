@@ -44,10 +44,9 @@ class _Exchange(h11.Connection):
     missing_bytes: int | None = 0  # None for a body that does not say its length
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """Return the next event, counted.
+        """Return the next event, counted; raise RemoteProtocolError for a request with a length that comes in chunks.
 
-        Raises:
-            RemoteProtocolError: a request gives its length and comes in chunks; what passed it on may have used either.
+        What passed it on may have used either.
         """
         event = super().next_event()
         if isinstance(event, h11.Request):

@@ -115,14 +115,11 @@ SHOWN_STATEMENT_CHARACTERS: Final = 2000
 
 
 def open_engine(database_url: str, *, pool_size: int = CONNECTIONS, statement_seconds: float | None = None) -> Engine:
-    """Return an engine over psycopg 3 whose sessions speak UTC.
+    """Return an engine over psycopg 3, for a URL `postgresql://...`, whose sessions speak UTC.
 
-    They compile no statement: all are short, and compiling is not.
-
-    Args:
-        database_url: `postgresql://...`; the driver is added here.
-        pool_size: connections at most, and kept: opening one costs as much as ten requests, and most under load.
-        statement_seconds: PostgreSQL ends a statement that takes longer, waits for locks included; None: no limit.
+    They compile no statement: all are short, and compiling is not. At most `pool_size` connections are open, and kept:
+    opening one costs as much as ten requests, and most under load. A statement may take `statement_seconds`, waits for
+    locks included; None: no limit.
     """
     limit = "" if statement_seconds is None else f" -c statement_timeout={round(statement_seconds * 1000)}"
     url = database_url.replace("postgresql://", "postgresql+psycopg://", 1)
@@ -267,11 +264,7 @@ def none_of(ids: Iterable[int]) -> ColumnElement[int]:
 
 @contextmanager
 def savepoint(session: Session, taken: Exception) -> Iterator[None]:
-    """Make a change that a constraint may refuse; the transaction goes on as if it had not been tried.
-
-    Raises:
-        Exception: `taken`, where a constraint refuses it.
-    """
+    """Make a change that a constraint may refuse; then raise `taken` and go on as if it had not been tried."""
     try:
         with session.begin_nested():
             yield
@@ -319,13 +312,10 @@ def unless_held_up(database: "Database") -> Iterator[Session]:
 
 
 def refresh_statistics(session: Session, *tables: str) -> None:
-    """Have the planner know of very many rows that this transaction wrote.
+    """Have the planner know of very many rows that this transaction wrote; the tables are no input.
 
     It would else take these tables for as small as they were, until PostgreSQL looks at them by itself within minutes,
     and read all of a table for each row of another one.
-
-    Args:
-        tables: names, of the source and of no input.
     """
     session.execute(text(f"ANALYZE {', '.join(tables)}"))
 
@@ -351,11 +341,7 @@ class Database:
 
     @contextmanager
     def transaction(self, *, statement_seconds: float | None = None) -> Iterator[Session]:
-        """Open a transaction: committed at the end of the block, rolled back when the block raises.
-
-        Args:
-            statement_seconds: the time limit of its statements; None: that of the engine.
-        """
+        """Open a transaction, committed unless the block raises; `statement_seconds` replace the engine's limit."""
         with self._sessions.begin() as session:
             if statement_seconds is not None:
                 limit_statements(session, statement_seconds)

@@ -7,11 +7,7 @@ from collections.abc import Iterable, Mapping
 
 
 def canonical_json(value: object) -> str:
-    """JSON with sorted keys and no white space, in which 64 and 64.0 are one number and true is none.
-
-    Raises:
-        ValueError: a number that is not finite.
-    """
+    """Return JSON with sorted keys and no white space, in which 64 is 64.0; raise ValueError for NaN."""
     return json.dumps(_normal(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
@@ -26,11 +22,7 @@ def canonical_member(name: str, value: object) -> str:
 
 
 def sha256_of_members(members: Iterable[str]) -> str:
-    """Return the `canonical_sha256` of an object.
-
-    Args:
-        members: from `canonical_member`, sorted by their names; empty texts stand for members that are left out.
-    """
+    """Return the `canonical_sha256` of an object from its `canonical_member`s, sorted; empty texts are left out."""
     return hashlib.sha256(f"{{{','.join(filter(None, members))}}}".encode()).hexdigest()
 
 

@@ -60,10 +60,8 @@ def after_answer(scope: Scope, act: Callable[[], None]) -> None:
 class Guard:
     """ASGI middleware around everything.
 
-    Args:
-        body_limits: by pattern of the path; where none matches, the usual limit.
-        raw_paths: where a body is a file as it stands and may have any content type.
-        make_id: of requests that bring none of their own.
+    `body_limits` are by pattern of the path; where none matches, the usual limit holds. Below `raw_paths` a body is a
+    file and may have any content type.
     """
 
     def __init__(

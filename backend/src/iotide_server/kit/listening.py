@@ -14,11 +14,7 @@ class Address(NamedTuple):
 
 
 def parse_listen(text: str) -> Address:
-    """The two parts.
-
-    Raises:
-        ValueError: with what to write instead.
-    """
+    """Return the two parts; raise ValueError with what to write instead."""
     host, _, port = text.rpartition(":")
     host = host.removeprefix("[").removesuffix("]")
     if not host or not port.isdecimal() or int(port) not in _PORTS:
@@ -27,11 +23,7 @@ def parse_listen(text: str) -> Address:
 
 
 def check_listen(text: str) -> str:
-    """The text, if it can be parsed.
-
-    Raises:
-        ValueError: as `parse_listen`.
-    """
+    """Return the text, or raise what `parse_listen` raises."""
     parse_listen(text)
     return text
 

@@ -38,12 +38,9 @@ _PLAIN: Final = structlog.processors.LogfmtRenderer(key_order=["level", "event"]
 def configure_logs(
     part: str, form: LogFormat, stream: TextIO | None = None, talkative: Sequence[str] = TALKATIVE
 ) -> None:
-    """Have all that this process logs written in that form.
+    """Have all that this process, `part` of the server, logs written in that form, by default to standard output.
 
-    Args:
-        part: which process it is, for instance `api`.
-        stream: standard output by default.
-        talkative: whose usual lines are wanted.
+    Of `talkative` modules the usual lines are wanted, too.
     """
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,

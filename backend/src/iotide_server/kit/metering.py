@@ -16,11 +16,7 @@ One label for all: each of an attacker's guesses would else be a series for ever
 
 
 class Metering:
-    """Around everything else, so that what inner layers refuse is counted too.
-
-    Args:
-        api: the path below which the API's routes are, without a slash at the end.
-    """
+    """Around everything else, so that what inner layers refuse is counted too; the API is below the path `api`."""
 
     def __init__(self, app: ASGIApp, api: str) -> None:
         self._app = app

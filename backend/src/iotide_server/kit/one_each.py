@@ -41,9 +41,7 @@ class _Queue:
 class OneEach:
     """Has the requests of one holder wait for one another, before they take a connection to the database.
 
-    Args:
-        holder_of: names who sends a request; None for one that waits for no other.
-        most_waiting: of one holder; further requests are refused.
+    `holder_of` names who sends a request, None for one that waits for no other. More than `most_waiting` are refused.
     """
 
     def __init__(self, holder_of: Callable[[Request], Holder | None], most_waiting: int = MOST_WAITING) -> None:
@@ -56,9 +54,7 @@ class OneEach:
     async def turn(self, request: Request) -> AsyncIterator[None]:
         """Wait until no other request of the same holder is served.
 
-        Raises:
-            TOO_MANY_AT_ONCE: too many of them wait.
-            HTTPException: the client went away while it waited.
+        Raise TOO_MANY_AT_ONCE, or HTTPException where the client went away while it waited.
         """
         holder = self._holder_of(request)
         if holder is None:

@@ -8,11 +8,7 @@ from iotide_server.kit.errors import IotideError
 
 @contextmanager
 def within(field: str) -> Iterator[None]:
-    """Let errors about a part of the input name it from the whole on.
-
-    Args:
-        field: where the part stands in the whole.
-    """
+    """Let errors about a part of the input name it from the whole on, in which it stands at `field`."""
     try:
         yield
     except IotideError as error:

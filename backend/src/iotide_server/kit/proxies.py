@@ -12,10 +12,9 @@ _IPV6_CUSTOMER_BITS: Final = 64
 
 
 def check_proxies(text: str) -> str:
-    """The addresses and networks.
+    """Return the addresses and networks, or raise ValueError with the one that is none.
 
-    Raises:
-        ValueError: one of them is none; shows it. A wildcard is none either: everybody could then say what they like.
+    A wildcard is none either: everybody could then say what they like.
     """
     for part in filter(None, map(str.strip, text.split(","))):
         try:

@@ -64,43 +64,25 @@ class Broker:
     """
 
     def __init__(self, redis_url: str, named_together: Collection[str] = (), *, admin_url: str | None = None) -> None:
-        """Open no connection yet.
-
-        Args:
-            redis_url: of the server's own user.
-            named_together: as the attribute.
-            admin_url: of a user that may delete keys; None where `redis_url` is.
-        """
+        """Open no connection yet; `admin_url` is of a user that may delete keys, None where `redis_url` is."""
         self.named_together = named_together
         self._app = celery_app(redis_url)
         self._app.conf.broker_transport_options = _TRANSPORT | _FAIL_AT_ONCE
         self._admin = Redis.from_url(admin_url or redis_url, socket_timeout=5, socket_connect_timeout=3)
 
     def send_wake(self, queue: str, order_id: int, fence: int) -> None:
-        """Tell a node that there is something to do about an order.
+        """Tell a node that there is something to do about an order; raise BrokerAwayError or BrokenQueueError.
 
         The message never expires: a late one is harmless, and a node whose clock is ahead would throw all of them away.
-
-        Raises:
-            BrokerAwayError: Redis is away.
-            BrokenQueueError: the node wrote something else to the key of its queue.
         """
         self._send(WAKE_TASK, queue, [order_id, fence])
 
     def send_work(self, kind: str, keys: Sequence[int]) -> None:
-        """Tell the server's workers that the work rows (kind, key) are due, all by one message.
-
-        Raises:
-            BrokerAwayError: Redis is away.
-        """
+        """Tell the server's workers by one message that these work rows are due; raise BrokerAwayError."""
         self._send(WORK_TASK, SERVER_QUEUE, [kind, *keys])
 
     def delete(self, keys: Collection[str]) -> None:
-        """Delete keys of Redis, with all that they hold.
-
-        Raises:
-            BrokerAwayError: Redis is away.
-        """
+        """Delete keys of Redis, with all that they hold; raise BrokerAwayError."""
         try:
             self._admin.unlink(*keys)
         except RedisError as error:

@@ -108,11 +108,7 @@ def quotas_of(session: Session) -> Quotas:
 
 
 def check_day(session: Session, addition: Addition) -> None:
-    """Refuse early what the quota of the day has no room for; nothing is counted and nobody is made to wait.
-
-    Raises:
-        QUOTA_REACHED: naming the quota.
-    """
+    """Raise QUOTA_REACHED early; nothing is counted and nobody is made to wait."""
     before = {row.user_id: row.number for row in session.execute(_ADDED, _values(addition))}
     _check(session, addition, {who: before.get(who, 0) + addition.number for who in _counted(addition)})
 
@@ -120,10 +116,7 @@ def check_day(session: Session, addition: Addition) -> None:
 def count_day(session: Session, addition: Addition) -> None:
     """Count to the day what the transaction adds; the next addition of its kind to the cluster waits for its end.
 
-    So it comes last where the transaction does much, and what is counted after it is exact.
-
-    Raises:
-        QUOTA_REACHED: others have used up the quota of the day meanwhile.
+    So it comes last where the transaction does much, and what is counted after it is exact. Raise QUOTA_REACHED.
     """
     _check(session, addition, {row.user_id: row.number for row in session.execute(_ADD, _values(addition))})
 

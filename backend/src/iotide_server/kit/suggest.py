@@ -27,11 +27,9 @@ def first_of(names: Sequence[str], most: int) -> str:
 
 
 def in_order(found: Mapping[K, T], wanted: Iterable[K], field: str, missing: Callable[[K, str], Exception]) -> list[T]:
-    """Return what was found, in the order in which it was asked for.
+    """Return what was found in the order in which it was asked for.
 
-    Args:
-        field: where the list stands in the request.
-        missing: makes the error that is raised for what was not found, given that and its place, such as `nodes[1]`.
+    What was not found raises what `missing` makes of it and of its place in `field`, such as `nodes[1]`.
     """
     in_their_order = []
     for index, key in enumerate(wanted):

@@ -34,11 +34,7 @@ class Turns:
         self._lock = Lock()
 
     def take(self, holder: str) -> bool:
-        """Give the holder a turn; False where it has one already, in this process or in another one.
-
-        Raises:
-            OperationalError: the database does not answer.
-        """
+        """Give the holder a turn; False where it has one already, in whichever process. Raise OperationalError."""
         with self._lock:
             # PostgreSQL would give a connection the lock that it has once more.
             if holder in self._held or not self._take(holder):

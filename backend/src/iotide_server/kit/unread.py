@@ -13,11 +13,7 @@ PIECE_BYTES: Final = 64 * KIB
 
 
 class Unread:
-    """Counts the unread bytes of all connections. Beyond the limit it ends connections of whoever has most of them.
-
-    Args:
-        most_bytes: of all connections together.
-    """
+    """Counts the unread bytes of all connections. Beyond the limit it ends connections of whoever has most of them."""
 
     def __init__(self, most_bytes: int = MOST_UNREAD_BYTES) -> None:
         self.most_bytes = most_bytes
@@ -48,12 +44,8 @@ class Backlog(asyncio.Transport):
     """A transport that passes answers on in pieces, each once the client has taken the one before.
 
     asyncio and uvloop keep an answer in memory until its last byte was sent, and their TLS reports nothing of what
-    waits behind it. Its protocol has to call `pause` and `resume` when the inner transport does so with it.
-
-    Args:
-        transport: the one to the client, whose limits of its buffer are as low as can be.
-        unread: counts for all connections.
-        holder: names whose connection it is.
+    waits behind it. Its protocol has to call `pause` and `resume` when the inner transport, whose limits are as low as
+    can be, does so with it. `holder` names whose connection it is.
     """
 
     def __init__(self, transport: asyncio.Transport, unread: Unread, holder: Callable[[], str]) -> None:

@@ -21,12 +21,8 @@ class SealBrokenError(Exception):
 class Vault:
     """Seals and opens small sets of secrets with Fernet (AES-128-CBC and HMAC-SHA256).
 
-    Args:
-        keys: 32 bytes in base64, of either alphabet, with or without padding; several with commas between them: the
-            first one seals, each opens, so that a key can be changed.
-
-    Raises:
-        ValueError: that is no key.
+    A key is 32 bytes in base64, of either alphabet, with or without padding; of several with commas between them the
+    first seals and each opens, so that a key can be changed. Raises ValueError for what is no key.
     """
 
     def __init__(self, keys: str) -> None:
@@ -40,11 +36,7 @@ class Vault:
         return self._fernet.encrypt(json.dumps(dict(secrets)).encode()).decode()
 
     def open(self, sealed: str) -> dict[str, str]:
-        """What was sealed.
-
-        Raises:
-            SealBrokenError: with another key, or it was changed.
-        """
+        """Return what was sealed; raise SealBrokenError with another key, or where it was changed."""
         try:
             opened: dict[str, str] = json.loads(self._fernet.decrypt(sealed))
         except InvalidToken as error:

@@ -205,8 +205,7 @@ def suspect(database: Database, kind: str, keys: Sequence[int]) -> None:
 def do_together(database: Database, handler: ManyHandler, kind: str, keys: Sequence[int]) -> list[int]:
     """Do the work of all these rows that is still wanted, and in one transaction with it write that it is done.
 
-    Returns:
-        The keys that are left to `do_work`: those that the handler leaves, and all where it fails.
+    Return the keys that are left to `do_work`: those that the handler leaves, and all where it fails.
     """
     try:
         with WORK_SECONDS.labels(kind).time(), database.transaction() as session:
@@ -227,11 +226,7 @@ def _taken(session: Session, kind: str, keys: Sequence[int]) -> dict[int, int]:
 
 
 def run_errand(database: Database, errand: Errand[Any, Any], kind: str, key: int, now: datetime) -> None:
-    """Run the errand (kind, key) if it is still wanted; while it is out, no connection is held.
-
-    Nothing happens when it is done already or somebody else is at it. When it fails, why is written down before the
-    error goes on, and the scheduler asks for it again.
-    """
+    """Run the errand (kind, key) as `do_work` does work; while it is out, no connection is held."""
     with _failure_noted(database, kind, key):
         with database.transaction() as session:
             version = session.scalar(_HOLD, {"kind": kind, "key": key, "now": now, "until": now + HELD_FOR})

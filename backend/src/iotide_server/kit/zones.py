@@ -20,14 +20,7 @@ def _names() -> frozenset[str]:
 
 
 def zone_named(name: str, *, field: str) -> ZoneInfo:
-    """The time zone of that name.
-
-    Args:
-        field: where it stands in the request, for the error.
-
-    Raises:
-        TIME_ZONE_UNKNOWN: there is none.
-    """
+    """Return the time zone of that name; raise TIME_ZONE_UNKNOWN with the `field` of the request."""
     if name not in _names():
         close = get_close_matches(name, _names(), n=1)
         remedy = f"did you mean {close[0]}?" if close else "write an IANA name, for instance Europe/Zurich or UTC"

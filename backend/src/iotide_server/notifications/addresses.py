@@ -84,13 +84,10 @@ class Reach:
 
     @contextmanager
     def line(self, host: str, port: int) -> Iterator[socket.socket]:
-        """A connection to the host, at one of its addresses that is allowed, cut after TOTAL_SECONDS.
+        """Open a connection to one of the host's allowed addresses, cut after TOTAL_SECONDS.
 
         What was looked up is what is connected to: a name that says something else a moment later changes nothing.
-
-        Raises:
-            AddressForbiddenError: all of its addresses are refused.
-            OSError: it has none, or cannot be reached.
+        Raise AddressForbiddenError where all addresses are refused, or OSError.
         """
         connection = self._connected(host, port)
         # A second handle of the same connection: the first is wrapped by TLS, or replaced, while the time runs.
@@ -132,21 +129,13 @@ def hosts_of(database_url: str, redis_urls: Iterable[str]) -> tuple[str, ...]:
 
 
 def _looked_up(host: str, port: int) -> list[Address]:
-    """Return the addresses of a host, in the order in which they are to be tried.
-
-    Raises:
-        OSError: it has none.
-    """
+    """Return the addresses of a host, in the order in which they are to be tried; raise OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [ip_address(str(place[0]).partition("%")[0]) for *_, place in found]
 
 
 def _own_networks() -> list[Network]:
-    """Return the addresses that lead to this machine now, by any of its interfaces.
-
-    Raises:
-        OSError: the kernel does not say.
-    """
+    """Return the addresses that lead to this machine now, by any of its interfaces; raise OSError."""
     found: list[Network] = []
     address = ""
     for line in _ROUTES_4.read_text().splitlines():

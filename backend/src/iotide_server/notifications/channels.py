@@ -57,22 +57,14 @@ def list_channels(
 
 
 def channel(session: Session, principal: Principal, channel_id: int) -> ChannelOutput:
-    """One channel.
-
-    Raises:
-        CHANNEL_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return one channel; raise CHANNEL_NOT_FOUND."""
     return _shown(session, [own_channel(session, principal, channel_id, Role.OPERATOR)])[0]
 
 
 def create(session: Session, principal: Principal, given: ChannelInput, terms: Terms) -> int:
-    """A new channel; its id.
+    """Create a channel and return its id.
 
-    Raises:
-        CLUSTER_NOT_FOUND: there is none that the caller may see.
-        CHANNEL_NAME_TAKEN: the name is in use.
-        VAULT_KEY_MISSING: the server can keep no secret.
-        InvalidInputError: of one class for each thing that can be wrong with it.
+    Raise CLUSTER_NOT_FOUND, CHANNEL_NAME_TAKEN, VAULT_KEY_MISSING, or InvalidInputError for what is wrong with it.
     """
     if given.cluster_id is None:
         principal.require(Role.ADMIN, None)
@@ -89,11 +81,9 @@ def create(session: Session, principal: Principal, given: ChannelInput, terms: T
 
 
 def change(session: Session, principal: Principal, channel_id: int, given: ChannelChange, terms: Terms) -> None:
-    """All of it but its scope; secrets that are not given stay.
+    """Change all of a channel but its scope; secrets that are not given stay.
 
-    Raises:
-        CHANNEL_NOT_FOUND: there is none that the caller may see.
-        CHANNEL_NAME_TAKEN, VAULT_KEY_MISSING, InvalidInputError: as `create`.
+    Raise CHANNEL_NOT_FOUND, or what `create` raises.
     """
     changed = own_channel(session, principal, channel_id, Role.ADMIN)
     before = _summary(changed)
@@ -105,12 +95,7 @@ def change(session: Session, principal: Principal, channel_id: int, given: Chann
 
 
 def remove(session: Session, principal: Principal, channel_id: int) -> None:
-    """It is told nothing any more, and what it was told is forgotten.
-
-    Raises:
-        CHANNEL_NOT_FOUND: there is none that the caller may see.
-        CHANNEL_IN_USE: alert rules send to it.
-    """
+    """Remove a channel with what it was told; raise CHANNEL_NOT_FOUND, or CHANNEL_IN_USE by alert rules."""
     removed = own_channel(session, principal, channel_id, Role.ADMIN)
     before = _summary(removed)
     rules = repository.rules_that_use(session, channel_id)
@@ -124,11 +109,7 @@ def remove(session: Session, principal: Principal, channel_id: int) -> None:
 def list_deliveries(
     session: Session, principal: Principal, channel_id: int, paging: PageRequest
 ) -> Page[DeliveryOutput]:
-    """What the channel was told of the clusters in which the caller is operator, newest first.
-
-    Raises:
-        CHANNEL_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return what the channel was told of the caller's clusters, newest first; raise CHANNEL_NOT_FOUND."""
     own_channel(session, principal, channel_id, Role.OPERATOR)
     rows = repository.deliveries_page(session, channel_id, principal.clusters_with(Role.OPERATOR), paging)
     with_answers = may_read_answers(principal)
@@ -141,13 +122,9 @@ def may_read_answers(principal: Principal) -> bool:
 
 
 def own_channel(session: Session, principal: Principal, channel_id: int, role: Role) -> models.Channel:
-    """The channel, locked, for who has the role in its cluster.
+    """Return the channel, locked, to who has the role in its cluster; raise CHANNEL_NOT_FOUND or NotAllowedError.
 
     Who is operator somewhere sees the channels of all clusters too, and uses them in terms.
-
-    Raises:
-        CHANNEL_NOT_FOUND: there is none that the caller may see.
-        NotAllowedError: the caller may see it but not do this.
     """
     missing = CHANNEL_NOT_FOUND(channel_id=channel_id)
     found = repository.locked_channel(session, channel_id)
@@ -189,11 +166,7 @@ def _plan(session: Session, row: models.Channel, given: ChannelChange, now: date
 
 
 def _note(session: Session, principal: Principal, row: models.Channel, name: str, **changes: Json) -> None:
-    """Write down what was done and tell browsers.
-
-    Args:
-        changes: `before` and `after`, for the audit.
-    """
+    """Record the change in the audit and tell browsers."""
     session.flush()
     live.record(session, principal, Action(name, "channel", row.id, row.cluster_id, **changes))
 

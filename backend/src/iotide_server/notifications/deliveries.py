@@ -32,12 +32,7 @@ OFFICE: Final[AppValue["Office"]] = AppValue("office")
 
 
 class Office:
-    """Takes messages from their rows to the courier, and what came of it back.
-
-    Args:
-        vault: opens the channels' secrets; None: there is no key.
-        public_url: of the dashboard.
-    """
+    """Takes messages from their rows to the courier, and what came of it back; without a vault it has no secrets."""
 
     def __init__(self, vault: Vault | None, courier: Courier, public_url: str, clock: Clock) -> None:
         self._vault = vault
@@ -68,13 +63,9 @@ class Office:
         return self._attempt(delivery, channel, now)
 
     def begin_test(self, session: Session, principal: Principal, channel_id: int) -> tuple[int, Parcel]:
-        """A new message that says nothing but that it arrived, tried once by the caller, quiet hours or not.
+        """Return a new delivery that says nothing but that it arrived, and what to send; raise CHANNEL_NOT_FOUND.
 
-        Returns:
-            The delivery, and what to send.
-
-        Raises:
-            CHANNEL_NOT_FOUND: there is none that the caller may see.
+        The caller tries it once, quiet hours or not.
         """
         channel = own_channel(session, principal, channel_id, Role.ADMIN)
         message = Message(
@@ -155,9 +146,7 @@ _MOST_DOUBLINGS: Final = 8
 def next_attempt(first_at: datetime, attempts: int, now: datetime, wished: timedelta | None) -> datetime | None:
     """Return when to try again: after 30 s, 1 min, 2 min up to every 2 h; None from 24 h after the first attempt.
 
-    Args:
-        attempts: how many there were.
-        wished: the pause that the receiver asks for; it makes ours longer, up to the longest one.
+    A longer pause that the receiver wishes counts, up to the longest one.
     """
     pause = min(FIRST_PAUSE * 2 ** min(attempts - 1, _MOST_DOUBLINGS), LONGEST_PAUSE)
     if wished is not None:

@@ -70,13 +70,10 @@ def due_digests(session: Session, channel_id: int, now: datetime) -> list[DueDig
 def tell_digests(
     session: Session, channel_id: int, now: datetime, compose: Callable[[Session, DueDigest], Message | None]
 ) -> datetime | None:
-    """Tell the digests that are due, each once, and plan the next ones.
+    """Tell the digests that are due, each once, and return when the next ones are, for the row of work.
 
-    Args:
-        compose: writes the message of kind `digest`; None: there is nothing to tell of this week.
-
-    Returns:
-        When to be called again, for the row of work; None: the channel is gone or wants no digest.
+    `compose` writes the message of a week, None where there is nothing to tell. None: the channel is gone or wants no
+    digest.
     """
     for digest in due_digests(session, channel_id, now):
         message = _composed(session, digest, compose)

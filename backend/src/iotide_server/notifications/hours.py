@@ -26,11 +26,7 @@ def quiet_until(hours: Window | None, now: datetime) -> datetime | None:
 
 
 def weekly_after(moment: datetime, weekday: int, hour: int, zone: ZoneInfo) -> datetime:
-    """The first time after the moment that clocks of the zone read this hour on this weekday, in UTC.
-
-    Args:
-        weekday: 0 is Monday.
-    """
+    """Return the first time after the moment that clocks of the zone read this hour on this weekday (0: Monday)."""
     today = moment.astimezone(zone).date()
     day = today + (weekday - today.weekday()) % _WEEK_DAYS * _DAY
     at = first_moment(day, time(hour), zone)

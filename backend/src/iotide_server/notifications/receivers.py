@@ -39,14 +39,7 @@ class Receiver:
 
 
 def receiver(given: Given, before: Channel | None, reach: Reach) -> Receiver:
-    """What was given, once all of it is found to be right.
-
-    Args:
-        before: the channel as it is, when it is changed.
-
-    Raises:
-        InvalidInputError: of one class for each thing that can be wrong with it.
-    """
+    """Return what is stored of a receiver for the channel as it was `before`; raise an InvalidInputError."""
     known = before if before is not None and before.kind == given.kind and before.sealed is not None else None
     match given:
         case EmailInput():
@@ -110,12 +103,7 @@ def _kept(secret: str, settings: Json, known: Channel | None, why_not: str) -> R
 
 
 def _check_url(url: str, field: str, reach: Reach) -> str:
-    """The host of the address.
-
-    Raises:
-        InvalidInputError: it is no address, or has a password in it.
-        ADDRESS_REFUSED: it leads where nothing is sent to.
-    """
+    """Return the host of the address; raise InvalidInputError, or ADDRESS_REFUSED where nothing is sent to it."""
     try:
         parts = urlsplit(url)
         host, has_user = parts.hostname, parts.username is not None

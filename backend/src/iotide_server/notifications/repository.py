@@ -46,10 +46,9 @@ def locked_channel(session: Session, channel_id: int) -> Channel | None:
 def channels_page(
     session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest
 ) -> Slice[Channel]:
-    """The channels of the visible clusters (None: all) and those of all clusters, newest first.
+    """Return channels of the visible clusters (None: all) and of all clusters, newest first.
 
-    Args:
-        cluster_id: only those that tell of this cluster.
+    With `cluster_id` only those that tell of this cluster.
     """
     statement = select(Channel)
     if visible is not None:

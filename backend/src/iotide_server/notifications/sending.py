@@ -72,12 +72,7 @@ def words_of(words: str, answer: str | None) -> str:
 
 
 class Courier:
-    """Hands messages over; safe for several threads.
-
-    Args:
-        reach: where it may go.
-        trust: the authorities that vouch for receivers; None: the system's.
-    """
+    """Hands messages over; safe for several threads. Without a `trust` the system's authorities vouch for receivers."""
 
     def __init__(self, reach: Reach, trust: ssl.SSLContext | None = None) -> None:
         self._reach = reach

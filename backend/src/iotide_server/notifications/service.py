@@ -27,11 +27,8 @@ KEPT_FOR: Final = timedelta(days=90)
 def announce(session: Session, message: Message, *, channel_ids: Sequence[int], key: str, now: datetime) -> None:
     """Have the message sent through each of these channels after this transaction, or after the channel's quiet hours.
 
-    A channel that is gone, or that tells of another cluster, is passed over.
-
-    Args:
-        key: names what is told, for instance `alert 12 confirmed`: a channel is told it once, whoever announces it how
-            often.
+    A channel that is gone, or that tells of another cluster, is passed over. A channel is told once what has one `key`,
+    for instance `alert 12 confirmed`.
     """
     for channel in repository.channels_by_id(session, channel_ids):
         if channel.cluster_id is not None and channel.cluster_id != message.cluster_id:
@@ -51,14 +48,9 @@ def announce_to_all(session: Session, message: Message, *, key: str, now: dateti
 
 
 def channels_for(session: Session, cluster_id: int | None, channel_ids: Sequence[int], *, field: str) -> list[Channel]:
-    """These channels, each of which tells of the cluster, in this order.
+    """Return these channels, each of which tells of the cluster (None: of all clusters), in this order.
 
-    Args:
-        cluster_id: None: only channels that tell of all clusters.
-        field: where the list stands in the request, for the error.
-
-    Raises:
-        CHANNEL_NOT_FOUND: there is none of an id, or it tells of another cluster.
+    Raise CHANNEL_NOT_FOUND with the place in `field` of the request.
     """
     found = {channel.id: channel for channel in repository.channels_by_id(session, channel_ids)}
     for index, channel_id in enumerate(channel_ids):

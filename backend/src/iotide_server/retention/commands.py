@@ -17,11 +17,7 @@ from iotide_wire.units import format_bytes
 
 
 def add_commands(app: typer.Typer, transaction_of: Callable[[Path | None], AbstractContextManager[Session]]) -> None:
-    """Add `retention`.
-
-    Args:
-        transaction_of: one transaction in the database of the services on a state directory, or of the environment.
-    """
+    """Add `retention`; `transaction_of` opens the database of a state directory, or of the environment."""
 
     @app.command()
     def retention(  # noqa: PLR0913 - each is an option of the command

@@ -71,11 +71,9 @@ def waiting(session: Session, of_rule: RetentionRule, now: datetime) -> Expiring
 
 
 def set_rule(session: Session, principal: Principal, wanted: RetentionRule, now: datetime) -> None:
-    """Let the rule hold from now on; what it gives up does not come back when it is changed again.
+    """Let the rule hold from now on; what it gives up does not come back.
 
-    Raises:
-        NotAllowedError: the caller is no administrator of all clusters.
-        DAYS_OUT_OF_RANGE: less than a day, or more than a century.
+    Raise NotAllowedError or DAYS_OUT_OF_RANGE.
     """
     principal.require(Role.ADMIN, None)
     checked(wanted)
@@ -93,11 +91,7 @@ def set_rule(session: Session, principal: Principal, wanted: RetentionRule, now:
 
 
 def checked(wanted: RetentionRule) -> RetentionRule:
-    """The rule, if there can be such a one.
-
-    Raises:
-        DAYS_OUT_OF_RANGE: less than a day, or more than a century.
-    """
+    """Return the rule; raise DAYS_OUT_OF_RANGE."""
     for field, days in (("raw_output_days", wanted.raw_output_days), ("curve_days", wanted.curve_days)):
         if days is not None and not 1 <= days <= _MOST_DAYS:
             raise DAYS_OUT_OF_RANGE(field=field, days=days)
@@ -105,12 +99,7 @@ def checked(wanted: RetentionRule) -> RetentionRule:
 
 
 def keep_campaign(session: Session, principal: Principal, campaign_id: int) -> None:
-    """Leave everything of a campaign alone, whatever its age.
-
-    Raises:
-        CAMPAIGN_NOT_FOUND: there is none that the caller may see.
-        NotAllowedError: the caller is not an operator of its cluster.
-    """
+    """Leave everything of a campaign alone, whatever its age; raise CAMPAIGN_NOT_FOUND or NotAllowedError."""
     campaign = _changeable(session, principal, campaign_id)
     if session.get(KeptCampaign, campaign_id) is None:
         session.add(KeptCampaign(campaign_id=campaign_id))
@@ -119,11 +108,7 @@ def keep_campaign(session: Session, principal: Principal, campaign_id: int) -> N
 
 
 def release_campaign(session: Session, principal: Principal, campaign_id: int) -> None:
-    """Let the rule hold for a campaign again.
-
-    Raises:
-        CAMPAIGN_NOT_FOUND, NotAllowedError: as `keep_campaign`.
-    """
+    """Let the rule hold for a campaign again; raise what `keep_campaign` raises."""
     campaign = _changeable(session, principal, campaign_id)
     kept = session.get(KeptCampaign, campaign_id)
     if kept is not None:
@@ -133,11 +118,7 @@ def release_campaign(session: Session, principal: Principal, campaign_id: int) -
 
 
 def give_up_old(session: Session, key: int) -> datetime | None:
-    """Give up one batch of what is old enough.
-
-    Returns:
-        When to go on: at once while there is more, else tomorrow; None where everything is kept for ever.
-    """
+    """Give up one batch of what is old enough, and return when to go on; None: all is kept for ever."""
     del key
     now = transaction_time(session)
     held = rule(session)

@@ -52,12 +52,9 @@ class Calendar:
 
     @classmethod
     def of(cls, given: wire.Calendar) -> "Calendar":
-        """What a person wrote.
+        """Read what a person wrote.
 
-        Raises:
-            TIME_ZONE_UNKNOWN: there is no such zone.
-            CALENDAR_UNCLEAR: it has both a cron expression and a monthly rule, or neither.
-            CRON_REFUSED, MONTHLY_REFUSED: that cannot be read.
+        Raise TIME_ZONE_UNKNOWN, CALENDAR_UNCLEAR for both cron and monthly or neither, CRON_REFUSED or MONTHLY_REFUSED.
         """
         zone = zone_named(given.time_zone, field="time_zone")
         if (given.cron is None) == (given.monthly is None):
@@ -112,11 +109,7 @@ class Calendar:
 
 
 def cron_of(monthly: str) -> str:
-    """The cron expression of a rule such as `first sunday at 02:30`.
-
-    Raises:
-        MONTHLY_REFUSED: it is no such rule.
-    """
+    """Return the cron expression of a rule such as `first sunday at 02:30`; raise MONTHLY_REFUSED."""
     rule = _MONTHLY.fullmatch(" ".join(monthly.split()))
     if rule is None:
         raise MONTHLY_REFUSED(monthly=monthly)

@@ -65,13 +65,11 @@ class FailingSchedule:
 def failing_schedules(
     session: Session, cluster_ids: frozenset[int] | None = None, *, with_names: bool = False
 ) -> Mapping[int, FailingSchedule]:
-    """By id, the schedules in these clusters (None: everywhere) that fire and fail.
+    """Return by id the schedules in these clusters (None: everywhere) that fire and fail.
 
     A paused schedule is not among them, since a person stopped it; those of sample data are, since nothing fires there.
-    A firing whose runs are still to end, were cancelled or never came counts neither way.
-
-    Args:
-        with_names: their reasons may name people; not for what is stored.
+    A firing whose runs are still to end, were cancelled or never came counts neither way. Reasons `with_names` of
+    people are not for what is stored.
     """
     last = failing_repository.outcomes(session, cluster_ids, None, FAILING_FIRINGS)
     suspected = [schedule_id for schedule_id, found in _by_schedule(last).items() if streak(found) is not None]
@@ -86,11 +84,7 @@ def failing_schedules(
 
 
 def streak(outcomes: Sequence[FiringResult]) -> Streak | None:
-    """Count the failed firings before the first that succeeded.
-
-    Args:
-        outcomes: of one schedule, the newest first.
-    """
+    """Count the failed firings of a schedule, the newest first, before the first that succeeded."""
     found: Streak | None = None
     for outcome in outcomes:
         if outcome.has_failed:

@@ -45,15 +45,10 @@ def fire_due(
     *,
     running_since: datetime | None = None,
 ) -> bool:
-    """Fire a schedule that is due, of the cluster that fired longest ago; others that are due wait for the next call.
+    """Fire a schedule that is due, of the cluster that fired longest ago, and return whether there was any.
 
-    Args:
-        statement_seconds: the time limit of a statement; a plan that takes longer is not submitted.
-        running_since: since when the scheduler has fired what was due; None: since now.
-            A firing that became due later only stood behind others, and was not missed.
-
-    Returns:
-        Whether there was any.
+    Others that are due wait for the next call. A plan of which a statement takes longer than `statement_seconds` is not
+    submitted. What became due after `running_since` (None: now) only stood behind others, and was not missed.
     """
     with database.transaction(statement_seconds=statement_seconds) as session:
         schedule = repository.lock_due(session, now)
@@ -160,11 +155,9 @@ def _submit(session: Session, schedule: Schedule, firing: Firing, now: datetime)
 
 
 def submitted(session: Session, schedule: Schedule, principal: Principal, now: datetime) -> int:
-    """The campaign that the plan becomes, in the name of the principal.
+    """Return the campaign that the plan becomes, in the name of the principal.
 
-    Raises:
-        IotideError: the plan cannot be carried out as things are now.
-        ValidationError: it was stored by a release that took other plans.
+    Raise an IotideError where it cannot be carried out, or ValidationError for a plan of another release.
     """
     plan = CampaignPlan.model_validate(schedule.plan)
     return campaigns.submit(session, principal, plan, None, now).campaign_id

@@ -46,11 +46,7 @@ SHOWN_FIRINGS: Final = 5
 
 
 def preview(given: GivenCalendar, now: datetime) -> CalendarPreview:
-    """When a schedule with this calendar would fire.
-
-    Raises:
-        InvalidInputError: of one class for each thing that can be wrong with it.
-    """
+    """Return when a schedule with this calendar would fire; raise an InvalidInputError."""
     calendar = Calendar.of(given)
     count = min(SHOWN_FIRINGS, given.max_firings or SHOWN_FIRINGS)
     firings = calendar.next_firings(now, count)
@@ -69,11 +65,7 @@ def list_schedules(
 
 
 def schedule(session: Session, principal: Principal, schedule_id: int) -> ScheduleOutput:
-    """One schedule, also after it was removed: its campaigns lead to it.
-
-    Raises:
-        SCHEDULE_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return one schedule, also a removed one, to which its campaigns lead; raise SCHEDULE_NOT_FOUND."""
     row = session.get(models.Schedule, schedule_id)
     found = principal.require_row(Role.VIEWER, row, SCHEDULE_NOT_FOUND(schedule_id=schedule_id))
     (shown,) = _shown(session, [found], {found.id: found.plan})
@@ -81,23 +73,16 @@ def schedule(session: Session, principal: Principal, schedule_id: int) -> Schedu
 
 
 def firings(session: Session, principal: Principal, schedule_id: int, paging: PageRequest) -> Page[FiringOutput]:
-    """What the schedule's firings came to, newest first.
-
-    Raises:
-        SCHEDULE_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return what the schedule's firings came to, newest first; raise SCHEDULE_NOT_FOUND."""
     schedule(session, principal, schedule_id)
     return repository.firings(session, schedule_id, paging).page(FiringOutput.of)
 
 
 def create(session: Session, principal: Principal, given: SchedulePlan, now: datetime) -> int:
-    """A new schedule, active from now on; its id.
+    """Create a schedule, active from now on, and return its id.
 
-    Raises:
-        InvalidInputError: its calendar cannot be read, or never fires.
-        SCHEDULE_NAME_TAKEN: the name is in use.
-        QUOTA_REACHED: the cluster has as many active schedules as it may have, or got as many today as it may get.
-        IotideError: the plan cannot be carried out, as at its submission; its field begins with `plan.`.
+    Raise InvalidInputError for its calendar, SCHEDULE_NAME_TAKEN, QUOTA_REACHED, or what submitting the plan raises,
+    with fields that begin with `plan.`.
     """
     with within("plan"):
         resolved = resolve(given.plan)
@@ -119,11 +104,9 @@ def create(session: Session, principal: Principal, given: SchedulePlan, now: dat
 
 
 def replace(session: Session, principal: Principal, schedule_id: int, given: SchedulePlan, now: datetime) -> None:
-    """Another plan, calendar or name; it submits in the name of who changed it last, and stays paused if it was.
+    """Replace plan, calendar and name; it submits in the name of who changed it last, and stays paused if it was.
 
-    Raises:
-        SCHEDULE_NOT_FOUND: there is none that the caller may see, or it was removed.
-        IotideError: as `create`.
+    Raise SCHEDULE_NOT_FOUND, or what `create` raises.
     """
     changed = _own(session, principal, schedule_id)
     before, state_before, cluster_before = _summary(changed), changed.state, changed.cluster_id
@@ -145,12 +128,7 @@ def replace(session: Session, principal: Principal, schedule_id: int, given: Sch
 
 
 def duplicate(session: Session, principal: Principal, schedule_id: int, now: datetime) -> int:
-    """A paused copy under another name, which belongs to the caller; its id.
-
-    Raises:
-        SCHEDULE_NOT_FOUND: there is none that the caller may see, or it was removed.
-        QUOTA_REACHED: as `create`.
-    """
+    """Make a paused copy under another name for the caller and return its id; raise what `replace` raises."""
     original = _own(session, principal, schedule_id)
     kept = ("cluster_id", "plan", "cron", "monthly", "time_zone", "random_offset_seconds", "ends_at", "max_firings")
     copy = models.Schedule(
@@ -171,9 +149,7 @@ def duplicate(session: Session, principal: Principal, schedule_id: int, now: dat
 def pause(session: Session, principal: Principal, schedule_id: int) -> None:
     """Fire no more until it is resumed; what comes meanwhile is not missed. Once more changes nothing.
 
-    Raises:
-        SCHEDULE_NOT_FOUND: there is none that the caller may see, or it was removed.
-        SCHEDULE_ENDED: it fires no more anyway.
+    Raise SCHEDULE_NOT_FOUND or SCHEDULE_ENDED.
     """
     paused = _own(session, principal, schedule_id)
     if paused.state == "ended":
@@ -201,11 +177,7 @@ def pause_all_of(session: Session, principal: Principal, user_id: int) -> None:
 def resume(session: Session, principal: Principal, schedule_id: int, now: datetime) -> None:
     """Fire again, from the next firing after now on. Once more changes nothing.
 
-    Raises:
-        SCHEDULE_NOT_FOUND: there is none that the caller may see, or it was removed.
-        SCHEDULE_ENDED: it has no firing left.
-        QUOTA_REACHED: the cluster has as many active schedules as it may have.
-        CLUSTER_MADE_UP: its cluster is, and nothing runs there.
+    Raise SCHEDULE_NOT_FOUND, SCHEDULE_ENDED, QUOTA_REACHED or CLUSTER_MADE_UP.
     """
     resumed = _own(session, principal, schedule_id)
     clusters.require_real(session, resumed.cluster_id, field="schedule_id")
@@ -220,11 +192,9 @@ def resume(session: Session, principal: Principal, schedule_id: int, now: dateti
 
 
 def run_now(session: Session, principal: Principal, schedule_id: int, now: datetime) -> Firing:
-    """Submit its plan now, in the name of the caller; the calendar goes on as it was, also where it is paused or ended.
+    """Submit its plan now, in the name of the caller; the calendar goes on as it was, also paused or ended.
 
-    Raises:
-        SCHEDULE_NOT_FOUND: there is none that the caller may see, or it was removed.
-        IotideError: the plan cannot be carried out as things are now.
+    Raise SCHEDULE_NOT_FOUND, or what submitting the plan raises.
     """
     wanted = _own(session, principal, schedule_id)
     firing = repository.add_firing(session, schedule_id, now, now)
@@ -239,11 +209,7 @@ def run_now(session: Session, principal: Principal, schedule_id: int, now: datet
 
 
 def remove(session: Session, principal: Principal, schedule_id: int, now: datetime) -> None:
-    """It fires no more, is in no list and loses its plan; its campaigns stay and go on.
-
-    Raises:
-        SCHEDULE_NOT_FOUND: there is none that the caller may see, or it was removed.
-    """
+    """Take it out of all lists, without its plan; its campaigns stay and go on. Raise SCHEDULE_NOT_FOUND."""
     removed = _own(session, principal, schedule_id)
     before = _summary(removed)
     rest(removed, "ended")
@@ -258,11 +224,7 @@ def _own(session: Session, principal: Principal, schedule_id: int) -> models.Sch
 
 
 def _write(principal: Principal, row: models.Schedule, given: SchedulePlan, calendar: Calendar, now: datetime) -> None:
-    """Write what was given into the row, once its plan is found to be right.
-
-    Raises:
-        NEVER_FIRES: its calendar has no day after now.
-    """
+    """Write what was given into the row, once its plan is found to be right; raise NEVER_FIRES."""
     first = calendar.after(now)
     if first is None:
         raise never_fires(given.ends_at)
@@ -274,15 +236,7 @@ def _write(principal: Principal, row: models.Schedule, given: SchedulePlan, cale
 
 
 def _require_room(session: Session, cluster_id: int, field: str, further: int = 0) -> None:
-    """Check that the cluster may have as many active schedules as this transaction leaves it.
-
-    Args:
-        field: of the request, which a refusal names.
-        further: how many the transaction is going to add.
-
-    Raises:
-        QUOTA_REACHED: it has too many.
-    """
+    """Raise QUOTA_REACHED where the cluster has too many active schedules, with those that are to follow."""
     most = quotas_of(session).active_schedules
     count = repository.active_in(session, cluster_id) + further
     if count > most:
@@ -304,11 +258,7 @@ def _free_name(session: Session, cluster_id: int, name: str) -> str:
 
 
 def _announce(session: Session, principal: Principal, row: models.Schedule, name: str, **changes: Json) -> None:
-    """Write down what was done, tell browsers and have the scheduler look.
-
-    Args:
-        changes: `before` and `after`, for the audit.
-    """
+    """Record the change in the audit, tell browsers and have the scheduler look."""
     session.flush()
     live.record(session, principal, Action(name, "schedule", row.id, row.cluster_id, **changes))
     wake_scheduler(session, "schedule")

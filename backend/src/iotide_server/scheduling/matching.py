@@ -49,16 +49,14 @@ class WaitingRun(NamedTuple):
 
 
 def match(waiting: Sequence[WaitingRun], occupied: Mapping[Resource, Occupancy], now: datetime) -> list[WaitingRun]:
-    """The runs that start now, in order.
+    """Return the runs that start now, in order.
 
     Each takes all that it needs or nothing. One that has room on a node and waits for something else keeps what it
-    needs for itself from the moment at which the rest is free at the latest; a later run may use that only if its
-    time limit ends before (EASY backfill). One order over all lines and bounded runs: no deadlock and no starvation. A
-    run that waits for something whose end nobody knows keeps nothing, or one dead node would stop the cluster; nor does
-    one whose window or whose time before a blackout will be over by then, or nodes would idle for what never starts.
-
-    Args:
-        occupied: what is not named there is idle, a node for one run at a time. All of it can be counted on.
+    needs for itself from the moment at which the rest is free at the latest; a later run may use that only if its time
+    limit ends before (EASY backfill). One order over all lines and bounded runs: no deadlock and no starvation. A run
+    that waits for something whose end nobody knows keeps nothing, or one dead node would stop the cluster; nor does one
+    whose window or whose time before a blackout will be over by then, or nodes would idle for what never starts. What
+    is not `occupied` is idle, a node for one run at a time.
     """
     board = _Board(_Occupied(occupied), now)
     return [run for run in sorted(waiting, key=_PLACE) if board.start_or_keep(run)]

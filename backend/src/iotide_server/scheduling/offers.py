@@ -37,13 +37,9 @@ _log = structlog.get_logger(__name__)
 def send_offers(
     database: Database, broker: Broker, offers: Sequence[Offer], now: datetime, *, kind: str = FIRST
 ) -> bool:
-    """Wake the nodes of offers that are committed; what Redis does not take stays due and does not count as offered.
+    """Wake the nodes of committed offers, counted as `kind`, and return whether Redis took them all.
 
-    Args:
-        kind: as what they are counted.
-
-    Returns:
-        Whether Redis took them all.
+    What it does not take stays due and does not count as offered.
     """
     unsent = _unsent(offers, lambda offer: _wake(broker, offer))
     OFFERS.labels(kind).inc(len(offers) - len(unsent))
@@ -66,21 +62,16 @@ def _wake(broker: Broker, offer: Offer) -> None:
 
 
 def send_due_offers(database: Database, broker: Broker, now: datetime) -> bool:
-    """Wake again the nodes that have not answered.
-
-    Returns:
-        Whether Redis took all.
-    """
+    """Wake again the nodes that have not answered, and return whether Redis took all."""
     with database.transaction() as session:
         offers = due.take_offers(session, MOST_OFFERS, now)
     return send_offers(database, broker, offers, now, kind=AGAIN)
 
 
 def send_due_work(database: Database, broker: Broker, now: datetime) -> bool:
-    """Name the work rows that are due to the workers, again and again with longer pauses until they are done.
+    """Name work rows that are due to the workers, and return whether Redis took all.
 
-    Returns:
-        Whether Redis took them all.
+    They are named again, with longer pauses, until they are done.
     """
     with database.transaction() as session:
         work = due.take_work(session, now)

@@ -56,14 +56,7 @@ class Scheduler:
         self._retry_at: datetime | None = None
 
     def step(self, reasons: Collection[str]) -> timedelta:
-        """Do everything that is due.
-
-        Args:
-            reasons: of the wake-ups since the last step.
-
-        Returns:
-            How long nothing will be due unless there is a wake-up.
-        """
+        """Do everything that is due, and return how long nothing will be unless there is a wake-up."""
         now = self._clock()
         if now - self._stepped_at > LATE_AFTER:
             self._running_since = now

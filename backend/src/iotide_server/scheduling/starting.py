@@ -39,9 +39,8 @@ def decide(
 ) -> list[WaitingRun]:
     """Return the runs that can have all they need now, in order; nothing is taken for them yet.
 
-    Args:
-        lines: the same for one pass after another, so that it need not read again what never changes.
-        statement_seconds: the time limit of a statement that reads; a pass that takes longer starts no run.
+    `lines` is the same for one pass after another. A pass of which a statement takes longer than `statement_seconds`
+    starts no run.
     """
     with _uncollected(), database.transaction() as session:
         drains.resume_due(session, now)
@@ -136,10 +135,9 @@ _HAND_OVER: Final = text(
 
 
 def hand_over(session: Session, run_ids: Sequence[int], offers: Sequence[Offer]) -> list[Offer]:
-    """Give those of the runs that were just started to their cluster's batch system, if it has one.
+    """Give those of the started runs to their cluster's batch system, if it has one, and return whom to wake.
 
-    Returns:
-        Whom to wake: of an attempt that was handed over its gateway, once, or nobody where there is none.
+    Of an attempt that was handed over that is its gateway, once, or nobody where there is none.
     """
     rows = session.execute(_HAND_OVER, {"run_ids": list(run_ids)})
     return _to_gateways(offers, {row.id: row.gateway_id for row in rows})

@@ -37,11 +37,7 @@ def refresh_mounts(session: Session, node_id: int, mounts: Sequence[MountFacts],
 
 
 def order_targets(session: Session, node_id: int, target_ids: Sequence[int]) -> list[OrderTarget]:
-    """The targets as the node must find them, in the given order.
-
-    Raises:
-        TARGET_NOT_FOUND: a target is not on the node (any more).
-    """
+    """Return the targets as the node must find them, in the given order; raise TARGET_NOT_FOUND."""
     found = repository.mounts_for_order(session, node_id, target_ids)
     missing = next((target_id for target_id in target_ids if target_id not in found), None)
     if missing is not None:

@@ -36,12 +36,7 @@ class NodeTarget:
 
 
 def set_backing(session: Session, principal: Principal, target_id: int, backing_ids: Sequence[int]) -> None:
-    """Have the target stand on exactly these.
-
-    Raises:
-        TARGET_NOT_FOUND: one of them is none of the cluster's living targets that the caller may see.
-        BACKING_REFUSED: it would stand on itself.
-    """
+    """Have the target stand on exactly these; raise TARGET_NOT_FOUND, or BACKING_REFUSED for a circle."""
     missing = TARGET_NOT_FOUND(target=target_id)
     found = principal.require_row(Role.OPERATOR, session.get(Target, target_id), missing)
     living = repository.lock_living_targets(session, found.cluster_id)
@@ -71,11 +66,7 @@ def set_backing(session: Session, principal: Principal, target_id: int, backing_
 
 
 def places_of(session: Session, target_ids: Collection[int], most: int | None = None) -> list[NodeTarget]:
-    """Where these targets are, with what is known of each place now.
-
-    Args:
-        most: no more places than these; None for all.
-    """
+    """Return where these targets are, `most` places of them, with what is known of each place now."""
     return [
         NodeTarget(target, node, mount.path, mount_of(mount.path, map(MountFacts.model_validate, node.mounts)))
         for target, mount, node in repository.announced_mounts(session, target_ids, most)

@@ -44,12 +44,10 @@ class MountChange:
 
 
 def mount_changes(session: Session, places: AbstractSet[tuple[int, int]]) -> list[MountChange]:
-    """What targets were made on beside what the nodes said last, by target and node name.
+    """Return what targets were made on besides what the nodes said last, for these ids of nodes and targets.
 
-    What they stand on follows, on every node that has it: there the server's disk is seen.
-
-    Args:
-        places: the ids of a node and of a target on it.
+    They are by target and node name. What they stand on follows, on every node that has it: there the server's disk is
+    seen.
     """
     target_ids = {target_id for _, target_id in places}
     asked = [

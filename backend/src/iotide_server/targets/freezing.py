@@ -16,14 +16,9 @@ from iotide_wire.facts import MountFacts
 def freeze(
     guarded: Target, places: Sequence[tuple[Node, str]], now: datetime, others: Sequence[TargetMount] = ()
 ) -> list[TargetMount]:
-    """The target's mount on each node as the agent announced it last.
+    """Return the target's mount on each node as the agent announced it last; `others` stay as they are.
 
-    Args:
-        others: mounts of the target that stay as they are.
-
-    Raises:
-        PATH_NOT_APPROVED: a node does not let runs write there.
-        NOTHING_MOUNTED: a node has not announced a file system there.
+    Raise NO_PATH_APPROVED, PATH_NOT_APPROVED or NOTHING_MOUNTED.
     """
     mounts = [_freeze_one(guarded, node, path, now) for node, path in places]
     if guarded.scope == "shared":
@@ -55,10 +50,9 @@ def _freeze_one(guarded: Target, node: Node, path: str, now: datetime) -> Target
 
 
 def refuse_twice(session: Session, guarded: Target, mounts: Sequence[TargetMount]) -> None:
-    """Two targets of one file system would be loaded beside each other as if they were two file systems.
+    """Raise FILE_SYSTEM_IS_TARGET for the same directory of a shared file system as another living target.
 
-    Raises:
-        FILE_SYSTEM_IS_TARGET: a mount is the same directory of the same shared file system as another living target.
+    Both would be loaded besides each other as if they were two file systems.
     """
     if guarded.scope != "shared":
         return

@@ -15,11 +15,7 @@ _LONGEST_PATH = 4096
 
 
 def clean_path(path: str) -> str:
-    """The path in its one spelling.
-
-    Raises:
-        PATH_REFUSED: it is relative, the root, has `..` in it, or holds characters that no directory should.
-    """
+    """Return the path in its one spelling; raise PATH_REFUSED for what no directory for benchmarks has."""
     if not path.startswith("/"):
         raise PATH_REFUSED(path=path, problem="not an absolute path", remedy="begin it with /")
     if len(path) > _LONGEST_PATH or not path.isprintable():
@@ -119,11 +115,7 @@ class Frozen:
 
 
 def stranger_problem(node_id: int, mounts: Mapping[int, Frozen]) -> str | None:
-    """Why a node's mount is not the one file system that the other nodes of a shared target have; None when it is.
-
-    Args:
-        mounts: by node, those of the target; what most have is the target's.
-    """
+    """Say why a node's mount is not the file system that most other nodes of a shared target have; None: it is."""
     counted = Counter(name for mount in mounts.values() for name in mount.names)
     first = min(mounts, key=lambda other: (-max(counted[name] for name in mounts[other].names), other))
     own, meant = mounts[node_id], mounts[first]

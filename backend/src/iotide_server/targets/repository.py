@@ -137,11 +137,7 @@ def living_places(session: Session, cluster_id: int) -> list[tuple[Target, Targe
 def announced_mounts(
     session: Session, target_ids: Collection[int], most: int | None = None
 ) -> list[tuple[Target, TargetMount, Node]]:
-    """The mounts of these targets with their nodes, whose last word is in `Node.mounts`; by name of the node.
-
-    Args:
-        most: no more than these; None for all.
-    """
+    """Return the mounts of these targets, `most` of them, with their nodes, whose last word is in `Node.mounts`."""
     statement = (
         select(Target, TargetMount, Node)
         .join(TargetMount, TargetMount.target_id == Target.id)

@@ -63,11 +63,7 @@ def list_targets(
 
 
 def target(session: Session, principal: Principal, target_id: int) -> TargetView:
-    """The target, retired or not.
-
-    Raises:
-        TARGET_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return the target, retired or not; raise TARGET_NOT_FOUND."""
     found = session.get(Target, target_id)
     if found is None or not principal.may(Role.VIEWER, found.cluster_id):
         raise TARGET_NOT_FOUND(target=target_id)
@@ -75,13 +71,9 @@ def target(session: Session, principal: Principal, target_id: int) -> TargetView
 
 
 def targets_named(session: Session, cluster_id: int, names: Sequence[str], *, field: str) -> list[TargetView]:
-    """The living targets of the cluster with these names, in their order; they stay living in this transaction.
+    """Return the cluster's targets of these names, in their order; they are not retired in this transaction.
 
-    Args:
-        field: where the names stand in the request, for the error.
-
-    Raises:
-        TARGET_NOT_FOUND: a name is unknown.
+    Raise TARGET_NOT_FOUND with the place in `field` of the request.
     """
     found = repository.living_targets_by_name(session, cluster_id, names)
 
@@ -95,10 +87,9 @@ def targets_named(session: Session, cluster_id: int, names: Sequence[str], *, fi
 def candidates(
     session: Session, principal: Principal, cluster_id: int
 ) -> tuple[list[FoundCandidate], Mapping[int, str]]:
-    """What could become a target of the cluster or join one, and the names of its living targets.
+    """Return what could become a target of the cluster or join one, and the names of its living targets.
 
-    Raises:
-        CLUSTER_NOT_FOUND: there is none that the caller may see.
+    Raise CLUSTER_NOT_FOUND.
     """
     clusters.cluster(session, principal, cluster_id)
     places = repository.living_places(session, cluster_id)
@@ -125,15 +116,9 @@ def candidates(
 
 
 def create_target(session: Session, principal: Principal, wanted: TargetInput, now: datetime) -> TargetView:
-    """A new target; what is mounted there now on each node is what every run must find.
+    """Create a target; what is mounted there now on each node is what every run must find.
 
-    Raises:
-        PATH_REFUSED: the path is not one that runs may write below.
-        NODE_NOT_FOUND: a node is not in the cluster.
-        PATH_NOT_APPROVED: a node does not let runs write there.
-        NOTHING_MOUNTED: a node has not announced a file system there.
-        FILE_SYSTEM_IS_TARGET: the same directory of the same shared file system is a living target.
-        TARGET_NAME_TAKEN: a living target of the cluster has the name.
+    Raise PATH_REFUSED, NODE_NOT_FOUND, PATH_NOT_APPROVED, NOTHING_MOUNTED, FILE_SYSTEM_IS_TARGET or TARGET_NAME_TAKEN.
     """
     clusters.cluster(session, principal, wanted.cluster_id, Role.OPERATOR)
     path = clean_path(wanted.path)
@@ -158,12 +143,7 @@ def create_target(session: Session, principal: Principal, wanted: TargetInput, n
 
 
 def change_target(session: Session, principal: Principal, target_id: int, changes: Json) -> TargetView:
-    """The target with another name or reserve; no changes leave no trace.
-
-    Raises:
-        TARGET_NOT_FOUND: there is none that the caller may see, or it is retired.
-        TARGET_NAME_TAKEN: a living target of the cluster has the name.
-    """
+    """Change name, reserve or policy; no changes leave no trace. Raise TARGET_NOT_FOUND or TARGET_NAME_TAKEN."""
     changed = _own_target(session, principal, target_id)
     if not changes:
         return _views(session, [changed])[0]
@@ -184,16 +164,10 @@ def mount_on(
     wanted: Mapping[int, str | None],
     now: datetime,
 ) -> TargetView:
-    """The target on exactly these nodes, each mount taken as it is now; this accepts a mount that has changed.
+    """Put the target on exactly these nodes, each mount taken as it is now, also one that has changed.
 
-    Args:
-        wanted: by node, its path; None for the one that it has, or where it is new, for the target's.
-
-    Raises:
-        TARGET_NOT_FOUND: there is none that the caller may see, or it is retired.
-        TARGET_BUSY: runs load it on a node that would be left out.
-        FILE_SYSTEM_IS_TARGET: the same directory of the same shared file system is another living target.
-        NODE_NOT_FOUND, PATH_NOT_APPROVED, NOTHING_MOUNTED: as `create_target`.
+    A path is None for the one that the node has, or where it is new, for the target's. Raise TARGET_NOT_FOUND,
+    TARGET_BUSY where runs load it on a node that is left out, or what `create_target` raises.
     """
     changed = _own_target(session, principal, target_id)
     mounts = {found.mount.node_id: found for found in repository.mounts_of(session, [target_id])[target_id]}
@@ -210,15 +184,7 @@ def mount_on(
 def mount_also_on(
     session: Session, principal: Principal, target_id: int, paths: Mapping[int, str], now: datetime
 ) -> TargetView:
-    """The target on these nodes too, each mount taken as it is now; what it is on others stays.
-
-    Args:
-        paths: by node.
-
-    Raises:
-        TARGET_NOT_FOUND, NODE_NOT_FOUND, PATH_NOT_APPROVED, NOTHING_MOUNTED, FILE_SYSTEM_IS_TARGET: as
-            `mount_on`.
-    """
+    """Put the target on these nodes, too, each mount taken as it is now; raise what `mount_on` raises."""
     changed = _own_target(session, principal, target_id)
     mounts = [on for on in repository.mounts_of(session, [target_id])[target_id] if on.mount.node_id in paths]
     places = _places(session, changed.cluster_id, list(paths), paths, changed.path)
@@ -230,10 +196,7 @@ def accept_mounts(
 ) -> None:
     """Take the target's mounts on these nodes as they are now; what it was on others stays.
 
-    Raises:
-        TARGET_NOT_FOUND: there is none that the caller may see, or it is retired.
-        STRANGER_MOUNTED: another file system is mounted there than on the nodes of which nothing is accepted.
-        PATH_NOT_APPROVED, NOTHING_MOUNTED, FILE_SYSTEM_IS_TARGET: as `mount_on`.
+    Raise what `mount_on` raises, or STRANGER_MOUNTED for another file system than on the other nodes.
     """
     _own_target(session, principal, target_id)
     mounts = [found.mount for found in repository.mounts_of(session, [target_id])[target_id]]
@@ -266,12 +229,7 @@ def _remount(session: Session, principal: Principal, remount: _Remount, now: dat
 
 
 def retire_target(session: Session, principal: Principal, target_id: int, now: datetime) -> None:
-    """No new run loads the target; its results stay.
-
-    Raises:
-        TARGET_NOT_FOUND: there is none that the caller may see, or it is retired.
-        TARGET_BUSY: runs wait for it or are active on it.
-    """
+    """Let no new run load the target; its results stay. Raise TARGET_NOT_FOUND or TARGET_BUSY."""
     retired = _own_target(session, principal, target_id)
     run_count = repository.runs_that_load(session, target_id)
     if run_count:
@@ -286,11 +244,9 @@ def retire_target(session: Session, principal: Principal, target_id: int, now: d
 
 
 def drain_subject(session: Session, principal: Principal, target_id: int) -> drains.Drainable:
-    """A living target that the caller may drain; not locked, since runs that are being started lock it.
+    """Return a living target that the caller may drain; not locked, since runs that are being started lock it.
 
-    Raises:
-        TARGET_NOT_FOUND: there is none that the caller may see, or it is retired.
-        NotAllowedError: the caller is not an operator of its cluster.
+    Raise TARGET_NOT_FOUND or NotAllowedError.
     """
     found = _living(principal, session.get(Target, target_id), target_id)
     return drains.Drainable(DrainKind.TARGET, found.id, found.cluster_id)

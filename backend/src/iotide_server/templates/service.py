@@ -33,11 +33,7 @@ def list_templates(
 
 
 def template(session: Session, principal: Principal, template_id: int) -> TemplateOutput:
-    """One template.
-
-    Raises:
-        TEMPLATE_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return one template; raise TEMPLATE_NOT_FOUND."""
     missing = TEMPLATE_NOT_FOUND(template_id=template_id)
     found = repository.named(session, [template_id])
     if not found:
@@ -47,13 +43,7 @@ def template(session: Session, principal: Principal, template_id: int) -> Templa
 
 
 def create(session: Session, principal: Principal, given: TemplateInput, now: datetime) -> int:
-    """Keep a plan; its id.
-
-    Raises:
-        CLUSTER_NOT_FOUND: there is none of that name that the caller may see.
-        QUOTA_REACHED: the cluster has as many templates as it may have, or got as many today as it may get.
-        TEMPLATE_NAME_TAKEN: another of the cluster has the name.
-    """
+    """Keep a plan and return its id; raise CLUSTER_NOT_FOUND, QUOTA_REACHED or TEMPLATE_NAME_TAKEN."""
     cluster = clusters.cluster_named(session, principal, given.plan.cluster, Role.OPERATOR, field="plan.cluster")
     count_day(session, Addition(QuotaKind.TEMPLATES, cluster.id, principal.user_id, now, field="plan.cluster"))
     most, count = quotas_of(session).templates, repository.count_in(session, cluster.id) + 1
@@ -71,13 +61,7 @@ def create(session: Session, principal: Principal, given: TemplateInput, now: da
 
 
 def change(session: Session, principal: Principal, template_id: int, given: TemplatePatch, now: datetime) -> None:
-    """Another name or another plan for the same cluster.
-
-    Raises:
-        TEMPLATE_NOT_FOUND: there is none that the caller may see.
-        TEMPLATE_MOVES: the plan is one for another cluster.
-        TEMPLATE_NAME_TAKEN: another of the cluster has the name.
-    """
+    """Change the name, or the plan within its cluster; raise TEMPLATE_NOT_FOUND, _MOVES or _NAME_TAKEN."""
     changed = _own(session, principal, template_id)
     before = _summary(changed)
     if given.plan is not None:
@@ -92,11 +76,7 @@ def change(session: Session, principal: Principal, template_id: int, given: Temp
 
 
 def remove(session: Session, principal: Principal, template_id: int) -> None:
-    """It is gone; campaigns that began with it stay.
-
-    Raises:
-        TEMPLATE_NOT_FOUND: there is none that the caller may see.
-    """
+    """Remove a template; campaigns that began with it stay. Raise TEMPLATE_NOT_FOUND."""
     removed = _own(session, principal, template_id)
     session.delete(removed)
     _announce(session, principal, removed, "template_removed", before=_summary(removed))

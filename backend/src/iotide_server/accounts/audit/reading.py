@@ -25,12 +25,10 @@ Clusters = frozenset[int] | None
 
 
 def readable(principal: Principal, wanted: AuditFilter) -> Clusters:
-    """The clusters whose entries the caller may read; None: all entries, those that concern no cluster too.
+    """Return the clusters whose entries the caller may read; None: all entries, also those of no cluster.
 
-    Raises:
-        NotFoundError, NotAllowedError: the filter names a cluster that the caller does not administer.
-        NO_WORD: the text to look for has no word.
-        UNSTORABLE_FILTER: a value that no entry can have, of which PostgreSQL would say so once the file has begun.
+    Raise NotFoundError or NotAllowedError for a cluster that the caller does not administer, NO_WORD for a text without
+    a word, and UNSTORABLE_FILTER, which PostgreSQL would say once the file has begun.
     """
     for field in ("actor", "action", "subject_kind", "address", "text"):
         if not is_storable(getattr(wanted, field) or ""):
@@ -43,12 +41,7 @@ def readable(principal: Principal, wanted: AuditFilter) -> Clusters:
 
 
 def page(session: Session, principal: Principal, wanted: AuditFilter, paging: PageRequest) -> Slice[AuditRow]:
-    """What the filter lets through of what the caller may read, newest first.
-
-    Raises:
-        CURSOR_OF_NOTHING: the cursor names no entry.
-        IotideError: as `readable`.
-    """
+    """Return a page of what the filter finds, newest first; raise CURSOR_OF_NOTHING, or what `readable` raises."""
     clusters = readable(principal, wanted)
     last = None
     if paging.last_id is not None:
@@ -60,13 +53,10 @@ def page(session: Session, principal: Principal, wanted: AuditFilter, paging: Pa
 
 
 def written(database: Database, clusters: Clusters, wanted: AuditFilter, written_as: AuditFile) -> Iterator[str]:
-    """All that the filter lets through, newest first: a header and one entry a line, or one JSON object a line.
+    """Yield all that the filter finds, newest first: a header and one entry a line, or one JSON object a line.
 
     Each piece of a thousand has a transaction of its own, so that a slow reader keeps none open and no more than one
-    piece is in memory.
-
-    Args:
-        clusters: as `readable` gave them.
+    piece is in memory. `clusters` are from `readable`.
     """
     if written_as is AuditFile.CSV:
         yield _csv_line(list(AuditEntryOutput.model_fields))

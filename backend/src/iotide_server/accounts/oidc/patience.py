@@ -26,11 +26,7 @@ class ProviderLimit:
         self._rests_until: datetime | None = None
 
     def within(self, talk: Callable[[], T], now: datetime) -> T:
-        """What comes of the conversation.
-
-        Raises:
-            PROVIDER_AWAY: it took too long, or another one did just before.
-        """
+        """Return what the conversation gives; raise PROVIDER_AWAY where it, or one just before, took too long."""
         if self._rests_until is not None and now < self._rests_until:
             raise PROVIDER_AWAY(why="it took too long to answer others a moment ago")
         if not self._open.acquire(blocking=False):

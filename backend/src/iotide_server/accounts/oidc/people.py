@@ -34,12 +34,9 @@ def sign_in(
     visitor: Visitor,
     now: datetime,
 ) -> NewSession | IotideError:
-    """A session for whom the claims are about.
+    """Return a session for the person of the claims, or why there is none; roles that they lost are taken anyway.
 
     A local user is never taken over, whatever name or mail address the claims have: the issuer's subject alone counts.
-
-    Returns:
-        The session; or why there is none, where the roles that the person has lost are taken all the same.
     """
     # Of two first sign-ins at once the second finds the account that the first has made.
     session_repository.hold(session, [f"{oidc.issuer} {claims['sub']}"])

@@ -54,11 +54,7 @@ class Announced:
         return found if isinstance(found, str) else None
 
     def needed_endpoint(self, name: str) -> str:
-        """The address of one of its endpoints.
-
-        Raises:
-            PROVIDER_AWAY: it announces none.
-        """
+        """Return the address of one of its endpoints; raise PROVIDER_AWAY where it announces none."""
         found = self.endpoint(name)
         if found is None:
             raise PROVIDER_AWAY(why=f"it announces no {name}")
@@ -77,11 +73,7 @@ class Provider:
     _trust: ssl.SSLContext | None = field(default=None, init=False)
 
     def sign_in_url(self, flow: Flow, now: datetime) -> str:
-        """Where the browser is sent to sign in.
-
-        Raises:
-            PROVIDER_AWAY: it does not answer.
-        """
+        """Return where the browser is sent to sign in; raise PROVIDER_AWAY where the provider does not answer."""
         announced = self.patience.within(lambda: self._announcement(now), now)
         with self._client() as client:
             url, _ = client.create_authorization_url(
@@ -110,12 +102,10 @@ class Provider:
         return str(httpx2.URL(endpoint).copy_merge_params(query))
 
     def claims(self, code: str, flow: Flow, now: datetime) -> Claims:
-        """What the provider says of the person who came back with that code.
+        """Return what the provider says of the person who came back with that code.
 
-        Raises:
-            PROVIDER_AWAY: it does not answer.
-            PROVIDER_REFUSED: the code is not, or no longer, good.
-            PROVIDER_DISTRUSTED: the ID token is not meant for this sign-in, or nobody can tell who wrote it.
+        Raise PROVIDER_AWAY where it does not answer, PROVIDER_REFUSED for a code that is not good, and
+        PROVIDER_DISTRUSTED for an ID token that is not meant for this sign-in or not signed by the provider.
         """
         return self.patience.within(lambda: self._claims(code, flow, now), now)
 
@@ -207,11 +197,9 @@ class Expected:
 
 
 def verify_id_token(id_token: str, keys: KeySet, expected: Expected, now: datetime) -> Claims:
-    """The claims of an ID token that the provider signed for us, for this sign-in, and that has not expired.
+    """Return the claims of an ID token that the provider signed for this sign-in and that has not expired.
 
-    Raises:
-        PROVIDER_DISTRUSTED: it did not, or it has.
-        InvalidKeyIdError: it is signed with a key that is not among these.
+    Raise PROVIDER_DISTRUSTED for any other token, and InvalidKeyIdError for one that is signed with none of these keys.
     """
     registry = JWSRegistry(algorithms=sorted(ALGORITHMS), strict_check_header=False)
     try:

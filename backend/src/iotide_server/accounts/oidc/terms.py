@@ -37,11 +37,7 @@ class OidcTerms:
 
 
 def parse_role(text: str) -> NamedRole:
-    """`operator@blue` as the role operator in the cluster blue, `admin` as that in all clusters.
-
-    Raises:
-        ValueError: it is neither; shows the text and how it is written.
-    """
+    """Read `operator@blue` as a role in the cluster blue, `admin` as one in all clusters; raise ValueError."""
     role, at, cluster = text.partition("@")
     if role not in set(Role) or (at and not cluster):
         raise ValueError(
@@ -51,11 +47,7 @@ def parse_role(text: str) -> NamedRole:
 
 
 def check_issuer(issuer: str) -> str:
-    """The address of a provider, whose answers nobody on the way can change.
-
-    Raises:
-        ValueError: it is not reached by HTTPS, and not on this machine either.
-    """
+    """Return the provider's address; raise ValueError where it is reached neither by HTTPS nor on this machine."""
     parts = urlsplit(issuer)
     if parts.scheme == "https" and parts.hostname:
         return issuer

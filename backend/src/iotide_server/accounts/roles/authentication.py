@@ -43,12 +43,8 @@ def by_api_token(
 ) -> Principal:
     """Return the principal of an API token, its roles cut down to the token's scopes.
 
-    Args:
-        is_noted: write down when and from where the token was used; False changes nothing.
-
-    Raises:
-        TOKEN_EXPIRED: its time is over.
-        NotAuthenticatedError: unknown or revoked, or its user is disabled.
+    Note when and from where the token was used only if `is_noted`. Raise TOKEN_EXPIRED, or NotAuthenticatedError for a
+    token that is unknown or revoked, or whose user is disabled.
     """
     found = repository.live_api_token(session, digest(secret), now)
     if found is None:
@@ -106,11 +102,7 @@ class SignedInBrowser:
 def by_session_cookie(
     session: Session, secret: str, browser: Browser, now: datetime, terms: SessionTerms
 ) -> SignedInBrowser:
-    """The principal of a signed-in browser.
-
-    Raises:
-        NotAuthenticatedError: unknown, expired or idle for too long, or its user is disabled.
-    """
+    """Return the principal of a signed-in browser; raise NotAuthenticatedError where its session has ended."""
     found = recognise(session, secret, browser, now, terms)
     if found is None:
         raise session_ended()
@@ -121,11 +113,7 @@ def by_session_cookie(
 def by_unchanged_cookie(
     session: Session, secret: str, address: str | None, now: datetime, terms: SessionTerms
 ) -> Principal:
-    """Return the principal of a signed-in browser, and leave its session and secret as they are.
-
-    Raises:
-        NotAuthenticatedError: as `by_session_cookie`.
-    """
+    """As `by_session_cookie`, but leave session and secret as they are."""
     found = session_repository.live_session(session, digest(secret), now, idle_since=now - terms.idle)
     if found is None:
         raise session_ended()
@@ -144,10 +132,9 @@ def user_principal(session: Session, user: User, address: str | None) -> Princip
 
 
 def on_behalf_of(session: Session, user_id: int | None, why: str) -> Principal | None:
-    """The principal of a person for whom the server acts; None when they are gone or shut out.
+    """Return the principal of a person for whom the server acts; None when they are gone or disabled.
 
-    Args:
-        why: shown beside their name in the audit: `schedule nightly`.
+    The audit shows `why` next to their name: `schedule nightly`.
     """
     user = session.get(User, user_id) if user_id is not None else None
     if user is None or user.disabled_at is not None:

@@ -79,15 +79,10 @@ class Principal:
         return self.clusters_with(Role.VIEWER)
 
     def require(self, role: Role, cluster_id: int | None, missing: IotideError | None = None) -> None:
-        """Let pass who has at least `role` in the cluster.
+        """Check that the caller has at least `role` in the cluster.
 
-        Args:
-            missing: what to raise when the caller may not even know of the thing, so that hidden and absent look alike.
-
-        Raises:
-            NotFoundError: the caller may not view the cluster.
-            CLUSTER_PUBLISHED: nobody may do this, since it would change published results.
-            NotAllowedError: the caller may view it but not do this.
+        Raise `missing`, or NotFoundError, where the caller may not view the cluster, so that hidden and absent look
+        alike; CLUSTER_PUBLISHED where published results would change; else NotAllowedError.
         """
         if cluster_id is not None and not self.may(Role.VIEWER, cluster_id):
             raise missing or NotFoundError(f"there is no cluster {cluster_id}")
@@ -100,14 +95,7 @@ class Principal:
             )
 
     def require_row(self, role: Role, row: T | None, missing: IotideError) -> T:
-        """Return a row, for a caller with at least `role` in the cluster that its `cluster_id` names.
-
-        Args:
-            row: None where there is none, for which `missing` is raised, too.
-
-        Raises:
-            NotFoundError, CLUSTER_PUBLISHED, NotAllowedError: as `require`.
-        """
+        """Return a row after `require` of the cluster that its `cluster_id` names; None raises `missing`, too."""
         if row is None:
             raise missing
         self.require(role, row.cluster_id, missing)

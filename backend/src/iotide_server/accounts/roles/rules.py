@@ -93,11 +93,7 @@ def proof_of(request: HTTPConnection) -> Proof | None:
 
 
 async def introduce(request: Request) -> None:
-    """Refuse whoever is nobody before the request waits for what known people need.
-
-    Raises:
-        NotAuthenticatedError: the proof opens nothing, or there is none, and not everybody may read this.
-    """
+    """Raise NotAuthenticatedError for whoever is nobody, before the request waits for what known people need."""
     proof = proof_of(request)
     if proof is None:
         refusal: IotideError | None = authentication.no_credentials()

@@ -21,22 +21,13 @@ def all_users(session: Session, now: datetime) -> Sequence[UserOutput]:
 
 
 def user_link(session: Session, name: str, public_url: str, now: datetime) -> str:
-    """A URL that signs this user in once, within a day.
-
-    Raises:
-        USER_NAME_UNKNOWN: there is no such user.
-        USER_DISABLED: the link would let nobody in.
-    """
+    """Return a URL that signs this user in once, within a day; raise USER_NAME_UNKNOWN or USER_DISABLED."""
     user = _user(session, name)
     return service.link_for(session, sessions.console_principal(session, now), user, public_url, now)
 
 
 def revoke_tokens(session: Session, name: str, now: datetime) -> Sequence[str]:
-    """Revoke all API tokens of this user; their names.
-
-    Raises:
-        USER_NAME_UNKNOWN: there is no such user.
-    """
+    """Revoke all API tokens of this user and return their names; raise USER_NAME_UNKNOWN."""
     user = _user(session, name)
     revoked = token_queries.unrevoked(session, user.id)
     tokens.revoke_all(session, sessions.console_principal(session, now), user, revoked, now)

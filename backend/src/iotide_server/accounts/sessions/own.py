@@ -23,22 +23,13 @@ from iotide_server.accounts.sessions.rotation import SessionTerms
 
 
 def list_own(session: Session, principal: Principal, now: datetime, terms: SessionTerms) -> Sequence[UserSession]:
-    """The caller's sessions that have not ended, the one last seen first.
-
-    Raises:
-        PERSON_WANTED: the caller is a program.
-    """
+    """Return the caller's open sessions, the one last seen first; raise PERSON_WANTED for a program."""
     user_id = _require_person(principal, "see sessions")
     return session_repository.sessions_of(session, user_id, now, idle_since=now - terms.idle)
 
 
 def end_own(session: Session, principal: Principal, session_id: int) -> None:
-    """End one of the caller's sessions; it opens nothing from now on.
-
-    Raises:
-        PERSON_WANTED: the caller is a program.
-        SESSION_NOT_FOUND: the caller has no such session.
-    """
+    """End one of the caller's sessions; raise PERSON_WANTED for a program, or SESSION_NOT_FOUND."""
     user_id = _require_person(principal, "end sessions")
     if not session_repository.end_session(session, user_id, session_id):
         raise SESSION_NOT_FOUND(session_id=session_id)
@@ -46,11 +37,7 @@ def end_own(session: Session, principal: Principal, session_id: int) -> None:
 
 
 def end_others(session: Session, principal: Principal) -> int:
-    """End all of the caller's sessions but the one that calls; how many that were.
-
-    Raises:
-        PERSON_WANTED: the caller is a program.
-    """
+    """End all of the caller's sessions but this one and count them; raise PERSON_WANTED for a program."""
     user_id = _require_person(principal, "end sessions")
     count = session_repository.end_sessions_of(session, user_id, keep_id=principal.session_id)
     audit.record(session, principal, Action("sessions_ended", "user", user_id, None, after={"count": count}))
@@ -58,11 +45,7 @@ def end_others(session: Session, principal: Principal) -> int:
 
 
 def end_all_of(session: Session, principal: Principal, user_id: int) -> int:
-    """End all sessions of a user; only for administrators of all clusters. How many that were.
-
-    Raises:
-        USER_NOT_FOUND: there is no such user.
-    """
+    """End all sessions of a user and count them, for administrators of all clusters; raise USER_NOT_FOUND."""
     user = _require_user(session, principal, user_id)
     count = session_repository.end_sessions_of(session, user.id)
     audit.record(session, principal, Action("sessions_ended", "user", user.id, None, after={"count": count}))
@@ -70,13 +53,10 @@ def end_all_of(session: Session, principal: Principal, user_id: int) -> int:
 
 
 def reset_password(session: Session, principal: Principal, user_id: int, public_url: str, now: datetime) -> str:
-    """Forget a user's password, end their sessions and older links, and make a sign-in link, by which they set another.
+    """Forget a user's password, end their sessions and links, and return a link by which they set another.
 
-    Raises:
-        PERSON_WANTED: the caller is a program; a link gives a session, which can do more than a token.
-        OWN_ACCOUNT: it is the caller.
-        USER_NOT_FOUND: there is no such user.
-        USER_DISABLED: the link would let nobody in.
+    Raise PERSON_WANTED for a program, since a session can do more than a token; OWN_ACCOUNT, USER_NOT_FOUND or
+    USER_DISABLED.
     """
     user = _require_user(session, principal, user_id)
     _require_person(principal, "reset passwords")

@@ -122,11 +122,7 @@ def end_sessions_of(session: Session, user_id: int, *, keep_id: int | None = Non
 
 
 def hold(session: Session, keys: Sequence[str]) -> None:
-    """Keep others from holding any of these keys until the end of the transaction.
-
-    Args:
-        keys: sorted, so that two requests do not wait for each other.
-    """
+    """Keep others from holding any of these sorted keys, so that no two requests wait for each other."""
     for key in keys:
         session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 8470))"), {"key": key})
 

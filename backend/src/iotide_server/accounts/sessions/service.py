@@ -56,13 +56,9 @@ class NewSession:
 
 
 def sign_in_by_link(session: Session, secret: str, visitor: Visitor, now: datetime) -> NewSession | IotideError:
-    """Spend a one-time link.
+    """Spend a one-time link; return the session, or why there is none, where the failure was counted.
 
-    Returns:
-        The session; or that the link is unknown, expired or used before, or its user disabled: the failure is counted.
-
-    Raises:
-        TOO_MANY_ATTEMPTS: too many links failed from there.
+    Raise TOO_MANY_ATTEMPTS.
     """
     attempt = SignInAttempt(AttemptKind.LINK, visitor.browser.address)
     throttle.admit(session, attempt, now)
@@ -78,14 +74,9 @@ def sign_in_by_password(
 ) -> NewSession | IotideError:
     """Check name and password, in the same time and with the same answer whether or not there is such a user.
 
-    The password is hashed between two transactions, so that no connection waits for it. The attempt counts as failed
-    before, so that of many at once none passes uncounted.
-
-    Returns:
-        The session; or that they do not belong together: the failure is counted.
-
-    Raises:
-        TOO_MANY_ATTEMPTS: too many failed for that name or from there; the password is not looked at.
+    Return the session, or why there is none. The password is hashed between two transactions, so that no connection
+    waits for it. The attempt counts as failed before, so that of many at once none passes uncounted. Raise
+    TOO_MANY_ATTEMPTS, without a look at the password.
     """
     attempt = SignInAttempt(AttemptKind.PASSWORD, visitor.browser.address, name)
     with transaction() as session:
@@ -138,20 +129,9 @@ def set_password(
 ) -> str | IotideError:
     """Give the caller a new password and end all of their other sessions and unspent links.
 
-    Passwords are hashed between two transactions, and counted, as by `sign_in_by_password`.
-
-    Args:
-        old: the password so far; not looked at when there is none.
-
-    Returns:
-        The secret that the cookie of the session holds from now on; or that `old` is not the password: the failure is
-        counted.
-
-    Raises:
-        PERSON_WANTED: the caller is a program.
-        PASSWORD_ELSEWHERE: they sign in at the OpenID provider.
-        TOO_MANY_ATTEMPTS: too many passwords failed for them or from there.
-        NotAuthenticatedError: the session has ended meanwhile.
+    Return the session's next secret, or why `old` is refused, where the failure was counted. Passwords are hashed and
+    attempts counted as by `sign_in_by_password`; `old` is not looked at where there is no password. Raise
+    PERSON_WANTED, PASSWORD_ELSEWHERE, TOO_MANY_ATTEMPTS, or NotAuthenticatedError where the session has ended.
     """
     if principal.kind is not PrincipalKind.USER or principal.session_id is None:
         raise PERSON_WANTED(what="change a password")
@@ -182,11 +162,7 @@ def set_password(
 
 
 def make_link(session: Session, user_id: int, public_url: str, now: datetime) -> str:
-    """A URL that signs the user in once, within a day.
-
-    Raises:
-        USER_NOT_FOUND: there is no such user.
-    """
+    """Return a URL that signs the user in once, within a day; raise USER_NOT_FOUND."""
     if session.get(User, user_id) is None:
         raise USER_NOT_FOUND(user_id=user_id)
     secret = new_secret()

@@ -22,11 +22,7 @@ Whose = Literal["mine", "all"]
 
 
 def list_tokens(session: Session, principal: Principal, whose: Whose, paging: PageRequest) -> Page[Token]:
-    """Tokens that were not revoked, those that have expired among them, with their users.
-
-    Raises:
-        NotAllowedError: all are wanted by who does not administer all clusters.
-    """
+    """Return tokens that were not revoked, with their users; all of them for administrators of all clusters."""
     if whose == "all":
         principal.require(Role.ADMIN, None)
         found = token_queries.all_tokens(session, paging)
@@ -36,11 +32,9 @@ def list_tokens(session: Session, principal: Principal, whose: Whose, paging: Pa
 
 
 def create_token(session: Session, principal: Principal, wanted: TokenInput, now: datetime) -> TokenCreated:
-    """A token that can do what its owner may, cut down to its scopes; the secret is only known here.
+    """Return a token that can do what its owner may within its scopes; only here is its secret known.
 
-    Raises:
-        PERSON_WANTED: the caller is a program; a token makes no stronger one.
-        EXPIRY_PASSED: it would open nothing from the beginning.
+    Raise PERSON_WANTED for a program, since a token makes no stronger one, or EXPIRY_PASSED.
     """
     if principal.kind is not PrincipalKind.USER or principal.user_id is None:
         raise PERSON_WANTED(what="make API tokens")
@@ -65,12 +59,7 @@ def create_token(session: Session, principal: Principal, wanted: TokenInput, now
 
 
 def revoke_token(session: Session, principal: Principal, token_id: int, now: datetime) -> None:
-    """From now on the token opens nothing.
-
-    Raises:
-        PERSON_WANTED: the caller is a program.
-        TOKEN_NOT_FOUND: there is no such token of the caller's, nor one that they may revoke for somebody else.
-    """
+    """Revoke a token of the caller, or as administrator of another; raise PERSON_WANTED or TOKEN_NOT_FOUND."""
     if principal.kind is not PrincipalKind.USER:
         raise PERSON_WANTED(what="revoke API tokens")
     token = session.get(ApiToken, token_id)

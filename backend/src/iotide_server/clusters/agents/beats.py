@@ -31,12 +31,7 @@ def idle_beat_seconds(node_count: float) -> float:
 
 
 def beat_seconds(load_starts: Iterable[datetime | None], now: datetime, idle_seconds: float) -> float:
-    """How long until the agent's next beat.
-
-    Args:
-        load_starts: when the loads of its active orders started; None: not yet.
-        idle_seconds: what is asked of an agent without orders.
-    """
+    """Return how long until the agent's next heartbeat; `load_starts` are None of loads that have not started."""
     starts = list(load_starts)
     if not starts:
         return idle_seconds

@@ -34,11 +34,9 @@ ROTATES_SINCE: Final = 2
 
 
 def want_rotation(session: Session, principal: Principal, node_id: int, now: datetime) -> None:
-    """Have the node ask for new credentials with its next beat, whatever it is doing.
+    """Have the node ask for new credentials with its next heartbeat, whatever it is doing.
 
-    Raises:
-        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
-        ROTATION_IMPOSSIBLE: its agent does not know how to, or the node was revoked.
+    Raise NODE_NOT_FOUND or ROTATION_IMPOSSIBLE.
     """
     node = own_node(session, principal, node_id)
     if node.revoked_at is not None:
@@ -59,11 +57,9 @@ def want_due_rotations(session: Session, every: timedelta, now: datetime) -> Non
 
 
 def rotate(session: Session, node_id: int, request: RotateRequest, access: AgentAccess) -> NewCredentials:
-    """New credentials beside the present ones; asked again, since the answer was lost, others in their place.
+    """Return new credentials besides the present ones; asked again, since the answer was lost, others.
 
-    Raises:
-        ROTATION_NOT_WANTED: nobody wants the node to have new ones.
-        AGENT_SUPERSEDED: another agent process speaks for the node.
+    Raise ROTATION_NOT_WANTED or AGENT_SUPERSEDED.
     """
     node = repository.locked_node(session, node_id)
     if node is None or node.rotation_wanted_at is None:
@@ -125,12 +121,7 @@ def acl_rows(session: Session) -> list[NodeAccess]:
 
 
 def own_node(session: Session, principal: Principal, node_id: int) -> Node:
-    """The living node, its row locked, for an administrator of its cluster.
-
-    Raises:
-        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
-        NotAllowedError: the caller may see it but lacks the role.
-    """
+    """Return the living node, locked, to an administrator; raise NODE_NOT_FOUND or NotAllowedError."""
     missing = NODE_NOT_FOUND(node=node_id)
     found = principal.require_row(Role.ADMIN, repository.locked_node(session, node_id), missing)
     if found.retired_at is not None:

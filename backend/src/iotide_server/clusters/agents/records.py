@@ -42,14 +42,11 @@ class AgentRequest(NamedTuple):
 
 
 def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) -> Node:
-    """Take the agent as the one that speaks for its node, and take down what it announces of the node itself.
+    """Take the agent as the one that speaks for its node, and store what it announces of the node itself.
 
     An agent may follow itself: the same process again, or the next one of the same state directory on the same boot.
-    Any other is refused for as long as the current one may be alive.
-
-    Raises:
-        NODE_NOT_FOUND: it was revoked a moment ago.
-        AGENT_ALREADY_RUNNING: another agent with this identity was heard of a moment ago.
+    Any other is refused with AGENT_ALREADY_RUNNING for as long as the current one may be alive. Raise NODE_NOT_FOUND
+    where it was revoked a moment ago.
     """
     node = repository.locked_node(session, node_id)
     if node is None or node.revoked_at is not None:  # perhaps since its token was looked at
@@ -84,11 +81,7 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
 
 
 def note_strange_version(session: Session, node_id: int, request: HelloRequest) -> IotideError | None:
-    """Take down that the node's agent speaks a language that this server does not, so that people see it.
-
-    Returns:
-        The refusal; None where the two understand each other.
-    """
+    """Return the refusal of an agent whose language this server does not speak, and note it; None: it speaks it."""
     if request.wire_version in SPOKEN_VERSIONS:
         return None
     node = repository.locked_node(session, node_id)
@@ -112,19 +105,10 @@ def beat(  # noqa: PLR0913 - each is a part of what a beat says
     problem: str | None = None,
     curve_bytes: int = 0,
 ) -> AgentRequest:
-    """Take down that the node was heard of.
+    """Note that the node was heard of, and return what the server wants to hear; raise AGENT_SUPERSEDED.
 
-    Args:
-        is_idle: the agent holds no order, so looking around would disturb nothing.
-        spool_bytes: what unsent results take on its disk.
-        problem: why the agent can take no order now; None where it can.
-        curve_bytes: counted to the node's day.
-
-    Returns:
-        What the server wants to hear.
-
-    Raises:
-        AGENT_SUPERSEDED: another agent has taken over.
+    `is_idle`: it holds no order, so that looking around disturbs nothing. `problem`: why it can take no order now.
+    `curve_bytes` count to the node's day.
     """
     known = repository.beat(
         session, node_id, agent_instance, repository.HeartbeatFacts(clock, spool_bytes, curve_bytes), now
@@ -234,11 +218,7 @@ def tell_heard_again(session: Session, nodes: Mapping[int, int]) -> None:
 
 
 def standing_of(session: Session, principal: Principal, waiting: PendingNode | None, now: datetime) -> Standing:
-    """Return the standing of the node whose token was sent.
-
-    Args:
-        waiting: the host that waits, where it is no node yet.
-    """
+    """Return the standing of the node whose token was sent, or of the host that waits."""
     found = waiting or session.get_one(Node, principal.id)
     return Standing(
         node_name=found.name,

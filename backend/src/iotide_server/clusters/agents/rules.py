@@ -70,11 +70,7 @@ class HelloRate:
         self._used_until: dict[tuple[bool, int | None], datetime] = {}
 
     def admit(self, node: Principal, now: datetime, *, is_waiting: bool = False) -> None:
-        """Count a hello.
-
-        Raises:
-            TOO_MANY_HELLOS: the node has sent its share.
-        """
+        """Count a hello; raise TOO_MANY_HELLOS where the node has sent its share."""
         key = is_waiting, node.id  # a node that waits for approval may have the number of another one
         full_at = now + 2 * self._a_minute * self._share
         # A clock that was set back keeps nobody out for longer than a full share.

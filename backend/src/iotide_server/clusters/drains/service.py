@@ -35,35 +35,22 @@ EVERYTHING: Final = Drainable(DrainKind.ALL, 0, None)
 
 
 def node_subject(session: Session, principal: Principal, node_id: int) -> Drainable:
-    """A living node that the caller may drain.
-
-    Raises:
-        NODE_NOT_FOUND: there is none that the caller may see.
-        NotAllowedError: the caller is not an operator of its cluster.
-    """
+    """Return a living node that the caller may drain; raise NODE_NOT_FOUND or NotAllowedError."""
     row = repository.living_node(session, node_id)
     found = principal.require_row(Role.OPERATOR, row, NODE_NOT_FOUND(node=node_id))
     return Drainable(DrainKind.NODE, found.id, found.cluster_id)
 
 
 def cluster_subject(session: Session, principal: Principal, cluster_id: int) -> Drainable:
-    """A cluster that the caller may drain.
-
-    Raises:
-        CLUSTER_NOT_FOUND: there is none that the caller may see.
-        NotAllowedError: the caller is not its operator.
-    """
+    """Return a cluster that the caller may drain; raise CLUSTER_NOT_FOUND or NotAllowedError."""
     return Drainable(DrainKind.CLUSTER, cluster_id, cluster(session, principal, cluster_id, Role.OPERATOR).id)
 
 
 def drain(session: Session, principal: Principal, subject: Drainable, wanted: DrainInput, now: datetime) -> DrainOutput:
     """Let nothing new start there; what was drained before has this reason and this end from now on.
 
-    Whatever a scheduler is about to start has started, and is seen, before this returns.
-
-    Raises:
-        NotAllowedError: the caller is not an operator there.
-        DRAIN_END_PASSED: it would have ended before it began.
+    Whatever a scheduler is about to start has started, and is seen, before this returns. Raise NotAllowedError or
+    DRAIN_END_PASSED.
     """
     principal.require(Role.OPERATOR, subject.cluster_id)
     if wanted.until is not None and wanted.until <= now:
@@ -86,11 +73,7 @@ def drain(session: Session, principal: Principal, subject: Drainable, wanted: Dr
 
 
 def resume(session: Session, principal: Principal, subject: Drainable) -> None:
-    """Let runs start there again; of what is not drained this changes nothing.
-
-    Raises:
-        NotAllowedError: the caller is not an operator there.
-    """
+    """Let runs start there again; of what is not drained this changes nothing. Raise NotAllowedError."""
     principal.require(Role.OPERATOR, subject.cluster_id)
     found = drain_repository.drain_of(session, subject.kind, subject.id)
     if found is None:

@@ -59,22 +59,13 @@ def hear(pending: PendingNode, request: HelloRequest, now: datetime) -> IotideEr
 def list_pending(
     session: Session, principal: Principal, cluster_id: int, paging: PageRequest, now: datetime
 ) -> Slice[PendingNode]:
-    """The hosts that wait in a cluster, newest first.
-
-    Raises:
-        CLUSTER_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return the hosts that wait in a cluster, newest first; raise CLUSTER_NOT_FOUND."""
     cluster(session, principal, cluster_id, Role.ADMIN)
     return identity_repository.pending_of(session, cluster_id, now, paging)
 
 
 def approve(session: Session, principal: Principal, choice: Choice, access: AgentAccess, now: datetime) -> list[Node]:
-    """Make nodes of them, all or none; their agents hear of it with their next hello.
-
-    Raises:
-        PENDING_NODE_NOT_FOUND: one of them does not wait in the cluster.
-        NODE_NAME_TAKEN: the cluster has a node of the name, or two of them have the same.
-    """
+    """Make nodes of them, all or none; raise PENDING_NODE_NOT_FOUND or NODE_NAME_TAKEN."""
     nodes = []
     for waiting in _wanted(session, principal, choice, now):
         node = _node_of(waiting, now)
@@ -89,11 +80,7 @@ def approve(session: Session, principal: Principal, choice: Choice, access: Agen
 
 
 def refuse(session: Session, principal: Principal, choice: Choice, now: datetime) -> None:
-    """Forget them, all or none: their tokens will never open anything.
-
-    Raises:
-        PENDING_NODE_NOT_FOUND: one of them does not wait in the cluster.
-    """
+    """Forget them, all or none, so that their tokens never open anything; raise PENDING_NODE_NOT_FOUND."""
     for waiting in _wanted(session, principal, choice, now):
         action = Action("node_refused", "node", waiting.id, waiting.cluster_id, before=_shown(waiting))
         session.delete(waiting)

@@ -48,15 +48,10 @@ def create_join_token(  # noqa: PLR0913 - each is a term of the token
     *,
     needs_approval: bool | None = None,
 ) -> NewJoinToken:
-    """A token that lets `uses` nodes into the cluster until it expires.
+    """Return a token that lets `uses` nodes into the cluster until it expires.
 
-    Args:
-        needs_approval: who enrols with it waits until somebody lets it in; None: if it is for several, since that one
-            lies in images and scripts, where others may find it.
-
-    Raises:
-        CLUSTER_NOT_FOUND: there is none that the caller may see.
-        CLUSTER_MADE_UP: the cluster has no real nodes.
+    With `needs_approval` who enrols with it waits until somebody lets it in; None: if it is for several, since that one
+    lies in images and scripts, where others may find it. Raise CLUSTER_NOT_FOUND or CLUSTER_MADE_UP.
     """
     found = cluster(session, principal, cluster_id, Role.ADMIN)
     if found.origin == Origin.MADE_UP:
@@ -73,11 +68,7 @@ def create_join_token(  # noqa: PLR0913 - each is a term of the token
 def create_reenrolment_token(
     session: Session, principal: Principal, node_id: int, expires_at: datetime
 ) -> NewJoinToken:
-    """A token by which a host once gets a new identity as this node, whose own was lost or revoked.
-
-    Raises:
-        NODE_NOT_FOUND: there is none that the caller may see, or it is retired.
-    """
+    """Return a token by which a host once gets a new identity as this node; raise NODE_NOT_FOUND."""
     node = own_node(session, principal, node_id)
     token = JoinToken(
         cluster_id=node.cluster_id, node_id=node.id, uses_left=1, expires_at=expires_at, needs_approval=False
@@ -105,11 +96,7 @@ def _keep_token(session: Session, principal: Principal, token: JoinToken) -> New
 def list_join_tokens(
     session: Session, principal: Principal, cluster_id: int, paging: PageRequest, now: datetime
 ) -> Page[JoinTokenOutput]:
-    """The cluster's join tokens that still let a node in.
-
-    Raises:
-        CLUSTER_NOT_FOUND: there is none that the caller may see.
-    """
+    """Return the cluster's join tokens that still let a node in; raise CLUSTER_NOT_FOUND."""
     cluster(session, principal, cluster_id, Role.ADMIN)
     page = repository.join_tokens(session, cluster_id, now, paging)
     return Page(items=_with_makers(session, page.rows), next_cursor=page.next_cursor)
@@ -121,11 +108,7 @@ def _with_makers(session: Session, tokens: Sequence[JoinToken]) -> list[JoinToke
 
 
 def revoke_join_token(session: Session, principal: Principal, token_id: int) -> None:
-    """The token lets nobody in any more.
-
-    Raises:
-        JOIN_TOKEN_NOT_FOUND: there is none that the caller may see.
-    """
+    """Revoke a join token; raise JOIN_TOKEN_NOT_FOUND."""
     row = session.get(JoinToken, token_id)
     token = principal.require_row(Role.ADMIN, row, JOIN_TOKEN_NOT_FOUND(token_id=token_id))
     before = {"uses": token.uses_left, "expires_at": token.expires_at.isoformat()}
@@ -136,13 +119,10 @@ def revoke_join_token(session: Session, principal: Principal, token_id: int) -> 
 def enroll(
     session: Session, request: EnrollRequest, access: AgentAccess, address: str | None, now: datetime
 ) -> EnrollReply:
-    """An identity for a host: as a new node of the token's cluster, as one that waits, or as the token's own node.
+    """Return an identity: a new node of the token's cluster, one that waits, or the token's own node.
 
-    Raises:
-        WIRE_VERSION_UNSUPPORTED: the agent is too old or too new.
-        JOIN_TOKEN_REFUSED: the token is unknown, expired or used up.
-        NODE_NAME_TAKEN: a living node of the cluster has the name.
-        NODE_IN_USE: the token is for a node on which a load may run.
+    Raise WIRE_VERSION_UNSUPPORTED, JOIN_TOKEN_REFUSED, NODE_NAME_TAKEN, or NODE_IN_USE where a load may run on the
+    token's own node.
     """
     require_wire_version(request.wire_version)
     secret = request.join_token.partition(".")[0]
@@ -247,10 +227,6 @@ def _reply(session: Session, node_id: int, name: str, cluster_id: int, given: Ne
 
 
 def require_wire_version(wire_version: int) -> None:
-    """Refuse an agent that speaks another language.
-
-    Raises:
-        WIRE_VERSION_UNSUPPORTED: neither this server's version nor the one before.
-    """
+    """Raise WIRE_VERSION_UNSUPPORTED for an agent whose language this server does not speak."""
     if wire_version not in SPOKEN_VERSIONS:
         raise strange_version(wire_version)

@@ -20,11 +20,7 @@ def judge_reading(*, is_public: bool) -> Finding:
 
 
 def judge_backup(newest_at: datetime | None, now: datetime) -> Finding:
-    """How much would be lost with the database.
-
-    Args:
-        newest_at: when `iotide-server backup` last wrote one; None: never, by all that the audit knows.
-    """
+    """Say how much would be lost with the database; `newest_at` is None where the audit knows of no backup."""
     elsewhere = "of those taken in another way nothing is known here"
     remedy = "run `iotide-server backup` every night (docs/backup.md), and keep its files on another machine"
     if newest_at is None:

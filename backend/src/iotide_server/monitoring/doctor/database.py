@@ -61,11 +61,7 @@ def read_database(session: Session, now: datetime) -> DatabaseFacts:
 
 
 def try_storage(session: Session) -> None:
-    """Have PostgreSQL take a few more pages of its disk for a moment.
-
-    Raises:
-        SQLAlchemyError: it cannot, see `kit.db.storage_failure`.
-    """
+    """Have PostgreSQL take a few more pages of its disk for a moment; raise SQLAlchemyError, see `storage_failure`."""
     session.execute(_SOME_PAGES)
 
 

@@ -86,12 +86,7 @@ def judge_front(public_url: str, front: Front, now: datetime) -> Finding:
 
 
 def judge_addresses(public_url: str, broker_url: str, metrics_host: str | None) -> Iterator[Finding]:
-    """Nothing goes beyond this machine in the clear.
-
-    Args:
-        broker_url: Redis as agents reach it.
-        metrics_host: where the parts answer Prometheus without asking who it is; None: nowhere.
-    """
+    """Check that nothing goes beyond this machine in the clear, metrics at `metrics_host` included."""
     for check, url, what in (
         ("public_url_tls", public_url, "people and agents reach the API"),
         ("broker_tls", broker_url, "agents reach Redis"),

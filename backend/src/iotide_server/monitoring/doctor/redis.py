@@ -46,14 +46,7 @@ class RedisFacts:
 
 
 def read_redis(own: Redis, admin: Redis) -> RedisFacts:
-    """Ask for them.
-
-    Args:
-        own: the server's usual connection; admin: the one with the right to `ACL`.
-
-    Raises:
-        RedisError: it does not answer, or lets us in no more.
-    """
+    """Ask by the server's usual connection and by the one with the right to `ACL`; raise RedisError."""
     length = own.llen(SERVER_QUEUE)
     told: Any = admin.info("server")
     version = tuple(int(part) for part in str(told["redis_version"]).split(".")[:2])
@@ -105,11 +98,7 @@ def unreachable(error: str) -> Finding:
 
 
 def judge_redis(facts: RedisFacts, nodes: Sequence[NodeAccess]) -> Iterator[Finding]:
-    """All that concerns Redis.
-
-    Args:
-        nodes: who is to have a user of its own.
-    """
+    """Judge all that concerns Redis, where each of the nodes is to have a user of its own."""
     yield _version(facts.version)
     if facts.settings is None:
         remedy = "give IOTIDE_REDIS_ADMIN_URL the right to CONFIG GET, or look at its settings where it is hosted"
