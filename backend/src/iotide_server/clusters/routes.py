@@ -199,7 +199,7 @@ def list_nodes(
     state: Annotated[NodeState | None, Query(description="Only nodes in this state")] = None,
 ) -> Page[NodeOutput]:
     """The nodes that you may see, newest first."""
-    return service.list_nodes(session, principal, NodeFilter(cluster_id, state), paging, now).page(NodeOutput.of)
+    return service.list_nodes(session, principal, NodeFilter(cluster_id, state), paging, now)
 
 
 @router.get("/clusters/{cluster_id}/nodes", tags=["nodes"], summary="List a cluster's nodes", responses=errors(404))
@@ -213,14 +213,14 @@ def list_cluster_nodes(
 @router.get("/nodes/{node_id}", tags=["nodes"], summary="Show a node", responses=errors(404))
 def get_node(principal: Viewer, session: Tx, now: Now, node_id: Id) -> NodeOutput:
     """What its agent announced, what it can run and what it is doing."""
-    return NodeOutput.of(service.node(session, principal, node_id, now))
+    return service.node(session, principal, node_id, now)
 
 
 @router.patch("/nodes/{node_id}", tags=["nodes"], summary="Change a node", responses=errors(404, 409))
 def change_node(principal: Admin, session: Tx, now: Now, node_id: Id, body: NodePatch) -> NodeOutput:
     """Slots and role; what is left out stays."""
     changes = body.model_dump(mode="json", exclude_none=True)
-    return NodeOutput.of(service.change_node(session, principal, node_id, changes, now))
+    return service.change_node(session, principal, node_id, changes, now)
 
 
 @router.delete("/nodes/{node_id}", tags=["nodes"], summary="Retire a node", status_code=204, responses=errors(404, 409))
@@ -238,7 +238,7 @@ def retire_node(principal: Admin, session: Tx, now: Now, request: Request, node_
 def rotate_node(principal: Admin, session: Tx, now: Now, node_id: Id) -> NodeOutput:
     """With its next beat it gets a new token and a new Redis password; the old ones are void once it keeps the new."""
     credentials.want_rotation(session, principal, node_id, now)
-    return NodeOutput.of(service.node(session, principal, node_id, now))
+    return service.node(session, principal, node_id, now)
 
 
 @router.get("/drains", tags=["drains"], summary="List what is drained")

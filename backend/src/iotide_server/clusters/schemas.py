@@ -15,7 +15,6 @@ from iotide_server.clusters.views import (
     Launcher,
     NodeClockOutput,
     NodeState,
-    NodeView,
     NodeWorkloadOutput,
     Origin,
     agent_standing,
@@ -253,20 +252,3 @@ class NodeOutput(Output):
     problem: Annotated[str | None, Field(description="Why the scheduler passes it over")]
     stuck: Annotated[list[StuckLoadOutput], Field(description="Nothing starts on it until none is left")]
     drain: Annotated[DrainOutput | None, Field(description="Nothing new starts on it; its cluster may be drained, too")]
-
-    @classmethod
-    def of(cls, view: NodeView) -> "NodeOutput":
-        """As the API shows the view."""
-        node = view.node
-        return cls.of_row(
-            node,
-            state=view.state,
-            last_seen_at=view.last_seen_at,
-            agent_standing=agent_standing(node.wire_version),
-            clock=view.clock,
-            workloads=view.workloads,
-            active_orders=view.active_orders,
-            problem=view.problem,
-            stuck=node.stuck or (),
-            drain=view.drain,
-        )

@@ -28,13 +28,12 @@ from iotide_server.clusters.errors import (
     SLOTS_IN_USE,
 )
 from iotide_server.clusters.models import Cluster, Node, NodeBeat
-from iotide_server.clusters.schemas import ClusterOutput, NodeSummaryOutput
+from iotide_server.clusters.schemas import ClusterOutput, NodeOutput, NodeSummaryOutput
 from iotide_server.clusters.views import (
     DrainKind,
     Launcher,
     NodeClockOutput,
     NodeState,
-    NodeView,
     Origin,
     agent_standing,
     living_state,
@@ -43,7 +42,7 @@ from iotide_server.clusters.views import (
 )
 from iotide_server.kit.db import Json, savepoint, set_fields
 from iotide_server.kit.errors import IotideError
-from iotide_server.kit.pagination import Page, PageRequest, Slice
+from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.kit.suggest import choose_from, in_order
 from iotide_server.kit.wake import wake_scheduler
 
@@ -135,11 +134,11 @@ def change_cluster(session: Session, principal: Principal, cluster_id: int, chan
 
 def list_nodes(
     session: Session, principal: Principal, wanted: NodeFilter, paging: PageRequest, now: datetime
-) -> Slice[NodeView]:
+) -> Page[NodeOutput]:
     """The nodes that the caller may see."""
     in_state = repository.is_in_state(wanted.state, now) if wanted.state else None
     page = repository.nodes(session, principal.visible_clusters(), wanted.cluster_id, in_state, paging)
-    return Slice(_views(session, page.rows, now), page.next_cursor)
+    return Page(items=_shown(session, page.rows, now), next_cursor=page.next_cursor)
 
 
 def node_lines(
@@ -168,12 +167,12 @@ def node_lines(
     return page.page(shown)
 
 
-def node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeView:
+def node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeOutput:
     """Return the node, retired or not; raise NODE_NOT_FOUND."""
     found = session.get(Node, node_id)
     if found is None or not principal.may(Role.VIEWER, found.cluster_id):
         raise NODE_NOT_FOUND(node=node_id)
-    return _views(session, [found], now)[0]
+    return _shown(session, [found], now)[0]
 
 
 def nodes_named(session: Session, cluster_id: int, names: Sequence[str], *, field: str) -> list[Node]:
@@ -202,7 +201,7 @@ def node_and_cluster(session: Session, node_id: int) -> tuple[Node, Cluster]:
     return found, session.get_one(Cluster, found.cluster_id)
 
 
-def change_node(session: Session, principal: Principal, node_id: int, changes: Json, now: datetime) -> NodeView:
+def change_node(session: Session, principal: Principal, node_id: int, changes: Json, now: datetime) -> NodeOutput:
     """Change slots or role; raise NODE_NOT_FOUND, or SLOTS_IN_USE where more runs share the node now."""
     changed = own_node(session, principal, node_id)
     try:
@@ -214,7 +213,7 @@ def change_node(session: Session, principal: Principal, node_id: int, changes: J
     action = Action("node_changed", "node", changed.id, changed.cluster_id, before=before, after=changes)
     live.record(session, principal, action)
     wake_scheduler(session, "node")
-    return _views(session, [changed], now)[0]
+    return _shown(session, [changed], now)[0]
 
 
 def retire_node(session: Session, principal: Principal, node_id: int, now: datetime, access: AgentAccess) -> None:
@@ -230,7 +229,7 @@ def retire_node(session: Session, principal: Principal, node_id: int, now: datet
     void(session, retired, access)
 
 
-def _views(session: Session, nodes: Sequence[Node], now: datetime) -> list[NodeView]:
+def _shown(session: Session, nodes: Sequence[Node], now: datetime) -> list[NodeOutput]:
     node_ids = [node.id for node in nodes]
     beats = repository.last_beats(session, node_ids)
     workloads = repository.node_workloads(session, node_ids)
@@ -240,13 +239,15 @@ def _views(session: Session, nodes: Sequence[Node], now: datetime) -> list[NodeV
     origins = repository.origins(session, {node.cluster_id for node in nodes})
     problems = repository.problems(session, node_ids)
     return [
-        NodeView(
-            node=node,
+        NodeOutput.of_row(
+            node,
             state=node_state(node, origins[node.cluster_id], seen.get(node.id), now),
-            drain=drains.get(node.id),
             last_seen_at=seen.get(node.id),
+            agent_standing=agent_standing(node.wire_version),
             clock=_clock_in(beats.get(node.id)),
             problem=problems.get(node.id),
+            stuck=node.stuck or (),
+            drain=drains.get(node.id),
             workloads=workloads.get(node.id, []),
             active_orders=orders.get(node.id, []),
         )

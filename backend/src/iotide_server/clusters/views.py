@@ -1,14 +1,12 @@
 """A node as people see it: its row, when it was last heard of, what it can run and what it is doing."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Annotated, Final
 
 from pydantic import Field
 
-from iotide_server.clusters.models import Drain, Node
+from iotide_server.clusters.models import Node
 from iotide_server.kit.web import Output
 from iotide_wire.versions import SPOKEN_VERSIONS, WIRE_VERSION
 
@@ -106,20 +104,6 @@ class ActiveOrderOutput(Output):
     state: Annotated[str, Field(examples=["running"])]
     progress: Annotated[float | None, Field(description="Fraction done, 0 to 1; null where unknown")]
     phase: Annotated[str, Field(examples=["writing 1.00 GiB"])]
-
-
-@dataclass(frozen=True, slots=True)
-class NodeView:
-    """A node with what other slices know of it."""
-
-    node: Node
-    state: NodeState
-    drain: Drain | None  # its own; its cluster may have one too
-    last_seen_at: datetime | None
-    clock: NodeClockOutput | None  # None where its agent does not say
-    problem: str | None  # as the reader may know it (see `kit/people.py`)
-    workloads: Sequence[NodeWorkloadOutput]
-    active_orders: Sequence[ActiveOrderOutput]
 
 
 def node_state(node: Node, origin: str, last_seen_at: datetime | None, now: datetime) -> NodeState:

@@ -11,7 +11,8 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.errors import DEATH_DIFFERS, NODE_NOT_FOUND, NODE_NOT_SILENT
-from iotide_server.clusters.views import SILENT_AFTER, NodeState, NodeView
+from iotide_server.clusters.schemas import NodeOutput
+from iotide_server.clusters.views import SILENT_AFTER, NodeState
 from iotide_server.kit.clock import written
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
@@ -33,7 +34,7 @@ def statement(session: Session, principal: Principal, node_id: int, now: datetim
     return _statement(session, _silent_node(session, principal, node_id, now))
 
 
-def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha256: str, now: datetime) -> NodeView:
+def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha256: str, now: datetime) -> NodeOutput:
     """End every order of the node and pass it over until its agent says hello again.
 
     Raises:
@@ -54,22 +55,22 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
     agents.declare_dead(session, node_id, problem, now)
     after: Json = {"runs": {run.run_id: run.ends for run in stated.runs}, "statement_sha256": stated.statement_sha256}
     before: Json = {"name": stated.node_name, "state": silent.state}
-    action = Action("node_declared_dead", "node", node_id, silent.node.cluster_id, before, after)
+    action = Action("node_declared_dead", "node", node_id, silent.cluster_id, before, after)
     audit.record(session, principal, action)
     return clusters.node(session, principal, node_id, now)
 
 
-def living_node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeView:
+def living_node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeOutput:
     """Return a node that is not retired, for an operator; NODE_NOT_FOUND, or CLUSTER_MADE_UP in sample data."""
     found = clusters.node(session, principal, node_id, now)
-    principal.require(Role.OPERATOR, found.node.cluster_id)
+    principal.require(Role.OPERATOR, found.cluster_id)
     if found.state is NodeState.RETIRED:
         raise NODE_NOT_FOUND(node=node_id)
-    clusters.require_real(session, found.node.cluster_id, field="node_id")
+    clusters.require_real(session, found.cluster_id, field="node_id")
     return found
 
 
-def _silent_node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeView:
+def _silent_node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeOutput:
     found = living_node(session, principal, node_id, now)
     # One that was revoked may speak, but it is not heard.
     if found.state not in {NodeState.SILENT, NodeState.REVOKED}:
@@ -77,35 +78,34 @@ def _silent_node(session: Session, principal: Principal, node_id: int, now: date
     return found
 
 
-def _not_silent(found: NodeView) -> IotideError:
+def _not_silent(found: NodeOutput) -> IotideError:
     heard = "was never heard of" if found.last_seen_at is None else f"was heard of at {written(found.last_seen_at)}"
-    return NODE_NOT_SILENT(node=found.node.name, heard=heard, silent_after=SILENT_AFTER)
+    return NODE_NOT_SILENT(node=found.name, heard=heard, silent_after=SILENT_AFTER)
 
 
-def _statement(session: Session, silent: NodeView) -> DeathStatement:
-    node = silent.node
+def _statement(session: Session, silent: NodeOutput) -> DeathStatement:
     if silent.last_seen_at is None:
         raise _not_silent(silent)
     runs = [
         EndedRunOutput.of_row(
             run,
             becomes=following(run).state,
-            ends=what_ends(node.name, run),
-            risk=what_may_still_load(node.name, run),
+            ends=what_ends(silent.name, run),
+            risk=what_may_still_load(silent.name, run),
         )
-        for run in death_queries.doomed_runs(session, node.id)
+        for run in death_queries.doomed_runs(session, silent.id)
     ]
     # Without the waiting runs, as it ends none of them.
     digest = {
-        "node": node.id,
+        "node": silent.id,
         "last_seen_at": silent.last_seen_at.isoformat(),
         "runs": [{"run": run.run_id, "ends": run.ends, "risk": run.risk} for run in runs],
     }
     return DeathStatement(
-        node_id=node.id,
-        node_name=node.name,
+        node_id=silent.id,
+        node_name=silent.name,
         last_seen_at=silent.last_seen_at,
         runs=runs,
-        waiting_count=death_queries.waiting_count(session, node.id),
+        waiting_count=death_queries.waiting_count(session, silent.id),
         statement_sha256=canonical_sha256(digest),
     )

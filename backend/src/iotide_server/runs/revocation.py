@@ -13,8 +13,8 @@ from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.agents.credentials import own_node
 from iotide_server.clusters.errors import NODE_NOT_FOUND
-from iotide_server.clusters.models import Node
-from iotide_server.clusters.views import NodeState, NodeView
+from iotide_server.clusters.schemas import NodeOutput
+from iotide_server.clusters.views import NodeState
 from iotide_server.kit.clock import written
 from iotide_server.kit.db import Json
 from iotide_server.kit.people import OPERATOR, Sentence
@@ -31,19 +31,19 @@ REASON_CODE = "node_revoked"
 def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> RevocationOutput:
     """State what would follow, for an administrator, or raise NODE_NOT_FOUND."""
     found = clusters.node(session, principal, node_id, now)
-    principal.require(Role.ADMIN, found.node.cluster_id)
+    principal.require(Role.ADMIN, found.cluster_id)
     if found.state is NodeState.RETIRED:
         raise NODE_NOT_FOUND(node=node_id)
     doomed = death_queries.doomed_runs(session, node_id)
     return RevocationOutput(
         node_id=node_id,
-        node_name=found.node.name,
-        runs=[_touched(found.node, run) for run in doomed],
+        node_name=found.name,
+        runs=[_touched(found.name, run) for run in doomed],
         waiting_count=death_queries.waiting_count(session, node_id),
     )
 
 
-def revoke(session: Session, principal: Principal, node_id: int, access: AgentAccess, now: datetime) -> NodeView:
+def revoke(session: Session, principal: Principal, node_id: int, access: AgentAccess, now: datetime) -> NodeOutput:
     """Make void at once what the node is known by, here and in Redis, and end what surely does not run there.
 
     A load that may run frees nothing: its silence is no evidence. Again it changes nothing. Raises as `statement`.
@@ -59,16 +59,16 @@ def revoke(session: Session, principal: Principal, node_id: int, access: AgentAc
         service.end_orders_of(session, found, ends, why)
         problem = Sentence(f"{words}; let its host enroll again, or retire it", principal.actor)
         agents.revoke(session, node_id, problem, access, now)
-        after: Json = {"runs": {run.run_id: _touched(node, run).words for run in doomed}}
+        after: Json = {"runs": {run.run_id: _touched(node.name, run).words for run in doomed}}
         audit.record(session, principal, Action("node_revoked", "node", node_id, node.cluster_id, after=after))
     return clusters.node(session, principal, node_id, now)
 
 
-def _touched(node: Node, run: DoomedRun) -> TouchedRunOutput:
+def _touched(node_name: str, run: DoomedRun) -> TouchedRunOutput:
     is_kept = may_still_load(run)
-    stays = f"Its order stays, with all that it holds, until somebody calls {node.name} dead"
+    stays = f"Its order stays, with all that it holds, until somebody calls {node_name} dead"
     return TouchedRunOutput.of_row(
         run,
         ends=not is_kept,
-        words=f"{stays}. {what_may_still_load(node.name, run)}" if is_kept else f"{what_ends(node.name, run)}.",
+        words=f"{stays}. {what_may_still_load(node_name, run)}" if is_kept else f"{what_ends(node_name, run)}.",
     )

@@ -79,7 +79,7 @@ def get_death_statement(principal: Operator, session: Tx, now: Now, node_id: Id)
 @router.post("/nodes/{node_id}/dead", tags=["nodes"], summary="Call a silent node dead", responses=errors(404, 409))
 def declare_node_dead(principal: Operator, session: Tx, now: Now, node_id: Id, body: DeathConfirmation) -> NodeOutput:
     """Frees and ends exactly what the statement said; nothing starts on it until its agent is back and idle."""
-    return NodeOutput.of(dead_nodes.declare_dead(session, principal, node_id, body.statement_sha256, now))
+    return dead_nodes.declare_dead(session, principal, node_id, body.statement_sha256, now)
 
 
 @router.get(
@@ -96,7 +96,7 @@ def get_stuck_statement(principal: Operator, session: Tx, now: Now, node_id: Id)
 @router.post("/nodes/{node_id}/stuck", tags=["nodes"], summary="Free a stuck node", responses=errors(404, 409))
 def free_stuck_node(principal: Operator, session: Tx, now: Now, node_id: Id, body: DeathConfirmation) -> NodeOutput:
     """Frees exactly what the statement said; the node is offered nothing while its agent reports the loads."""
-    return NodeOutput.of(stuck_nodes.free(session, principal, node_id, body.statement_sha256, now))
+    return stuck_nodes.free(session, principal, node_id, body.statement_sha256, now)
 
 
 @router.get(
@@ -116,4 +116,4 @@ def revoke_node(principal: Admin, session: Tx, now: Now, request: Request, node_
 
     Of a load that may run there nothing is freed, since it is only not heard any more.
     """
-    return NodeOutput.of(revocation.revoke(session, principal, node_id, AGENT_ACCESS.of(request.app.state), now))
+    return revocation.revoke(session, principal, node_id, AGENT_ACCESS.of(request.app.state), now)

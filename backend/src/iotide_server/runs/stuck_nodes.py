@@ -12,7 +12,7 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.agents import stuck as node_stuck
 from iotide_server.clusters.errors import HELD_DIFFERS, NODE_NOT_STUCK
-from iotide_server.clusters.views import NodeView
+from iotide_server.clusters.schemas import NodeOutput
 from iotide_server.kit.db import Json
 from iotide_server.kit.digests import canonical_sha256
 from iotide_server.runs import stuck
@@ -49,7 +49,7 @@ def statement(session: Session, principal: Principal, node_id: int, now: datetim
     return _statement(session, _found(session, principal, node_id, now))
 
 
-def free(session: Session, principal: Principal, node_id: int, seen_sha256: str, now: datetime) -> NodeView:
+def free(session: Session, principal: Principal, node_id: int, seen_sha256: str, now: datetime) -> NodeOutput:
     """Give back what stuck loads hold, although they may still run.
 
     Raises:
@@ -76,20 +76,20 @@ def free(session: Session, principal: Principal, node_id: int, seen_sha256: str,
     return clusters.node(session, principal, node_id, now)
 
 
-def _found(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeView:
+def _found(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeOutput:
     found = living_node(session, principal, node_id, now)
     is_cleared = not _is_reported(session, found)
-    if not stuck.is_holding(session, node_id) and not (is_cleared and found.node.stuck is not None):
-        raise NODE_NOT_STUCK(node=found.node.name)
+    if not stuck.is_holding(session, node_id) and not (is_cleared and found.stuck):
+        raise NODE_NOT_STUCK(node=found.name)
     return found
 
 
-def _is_reported(session: Session, view: NodeView) -> bool:
-    return stuck.is_reported(*clusters.node_and_cluster(session, view.node.id))
+def _is_reported(session: Session, view: NodeOutput) -> bool:
+    return stuck.is_reported(*clusters.node_and_cluster(session, view.id))
 
 
-def _statement(session: Session, view: NodeView) -> StuckStatement:
-    name = view.node.name
+def _statement(session: Session, view: NodeOutput) -> StuckStatement:
+    name = view.name
     if _is_reported(session, view):
         afterwards = f"{name} itself is offered nothing until its agent reports that nothing is left."
     else:
@@ -97,14 +97,14 @@ def _statement(session: Session, view: NodeView) -> StuckStatement:
             f"{name} is offered runs again at once, as its agent does not report what is left there. It declines them "
             "while the load holds it, and no decline counts."
         )
-    runs = [_held(name, row) for row in session.execute(_HELD, {"node_id": view.node.id})]
+    runs = [_held(name, row) for row in session.execute(_HELD, {"node_id": view.id})]
     effects = [{"run": run.run_id, "frees": run.frees, "risk": run.risk} for run in runs]
     return StuckStatement(
-        node_id=view.node.id,
+        node_id=view.id,
         node_name=name,
         runs=runs,
         afterwards=afterwards,
-        statement_sha256=canonical_sha256({"node": view.node.id, "runs": effects, "then": afterwards}),
+        statement_sha256=canonical_sha256({"node": view.id, "runs": effects, "then": afterwards}),
     )
 
 

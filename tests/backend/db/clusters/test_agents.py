@@ -29,7 +29,7 @@ FIRST_PAGE = PageRequest(50, None)
 def state(session: Session, node: Node, now: datetime) -> NodeState:
     view = service.node(session, ADMIN, node.id, now)
     listed = service.list_nodes(session, ADMIN, service.NodeFilter(state=view.state), FIRST_PAGE, now)
-    assert [other.node.id for other in listed.rows] == [node.id], "the filter and the view agree"
+    assert [other.id for other in listed.items] == [node.id], "the filter and the view agree"
     return view.state
 
 
