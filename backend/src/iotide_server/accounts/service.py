@@ -13,13 +13,12 @@ from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.errors import (
     GRANTED_CLUSTER_NOT_FOUND,
     OWN_ACCOUNT,
-    PERSON_WANTED,
     USER_DISABLED,
     USER_NAME_TAKEN,
     USER_NOT_FOUND,
 )
 from iotide_server.accounts.models import GrantSource, Role, RoleGrant, User
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.accounts.schemas import RoleGrantOutput, UserChange, UserInput, UserOutput, roles_by
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.tokens import queries as token_queries
@@ -113,8 +112,7 @@ def invite(session: Session, principal: Principal, user_id: int, public_url: str
     USER_DISABLED.
     """
     principal.require(Role.ADMIN, None)
-    if principal.kind is not PrincipalKind.USER:
-        raise PERSON_WANTED(what="make sign-in links")
+    principal.require_person("make sign-in links")
     if user_id == principal.user_id:
         raise OWN_ACCOUNT(user_id=user_id, what="make a sign-in link for yourself")
     user = session.get(User, user_id)

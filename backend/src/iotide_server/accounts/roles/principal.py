@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Protocol, TypeVar
 
-from iotide_server.accounts.errors import CLUSTER_PUBLISHED
+from iotide_server.accounts.errors import CLUSTER_PUBLISHED, PERSON_WANTED
 from iotide_server.accounts.models import Role
 from iotide_server.kit.errors import IotideError, NotAllowedError, NotFoundError
 
@@ -100,6 +100,12 @@ class Principal:
             raise missing
         self.require(role, row.cluster_id, missing)
         return row
+
+    def require_person(self, what: str) -> int:
+        """Return the id of the person who calls from a browser; raise PERSON_WANTED for a program."""
+        if self.kind is not PrincipalKind.USER or self.user_id is None:
+            raise PERSON_WANTED(what=what)
+        return self.user_id
 
 
 ANONYMOUS = Principal(PrincipalKind.ANONYMOUS, None, "anonymous")

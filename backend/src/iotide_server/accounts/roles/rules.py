@@ -111,24 +111,20 @@ def _caller(
     request: Request, _introduced: Introduced, session: Tx, now: Now, _bearer: Bearer, _cookie: _Cookie
 ) -> Principal:
     proof = proof_of(request)  # as `_bearer` and `_cookie`, which are here for the API's description
-    if proof is not None and proof.is_token:
+    try:
+        if proof is None:
+            raise authentication.no_credentials()
         with _forgotten_if_refused(request, proof):
-            return authentication.by_api_token(session, proof.secret, caller_address(request), now)
-    if proof is not None:
-        try:
-            with _forgotten_if_refused(request, proof):
-                principal = _by_cookie(request, session, proof.secret, now)
-        except NotAuthenticatedError:
-            reader = _public_reader(request, session)
-            if reader is None:
-                raise
-            return reader
-        _require_csrf_header(request)
-        return principal
-    reader = _public_reader(request, session)
-    if reader is None:
-        raise authentication.no_credentials()
-    return reader
+            if proof.is_token:
+                return authentication.by_api_token(session, proof.secret, caller_address(request), now)
+            principal = _by_cookie(request, session, proof.secret, now)
+    except NotAuthenticatedError:
+        reader = None if proof is not None and proof.is_token else _public_reader(request, session)
+        if reader is None:
+            raise
+        return reader
+    _require_csrf_header(request)
+    return principal
 
 
 def _knocking(knock: Knock) -> Principal:
@@ -208,7 +204,7 @@ class AccessRule:
 
     def knock(self, knock: Knock) -> Principal:
         """Return the caller, or raise what the rule raises; by headers alone, before a body is read."""
-        raise NotImplementedError
+        return _knocking(knock)
 
 
 @dataclass(frozen=True)
@@ -227,10 +223,6 @@ class AnyPerson(AccessRule):
     async def __call__(self, caller: Caller) -> Principal:
         """Let any person pass."""
         return _require_somebody(caller)
-
-    def knock(self, knock: Knock) -> Principal:
-        """See Rule."""
-        return _knocking(knock)
 
 
 @dataclass(frozen=True)
@@ -251,10 +243,6 @@ class SignedInOrReading(AccessRule):
         if caller.kind is PrincipalKind.ANONYMOUS:
             hide_people()
         return caller
-
-    def knock(self, knock: Knock) -> Principal:
-        """See Rule."""
-        return _knocking(knock)
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,12 @@ from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.errors import (
     OWN_ACCOUNT,
-    PERSON_WANTED,
     SESSION_NOT_FOUND,
     USER_DISABLED,
     USER_NOT_FOUND,
 )
 from iotide_server.accounts.models import Role, User, UserSession
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.accounts.sessions import repository as session_repository
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.sessions.rotation import SessionTerms
@@ -24,13 +23,13 @@ from iotide_server.accounts.sessions.rotation import SessionTerms
 
 def list_own(session: Session, principal: Principal, now: datetime, terms: SessionTerms) -> Sequence[UserSession]:
     """Return the caller's open sessions, the one last seen first; raise PERSON_WANTED for a program."""
-    user_id = _require_person(principal, "see sessions")
+    user_id = principal.require_person("see sessions")
     return session_repository.sessions_of(session, user_id, now, idle_since=now - terms.idle)
 
 
 def end_own(session: Session, principal: Principal, session_id: int) -> None:
     """End one of the caller's sessions; raise PERSON_WANTED for a program, or SESSION_NOT_FOUND."""
-    user_id = _require_person(principal, "end sessions")
+    user_id = principal.require_person("end sessions")
     if not session_repository.end_session(session, user_id, session_id):
         raise SESSION_NOT_FOUND(session_id=session_id)
     audit.record(session, principal, Action("session_ended", "session", session_id, None))
@@ -38,7 +37,7 @@ def end_own(session: Session, principal: Principal, session_id: int) -> None:
 
 def end_others(session: Session, principal: Principal) -> int:
     """End all of the caller's sessions but this one and count them; raise PERSON_WANTED for a program."""
-    user_id = _require_person(principal, "end sessions")
+    user_id = principal.require_person("end sessions")
     count = session_repository.end_sessions_of(session, user_id, keep_id=principal.session_id)
     audit.record(session, principal, Action("sessions_ended", "user", user_id, None, after={"count": count}))
     return count
@@ -59,7 +58,7 @@ def reset_password(session: Session, principal: Principal, user_id: int, public_
     USER_DISABLED.
     """
     user = _require_user(session, principal, user_id)
-    _require_person(principal, "reset passwords")
+    principal.require_person("reset passwords")
     if user.id == principal.user_id:
         raise OWN_ACCOUNT(user_id=user_id, what="reset your own password")
     if user.disabled_at is not None:
@@ -70,12 +69,6 @@ def reset_password(session: Session, principal: Principal, user_id: int, public_
     before = {"has_password": had_password}
     audit.record(session, principal, Action("password_reset", "user", user.id, None, before, {"has_password": False}))
     return sessions.make_link(session, user.id, public_url, now)
-
-
-def _require_person(principal: Principal, what: str) -> int:
-    if principal.kind is not PrincipalKind.USER or principal.user_id is None:
-        raise PERSON_WANTED(what=what)
-    return principal.user_id
 
 
 def _require_user(session: Session, principal: Principal, user_id: int) -> User:

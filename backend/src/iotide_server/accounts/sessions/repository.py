@@ -1,13 +1,16 @@
 """SQL of browsers' sessions and of refused attempts."""
 
 from collections.abc import Collection, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+from typing import Final
 
 from sqlalchemy import ColumnElement, Row, and_, case, delete, exists, or_, select, text, update
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import FailedAttempt, User, UserSession
 from iotide_server.kit.db import any_text_of
+
+_FORMER_GOOD_FOR: Final = timedelta(seconds=60)
 
 
 def live_session(
@@ -32,15 +35,19 @@ def users_of_sessions(
     return {secret: user_id for user_id, *secrets in rows for secret in secrets if secret in given_sha256}
 
 
-def take_next_secret(session: Session, row: UserSession, now: datetime, *, former_until: datetime) -> None:
-    """The secret that was offered came back: it is in force; of two requests at once one does this."""
+def put_in_force(session: Session, session_id: int, secret_sha256: str, now: datetime, *, is_offered: bool) -> None:
+    """Replace the secret of a session; the one before opens it for 60 s more.
+
+    One that was offered is in force once it came back; of two requests at once one does this.
+    """
+    offered = [UserSession.next_sha256 == secret_sha256] if is_offered else []
     session.execute(
         update(UserSession)
-        .where(UserSession.id == row.id, UserSession.next_sha256 == row.next_sha256)
+        .where(UserSession.id == session_id, *offered)
         .values(
             former_sha256=UserSession.secret_sha256,
-            former_until=former_until,
-            secret_sha256=row.next_sha256,
+            former_until=now + _FORMER_GOOD_FOR,
+            secret_sha256=secret_sha256,
             next_sha256=None,
             next_at=None,
             rotated_at=now,
@@ -61,24 +68,6 @@ def offer_secret(session: Session, row: UserSession, next_sha256: str, now: date
         .returning(UserSession.id)
     )
     return offered is not None
-
-
-def exchange_secret(
-    session: Session, session_id: int, secret_sha256: str, now: datetime, *, former_until: datetime
-) -> None:
-    """Another secret is in force at once."""
-    session.execute(
-        update(UserSession)
-        .where(UserSession.id == session_id)
-        .values(
-            former_sha256=UserSession.secret_sha256,
-            former_until=former_until,
-            secret_sha256=secret_sha256,
-            next_sha256=None,
-            next_at=None,
-            rotated_at=now,
-        )
-    )
 
 
 def touch_session(session: Session, session_id: int, address: str | None, browser: str | None, now: datetime) -> None:
@@ -127,21 +116,10 @@ def hold(session: Session, keys: Sequence[str]) -> None:
         session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 8470))"), {"key": key})
 
 
-def attempts_of_network(session: Session, kind: str, network: str, since: datetime, limit: int) -> Sequence[datetime]:
-    """When proofs of that kind failed from that network, the latest first."""
-    return _latest(session, since, limit, FailedAttempt.kind == kind, FailedAttempt.network == network)
-
-
-def attempts_of_both(
-    session: Session, name_sha256: str, network: str, since: datetime, limit: int
-) -> Sequence[datetime]:
-    """When passwords for that name failed from that network, the latest first."""
-    return _latest(session, since, limit, FailedAttempt.name_sha256 == name_sha256, FailedAttempt.network == network)
-
-
-def attempts_of_name(session: Session, name_sha256: str, since: datetime, limit: int) -> Sequence[datetime]:
-    """When passwords for that name failed, the latest first."""
-    return _latest(session, since, limit, FailedAttempt.name_sha256 == name_sha256)
+def latest_failures(session: Session, since: datetime, limit: int, *which: ColumnElement[bool]) -> Sequence[datetime]:
+    """Return when attempts of these failed since then, the latest first."""
+    statement = select(FailedAttempt.at).where(FailedAttempt.at > since, *which)
+    return session.scalars(statement.order_by(FailedAttempt.at.desc()).limit(limit)).all()
 
 
 def delete_attempts(session: Session, network: str, name_sha256: str) -> None:
@@ -160,11 +138,6 @@ def has_session_from(session: Session, name: str, address: str) -> bool:
     """Whether the user of that name is or was signed in from that address, as far as sessions are kept."""
     known = exists().where(UserSession.user_id == User.id, UserSession.address == address, User.name == name)
     return session.scalar(select(known)) is True
-
-
-def _latest(session: Session, since: datetime, limit: int, *which: ColumnElement[bool]) -> Sequence[datetime]:
-    statement = select(FailedAttempt.at).where(FailedAttempt.at > since, *which)
-    return session.scalars(statement.order_by(FailedAttempt.at.desc()).limit(limit)).all()
 
 
 def _is_live(now: datetime, idle_since: datetime) -> ColumnElement[bool]:

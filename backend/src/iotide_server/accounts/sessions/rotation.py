@@ -26,7 +26,6 @@ SESSION_TERMS: Final[AppValue["SessionTerms"]] = AppValue("session_terms")
 
 
 ROTATE_AFTER: Final = timedelta(hours=1)
-FORMER_GOOD_FOR: Final = timedelta(seconds=60)
 _OFFER_EVERY: Final = timedelta(seconds=60)
 _TOUCH_EVERY: Final = timedelta(minutes=1)
 
@@ -65,7 +64,7 @@ def recognise(session: Session, secret: str, browser: Browser, now: datetime, te
     row, user = found
     offered: str | None = None
     if row.next_sha256 == given:
-        repository.take_next_secret(session, row, now, former_until=now + FORMER_GOOD_FOR)
+        repository.put_in_force(session, row.id, given, now, is_offered=True)
     elif row.secret_sha256 == given and _is_due(row, now):
         offered = new_secret()
         if not repository.offer_secret(session, row, digest(offered), now):
@@ -78,7 +77,7 @@ def recognise(session: Session, secret: str, browser: Browser, now: datetime, te
 def exchange(session: Session, session_id: int, now: datetime) -> str:
     """Another secret at once, for what the session just did; the one before opens for 60 s more."""
     secret = new_secret()
-    repository.exchange_secret(session, session_id, digest(secret), now, former_until=now + FORMER_GOOD_FOR)
+    repository.put_in_force(session, session_id, digest(secret), now, is_offered=False)
     return secret
 
 

@@ -101,15 +101,15 @@ def forget_old(session: Session, now: datetime) -> None:
 
 def _counts(session: Session, attempt: SignInAttempt, now: datetime) -> list[_Count]:
     since = now - WINDOW
-    of_network = repository.attempts_of_network(session, attempt.kind, attempt.network, since, MOST_OF_NETWORK)
+    latest, network, name = repository.latest_failures, FailedAttempt.network == attempt.network, attempt.name_sha256
+    of_network = latest(session, since, MOST_OF_NETWORK, FailedAttempt.kind == attempt.kind, network)
     counts = [_Count(of_network, MOST_OF_NETWORK)]
-    name = attempt.name_sha256
     if attempt.name is not None and name is not None:
-        of_both = repository.attempts_of_both(session, name, attempt.network, since, MOST_OF_NAME_AND_NETWORK)
-        counts.append(_Count(of_both, MOST_OF_NAME_AND_NETWORK))
+        of_name = FailedAttempt.name_sha256 == name
+        most = MOST_OF_NAME_AND_NETWORK
+        counts.append(_Count(latest(session, since, most, of_name, network), most))
         if not (attempt.address and repository.has_session_from(session, attempt.name, attempt.address)):
-            of_name = repository.attempts_of_name(session, name, since, MOST_OF_NAME)
-            counts.append(_Count(of_name, MOST_OF_NAME))
+            counts.append(_Count(latest(session, since, MOST_OF_NAME, of_name), MOST_OF_NAME))
     return counts
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from datetime import datetime
 
-from sqlalchemy import Row, Select, select
+from sqlalchemy import ColumnElement, Row, select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import ApiToken, User
@@ -11,14 +11,13 @@ from iotide_server.kit.db import any_text_of
 from iotide_server.kit.pagination import PageRequest, Slice
 
 
-def tokens_of(session: Session, user_id: int | None, paging: PageRequest) -> Slice[Row[ApiToken, User]]:
-    """A user's tokens that were not revoked, with that user, newest first; none of nobody."""
-    return _page(session, _unrevoked().where(ApiToken.user_id == user_id), paging)
-
-
-def all_tokens(session: Session, paging: PageRequest) -> Slice[Row[ApiToken, User]]:
-    """All tokens that were not revoked, with their users, newest first."""
-    return _page(session, _unrevoked(), paging)
+def unrevoked_tokens(
+    session: Session, paging: PageRequest, *conditions: ColumnElement[bool]
+) -> Slice[Row[ApiToken, User]]:
+    """Return a page of tokens that were not revoked, with their users, newest first."""
+    statement = select(ApiToken, User).join(User, User.id == ApiToken.user_id).where(ApiToken.revoked_at.is_(None))
+    wanted = statement.where(ApiToken.id < paging.before_id, *conditions).order_by(ApiToken.id.desc())
+    return paging.cut(session.execute(wanted.limit(paging.limit + 1)).all(), key=lambda row: row[0].id)
 
 
 def unrevoked(session: Session, user_id: int) -> Sequence[ApiToken]:
@@ -33,12 +32,3 @@ def expired_tokens(session: Session, secrets_sha256: Collection[str], now: datet
         ApiToken.secret_sha256 == any_text_of(secrets_sha256), ApiToken.revoked_at.is_(None), ApiToken.expires_at <= now
     )
     return {token.secret_sha256: token for token in session.scalars(statement)}
-
-
-def _unrevoked() -> Select[ApiToken, User]:
-    return select(ApiToken, User).join(User, User.id == ApiToken.user_id).where(ApiToken.revoked_at.is_(None))
-
-
-def _page(session: Session, statement: Select[ApiToken, User], paging: PageRequest) -> Slice[Row[ApiToken, User]]:
-    wanted = statement.where(ApiToken.id < paging.before_id).order_by(ApiToken.id.desc()).limit(paging.limit + 1)
-    return paging.cut(session.execute(wanted).all(), key=lambda row: row[0].id)

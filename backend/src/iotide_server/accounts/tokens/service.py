@@ -8,10 +8,10 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
-from iotide_server.accounts.errors import EXPIRY_PASSED, PERSON_WANTED, TOKEN_NOT_FOUND
+from iotide_server.accounts.errors import EXPIRY_PASSED, TOKEN_NOT_FOUND
 from iotide_server.accounts.models import ApiToken, Role, User
 from iotide_server.accounts.roles.authentication import API_TOKEN_PREFIX
-from iotide_server.accounts.roles.principal import Principal, PrincipalKind
+from iotide_server.accounts.roles.principal import Principal
 from iotide_server.accounts.schemas import Token, TokenCreated, TokenInput
 from iotide_server.accounts.tokens import queries as token_queries
 from iotide_server.kit.db import Json
@@ -25,9 +25,8 @@ def list_tokens(session: Session, principal: Principal, whose: Whose, paging: Pa
     """Return tokens that were not revoked, with their users; all of them for administrators of all clusters."""
     if whose == "all":
         principal.require(Role.ADMIN, None)
-        found = token_queries.all_tokens(session, paging)
-    else:
-        found = token_queries.tokens_of(session, principal.user_id, paging)
+    conditions = [] if whose == "all" else [ApiToken.user_id == principal.user_id]
+    found = token_queries.unrevoked_tokens(session, paging, *conditions)
     return found.page(lambda row: Token.of_row(row[0], user_name=row[1].name))
 
 
@@ -36,14 +35,13 @@ def create_token(session: Session, principal: Principal, wanted: TokenInput, now
 
     Raise PERSON_WANTED for a program, since a token makes no stronger one, or EXPIRY_PASSED.
     """
-    if principal.kind is not PrincipalKind.USER or principal.user_id is None:
-        raise PERSON_WANTED(what="make API tokens")
+    user_id = principal.require_person("make API tokens")
     expires_at = wanted.expiry(now)
     if expires_at is not None and expires_at <= now:
         raise EXPIRY_PASSED(expires_at=expires_at)
     secret = new_secret(API_TOKEN_PREFIX)
     token = ApiToken(
-        user_id=principal.user_id,
+        user_id=user_id,
         name=wanted.name,
         secret_sha256=digest(secret),
         scopes=wanted.scopes,
@@ -52,7 +50,7 @@ def create_token(session: Session, principal: Principal, wanted: TokenInput, now
     )
     session.add(token)
     session.flush()
-    owner = session.get_one(User, principal.user_id)
+    owner = session.get_one(User, user_id)
     action = Action("token_created", "token", token.id, None, after=_shown(token, owner))
     audit.record(session, principal, action)
     return TokenCreated.of_row(token, user_name=owner.name, token=secret)
@@ -60,8 +58,7 @@ def create_token(session: Session, principal: Principal, wanted: TokenInput, now
 
 def revoke_token(session: Session, principal: Principal, token_id: int, now: datetime) -> None:
     """Revoke a token of the caller, or as administrator of another; raise PERSON_WANTED or TOKEN_NOT_FOUND."""
-    if principal.kind is not PrincipalKind.USER:
-        raise PERSON_WANTED(what="revoke API tokens")
+    principal.require_person("revoke API tokens")
     token = session.get(ApiToken, token_id)
     is_theirs = token is not None and (token.user_id == principal.user_id or principal.may(Role.ADMIN, None))
     if token is None or not is_theirs or token.revoked_at is not None:
