@@ -89,19 +89,19 @@ class SiteMetrics(Collector):
 
 def site_metrics(session: Session, now: datetime) -> Iterator[Metric]:
     """What concerns the whole service, by cluster where that makes sense."""
-    clusters = repository.own_clusters(session)
+    clusters = session.scalars(repository.CLUSTERS).all()
     yield from _runs(session, clusters, now)
     yield from _nodes(session, clusters, now)
     yield from _orders(session, now)
     yield from _work(session, now)
-    held = [((row.kind, row.mode), row.number) for row in repository.leases(session)]
+    held = [((row.kind, row.mode), row.number) for row in session.execute(repository.LEASES)]
     yield _gauge("iotide_leases", "Leases that are held.", held, ["kind", "mode"])
     drained: dict[tuple[str, ...], float] = {(kind,): 0.0 for kind in ("all", "cluster", "node", "target")}
-    drained |= {(row.kind,): row.number for row in repository.drains(session, now)}
+    drained |= {(row.kind,): row.number for row in session.execute(repository.DRAINS, {"now": now})}
     yield _gauge("iotide_drains", "Things on which nothing new starts.", drained.items(), ["kind"])
     scheduler = [((), float(is_scheduled(session)))]
     yield _gauge("iotide_scheduler_up", "Whether a scheduler is elected.", scheduler)
-    size = [((), float(repository.database_bytes(session)))]
+    size = [((), float(session.scalars(repository.SIZE).one()))]
     yield _gauge("iotide_database_size_bytes", "What the database takes on its disk.", size)
     schema = schema_state(session)
     told = InfoMetricFamily("iotide_schema", "Revision of the schema, and that which this release was written for.")
@@ -111,7 +111,7 @@ def site_metrics(session: Session, now: datetime) -> Iterator[Metric]:
 
 def node_metrics(session: Session, now: datetime) -> Iterator[Metric]:
     """One series a node, for who asks for it."""
-    rows = repository.each_node(session)
+    rows = session.execute(repository.EACH_NODE).all()
     labels = ["cluster", "node"]
     ages = [((row.cluster, row.node), _age(row.seen_at, now)) for row in rows if row.seen_at is not None]
     yield _gauge("iotide_node_heartbeat_age_seconds", "Time since the node was last heard of.", ages, labels)
@@ -122,14 +122,14 @@ def node_metrics(session: Session, now: datetime) -> Iterator[Metric]:
 def _runs(session: Session, clusters: Iterable[str], now: datetime) -> Iterator[Metric]:
     counts: dict[tuple[str, ...], float] = {(name, state): 0.0 for name in clusters for state in ("waiting", "active")}
     oldest: dict[tuple[str, ...], float] = {(name,): 0.0 for name in clusters}
-    for row in repository.open_runs(session):
+    for row in session.execute(repository.RUNS):
         counts[row.cluster, row.state] = row.number
         if row.state == "waiting":
             oldest[row.cluster,] = _age(row.first_at, now)
     yield _gauge("iotide_runs", "Runs that wait or are active.", counts.items(), ["cluster", "state"])
     yield _gauge("iotide_queue_oldest_age_seconds", "Age of the oldest run that waits.", oldest.items(), ["cluster"])
     overdue: dict[tuple[str, ...], float] = {(name,): 0.0 for name in clusters}
-    overdue |= {(row.cluster,): row.number for row in repository.overdue_runs(session)}
+    overdue |= {(row.cluster,): row.number for row in session.execute(repository.OVERDUE)}
     words = "Active runs whose time limit passed without a word of their end."
     yield _gauge("iotide_runs_overdue", words, overdue.items(), ["cluster"])
 
@@ -160,7 +160,7 @@ def _nodes(session: Session, clusters: Iterable[str], now: datetime) -> Iterator
 
 
 def _orders(session: Session, now: datetime) -> Iterator[Metric]:
-    rows = repository.open_orders(session)
+    rows = session.execute(repository.ORDERS).all()
     states = ("offered", "claimed", "preflight", "ready", "running", "uploading")
     counts: dict[tuple[str, ...], float] = {(state,): 0.0 for state in states}
     counts |= {(row.state,): row.number for row in rows}
@@ -172,7 +172,7 @@ def _orders(session: Session, now: datetime) -> Iterator[Metric]:
 
 
 def _work(session: Session, now: datetime) -> Iterator[Metric]:
-    rows = repository.open_work(session)
+    rows = session.execute(repository.WORK).all()
     wanted = [((row.kind,), row.number) for row in rows]
     yield _gauge("iotide_work_wanted", "Pieces of server work that are wanted and not done.", wanted, ["kind"])
     failing = [((row.kind,), row.failing) for row in rows]

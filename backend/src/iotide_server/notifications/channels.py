@@ -13,7 +13,7 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import repository as cluster_repository
 from iotide_server.clusters import service as clusters
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, savepoint
 from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.kit.vault import Vault
 from iotide_server.kit.zones import zone_named
@@ -73,8 +73,8 @@ def create(session: Session, principal: Principal, given: ChannelInput, terms: T
     made = models.Channel(cluster_id=given.cluster_id, owner_id=principal.user_id, created_at=terms.now)
     _write(made, given, None, terms)
     made.digest, made.digest_due_at = None, None  # planned once the channel has an id
-    if not repository.insert_channel(session, made):
-        raise CHANNEL_NAME_TAKEN(name=given.name)
+    with savepoint(session, CHANNEL_NAME_TAKEN(name=given.name)):
+        session.add(made)
     _plan(session, made, given, terms.now)
     _note(session, principal, made, "channel_created", after=_summary(made))
     return made.id
@@ -88,8 +88,8 @@ def change(session: Session, principal: Principal, channel_id: int, given: Chann
     changed = own_channel(session, principal, channel_id, Role.ADMIN)
     before = _summary(changed)
     _write(changed, given, changed, terms)
-    if not repository.insert_channel(session, changed):
-        raise CHANNEL_NAME_TAKEN(name=given.name)
+    with savepoint(session, CHANNEL_NAME_TAKEN(name=given.name)):
+        session.flush()
     _plan(session, changed, given, terms.now)
     _note(session, principal, changed, "channel_changed", before=before, after=_summary(changed))
 

@@ -58,16 +58,6 @@ def channels_page(
     return newest_first(session, statement, Channel.id, paging)
 
 
-def insert_channel(session: Session, channel: Channel) -> bool:
-    """Whether it could be added; not where the name is taken."""
-    try:
-        with session.begin_nested():
-            session.add(channel)
-    except IntegrityError:
-        return False
-    return True
-
-
 def rules_that_use(session: Session, channel_id: int) -> list[str]:
     """The names of the alert rules that send to the channel."""
     return list(session.scalars(_RULES, {"channel_id": channel_id}))

@@ -21,7 +21,7 @@ OVERSIGHT: Final = "oversight"
 
 def refresh_mounts(session: Session, node_id: int, mounts: Sequence[MountFacts], now: datetime) -> None:
     """Compare what a node has mounted now with what its targets were made on; never adopt a difference."""
-    for guarded, mount in repository.living_mounts_on(session, node_id):
+    for guarded, mount in repository.living_mounts(session, TargetMount.node_id == node_id):
         found = mount_of(mount.path, mounts)
         problem = guard_problem(mount.frozen, found) or _stranger_problem(session, guarded, mount)
         if problem != mount.problem:

@@ -69,7 +69,7 @@ def places_of(session: Session, target_ids: Collection[int], most: int | None = 
     """Return where these targets are, `most` places of them, with what is known of each place now."""
     return [
         NodeTarget(target, node, mount.path, mount_of(mount.path, map(MountFacts.model_validate, node.mounts)))
-        for target, mount, node in repository.announced_mounts(session, target_ids, most)
+        for target, node, mount in repository.announced_mounts(session, target_ids, most)
     ]
 
 
@@ -104,7 +104,8 @@ def suggested_backing(session: Session, found: Target, mounts: Sequence[TargetMo
         if separator
     ]
     known = {link.backing_id for link in repository.backings(session, [found.id])} | {found.id}
-    living = [target for target, _ in repository.living_places(session, found.cluster_id) if target.id not in known]
+    mounted = repository.living_mounts(session, Target.cluster_id == found.cluster_id)
+    living = [target for target, _ in mounted if target.id not in known]
     serving = {
         place.target.id
         for place in places_of(session, {target.id for target in living} if exports else ())

@@ -8,6 +8,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
+from iotide_server.kit.db import any_of
 from iotide_server.targets import repository
 from iotide_server.targets.backing import all_below
 from iotide_server.targets.models import Target, TargetMount
@@ -52,10 +53,10 @@ def mount_changes(session: Session, places: AbstractSet[tuple[int, int]]) -> lis
     target_ids = {target_id for _, target_id in places}
     asked = [
         (target, node, mount)
-        for target, node, mount in repository.mounts_with_nodes(session, target_ids)
+        for target, node, mount in repository.mounts_with_nodes(session, Target.id == any_of(target_ids))
         if (node.id, target.id) in places
     ]
-    below = repository.mounts_with_nodes(session, all_below(session, target_ids))
+    below = repository.mounts_with_nodes(session, Target.id == any_of(all_below(session, target_ids)))
     return [
         MountChange(
             target,
@@ -80,5 +81,7 @@ def lost_places(session: Session, cluster_id: int) -> Mapping[tuple[int, int], L
     """By target and node, the mounts of a cluster that are lost."""
     return {
         (target.id, node.id): LostPlace(mount.seen_at, f"{mount.path} ({target.name}) is not mounted on {node.name}")
-        for target, node, mount in repository.mounts_with_problems(session, cluster_id)
+        for target, node, mount in repository.mounts_with_nodes(
+            session, TargetMount.problem.is_not(None), Target.cluster_id == cluster_id
+        )
     }

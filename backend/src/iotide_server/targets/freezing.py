@@ -56,7 +56,7 @@ def refuse_twice(session: Session, guarded: Target, mounts: Sequence[TargetMount
     """
     if guarded.scope != "shared":
         return
-    places = repository.living_places(session, guarded.cluster_id)
+    places = repository.living_mounts(session, Target.cluster_id == guarded.cluster_id)
     for other, mount in ((other, mount) for other, mount in places if other is not guarded):
         for own in mounts:
             is_same = own.frozen.names & mount.frozen.names

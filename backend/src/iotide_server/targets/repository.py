@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Annotated, Final
 
 from pydantic import Field
-from sqlalchemy import select, text
+from sqlalchemy import ColumnElement, select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Drain, Node
@@ -46,6 +46,12 @@ class TargetView:
     stuck: Sequence[StuckWriterOutput]  # loads for which nothing else loads it
 
 
+_ON_TARGETS: Final = select(Target, TargetMount).join(TargetMount, TargetMount.target_id == Target.id)
+_ON_NODES: Final = (
+    select(Target, Node, TargetMount)
+    .join(TargetMount, TargetMount.target_id == Target.id)
+    .join(Node, Node.id == TargetMount.node_id)
+)
 _STUCK: Final = text(
     """
     SELECT cell_target.target_id, node_order.node_id, node.name AS node_name, node_order.run_id,
@@ -88,65 +94,24 @@ def mounts_of(session: Session, target_ids: Collection[int]) -> Mapping[int, lis
     return by_target
 
 
-def mounts_with_nodes(session: Session, target_ids: Collection[int]) -> list[tuple[Target, Node, TargetMount]]:
-    """The mounts of these targets, by target and node name, without what is retired."""
-    statement = (
-        select(Target, Node, TargetMount)
-        .join(TargetMount, TargetMount.target_id == Target.id)
-        .join(Node, Node.id == TargetMount.node_id)
-        .where(Target.id == any_of(target_ids), Target.retired_at.is_(None), Node.retired_at.is_(None))
-        .order_by(Target.name, Node.name)
-    )
-    return [(target, node, mount) for target, node, mount in session.execute(statement)]
-
-
-def living_mounts_on(session: Session, node_id: int) -> list[tuple[Target, TargetMount]]:
-    """The mounts of living targets on a node."""
-    statement = (
-        select(Target, TargetMount)
-        .join(TargetMount, TargetMount.target_id == Target.id)
-        .where(TargetMount.node_id == node_id, Target.retired_at.is_(None))
-        .order_by(Target.id)
-    )
-    return [(target, mount) for target, mount in session.execute(statement)]
-
-
-def mounts_with_problems(session: Session, cluster_id: int) -> list[tuple[Target, Node, TargetMount]]:
-    """Return the mounts of the cluster that are not what their targets were made on, without what is retired."""
-    statement = (
-        select(Target, Node, TargetMount)
-        .join(TargetMount, TargetMount.target_id == Target.id)
-        .join(Node, Node.id == TargetMount.node_id)
-        .where(TargetMount.problem.is_not(None), Target.cluster_id == cluster_id)
-        .where(Target.retired_at.is_(None), Node.retired_at.is_(None))
-    )
-    return [(target, node, mount) for target, node, mount in session.execute(statement)]
-
-
-def living_places(session: Session, cluster_id: int) -> list[tuple[Target, TargetMount]]:
-    """Every mount of every living target of a cluster, the oldest target first."""
-    statement = (
-        select(Target, TargetMount)
-        .join(TargetMount, TargetMount.target_id == Target.id)
-        .where(Target.cluster_id == cluster_id, Target.retired_at.is_(None))
-        .order_by(Target.id, TargetMount.node_id)
-    )
-    return [(target, mount) for target, mount in session.execute(statement)]
+def mounts_with_nodes(session: Session, *which: ColumnElement[bool]) -> list[tuple[Target, Node, TargetMount]]:
+    """Return these mounts by target and node name, without what is retired."""
+    living = _ON_NODES.where(Target.retired_at.is_(None), Node.retired_at.is_(None), *which)
+    return [(target, node, mount) for target, node, mount in session.execute(living.order_by(Target.name, Node.name))]
 
 
 def announced_mounts(
     session: Session, target_ids: Collection[int], most: int | None = None
-) -> list[tuple[Target, TargetMount, Node]]:
+) -> list[tuple[Target, Node, TargetMount]]:
     """Return the mounts of these targets, `most` of them, with their nodes, whose last word is in `Node.mounts`."""
-    statement = (
-        select(Target, TargetMount, Node)
-        .join(TargetMount, TargetMount.target_id == Target.id)
-        .join(Node, Node.id == TargetMount.node_id)
-        .where(Target.id == any_of(target_ids))
-        .order_by(Target.id, Node.name)
-        .limit(most)
-    )
-    return [(target, mount, node) for target, mount, node in session.execute(statement)]
+    statement = _ON_NODES.where(Target.id == any_of(target_ids)).order_by(Target.id, Node.name).limit(most)
+    return [(target, node, mount) for target, node, mount in session.execute(statement)]
+
+
+def living_mounts(session: Session, *which: ColumnElement[bool]) -> list[tuple[Target, TargetMount]]:
+    """Return these mounts of living targets, the oldest target first."""
+    statement = _ON_TARGETS.where(Target.retired_at.is_(None), *which).order_by(Target.id, TargetMount.node_id)
+    return [(target, mount) for target, mount in session.execute(statement)]
 
 
 def backings(session: Session, target_ids: Collection[int] | None = None) -> list[TargetBacking]:
@@ -160,7 +125,7 @@ def backings(session: Session, target_ids: Collection[int] | None = None) -> lis
 def named(session: Session, target_ids: Collection[int]) -> dict[int, str]:
     """The names of targets, retired ones too."""
     statement = select(Target.id, Target.name).where(Target.id == any_of(target_ids))
-    return {target_id: name for target_id, name in session.execute(statement)}  # noqa: C416 - rows are no tuples to mypy
+    return dict(session.execute(statement).all())
 
 
 def lock_living_targets(session: Session, cluster_id: int) -> dict[int, Target]:
@@ -178,11 +143,7 @@ def mounts_for_order(
     session: Session, node_id: int, target_ids: Collection[int]
 ) -> dict[int, tuple[Target, TargetMount]]:
     """By target, what a node must find."""
-    statement = (
-        select(Target, TargetMount)
-        .join(TargetMount, TargetMount.target_id == Target.id)
-        .where(TargetMount.node_id == node_id, Target.id == any_of(target_ids))
-    )
+    statement = _ON_TARGETS.where(TargetMount.node_id == node_id, Target.id == any_of(target_ids))
     return {target.id: (target, mount) for target, mount in session.execute(statement)}
 
 

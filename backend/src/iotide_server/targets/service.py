@@ -92,7 +92,7 @@ def candidates(
     Raise CLUSTER_NOT_FOUND.
     """
     clusters.cluster(session, principal, cluster_id)
-    places = repository.living_places(session, cluster_id)
+    places = repository.living_mounts(session, Target.cluster_id == cluster_id)
     taken = {(mount.node_id, mount.path): found.id for found, mount in places}
     announced = {
         node.id: (node.name, [MountFacts.model_validate(mount) for mount in node.mounts])

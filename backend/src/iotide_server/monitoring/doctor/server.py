@@ -49,12 +49,12 @@ class ServiceFacts:
 
 def read_service(session: Session, vault: Vault | None, now: datetime) -> ServiceFacts:
     """Ask for it; `now` is the server's time."""
-    due = [row.due_since for row in repository.open_work(session)]
+    due = [row.due_since for row in session.execute(repository.WORK)]
     return ServiceFacts(
         is_scheduled=is_scheduled(session),
         work_late=max((now - since for since in due), default=None),
         failures=[f"{row.kind} {row.key}: {row.failure}" for row in session.execute(_FAILURES)],
-        overdue_runs=sum(row.number for row in repository.overdue_runs(session)),
+        overdue_runs=sum(row.number for row in session.execute(repository.OVERDUE)),
         sealed=[(row.name, _opens(vault, row.sealed)) for row in session.execute(_SEALED)],
         administrators=session.scalars(_ADMINISTRATORS).one(),
         endless_tokens=session.scalars(_ENDLESS_TOKENS).one(),
