@@ -20,7 +20,7 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.sessions import service as sessions
-from iotide_server.backup.clients import Clients, choose_clients
+from iotide_server.backup.clients import choose_clients
 from iotide_server.backup.errors import BACKUP_PLACE
 from iotide_server.backup.manifest import (
     DATABASE,
@@ -28,12 +28,11 @@ from iotide_server.backup.manifest import (
     MANIFEST,
     SETTINGS,
     TLS_FILES,
-    FileFact,
     Manifest,
     fact_of,
     vault_fingerprints,
 )
-from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.db import Database, brief_engine
 from iotide_server.kit.migrations import SCHEMA_BEHIND, head_revision
 from iotide_server.kit.schema import RevisionState, schema_state
 from iotide_server.monitoring.repository import BACKUP_TAKEN
@@ -94,46 +93,28 @@ def _write(source: BackupSource, draft: Path, now: datetime) -> Manifest:
         postgres_major = connection.info.server_version // 10_000
         clients = choose_clients(at_least=postgres_major)
         snapshot = str(_value(connection, "SELECT pg_export_snapshot()"))
-        facts = _Facts(
-            revision=str(_value(connection, "SELECT version_num FROM alembic_version")),
+        bare = Manifest(
+            format=FORMAT,
+            made_at=now,
+            iotide_version=source.version,
+            schema_revision=str(_value(connection, "SELECT version_num FROM alembic_version")),
+            postgres_major=postgres_major,
+            client_major=clients.major,
             row_counts=row_counts(connection),
+            vault_fingerprints=vault_fingerprints(source.vault_keys),
             has_sealed_secrets=bool(_value(connection, "SELECT EXISTS (SELECT FROM channel WHERE sealed IS NOT NULL)")),
+            files={},
         )
         clients.dump(source.database_url, snapshot, draft / DATABASE)
     (draft / SETTINGS).write_text(json.dumps(dict(source.settings), indent=1, sort_keys=True) + "\n")
     _copy_tls(source.tls, draft)
     files = {str(file.relative_to(draft)): fact_of(file) for file in sorted(draft.rglob("*")) if file.is_file()}
-    manifest = _manifest(source, facts, files, (postgres_major, clients), now)
+    manifest = bare.model_copy(update={"files": files})
     (draft / MANIFEST).write_text(manifest.model_dump_json(indent=1) + "\n")
     for file in draft.rglob("*"):
         if file.is_file():
             file.chmod(0o600)
     return manifest
-
-
-@dataclass(frozen=True, slots=True)
-class _Facts:
-    revision: str
-    row_counts: Mapping[str, int]
-    has_sealed_secrets: bool
-
-
-def _manifest(
-    source: BackupSource, facts: _Facts, files: Mapping[str, FileFact], postgres: tuple[int, Clients], now: datetime
-) -> Manifest:
-    postgres_major, clients = postgres
-    return Manifest(
-        format=FORMAT,
-        made_at=now,
-        iotide_version=source.version,
-        schema_revision=facts.revision,
-        postgres_major=postgres_major,
-        client_major=clients.major,
-        row_counts=dict(facts.row_counts),
-        vault_fingerprints=vault_fingerprints(source.vault_keys),
-        has_sealed_secrets=facts.has_sealed_secrets,
-        files=dict(files),
-    )
 
 
 def row_counts(connection: psycopg.Connection) -> dict[str, int]:
@@ -210,12 +191,8 @@ _IS_STANDBY: Final = text("SELECT pg_is_in_recovery()")
 
 def note_backup(database_url: str, place: Path, manifest: Manifest, now: datetime) -> None:
     """Write a backup down that lies whole at `place`."""
-    engine = open_engine(database_url, pool_size=1)
-    try:
-        with Database(engine).transaction() as session:
-            _note(session, place, manifest, now)
-    finally:
-        engine.dispose()
+    with brief_engine(database_url) as engine, Database(engine).transaction() as session:
+        _note(session, place, manifest, now)
 
 
 def _note(session: Session, place: Path, manifest: Manifest, now: datetime) -> None:

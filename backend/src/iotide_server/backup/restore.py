@@ -28,7 +28,7 @@ from iotide_server.backup.errors import (
 )
 from iotide_server.backup.inflight import Settled, settle
 from iotide_server.backup.manifest import DATABASE, Manifest, vault_fingerprints
-from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.db import Database, brief_engine
 from iotide_server.kit.migrations import knows_revision, migrate, refuse_too_old
 
 _ASIDE: Final = "iotide_set_aside"
@@ -67,12 +67,9 @@ def restore(manifest: Manifest, directory: Path, database_url: str, wanted: Rest
         clients = choose_clients(at_least=max(server_major, manifest.client_major))
         clients.load(database_url, directory / DATABASE)
         _require_counts(database_url, manifest)
-        engine = open_engine(database_url, pool_size=1)
-        try:
+        with brief_engine(database_url) as engine:
             migrate(engine)
             settled = _settle(engine, manifest, wanted, now)
-        finally:
-            engine.dispose()
         with psycopg.connect(database_url, autocommit=True) as connection:
             connection.execute("ANALYZE")
     return Restored(manifest, settled)

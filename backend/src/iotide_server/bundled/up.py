@@ -25,7 +25,7 @@ from iotide_server.bundled.state import StateDirectory, hold, prepare_state_dire
 from iotide_server.bundled.supervise import Part, StoppedError, Supervisor
 from iotide_server.bundled.tls import Certificates, prepare_certificates
 from iotide_server.kit.clock import system_clock
-from iotide_server.kit.db import open_engine
+from iotide_server.kit.db import brief_engine
 from iotide_server.kit.logs import LogFormat
 from iotide_server.kit.migrations import migrate
 
@@ -235,9 +235,8 @@ class _Services:
 
 
 def _migrate(database_url: str) -> None:
-    engine = open_engine(database_url, pool_size=1)
-    migrate(engine)
-    engine.dispose()
+    with brief_engine(database_url) as engine:
+        migrate(engine)
 
 
 def _command(*arguments: str) -> tuple[str, ...]:

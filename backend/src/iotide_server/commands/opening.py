@@ -14,7 +14,7 @@ from sqlalchemy.orm import Session
 from iotide_server.bundled import StartError
 from iotide_server.bundled.state import default_state_directory
 from iotide_server.bundled.up import read_environment
-from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.db import Database, brief_engine
 from iotide_server.kit.migrations import require_schema
 from iotide_server.settings import Settings
 
@@ -56,21 +56,16 @@ def settings_of(state: Path | None) -> Settings:
 
 def require_served_schema(settings: Settings) -> None:
     """Raise SCHEMA_BEHIND or SCHEMA_TOO_NEW; a database that is away now is waited for later."""
-    engine = open_engine(settings.database_url.get_secret_value(), pool_size=1)
-    with contextlib.suppress(OperationalError):
+    with brief_engine(settings.database_url.get_secret_value()) as engine, contextlib.suppress(OperationalError):
         require_schema(engine)
-    engine.dispose()
 
 
 @contextlib.contextmanager
 def open_database(settings: Settings, *, pool_size: int = 1) -> Iterator[Database]:
     """Open the database for the time of the block; raise SCHEMA_BEHIND or SCHEMA_TOO_NEW."""
-    engine = open_engine(settings.database_url.get_secret_value(), pool_size=pool_size)
-    try:
+    with brief_engine(settings.database_url.get_secret_value(), pool_size=pool_size) as engine:
         require_schema(engine)
         yield Database(engine)
-    finally:
-        engine.dispose()
 
 
 @contextlib.contextmanager

@@ -13,7 +13,7 @@ from iotide_server.bundled.up import UpOptions, run_services
 from iotide_server.commands.opening import StateOption, require_served_schema, settings_of_environment
 from iotide_server.commands.serving import MOST_PROCESSES, Listen, serve, usual_processes
 from iotide_server.kit.clock import system_clock
-from iotide_server.kit.db import Database, await_server, open_engine
+from iotide_server.kit.db import Database, await_server, brief_engine
 from iotide_server.kit.loading import uncollected
 from iotide_server.kit.logs import LogFormat, configure_logs
 from iotide_server.kit.migrations import migrate as migrate_database
@@ -74,9 +74,8 @@ def migrate(
     configure_logs("migrate", settings.log_format)
     if wait:
         await_server(settings.database_url.get_secret_value())
-    engine = open_engine(settings.database_url.get_secret_value())
-    migrate_database(engine)
-    engine.dispose()
+    with brief_engine(settings.database_url.get_secret_value()) as engine:
+        migrate_database(engine)
 
 
 def api(
@@ -136,10 +135,8 @@ def openapi() -> None:
 
 
 def _welcome(database_url: str, public_url: str) -> None:
-    engine = open_engine(database_url, pool_size=1)
-    with Database(engine).transaction() as session:
+    with brief_engine(database_url) as engine, Database(engine).transaction() as session:
         link = sessions.first_admin_link(session, public_url, system_clock())
-    engine.dispose()
     if link is not None:
         _say(f"sign in once, within a day: {link}")
 

@@ -138,6 +138,16 @@ def open_engine(database_url: str, *, pool_size: int = CONNECTIONS, statement_se
     return engine
 
 
+@contextmanager
+def brief_engine(database_url: str, *, pool_size: int = 1) -> Iterator[Engine]:
+    """Open an engine for the time of the block."""
+    engine = open_engine(database_url, pool_size=pool_size)
+    try:
+        yield engine
+    finally:
+        engine.dispose()
+
+
 def read_json(stored: bytes) -> Any:  # noqa: ANN401 - JSON
     """Return stored JSON; a lone surrogate, which PostgreSQL takes into a column of type `json`, becomes `?`.
 

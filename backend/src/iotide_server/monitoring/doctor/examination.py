@@ -12,7 +12,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from iotide_server.bundled.acl import NodeAccess
 from iotide_server.clusters.agents.credentials import acl_rows
 from iotide_server.kit.clock import Clock
-from iotide_server.kit.db import Database, limit_statements, open_engine, storage_failure
+from iotide_server.kit.db import Database, brief_engine, limit_statements, storage_failure
 from iotide_server.kit.schema import RevisionState
 from iotide_server.kit.vault import Vault
 from iotide_server.monitoring import repository
@@ -58,28 +58,26 @@ def examine(installation: Installation, clock: Clock) -> list[Finding]:
 
 def _look_at_database(installation: Installation, clock: Clock) -> tuple[list[Finding], list[NodeAccess]]:
     """What PostgreSQL is and knows; where its schema is not ours, nothing is asked of our tables."""
-    engine = open_engine(installation.database_url, pool_size=1)
     findings: list[Finding] = []
     accesses: list[NodeAccess] = []
     try:
-        with Database(engine).transaction() as session:
-            repository.bound(session, _STATEMENT_SECONDS)
-            facts = database.read_database(session, clock())
-            findings += database.judge_database(facts)
-            if facts.schema.standing is RevisionState.CURRENT:
-                findings += service.judge_service(service.read_service(session, installation.vault, clock()))
-                findings += nodes.judge_nodes(nodes.read_nodes(session, clock()), installation.version)
-                findings.append(choices.judge_backup(repository.newest_backup(session), clock()))
-                accesses = acl_rows(session)
-        with Database(engine).transaction() as session:  # the one that may write
-            limit_statements(session, _STATEMENT_SECONDS)
-            database.try_storage(session)
+        with brief_engine(installation.database_url) as engine:
+            with Database(engine).transaction() as session:
+                repository.bound(session, _STATEMENT_SECONDS)
+                facts = database.read_database(session, clock())
+                findings += database.judge_database(facts)
+                if facts.schema.standing is RevisionState.CURRENT:
+                    findings += service.judge_service(service.read_service(session, installation.vault, clock()))
+                    findings += nodes.judge_nodes(nodes.read_nodes(session, clock()), installation.version)
+                    findings.append(choices.judge_backup(repository.newest_backup(session), clock()))
+                    accesses = acl_rows(session)
+            with Database(engine).transaction() as session:  # the one that may write
+                limit_statements(session, _STATEMENT_SECONDS)
+                database.try_storage(session)
     except SQLAlchemyError as error:
         failure = storage_failure(error)
         words = str(getattr(error, "orig", error)).splitlines()[0]
         findings.append(database.unreachable(words) if failure is None else database.storage_failed(failure))
-    finally:
-        engine.dispose()
     return findings, accesses
 
 
