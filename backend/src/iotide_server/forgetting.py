@@ -65,8 +65,7 @@ def forget_work(session: Session, cluster_ids: list[int]) -> int:
 def forget_clusters(session: Session, principal: Principal, clusters: Sequence[Cluster], kind: str) -> int:
     """Remove clusters with all that belongs to them and count the rows; the audit, by `kind`, alone knows of them."""
     for cluster in clusters:
-        gone = Action(kind, "cluster", cluster.id, None, before={"name": cluster.name})
-        audit.record(session, principal, gone)
+        audit.record(session, principal, Action(kind, "cluster", cluster.id, None, before={"name": cluster.name}))
     session.flush()
     count = _forget(session, [cluster.id for cluster in clusters], [cluster.created_at for cluster in clusters])
     for cluster in clusters:

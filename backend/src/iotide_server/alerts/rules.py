@@ -112,7 +112,7 @@ def _flush(session: Session, row: models.AlertRule) -> None:
 
 
 def _record(session: Session, principal: Principal, name: str, row: models.AlertRule, **changes: Json) -> None:
-    audit.record(session, principal, Action(name, "alert_rule", row.id, row.cluster_id, **changes))
+    audit.record(session, principal, Action.on(name, row, **changes))
 
 
 def _summary(session: Session, row: models.AlertRule) -> Json:

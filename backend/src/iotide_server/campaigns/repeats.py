@@ -132,8 +132,7 @@ def _add_runs(
     runs.log_added(session, run_ids, principal.actor, now)
     lines.join_lines(session, lines.in_open_stages(session, run_ids))
     after = {"repeats": addition.repeats, "cells": len(addition.cell_ids), "runs": len(run_ids)}
-    action = Action("campaign_repeats_added", "campaign", campaign.id, campaign.cluster_id, after=after)
-    audit.record(session, principal, action)
+    audit.record(session, principal, Action.on("campaign_repeats_added", campaign, after=after))
     _tell(session, campaign, run_ids)
 
 

@@ -88,9 +88,7 @@ def submit(
     if resolved.run_count >= _MANY_RUNS:
         refresh_statistics(session, "line_place")
     after = {"name": plan.name, "runs": resolved.run_count}
-    audit.record(
-        session, principal, Action("campaign_submitted", "campaign", campaign.id, campaign.cluster_id, after=after)
-    )
+    audit.record(session, principal, Action.on("campaign_submitted", campaign, after=after))
     live.publish(session, "campaign", campaign.id, campaign.cluster_id)
     wake_scheduler(session, "campaign")
     take_room(session, added)

@@ -69,7 +69,7 @@ def remove_blackout(session: Session, principal: Principal, blackout_id: int) ->
 
 def _announce(session: Session, principal: Principal, blackout: Blackout, name: str, **changes: Json) -> None:
     """Record `before` or `after` in the audit, tell browsers and have the scheduler look."""
-    audit.record(session, principal, Action(name, "blackout", blackout.id, blackout.cluster_id, **changes))
+    audit.record(session, principal, Action.on(name, blackout, **changes))
     live.publish(session, "cluster", blackout.cluster_id, blackout.cluster_id)
     wake_scheduler(session, "blackout")
 

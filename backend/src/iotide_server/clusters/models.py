@@ -5,7 +5,7 @@ from typing import Any
 
 from sqlalchemy import CheckConstraint, ForeignKey, Index, func, text
 from sqlalchemy.dialects.postgresql import ARRAY, JSONB
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, mapped_column, synonym
 from sqlalchemy.types import Text
 
 from iotide_server.kit.db import Base, Identified, Json
@@ -28,6 +28,7 @@ class Cluster(Identified, Leasable, Base):
 
     __tablename__ = "cluster"
 
+    cluster_id: Mapped[int] = synonym("id")  # as its nodes have it
     name: Mapped[str] = mapped_column(unique=True)
     description: Mapped[str] = mapped_column(server_default="")
     # who starts its runs: `direct` its nodes' agents, else a job of that batch system

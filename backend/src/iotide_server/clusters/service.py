@@ -105,7 +105,7 @@ def create_cluster(
     with savepoint(session, CLUSTER_NAME_TAKEN(name=name)):
         session.add(created)
     after = {"name": name, "description": description, "launcher": launcher.value}
-    live.record(session, principal, Action("cluster_created", "cluster", created.id, created.id, after=after))
+    live.record(session, principal, Action.on("cluster_created", created, after=after))
     return created
 
 
@@ -126,8 +126,7 @@ def change_cluster(session: Session, principal: Principal, cluster_id: int, chan
             raise CLUSTER_BUSY(name=changed.name, launcher=changes["launcher"], run_count=active)
     with savepoint(session, CLUSTER_NAME_TAKEN(name=changes.get("name", changed.name))):
         before = set_fields(changed, changes)
-    action = Action("cluster_changed", "cluster", changed.id, changed.id, before=before, after=changes)
-    live.record(session, principal, action)
+    live.record(session, principal, Action.on("cluster_changed", changed, before=before, after=changes))
     wake_scheduler(session, "cluster")
     return changed
 
@@ -210,8 +209,7 @@ def change_node(session: Session, principal: Principal, node_id: int, changes: J
     except IntegrityError as error:
         session.refresh(changed)
         raise SLOTS_IN_USE(slots=changes["slots"], used=changed.shared_leases) from error
-    action = Action("node_changed", "node", changed.id, changed.cluster_id, before=before, after=changes)
-    live.record(session, principal, action)
+    live.record(session, principal, Action.on("node_changed", changed, before=before, after=changes))
     wake_scheduler(session, "node")
     return _shown(session, [changed], now)[0]
 
@@ -224,8 +222,7 @@ def retire_node(session: Session, principal: Principal, node_id: int, now: datet
         raise NODE_BUSY(name=retired.name, run_count=run_count)
     retired.retired_at = now
     drain_repository.forget(session, DrainKind.NODE, node_id)
-    action = Action("node_retired", "node", retired.id, retired.cluster_id, before={"name": retired.name})
-    live.record(session, principal, action)
+    live.record(session, principal, Action.on("node_retired", retired, before={"name": retired.name}))
     void(session, retired, access)
 
 

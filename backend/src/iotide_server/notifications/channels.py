@@ -168,7 +168,7 @@ def _plan(session: Session, row: models.Channel, given: ChannelChange, now: date
 def _note(session: Session, principal: Principal, row: models.Channel, name: str, **changes: Json) -> None:
     """Record the change in the audit and tell browsers."""
     session.flush()
-    live.record(session, principal, Action(name, "channel", row.id, row.cluster_id, **changes))
+    live.record(session, principal, Action.on(name, row, **changes))
 
 
 def _summary(row: models.Channel) -> Json:

@@ -81,8 +81,7 @@ class Office:
         session.add(delivery)
         session.flush()
         after = {"name": channel.name, "delivery": delivery.id}
-        action = Action("channel_tested", "channel", channel.id, channel.cluster_id, after=after)
-        audit.record(session, principal, action)
+        audit.record(session, principal, Action.on("channel_tested", channel, after=after))
         return delivery.id, self._attempt(delivery, channel, now)
 
     def end(self, session: Session, delivery_id: int, outcome: AttemptOutcome) -> datetime | None:

@@ -77,7 +77,7 @@ def set_rule(session: Session, principal: Principal, wanted: RetentionRule, now:
     """
     principal.require(Role.ADMIN, None)
     checked(wanted)
-    before = rule(session)
+    before = _shown(rule(session))
     row = session.get(Retention, _KEY) or Retention(id=_KEY)
     row.raw_output_days, row.curve_days = wanted.raw_output_days, wanted.curve_days
     session.add(row)

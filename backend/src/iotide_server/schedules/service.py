@@ -260,7 +260,7 @@ def _free_name(session: Session, cluster_id: int, name: str) -> str:
 def _announce(session: Session, principal: Principal, row: models.Schedule, name: str, **changes: Json) -> None:
     """Record the change in the audit, tell browsers and have the scheduler look."""
     session.flush()
-    live.record(session, principal, Action(name, "schedule", row.id, row.cluster_id, **changes))
+    live.record(session, principal, Action.on(name, row, **changes))
     wake_scheduler(session, "schedule")
 
 

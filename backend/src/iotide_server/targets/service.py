@@ -138,7 +138,7 @@ def create_target(session: Session, principal: Principal, wanted: TargetInput, n
     refuse_twice(session, created, mounts)
     session.add_all(mounts)
     after: Json = {"name": wanted.name, "path": path, "scope": wanted.scope, "nodes": [node.name for node, _ in places]}
-    live.record(session, principal, Action("target_created", "target", created.id, created.cluster_id, after=after))
+    live.record(session, principal, Action.on("target_created", created, after=after))
     return _views(session, [created])[0]
 
 
@@ -149,11 +149,7 @@ def change_target(session: Session, principal: Principal, target_id: int, change
         return _views(session, [changed])[0]
     with savepoint(session, TARGET_NAME_TAKEN(name=changes.get("name", changed.name))):
         before = set_fields(changed, changes)
-    live.record(
-        session,
-        principal,
-        Action("target_changed", "target", changed.id, changed.cluster_id, before=before, after=changes),
-    )
+    live.record(session, principal, Action.on("target_changed", changed, before=before, after=changes))
     return _views(session, [changed])[0]
 
 
@@ -220,11 +216,7 @@ def _remount(session: Session, principal: Principal, remount: _Remount, now: dat
     session.add_all(mounts)
     view = _views(session, [changed])[0]
     after = {"mounts": [_shown(found.node_name, found.mount) for found in view.mounts]}
-    live.record(
-        session,
-        principal,
-        Action("target_mounted", "target", changed.id, changed.cluster_id, before=before, after=after),
-    )
+    live.record(session, principal, Action.on("target_mounted", changed, before=before, after=after))
     return view
 
 
@@ -236,11 +228,7 @@ def retire_target(session: Session, principal: Principal, target_id: int, now: d
         raise TARGET_BUSY(name=retired.name, run_count=run_count)
     retired.retired_at = now
     drain_repository.forget(session, DrainKind.TARGET, target_id)
-    live.record(
-        session,
-        principal,
-        Action("target_retired", "target", retired.id, retired.cluster_id, before={"name": retired.name}),
-    )
+    live.record(session, principal, Action.on("target_retired", retired, before={"name": retired.name}))
 
 
 def drain_subject(session: Session, principal: Principal, target_id: int) -> drains.Drainable:

@@ -98,7 +98,7 @@ def _flush(session: Session, name: str) -> None:
 
 def _announce(session: Session, principal: Principal, row: models.Template, name: str, **changes: Json) -> None:
     session.flush()
-    live.record(session, principal, Action(name, "template", row.id, row.cluster_id, **changes))
+    live.record(session, principal, Action.on(name, row, **changes))
 
 
 def _summary(row: models.Template) -> Json:

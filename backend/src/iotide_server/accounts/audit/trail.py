@@ -1,6 +1,7 @@
 """Every change leaves a row: who, what, before, after, from where; and, once it is committed, a line of log."""
 
 from dataclasses import dataclass, replace
+from typing import Any, Protocol, Self
 
 import structlog
 from sqlalchemy.orm import Session
@@ -10,6 +11,14 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.kit.db import Json, after_commit
 
 _log = structlog.get_logger(__name__)
+
+
+class Subject(Protocol):
+    """A row that the audit knows by its table and id."""
+
+    __tablename__: Any
+    id: Any
+    cluster_id: Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +32,11 @@ class Action:
     # before, after: the fields that changed; never a secret
     before: Json | None = None
     after: Json | None = None
+
+    @classmethod
+    def on(cls, name: str, row: Subject, before: Json | None = None, after: Json | None = None) -> Self:
+        """Return what was done to a row, of the kind that its table names."""
+        return cls(name, row.__tablename__, row.id, row.cluster_id, before, after)
 
 
 def record(session: Session, principal: Principal, action: Action) -> None:

@@ -51,8 +51,7 @@ def create_token(session: Session, principal: Principal, wanted: TokenInput, now
     session.add(token)
     session.flush()
     owner = session.get_one(User, user_id)
-    action = Action("token_created", "token", token.id, None, after=_shown(token, owner))
-    audit.record(session, principal, action)
+    audit.record(session, principal, Action("token_created", "token", token.id, None, after=_shown(token, owner)))
     return TokenCreated.of_row(token, user_name=owner.name, token=secret)
 
 

@@ -47,7 +47,7 @@ def want_rotation(session: Session, principal: Principal, node_id: int, now: dat
         )
     if node.rotation_wanted_at is None:
         node.rotation_wanted_at = now
-        live.record(session, principal, Action("node_rotation_wanted", "node", node.id, node.cluster_id))
+        live.record(session, principal, Action.on("node_rotation_wanted", node))
 
 
 def want_due_rotations(session: Session, every: timedelta, now: datetime) -> None:
@@ -84,7 +84,7 @@ def confirm(session: Session, principal: Principal, token_sha256: str, access: A
     node.token_sha256, node.redis_password_sha256 = token_sha256, node.next_redis_password_sha256
     node.next_token_sha256 = node.next_redis_password_sha256 = node.rotation_wanted_at = None
     node.credentials_at = now
-    live.record(session, principal, Action("node_rotated", "node", node.id, node.cluster_id))
+    live.record(session, principal, Action.on("node_rotated", node))
     alone = node_access(node)
     after_commit(session, lambda: access.admit_alone(alone))
 

@@ -44,8 +44,7 @@ def add(session: Session, pending: PendingNode) -> None:
     session.add(pending)
     session.flush()
     own = Principal(PrincipalKind.NODE, pending.id, pending.name, pending.address)
-    action = Action("node_pending", "node", pending.id, pending.cluster_id, after=_shown(pending))
-    live.record(session, own, action)
+    live.record(session, own, Action("node_pending", "node", pending.id, pending.cluster_id, after=_shown(pending)))
 
 
 def hear(pending: PendingNode, request: HelloRequest, now: datetime) -> IotideError:
@@ -73,7 +72,7 @@ def approve(session: Session, principal: Principal, choice: Choice, access: Agen
         session.delete(waiting)
         with savepoint(session, NODE_NAME_TAKEN(name=waiting.name, field="pending_ids")):
             session.add(node)
-        live.record(session, principal, Action("node_approved", "node", node.id, node.cluster_id, after=shown))
+        live.record(session, principal, Action.on("node_approved", node, after=shown))
         _admit(session, node, access)
         nodes.append(node)
     return nodes

@@ -87,8 +87,7 @@ def _keep_token(session: Session, principal: Principal, token: JoinToken) -> New
         "needs_approval": token.needs_approval,
         "node_id": token.node_id,
     }
-    action = Action("join_token_created", "join_token", token.id, token.cluster_id, after=after)
-    audit.record(session, principal, action)
+    audit.record(session, principal, Action.on("join_token_created", token, after=after))
     (shown,) = _with_makers(session, [token])
     return NewJoinToken(shown, secret)
 
@@ -213,7 +212,7 @@ def _have_wait(session: Session, token: JoinToken, newcomer: _Newcomer) -> Enrol
 def _record(session: Session, action: str, node: Node, address: str | None) -> None:
     principal = Principal(PrincipalKind.NODE, node.id, node.name, address)
     after = {"name": node.name, "role": node.role}
-    live.record(session, principal, Action(action, "node", node.id, node.cluster_id, after=after))
+    live.record(session, principal, Action.on(action, node, after=after))
 
 
 def _reply(session: Session, node_id: int, name: str, cluster_id: int, given: NewCredentials) -> EnrollReply:
