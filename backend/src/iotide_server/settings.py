@@ -46,57 +46,29 @@ def _named_roles(given: object) -> tuple[NamedRole, ...]:
 
 
 class Settings(BaseSettings):
-    """Settings of API, scheduler and worker.
-
-    Attributes:
-        database_url: `postgresql://user:password@host:port/name`.
-        redis_url: the server's own access to the broker.
-        redis_admin_url: access with the right to `ACL`; None: `redis_url` has it.
-        agent_broker_url: the broker as agents reach it, without user and password; None: as `redis_url`.
-        public_url: where browsers and agents reach the API; it stands in join commands and sign-in links.
-        ca_certificate: the CA that agents must trust for API and broker; None: the system's.
-        broker_ca_certificate: the one for the broker, where that is another; None: as `ca_certificate`.
-        fair_share_hours: so far do the runs of an owner who used all nodes of a cluster all the time stand back behind
-            those of others, and in proportion where less was used; 0: the order of submission alone counts.
-        fair_share_half_life_hours: what was used so long ago counts half.
-        statement_seconds: PostgreSQL ends a statement of the API that takes longer; the request is answered with 503.
-        node_rotation_days: so old may a node's token and Redis password become before it gets new ones; 0: any age.
-        report_samples, report_series, report_labels, report_label_values, report_counters, report_curve_pieces,
-        report_raw_bytes, report_raw_bytes_a_day, report_new_series_a_day, report_flag_bytes, report_step_bytes,
-        report_fact_bytes, report_log_lines, report_hellos_a_minute: see `results.limits.ReportLimits`.
-        quota_waiting_runs, quota_waiting_runs_of_person, quota_active_schedules, quota_templates, quota_runs_a_day,
-        quota_schedules_a_day, quota_templates_a_day, quota_events_a_day: see `kit.quotas.Quotas`.
-        vault_key: seals the secrets of notification channels, see `kit.vault`; None: none can be stored.
-        notify_loopback: notifications may go to services on the server's own machine, by any of its addresses, such as
-            a mail relay.
-        session_hours: so long after signing in a browser has to sign in again.
-        session_idle_hours: it has to, also, when it was not used for so long.
-        trusted_proxies: addresses and networks, separated by commas, whose X-Forwarded-For says where a request came
-            from; nobody else's is believed.
-        public_read: whoever is not signed in may look at everything but people, tokens, channels and the audit.
-        oidc_issuer, oidc_client_id, oidc_client_secret, oidc_name, oidc_scopes, oidc_roles_claim: see
-            `accounts.oidc_terms.OidcTerms`; None: no OpenID provider.
-        oidc_roles: roles by group, `{"storage": "admin", "hpc": ["operator@blue", "viewer"]}`; all are in `*`.
-        oidc_admit_without_role: people whose groups give no role get an account all the same.
-        metrics_listen: `ADDRESS:PORT` where each part answers Prometheus without asking who it is: the API at the port,
-            the scheduler one above, the worker two above; None: nowhere.
-        log_format: `plain` for people, `json` for programs: an object a line.
-        frontend_directory: the built browser application; None: the one in the package or the repository.
-    """
+    """Settings of API, scheduler and worker."""
 
     model_config = SettingsConfigDict(env_prefix="IOTIDE_", frozen=True)
 
-    database_url: SecretStr
-    redis_url: SecretStr
-    redis_admin_url: SecretStr | None = None
+    database_url: SecretStr  # `postgresql://user:password@host:port/name`
+    redis_url: SecretStr  # the server's own access to the broker
+    redis_admin_url: SecretStr | None = None  # access with the right to `ACL`; None: `redis_url` has it
+    # the broker as agents reach it, without user and password; None: as `redis_url`
     agent_broker_url: str | None = None
+    # where browsers and agents reach the API; it stands in join commands and sign-in links
     public_url: str = f"http://127.0.0.1:{API_PORT}"
-    ca_certificate: Path | None = None
+    ca_certificate: Path | None = None  # the CA that agents must trust for API and broker; None: the system's
+    # the one for the broker, where that is another; None: as `ca_certificate`
     broker_ca_certificate: Path | None = None
+    # so far do the runs of an owner who used all nodes of a cluster all the time stand back behind those of others, and
+    # in proportion where less was used; 0: the order of submission alone counts
     fair_share_hours: float = Field(default=24.0, ge=0)
-    fair_share_half_life_hours: float = Field(default=24.0, gt=0)
+    fair_share_half_life_hours: float = Field(default=24.0, gt=0)  # what was used so long ago counts half
+    # PostgreSQL ends a statement of the API that takes longer; the request is answered with 503
     statement_seconds: float = Field(default=30.0, gt=0, le=3600)
+    # so old may a node's token and Redis password become before it gets new ones; 0: any age
     node_rotation_days: float = Field(default=90.0, ge=0, le=3650)
+    # with those below, see `results.limits.ReportLimits`
     report_samples: int = Field(default=DEFAULTS.samples, gt=0, le=DEFAULTS.samples)
     report_series: int = Field(default=DEFAULTS.series, gt=0)
     report_labels: int = Field(default=DEFAULTS.labels, gt=0)
@@ -111,6 +83,7 @@ class Settings(BaseSettings):
     report_fact_bytes: int = Field(default=DEFAULTS.fact_bytes, gt=0)
     report_log_lines: int = Field(default=DEFAULTS.log_lines, gt=0)
     report_hellos_a_minute: int = Field(default=DEFAULTS.hellos_a_minute, gt=0)
+    # with those below, see `kit.quotas.Quotas`
     quota_waiting_runs: int = Field(default=DEFAULT_QUOTAS.waiting_runs, gt=0)
     quota_waiting_runs_of_person: int = Field(default=DEFAULT_QUOTAS.waiting_runs_of_person, gt=0)
     quota_active_schedules: int = Field(default=DEFAULT_QUOTAS.active_schedules, gt=0)
@@ -119,24 +92,35 @@ class Settings(BaseSettings):
     quota_schedules_a_day: int = Field(default=DEFAULT_QUOTAS.schedules_a_day, gt=0)
     quota_templates_a_day: int = Field(default=DEFAULT_QUOTAS.templates_a_day, gt=0)
     quota_events_a_day: int = Field(default=DEFAULT_QUOTAS.events_a_day, gt=0)
+    # seals the secrets of notification channels, see `kit.vault`; None: none can be stored
     vault_key: Annotated[SecretStr, AfterValidator(_check_key)] | None = None
+    # notifications may go to services on the server's own machine, by any of its addresses, such as a mail relay
     notify_loopback: bool = False
+    # so long after signing in a browser has to sign in again
     session_hours: float = Field(default=720.0, gt=0, le=8784)
-    session_idle_hours: float = Field(default=168.0, gt=0, le=8784)
+    session_idle_hours: float = Field(default=168.0, gt=0, le=8784)  # it has to, also, when it was not used for so long
+    # addresses and networks, separated by commas, whose X-Forwarded-For says where a request came from; nobody else's
+    # is believed
     trusted_proxies: Annotated[str, AfterValidator(check_proxies)] = ""
+    # whoever is not signed in may look at everything but people, tokens, channels and the audit
     public_read: bool = False
+    # with those below, see `accounts.oidc.terms.OidcTerms`; None: no OpenID provider
     oidc_issuer: Annotated[str, AfterValidator(check_issuer)] | None = None
     oidc_client_id: str | None = None
     oidc_client_secret: SecretStr | None = None
     oidc_name: str = "OpenID"
     oidc_scopes: Annotated[str, Field(pattern=r"(^|\s)openid(\s|$)")] = "openid profile email"
     oidc_roles_claim: str = "groups"
+    # roles by group, `{"storage": "admin", "hpc": ["operator@blue", "viewer"]}`; all are in `*`
     oidc_roles: Annotated[Mapping[str, tuple[NamedRole, ...]], NoDecode, BeforeValidator(_roles_by_group)] = Field(
         default_factory=dict
     )
-    oidc_admit_without_role: bool = False
+    oidc_admit_without_role: bool = False  # people whose groups give no role get an account all the same
+    # `ADDRESS:PORT` where each part answers Prometheus without asking who it is: the API at the port, the scheduler one
+    # above, the worker two above; None: nowhere
     metrics_listen: Annotated[str, AfterValidator(check_listen)] | None = None
-    log_format: LogFormat = LogFormat.PLAIN
+    log_format: LogFormat = LogFormat.PLAIN  # `plain` for people, `json` for programs: an object a line
+    # the built browser application; None: the one in the package or the repository
     frontend_directory: Path | None = None
 
     @model_validator(mode="after")

@@ -18,7 +18,7 @@ from iotide_server.alerts.models import Alert
 from iotide_server.alerts.schemas import AlertRuleInput, AlertRuleOutput
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster
-from iotide_server.kit.db import Json, in_clusters, savepoint
+from iotide_server.kit.db import Json, fields_of, in_clusters, savepoint
 from iotide_server.kit.pagination import Page, PageRequest, newest_first
 from iotide_server.notifications.service import channels_for
 from iotide_server.targets import service as targets
@@ -116,9 +116,8 @@ def _record(session: Session, principal: Principal, name: str, row: models.Alert
 
 
 def _summary(session: Session, row: models.AlertRule) -> Json:
-    muted = row.muted_until and row.muted_until.isoformat()
-    own = {field: getattr(row, field) for field in ("name", "target_id", "directions", *_KEPT)}
-    return own | {"muted_until": muted, "channel_ids": repository.channels_of(session, [row.id])}
+    own = fields_of(row, "name", "target_id", "directions", *_KEPT)
+    return own | {"channel_ids": repository.channels_of(session, [row.id])}
 
 
 def _shown(session: Session, row: models.AlertRule) -> AlertRuleOutput:

@@ -14,11 +14,12 @@ from iotide_server.clusters import repository, service
 from iotide_server.clusters.errors import BLACKOUT_NOT_FOUND, BLACKOUT_OVER
 from iotide_server.clusters.models import Blackout
 from iotide_server.kit.clock import written
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, fields_of
 from iotide_server.kit.errors import InvalidInputError
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.wake import wake_scheduler
 
+_SHOWN: Final = ("starts_at", "ends_at", "reason")
 START_TAKES: Final = timedelta(minutes=2)
 """From the decision to start a run until its load starts: an offer may be repeated, and a gang wait for its last node.
 
@@ -54,7 +55,7 @@ def create_blackout(
     wanted.cluster_id, wanted.owner_id, wanted.created_at = cluster_id, principal.user_id, now
     session.add(wanted)
     session.flush()
-    _announce(session, principal, wanted, "blackout_created", after=_summary(wanted))
+    _announce(session, principal, wanted, "blackout_created", after=fields_of(wanted, *_SHOWN))
     return wanted
 
 
@@ -64,7 +65,7 @@ def remove_blackout(session: Session, principal: Principal, blackout_id: int) ->
     found = principal.require_row(Role.OPERATOR, row, BLACKOUT_NOT_FOUND(blackout_id=blackout_id))
     session.delete(found)
     session.flush()
-    _announce(session, principal, found, "blackout_removed", before=_summary(found))
+    _announce(session, principal, found, "blackout_removed", before=fields_of(found, *_SHOWN))
 
 
 def _announce(session: Session, principal: Principal, blackout: Blackout, name: str, **changes: Json) -> None:
@@ -72,11 +73,3 @@ def _announce(session: Session, principal: Principal, blackout: Blackout, name: 
     audit.record(session, principal, Action.on(name, blackout, **changes))
     live.publish(session, "cluster", blackout.cluster_id, blackout.cluster_id)
     wake_scheduler(session, "blackout")
-
-
-def _summary(blackout: Blackout) -> Json:
-    return {
-        "starts_at": blackout.starts_at.isoformat(),
-        "ends_at": blackout.ends_at.isoformat(),
-        "reason": blackout.reason,
-    }

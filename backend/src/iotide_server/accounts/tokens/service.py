@@ -14,7 +14,7 @@ from iotide_server.accounts.roles.authentication import API_TOKEN_PREFIX
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.accounts.schemas import Token, TokenCreated, TokenInput
 from iotide_server.accounts.tokens import queries as token_queries
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, fields_of
 from iotide_server.kit.digests import digest, new_secret
 from iotide_server.kit.pagination import Page, PageRequest
 
@@ -76,9 +76,4 @@ def revoke_all(
 
 
 def _shown(token: ApiToken, owner: User) -> Json:
-    return {
-        "name": token.name,
-        "of": owner.name,
-        "scopes": token.scopes,
-        "expires_at": token.expires_at.isoformat() if token.expires_at else None,
-    }
+    return {"of": owner.name, **fields_of(token, "name", "scopes", "expires_at")}

@@ -18,7 +18,7 @@ from iotide_server.clusters.errors import DRAIN_END_PASSED, NODE_NOT_FOUND
 from iotide_server.clusters.models import Drain
 from iotide_server.clusters.service import cluster
 from iotide_server.clusters.views import DrainKind
-from iotide_server.kit.db import Json
+from iotide_server.kit.db import Json, fields_of
 from iotide_server.kit.wake import wake_scheduler
 
 
@@ -103,4 +103,4 @@ def _publish(session: Session, kind: str, subject_id: int, cluster_id: int | Non
 
 
 def _shown(row: Drain) -> Json:
-    return {"reason": row.reason, "by": row.by, "until": row.until and row.until.isoformat()}
+    return fields_of(row, "reason", "by", "until")

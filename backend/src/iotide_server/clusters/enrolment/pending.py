@@ -21,12 +21,16 @@ from iotide_server.clusters.errors import (
 )
 from iotide_server.clusters.models import Node, PendingNode
 from iotide_server.clusters.service import cluster
-from iotide_server.kit.db import Json, after_commit, savepoint
+from iotide_server.kit.db import Json, after_commit, fields_of, savepoint
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_wire.messages import HelloRequest
 from iotide_wire.nodes import fingerprint
 
+_KEPT: Final = (
+    *("id", "cluster_id", "name", "role", "owner_id", "token_sha256", "redis_password_sha256"),
+    *("agent_version", "wire_version", "facts"),
+)
 PENDING_FOR: Final = timedelta(days=7)
 """So long may a host wait; then it has to enrol again."""
 
@@ -104,20 +108,7 @@ def _wanted(session: Session, principal: Principal, choice: Choice, now: datetim
 
 
 def _node_of(waiting: PendingNode, now: datetime) -> Node:
-    return Node(
-        id=waiting.id,
-        cluster_id=waiting.cluster_id,
-        name=waiting.name,
-        role=waiting.role,
-        owner_id=waiting.owner_id,
-        created_at=now,
-        token_sha256=waiting.token_sha256,
-        redis_password_sha256=waiting.redis_password_sha256,
-        credentials_at=waiting.asked_at,
-        agent_version=waiting.agent_version,
-        wire_version=waiting.wire_version,
-        facts=waiting.facts,
-    )
+    return Node(created_at=now, credentials_at=waiting.asked_at, **{name: getattr(waiting, name) for name in _KEPT})
 
 
 def _admit(session: Session, node: Node, access: AgentAccess) -> None:
@@ -126,9 +117,4 @@ def _admit(session: Session, node: Node, access: AgentAccess) -> None:
 
 
 def _shown(pending: PendingNode) -> Json:
-    return {
-        "name": pending.name,
-        "role": pending.role,
-        "address": pending.address,
-        "fingerprint": fingerprint(pending.token_sha256),
-    }
+    return {**fields_of(pending, "name", "role", "address"), "fingerprint": fingerprint(pending.token_sha256)}

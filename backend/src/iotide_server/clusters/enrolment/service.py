@@ -31,7 +31,7 @@ from iotide_server.clusters.models import Cluster, JoinToken, Node, PendingNode
 from iotide_server.clusters.schemas import JoinTokenOutput, NewJoinToken
 from iotide_server.clusters.service import cluster
 from iotide_server.clusters.views import Origin
-from iotide_server.kit.db import savepoint
+from iotide_server.kit.db import fields_of, savepoint
 from iotide_server.kit.digests import digest, new_secret
 from iotide_server.kit.pagination import Page, PageRequest
 from iotide_wire.messages import EnrollReply, EnrollRequest
@@ -81,12 +81,7 @@ def _keep_token(session: Session, principal: Principal, token: JoinToken) -> New
     token.secret_sha256, token.owner_id = digest(secret), principal.user_id
     session.add(token)
     session.flush()
-    after = {
-        "uses": token.uses_left,
-        "expires_at": token.expires_at.isoformat(),
-        "needs_approval": token.needs_approval,
-        "node_id": token.node_id,
-    }
+    after = {"uses": token.uses_left, **fields_of(token, "expires_at", "needs_approval", "node_id")}
     audit.record(session, principal, Action.on("join_token_created", token, after=after))
     (shown,) = _with_makers(session, [token])
     return NewJoinToken(shown, secret)
@@ -110,7 +105,7 @@ def revoke_join_token(session: Session, principal: Principal, token_id: int) -> 
     """Revoke a join token; raise JOIN_TOKEN_NOT_FOUND."""
     row = session.get(JoinToken, token_id)
     token = principal.require_row(Role.ADMIN, row, JOIN_TOKEN_NOT_FOUND(token_id=token_id))
-    before = {"uses": token.uses_left, "expires_at": token.expires_at.isoformat()}
+    before = {"uses": token.uses_left, **fields_of(token, "expires_at")}
     session.delete(token)
     audit.record(session, principal, Action("join_token_revoked", "join_token", token_id, token.cluster_id, before))
 
