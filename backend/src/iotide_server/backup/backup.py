@@ -33,8 +33,7 @@ from iotide_server.backup.manifest import (
     vault_fingerprints,
 )
 from iotide_server.kit.db import Database, brief_engine
-from iotide_server.kit.migrations import SCHEMA_BEHIND, head_revision
-from iotide_server.kit.schema import RevisionState, schema_state
+from iotide_server.kit.migrations import SCHEMA_BEHIND, RevisionState, known_revisions, schema_state
 from iotide_server.monitoring.repository import BACKUP_TAKEN
 
 _DATED: Final = re.compile(r"iotide-\d{8}T\d{6}Z\.tar")
@@ -89,7 +88,7 @@ def _write(source: BackupSource, draft: Path, now: datetime) -> Manifest:
     with psycopg.connect(source.database_url) as connection:
         connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ READ ONLY")
         if _value(connection, "SELECT to_regclass('alembic_version')") is None:
-            raise SCHEMA_BEHIND(schema="no schema", revision=None, head=head_revision())
+            raise SCHEMA_BEHIND(schema="no schema", revision=None, head=known_revisions()[0])
         postgres_major = connection.info.server_version // 10_000
         clients = choose_clients(at_least=postgres_major)
         snapshot = str(_value(connection, "SELECT pg_export_snapshot()"))

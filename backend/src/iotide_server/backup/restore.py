@@ -29,7 +29,7 @@ from iotide_server.backup.errors import (
 from iotide_server.backup.inflight import Settled, settle
 from iotide_server.backup.manifest import DATABASE, Manifest, vault_fingerprints
 from iotide_server.kit.db import Database, brief_engine
-from iotide_server.kit.migrations import knows_revision, migrate, refuse_too_old
+from iotide_server.kit.migrations import known_revisions, migrate, refuse_too_old
 
 _ASIDE: Final = "iotide_set_aside"
 """What the database held before, for as long as the restore is not complete."""
@@ -78,7 +78,7 @@ def restore(manifest: Manifest, directory: Path, database_url: str, wanted: Rest
 def check(manifest: Manifest, wanted: RestoreOptions) -> None:
     """Refuse what could not be used afterwards: SCHEMA_NEWER, SCHEMA_TOO_OLD or VAULT_KEY_DIFFERS."""
     refuse_too_old(manifest.schema_revision)
-    if not knows_revision(manifest.schema_revision):
+    if manifest.schema_revision not in known_revisions():
         raise SCHEMA_NEWER(revision=manifest.schema_revision, version=manifest.iotide_version)
     at_hand = vault_fingerprints(wanted.vault_keys)
     # The first one seals, so with it all that was sealed lately can be opened.

@@ -15,8 +15,8 @@ from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.clock import CLOCK
 from iotide_server.kit.db import DATABASE, Database, StorageFailure, storage_failure
 from iotide_server.kit.errors import ErrorKind
+from iotide_server.kit.migrations import RevisionState, schema_state
 from iotide_server.kit.pulse import WORKER_LATE_AFTER, pulse_lateness
-from iotide_server.kit.schema import RevisionState, schema_state
 from iotide_server.kit.wake import is_scheduled
 from iotide_server.kit.web import Output, errors, storage_failed_lately, transaction
 

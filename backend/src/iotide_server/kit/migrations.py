@@ -8,6 +8,8 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import timedelta
+from enum import StrEnum
+from functools import cache
 from importlib.resources import files
 from pathlib import Path
 from typing import Final
@@ -16,12 +18,11 @@ import structlog
 from alembic import command
 from alembic.config import Config
 from alembic.script import ScriptDirectory
-from alembic.util.exc import CommandError
 from psycopg import errors
-from sqlalchemy import inspect, text
+from sqlalchemy import text
 from sqlalchemy.engine import Connection, Engine
 from sqlalchemy.exc import OperationalError
-from sqlalchemy.orm import Mapped, mapped_column
+from sqlalchemy.orm import Mapped, Session, mapped_column
 
 from iotide_server.kit.db import Base
 from iotide_server.kit.errors import ErrorKind
@@ -60,6 +61,37 @@ class SchemaFloor(Base):
 
     # code that knows this one works, though it does not know all that came after
     revision: Mapped[str] = mapped_column(primary_key=True)
+
+
+class RevisionState(StrEnum):
+    """AHEAD: a revision that this release does not know, made by a newer one."""
+
+    CURRENT = "current"
+    BEHIND = "behind"
+    AHEAD = "ahead"
+    EMPTY = "empty"
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaState:
+    """Revisions as Alembic names them; `found` is None in a database that was never migrated."""
+
+    found: str | None
+    expected: str
+    standing: RevisionState
+
+    @property
+    def words(self) -> str:
+        """For a person."""
+        match self.standing:
+            case RevisionState.CURRENT:
+                return f"the schema is at revision {self.found}"
+            case RevisionState.BEHIND:
+                return f"the schema is at revision {self.found}, and this release was written for {self.expected}"
+            case RevisionState.AHEAD:
+                return f"the schema is at revision {self.found}, which a newer release made"
+            case RevisionState.EMPTY:
+                return "the database has no schema yet"
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +139,7 @@ def migrate(engine: Engine, patience: LockPatience = AS_USUAL, sleep: Callable[[
             sleep(_TURN_SECONDS)
         connection.commit()
         try:
-            refuse_too_old(_revision(connection))
+            refuse_too_old(schema_state(connection).found)
             _upgrade(connection, patience, sleep)
         finally:
             connection.rollback()
@@ -150,25 +182,35 @@ def _write_floor(connection: Connection) -> None:
         connection.execute(text("INSERT INTO schema_floor (revision) VALUES (:revision)"), {"revision": OLDEST_SERVED})
 
 
-def head_revision() -> str:
-    """The schema of this release."""
-    return str(ScriptDirectory.from_config(alembic_config()).get_current_head())
+@cache
+def known_revisions() -> tuple[str, ...]:
+    """All that this release has scripts for, the newest first."""
+    return tuple(script.revision for script in ScriptDirectory.from_config(alembic_config()).walk_revisions())
+
+
+def schema_state(connection: Connection | Session) -> SchemaState:
+    """Compare the revision in the database with those of this release."""
+    return judge(_only(connection, "alembic_version", "version_num"), known_revisions())
+
+
+def judge(found: str | None, known: tuple[str, ...]) -> SchemaState:
+    """How a database at the revision `found` stands to a release that knows these, the newest first."""
+    if found is None:
+        standing = RevisionState.EMPTY
+    elif found == known[0]:
+        standing = RevisionState.CURRENT
+    else:
+        # Revisions are numbers of four digits. Those before the oldest known one were squashed into it.
+        is_behind = found in known or found < known[-1]
+        standing = RevisionState.BEHIND if is_behind else RevisionState.AHEAD
+    return SchemaState(found, known[0], standing)
 
 
 def refuse_too_old(revision: str | None) -> None:
     """Raise SCHEMA_TOO_OLD for a revision before the first migration of this release."""
-    oldest = str(ScriptDirectory.from_config(alembic_config()).get_base())
-    # Revisions are numbers of four digits, so they are in the order of their texts.
+    oldest = known_revisions()[-1]
     if revision is not None and revision < oldest:
         raise SCHEMA_TOO_OLD(revision=revision, oldest=oldest)
-
-
-def knows_revision(revision: str) -> bool:
-    """Whether this release has the migrations that lead from there to its own schema."""
-    try:
-        return ScriptDirectory.from_config(alembic_config()).get_revision(revision) is not None
-    except CommandError:
-        return False
 
 
 def require_schema(engine: Engine) -> None:
@@ -176,29 +218,24 @@ def require_schema(engine: Engine) -> None:
 
     A schema that a newer release made is served as long as that one promises so: while it is deployed, both run.
     """
-    head = head_revision()
     with engine.connect() as connection:
-        revision = _revision(connection)
-        floor = _only(connection, "schema_floor", "SELECT revision FROM schema_floor")
-    if revision == head:
+        schema = schema_state(connection)
+        floor = _only(connection, "schema_floor", "revision")
+    found, head = schema.found, schema.expected
+    if schema.standing is RevisionState.CURRENT:
         return
-    refuse_too_old(revision)
-    if revision is None or knows_revision(revision):
-        schema = f"schema {revision}" if revision else "no schema"
-        raise SCHEMA_BEHIND(schema=schema, revision=revision, head=head)
+    refuse_too_old(found)
+    if schema.standing is not RevisionState.AHEAD:
+        raise SCHEMA_BEHIND(schema=f"schema {found}" if found else "no schema", revision=found, head=head)
     if floor is None or floor > head:
-        raise SCHEMA_TOO_NEW(revision=revision, head=head)
-    _log.info("schema_is_newer", revision=revision, known=head)
+        raise SCHEMA_TOO_NEW(revision=found, head=head)
+    _log.info("schema_is_newer", revision=found, known=head)
 
 
-def _revision(connection: Connection) -> str | None:
-    return _only(connection, "alembic_version", "SELECT version_num FROM alembic_version")
-
-
-def _only(connection: Connection, table: str, statement: str) -> str | None:
-    if not inspect(connection).has_table(table):
+def _only(connection: Connection | Session, table: str, column: str) -> str | None:
+    if connection.scalar(text("SELECT to_regclass(:table)"), {"table": table}) is None:
         return None
-    value: str | None = connection.execute(text(statement)).scalar()
+    value: str | None = connection.scalar(text(f"SELECT {column} FROM {table}"))  # noqa: S608 - names of ours
     return value
 
 

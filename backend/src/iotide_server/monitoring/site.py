@@ -19,8 +19,8 @@ from sqlalchemy.orm import Session
 
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database
+from iotide_server.kit.migrations import schema_state
 from iotide_server.kit.queue import SERVER_QUEUE
-from iotide_server.kit.schema import schema_state
 from iotide_server.kit.wake import is_scheduled
 from iotide_server.monitoring import repository
 from iotide_server.notifications.service import DELIVERY

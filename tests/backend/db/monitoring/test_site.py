@@ -16,8 +16,8 @@ from sqlalchemy.orm import Session
 
 from iotide_server.bundled.redis import PrivateRedis
 from iotide_server.kit.db import Database, open_engine
+from iotide_server.kit.migrations import known_revisions
 from iotide_server.kit.queue import Broker
-from iotide_server.kit.schema import known_revisions
 from iotide_server.kit.work import do_work, suspect, want_work
 from iotide_server.monitoring.exposition import registry_of
 from iotide_server.monitoring.site import FRESH_FOR, SiteMetrics, node_metrics, site_metrics

@@ -1,6 +1,6 @@
 import pytest
 
-from iotide_server.kit.schema import RevisionState, judge, known_revisions
+from iotide_server.kit.migrations import RevisionState, judge, known_revisions
 
 KNOWN = ("0035", "0034", "0032")
 

@@ -9,7 +9,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.db import BEAT_CONNECTIONS, CALLER_CONNECTIONS, CONNECTIONS, StorageFailure
-from iotide_server.kit.schema import RevisionState, SchemaState, schema_state
+from iotide_server.kit.migrations import RevisionState, SchemaState, schema_state
 from iotide_server.monitoring.doctor.findings import Finding, fine, warning, wrong
 from iotide_wire.units import format_seconds
 

@@ -13,7 +13,7 @@ from iotide_server.bundled.acl import NodeAccess
 from iotide_server.clusters.agents.credentials import acl_rows
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database, brief_engine, limit_statements, storage_failure
-from iotide_server.kit.schema import RevisionState
+from iotide_server.kit.migrations import RevisionState
 from iotide_server.kit.vault import Vault
 from iotide_server.monitoring import repository
 from iotide_server.monitoring.doctor import choices, database, machine, nodes, redis
