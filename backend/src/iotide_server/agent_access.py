@@ -14,7 +14,6 @@ REDIS_SECONDS: Final = 2.0
 
 
 def agent_access(settings: Settings) -> AgentAccess:
-    """How agents reach the installation."""
     own = settings.redis_url.get_secret_value()
     ca_pem = settings.ca_certificate.read_text() if settings.ca_certificate else None
     broker_ca_pem = settings.broker_ca_certificate.read_text() if settings.broker_ca_certificate else ca_pem

@@ -4,7 +4,6 @@ from iotide_server.kit.loading import uncollected
 
 
 def main() -> None:
-    """Run the command line."""
     with uncollected():
         from iotide_server.commands.program import main as run_command  # noqa: PLC0415 - loaded within
     run_command()

@@ -131,22 +131,18 @@ class Settings(BaseSettings):
 
     @property
     def report_limits(self) -> ReportLimits:
-        """Return the bounds on what a node may report."""
         return ReportLimits(**{field.name: getattr(self, f"report_{field.name}") for field in fields(ReportLimits)})
 
     @property
     def quotas(self) -> Quotas:
-        """Return the bounds on what operators may keep in a cluster."""
         return Quotas(**{field.name: getattr(self, f"quota_{field.name}") for field in fields(Quotas)})
 
     @property
     def session_terms(self) -> SessionTerms:
-        """How long browsers stay signed in."""
         return SessionTerms(timedelta(hours=self.session_idle_hours), timedelta(hours=self.session_hours))
 
     @property
     def oidc(self) -> OidcTerms | None:
-        """The OpenID provider by which people sign in."""
         if self.oidc_issuer is None or self.oidc_client_id is None:
             return None
         return OidcTerms(
@@ -167,7 +163,6 @@ class Settings(BaseSettings):
 
     @property
     def reach(self) -> Reach:
-        """Return where notifications may go."""
         redis_urls = (self.redis_url.get_secret_value(), self.redis_acl_url)
         return Reach(self.notify_loopback, hosts_of(self.database_url.get_secret_value(), redis_urls))
 
@@ -178,5 +173,4 @@ class Settings(BaseSettings):
 
     @property
     def metrics_address(self) -> Address | None:
-        """`metrics_listen` in its two parts."""
         return None if self.metrics_listen is None else parse_listen(self.metrics_listen)

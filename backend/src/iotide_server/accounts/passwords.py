@@ -10,7 +10,6 @@ _passwords = PasswordHash.recommended()
 
 
 def hashed(password: str) -> str:
-    """Return what the server stores of a password."""
     return _passwords.hash(password)
 
 

@@ -139,17 +139,14 @@ def all_users(session: Session) -> Sequence[User]:
 
 
 def user_names(session: Session) -> Sequence[str]:
-    """The names of all users."""
     return session.scalars(select(User.name)).all()
 
 
 def names_of(session: Session, user_ids: Collection[int]) -> Mapping[int, str]:
-    """The names of these users, by id."""
     return dict(session.execute(select(User.id, User.name).where(User.id == any_of(user_ids))).all())
 
 
 def grants(session: Session, user_id: int) -> list[RoleGrant]:
-    """The roles of a user."""
     return grants_of(session, [user_id])[user_id]
 
 

@@ -96,7 +96,6 @@ class UserOutput(Output):
 
     @classmethod
     def of(cls, user: models.User, grants: list[models.RoleGrant], standing: Row[Any]) -> "UserOutput":
-        """Return the user with their roles and what of theirs is open."""
         return cls.of_row(
             user,
             has_password=user.password_hash is not None,
@@ -110,7 +109,6 @@ class UserOutput(Output):
 
 
 def roles_by(source: GrantSource, grants: list[models.RoleGrant]) -> list[RoleGrantOutput]:
-    """Return the roles that this source gave."""
     return [RoleGrantOutput(cluster_id=row.cluster_id, role=Role(row.role)) for row in grants if row.source == source]
 
 

@@ -57,7 +57,6 @@ class BeatsFirst:
         self._limiter: CapacityLimiter | None = None
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Serve one request."""
         if scope["type"] != "http" or scope["path"] != self._path or scope["method"] != "POST":
             await self._app(scope, receive, send)
             return

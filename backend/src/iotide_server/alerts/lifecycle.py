@@ -116,7 +116,6 @@ def moved(state: AlertState, move: Move, *, is_improvement: bool) -> AlertState 
 
 
 def possible(state: AlertState, *, is_improvement: bool) -> tuple[Move, ...]:
-    """What people can do about an alert in this state."""
     return tuple(move for move in Move if state in _targets(move, is_improvement=is_improvement))
 
 

@@ -56,7 +56,6 @@ class Week:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there is nothing to tell."""
         return not (self.changes or self.waiting or self.stopped or self.noisiest)
 
 
@@ -87,7 +86,6 @@ def group_message(
 
 
 def digest_message(week: Week) -> Message:
-    """The weekly digest of a cluster."""
     titles = week.titles
     parts = [
         _part("Changes confirmed", [_change_line(change, titles) for change in week.changes]),

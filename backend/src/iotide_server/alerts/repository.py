@@ -69,7 +69,6 @@ def series_told_of(session: Session, series_ids: Sequence[int]) -> Sequence[int]
 
 
 def newest_point(session: Session, series_id: int) -> Point | None:
-    """The newest point of a series."""
     statement = select(Point).where(Point.series_id == series_id).order_by(Point.at.desc(), Point.id.desc())
     return session.scalars(statement.limit(1)).one_or_none()
 
@@ -88,7 +87,6 @@ def alerts_of(session: Session, series_id: int) -> Sequence[Alert]:
 
 
 def living_rules(session: Session, cluster_id: int) -> Sequence[AlertRule]:
-    """The rules of a cluster that were not removed."""
     statement = select(AlertRule).where(AlertRule.cluster_id == cluster_id, AlertRule.removed_at.is_(None))
     return session.scalars(statement.order_by(AlertRule.id)).all()
 
@@ -163,7 +161,6 @@ def channels_of(session: Session, rule_ids: Collection[int]) -> list[int]:
 
 
 def set_channels(session: Session, rule_id: int, channel_ids: Collection[int]) -> None:
-    """The rule tells through exactly these channels."""
     session.execute(delete(AlertRuleChannel).where(AlertRuleChannel.rule_id == rule_id))
     session.add_all(AlertRuleChannel(rule_id=rule_id, channel_id=channel_id) for channel_id in set(channel_ids))
     session.flush()

@@ -41,8 +41,6 @@ _DATED: Final = re.compile(r"iotide-\d{8}T\d{6}Z\.tar")
 
 @dataclass(frozen=True)
 class BackupSource:
-    """What is backed up."""
-
     database_url: str
     settings: Mapping[str, object]  # those that matter elsewhere too, and are no secret
     tls: Path | None  # the directory of `up`'s certificates; None: there is none

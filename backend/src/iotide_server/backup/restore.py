@@ -40,8 +40,6 @@ _FORMER: Final = "iotide_former"
 
 @dataclass(frozen=True, slots=True)
 class RestoreOptions:
-    """How a backup is to return."""
-
     vault_keys: str | None  # at hand; None: there are none
     without_vault_key: bool = False  # go without the secrets of channels
     replace: bool = False  # what the database holds is given up for it
@@ -50,8 +48,6 @@ class RestoreOptions:
 
 @dataclass(frozen=True, slots=True)
 class Restored:
-    """What came back."""
-
     manifest: Manifest
     settled: Settled
 

@@ -65,17 +65,14 @@ def own_users(*, server_password: str, admin_password: str) -> tuple[str, ...]:
 
 
 def node_username(node_id: int) -> str:
-    """The Redis user of a node."""
     return f"{_NODE_USER_PREFIX}{node_id}"
 
 
 def is_node_username(name: str) -> bool:
-    """Whether a Redis user of that name is a node's."""
     return name.startswith(_NODE_USER_PREFIX) and name.removeprefix(_NODE_USER_PREFIX).isdecimal()
 
 
 def node_queue(node_id: int) -> str:
-    """The Celery queue that only this node reads."""
     return f"node.{node_id}"
 
 

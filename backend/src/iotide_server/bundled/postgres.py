@@ -68,7 +68,6 @@ class PrivatePostgres:
         return self._url(_SUPERUSER, self.superuser_password, "postgres")
 
     def part(self) -> Part:
-        """The server as a process to keep running."""
         fixed = {
             "listen_addresses": "",
             "port": str(_PORT),

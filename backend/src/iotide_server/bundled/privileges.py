@@ -45,7 +45,6 @@ class Account:
 
     @property
     def is_named(self) -> bool:
-        """Return whether the user database knows it."""
         return not self.name.isdigit()
 
     @property

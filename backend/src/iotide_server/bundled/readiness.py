@@ -39,5 +39,4 @@ class ReadinessSocket:
             return False
 
     def close(self) -> None:
-        """Take no more announcements."""
         self._socket.close()

@@ -68,7 +68,6 @@ class PrivateRedis:
         return self._url(ADMIN_USER, self.admin_password)
 
     def part(self) -> Part:
-        """The server as a process to keep running."""
         return Part(
             name="redis",
             command=(str(self.program.path), str(self.configuration)),

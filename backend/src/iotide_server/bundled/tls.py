@@ -28,8 +28,6 @@ _ALWAYS_NAMED = ("localhost", "127.0.0.1", "::1")
 
 @dataclass(frozen=True)
 class Certificates:
-    """Files for a TLS server."""
-
     ca: Path  # what clients trust
     chain: Path  # the server's certificate, then the CA's
     key: Path  # the server's private key, mode 0600

@@ -37,8 +37,6 @@ _ENVIRONMENT_FILE = "environment.json"
 
 @dataclass(frozen=True)
 class UpOptions:
-    """What the user asked for."""
-
     state: Path
     listen: str | None  # address that other hosts reach, by TLS; None: loopback only, without TLS
     # the name by which they do; None: the address, or this host's name when it is all addresses
@@ -53,7 +51,6 @@ class UpOptions:
 
     @property
     def host(self) -> str:
-        """The address that the API listens on."""
         return self.listen or _LOOPBACK
 
     @property
@@ -68,7 +65,6 @@ class UpOptions:
 
     @property
     def public_url(self) -> str:
-        """Where browsers and agents find the API."""
         return f"{'https' if self.listen else 'http'}://{_bracketed(self.name)}:{self.port}"
 
 
@@ -123,7 +119,6 @@ class _Services:
         self._certificates: Certificates | None = None
 
     async def run(self, welcome: Callable[[str, str], None]) -> None:
-        """Start, wait for a signal, stop."""
         self._supervisor.stop_on_signals()
         try:
             with suppress(StoppedError):

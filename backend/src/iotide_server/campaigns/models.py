@@ -133,7 +133,6 @@ class CellNode(Base):
 
     @classmethod
     def loads(cls) -> ColumnElement[bool]:
-        """Whether it loads the targets."""
         return cls.step_role.is_distinct_from("sender")
 
 

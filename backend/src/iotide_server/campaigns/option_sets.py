@@ -57,11 +57,9 @@ class OptionSets:
     expressions: Sequence[Expression]  # of what runs need, move and take, as in `Amounts`
 
     def __len__(self) -> int:
-        """Count the sets."""
         return prod(map(len, self.sweep.values()))
 
     def options_of(self, number: int) -> Json:
-        """Return the options of a set."""
         chosen = {}
         for name, values in reversed(list(self.sweep.items())):
             number, at = divmod(number, len(values))
@@ -150,7 +148,6 @@ class OptionSets:
         return list(map(sum, product(*_scaled(self._parts, list(map(len, self._firsts))))))
 
     def kind_of(self, number: int) -> int:
-        """Return the kind of one set."""
         kind, scale = 0, 1
         for parts, firsts in zip(reversed(self._parts), reversed(self._firsts), strict=True):
             number, at = divmod(number, len(parts))

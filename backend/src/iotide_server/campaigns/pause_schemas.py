@@ -23,7 +23,6 @@ class MountState(Output):
 
     @classmethod
     def of(cls, mount: MountFacts) -> "MountState":
-        """A mount as its node announced it."""
         return cls.of_row(Frozen.of(mount), mount_options=mount.mount_options)
 
 
@@ -42,7 +41,6 @@ class PausedMount(Output):
 
     @classmethod
     def of(cls, on: MountChange) -> "PausedMount":
-        """As the API shows it."""
         return cls.of_row(
             on,
             target=on.target.name,
@@ -72,7 +70,6 @@ class PauseOutput(Output):
 
     @classmethod
     def of(cls, pause: stages.Pause) -> "PauseOutput":
-        """As the API shows it."""
         return cls.of_row(
             pause.stage,
             waiting_for=pause.silent_nodes,

@@ -117,7 +117,6 @@ class PlannedBlock:
 
     @property
     def cell_count(self) -> int:
-        """Count its cells."""
         return len(self.option_sets)
 
     @property
@@ -193,8 +192,6 @@ def memory_bytes(node: Node) -> float:
 
 @dataclass(frozen=True, slots=True)
 class PlannedCell:
-    """One cell of a block."""
-
     block: PlannedBlock
     number: int  # of its option set, from 0
 
@@ -205,7 +202,6 @@ class PlannedCell:
 
     @property
     def workload(self) -> Workload:
-        """Return the workload that its runs run."""
         return self.block.option_sets.workload
 
     @property
@@ -229,10 +225,8 @@ class PlannedCampaign:
 
     @property
     def plan(self) -> CampaignPlan:
-        """Return the plan as it was given."""
         return self.resolved.plan
 
     @property
     def cells(self) -> Iterator[PlannedCell]:
-        """Yield all cells in their order."""
         return (PlannedCell(block, number) for block in self.blocks for number in range(block.cell_count))

@@ -63,5 +63,4 @@ def changes_after(session: Session, last_id: int, limit: int) -> list[Change] | 
 
 
 def delete_before(session: Session, moment: datetime) -> None:
-    """Forget what happened before."""
     session.execute(delete(Change).where(Change.at < moment))

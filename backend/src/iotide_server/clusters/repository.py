@@ -35,7 +35,6 @@ def clusters(session: Session, visible: frozenset[int] | None, paging: PageReque
 
 
 def cluster_by_name(session: Session, name: str) -> Cluster | None:
-    """The cluster with that name."""
     return session.scalar(select(Cluster).where(Cluster.name == name))
 
 
@@ -45,7 +44,6 @@ def cluster_names(session: Session, visible: frozenset[int] | None) -> set[str]:
 
 
 def names_of(session: Session, cluster_ids: Collection[int]) -> Mapping[int, str]:
-    """Return the names of these clusters, by id."""
     return dict(session.execute(select(Cluster.id, Cluster.name).where(Cluster.id == any_of(cluster_ids))).all())
 
 
@@ -160,7 +158,6 @@ def living_nodes_of(session: Session, cluster_id: int) -> list[Node]:
 
 
 def living_node_names(session: Session, cluster_id: int) -> set[str]:
-    """The names of the cluster's nodes."""
     return set(session.scalars(select(Node.name).where(Node.cluster_id == cluster_id, Node.retired_at.is_(None))))
 
 
@@ -318,7 +315,6 @@ def runs_that_need(session: Session, node_id: int) -> int:
 
 
 def active_runs(session: Session, cluster_id: int) -> int:
-    """How many runs of the cluster are active."""
     statement = text("SELECT count(*) FROM run WHERE cluster_id = :cluster_id AND state = 'active'")
     run_count: int = session.scalars(statement, {"cluster_id": cluster_id}).one()
     return run_count
@@ -339,7 +335,6 @@ def forget_beat(session: Session, node_id: int) -> None:
 
 
 def active_orders(session: Session, node_ids: Collection[int]) -> Mapping[int, list[ActiveOrderOutput]]:
-    """Return, by node, the orders that have not ended."""
     statement = text(
         "SELECT node_id, id AS order_id, run_id, state, progress, phase FROM node_order"
         " WHERE node_id = ANY(:node_ids) AND state <> 'ended' ORDER BY id"
@@ -348,7 +343,6 @@ def active_orders(session: Session, node_ids: Collection[int]) -> Mapping[int, l
 
 
 def node_workloads(session: Session, node_ids: Collection[int]) -> Mapping[int, list[NodeWorkloadOutput]]:
-    """Return, by node, the workloads that it announced."""
     statement = text(
         "SELECT has.node_id, w.name, w.revision, has.tool_version, has.available, has.unavailable_because"
         " FROM node_workload has JOIN workload w ON w.id = has.workload_id"

@@ -144,7 +144,6 @@ class JoinTokenCreated(JoinTokenOutput):
 
     @classmethod
     def made(cls, new: NewJoinToken, access: AgentAccess) -> "JoinTokenCreated":
-        """As the API shows it this once."""
         token = access.join_token(new.secret)
         command = access.enroll_command(token, replaces=new.shown.node_id is not None)
         return cls(**dict(new.shown), token=token, command=command)
@@ -170,7 +169,6 @@ class PendingNodeOutput(Output):
 
     @classmethod
     def of(cls, row: models.PendingNode) -> "PendingNodeOutput":
-        """As the API shows the row."""
         return cls.of_row(
             row,
             fingerprint=fingerprint(row.token_sha256),

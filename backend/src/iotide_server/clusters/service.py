@@ -56,14 +56,12 @@ class NodeFilter:
 
 
 def list_clusters(session: Session, principal: Principal, paging: PageRequest) -> Page[ClusterOutput]:
-    """The clusters that the caller may see."""
     page = repository.clusters(session, principal.visible_clusters(), paging)
     drains = drain_repository.drains_of(session, DrainKind.CLUSTER, [row.id for row in page.rows])
     return page.page(lambda row: ClusterOutput.of_row(row, drain=drains.get(row.id)))
 
 
 def cluster_view(session: Session, row: Cluster) -> ClusterOutput:
-    """A cluster with what people want to know of it."""
     return ClusterOutput.of_row(row, drain=drain_repository.drains_of(session, DrainKind.CLUSTER, [row.id]).get(row.id))
 
 
@@ -134,7 +132,6 @@ def change_cluster(session: Session, principal: Principal, cluster_id: int, chan
 def list_nodes(
     session: Session, principal: Principal, wanted: NodeFilter, paging: PageRequest, now: datetime
 ) -> Page[NodeOutput]:
-    """The nodes that the caller may see."""
     in_state = repository.is_in_state(wanted.state, now) if wanted.state else None
     page = repository.nodes(session, principal.visible_clusters(), wanted.cluster_id, in_state, paging)
     return Page(items=_shown(session, page.rows, now), next_cursor=page.next_cursor)

@@ -14,7 +14,6 @@ class AppValue(Generic[T]):
         self._name = name
 
     def put(self, state: State, value: T) -> None:
-        """Keep the value."""
         setattr(state, self._name, value)
 
     def of(self, state: State) -> T:

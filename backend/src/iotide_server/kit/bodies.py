@@ -81,12 +81,10 @@ class Caller(NamedTuple):
 
 
 def set_body_limit(scope: Scope, limit: BodyLimit) -> None:
-    """Note how much the body of this request may hold."""
     scope[_LIMIT] = limit
 
 
 def body_limit(scope: Scope) -> BodyLimit:
-    """Return how much the body of this request may hold."""
     limit: BodyLimit = scope.get(_LIMIT, BodyLimit())
     return limit
 

@@ -35,7 +35,6 @@ class Slice(Generic[R]):
     next_cursor: str | None
 
     def page(self, show: Callable[[R], T]) -> Page[T]:
-        """The page as the API answers it."""
         return Page(items=[show(row) for row in self.rows], next_cursor=self.next_cursor)
 
 

@@ -89,7 +89,6 @@ class Broker:
             raise BrokerAwayError(str(error)) from error
 
     def close(self) -> None:
-        """Close the connections."""
         self._app.close()
         self._admin.close()
 

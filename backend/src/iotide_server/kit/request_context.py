@@ -18,7 +18,6 @@ MakeId = Callable[[], str]
 
 
 def new_request_id() -> str:
-    """One that nobody had before."""
     return uuid4().hex
 
 

@@ -43,7 +43,6 @@ class Turns:
             return True
 
     def give_back(self, holder: str) -> None:
-        """End the holder's turn."""
         with self._lock:
             self._held.discard(holder)
             try:

@@ -108,7 +108,6 @@ class Backlog(asyncio.Transport):
             self._transport.pause_reading()
 
     def abort(self) -> None:
-        """End the connection at once."""
         self.forget()
         self._transport.abort()
 
@@ -120,19 +119,15 @@ class Backlog(asyncio.Transport):
         self._unread.note(self, 0)
 
     def is_closing(self) -> bool:
-        """Return whether it was closed."""
         return self._is_ending or self._transport.is_closing()
 
     def get_write_buffer_size(self) -> int:
-        """Return how many bytes wait."""
         return self._kept_bytes + self._transport.get_write_buffer_size()
 
     def get_extra_info(self, name: str, default: object = None) -> object:
-        """Return what the inner transport knows."""
         return self._transport.get_extra_info(name, default)
 
     def pause_reading(self) -> None:
-        """Receive nothing."""
         self._transport.pause_reading()
 
     def resume_reading(self) -> None:

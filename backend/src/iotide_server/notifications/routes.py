@@ -90,7 +90,6 @@ class _SentThen(Response):
         self._send, self._limiter = send, limiter
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Send the message, then the answer."""
         outcome = await to_thread.run_sync(self._send, limiter=self._limiter)
         await Response(outcome.model_dump_json(), media_type="application/json")(scope, receive, send)
 

@@ -58,7 +58,6 @@ class Expiring:
 
 
 def rule(session: Session) -> RetentionRule:
-    """The rule that holds."""
     found = session.get(Retention, _KEY)
     return RetentionRule() if found is None else RetentionRule(found.raw_output_days, found.curve_days)
 

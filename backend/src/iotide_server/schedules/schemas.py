@@ -80,7 +80,6 @@ class FiringOutput(Output):
 
     @classmethod
     def of(cls, row: models.Firing) -> "FiringOutput":
-        """As the API shows the row."""
         outcome = FiringOutcome.SKIPPED
         if row.campaign_id is not None:
             outcome = FiringOutcome.SUBMITTED

@@ -131,7 +131,6 @@ class TargetOutput(Output):
 
     @classmethod
     def of(cls, view: TargetView) -> "TargetOutput":
-        """As the API shows the view."""
         return cls.of_row(
             view.target,
             mounts=[TargetMountOutput.of_row(found.mount, node_name=found.node_name) for found in view.mounts],
@@ -164,7 +163,6 @@ class Candidate(Output):
 
     @classmethod
     def of(cls, found: discovery.FoundCandidate, names: Mapping[int, str]) -> "Candidate":
-        """As the API shows it."""
         identities = {seen.mount.facts.get("fs.identity") for seen in found.seen}
         identity = identities.pop() if len(identities) == 1 else None
         return cls(
@@ -191,7 +189,6 @@ class TargetPlace(Output):
 
     @classmethod
     def of(cls, place: backing.NodeTarget) -> "TargetPlace":
-        """As the API shows the place."""
         return cls.of_row(place, node_id=place.node.id, node_name=place.node.name)
 
 

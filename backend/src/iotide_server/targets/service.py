@@ -56,7 +56,6 @@ class TargetFilter:
 def list_targets(
     session: Session, principal: Principal, wanted: TargetFilter, paging: PageRequest
 ) -> Slice[TargetView]:
-    """The targets that the caller may see."""
     visible = principal.visible_clusters()
     page = repository.targets(session, visible, wanted.cluster_id, paging, retired=wanted.retired)
     return Slice(_views(session, page.rows), page.next_cursor)

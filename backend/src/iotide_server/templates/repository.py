@@ -25,7 +25,6 @@ def page(session: Session, visible: frozenset[int] | None, cluster_id: int | Non
 
 
 def count_in(session: Session, cluster_id: int) -> int:
-    """Count the templates of a cluster."""
     return session.scalar(select(func.count()).where(Template.cluster_id == cluster_id)) or 0
 
 

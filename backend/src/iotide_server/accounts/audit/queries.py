@@ -14,7 +14,6 @@ _WORD: Final = re.compile(r"[^\W_]+")
 
 
 def entry(session: Session, entry_id: int) -> AuditEntry | None:
-    """The entry with that id."""
     return session.get(AuditEntry, entry_id)
 
 

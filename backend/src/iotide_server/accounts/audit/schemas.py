@@ -51,7 +51,6 @@ class AuditFile(StrEnum):
 
     @property
     def media_type(self) -> str:
-        """As the answer names it."""
         return "text/csv; charset=utf-8" if self is AuditFile.CSV else "application/jsonl"
 
 

@@ -23,8 +23,6 @@ class Subject(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    """Something that was done."""
-
     name: str  # in the past tense: `cluster_created`
     subject_kind: str
     subject_id: int

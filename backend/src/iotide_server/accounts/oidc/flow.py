@@ -52,7 +52,6 @@ class Flow:
 
 
 def begin_flow(landing: str, now: datetime) -> Flow:
-    """A new sign-in that ends on that page."""
     path = local_path(landing)
     cookie = f"{int(now.timestamp())}.{new_secret()}.{_text_of(path.encode())}"
     return Flow(cookie, now, path)

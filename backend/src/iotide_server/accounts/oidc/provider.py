@@ -49,7 +49,6 @@ class Announced:
     read_at: datetime
 
     def endpoint(self, name: str) -> str | None:
-        """The address of one of its endpoints."""
         found = self.metadata.get(name)
         return found if isinstance(found, str) else None
 

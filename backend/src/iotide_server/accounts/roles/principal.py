@@ -64,7 +64,6 @@ class Principal:
         return own is not None and own.rank >= role.rank
 
     def may_somewhere(self, role: Role) -> bool:
-        """Whether the caller has at least `role` in any cluster."""
         return any(own.rank >= role.rank for own in self.grants.values())
 
     def clusters_with(self, role: Role) -> frozenset[int] | None:

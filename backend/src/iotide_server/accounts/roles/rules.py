@@ -212,7 +212,6 @@ class Public(AccessRule):
     """Anyone may call; no credential is looked at. A body is read from anybody, so it has to be short."""
 
     async def __call__(self) -> Principal:
-        """Let everyone pass."""
         return ANONYMOUS
 
 
@@ -221,7 +220,6 @@ class AnyPerson(AccessRule):
     """Any person, by session or API token."""
 
     async def __call__(self, caller: Caller) -> Principal:
-        """Let any person pass."""
         return _require_somebody(caller)
 
 
@@ -230,7 +228,6 @@ class SignedInAhead(AnyPerson):
     """Any person. Who calls is found out in a transaction that has ended when the route begins."""
 
     async def __call__(self, caller: Annotated[Principal, Depends(_caller_ahead)]) -> Principal:
-        """Let any person pass."""
         return await super().__call__(caller)
 
 
@@ -239,7 +236,6 @@ class SignedInOrReading(AccessRule):
     """Any person, and where the installation is open for reading everybody."""
 
     async def __call__(self, caller: Caller) -> Principal:
-        """Let pass who is known or may read unknown."""
         if caller.kind is PrincipalKind.ANONYMOUS:
             hide_people()
         return caller
@@ -255,7 +251,6 @@ class HasRole(AccessRule):
     role: Role
 
     async def __call__(self, caller: Caller) -> Principal:
-        """Let pass who has the role somewhere."""
         if self.role is not Role.VIEWER:
             _require_somebody(caller)
         self._require_role(caller)
@@ -264,7 +259,6 @@ class HasRole(AccessRule):
         return caller
 
     def knock(self, knock: Knock) -> Principal:
-        """See Rule."""
         caller = _knocking(knock)
         self._require_role(caller)
         return caller

@@ -30,12 +30,10 @@ def cookie_name(request: HTTPConnection, name: str = SESSION_COOKIE) -> str:
 
 
 def read_cookie(request: HTTPConnection, name: str = SESSION_COOKIE) -> str | None:
-    """What the browser sent of the cookie."""
     return request.cookies.get(cookie_name(request, name))
 
 
 def caller_browser(request: Request) -> Browser:
-    """From where the request comes."""
     return Browser(caller_address(request), request.headers.get("user-agent"))
 
 
@@ -56,7 +54,6 @@ def keep_sign_in(request: Request, value: str, seconds: int) -> None:
 
 
 def drop_cookie(request: Request, name: str = SESSION_COOKIE) -> None:
-    """Have the answer remove the cookie."""
     _keep(request, name, "", 0, "strict")
 
 

@@ -98,7 +98,6 @@ def end_session(session: Session, user_id: int, session_id: int) -> bool:
 
 
 def end_session_of_secret(session: Session, given_sha256: str, now: datetime) -> None:
-    """Delete the session that the secret opens, if any."""
     session.execute(delete(UserSession).where(_opened_by(given_sha256, now)))
 
 
@@ -123,14 +122,12 @@ def latest_failures(session: Session, since: datetime, limit: int, *which: Colum
 
 
 def delete_attempts(session: Session, network: str, name_sha256: str) -> None:
-    """Forget the failures of a name from a network."""
     session.execute(
         delete(FailedAttempt).where(FailedAttempt.network == network, FailedAttempt.name_sha256 == name_sha256)
     )
 
 
 def delete_attempts_before(session: Session, moment: datetime) -> None:
-    """Forget older failures."""
     session.execute(delete(FailedAttempt).where(FailedAttempt.at < moment))
 
 

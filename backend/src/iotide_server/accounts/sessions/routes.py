@@ -38,12 +38,10 @@ router = APIRouter(tags=["sessions"], route_class=KnownCallerRoute)
 
 
 def terms_of_sessions(request: Request) -> SessionTerms:
-    """Return how long sessions last here."""
     return SESSION_TERMS.of(request.app.state)
 
 
 def visitor_of(request: Request) -> Visitor:
-    """Return whose browser asks to be signed in."""
     return Visitor(caller_browser(request), terms_of_sessions(request), read_cookie(request))
 
 

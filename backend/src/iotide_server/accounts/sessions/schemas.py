@@ -51,7 +51,6 @@ class SessionState(Output):
 
     @classmethod
     def of(cls, caller: Caller) -> "SessionState":
-        """As the API shows the caller."""
         roles = [RoleGrantOutput(cluster_id=cluster_id, role=role) for cluster_id, role in caller.grants.items()]
         return cls(principal=CallerOutput(kind=caller.kind, id=caller.id, name=caller.name, roles=roles))
 
@@ -88,7 +87,6 @@ class BrowserSession(Output):
 
     @classmethod
     def of(cls, row: models.UserSession, caller: Caller) -> "BrowserSession":
-        """As the API shows the row to the caller."""
         return cls.of_row(row, is_this_one=row.id == caller.session_id)
 
 

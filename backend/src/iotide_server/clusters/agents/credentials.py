@@ -111,7 +111,6 @@ def give(session: Session, node: Node, access: AgentAccess, now: datetime) -> Ne
 
 
 def node_access(node: Node) -> NodeAccess:
-    """Its way to Redis."""
     return NodeAccess(node.id, node.redis_password_sha256, node.next_redis_password_sha256)
 
 

@@ -38,11 +38,9 @@ class IsNode(AccessRule):
     is_for_people: ClassVar[bool] = False
 
     def knock(self, knock: Knock) -> Principal:
-        """See Rule."""
         return self(*knock)
 
     def __call__(self, request: Request, session: NodeTx, now: Now, bearer: Bearer) -> Principal:
-        """Let pass who holds the present token of a node that was let in."""
         token_sha256 = _token(bearer)
         node = identity_repository.node_by_token(session, token_sha256)
         if node is not None:

@@ -24,8 +24,6 @@ from iotide_server.kit.wake import wake_scheduler
 
 @dataclass(frozen=True, slots=True)
 class Drainable:
-    """One thing that can be drained."""
-
     kind: DrainKind
     id: int
     cluster_id: int | None  # whose it is; None for everything

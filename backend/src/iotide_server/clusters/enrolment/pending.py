@@ -44,7 +44,6 @@ class Choice:
 
 
 def add(session: Session, pending: PendingNode) -> None:
-    """Have it wait."""
     session.add(pending)
     session.flush()
     own = Principal(PrincipalKind.NODE, pending.id, pending.name, pending.address)
