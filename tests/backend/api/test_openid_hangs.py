@@ -16,8 +16,7 @@ from factories.people import Person
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from iotide_server.accounts.oidc.patience import ProviderLimit
-from iotide_server.accounts.oidc.provider import Provider
+from iotide_server.accounts.oidc.provider import Provider, ProviderLimit
 from iotide_server.accounts.oidc.terms import OidcTerms
 
 START: Final = "/api/v1/session/provider"

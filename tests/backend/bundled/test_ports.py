@@ -5,7 +5,7 @@ import pytest
 from bring_up import free_port
 
 from iotide_server.bundled import StartError
-from iotide_server.bundled.ports import check_port
+from iotide_server.bundled.up import check_port
 
 
 def test_a_taken_port_is_named_with_the_option_that_changes_it() -> None:

@@ -21,7 +21,6 @@ from iotide_server.accounts.models import GrantSource, Role, RoleGrant, User
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.accounts.schemas import RoleGrantOutput, UserChange, UserInput, UserOutput, roles_by
 from iotide_server.accounts.sessions import service as sessions
-from iotide_server.accounts.tokens import queries as token_queries
 from iotide_server.accounts.tokens import service as tokens
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.db import Json, savepoint
@@ -101,7 +100,7 @@ def _shut_out(session: Session, principal: Principal, user: User, ends_too: Endi
     if session_count:
         ended = Action("sessions_ended", "user", user.id, None, {"sessions": session_count}, {"sessions": 0})
         audit.record(session, principal, ended)
-    tokens.revoke_all(session, principal, user, token_queries.unrevoked(session, user.id), now)
+    tokens.revoke_all(session, principal, user, repository.unrevoked(session, user.id), now)
     ends_too(session, principal, user.id)
 
 

@@ -16,7 +16,15 @@ from iotide_server.campaigns.schemas import (
     CampaignState,
     ListedCampaign,
 )
+from iotide_server.campaigns.timeline_schemas import (
+    Timeline,
+    TimelineLease,
+    TimelineOrder,
+    TimelineQueue,
+    TimelineSpan,
+)
 from iotide_server.kit.pagination import Page, PageRequest
+from iotide_server.runs import timeline_queries
 
 
 def visible_campaign(session: Session, principal: Principal, campaign_id: int, role: Role = Role.VIEWER) -> CampaignRow:
@@ -58,3 +66,22 @@ def _remaining(row: AnyRow, done: float, now: datetime) -> float | None:
         return None
     elapsed_seconds = (now - row.started_at).total_seconds()
     return max(0.0, float(elapsed_seconds / done * (row.runs - done)))  # a node's clock may be ahead of ours
+
+
+def timeline(session: Session, principal: Principal, campaign_id: int, span: TimelineSpan, now: datetime) -> Timeline:
+    """Return the newest orders of the span with their leases, and what waits; raise CAMPAIGN_NOT_FOUND."""
+    visible_campaign(session, principal, campaign_id)
+    since, until = span.since, span.until
+    orders = timeline_queries.orders(session, campaign_id, (since, until), span.limit)
+    count = timeline_queries.order_count(session, campaign_id, (since, until))
+    leases = timeline_queries.leases(session, [row.order_id for row in orders])
+    others = timeline_queries.leases_of_others(session, campaign_id)
+    return Timeline(
+        campaign_id=campaign_id,
+        at=now,
+        orders=[TimelineOrder.model_validate(row) for row in orders],
+        leases=[TimelineLease.model_validate(row) for row in leases],
+        others=[TimelineLease.model_validate(row) for row in others],
+        waiting=[TimelineQueue.model_validate(row) for row in timeline_queries.waiting(session, campaign_id)],
+        left_out=count - len(orders),
+    )

@@ -7,7 +7,7 @@ from fastapi import APIRouter, Depends, Header, Response
 from iotide_server.accounts.roles.heavy import ONE_HEAVY_REQUEST
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Operator, Viewer
-from iotide_server.campaigns import reading, repeats, service, stages, timeline
+from iotide_server.campaigns import reading, repeats, service, stages
 from iotide_server.campaigns.pause_schemas import Confirmation, PauseOutput
 from iotide_server.campaigns.plain import PlanInput
 from iotide_server.campaigns.repeats import MoreRepeats
@@ -82,7 +82,7 @@ def get_campaign_timeline(
 
     `left_out` counts the orders beyond `limit`; ask for a shorter span to see them.
     """
-    return timeline.timeline(session, principal, campaign_id, span, now)
+    return reading.timeline(session, principal, campaign_id, span, now)
 
 
 @router.patch("/campaigns/{campaign_id}", summary="Change a campaign's priority", responses=errors(404, 409))

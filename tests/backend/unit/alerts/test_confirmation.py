@@ -1,4 +1,4 @@
-from iotide_server.alerts.confirmation import ConfirmedCell, confirmation_plan
+from iotide_server.alerts.confirming import ConfirmedCell, confirmation_plan
 from iotide_server.campaigns.resolved import resolve
 from iotide_wire.plan import CachePolicy, CampaignPlan
 

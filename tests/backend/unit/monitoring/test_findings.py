@@ -10,8 +10,8 @@ import pytest
 from iotide_server.bundled.acl import NodeAccess, node_username
 from iotide_server.clusters.views import AgentStanding, NodeClockOutput, NodeState, node_clock
 from iotide_server.kit.migrations import SchemaState, judge
-from iotide_server.monitoring.doctor.choices import judge_backup, judge_reading
 from iotide_server.monitoring.doctor.database import DatabaseFacts, judge_database
+from iotide_server.monitoring.doctor.examination import judge_backup, judge_reading
 from iotide_server.monitoring.doctor.findings import CheckState, Finding, in_lines, wrong
 from iotide_server.monitoring.doctor.machine import (
     EXPIRES_SOON,

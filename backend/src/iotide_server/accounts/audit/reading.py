@@ -2,21 +2,21 @@
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from datetime import datetime
 from io import StringIO
 from typing import Final
 
+from sqlalchemy import ColumnElement, Select, func, literal_column, or_, select, tuple_
 from sqlalchemy.orm import Session
 
-from iotide_server.accounts.audit import queries as audit_queries
-from iotide_server.accounts.audit.queries import query_of
 from iotide_server.accounts.audit.schemas import AuditEntryOutput, AuditFile, AuditFilter
 from iotide_server.accounts.errors import CURSOR_OF_NOTHING, NO_WORD, UNSTORABLE_FILTER
+from iotide_server.accounts.models import AUDIT_WORDS, AuditEntry, Role
 from iotide_server.accounts.models import AuditEntry as AuditRow
-from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
-from iotide_server.kit.db import EXPORT_STATEMENT_SECONDS, Database
+from iotide_server.kit.db import EXPORT_STATEMENT_SECONDS, Database, any_of
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.web import is_storable
 
@@ -45,10 +45,10 @@ def page(session: Session, principal: Principal, wanted: AuditFilter, paging: Pa
     clusters = readable(principal, wanted)
     last = None
     if paging.last_id is not None:
-        last = audit_queries.entry(session, paging.last_id)
+        last = entry(session, paging.last_id)
         if last is None:
             raise CURSOR_OF_NOTHING(entry_id=paging.last_id)
-    found = session.scalars(audit_queries.entries(clusters, wanted, last).limit(paging.limit + 1)).all()
+    found = session.scalars(entries(clusters, wanted, last).limit(paging.limit + 1)).all()
     return paging.cut(found, key=lambda row: row.id)
 
 
@@ -63,7 +63,7 @@ def written(database: Database, clusters: Clusters, wanted: AuditFilter, written
     last: AuditRow | None = None
     while True:
         with database.transaction(statement_seconds=EXPORT_STATEMENT_SECONDS) as session:
-            rows = session.scalars(audit_queries.entries(clusters, wanted, last).limit(_PIECE_ENTRIES)).all()
+            rows = session.scalars(entries(clusters, wanted, last).limit(_PIECE_ENTRIES)).all()
             session.expunge_all()
         yield "".join(_line(row, written_as) for row in rows)
         if len(rows) < _PIECE_ENTRIES:
@@ -92,3 +92,52 @@ def _csv_cell(value: object) -> object:
             return value.isoformat()
         case _:
             return value
+
+
+_WORD: Final = re.compile(r"[^\W_]+")
+
+
+def entry(session: Session, entry_id: int) -> AuditEntry | None:
+    return session.get(AuditEntry, entry_id)
+
+
+def entries(cluster_ids: frozenset[int] | None, wanted: AuditFilter, last: AuditEntry | None) -> Select[AuditEntry]:
+    """What the filter lets through of what was done in these clusters (None: everything), after `last`."""
+    statement = select(AuditEntry).where(*_conditions(wanted))
+    if cluster_ids is not None:
+        statement = statement.where(AuditEntry.cluster_id == any_of(cluster_ids))
+    place = tuple_(AuditEntry.at, AuditEntry.id)
+    if last is not None:
+        statement = statement.where(place < (last.at, last.id))
+    return statement.order_by(AuditEntry.at.desc(), AuditEntry.id.desc())
+
+
+def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
+    equal = {
+        AuditEntry.action: wanted.action,
+        AuditEntry.subject_kind: wanted.subject_kind,
+        AuditEntry.subject_id: wanted.subject_id,
+        AuditEntry.cluster_id: wanted.cluster_id,
+        AuditEntry.address: wanted.address,
+    }
+    conditions = [column == value for column, value in equal.items() if value is not None]
+    if wanted.actor is not None:
+        conditions.append(_is_by(wanted.actor))
+    if wanted.since is not None:
+        conditions.append(AuditEntry.at >= wanted.since)
+    if wanted.until is not None:
+        conditions.append(AuditEntry.at <= wanted.until)
+    if wanted.text is not None:
+        query = func.to_tsquery(literal_column("'simple'"), query_of(wanted.text))
+        conditions.append(literal_column(AUDIT_WORDS).op("@@")(query))
+    return conditions
+
+
+def _is_by(name: str) -> ColumnElement[bool]:
+    """A person's name stands alone, or before what they did it by: `ada (token nightly)`."""
+    return or_(AuditEntry.principal_name == name, AuditEntry.principal_name.startswith(f"{name} (", autoescape=True))
+
+
+def query_of(typed: str) -> str | None:
+    """Return a text query for all typed words, each as a prefix; None where no word was typed."""
+    return " & ".join(f"{word}:*" for word in _WORD.findall(typed)) or None

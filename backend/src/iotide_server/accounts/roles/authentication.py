@@ -13,7 +13,6 @@ from iotide_server.accounts.models import ApiToken, Role, User
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.accounts.sessions import repository as session_repository
 from iotide_server.accounts.sessions.rotation import Browser, SessionTerms, recognise
-from iotide_server.accounts.tokens import queries as token_queries
 from iotide_server.kit.digests import digest
 from iotide_server.kit.errors import IotideError, NotAuthenticatedError
 
@@ -48,7 +47,7 @@ def by_api_token(
     """
     found = repository.live_api_token(session, digest(secret), now)
     if found is None:
-        expired = token_queries.expired_tokens(session, [digest(secret)], now)
+        expired = repository.expired_tokens(session, [digest(secret)], now)
         raise _refused_token(secret, expired.get(digest(secret)))
     token, user = found
     if is_noted and (token.last_used_at is None or now - token.last_used_at > _TOUCH_EVERY):
@@ -84,7 +83,7 @@ def owners_of(
     cookies = {digest(proof.secret): proof for proof in proofs if not proof.is_token}
     users = repository.users_of_tokens(session, tokens, now) if tokens else {}
     strange = tokens.keys() - users.keys()
-    expired = token_queries.expired_tokens(session, strange, now) if strange else {}
+    expired = repository.expired_tokens(session, strange, now) if strange else {}
     opened = session_repository.users_of_sessions(session, cookies, now, idle_since=idle_since) if cookies else {}
     return {
         proof: users.get(key) or _refused_token(proof.secret, expired.get(key)) for key, proof in tokens.items()

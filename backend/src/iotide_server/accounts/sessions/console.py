@@ -10,7 +10,6 @@ from iotide_server.accounts.errors import USER_NAME_UNKNOWN
 from iotide_server.accounts.models import User
 from iotide_server.accounts.schemas import UserOutput
 from iotide_server.accounts.sessions import service as sessions
-from iotide_server.accounts.tokens import queries as token_queries
 from iotide_server.accounts.tokens import service as tokens
 from iotide_server.kit.suggest import choose_from
 
@@ -29,7 +28,7 @@ def user_link(session: Session, name: str, public_url: str, now: datetime) -> st
 def revoke_tokens(session: Session, name: str, now: datetime) -> Sequence[str]:
     """Revoke all API tokens of this user and return their names; raise USER_NAME_UNKNOWN."""
     user = _user(session, name)
-    revoked = token_queries.unrevoked(session, user.id)
+    revoked = repository.unrevoked(session, user.id)
     tokens.revoke_all(session, sessions.console_principal(session, now), user, revoked, now)
     return [token.name for token in revoked]
 

@@ -6,6 +6,7 @@ from typing import Literal
 
 from sqlalchemy.orm import Session
 
+from iotide_server.accounts import repository
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.errors import EXPIRY_PASSED, TOKEN_NOT_FOUND
@@ -13,7 +14,6 @@ from iotide_server.accounts.models import ApiToken, Role, User
 from iotide_server.accounts.roles.authentication import API_TOKEN_PREFIX
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.accounts.schemas import Token, TokenCreated, TokenInput
-from iotide_server.accounts.tokens import queries as token_queries
 from iotide_server.kit.db import Json, fields_of
 from iotide_server.kit.digests import digest, new_secret
 from iotide_server.kit.pagination import Page, PageRequest
@@ -26,7 +26,7 @@ def list_tokens(session: Session, principal: Principal, whose: Whose, paging: Pa
     if whose == "all":
         principal.require(Role.ADMIN, None)
     conditions = [] if whose == "all" else [ApiToken.user_id == principal.user_id]
-    found = token_queries.unrevoked_tokens(session, paging, *conditions)
+    found = repository.unrevoked_tokens(session, paging, *conditions)
     return found.page(lambda row: Token.of_row(row[0], user_name=row[1].name))
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Final
 
@@ -16,9 +17,9 @@ from iotide_server.kit.db import Database, brief_engine, limit_statements, stora
 from iotide_server.kit.migrations import RevisionState
 from iotide_server.kit.vault import Vault
 from iotide_server.monitoring import repository
-from iotide_server.monitoring.doctor import choices, database, machine, nodes, redis
+from iotide_server.monitoring.doctor import database, machine, nodes, redis
 from iotide_server.monitoring.doctor import server as service
-from iotide_server.monitoring.doctor.findings import Finding
+from iotide_server.monitoring.doctor.findings import Finding, fine, note, warning
 
 _REDIS_SECONDS: Final = 3.0
 _STATEMENT_SECONDS: Final = 10.0
@@ -51,7 +52,7 @@ def examine(installation: Installation, clock: Clock) -> list[Finding]:
         machine.judge_front(
             installation.public_url, machine.read_front(installation.public_url, installation.ca_certificate), clock()
         ),
-        choices.judge_reading(is_public=installation.is_public),
+        judge_reading(is_public=installation.is_public),
         *(machine.judge_room(machine.read_room(directory)) for directory in installation.directories),
     ]
 
@@ -69,7 +70,7 @@ def _look_at_database(installation: Installation, clock: Clock) -> tuple[list[Fi
                 if facts.schema.standing is RevisionState.CURRENT:
                     findings += service.judge_service(service.read_service(session, installation.vault, clock()))
                     findings += nodes.judge_nodes(nodes.read_nodes(session, clock()), installation.version)
-                    findings.append(choices.judge_backup(repository.newest_backup(session), clock()))
+                    findings.append(judge_backup(repository.newest_backup(session), clock()))
                     accesses = acl_rows(session)
             with Database(engine).transaction() as session:  # the one that may write
                 limit_statements(session, _STATEMENT_SECONDS)
@@ -93,3 +94,34 @@ def _look_at_redis(installation: Installation, accesses: Sequence[NodeAccess]) -
             yield redis.unreachable(str(error))
             return
     yield from redis.judge_redis(facts, accesses)
+
+
+BACKUP_OLD_AFTER: Final = timedelta(days=8)
+"""A weekly one that came a little late is no reason to worry."""
+_HOUR: Final = timedelta(hours=1)
+_TWO_DAYS: Final = timedelta(days=2)
+
+
+def judge_reading(*, is_public: bool) -> Finding:
+    """Who looks at all without signing in."""
+    if is_public:
+        sentence = "whoever reaches the service reads everything but people, tokens, channels and audit, unknown to it"
+        return note("public_read", sentence, "nothing, if that is meant; else set IOTIDE_PUBLIC_READ=false")
+    return fine("public_read", "nobody reads anything without signing in")
+
+
+def judge_backup(newest_at: datetime | None, now: datetime) -> Finding:
+    """Say how much would be lost with the database; `newest_at` is None where the audit knows of no backup."""
+    elsewhere = "of those taken in another way nothing is known here"
+    remedy = "run `iotide-server backup` every night (docs/backup.md), and keep its files on another machine"
+    if newest_at is None:
+        return note("backup", f"`iotide-server backup` never wrote one; {elsewhere}", remedy)
+    age = now - newest_at
+    sentence = f"the newest one by `iotide-server backup` is {_words(age)} old"
+    if age > BACKUP_OLD_AFTER:
+        return warning("backup", f"{sentence}; {elsewhere}", remedy)
+    return fine("backup", f"{sentence}; whether its file is still there, is not known here")
+
+
+def _words(age: timedelta) -> str:
+    return f"{age // _HOUR} h" if age < _TWO_DAYS else f"{age.days} days"
