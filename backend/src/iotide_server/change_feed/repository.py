@@ -9,6 +9,8 @@ from sqlalchemy.orm import Session
 
 from iotide_server.change_feed.models import Change
 
+KEPT_FOR: Final = timedelta(hours=1)
+MOST_REPEATED: Final = 4000
 _OVERLAP: Final = timedelta(seconds=30)
 """A transaction that began this long before another may still have been open when the other's news went out."""
 
@@ -41,8 +43,8 @@ def latest_id(session: Session) -> int:
     return session.scalar(select(func.max(Change.id))) or 0
 
 
-def changes_after(session: Session, last_id: int, limit: int) -> list[Change] | None:
-    """What a reader may have missed who saw the row `last_id` last, oldest first; None when that can not be told.
+def missed_since(session: Session, last_id: int) -> list[Change] | None:
+    """What a reader may have missed who saw the row `last_id` last, oldest first; None when it is too old or too much.
 
     Of each thing its latest change alone: where a hundred runs go on, thousands of rows tell of them within a minute.
 
@@ -56,11 +58,11 @@ def changes_after(session: Session, last_id: int, limit: int) -> list[Change] | 
         select(func.max(Change.id))
         .where(or_(Change.id > last_id, Change.at > last_at - _OVERLAP), Change.id != last_id)
         .group_by(Change.kind, Change.subject_id, Change.cluster_id)
-        .limit(limit + 1)
+        .limit(MOST_REPEATED + 1)
     )
     rows = list(session.scalars(select(Change).where(Change.id.in_(latest)).order_by(Change.id)))
-    return rows if len(rows) <= limit else None
+    return rows if len(rows) <= MOST_REPEATED else None
 
 
-def delete_before(session: Session, moment: datetime) -> None:
-    session.execute(delete(Change).where(Change.at < moment))
+def forget_old(session: Session, now: datetime) -> None:
+    session.execute(delete(Change).where(Change.at < now - KEPT_FOR))

@@ -13,7 +13,7 @@ from starlette.responses import StreamingResponse
 
 from iotide_server.accounts.roles.page_holders import holder
 from iotide_server.accounts.roles.rules import PAGE_HOLDERS, Reader
-from iotide_server.change_feed import repository, service
+from iotide_server.change_feed import repository
 from iotide_server.change_feed.feed import FEED, TOO_MANY_STREAMS, ChangeNotice
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.db import DATABASE, Database
@@ -174,5 +174,5 @@ def _catch_up(database: Database, last_event_id: str) -> tuple[int, list[ChangeN
             return latest, []
         if not last_event_id.isdecimal() or int(last_event_id) > LARGEST_ID:
             return latest, None
-        missed = service.missed_since(session, int(last_event_id))
+        missed = repository.missed_since(session, int(last_event_id))
         return latest, None if missed is None else [ChangeNotice.model_validate(change) for change in missed]

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Sequence
-from datetime import datetime, timedelta
 from typing import Final
 
 from sqlalchemy.orm import Session
@@ -11,14 +10,11 @@ from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.change_feed import repository
-from iotide_server.change_feed.models import Change
 
 CHANNEL: Final = "iotide_change"
 ANY: Final = 0
 """In place of a subject's id: very many of the kind have changed."""
 MOST_NAMED: Final = 20
-KEPT_FOR: Final = timedelta(hours=1)
-_MOST_REPEATED: Final = 4000
 _MUTED: Final = "publishes_nothing"
 
 
@@ -54,13 +50,3 @@ def publish_all(session: Session, news: Sequence[tuple[str, int, int | None]]) -
 def mute(session: Session) -> None:
     """Publish nothing of this transaction: who writes very much tells it all at once in the end."""
     session.info[_MUTED] = True
-
-
-def missed_since(session: Session, last_id: int) -> list[Change] | None:
-    """What was published since the reader's last news, oldest first; None when it is too old or too much."""
-    return repository.changes_after(session, last_id, _MOST_REPEATED)
-
-
-def forget_old(session: Session, now: datetime) -> None:
-    """Delete news of more than an hour ago; the scheduler calls it now and then."""
-    repository.delete_before(session, now - KEPT_FOR)

@@ -122,7 +122,7 @@ class Bodies:
             caller = caller._replace(kind=f"{caller.kind}{limit.queue}")
             # Whoever sends several at once has one read after the other, and takes one place in the queue.
             async with self._of_callers.setdefault(caller, anyio.Lock()):
-                with _new_file() as file:
+                with _made(TemporaryFile) as file:
                     await _keep(request, file, limit if is_json else None)
                     async with self._turn(_queue(caller, file.tell())):
                         await _require_client(request)
@@ -134,10 +134,11 @@ class Bodies:
     @asynccontextmanager
     async def _turn(self, kind: str) -> AsyncIterator[None]:
         async with self._turns[kind]:
-            if self._shared is None:
+            shared = self._shared
+            if shared is None:
                 yield
                 return
-            with _opened(self._shared / f"{kind}.turn") as file:
+            with _made(lambda: (shared / f"{kind}.turn").open("wb")) as file:
                 # Closing the file gives the turn to the next process, and so does the end of this one.
                 await to_thread.run_sync(flock, file, LOCK_EX, limiter=CapacityLimiter(1))
                 yield
@@ -157,16 +158,9 @@ async def _require_client(request: Request) -> None:
         raise ClientDisconnect
 
 
-def _new_file() -> IO[bytes]:
+def _made(make: Callable[[], IO[bytes]]) -> IO[bytes]:
     try:
-        return TemporaryFile()
-    except OSError as error:
-        raise NO_ROOM_FOR_BODY(why=error.strerror) from error
-
-
-def _opened(path: Path) -> IO[bytes]:
-    try:
-        return path.open("wb")
+        return make()
     except OSError as error:
         raise NO_ROOM_FOR_BODY(why=error.strerror) from error
 

@@ -2,8 +2,7 @@
 
 import socket
 import threading
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator
 from importlib.metadata import version
 from socketserver import ThreadingMixIn
 from typing import Final
@@ -13,7 +12,6 @@ from wsgiref.simple_server import WSGIRequestHandler, WSGIServer, make_server
 import structlog
 from prometheus_client import REGISTRY, CollectorRegistry, Metric, make_wsgi_app
 from prometheus_client.core import InfoMetricFamily
-from prometheus_client.exposition import choose_encoder
 from prometheus_client.registry import Collector
 from sqlalchemy import event
 from sqlalchemy.engine import Engine
@@ -36,10 +34,6 @@ class ProcessMetrics(Collector):
     def __init__(self, part: str, engine: Engine) -> None:
         self._part = part
         count_connections(engine)
-
-    def describe(self) -> Iterable[Metric]:
-        """Nothing, since `collect` has what another registry describes."""
-        return ()
 
     def collect(self) -> Iterator[Metric]:
         """Of this moment."""
@@ -77,26 +71,12 @@ def count_connections(engine: Engine) -> None:
         idle.dec()
 
 
-@dataclass(frozen=True, slots=True)
-class Exposition:
-    """A text, and how it is declared."""
-
-    content: bytes
-    content_type: str
-
-
 def registry_of(*collectors: Collector) -> CollectorRegistry:
     """A registry of its own with these."""
     registry = CollectorRegistry()
     for collector in collectors:
         registry.register(collector)
     return registry
-
-
-def expose(registry: CollectorRegistry, accept: str) -> Exposition:
-    """In the form that the header Accept asks for: OpenMetrics, or Prometheus' older text."""
-    encode, content_type = choose_encoder(accept)
-    return Exposition(encode(registry), content_type)
 
 
 def serve_metrics(registry: CollectorRegistry, listen: tuple[str, int] | None, offset: int) -> None:

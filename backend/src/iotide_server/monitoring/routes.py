@@ -4,12 +4,12 @@ from typing import Annotated, Final
 
 from fastapi import APIRouter, Header, Query, Request
 from prometheus_client import CollectorRegistry
+from prometheus_client.exposition import choose_encoder
 from starlette.responses import Response
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.rules import Viewer
 from iotide_server.kit.app_values import AppValue
-from iotide_server.monitoring.exposition import expose
 
 METRICS: Final[AppValue[CollectorRegistry]] = AppValue("metrics")
 METRICS_OF_NODES: Final[AppValue[CollectorRegistry]] = AppValue("metrics_of_nodes")
@@ -26,8 +26,9 @@ def get_metrics(
     nodes: Annotated[bool, Query(description="A series for each node besides")] = False,
     accept: Annotated[str, Header()] = "",
 ) -> Response:
-    """For a viewer of all clusters, since it names them all."""
+    """For a viewer of all clusters, since it names them all; in OpenMetrics, or Prometheus' older text."""
     principal.require(Role.VIEWER, None)
     state = request.app.state
-    exposition = expose(METRICS_OF_NODES.of(state) if nodes else METRICS.of(state), accept)
-    return Response(exposition.content, headers={"Content-Type": exposition.content_type, "Cache-Control": "no-store"})
+    encode, content_type = choose_encoder(accept)
+    content = encode(METRICS_OF_NODES.of(state) if nodes else METRICS.of(state))
+    return Response(content, headers={"Content-Type": content_type, "Cache-Control": "no-store"})

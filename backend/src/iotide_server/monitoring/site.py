@@ -49,10 +49,6 @@ class SiteMetrics(Collector):
         self._read_at: datetime | None = None
         self._kept: list[Metric] = []
 
-    def describe(self) -> Iterable[Metric]:
-        """Nothing: a registry that asked `collect` for the names would ask the database at the start."""
-        return ()
-
     def collect(self) -> Iterable[Metric]:
         """All of it, at most FRESH_FOR old."""
         with self._lock:

@@ -10,6 +10,7 @@ import structlog
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.sessions import service as sessions
+from iotide_server.change_feed import repository as news
 from iotide_server.change_feed import service as live
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.enrolment import pending
@@ -79,7 +80,7 @@ def flag_overdue(session: Session, now: datetime) -> None:
 
 def forget(session: Session, now: datetime) -> None:
     """Delete what nobody asks for any more: old news, expired sign-ins, old messages, hosts that waited too long."""
-    live.forget_old(session, now)
+    news.forget_old(session, now)
     sessions.forget_expired(session, now)
     notifications.forget_old(session, now)
     pending.forget_expired(session, now)

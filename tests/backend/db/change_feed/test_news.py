@@ -15,7 +15,7 @@ def told(session: Session, at_seconds: float, subject_id: int) -> int:
 
 
 def missed(session: Session, last_id: int) -> list[int] | None:
-    changes = service.missed_since(session, last_id)
+    changes = repository.missed_since(session, last_id)
     return None if changes is None else [change.subject_id for change in changes]
 
 
@@ -36,7 +36,7 @@ def test_news_of_a_transaction_that_was_slow_to_end_is_repeated(session: Session
 def test_what_is_too_old_cannot_be_told(session: Session) -> None:
     last_id = told(session, 0, 1)
     latest_id = told(session, 3700, 2)
-    service.forget_old(session, NOW + timedelta(seconds=3700))
+    repository.forget_old(session, NOW + timedelta(seconds=3700))
     assert missed(session, last_id) is None
     assert missed(session, latest_id) == []
     assert repository.latest_id(session) == latest_id

@@ -192,7 +192,7 @@ def first_admin_link(session: Session, public_url: str, now: datetime) -> str | 
 def forget_expired(session: Session, now: datetime) -> None:
     """Delete sessions, links and failures that count for nothing any more; the scheduler calls it now and then."""
     repository.delete_expired(session, now)
-    throttle.forget_old(session, now)
+    session_repository.delete_attempts_before(session, now - throttle.WINDOW)
 
 
 def begin(session: Session, user: User, visitor: Visitor, now: datetime, *, by: BegunBy) -> NewSession:

@@ -94,11 +94,6 @@ def forgive(session: Session, attempt: SignInAttempt) -> None:
         repository.delete_attempts(session, attempt.network, attempt.name_sha256)
 
 
-def forget_old(session: Session, now: datetime) -> None:
-    """Delete what no longer counts."""
-    repository.delete_attempts_before(session, now - WINDOW)
-
-
 def _counts(session: Session, attempt: SignInAttempt, now: datetime) -> list[_Count]:
     since = now - WINDOW
     latest, network, name = repository.latest_failures, FailedAttempt.network == attempt.network, attempt.name_sha256
