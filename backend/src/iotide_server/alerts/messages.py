@@ -88,7 +88,7 @@ def group_message(
 def digest_message(week: Week) -> Message:
     titles = week.titles
     parts = [
-        _part("Changes confirmed", [_change_line(change, titles) for change in week.changes]),
+        _part("Changes confirmed", [f"{_series(change, titles)}: {change.words}" for change in week.changes]),
         _part("Alerts to be dealt with", [_line(alert, titles) for alert in week.waiting]),
         _part("Series that have stopped", [_line(alert, titles) for alert in week.stopped]),
         _part(
@@ -133,12 +133,7 @@ def _line(alert: AlertOutput, titles: Mapping[str, Titles]) -> str:
     return f"{_series(alert.series, titles)} {where}: {alert.words}{when} (alert {alert.id})"
 
 
-def _change_line(change: ToldChange, titles: Mapping[str, Titles]) -> str:
-    labels = labels_words(change.labels, titles.get(change.workload, {}))
-    return f"{change.title} of {change.workload}{labels}: {change.words}"
-
-
-def _series(series: AlertSeries, titles: Mapping[str, Titles]) -> str:
+def _series(series: AlertSeries | ToldChange, titles: Mapping[str, Titles]) -> str:
     return f"{series.title} of {series.workload}{labels_words(series.labels, titles.get(series.workload, {}))}"
 
 

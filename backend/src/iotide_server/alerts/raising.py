@@ -11,7 +11,6 @@ from iotide_server.alerts import confirming, groups, repository, scopes
 from iotide_server.alerts.journal import Deed, close, note
 from iotide_server.alerts.lifecycle import AlertState, AlertUpdate, ClosedBecause, after_news
 from iotide_server.alerts.models import Alert, AlertRule
-from iotide_server.alerts.scopes import SeriesScope
 from iotide_server.kit.db import transaction_time
 from iotide_server.results.models import Series
 from iotide_server.statistics.shifts import Direction, Shift, is_near
@@ -56,9 +55,7 @@ def raise_alerts(session: Session, series_id: int) -> None:
 
 def rule_of(session: Session, series: Series) -> AlertRule | None:
     """The rule that answers for a series: the narrowest that covers it."""
-    rules = {rule.id: rule for rule in repository.living_rules(session, series.cluster_id)}
-    chosen = scopes.narrowest(rules.values(), SeriesScope(series.target_ids, series.workload, series.metric))
-    return None if chosen is None else rules[chosen.id]
+    return scopes.narrowest(repository.living_rules(session, series.cluster_id), series)
 
 
 def shift_of(change: ChangePoint) -> Shift:

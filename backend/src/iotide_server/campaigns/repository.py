@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any, Final, cast
 
 import psycopg
-from sqlalchemy import Row, Select, select, text
+from sqlalchemy import Row, select, text
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.orm import Session
 
@@ -278,24 +278,16 @@ def has_open_runs(session: Session, campaign_id: int) -> bool:
     return bool(session.scalar(statement, {"campaign_id": campaign_id}))
 
 
-def paused_stage(session: Session, campaign_id: int) -> CampaignStage | None:
-    """The stage that waits for an operator, if runs of it wait."""
-    return session.scalar(_paused_stage(campaign_id))
-
-
-def lock_paused_stage(session: Session, campaign_id: int) -> CampaignStage | None:
-    """The same, locked against another confirmation."""
-    return session.scalar(_paused_stage(campaign_id).with_for_update())
-
-
-def _paused_stage(campaign_id: int) -> Select[CampaignStage]:
+def paused_stage(session: Session, campaign_id: int, *, is_locked: bool = False) -> CampaignStage | None:
+    """The stage that waits for an operator, if runs of it wait; locked against another confirmation."""
     has_waiting = text(
         "EXISTS (SELECT FROM cell JOIN run ON run.cell_id = cell.id WHERE cell.campaign_id = campaign_stage.campaign_id"
         " AND cell.stage = campaign_stage.ordinal AND run.state = 'waiting')"
     )
-    return select(CampaignStage).where(
+    statement = select(CampaignStage).where(
         CampaignStage.campaign_id == campaign_id, CampaignStage.state == "paused", has_waiting
     )
+    return session.scalar(statement.with_for_update() if is_locked else statement)
 
 
 def places_of(session: Session, stage: CampaignStage) -> set[tuple[int, int]]:

@@ -128,14 +128,7 @@ def change_priority(session: Session, principal: Principal, campaign_id: int, pr
     if not line_repository.resort_campaign(session, campaign_id, priority * _PRIORITY_STEP_SECONDS):
         raise CAMPAIGN_ENDED(campaign_id=campaign_id)
     before = repository.set_priority(session, campaign_id, priority)
-    change = Action(
-        "campaign_priority_changed",
-        "campaign",
-        campaign_id,
-        campaign.cluster_id,
-        before={"priority": before},
-        after={"priority": priority},
-    )
+    change = Action.on("campaign_priority_changed", campaign, {"priority": before}, {"priority": priority})
     live.record(session, principal, change)
     wake_scheduler(session, "campaign")
 
@@ -148,6 +141,5 @@ def cancel(session: Session, principal: Principal, campaign_id: int, now: dateti
         before: Json = {"name": campaign.name, "cancelled": campaign.cancelled_at is not None}
         after: Json = {"name": campaign.name, "cancelled": True, "runs_ended": run_count}
         campaign.cancelled_at = now
-        action = Action("campaign_cancelled", "campaign", campaign_id, campaign.cluster_id, before, after)
-        audit.record(session, principal, action)
+        audit.record(session, principal, Action.on("campaign_cancelled", campaign, before, after))
     live.publish(session, "campaign", campaign_id, campaign.cluster_id)

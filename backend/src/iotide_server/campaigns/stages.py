@@ -111,7 +111,7 @@ def look(session: Session, principal: Principal, campaign_id: int, now: datetime
     What they said before counts no more. Raise what `pause` raises.
     """
     visible_campaign(session, principal, campaign_id, Role.OPERATOR)
-    found = _pause(session, campaign_id, repository.lock_paused_stage(session, campaign_id))
+    found = _pause(session, campaign_id, repository.paused_stage(session, campaign_id, is_locked=True))
     found.stage.looked_at = now
     cluster_repository.want_look(session, {on.node.id for on in found.mounts})
     return found
@@ -124,7 +124,7 @@ def confirm(session: Session, principal: Principal, campaign_id: int, seen_sha25
     TARGET_NOT_MOUNTED.
     """
     cluster_id = visible_campaign(session, principal, campaign_id, Role.OPERATOR).cluster_id
-    found = _pause(session, campaign_id, repository.lock_paused_stage(session, campaign_id))
+    found = _pause(session, campaign_id, repository.paused_stage(session, campaign_id, is_locked=True))
     _check(session, found, seen_sha256)
     stage = found.stage
     before: Json = {"stage": stage.ordinal, "variant": stage.variant, "state": stage.state}

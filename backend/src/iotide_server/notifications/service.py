@@ -1,6 +1,7 @@
 """What higher slices use: which channels a cluster has, and telling a message through some of them."""
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -65,12 +66,7 @@ def new_delivery(channel: Channel, message: Message, key: str, now: datetime) ->
     return Delivery(
         channel_id=channel.id,
         key=key,
-        kind=message.kind,
-        cluster_id=message.cluster_id,
-        subject=message.subject,
-        text=message.text,
-        path=message.path,
-        data=dict(message.data),
+        **asdict(message),
         state="waiting",
         created_at=now,
         due_at=now,

@@ -55,13 +55,8 @@ def set_backing(session: Session, principal: Principal, target_id: int, backing_
     session.flush()
     names = repository.named(session, {link.backing_id for link in before})
     after: Json = {"backed_by": [living[backing_id].name for backing_id in backing_ids]}
-    audit.record(
-        session,
-        principal,
-        Action(
-            "target_backed", "target", target_id, found.cluster_id, before={"backed_by": [*names.values()]}, after=after
-        ),
-    )
+    action = Action.on("target_backed", found, before={"backed_by": [*names.values()]}, after=after)
+    audit.record(session, principal, action)
     live.publish(session, "target", target_id, found.cluster_id)
 
 

@@ -1,40 +1,32 @@
 """Which rule answers for a series, and what it asks for."""
 
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
-from iotide_server.alerts.scopes import SeriesScope, asks_for, narrowest
+from iotide_server.alerts.models import AlertRule
+from iotide_server.alerts.scopes import asks_for, narrowest
+from iotide_server.results.models import Series
 from iotide_server.statistics.shifts import Direction, Shift
 
-SUBJECT = SeriesScope([7, 8], "fio", "write_rate")
+SUBJECT = Series(target_ids=[7, 8], workload="fio", metric="write_rate")
 
 
-@dataclass
-class Rule:
-    id: int
-    target_id: int | None = None
-    workload: str | None = None
-    metric: str | None = None
-    least_shift_ratio: float = 0.03
-    directions: str = "worse"
-    missing_runs: bool = True
-    muted_until: datetime | None = None
-    created_at: datetime = datetime(2026, 1, 1, tzinfo=UTC)
+def rule(rule_id: int, **fields: Any) -> AlertRule:  # noqa: ANN401 - of its columns
+    return AlertRule(**{"id": rule_id, "least_shift_ratio": 0.03, "directions": "worse", **fields})
 
 
 def test_the_rule_that_names_most_answers_and_of_equals_the_oldest() -> None:
-    everything, target, workload = Rule(1), Rule(2, target_id=8), Rule(3, workload="fio")
-    both = Rule(4, target_id=7, metric="write_rate")
+    everything, target, workload = rule(1), rule(2, target_id=8), rule(3, workload="fio")
+    both = rule(4, target_id=7, metric="write_rate")
     assert narrowest([everything], SUBJECT) is everything
     assert narrowest([workload, target, everything], SUBJECT) is target
     assert narrowest([everything, both, target], SUBJECT) is both
 
 
-@pytest.mark.parametrize("rule", [Rule(1, target_id=9), Rule(1, workload="dd"), Rule(1, metric="read_rate")])
-def test_a_rule_of_something_else_does_not_answer(rule: Rule) -> None:
-    assert narrowest([rule], SUBJECT) is None
+@pytest.mark.parametrize("other", [rule(1, target_id=9), rule(1, workload="dd"), rule(1, metric="read_rate")])
+def test_a_rule_of_something_else_does_not_answer(other: AlertRule) -> None:
+    assert narrowest([other], SUBJECT) is None
 
 
 @pytest.mark.parametrize(
@@ -49,7 +41,7 @@ def test_a_rule_of_something_else_does_not_answer(rule: Rule) -> None:
     ],
 )
 def test_a_rule_asks_for_its_direction_and_its_least_shift(shift: Shift, better: str, asked: set[str]) -> None:
-    rules = [Rule(1, least_shift_ratio=0.05, directions=directions) for directions in ("worse", "both")]
+    rules = [rule(1, least_shift_ratio=0.05, directions=directions) for directions in ("worse", "both")]
     assert {rule.directions for rule in rules if asks_for(rule, shift, better)} == asked
 
 

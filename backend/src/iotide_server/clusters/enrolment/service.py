@@ -118,7 +118,8 @@ def enroll(
     Raise WIRE_VERSION_UNSUPPORTED, JOIN_TOKEN_REFUSED, NODE_NAME_TAKEN, or NODE_IN_USE where a load may run on the
     token's own node.
     """
-    require_wire_version(request.wire_version)
+    if request.wire_version not in SPOKEN_VERSIONS:
+        raise strange_version(request.wire_version)
     secret = request.join_token.partition(".")[0]
     token = repository.use_join_token(session, digest(secret), now)
     if token is None:
@@ -218,9 +219,3 @@ def _reply(session: Session, node_id: int, name: str, cluster_id: int, given: Ne
         node_token=given.node_token,
         broker=given.broker,
     )
-
-
-def require_wire_version(wire_version: int) -> None:
-    """Raise WIRE_VERSION_UNSUPPORTED for an agent whose language this server does not speak."""
-    if wire_version not in SPOKEN_VERSIONS:
-        raise strange_version(wire_version)
