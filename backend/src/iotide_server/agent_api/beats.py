@@ -55,8 +55,11 @@ def beat(  # noqa: PLR0913 - the last two bound what is stored and waited for
             if error.kind is not DAY_FULL:
                 raise
             _log_left_out(session, row, error, now)
-        _keep_endpoint(session, said[row.id])
-        _keep_heard(session, row, said[row.id])
+        beat = said[row.id]
+        if beat.endpoint is not None:
+            repository.keep_endpoint(session, row.id, beat.endpoint)
+        if beat.go_heard is not None and beat.go_heard != row.go_heard_at:
+            keep_heard(session, row.id, beat.go_heard)
     starts = _starts(session, known, moved, now)
     if request.stuck is not None and (request.stuck or begun.is_stuck):
         instance, said_stuck = request.agent_instance, request.stuck
@@ -121,16 +124,6 @@ def _log_left_out(session: Session, row: Row[Any], error: IotideError, now: date
     evidence = RunEvent(run_id=row.run_id, order_id=row.id, at=now, kind="curves_missing", text=words)
     if repository.log_lines(session, evidence) == 0:
         session.add(evidence)
-
-
-def _keep_endpoint(session: Session, beat: OrderBeat) -> None:
-    if beat.endpoint is not None:
-        repository.keep_endpoint(session, beat.order_id, beat.endpoint)
-
-
-def _keep_heard(session: Session, row: Row[Any], beat: OrderBeat) -> None:
-    if beat.go_heard is not None and beat.go_heard != row.go_heard_at:
-        keep_heard(session, beat.order_id, beat.go_heard)
 
 
 def _with_endpoints(session: Session, words: Sequence[OrderWord]) -> list[OrderWord]:

@@ -1,6 +1,5 @@
 """Rules: who is told of which changes of which series."""
 
-from collections.abc import Sequence
 from datetime import datetime
 
 from sqlalchemy import select
@@ -72,7 +71,8 @@ def remove(session: Session, principal: Principal, rule_id: int, now: datetime) 
     removed = _visible(session, principal, rule_id, Role.OPERATOR)
     removed.removed_at = now
     closed = 0
-    for alert in _alerts(session, rule_id):
+    raised = select(Alert).where(Alert.rule_id == rule_id).order_by(Alert.id).with_for_update()
+    for alert in session.scalars(raised).all():
         if after_news(AlertState(alert.state), AlertUpdate.RULE_REMOVED) is AlertState.CLOSED:
             close(session, alert, ClosedBecause.RULE_REMOVED, now, who=principal.name)
             closed += 1
@@ -80,10 +80,6 @@ def remove(session: Session, principal: Principal, rule_id: int, now: datetime) 
     repository.set_channels(session, rule_id, ())
     _record(session, principal, "alert_rule_removed", removed, before=before, after=after)
     return closed
-
-
-def _alerts(session: Session, rule_id: int) -> Sequence[Alert]:
-    return session.scalars(select(Alert).where(Alert.rule_id == rule_id).order_by(Alert.id).with_for_update()).all()
 
 
 def _visible(session: Session, principal: Principal, rule_id: int, role: Role) -> models.AlertRule:

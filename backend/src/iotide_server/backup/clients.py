@@ -5,7 +5,7 @@ import re
 import shutil
 import signal
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -50,7 +50,9 @@ class Clients:
             chosen.unlink()
 
     def _run(self, program: str, *arguments: str, database_url: str) -> str:
-        environment = {**_without_libpq(os.environ), **libpq_environment(database_url)}
+        # What steers libpq elsewhere (PGOPTIONS, PGSERVICE, ...) is not meant for this database.
+        own = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        environment = {**own, **libpq_environment(database_url)}
         command = [str(self.directory / program), *arguments]
         # A damaged dump has bytes in it that are no text, and its reader repeats them.
         done = subprocess.run(
@@ -110,8 +112,3 @@ def _without_words(status: int) -> str:
     if status < 0:
         return f"it was ended by {signal.Signals(-status).name} and said nothing, as for a damaged dump"
     return f"it ended with status {status} and said nothing"
-
-
-def _without_libpq(environment: Mapping[str, str]) -> dict[str, str]:
-    """What steers libpq elsewhere (PGOPTIONS, PGSERVICE, ...) is not meant for this database."""
-    return {name: value for name, value in environment.items() if not name.startswith("PG")}

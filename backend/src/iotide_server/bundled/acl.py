@@ -115,7 +115,7 @@ def apply_nodes(admin: Redis, nodes: Iterable[NodeAccess]) -> bool:
         pipe.script_load(Lock.LUA_RELEASE_SCRIPT)
         if obsolete:
             pipe.acl_deluser(*obsolete)
-            pipe.unlink(*(key for name in obsolete for key in node_keys(_id_of(name))))
+            pipe.unlink(*(key for name in obsolete for key in node_keys(int(name.removeprefix(_NODE_USER_PREFIX)))))
         for node in wanted.values():
             _set_node(pipe, node)
         pipe.acl_setuser(_MARKER_USER, enabled=False, reset=True, hashed_passwords=[f"+{digest}"])
@@ -159,10 +159,6 @@ def _passwords(admin: Redis) -> dict[str, set[str]]:
         for _, name, *rules in words
         if is_node_username(name)
     }
-
-
-def _id_of(username: str) -> int:
-    return int(username.removeprefix(_NODE_USER_PREFIX))
 
 
 def _kill_connections(admin: Redis, username: str) -> None:

@@ -51,7 +51,7 @@ def prepare_certificates(state: StateDirectory, *, names: Sequence[str], now: da
         state.write_private(ca_key_file, _key_pem(key))
         state.write_private(files.ca, _pem(certificate))
         files.chain.unlink(missing_ok=True)
-    wanted = _alternative_names((*_ALWAYS_NAMED, *names))
+    wanted = x509.SubjectAlternativeName([_general_name(name) for name in dict.fromkeys((*_ALWAYS_NAMED, *names))])
     if not _is_good(files, wanted, now):
         ca_key = serialization.load_pem_private_key(ca_key_file.read_bytes(), password=None)
         if not isinstance(ca_key, ec.EllipticCurvePrivateKey):
@@ -121,10 +121,6 @@ def _builder(
         .not_valid_after(now + lifetime)
         .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
     )
-
-
-def _alternative_names(names: Sequence[str]) -> x509.SubjectAlternativeName:
-    return x509.SubjectAlternativeName([_general_name(name) for name in dict.fromkeys(names)])
 
 
 def _general_name(name: str) -> x509.GeneralName:

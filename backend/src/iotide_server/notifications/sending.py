@@ -130,10 +130,12 @@ class Courier:
     def _mail(self, parcel: Parcel) -> AttemptOutcome:
         settings, secrets = parcel.settings, parcel.secrets or {}
         with self._reach.line(settings["host"], settings["port"]) as line:
-            client = None
+            client: _Client | None = None
             try:
-                wrap = self._trust if settings["tls"] == "tls" else None
-                client = _opened(line, settings["host"], settings["port"], wrap)
+                if settings["tls"] == "tls":
+                    client = _TlsClient(line, settings["host"], settings["port"], self._trust)
+                else:
+                    client = _Client(line, settings["host"], settings["port"])
                 if settings["tls"] == "starttls":
                     client.starttls(context=self._trust)
                 if settings["user"] is not None:
@@ -176,10 +178,6 @@ class _TlsClient(SMTP_SSL, _Client):
     def __init__(self, line: socket.socket, host: str, port: int, context: ssl.SSLContext) -> None:
         self._line = line
         SMTP_SSL.__init__(self, host, port, timeout=ANSWER_SECONDS, context=context)
-
-
-def _opened(line: socket.socket, host: str, port: int, context: ssl.SSLContext | None) -> _Client:
-    return _Client(line, host, port) if context is None else _TlsClient(line, host, port, context)
 
 
 def http_outcome(status: int, said: str, retry_after: str | None) -> AttemptOutcome:

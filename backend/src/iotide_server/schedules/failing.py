@@ -2,7 +2,7 @@
 
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -88,7 +88,8 @@ def streak(outcomes: Sequence[FiringResult]) -> Streak | None:
     found: Streak | None = None
     for outcome in outcomes:
         if outcome.has_failed:
-            found = Streak(1, outcome.fired_at, outcome) if found is None else _longer(found, outcome)
+            count, newest = (0, outcome) if found is None else (found.count, found.newest)
+            found = Streak(count + 1, outcome.fired_at, newest)
         elif outcome.has_succeeded:
             break
     return found
@@ -104,10 +105,6 @@ def reason_of(outcome: FiringResult, runs: Sequence[FailedRun]) -> str:
     if outcome.failed_cells == outcome.cells:
         return words
     return f"{words} ({outcome.failed_cells} of {outcome.cells} configurations)"
-
-
-def _longer(found: Streak, outcome: FiringResult) -> Streak:
-    return replace(found, count=found.count + 1, since=outcome.fired_at)
 
 
 def _by_schedule(outcomes: Sequence[FiringResult]) -> Mapping[int, list[FiringResult]]:

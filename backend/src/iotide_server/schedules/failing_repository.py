@@ -11,6 +11,8 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Session
 from sqlalchemy.types import BigInteger
 
+from iotide_server.kit.db import array_of
+
 MOST_RUNS: Final = 200
 """Failed runs of a campaign that are looked at for a reason."""
 
@@ -119,8 +121,8 @@ def outcomes(
 ) -> list[FiringResult]:
     """Return the newest firings that are over of the schedules that fire, by schedule, the newest first."""
     values = {
-        "cluster_ids": None if cluster_ids is None else sorted(cluster_ids),
-        "schedule_ids": None if schedule_ids is None else sorted(schedule_ids),
+        "cluster_ids": array_of(cluster_ids),
+        "schedule_ids": array_of(schedule_ids),
         "firings": firings,
     }
     return [FiringResult(*row) for row in session.execute(_OUTCOMES, values)]

@@ -155,23 +155,13 @@ def pause(session: Session, principal: Principal, schedule_id: int) -> None:
     if paused.state == "ended":
         raise SCHEDULE_ENDED(schedule_id=schedule_id)
     if paused.state == "active":
-        rest(paused, "paused")
-        _announce(
-            session,
-            principal,
-            paused,
-            "schedule_paused",
-            before=_state(paused, "active"),
-            after=_state(paused, "paused"),
-        )
+        _pause(session, principal, paused)
 
 
 def pause_all_of(session: Session, principal: Principal, user_id: int) -> None:
     """Pause what fires in the name of a person who is shut out; the caller administers all clusters."""
     for row in repository.locked_active_of(session, user_id):
-        rest(row, "paused")
-        after = {**_state(row, "paused"), "because": "the person in whose name it submits was disabled"}
-        _announce(session, principal, row, "schedule_paused", before=_state(row, "active"), after=after)
+        _pause(session, principal, row, because="the person in whose name it submits was disabled")
 
 
 def resume(session: Session, principal: Principal, schedule_id: int, now: datetime) -> None:
@@ -262,6 +252,12 @@ def _announce(session: Session, principal: Principal, row: models.Schedule, name
     session.flush()
     live.record(session, principal, Action.on(name, row, **changes))
     wake_scheduler(session, "schedule")
+
+
+def _pause(session: Session, principal: Principal, row: models.Schedule, **more: str) -> None:
+    rest(row, "paused")
+    before, after = _state(row, "active"), {**_state(row, "paused"), **more}
+    _announce(session, principal, row, "schedule_paused", before=before, after=after)
 
 
 def _state(row: models.Schedule, state: str) -> Json:

@@ -21,7 +21,6 @@ from iotide_server.targets.schemas import (
     TargetPlace,
     TargetRef,
 )
-from iotide_server.targets.service import TargetFilter
 
 router = APIRouter(tags=["targets"], route_class=KnownCallerRoute)
 
@@ -36,7 +35,7 @@ def list_targets(
     retired: Annotated[bool, Query(description="Retired targets instead of living ones")] = False,
 ) -> Page[TargetOutput]:
     """The targets that you may see, newest first."""
-    return service.list_targets(session, principal, TargetFilter(cluster_id, retired), paging).page(TargetOutput.of)
+    return service.list_targets(session, principal, cluster_id, paging, retired=retired).page(TargetOutput.of)
 
 
 @router.post("/targets", summary="Create a target", status_code=201, responses=errors(404, 409))

@@ -45,19 +45,10 @@ class _Remount:
     places: Sequence[tuple[Node, str]]
 
 
-@dataclass(frozen=True, slots=True)
-class TargetFilter:
-    """Which targets of a list are wanted."""
-
-    cluster_id: int | None = None
-    retired: bool = False
-
-
 def list_targets(
-    session: Session, principal: Principal, wanted: TargetFilter, paging: PageRequest
+    session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest, *, retired: bool
 ) -> Slice[TargetView]:
-    visible = principal.visible_clusters()
-    page = repository.targets(session, visible, wanted.cluster_id, paging, retired=wanted.retired)
+    page = repository.targets(session, principal.visible_clusters(), cluster_id, paging, retired=retired)
     return Slice(_views(session, page.rows), page.next_cursor)
 
 

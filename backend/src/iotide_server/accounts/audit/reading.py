@@ -122,7 +122,9 @@ def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
     }
     conditions = [column == value for column, value in equal.items() if value is not None]
     if wanted.actor is not None:
-        conditions.append(_is_by(wanted.actor))
+        # A person's name stands alone, or before what they did it by: `ada (token nightly)`.
+        stands_before = AuditEntry.principal_name.startswith(f"{wanted.actor} (", autoescape=True)
+        conditions.append(or_(AuditEntry.principal_name == wanted.actor, stands_before))
     if wanted.since is not None:
         conditions.append(AuditEntry.at >= wanted.since)
     if wanted.until is not None:
@@ -131,11 +133,6 @@ def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
         query = func.to_tsquery(literal_column("'simple'"), query_of(wanted.text))
         conditions.append(literal_column(AUDIT_WORDS).op("@@")(query))
     return conditions
-
-
-def _is_by(name: str) -> ColumnElement[bool]:
-    """A person's name stands alone, or before what they did it by: `ada (token nightly)`."""
-    return or_(AuditEntry.principal_name == name, AuditEntry.principal_name.startswith(f"{name} (", autoescape=True))
 
 
 def query_of(typed: str) -> str | None:

@@ -161,7 +161,7 @@ class Provider:
             try:
                 claims = verify_id_token(id_token, announced.keys, expected, now)
             except InvalidKeyIdError:
-                claims = verify_id_token(id_token, self._newer_keys(now), expected, now)
+                claims = verify_id_token(id_token, self._asked_within(_KEYS_AGAIN_AFTER, now).keys, expected, now)
             if groups_in(claims, self.terms.roles_claim) is None:
                 claims = {**self._user_info(client, announced, claims["sub"]), **claims}
         return claims
@@ -191,9 +191,6 @@ class Provider:
 
     def _announcement(self, now: datetime) -> Announced:
         return self._asked_within(_ANNOUNCED_GOOD_FOR, now)
-
-    def _newer_keys(self, now: datetime) -> KeySet:
-        return self._asked_within(_KEYS_AGAIN_AFTER, now).keys
 
     def _asked_within(self, time: timedelta, now: datetime) -> Announced:
         """What it says of itself, not older than that; of several at once each asks, and none waits for another."""
