@@ -51,8 +51,8 @@ class Clients:
 
     def _run(self, program: str, *arguments: str, database_url: str) -> str:
         # What steers libpq elsewhere (PGOPTIONS, PGSERVICE, ...) is not meant for this database.
-        own = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
-        environment = {**own, **libpq_environment(database_url)}
+        inherited = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
+        environment = {**inherited, **libpq_environment(database_url)}
         command = [str(self.directory / program), *arguments]
         # A damaged dump has bytes in it that are no text, and its reader repeats them.
         done = subprocess.run(

@@ -87,28 +87,17 @@ async def _is_gone(request: Request) -> bool:
     return await request.is_disconnected() or await request.is_disconnected()
 
 
-async def _one_each(request: Request) -> AsyncIterator[None]:
-    async with _turn(request, ONE_EACH):
-        yield
+def _turn_of(value: AppValue[OneEach]) -> Callable[[Request], AsyncIterator[None]]:
+    async def turn(request: Request) -> AsyncIterator[None]:
+        one_each = value.get(request.app.state)
+        async with nullcontext() if one_each is None else one_each.turn(request):
+            yield
+
+    return turn
 
 
-async def _one_node_each(request: Request) -> AsyncIterator[None]:
-    async with _turn(request, ONE_NODE_EACH):
-        yield
-
-
-@asynccontextmanager
-async def _turn(request: Request, value: AppValue[OneEach]) -> AsyncIterator[None]:
-    one_each = value.get(request.app.state)
-    if one_each is None:
-        yield
-        return
-    async with one_each.turn(request):
-        yield
-
-
-OneEachTurn = Annotated[None, Depends(_one_each, scope="function")]
+OneEachTurn = Annotated[None, Depends(_turn_of(ONE_EACH), scope="function")]
 """The turn of who sends this request."""
 
-OneNodeTurn = Annotated[None, Depends(_one_node_each, scope="function")]
+OneNodeTurn = Annotated[None, Depends(_turn_of(ONE_NODE_EACH), scope="function")]
 """The turn of the node whose agent sends this request."""
