@@ -14,10 +14,8 @@ def hashed(password: str) -> str:
 
 
 def matches(password: str, stored: str | None) -> tuple[bool, str | None]:
-    """Whether it is the password, and a new hash where the stored one is of older parameters.
-
-    Takes as long where nothing is stored, so that the time does not tell who has a password.
-    """
+    """Return whether it is the password, and a new hash where the stored one is of older parameters."""
+    # It takes as long where nothing is stored, so that the time does not tell who has a password.
     is_right, renewed = _passwords.verify_and_update(password, stored or _hash_of_nobody())
     return (is_right, renewed) if stored is not None else (False, None)
 

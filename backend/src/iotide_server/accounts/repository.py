@@ -67,10 +67,8 @@ def _is_live(now: datetime) -> ColumnElement[bool]:
 
 
 def touch_token(session: Session, token_id: int, address: str | None, now: datetime) -> None:
-    """Note that the token is in use, and from where, unless another request notes it just now.
-
-    That one may take seconds, and this one would wait for it with a connection of the API.
-    """
+    """Note that the token is in use, and from where, unless another request notes it just now."""
+    # That one may take seconds, and this one would wait for it with a connection of the API.
     free = select(ApiToken.id).where(ApiToken.id == token_id).with_for_update(skip_locked=True)
     used = update(ApiToken).where(ApiToken.id == free.scalar_subquery())
     session.execute(

@@ -69,11 +69,7 @@ def create_user(session: Session, principal: Principal, wanted: UserInput, now: 
 def change_user(
     session: Session, principal: Principal, user_id: int, change: AccountChange, now: datetime
 ) -> UserOutput:
-    """Replace the roles that administrators gave; disable or enable the user.
-
-    A disabled user loses sessions, unspent links and tokens for good, and what `change` says ends too. Raise
-    USER_NOT_FOUND, OWN_ACCOUNT or GRANTED_CLUSTER_NOT_FOUND.
-    """
+    """Replace roles, disable or enable; raise USER_NOT_FOUND, OWN_ACCOUNT or GRANTED_CLUSTER_NOT_FOUND."""
     principal.require(Role.ADMIN, None)
     user = repository.locked_user(session, user_id)
     if user is None:
@@ -105,11 +101,7 @@ def _shut_out(session: Session, principal: Principal, user: User, ends_too: Endi
 
 
 def invite(session: Session, principal: Principal, user_id: int, public_url: str, now: datetime) -> str:
-    """Return a sign-in link for another user, made by an administrator of all clusters.
-
-    Raise PERSON_WANTED for a program, since a session can do more than a token; OWN_ACCOUNT, USER_NOT_FOUND or
-    USER_DISABLED.
-    """
+    """Return a sign-in link for another user; raise PERSON_WANTED, OWN_ACCOUNT, USER_NOT_FOUND or USER_DISABLED."""
     principal.require(Role.ADMIN, None)
     principal.require_person("make sign-in links")
     if user_id == principal.user_id:

@@ -148,10 +148,7 @@ def vouch(
 def tell_hosts(
     session: Session, cluster_id: int, problems: Collection[tuple[str, str | None]], prefix: str
 ) -> Sequence[Row[Any]]:
-    """Write what is wrong with the nodes of these names; None: nothing. Return id and cluster of those that changed.
-
-    What a gateway wrote begins with `prefix`.
-    """
+    """Write what is wrong with these nodes, beginning with `prefix`; return id and cluster of those that changed."""
     values = {
         "cluster_id": cluster_id,
         "names": [name for name, _ in problems],

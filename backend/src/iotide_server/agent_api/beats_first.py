@@ -43,10 +43,7 @@ _log = structlog.get_logger(__name__)
 
 
 class BeatsFirst:
-    """ASGI middleware that answers heartbeats: of idle nodes together, each other one by one way through a thread.
-
-    It takes POST requests to `path` and counts their answers as those of `route`.
-    """
+    """Answers heartbeats, POST requests to `path`: of idle nodes together, others one by one by way of a thread."""
 
     def __init__(self, app: ASGIApp, path: str, route: BaseRoute) -> None:
         self._app = app
@@ -83,11 +80,9 @@ class BeatsFirst:
         await answer(scope, receive, send)
 
     async def _answer_in_turn(self, request: Request, token_sha256: str, body: bytes, send: Send) -> Response | None:
-        """Return the answer to a heartbeat; None where it was answered already, or its sender is gone.
-
-        Of one node, one heartbeat at a time is answered here or in the route: those that wait for its rows wait for
-        themselves alone.
-        """
+        """Return the answer to a heartbeat; None where it was answered already, or its sender is gone."""
+        # Of one node, one at a time is answered here or in the route: those that wait for its rows wait for themselves
+        # alone.
         self._limiter = self._limiter or CapacityLimiter(1)  # of `BEAT_CONNECTIONS`; it belongs to the event loop
         try:
             async with self._one_each.turn(request):
@@ -105,10 +100,7 @@ class BeatsFirst:
 
 
 class _KnownTokens:
-    """Knows whose heartbeats are read. With each heartbeat the database is asked whether the token still holds.
-
-    A token that was revoked less than a minute ago opens its sender's body, and nothing else.
-    """
+    """Knows whose heartbeats are read; a token that was revoked within a minute opens its sender's body alone."""
 
     def __init__(self) -> None:
         self._until: dict[str, float] = {}

@@ -65,12 +65,9 @@ class HeardNode(NamedTuple):
 def take_idle_beats(
     session: Session, said: Sequence[IdleBeat], now: datetime, heard_since: datetime
 ) -> list[HeardNode]:
-    """Store those heartbeats whose answer says nothing but that they came.
-
-    Left out are those of who is no node's present agent, is offered an order or asked for something, or reported
-    a problem before, and nodes that somebody has locked: nobody waits for anybody here. As `begin_beat` says, the
-    transaction will not wait for the disk.
-    """
+    """Store those heartbeats whose answer says nothing but that they came, without waiting for the disk."""
+    # Left out are those of who is no node's present agent, is offered an order or asked for something, or reported a
+    # problem before, and nodes that somebody has locked: nobody waits for anybody here.
     session.execute(_DO_NOT_WAIT)
     rows = session.execute(
         _TAKE_IDLE_BEATS,

@@ -156,10 +156,7 @@ def order(session: Session, node_id: int, order_id: int, now: datetime) -> Row[A
 
 
 def lock_known(session: Session, node_id: int, beats: Sequence[OrderBeat], *, waits: bool = True) -> Sequence[Row[Any]]:
-    """Lock and return those of the orders that are the node's under this fence and have not ended.
-
-    Raise OperationalError where another transaction holds one of them and `waits` is false.
-    """
+    """Lock and return orders that are the node's under this fence and not ended; OperationalError unless `waits`."""
     return session.execute(
         _KNOWN if waits else _KNOWN_AT_ONCE,
         {
@@ -196,10 +193,7 @@ def log_lines(session: Session, like: RunEvent) -> int:
 
 
 def keep_endpoint(session: Session, order_id: int, endpoint: Endpoint) -> None:
-    """Keep where a locked order receives, if its node is the receiver of its run; what was kept first stays.
-
-    The sender may know that one already.
-    """
+    """Keep where a locked order receives, if its node is the receiver of its run; what was kept first stays."""
     session.execute(_KEEP_ENDPOINT, {"order_id": order_id, "endpoint": endpoint.model_dump_json()})
 
 

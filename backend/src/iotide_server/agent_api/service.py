@@ -70,10 +70,7 @@ class RawOutput:
 
 
 def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) -> HelloReply:
-    """Take an agent as its node's, store what it announces, and count as lost what it no longer has.
-
-    Raise AGENT_ALREADY_RUNNING.
-    """
+    """Take an agent as its node's and lose what it no longer has; raise AGENT_ALREADY_RUNNING."""
     runs.lock_runs_on(session, node_id)
     before = session.get_one(Node, node_id).boot_id
     node = agents.hello(session, node_id, request, now)
@@ -231,11 +228,9 @@ def _store(  # noqa: PLR0913 - as finish
     size_bytes: int,
     limits: ReportLimits,
 ) -> tuple[Ending, int]:
-    """Keep what the result holds; return the ending, and how many series it began.
-
-    A result that makes no sense fails its run instead of being sent for ever. Of an order that was declined, only the
-    ending counts, and what others used of the node.
-    """
+    """Keep what the result holds; return the ending, and how many series it began."""
+    # A result that makes no sense fails its run instead of being sent for ever. Of an order that was declined, only the
+    # ending counts, and what others used of the node.
     order = locked.order
     request = with_plausible_times(request, order.started_at, order.offered_at, now)
     order.result_sha256 = request.digest

@@ -30,10 +30,8 @@ def put_off(said: datetime, now: datetime) -> datetime:
 def moved_curves(
     pieces: Sequence[CurvePiece], said_start: datetime | None, start: datetime | None
 ) -> tuple[CurvePiece, ...]:
-    """Return the pieces in the time of the run: its start may be another one than the node's clock said.
-
-    A clock that is within a day of the server's is believed, and moves nothing.
-    """
+    """Return the pieces in the time of the run: its start may be another one than the node's clock said."""
+    # A clock that is within a day of the server's is believed, and moves nothing.
     if said_start is None or start is None or abs(start - said_start) <= CLOCK_SLACK:
         return tuple(pieces)
     return tuple(piece.model_copy(update={"started_at": _moved(piece, start, said_start)}) for piece in pieces)

@@ -35,11 +35,8 @@ class ConfirmedCell:
 
 
 def confirmation_plan(plan: CampaignPlan, cell: ConfirmedCell, *, name: str, note: str) -> CampaignPlan:
-    """Return a plan of three runs of that cell under the conditions of its campaign, each a cell and so a point.
-
-    Three repeats of one cell would be one point, and a change needs five. Raise pydantic.ValidationError where no such
-    plan can be submitted any more.
-    """
+    """Return a plan of three runs of that cell as its campaign ran it; raise pydantic.ValidationError."""
+    # Each is a cell and so a point: three repeats of one cell would be one, and a change needs five.
     receivers = [node for node in cell.nodes if node != cell.sender]
     choice = WorkloadChoice(
         workload=cell.workload,
@@ -103,10 +100,7 @@ _CELL: Final = text(
 
 
 def confirm(session: Session, series: Series, suspicion: Alert, newest: Point, now: datetime) -> None:
-    """Submit confirmation runs for a new suspicion, at most once for it, in the name of whose campaign made it.
-
-    Nothing happens where a target does not allow it. Of several series of one cell the first one asks for all.
-    """
+    """Submit confirmation runs for a new suspicion once, where its targets allow it, for whose campaign made it."""
     if not session.scalars(_MAY, {"cell_id": newest.cell_id}).one():
         return
     key = {"nodes": str(series.node_ids), "options": series.options_sha256, "cluster_id": series.cluster_id}

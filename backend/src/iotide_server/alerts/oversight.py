@@ -29,10 +29,7 @@ class _Silence:
 
 
 def watch_cluster(session: Session, cluster_id: int) -> datetime | None:
-    """Raise an alert of each scheduled series of the cluster that is late or lost its mount; once for one silence.
-
-    Return when the next of them will be late unless a point comes; None: the next firing asks again.
-    """
+    """Raise an alert of each scheduled series that is late or lost its mount; return when the next will be late."""
     now = transaction_time(session)
     next_at: datetime | None = None
     failing = failing_schedules(session, frozenset({cluster_id}))

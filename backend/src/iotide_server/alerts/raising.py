@@ -116,10 +116,8 @@ def _follow_silences(look: Look) -> None:
 
 
 def _raise_newest(look: Look) -> Alert | None:
-    """An alert of the newest confirmed change, if a rule asks for it.
-
-    Of several that were found at once, as in a history that was loaded, the others are no news.
-    """
+    """An alert of the newest confirmed change, if a rule asks for it."""
+    # Of several that were found at once, as in a history that was loaded, the others are no news.
     confirmed = [one for one in look.changes if one.confirmed_at is not None and one.gone_at is None]
     newest = confirmed[-1] if confirmed else None
     if newest is None or any(alert.change_point_id == newest.id for alert in look.alerts):
@@ -149,11 +147,9 @@ def _became(alert: Alert, change: ChangePoint) -> bool:
 
 
 def _is_asked_for(look: Look, rule: AlertRule, change: ChangePoint) -> bool:
-    """Whether somebody wants to hear of the change.
-
-    Not of what was confirmed before there was the rule, nor of what leads to a level that was accepted; and that a
-    change for the better took another one back is told by that one's alert.
-    """
+    """Whether somebody wants to hear of the change."""
+    # Not of what was confirmed before there was the rule, nor of what leads to a level that was accepted; and that a
+    # change for the better took another one back is told by that one's alert.
     shift = shift_of(change)
     if change.confirmed_at is None or change.confirmed_at < rule.created_at:
         return False

@@ -43,10 +43,7 @@ def rule(session: Session, principal: Principal, rule_id: int) -> AlertRuleOutpu
 
 
 def create(session: Session, principal: Principal, given: AlertRuleInput, now: datetime) -> int:
-    """Create a rule for changes that are confirmed from now on and return its id.
-
-    Raise CLUSTER_NOT_FOUND, TARGET_NOT_FOUND, CHANNEL_NOT_FOUND or ALERT_RULE_NAME_TAKEN.
-    """
+    """Return the id of a new rule; raise CLUSTER_, TARGET_ or CHANNEL_NOT_FOUND, or ALERT_RULE_NAME_TAKEN."""
     made = models.AlertRule(created_at=now)
     _write(session, principal, made, given)
     session.add(made)

@@ -30,11 +30,7 @@ from iotide_server.trends.models import ChangePoint, Event
 
 
 def act(session: Session, principal: Principal, alert_id: int, wanted: AlertActionInput, now: datetime) -> None:
-    """Move an alert on, or comment on it.
-
-    Raise ALERT_NOT_FOUND, ALERT_MOVE_REFUSED, ALERT_DETAIL_MISSING, ALERT_DETAIL_UNEXPECTED, OWNER_UNKNOWN or
-    EVENT_NOT_FOUND.
-    """
+    """Move an alert on, or comment on it; raise one of `alerts.errors`, or EVENT_NOT_FOUND."""
     alert = _own(session, principal, alert_id)
     series = session.get_one(Series, alert.series_id)
     change = session.get(ChangePoint, alert.change_point_id) if alert.change_point_id is not None else None

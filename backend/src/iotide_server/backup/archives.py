@@ -19,11 +19,8 @@ _OURS: Final = re.compile(r"manifest\.json|database\.dump|settings\.json|tls/(ca
 
 @contextmanager
 def opened(place: Path) -> Iterator[tuple[Manifest, Path]]:
-    """Give the manifest, and the directory of the files that it names, once sizes and digests are checked.
-
-    One file is unpacked into a private temporary directory (TMPDIR), which needs as much room as it takes itself. Raise
-    BACKUP_UNREADABLE or BACKUP_NEWER.
-    """
+    """Give the manifest, and the directory of its checked files; raise BACKUP_UNREADABLE or BACKUP_NEWER."""
+    # A file is unpacked into a private temporary directory (TMPDIR), which needs as much room as it takes itself.
     if place.is_dir():
         yield _checked(place, place), place
         return

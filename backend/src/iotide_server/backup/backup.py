@@ -62,11 +62,7 @@ def forget_older(directory: Path, keep: int) -> list[Path]:
 
 
 def back_up(source: BackupSource, place: Path, now: datetime) -> Manifest:
-    """Write a backup into a new directory, or a new file ending with `.tar`, that only its owner may read.
-
-    Meanwhile the service goes on. Raise BACKUP_PLACE, SCHEMA_BEHIND, POSTGRES_CLIENTS_MISSING or
-    POSTGRES_CLIENT_FAILED.
-    """
+    """Write a new directory, or `.tar`, for its owner alone; raise BACKUP_PLACE, SCHEMA_BEHIND or as `Clients`."""
     if place.exists():
         raise BACKUP_PLACE(place=place, why="is there already", remedy="name a new one")
     draft = place.with_name(f".{place.name}.{os.getpid()}")

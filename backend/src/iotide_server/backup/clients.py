@@ -70,10 +70,8 @@ class Clients:
 
 
 def choose_clients(*, at_least: int) -> Clients:
-    """Return the oldest installation of at least this major version, or raise POSTGRES_CLIENTS_MISSING.
-
-    What a newer one writes an older server may not understand.
-    """
+    """Return the oldest installation of at least this major version, or raise POSTGRES_CLIENTS_MISSING."""
+    # What a newer one writes an older server may not understand.
     found = sorted(_find(), key=lambda clients: clients.major)
     for clients in found:
         if clients.major >= at_least:

@@ -85,10 +85,7 @@ def check(manifest: Manifest, wanted: RestoreOptions) -> None:
 
 @contextmanager
 def _room(database_url: str, *, replace: bool) -> Iterator[int]:
-    """An empty schema for the time of the block; the former one is back when the block raises, else gone.
-
-    Gives the server's major version. The block itself says, in the transaction that completes it, that it is complete.
-    """
+    """Make an empty schema for the block; the former is back when it raises, else gone. Gives the server's version."""
     with psycopg.connect(database_url, autocommit=True) as connection:
         _require_alone(connection)
         _take_back_interrupted(connection)

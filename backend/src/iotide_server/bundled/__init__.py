@@ -2,11 +2,7 @@
 
 
 class StartError(Exception):
-    """The services cannot start as asked.
-
-    Attributes:
-        remedy: what to do about it.
-    """
+    """The services cannot start as asked; `remedy` says what to do about it."""
 
     def __init__(self, message: str, *, remedy: str) -> None:
         super().__init__(f"{message}\n{remedy}")

@@ -53,10 +53,7 @@ class NodeAccess:
 
 
 def own_users(*, server_password: str, admin_password: str) -> tuple[str, ...]:
-    """Lines of redis.conf or of an ACL file: the server's own two users, and nobody else.
-
-    Only digests of the passwords stand in them.
-    """
+    """Return lines of redis.conf: the server's own two users by the digests of their passwords, and nobody else."""
     return (
         "user default off",
         _user_line(ADMIN_USER, admin_password, "~*", "&*", "+@all"),

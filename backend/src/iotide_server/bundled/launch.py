@@ -15,10 +15,7 @@ from iotide_server.bundled.privileges import Account, account_of, become, die_wi
 
 
 def launch_command(command: Sequence[str], *, stop_signal: signal.Signals, account: Account) -> tuple[str, ...]:
-    """Return the argument list that starts the command as a child of this process, as `account` without capabilities.
-
-    The kernel sends the child `stop_signal` when this process ends, however it ends.
-    """
+    """Return what starts the command as `account`; the kernel sends it `stop_signal` when this process ends."""
     # -P keeps the working directory off the import path.
     interpreter = (sys.executable, "-P", "-m", "iotide_server.bundled.launch")
     return (*interpreter, str(account.uid), str(os.getpid()), str(int(stop_signal)), "--", *command)

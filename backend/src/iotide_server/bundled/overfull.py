@@ -20,10 +20,7 @@ def kept_bytes(admin: Redis) -> int:
 
 
 def empty_overfull(admin: Redis, node_ids: Iterable[int]) -> Mapping[int, int]:
-    """Delete all that nodes have in Redis who have far more there than wake-ups need; return their bytes by id.
-
-    Wake-ups are sent again anyway. Raise redis.RedisError.
-    """
+    """Delete what nodes have in Redis who have far more than wake-ups need; return bytes by id; raise RedisError."""
     if kept_bytes(admin) < USUAL_BYTES:
         return {}
     asked = [(node_id, key) for node_id in node_ids for key in node_keys(node_id)]

@@ -125,10 +125,7 @@ class PrivatePostgres:
 
 
 def prepare_postgres(state: StateDirectory, *, parameters: Mapping[str, str] = DURABLE) -> PrivatePostgres:
-    """Find the programs and make the database cluster at the first call; raise StartError without a server for it.
-
-    Call it while the state directory is held.
-    """
+    """Return the cluster of a held directory, made at the first call; raise StartError without a server for it."""
     data = state.directory("postgres") / "data"
     version_file = data / "PG_VERSION"
     made_by = int(version_file.read_text()) if version_file.exists() else None

@@ -63,10 +63,7 @@ def account_of(uid: int) -> Account:
 
 
 def choose_account(state_directory: Path) -> Account:
-    """Return who shall run the services: the caller; when that is root, the directory's owner, else the user `iotide`.
-
-    Raise StartError where root asks and there is neither.
-    """
+    """Return who runs the services: the caller; for root the directory's owner, else `iotide`; raise StartError."""
     if os.geteuid() != 0:
         return account_of(os.geteuid())
     if state_directory.exists() and (owner := state_directory.stat().st_uid) != 0:
@@ -88,11 +85,7 @@ def code_locations() -> list[Path]:
 
 
 def become(account: Account, *, code: Iterable[Path] = (), state: Path | None = None) -> None:
-    """Turn this process, started as root, into the account for good, without any right of root.
-
-    No program that it starts can gain one again. Raise StartError where the account cannot read `code` or work in
-    `state`.
-    """
+    """Turn this process into the account for good, without any right of root; raise StartError if that cannot work."""
     if not account.is_current:
         _drop_bounding_set()
         _set_ids(account)
@@ -110,10 +103,8 @@ def become(account: Account, *, code: Iterable[Path] = (), state: Path | None = 
 
 
 def leave_closed_directory() -> None:
-    """Change to `/` if this process may not enter its own directory, or if that was removed.
-
-    Programs that change to their starting directory fail in such a place: initdb, uvicorn's spawned processes, shells.
-    """
+    """Change to `/` if this process may not enter its own directory, or if that was removed."""
+    # initdb, uvicorn's spawned processes and shells change to where they start, and fail in such a place.
     try:
         os.chdir(Path.cwd())
     except OSError:

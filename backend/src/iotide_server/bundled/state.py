@@ -93,11 +93,9 @@ def prepare_state_directory(root: Path, account: Account) -> StateDirectory:
 
 @contextmanager
 def hold(state: StateDirectory) -> Iterator[int]:
-    """Hold the state directory, or raise StartError; gives a descriptor that every child must inherit.
-
-    The kernel releases the lock when the last process with the descriptor has gone: so a new start that gets it knows
-    that no process of an earlier one is left, whatever killed its supervisor.
-    """
+    """Hold the state directory, or raise StartError; gives a descriptor that every child must inherit."""
+    # The kernel releases the lock when the last process with the descriptor has gone: so a new start that gets it knows
+    # that no process of an earlier one is left, whatever killed its supervisor.
     path = state.root / _LOCK_NAME
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:

@@ -56,10 +56,7 @@ def restart_delay_seconds(previous: float, *, ran_seconds: float) -> float:
 
 
 class Supervisor:
-    """Keeps parts running from `start` to `stop`; lives in one event loop on the main thread.
-
-    Every child inherits `lock_descriptor`, see `state.hold`; `say` takes one line for the person at the terminal.
-    """
+    """Keeps parts running from `start` to `stop`; lives in one event loop on the main thread."""
 
     def __init__(
         self, *, logs: Path, lock_descriptor: int, say: Callable[[str], None], log_as_json: bool = False
@@ -80,10 +77,7 @@ class Supervisor:
             loop.add_signal_handler(signal.SIGHUP, self._stopping.set)
 
     async def start(self, *parts: Part) -> None:
-        """Start the parts and wait until all are ready; from then on each is restarted whenever it ends.
-
-        Raise StartError with the last lines of one that was not ready in time, or StoppedError after a signal.
-        """
+        """Start the parts, each again whenever it ends; raise StartError for one not ready in time, or StoppedError."""
         started = [await self._launch(part) for part in parts]
         await asyncio.gather(*map(self._until_ready, started))
         for running in started:

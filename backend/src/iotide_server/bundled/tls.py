@@ -39,10 +39,7 @@ def fingerprint(ca_pem: str) -> str:
 
 
 def prepare_certificates(state: StateDirectory, *, names: Sequence[str], now: datetime) -> Certificates:
-    """Make the CA at the first call, and a server certificate when the names change or the old one nears its end.
-
-    `names` are those under which clients reach the server, besides loopback.
-    """
+    """Make the CA at first, and a certificate for these names when they change or the old one nears its end."""
     directory = state.directory("tls")
     files = Certificates(ca=directory / "ca.crt", chain=directory / "server.crt", key=directory / "server.key")
     ca_key_file = directory / "ca.key"

@@ -69,11 +69,8 @@ class UpOptions:
 
 
 def run_services(options: UpOptions, say: Callable[[str], None], *, welcome: Callable[[str, str], None]) -> None:
-    """Run everything until a signal; call it once, from the main thread, as the process's last work.
-
-    `say` takes one line for the person at the terminal; `welcome` is called once everything runs, with the URLs of the
-    database and of the API. Raise StartError once all that had started was stopped again.
-    """
+    """Run everything until a signal, from the main thread; raise StartError once all that had started was stopped."""
+    # `say` takes one line for the person at the terminal; `welcome` the URLs of database and API, once all runs.
     account = choose_account(options.state)
     state = prepare_state_directory(options.state, account)
     os.umask(0o077)

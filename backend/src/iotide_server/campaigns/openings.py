@@ -29,11 +29,8 @@ def check_window(window: Window, time_limit_seconds: float, start_takes: timedel
 
 
 def opening_at(window: Window, needed: timedelta, now: datetime) -> Opening:
-    """Return the opening in which runs may start now, else the next one.
-
-    `needed` is from the decision to start a run until its latest end. A night that is too short for it, since the
-    clocks go forward, has no opening.
-    """
+    """Return the opening in which runs may start now, else the next; `needed` is until their latest end."""
+    # A night that is too short for it, since the clocks go forward, has no opening.
     return next(
         opening
         for opening in _openings(window, needed, now)

@@ -44,10 +44,7 @@ class Amounts(NamedTuple):
 
 @dataclass(frozen=True)
 class OptionSets:
-    """The option sets of a workload, numbered from 0; the last swept option changes fastest.
-
-    A kind is all option sets that are alike in what space, time and cautions depend on.
-    """
+    """The option sets of a workload, from 0; those of a kind are alike in what space, time and cautions depend on."""
 
     field: str  # where the workload stands in the plan, for errors: `workloads[0]`
     workload: Workload

@@ -20,11 +20,7 @@ _LARGEST_INTEGER: Final = 2**63 - 1
 
 
 def check_plain(plan: CampaignPlan) -> CampaignPlan:
-    """Return the plan, whose options may be anything that JSON can say within reason.
-
-    Raise InvalidInputError, with its field, for a plan of more than MOST_PLAN_BYTES, options nested deeper than
-    MAX_DEPTH, a number that is not finite or beyond 64 bits, or a text that PostgreSQL cannot hold.
-    """
+    """Return a plan within bounds of size, depth and numbers that PostgreSQL can hold; raise InvalidInputError."""
     _check("note", plan.note)
     for index, stage in enumerate(plan.stages):
         _check(f"stages[{index}].variant", stage.variant)

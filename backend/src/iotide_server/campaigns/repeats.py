@@ -53,11 +53,7 @@ class MoreRepeats:
 
 
 def add(session: Session, principal: Principal, more: MoreRepeats, now: datetime) -> None:
-    """Let cells of a campaign be run so many times more, under the conditions of its plan.
-
-    Raise CAMPAIGN_NOT_FOUND, CLUSTER_MADE_UP, IDEMPOTENCY_KEY_REUSED, REPEATED_CELL_NOT_FOUND, TOO_MANY_RUNS,
-    QUOTA_REACHED, CELL_STAGE_OVER or CELL_RESOURCES_GONE.
-    """
+    """Let cells be run so many times more, as the plan says; raise CAMPAIGN_NOT_FOUND or what forbids it."""
     visible_campaign(session, principal, more.campaign_id, Role.OPERATOR)
     campaign = repository.lock_campaign(session, more.campaign_id)
     clusters.require_real(session, campaign.cluster_id, field="campaign_id")

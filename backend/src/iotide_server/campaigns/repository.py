@@ -235,10 +235,8 @@ def page(
 
 
 def lock_stages_due(session: Session) -> list[tuple[CampaignStage, int]]:
-    """Held stages with runs that wait, while all runs of the earlier ones have ended, each with its cluster.
-
-    A stage of which all runs were cancelled never begins, and the next one begins in its place.
-    """
+    """Held stages with runs that wait, while all runs of the earlier ones have ended, each with its cluster."""
+    # A stage of which all runs were cancelled never begins, and the next one begins in its place.
     due = text(
         "SELECT campaign_id, ordinal FROM campaign_stage AS due WHERE state = 'held' AND NOT EXISTS ("
         "  SELECT FROM cell JOIN run ON run.cell_id = cell.id WHERE cell.campaign_id = due.campaign_id"

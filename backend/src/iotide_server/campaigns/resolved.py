@@ -94,10 +94,7 @@ class ResolvedWorkload:
 
     @cached_property
     def node_sets(self) -> Sequence[tuple[str, ...]]:
-        """Return the nodes that a run needs together, one tuple for each cell of an option set and a set of targets.
-
-        Those of a workload with roles are pairs: who sends, then who receives.
-        """
+        """Return the nodes that a run needs together; of a workload with roles who sends, then who receives."""
         names, pairs, at_once = self.named_nodes, self.choice.roles, self.nodes_at_once
         if pairs is not None:
             each_pair = permutations(names, len(NODE_ROLES))
@@ -219,10 +216,7 @@ def _order(things: Iterable[ThingT]) -> dict[ThingT, int]:
 
 
 def resolve(plan: CampaignPlan) -> ResolvedPlan:
-    """Resolve a plan once its size and its terms are checked; none of its cells is made.
-
-    Raise CAMPAIGN_TOO_LARGE, CAMPAIGN_ROWS, or the kind of error for what is wrong in the plan, with its field.
-    """
+    """Resolve a plan without making a cell; raise CAMPAIGN_TOO_LARGE, CAMPAIGN_ROWS or what is wrong, by its field."""
     resolved = ResolvedPlan.of(plan)
     runs = resolved.run_count
     if runs > MAX_RUNS:

@@ -47,10 +47,7 @@ class SubmittedCampaign:
 def submit(
     session: Session, principal: Principal, plan: CampaignPlan, idempotency_key: str | None, now: datetime
 ) -> SubmittedCampaign:
-    """Store a campaign with all its cells and runs, which wait in their queues.
-
-    Raise IDEMPOTENCY_KEY_REUSED, QUOTA_REACHED, or what `resolve`, `cluster_of` and `foresee` raise.
-    """
+    """Store a campaign; raise IDEMPOTENCY_KEY_REUSED, QUOTA_REACHED, or as `resolve`, `cluster_of` and `foresee`."""
     given = plan.model_dump(mode="json")
     digest = canonical_sha256(given)
     repeated = _repeated(session, principal, idempotency_key, digest)
@@ -120,10 +117,7 @@ def new_runs(campaign: Campaign, plan: CampaignPlan, repeats: int, now: datetime
 
 
 def change_priority(session: Session, principal: Principal, campaign_id: int, priority: int) -> None:
-    """Move the campaign's waiting runs to where this priority would have put them; active ones go on.
-
-    Raise CAMPAIGN_NOT_FOUND or CAMPAIGN_ENDED.
-    """
+    """Move waiting runs to where this priority would have put them; raise CAMPAIGN_NOT_FOUND or CAMPAIGN_ENDED."""
     campaign = visible_campaign(session, principal, campaign_id, Role.OPERATOR)
     if not line_repository.resort_campaign(session, campaign_id, priority * _PRIORITY_STEP_SECONDS):
         raise CAMPAIGN_ENDED(campaign_id=campaign_id)

@@ -106,10 +106,7 @@ def pause(session: Session, principal: Principal, campaign_id: int) -> Pause:
 
 
 def look(session: Session, principal: Principal, campaign_id: int, now: datetime) -> Pause:
-    """Have a paused campaign's nodes, and those of what its targets stand on, say what they have mounted.
-
-    What they said before counts no more. Raise what `pause` raises.
-    """
+    """Have nodes, and those of what targets stand on, say anew what they have mounted; raise what `pause` raises."""
     visible_campaign(session, principal, campaign_id, Role.OPERATOR)
     found = _pause(session, campaign_id, repository.paused_stage(session, campaign_id, is_locked=True))
     found.stage.looked_at = now
@@ -118,11 +115,7 @@ def look(session: Session, principal: Principal, campaign_id: int, now: datetime
 
 
 def confirm(session: Session, principal: Principal, campaign_id: int, seen_sha256: str, now: datetime) -> None:
-    """Accept the mounts that the operator saw as those of the targets, and let the stage's runs start.
-
-    Raise what `pause` and `targets.accept_mounts` raise, STAGE_NOT_ENDED, FACTS_NOT_READ, MOUNTS_DIFFER or
-    TARGET_NOT_MOUNTED.
-    """
+    """Accept the mounts as the targets', and let the stage's runs start; raise as `pause` and `accept_mounts`."""
     cluster_id = visible_campaign(session, principal, campaign_id, Role.OPERATOR).cluster_id
     found = _pause(session, campaign_id, repository.paused_stage(session, campaign_id, is_locked=True))
     _check(session, found, seen_sha256)

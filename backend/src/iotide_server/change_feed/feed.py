@@ -43,10 +43,7 @@ class ChangeNotice(BaseModel):
 
 
 class Subscription:
-    """What waits for one stream. A reader that falls too far behind loses all of it and is told so.
-
-    Of each row its latest news alone: however often it changed, it is fetched once.
-    """
+    """What waits for one stream, of each row its latest news. Who falls too far behind loses all and is told so."""
 
     def __init__(self) -> None:
         self._waiting: dict[tuple[str, int, int | None], ChangeNotice] = {}

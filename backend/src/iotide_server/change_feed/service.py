@@ -34,11 +34,9 @@ def record(session: Session, principal: Principal, action: Action) -> None:
 
 
 def publish_all(session: Session, news: Sequence[tuple[str, int, int | None]]) -> None:
-    """As `publish`, of many things at once, each with kind, subject id and cluster id.
-
-    More than 20 of one kind in a cluster are told as `ANY`. A result of 400 series would else be 400 news for every
-    open page, which fetches its lists again for one.
-    """
+    """As `publish`, of kind, subject id and cluster id; over 20 of a kind in a cluster are told as `ANY`."""
+    # A result of 400 series would else be 400 news for every open page, which fetches its lists again for one.
+    # A result of 400 series would else be 400 news for every open page, which fetches its lists again for one.
     if _MUTED in session.info or not news:
         return
     many = {place for place, count in Counter((kind, where) for kind, _, where in news).items() if count > MOST_NAMED}

@@ -38,10 +38,7 @@ def list_blackouts(
 def create_blackout(
     session: Session, principal: Principal, cluster_id: int, wanted: Blackout, now: datetime
 ) -> Blackout:
-    """Store a blackout; what runs when it begins goes on, unless somebody cancels it.
-
-    Raise CLUSTER_NOT_FOUND, InvalidInputError where it ends before it starts, or BLACKOUT_OVER.
-    """
+    """Store a blackout; raise CLUSTER_NOT_FOUND, InvalidInputError where it ends before it starts, or BLACKOUT_OVER."""
     service.cluster(session, principal, cluster_id, Role.OPERATOR)
     if wanted.ends_at <= wanted.starts_at:
         raise InvalidInputError(

@@ -279,10 +279,8 @@ def beat(session: Session, node_id: int, agent_instance: str, told: HeartbeatFac
 
 
 def tell_own_problem(session: Session, node_id: int, problem: str | None, prefix: str) -> bool:
-    """Write what a node's agent says is wrong with it, where nothing else is; say whether that changed.
-
-    A row that somebody has locked is left to the next heartbeat: nobody waits for anybody here.
-    """
+    """Write what a node's agent says is wrong with it, where nothing else is; say whether that changed."""
+    # A row that somebody has locked is left to the next heartbeat: nobody waits for anybody here.
     values = {"node_id": node_id, "problem": problem, "prefix": prefix}
     return session.execute(_TELL_OWN_PROBLEM, values).one_or_none() is not None
 

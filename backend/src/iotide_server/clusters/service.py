@@ -172,10 +172,7 @@ def node(session: Session, principal: Principal, node_id: int, now: datetime) ->
 
 
 def nodes_named(session: Session, cluster_id: int, names: Sequence[str], *, field: str) -> list[Node]:
-    """Return the cluster's nodes of these names, in their order; they are not retired in this transaction.
-
-    Raise NODE_NOT_FOUND with the place in `field` of the request.
-    """
+    """Return these nodes in their order, kept from being retired; raise NODE_NOT_FOUND with the place in `field`."""
     found = repository.living_nodes_by_name(session, cluster_id, names)
 
     def missing(name: str, at: str) -> IotideError:

@@ -29,10 +29,7 @@ StateOption = Annotated[
 
 
 def settings_of_environment() -> Settings:
-    """Read the environment, and files in the directory that IOTIDE_SECRETS names, such as `iotide_database_url`.
-
-    Raise StartError with the variables that are missing or wrong.
-    """
+    """Read environment and files in IOTIDE_SECRETS, as `iotide_database_url`; raise StartError with what is wrong."""
     try:
         return Settings(_secrets_dir=os.environ.get("IOTIDE_SECRETS"))
     except ValidationError as error:

@@ -24,12 +24,9 @@ IN_ENVIRONMENT: Final = {
 
 
 def give_memory_back() -> None:
-    """Have glibc give memory back once it is free, and every half minute what lies between what is still used.
-
-    By itself it keeps up to 64 MB after the first large answer, for each of several threads (mallopt(3)), and all below
-    the last piece that is used (malloc_trim(3)). Nothing is changed under another C library, nor where the environment
-    says how it is to be.
-    """
+    """Have glibc give memory back once it is free, and every half minute what lies between what is used."""
+    # By itself it keeps up to 64 MB for each of several threads after a large answer (mallopt(3)), and all below the
+    # last piece that is used (malloc_trim(3)). The environment's word goes before this.
     if any(name.startswith("MALLOC_") for name in os.environ):
         return
     library = ctypes.CDLL(None)

@@ -17,10 +17,8 @@ _MOST_KEPT: Final = 512
 
 
 def serve_assets(app: Starlette, directory: Path) -> None:
-    """Answer requests below /assets/ from a directory; before whatever else answers them.
-
-    The largest chunk is a megabyte: compressed anew for everyone, it holds up whoever asks meanwhile.
-    """
+    """Answer requests below /assets/ from a directory; before whatever else answers them."""
+    # The largest chunk is a megabyte: compressed anew for everyone, it holds up whoever asks meanwhile.
 
     async def serve(request: Request) -> Response:
         # No name has a slash, so that nothing outside is reached; a directory is no file.

@@ -98,23 +98,14 @@ class Bodies:
     """
 
     def __init__(self, shared: Path | None = None) -> None:
-        """Begin with nobody waiting.
-
-        Args:
-            shared: directory that the processes of one API share; None where there is one process.
-        """
-        self._shared = shared
+        self._shared = shared  # a directory of the processes of one API; None where there is one process
         self._of_callers: WeakValueDictionary[Caller, anyio.Lock] = WeakValueDictionary()
         self._turns: defaultdict[str, anyio.Lock] = defaultdict(anyio.Lock)
 
     async def serve(
         self, request: Request, caller: Caller, act: Callable[[bytes], Awaitable[Response]], *, is_json: bool
     ) -> Response:
-        """Read the body and return what `act` answers to it.
-
-        Raise BODY_TOO_COMPLEX without reading on, NO_ROOM_FOR_BODY, or HTTPException for too many bytes (413) or a
-        sender that is gone (400).
-        """
+        """Return what `act` answers to the body; raise BODY_TOO_COMPLEX, NO_ROOM_FOR_BODY or HTTPException."""
         limit = body_limit(request.scope)
         try:
             if not _is_large(request, limit):

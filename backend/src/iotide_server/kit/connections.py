@@ -44,10 +44,8 @@ class _Exchange(h11.Connection):
     missing_bytes: int | None = 0  # None for a body that does not say its length
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """Return the next event, counted; raise RemoteProtocolError for a request with a length that comes in chunks.
-
-        What passed it on may have used either.
-        """
+        """Return the next event, counted; raise RemoteProtocolError for one with a length that comes in chunks."""
+        # What passed it on may have used either.
         event = super().next_event()
         if isinstance(event, h11.Request):
             length = next((value for name, value in event.headers if name == b"content-length"), None)
@@ -60,10 +58,7 @@ class _Exchange(h11.Connection):
 
 
 class BoundedProtocol(H11Protocol):
-    """Uvicorn's protocol with time limits, of which it has one for idle connections alone.
-
-    The limits are attributes so that a test need not wait for them.
-    """
+    """Uvicorn's protocol with time limits, of which it has one for idle connections alone; a test has others."""
 
     head_seconds = HEAD_SECONDS
     body_seconds = BODY_SECONDS
@@ -110,10 +105,8 @@ class BoundedProtocol(H11Protocol):
         self._follow(len(data))
 
     def on_response_complete(self) -> None:
-        """Go on with what the client sent ahead, as uvicorn does, but only after it has read the answer.
-
-        The next answer would wait in memory before it is written, and `unread` counts only what was written.
-        """
+        """Go on with what the client sent ahead, as uvicorn does, but only after it has read the answer."""
+        # The next answer would wait in memory before it is written, and `unread` counts only what was written.
         if self.conn.their_state is h11.SEND_BODY:
             super().on_response_complete()
             # Refused before all of the body came: it is passed over for a moment, so that the client reads why.
@@ -126,10 +119,8 @@ class BoundedProtocol(H11Protocol):
             self._follow(0)
 
     def _pass_over(self, data: bytes) -> None:
-        """Drop a part of a refused body unread, since parsing is dear; after the last part the next request may come.
-
-        Without a length nothing but parsing says where the next request begins, so that connection ends.
-        """
+        """Drop a part of a refused body unread, since parsing is dear; after the last the next request may come."""
+        # Without a length nothing but parsing says where the next request begins, so that connection ends.
         missing = self._exchange.missing_bytes
         if missing is None:
             if data.endswith(_LAST_CHUNK):

@@ -149,10 +149,8 @@ def brief_engine(database_url: str, *, pool_size: int = 1) -> Iterator[Engine]:
 
 
 def read_json(stored: bytes) -> Any:  # noqa: ANN401 - JSON
-    """Return stored JSON; a lone surrogate, which PostgreSQL takes into a column of type `json`, becomes `?`.
-
-    No answer in UTF-8 could hold it, so one such row would fail each list that it is in.
-    """
+    """Return stored JSON; a lone surrogate, which PostgreSQL takes into a column of type `json`, becomes `?`."""
+    # No answer in UTF-8 could hold it, so one such row would fail each list that it is in.
     value = json.loads(stored)
     if b"\\ud" not in stored:
         return value
@@ -226,10 +224,8 @@ def await_server(database_url: str, sleep: Callable[[float], None] = time.sleep)
 
 
 def any_of(ids: Iterable[int]) -> ColumnElement[int]:
-    """Return what a column equals when it is one of these ids.
-
-    They are one parameter, however many: a statement with more than 65,535 parameters fails.
-    """
+    """Return what a column equals when it is one of these ids."""
+    # One parameter, however many: a statement with more than 65,535 parameters fails.
     return func.any(cast(sorted(ids), ARRAY(BigInteger)))
 
 
@@ -313,10 +309,8 @@ def limit_locks(session: Session, seconds: float) -> None:
 
 @contextmanager
 def unless_held_up(database: "Database") -> Iterator[Session]:
-    """Open a transaction that ends at once, and changes nothing, where another one holds a row that it needs.
-
-    For what is tried again soon anyway, by one process for all clusters: a node may hold its own rows for long.
-    """
+    """Open a transaction that ends at once, and changes nothing, where another one holds a row that it needs."""
+    # For what is tried again soon anyway, by one process for all clusters: a node may hold its own rows for long.
     try:
         with database.transaction() as session:
             limit_locks(session, _HELD_UP_SECONDS)
@@ -342,16 +336,11 @@ def up_to(column: InstrumentedAttribute[Json], size_bytes: int) -> Case[Json | N
 
 
 class Database:
-    """Hands out transactions over one engine.
-
-    Attributes:
-        beats: the same database, over connections that no route takes where there are such: of heartbeats and of
-            finding out who calls.
-        info: what each session has in its `info`, for example the site's quotas.
-    """
+    """Hands out transactions over one engine; each session has `info`, for example the site's quotas."""
 
     def __init__(self, engine: Engine, of_beats: Engine | None = None, info: Mapping[str, Any] | None = None) -> None:
         self.engine = engine
+        # The same database for heartbeats and finding out who calls, over connections that no route takes.
         self.beats = self if of_beats is None else Database(of_beats)
         self._sessions = sessionmaker(engine, expire_on_commit=False, info=dict(info or {}))
 
@@ -375,10 +364,7 @@ def after_commit(session: Session, act: Callable[[], None]) -> None:
 
 
 def in_parts(items: Iterable[T], size: int) -> Iterator[list[T]]:
-    """Yield lists of `size` items, the last one of those that are left; items are taken when their part is asked for.
-
-    Python 3.12 has it as `itertools.batched`.
-    """
+    """Yield lists of `size` items, taken when asked for, the last one of what is left (3.12: `itertools.batched`)."""
     iterator = iter(items)
     while part := list(islice(iterator, size)):
         yield part

@@ -11,19 +11,10 @@ from iotide_wire.units import format_bytes, format_seconds
 
 
 class IotideError(Exception):
-    """A request cannot be served, and the caller can be told why.
+    """A request cannot be served, and the caller can be told why."""
 
-    Attributes:
-        status: HTTP status.
-        code: stable, for programs.
-        message: what is wrong, for a person.
-        field: dotted path of the input it is about, for instance `workloads[0].options.file_size_bytes`.
-        value: what was given there.
-        remedy: what to do about it; where nothing better is known, the class's usual remedy.
-    """
-
-    status = 400
-    code = "bad_request"
+    status = 400  # of HTTP
+    code = "bad_request"  # stable, for programs
     usual_remedy: str | None = None
     kind: "ErrorKind | None" = None  # the row of a table that it was made of, if any
     wait_seconds: int | None = None  # until the same request may succeed; sent as the header Retry-After
@@ -32,10 +23,10 @@ class IotideError(Exception):
         self, message: str, *, field: str | None = None, value: object = None, remedy: str | None = None
     ) -> None:
         super().__init__(message)
-        self.message = message
-        self.field = field
-        self.value = value
-        self.remedy = remedy or self.usual_remedy
+        self.message = message  # what is wrong, for a person
+        self.field = field  # path of the input it is about, for instance `workloads[0].options.file_size_bytes`
+        self.value = value  # what was given there
+        self.remedy = remedy or self.usual_remedy  # what to do about it
 
 
 class InvalidInputError(IotideError):

@@ -66,10 +66,8 @@ def as_file(columns: Sequence[Column], written_as: FileFormat, name: str) -> Res
 
 
 def as_text(value: object) -> object:
-    """A text that no spreadsheet takes for a formula: one that begins as one does gets an apostrophe before it.
-
-    See https://owasp.org/www-community/attacks/CSV_Injection.
-    """
+    """Return a text that no spreadsheet takes for a formula, by an apostrophe before it."""
+    # https://owasp.org/www-community/attacks/CSV_Injection
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 

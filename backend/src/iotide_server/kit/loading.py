@@ -7,10 +7,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def uncollected() -> Iterator[None]:
-    """Import modules without the garbage collector, which finds next to nothing and takes half of the time.
-
-    All that was made by the end of the block stays for good, and no later collection goes through it.
-    """
+    """Import modules without the garbage collector, which takes half of the time; what was made stays for good."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:

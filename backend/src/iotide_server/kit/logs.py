@@ -38,10 +38,7 @@ _PLAIN: Final = structlog.processors.LogfmtRenderer(key_order=["level", "event"]
 def configure_logs(
     part: str, form: LogFormat, stream: TextIO | None = None, talkative: Sequence[str] = TALKATIVE
 ) -> None:
-    """Have all that this process, `part` of the server, logs written in that form, by default to standard output.
-
-    Of `talkative` modules the usual lines are wanted, too.
-    """
+    """Have all that this process, `part` of the server, logs written in that form, usual lines of `talkative` alone."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,

@@ -127,10 +127,7 @@ def alembic_config(connection: Connection | None = None) -> Config:
 
 
 def migrate(engine: Engine, patience: LockPatience = AS_USUAL, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Run all pending migrations under an advisory lock, each in a transaction of its own.
-
-    Raise SCHEMA_TOO_OLD, or MIGRATION_BLOCKED where a lock was not to be had; what was done before it stays.
-    """
+    """Run pending migrations, each in a transaction, one process at a time; raise SCHEMA_TOO_OLD, MIGRATION_BLOCKED."""
     with engine.connect() as connection:
         # Asked again and again rather than waited for: an index that is built CONCURRENTLY waits for every statement
         # that began before it, and so for this one, which would wait for whoever builds it.
@@ -214,10 +211,8 @@ def refuse_too_old(revision: str | None) -> None:
 
 
 def require_schema(engine: Engine) -> None:
-    """Let a part of the service start on this database; raise SCHEMA_BEHIND, SCHEMA_TOO_OLD or SCHEMA_TOO_NEW.
-
-    A schema that a newer release made is served as long as that one promises so: while it is deployed, both run.
-    """
+    """Let a part of the service start on this database; raise SCHEMA_BEHIND, SCHEMA_TOO_OLD or SCHEMA_TOO_NEW."""
+    # A schema that a newer release made is served as long as that one promises so: while it is deployed, both run.
     with engine.connect() as connection:
         schema = schema_state(connection)
         floor = _only(connection, "schema_floor", "revision")

@@ -39,10 +39,7 @@ class _Queue:
 
 
 class OneEach:
-    """Has the requests of one holder wait for one another, before they take a connection to the database.
-
-    `holder_of` names who sends a request, None for one that waits for no other. More than `most_waiting` are refused.
-    """
+    """Has requests of a holder, by `holder_of` (None: of nobody), wait for one another, `most_waiting` at most."""
 
     def __init__(self, holder_of: Callable[[Request], Holder | None], most_waiting: int = MOST_WAITING) -> None:
         self._holder_of = holder_of
@@ -52,10 +49,7 @@ class OneEach:
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[None]:
-        """Wait until no other request of the same holder is served.
-
-        Raise TOO_MANY_AT_ONCE, or HTTPException where the client went away while it waited.
-        """
+        """Wait for other requests of the holder; raise TOO_MANY_AT_ONCE, or HTTPException for a client that left."""
         holder = self._holder_of(request)
         if holder is None:
             yield

@@ -12,10 +12,7 @@ _IPV6_CUSTOMER_BITS: Final = 64
 
 
 def check_proxies(text: str) -> str:
-    """Return the addresses and networks, or raise ValueError with the one that is none.
-
-    A wildcard is none either: everybody could then say what they like.
-    """
+    """Return the addresses and networks, or raise ValueError with the one that is none, such as a wildcard."""
     for part in filter(None, map(str.strip, text.split(","))):
         try:
             ip_network(part)
@@ -25,10 +22,8 @@ def check_proxies(text: str) -> str:
 
 
 def behind_proxies(app: ASGIApp, trusted: str) -> ASGIApp:
-    """The application, to which the caller's address is what the last proxy says that is not itself a trusted one.
-
-    https://uvicorn.dev/deployment/#proxies-and-forwarded-headers
-    """
+    """The application, to which the caller's address is what the last proxy says that is not itself a trusted one."""
+    # https://uvicorn.dev/deployment/#proxies-and-forwarded-headers
     hosts = [part.strip() for part in trusted.split(",") if part.strip()]
     return ProxyHeadersMiddleware(app, trusted_hosts=hosts) if hosts else app  # type: ignore[arg-type, return-value]
 

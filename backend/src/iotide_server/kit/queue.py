@@ -57,24 +57,18 @@ def celery_app(redis_url: str) -> Celery:
 
 
 class Broker:
-    """Sends messages, each at once or not at all: the rows they name are offered again anyway.
-
-    Attributes:
-        named_together: the kinds of work of which one message names many rows; else any worker may do each of them.
-    """
+    """Sends messages, each at once or not at all: the rows they name are offered again anyway."""
 
     def __init__(self, redis_url: str, named_together: Collection[str] = (), *, admin_url: str | None = None) -> None:
         """Open no connection yet; `admin_url` is of a user that may delete keys, None where `redis_url` is."""
-        self.named_together = named_together
+        self.named_together = named_together  # kinds of work of which one message names many rows
         self._app = celery_app(redis_url)
         self._app.conf.broker_transport_options = _TRANSPORT | _FAIL_AT_ONCE
         self._admin = Redis.from_url(admin_url or redis_url, socket_timeout=5, socket_connect_timeout=3)
 
     def send_wake(self, queue: str, order_id: int, fence: int) -> None:
-        """Tell a node that there is something to do about an order; raise BrokerAwayError or BrokenQueueError.
-
-        The message never expires: a late one is harmless, and a node whose clock is ahead would throw all of them away.
-        """
+        """Tell a node that there is something to do about an order; raise BrokerAwayError or BrokenQueueError."""
+        # It never expires: a late one is harmless, and a node whose clock is ahead would throw all of them away.
         self._send(WAKE_TASK, queue, [order_id, fence])
 
     def send_work(self, kind: str, keys: Sequence[int]) -> None:

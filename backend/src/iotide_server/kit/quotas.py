@@ -114,10 +114,8 @@ def check_day(session: Session, addition: Addition) -> None:
 
 
 def count_day(session: Session, addition: Addition) -> None:
-    """Count to the day what the transaction adds; the next addition of its kind to the cluster waits for its end.
-
-    So it comes last where the transaction does much, and what is counted after it is exact. Raise QUOTA_REACHED.
-    """
+    """Count what the transaction adds, which the next addition of its kind waits for; raise QUOTA_REACHED."""
+    # So it comes last where the transaction does much, and what is counted after it is exact.
     _check(session, addition, {row.user_id: row.number for row in session.execute(_ADD, _values(addition))})
 
 

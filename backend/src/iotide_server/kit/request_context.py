@@ -23,10 +23,8 @@ def new_request_id() -> str:
 
 @contextmanager
 def request_context(scope: Scope, make_id: MakeId) -> Iterator[str]:
-    """Bind the id of the request to what is logged meanwhile, and the ids that are in its path.
-
-    A proxy's or a caller's own id is taken where it is sane, so that lines of several services can be joined by it.
-    """
+    """Bind the id of the request to what is logged meanwhile, and the ids that are in its path."""
+    # A sane id of a proxy or a caller is taken, so that lines of several services can be joined by it.
     given = Headers(scope=scope).get(REQUEST_ID_HEADER, "")
     request_id = given if _SANE.fullmatch(given) else make_id()
     subjects = {f"{kind}_id": int(number) for kind, number in _SUBJECTS.findall(scope["path"])}

@@ -22,10 +22,7 @@ _GIVE_BACK: Final = text("SELECT pg_advisory_unlock(:kind, hashtext(:holder))")
 
 
 class Turns:
-    """Keeps turns as advisory locks of PostgreSQL, held by one connection of this process for all.
-
-    The locks end with the connection, and so with the process. The connection is opened when it is first needed.
-    """
+    """Keeps turns as advisory locks of PostgreSQL on one connection of this process, with which they end."""
 
     def __init__(self, database_url: str) -> None:
         self._engine = open_engine(database_url, pool_size=1, statement_seconds=_ANSWER_SECONDS)

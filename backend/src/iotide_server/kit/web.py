@@ -136,10 +136,8 @@ Id = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 
 async def transaction(request: Request) -> AsyncIterator[Session]:
-    """One transaction for the whole request, committed before its answer is sent.
-
-    Async, because opening it asks the database for nothing, and a way through a thread costs as much as a query.
-    """
+    """One transaction for the whole request, committed before its answer is sent."""
+    # Async, because opening it asks the database for nothing, and a way through a thread costs as much as a query.
     database = DATABASE.of(request.app.state)
     opened = database.transaction()
     session = opened.__enter__()
@@ -158,10 +156,7 @@ async def page_transaction(request: Request, _: OneEachTurn) -> AsyncIterator[Se
 
 
 async def node_transaction(request: Request, _: OneNodeTurn) -> AsyncIterator[Session]:
-    """Open a `transaction` once this process has no other one of the same node.
-
-    A statement fails that waits a second for what another transaction holds.
-    """
+    """Open a `transaction` once this process has no other of the node; a statement waits for others a second."""
     async with asynccontextmanager(transaction)(request) as session:
         event.listen(session, "after_begin", _limit_locks)
         yield session

@@ -55,10 +55,9 @@ HELD_FOR: Final = timedelta(minutes=3)
 
 @dataclass(frozen=True, slots=True)
 class Errand(Generic[Task, Outcome]):
-    """Work that waits for somebody out there, which no transaction does: it reads, goes, and writes what came of it.
+    """Work that waits for somebody out there, which no transaction does: it reads, goes, and writes what came of it."""
 
-    Whoever dies between the last two is taken for one who never went: what it does out there may be done twice.
-    """
+    # Whoever dies between the last two is taken for one who never went: what it does out there may be done twice.
 
     # in a transaction: what there is to do; None: nothing any more; a time: not before
     begin: Callable[[Session, int], Task | datetime | None]
@@ -183,30 +182,22 @@ def waive_work(session: Session) -> None:
 
 
 def do_work(database: Database, handlers: Mapping[str, Handler], kind: str, key: int) -> None:
-    """Do the work (kind, key) if it is still wanted, and in one transaction with it write that it is done.
-
-    Nothing happens when it is done already or somebody else is at it. When it fails, why is written down before the
-    error goes on, and the scheduler asks for it again.
-    """
+    """Do the work (kind, key) if it is wanted and nobody is at it, and write in the transaction that it is done."""
+    # When it fails, why is written down before the error goes on, and the scheduler asks for it again.
     with _failure_noted(database, kind, key), database.transaction() as session:
         for version in _taken(session, kind, [key]).values():
             _complete(session, kind, key, version, handlers[kind](session, key))
 
 
 def suspect(database: Database, kind: str, keys: Sequence[int]) -> None:
-    """Note before work is begun that it does not end, where it was named often: whoever is killed notes nothing.
-
-    The scheduler names work with a failure by itself, and puts it off ever longer.
-    """
+    """Note before work is begun that it does not end, where it was named often: whoever is killed notes nothing."""
+    # The scheduler names work with a failure by itself, and puts it off ever longer.
     with database.transaction() as session:
         session.execute(_SUSPECT, {"kind": kind, "keys": list(keys)})
 
 
 def do_together(database: Database, handler: ManyHandler, kind: str, keys: Sequence[int]) -> list[int]:
-    """Do the work of all these rows that is still wanted, and in one transaction with it write that it is done.
-
-    Return the keys that are left to `do_work`: those that the handler leaves, and all where it fails.
-    """
+    """Do what is still wanted and write so in one transaction; return the keys left to `do_work`, all if it fails."""
     try:
         with WORK_SECONDS.labels(kind).time(), database.transaction() as session:
             taken = _taken(session, kind, keys)

@@ -80,11 +80,9 @@ def registry_of(*collectors: Collector) -> CollectorRegistry:
 
 
 def serve_metrics(registry: CollectorRegistry, listen: tuple[str, int] | None, offset: int) -> None:
-    """Answer scrapes from a thread of this process, without asking who scrapes; not at all where nothing is set.
-
-    Processes that count together share the port: each of them tells the same. A port that is taken is said and costs
-    nothing but the metrics: benchmarks go on without them.
-    """
+    """Answer scrapes, whoever sends them, from a thread of this process; not at all where nothing is set."""
+    # Processes that count together share the port: each of them tells the same. A port that is taken is said and costs
+    # nothing but the metrics.
     if listen is None:
         return
     host, port = listen[0], listen[1] + offset

@@ -35,10 +35,7 @@ Read = Callable[[Session, datetime], Iterable[Metric]]
 
 
 class SiteMetrics(Collector):
-    """Metrics that each of `reads` makes in one short transaction, kept for some seconds.
-
-    Where the database is away only `iotide_database_up` is told, which is then 0.
-    """
+    """Metrics that each of `reads` makes, kept for some seconds; `iotide_database_up` alone while that is away."""
 
     def __init__(self, database: Database, redis: Redis, clock: Clock, *reads: Read) -> None:
         self._database = database

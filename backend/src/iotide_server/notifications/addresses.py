@@ -84,11 +84,8 @@ class Reach:
 
     @contextmanager
     def line(self, host: str, port: int) -> Iterator[socket.socket]:
-        """Open a connection to one of the host's allowed addresses, cut after TOTAL_SECONDS.
-
-        What was looked up is what is connected to: a name that says something else a moment later changes nothing.
-        Raise AddressForbiddenError where all addresses are refused, or OSError.
-        """
+        """Open a connection to an allowed address, cut after TOTAL_SECONDS; raise AddressForbiddenError or OSError."""
+        # What was looked up is what is connected to: a name that says something else a moment later changes nothing.
         connection = self._connected(host, port)
         # A second handle of the same connection: the first is wrapped by TLS, or replaced, while the time runs.
         with connection, connection.dup() as twin:

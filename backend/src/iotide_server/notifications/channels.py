@@ -62,10 +62,7 @@ def channel(session: Session, principal: Principal, channel_id: int) -> ChannelO
 
 
 def create(session: Session, principal: Principal, given: ChannelInput, terms: Terms) -> int:
-    """Create a channel and return its id.
-
-    Raise CLUSTER_NOT_FOUND, CHANNEL_NAME_TAKEN, VAULT_KEY_MISSING, or InvalidInputError for what is wrong with it.
-    """
+    """Return the id of a new channel; raise CLUSTER_NOT_FOUND, CHANNEL_NAME_TAKEN or what is wrong with it."""
     if given.cluster_id is None:
         principal.require(Role.ADMIN, None)
     else:
@@ -81,10 +78,7 @@ def create(session: Session, principal: Principal, given: ChannelInput, terms: T
 
 
 def change(session: Session, principal: Principal, channel_id: int, given: ChannelChange, terms: Terms) -> None:
-    """Change all of a channel but its scope; secrets that are not given stay.
-
-    Raise CHANNEL_NOT_FOUND, or what `create` raises.
-    """
+    """Change all of a channel but its scope; raise CHANNEL_NOT_FOUND, or what `create` raises."""
     changed = own_channel(session, principal, channel_id, Role.ADMIN)
     before = _summary(changed)
     _write(changed, given, changed, terms)
@@ -122,10 +116,8 @@ def may_read_answers(principal: Principal) -> bool:
 
 
 def own_channel(session: Session, principal: Principal, channel_id: int, role: Role) -> models.Channel:
-    """Return the channel, locked, to who has the role in its cluster; raise CHANNEL_NOT_FOUND or NotAllowedError.
-
-    Who is operator somewhere sees the channels of all clusters too, and uses them in terms.
-    """
+    """Return the channel, locked, to who has the role in its cluster; raise CHANNEL_NOT_FOUND or NotAllowedError."""
+    # Who is operator somewhere sees the channels of all clusters too, and uses them in terms.
     missing = CHANNEL_NOT_FOUND(channel_id=channel_id)
     found = repository.locked_channel(session, channel_id)
     if found is None:

@@ -63,10 +63,7 @@ class Office:
         return self._attempt(delivery, channel, now)
 
     def begin_test(self, session: Session, principal: Principal, channel_id: int) -> tuple[int, Parcel]:
-        """Return a new delivery that says nothing but that it arrived, and what to send; raise CHANNEL_NOT_FOUND.
-
-        The caller tries it once, quiet hours or not.
-        """
+        """Return a delivery to be tried once, quiet hours or not, and what to send; raise CHANNEL_NOT_FOUND."""
         channel = own_channel(session, principal, channel_id, Role.ADMIN)
         message = Message(
             kind="test",
@@ -143,10 +140,7 @@ _MOST_DOUBLINGS: Final = 8
 
 
 def next_attempt(first_at: datetime, attempts: int, now: datetime, wished: timedelta | None) -> datetime | None:
-    """Return when to try again: after 30 s, 1 min, 2 min up to every 2 h; None from 24 h after the first attempt.
-
-    A longer pause that the receiver wishes counts, up to the longest one.
-    """
+    """Return when to try again: after 30 s up to every 2 h, later if `wished`; None from 24 h after the first on."""
     pause = min(FIRST_PAUSE * 2 ** min(attempts - 1, _MOST_DOUBLINGS), LONGEST_PAUSE)
     if wished is not None:
         pause = max(pause, min(wished, LONGEST_PAUSE))

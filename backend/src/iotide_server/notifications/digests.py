@@ -49,11 +49,8 @@ def plan_digest(session: Session, channel: Channel, now: datetime) -> None:
 
 
 def due_digests(session: Session, channel_id: int, now: datetime) -> list[DueDigest]:
-    """The digests of the channel's cluster, or of all clusters, if their hour has come; the channel stays locked.
-
-    Of hours that went by while nobody worked only the last one counts. The digests are due until `tell_digests` has
-    told them, and asking changes nothing.
-    """
+    """The digests of the channel's cluster, or of all clusters, if their hour has come; the channel stays locked."""
+    # Of hours that went by while nobody worked only the last one counts.
     channel = repository.locked_channel(session, channel_id)
     if channel is None or channel.digest_due_at is None or channel.digest_due_at > now:
         return []
@@ -70,11 +67,7 @@ def due_digests(session: Session, channel_id: int, now: datetime) -> list[DueDig
 def tell_digests(
     session: Session, channel_id: int, now: datetime, compose: Callable[[Session, DueDigest], Message | None]
 ) -> datetime | None:
-    """Tell the digests that are due, each once, and return when the next ones are, for the row of work.
-
-    `compose` writes the message of a week, None where there is nothing to tell. None: the channel is gone or wants no
-    digest.
-    """
+    """Tell due digests, as `compose` writes them (None: nothing to tell), each once; return when the next are due."""
     for digest in due_digests(session, channel_id, now):
         message = _composed(session, digest, compose)
         if message is not None:

@@ -49,10 +49,7 @@ def announce_to_all(session: Session, message: Message, *, key: str, now: dateti
 
 
 def channels_for(session: Session, cluster_id: int | None, channel_ids: Sequence[int], *, field: str) -> list[Channel]:
-    """Return these channels, each of which tells of the cluster (None: of all clusters), in this order.
-
-    Raise CHANNEL_NOT_FOUND with the place in `field` of the request.
-    """
+    """Return these channels of the cluster (None: of all) in order; raise CHANNEL_NOT_FOUND, its place in `field`."""
     found = {channel.id: channel for channel in repository.channels_by_id(session, channel_ids)}
     for index, channel_id in enumerate(channel_ids):
         channel = found.get(channel_id)

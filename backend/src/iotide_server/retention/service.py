@@ -70,10 +70,7 @@ def waiting(session: Session, of_rule: RetentionRule, now: datetime) -> Expiring
 
 
 def set_rule(session: Session, principal: Principal, wanted: RetentionRule, now: datetime) -> None:
-    """Let the rule hold from now on; what it gives up does not come back.
-
-    Raise NotAllowedError or DAYS_OUT_OF_RANGE.
-    """
+    """Let the rule hold; what it gives up does not come back. Raise NotAllowedError or DAYS_OUT_OF_RANGE."""
     principal.require(Role.ADMIN, None)
     checked(wanted)
     before = _shown(rule(session))

@@ -40,10 +40,9 @@ class Passed:
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """When a schedule fires: `cron` by the clocks of `zone`, up to `offset_seconds` later, none after `ends_at`.
+    """When a schedule fires: `cron` by the clocks of `zone`, up to `offset_seconds` later, none after `ends_at`."""
 
-    What the clocks skip in spring fires when they jump; what they repeat in autumn fires the first time.
-    """
+    # What the clocks skip in spring fires when they jump; what they repeat in autumn fires the first time.
 
     cron: str
     zone: ZoneInfo
@@ -52,10 +51,7 @@ class Calendar:
 
     @classmethod
     def of(cls, given: wire.Calendar) -> "Calendar":
-        """Read what a person wrote.
-
-        Raise TIME_ZONE_UNKNOWN, CALENDAR_UNCLEAR for both cron and monthly or neither, CRON_REFUSED or MONTHLY_REFUSED.
-        """
+        """Read what a person wrote; raise TIME_ZONE_UNKNOWN, CALENDAR_UNCLEAR, CRON_REFUSED or MONTHLY_REFUSED."""
         zone = zone_named(given.time_zone, field="time_zone")
         if (given.cron is None) == (given.monthly is None):
             raise CALENDAR_UNCLEAR()

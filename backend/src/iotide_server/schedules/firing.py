@@ -45,11 +45,9 @@ def fire_due(
     *,
     running_since: datetime | None = None,
 ) -> bool:
-    """Fire a schedule that is due, of the cluster that fired longest ago, and return whether there was any.
-
-    Others that are due wait for the next call. A plan of which a statement takes longer than `statement_seconds` is not
-    submitted. What became due after `running_since` (None: now) only stood behind others, and was not missed.
-    """
+    """Fire a due schedule, of the cluster that fired longest ago, and return whether there was any."""
+    # A plan of which a statement takes longer than `statement_seconds` is not submitted. What became due after
+    # `running_since` (None: now) only stood behind others, and was not missed.
     with database.transaction(statement_seconds=statement_seconds) as session:
         schedule = repository.lock_due(session, now)
         if schedule is None or schedule.planned_at is None:
@@ -155,9 +153,6 @@ def _submit(session: Session, schedule: Schedule, firing: Firing, now: datetime)
 
 
 def submitted(session: Session, schedule: Schedule, principal: Principal, now: datetime) -> int:
-    """Return the campaign that the plan becomes, in the name of the principal.
-
-    Raise an IotideError where it cannot be carried out, or ValidationError for a plan of another release.
-    """
+    """Return the campaign that the plan becomes; raise IotideError, or ValidationError for one of another release."""
     plan = CampaignPlan.model_validate(schedule.plan)
     return campaigns.submit(session, principal, plan, None, now).campaign_id

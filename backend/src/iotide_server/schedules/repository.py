@@ -43,11 +43,9 @@ def locked_active_of(session: Session, user_id: int) -> Sequence[Schedule]:
 
 
 def lock_due(session: Session, now: datetime) -> Schedule | None:
-    """Lock the schedule whose turn it is; what others work on is passed over.
-
-    Clusters take turns: the one that fired longest ago is first, so that its schedules do not wait behind all those of
-    another. Of one cluster's the schedule that has been due for longest is first.
-    """
+    """Lock the schedule whose turn it is; what others work on is passed over."""
+    # Clusters take turns: the one that fired longest ago is first, so that its schedules do not wait behind all those
+    # of another. Of one cluster's the schedule that has been due for longest is first.
     fired = and_(
         AddedToday.cluster_id == Schedule.cluster_id, AddedToday.kind == FIRINGS, AddedToday.user_id == EVERYBODY
     )

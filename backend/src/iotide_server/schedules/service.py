@@ -79,11 +79,7 @@ def firings(session: Session, principal: Principal, schedule_id: int, paging: Pa
 
 
 def create(session: Session, principal: Principal, given: SchedulePlan, now: datetime) -> int:
-    """Create a schedule, active from now on, and return its id.
-
-    Raise InvalidInputError for its calendar, SCHEDULE_NAME_TAKEN, QUOTA_REACHED, or what submitting the plan raises,
-    with fields that begin with `plan.`.
-    """
+    """Return the id of a new schedule; raise for calendar, name, quota, or, under `plan.`, what submitting raises."""
     with within("plan"):
         resolved = resolve(given.plan)
         cluster = cluster_of(session, principal, resolved)
@@ -104,10 +100,7 @@ def create(session: Session, principal: Principal, given: SchedulePlan, now: dat
 
 
 def replace(session: Session, principal: Principal, schedule_id: int, given: SchedulePlan, now: datetime) -> None:
-    """Replace plan, calendar and name; it submits in the name of who changed it last, and stays paused if it was.
-
-    Raise SCHEDULE_NOT_FOUND, or what `create` raises.
-    """
+    """Replace plan, calendar, name and in whose name it submits; raise SCHEDULE_NOT_FOUND, or what `create` raises."""
     changed = _own(session, principal, schedule_id)
     before, state_before, cluster_before = _summary(changed), changed.state, changed.cluster_id
     calendar = Calendar.of(given)
@@ -147,10 +140,7 @@ def duplicate(session: Session, principal: Principal, schedule_id: int, now: dat
 
 
 def pause(session: Session, principal: Principal, schedule_id: int) -> None:
-    """Fire no more until it is resumed; what comes meanwhile is not missed. Once more changes nothing.
-
-    Raise SCHEDULE_NOT_FOUND or SCHEDULE_ENDED.
-    """
+    """Fire no more until it is resumed; once more changes nothing. Raise SCHEDULE_NOT_FOUND or SCHEDULE_ENDED."""
     paused = _own(session, principal, schedule_id)
     if paused.state == "ended":
         raise SCHEDULE_ENDED(schedule_id=schedule_id)
@@ -165,10 +155,7 @@ def pause_all_of(session: Session, principal: Principal, user_id: int) -> None:
 
 
 def resume(session: Session, principal: Principal, schedule_id: int, now: datetime) -> None:
-    """Fire again, from the next firing after now on. Once more changes nothing.
-
-    Raise SCHEDULE_NOT_FOUND, SCHEDULE_ENDED, QUOTA_REACHED or CLUSTER_MADE_UP.
-    """
+    """Fire again from now on; raise SCHEDULE_NOT_FOUND, SCHEDULE_ENDED, QUOTA_REACHED or CLUSTER_MADE_UP."""
     resumed = _own(session, principal, schedule_id)
     clusters.require_real(session, resumed.cluster_id, field="schedule_id")
     if resumed.state == "active":
@@ -182,10 +169,7 @@ def resume(session: Session, principal: Principal, schedule_id: int, now: dateti
 
 
 def run_now(session: Session, principal: Principal, schedule_id: int, now: datetime) -> Firing:
-    """Submit its plan now, in the name of the caller; the calendar goes on as it was, also paused or ended.
-
-    Raise SCHEDULE_NOT_FOUND, or what submitting the plan raises.
-    """
+    """Submit its plan now, whatever its state, for the caller; raise SCHEDULE_NOT_FOUND, or as submitting it does."""
     wanted = _own(session, principal, schedule_id)
     firing = repository.add_firing(session, schedule_id, now, now)
     if firing is None:

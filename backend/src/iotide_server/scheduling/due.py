@@ -204,10 +204,8 @@ def unclaimed_orders(session: Session, most_offers: int, now: datetime) -> Seque
 
 
 def take_work(session: Session, now: datetime) -> list[tuple[str, int, bool]]:
-    """Kind and key of the work that is due, and whether it fails; due again after a longer and longer pause.
-
-    The longest is 5 minutes, and 6 hours for work that fails: it may take the worker along.
-    """
+    """Return kind, key and whether it fails of due work, which is due again after ever longer pauses."""
+    # The longest is 5 minutes, and 6 hours for work that fails: it may take the worker along.
     return [tuple(row) for row in session.execute(_WORK, {"now": now, "limit": _LARGEST_BATCH})]
 
 
@@ -223,10 +221,8 @@ def flag_silent_orders(session: Session, heard_before: datetime) -> Sequence[Row
 
 
 def runs_not_together(session: Session, opened_before: datetime) -> Sequence[Row[Any]]:
-    """The runs of which a gang's attempt was opened before and has no moment to go: ids, and the nodes that lack.
-
-    The time that a batch system's job waits to be started does not count.
-    """
+    """Return runs of which a gang's attempt was opened before and has no moment to go, with the nodes that lack."""
+    # The time that a batch system's job waits to be started does not count.
     values = {"opened_before": opened_before, "asked_anew": ASKED_ANEW}
     return session.execute(_NOT_TOGETHER, values).all()
 

@@ -76,10 +76,9 @@ class _Occupied(dict[Resource, Occupancy]):
 
 @dataclass(slots=True)
 class _Board:
-    """What is left while the match walks down the order.
+    """What is left while the match walks down the order."""
 
-    Most runs want many nodes and each alone, so these are looked up in sets at once.
-    """
+    # Most runs want many nodes and each alone, so these are looked up in sets at once.
 
     occupied: _Occupied
     now: datetime

@@ -37,10 +37,7 @@ _log = structlog.get_logger(__name__)
 def send_offers(
     database: Database, broker: Broker, offers: Sequence[Offer], now: datetime, *, kind: str = FIRST
 ) -> bool:
-    """Wake the nodes of committed offers, counted as `kind`, and return whether Redis took them all.
-
-    What it does not take stays due and does not count as offered.
-    """
+    """Wake the nodes of committed offers, counted as `kind`, and return whether Redis took all; others stay due."""
     unsent = _unsent(offers, lambda offer: _wake(broker, offer))
     OFFERS.labels(kind).inc(len(offers) - len(unsent))
     # A gateway asks again by itself.
@@ -69,10 +66,7 @@ def send_due_offers(database: Database, broker: Broker, now: datetime) -> bool:
 
 
 def send_due_work(database: Database, broker: Broker, now: datetime) -> bool:
-    """Name work rows that are due to the workers, and return whether Redis took all.
-
-    They are named again, with longer pauses, until they are done.
-    """
+    """Name work rows that are due to the workers, again until they are done, and return whether Redis took all."""
     with database.transaction() as session:
         work = due.take_work(session, now)
     unsent = _unsent(_messages(work, broker.named_together), lambda named: broker.send_work(*named))

@@ -100,11 +100,8 @@ class NodeQueues:
         return Candidates(waiting, counted.difference(compress(heads.node_ids, heads.is_idle)))
 
     def confirmed(self, session: Session, runs: Sequence[WaitingRun]) -> list[WaitingRun]:
-        """Return the runs that still need what they needed when they were first read, and forget all of them.
-
-        A run takes its leases by what it needs. Another scheduler may have started it and put it back meanwhile, with
-        another scope of its target. The next pass reads it again.
-        """
+        """Return the runs that still need what they needed when they were first read, and forget all of them."""
+        # Another scheduler may have started one and put it back, with another scope of its target.
         for run in runs:
             del self._known[run.run_id]
         now = _read(session, [run.run_id for run in runs])
@@ -151,11 +148,9 @@ def _read(session: Session, run_ids: Collection[int]) -> dict[int, _Known]:
 
 
 def _served(heads: _Heads, known: Mapping[int, _Known]) -> dict[int, float]:
-    """Return the runs to consider with their keys.
-
-    Of the gangs that wait for other nodes each queue keeps the first: a later one would reserve the same node from no
-    earlier moment. A node has room if its queue has a head.
-    """
+    """Return the runs to consider with their keys."""
+    # Of the gangs that wait for other nodes each queue keeps the first: a later one would reserve the same node from no
+    # earlier moment. A node has room if its queue has a head.
     keys = dict(zip(heads.run_ids, heads.keys, strict=True))
     for gone in keys.keys() - known.keys():
         del keys[gone]

@@ -77,12 +77,9 @@ class Offer:
 
 
 def start(session: Session, runs: Sequence[WaitingRun], fences: Mapping[int, int], now: datetime) -> list[Offer]:
-    """Open an attempt for each run that still waits and is not drained: orders, leases and all, or an error and none.
-
-    Nodes that only observe get their orders besides, whatever runs there and whether they are heard of or not. Raise
-    IntegrityError where the database counts a resource as taken or a run as active, and OperationalError where another
-    transaction holds one of them.
-    """
+    """Open an attempt for each run that still waits and is not drained: orders and leases, all or an error and none."""
+    # Raise IntegrityError for a resource that is taken or a run that is active, and OperationalError for what is
+    # locked.
     limit_locks(session, _LOCK_SECONDS)
     session.execute(text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": DRAIN_LOCK})
     locked = session.scalars(_LOCK_STARTABLE, {"run_ids": [run.run_id for run in runs]}).all()

@@ -29,11 +29,7 @@ SHORTEST_WAIT: Final = timedelta(milliseconds=20)
 
 
 class Scheduler:
-    """Decides nothing that the database does not confirm: several at once, or one twice, grant nothing twice.
-
-    Attributes:
-        apply_redis_users: brings Redis's users in line with the nodes; cheap when nothing has changed.
-    """
+    """Decides nothing that the database does not confirm: several at once, or one twice, grant nothing twice."""
 
     def __init__(
         self,
@@ -45,7 +41,7 @@ class Scheduler:
     ) -> None:
         self._database = database
         self._broker = broker
-        self._apply_redis_users = apply_redis_users
+        self._apply_redis_users = apply_redis_users  # cheap when nothing has changed
         self._clock = clock
         self._fair_share = fair_share
         self._lines = NodeQueues()

@@ -37,11 +37,8 @@ def start_what_can(database: Database, lines: NodeQueues, now: datetime) -> Iter
 def decide(
     database: Database, lines: NodeQueues, now: datetime, statement_seconds: float = PASS_STATEMENT_SECONDS
 ) -> list[WaitingRun]:
-    """Return the runs that can have all they need now, in order; nothing is taken for them yet.
-
-    `lines` is the same for one pass after another. A pass of which a statement takes longer than `statement_seconds`
-    starts no run.
-    """
+    """Return the runs that can have all they need now, in order; nothing is taken for them yet."""
+    # `lines` is the same for one pass after another; a pass with a statement over `statement_seconds` starts none.
     with _uncollected(), database.transaction() as session:
         drains.resume_due(session, now)
         stages.advance(session, now)
@@ -84,10 +81,8 @@ def start(database: Database, runs: Sequence[WaitingRun], now: datetime) -> Iter
 
 
 def _start(database: Database, runs: Sequence[WaitingRun], now: datetime) -> list[Offer]:
-    """Start the runs together, or one by one when the database refuses them together.
-
-    It refuses when another scheduler was faster: for this one that is a run or a resource less, and no error.
-    """
+    """Start the runs together, or one by one when the database refuses them together."""
+    # It refuses when another scheduler was faster: for this one that is a run or a resource less, and no error.
     fences = {run.run_id: 1 + secrets.randbelow(2**63 - 1) for run in runs}
     try:
         with database.transaction() as session:
@@ -135,10 +130,7 @@ _HAND_OVER: Final = text(
 
 
 def hand_over(session: Session, run_ids: Sequence[int], offers: Sequence[Offer]) -> list[Offer]:
-    """Give those of the started runs to their cluster's batch system, if it has one, and return whom to wake.
-
-    Of an attempt that was handed over that is its gateway, once, or nobody where there is none.
-    """
+    """Give started runs to their cluster's batch system, if any; return whom to wake: nodes, or once its gateway."""
     rows = session.execute(_HAND_OVER, {"run_ids": list(run_ids)})
     return _to_gateways(offers, {row.id: row.gateway_id for row in rows})
 

@@ -45,11 +45,7 @@ class MountChange:
 
 
 def mount_changes(session: Session, places: AbstractSet[tuple[int, int]]) -> list[MountChange]:
-    """Return what targets were made on besides what the nodes said last, for these ids of nodes and targets.
-
-    They are by target and node name. What they stand on follows, on every node that has it: there the server's disk is
-    seen.
-    """
+    """Return what targets, and what they stand on, were made on besides what nodes said last, by target and node."""
     target_ids = {target_id for _, target_id in places}
     asked = [
         (target, node, mount)

@@ -16,10 +16,7 @@ from iotide_wire.facts import MountFacts
 def freeze(
     guarded: Target, places: Sequence[tuple[Node, str]], now: datetime, others: Sequence[TargetMount] = ()
 ) -> list[TargetMount]:
-    """Return the target's mount on each node as the agent announced it last; `others` stay as they are.
-
-    Raise NO_PATH_APPROVED, PATH_NOT_APPROVED or NOTHING_MOUNTED.
-    """
+    """Return the mounts as agents announced them last; raise NO_PATH_APPROVED, PATH_NOT_APPROVED or NOTHING_MOUNTED."""
     mounts = [_freeze_one(guarded, node, path, now) for node, path in places]
     if guarded.scope == "shared":
         frozen = {mount.node_id: mount.frozen for mount in (*others, *mounts)}
@@ -50,10 +47,8 @@ def _freeze_one(guarded: Target, node: Node, path: str, now: datetime) -> Target
 
 
 def refuse_twice(session: Session, guarded: Target, mounts: Sequence[TargetMount]) -> None:
-    """Raise FILE_SYSTEM_IS_TARGET for the same directory of a shared file system as another living target.
-
-    Both would be loaded besides each other as if they were two file systems.
-    """
+    """Raise FILE_SYSTEM_IS_TARGET for the same directory of a shared file system as another living target."""
+    # Both would be loaded besides each other as if they were two file systems.
     if guarded.scope != "shared":
         return
     places = repository.living_mounts(session, Target.cluster_id == guarded.cluster_id)

@@ -43,10 +43,8 @@ def is_approved(path: str, approved_directories: Collection[str]) -> bool:
 
 
 def mount_of(path: str, mounts: Iterable[MountFacts]) -> MountFacts | None:
-    """The mount that holds `path`: of those above it the deepest, and of several at one point the last announced.
-
-    Of one mount's entries, that of an approved directory above `path` is taken: it alone knows the space.
-    """
+    """The mount that holds `path`: of those above it the deepest, and of several at one point the last announced."""
+    # Of one mount's entries, that of an approved directory above `path` is taken: it alone knows the space.
     above = [mount for mount in mounts if is_at_or_below(path, mount.mount_point)]
 
     def nearness(mount: MountFacts) -> tuple[int, int]:
@@ -74,20 +72,16 @@ class Frozen:
 
     @property
     def own_identity(self) -> str | None:
-        """What mkfs named the file system, where the source does not tell: a device, or a dataset of a pool.
-
-        A source that names a server and what it exports tells enough, while the name that goes with it may change: with
-        the server's address, or because the tool that knows a better one has no answer.
-        """
+        """What mkfs named the file system, where the source is a device, or a dataset of a pool."""
+        # A source that names a server and what it exports tells enough, while the name that goes with it may change:
+        # with the server's address, or because the tool that knows a better one has no answer.
         is_local = self.fstype == "zfs" or (self.source.startswith("/dev/") and self.fstype != "gpfs")
         return self.identity if is_local else None
 
     @property
     def names(self) -> frozenset[tuple[str, ...]]:
-        """Under what the file system is known; two mounts are of the same one if they share a name.
-
-        A server and what it exports name it too, also where its address is another one each time it is asked for.
-        """
+        """Under what the file system is known; two mounts are of the same one if they share a name."""
+        # A server and what it exports name it too, also where its address is another one each time it is asked for.
         found: set[tuple[str, ...]] = {("identity", self.identity)} if self.identity else set()
         if self.identity is None or self.names_server:
             found.add(("source", self.fstype.removesuffix("4"), self.source))

@@ -61,10 +61,7 @@ def target(session: Session, principal: Principal, target_id: int) -> TargetView
 
 
 def targets_named(session: Session, cluster_id: int, names: Sequence[str], *, field: str) -> list[TargetView]:
-    """Return the cluster's targets of these names, in their order; they are not retired in this transaction.
-
-    Raise TARGET_NOT_FOUND with the place in `field` of the request.
-    """
+    """Return these targets in order, kept from being retired; raise TARGET_NOT_FOUND with the place in `field`."""
     found = repository.living_targets_by_name(session, cluster_id, names)
 
     def missing(name: str, at: str) -> IotideError:
@@ -77,10 +74,7 @@ def targets_named(session: Session, cluster_id: int, names: Sequence[str], *, fi
 def candidates(
     session: Session, principal: Principal, cluster_id: int
 ) -> tuple[list[FoundCandidate], Mapping[int, str]]:
-    """Return what could become a target of the cluster or join one, and the names of its living targets.
-
-    Raise CLUSTER_NOT_FOUND.
-    """
+    """Return what could become a target or join one, and the names of living targets; raise CLUSTER_NOT_FOUND."""
     clusters.cluster(session, principal, cluster_id)
     places = repository.living_mounts(session, Target.cluster_id == cluster_id)
     taken = {(mount.node_id, mount.path): found.id for found, mount in places}
@@ -106,10 +100,7 @@ def candidates(
 
 
 def create_target(session: Session, principal: Principal, wanted: TargetInput, now: datetime) -> TargetView:
-    """Create a target; what is mounted there now on each node is what every run must find.
-
-    Raise PATH_REFUSED, NODE_NOT_FOUND, PATH_NOT_APPROVED, NOTHING_MOUNTED, FILE_SYSTEM_IS_TARGET or TARGET_NAME_TAKEN.
-    """
+    """Create a target on what is mounted now; raise PATH_REFUSED, NODE_NOT_FOUND or as `freeze` and `refuse_twice`."""
     clusters.cluster(session, principal, wanted.cluster_id, Role.OPERATOR)
     path = clean_path(wanted.path)
     elsewhere = {place.node_id: place.path for place in wanted.elsewhere}
@@ -150,11 +141,8 @@ def mount_on(
     wanted: Mapping[int, str | None],
     now: datetime,
 ) -> TargetView:
-    """Put the target on exactly these nodes, each mount taken as it is now, also one that has changed.
-
-    A path is None for the one that the node has, or where it is new, for the target's. Raise TARGET_NOT_FOUND,
-    TARGET_BUSY where runs load it on a node that is left out, or what `create_target` raises.
-    """
+    """Put the target on exactly these nodes, as mounted now; raise TARGET_NOT_FOUND, TARGET_BUSY or as `freeze`."""
+    # A path is None for the one that the node has, or where it is new, for the target's.
     changed = _own_target(session, principal, target_id)
     mounts = {found.mount.node_id: found for found in repository.mounts_of(session, [target_id])[target_id]}
     kept = {node_id: mounts[node_id].mount.path for node_id in wanted if node_id in mounts}
@@ -180,10 +168,7 @@ def mount_also_on(
 def accept_mounts(
     session: Session, principal: Principal, target_id: int, node_ids: Collection[int], now: datetime
 ) -> None:
-    """Take the target's mounts on these nodes as they are now; what it was on others stays.
-
-    Raise what `mount_on` raises, or STRANGER_MOUNTED for another file system than on the other nodes.
-    """
+    """Take the mounts on these nodes as they are now; raise what `mount_on` raises, or STRANGER_MOUNTED."""
     _own_target(session, principal, target_id)
     mounts = [found.mount for found in repository.mounts_of(session, [target_id])[target_id]]
     paths = {mount.node_id: mount.path for mount in mounts if mount.node_id in node_ids}
@@ -222,10 +207,8 @@ def retire_target(session: Session, principal: Principal, target_id: int, now: d
 
 
 def drain_subject(session: Session, principal: Principal, target_id: int) -> drains.Drainable:
-    """Return a living target that the caller may drain; not locked, since runs that are being started lock it.
-
-    Raise TARGET_NOT_FOUND or NotAllowedError.
-    """
+    """Return a living target that the caller may drain; raise TARGET_NOT_FOUND or NotAllowedError."""
+    # Not locked, since runs that are being started lock it.
     found = _living(principal, session.get(Target, target_id), target_id)
     return drains.Drainable(DrainKind.TARGET, found.id, found.cluster_id)
 

@@ -25,11 +25,8 @@ Clusters = frozenset[int] | None
 
 
 def readable(principal: Principal, wanted: AuditFilter) -> Clusters:
-    """Return the clusters whose entries the caller may read; None: all entries, also those of no cluster.
-
-    Raise NotFoundError or NotAllowedError for a cluster that the caller does not administer, NO_WORD for a text without
-    a word, and UNSTORABLE_FILTER, which PostgreSQL would say once the file has begun.
-    """
+    """Return the clusters whose entries the caller may read; None: all entries, also those of no cluster."""
+    # NO_WORD and UNSTORABLE_FILTER are raised here: PostgreSQL would say so once the file has begun.
     for field in ("actor", "action", "subject_kind", "address", "text"):
         if not is_storable(getattr(wanted, field) or ""):
             raise UNSTORABLE_FILTER(field=field)
@@ -53,11 +50,8 @@ def page(session: Session, principal: Principal, wanted: AuditFilter, paging: Pa
 
 
 def written(database: Database, clusters: Clusters, wanted: AuditFilter, written_as: AuditFile) -> Iterator[str]:
-    """Yield all that the filter finds, newest first: a header and one entry a line, or one JSON object a line.
-
-    Each piece of a thousand has a transaction of its own, so that a slow reader keeps none open and no more than one
-    piece is in memory. `clusters` are from `readable`.
-    """
+    """Yield what the filter finds in `clusters` of `readable`, newest first: a header and entries, or JSON a line."""
+    # Each piece of a thousand has a transaction of its own: a slow reader keeps none open, nor more in memory.
     if written_as is AuditFile.CSV:
         yield _csv_line(list(AuditEntryOutput.model_fields))
     last: AuditRow | None = None

@@ -34,10 +34,9 @@ def sign_in(
     visitor: Visitor,
     now: datetime,
 ) -> NewSession | IotideError:
-    """Return a session for the person of the claims, or why there is none; roles that they lost are taken anyway.
-
-    A local user is never taken over, whatever name or mail address the claims have: the issuer's subject alone counts.
-    """
+    """Return a session for the person of the claims, or why there is none; roles that they lost are taken anyway."""
+    # A local user is never taken over, whatever name or mail address the claims have: the issuer's subject alone
+    # counts.
     # Of two first sign-ins at once the second finds the account that the first has made.
     session_repository.hold(session, [f"{oidc.issuer} {claims['sub']}"])
     groups = groups_in(claims, oidc.roles_claim) or frozenset()

@@ -126,10 +126,8 @@ class Provider:
         return str(url)
 
     def sign_out_url(self, landing: str, now: datetime) -> str | None:
-        """Where the browser is sent to sign out there, too, and that comes back to `landing`; None: it offers nothing.
-
-        https://openid.net/specs/openid-connect-rpinitiated-1_0.html
-        """
+        """Return where the browser signs out there, too, and comes back to `landing`; None: it offers nothing."""
+        # https://openid.net/specs/openid-connect-rpinitiated-1_0.html
         announced = self._announced
         if announced is None:
             try:
@@ -143,11 +141,7 @@ class Provider:
         return str(httpx2.URL(endpoint).copy_merge_params(query))
 
     def claims(self, code: str, flow: Flow, now: datetime) -> Claims:
-        """Return what the provider says of the person who came back with that code.
-
-        Raise PROVIDER_AWAY where it does not answer, PROVIDER_REFUSED for a code that is not good, and
-        PROVIDER_DISTRUSTED for an ID token that is not meant for this sign-in or not signed by the provider.
-        """
+        """Return what the provider says of who came with that code; raise PROVIDER_AWAY, _REFUSED or _DISTRUSTED."""
         return self.patience.within(lambda: self._claims(code, flow, now), now)
 
     def _claims(self, code: str, flow: Flow, now: datetime) -> Claims:
@@ -235,10 +229,7 @@ class Expected:
 
 
 def verify_id_token(id_token: str, keys: KeySet, expected: Expected, now: datetime) -> Claims:
-    """Return the claims of an ID token that the provider signed for this sign-in and that has not expired.
-
-    Raise PROVIDER_DISTRUSTED for any other token, and InvalidKeyIdError for one that is signed with none of these keys.
-    """
+    """Return the claims; raise PROVIDER_DISTRUSTED, or InvalidKeyIdError for one signed with none of these keys."""
     registry = JWSRegistry(algorithms=sorted(ALGORITHMS), strict_check_header=False)
     try:
         token = jwt.decode(id_token, keys, registry=registry)

@@ -75,10 +75,7 @@ def _refused_token(secret: str, expired: ApiToken | None) -> IotideError:
 def owners_of(
     session: Session, proofs: Collection[Proof], now: datetime, *, idle_since: datetime
 ) -> dict[Proof, int | IotideError]:
-    """Return the id of the user whom each proof belongs to, or why it opens nothing; notes nothing of a visit.
-
-    Takes one SELECT for all API tokens, one for all sessions, and one more where some tokens open nothing.
-    """
+    """Return the id of the user whom each proof belongs to, or why it opens nothing; notes nothing of a visit."""
     tokens = {digest(proof.secret): proof for proof in proofs if proof.is_token}
     cookies = {digest(proof.secret): proof for proof in proofs if not proof.is_token}
     users = repository.users_of_tokens(session, tokens, now) if tokens else {}
@@ -131,10 +128,7 @@ def user_principal(session: Session, user: User, address: str | None) -> Princip
 
 
 def on_behalf_of(session: Session, user_id: int | None, why: str) -> Principal | None:
-    """Return the principal of a person for whom the server acts; None when they are gone or disabled.
-
-    The audit shows `why` next to their name: `schedule nightly`.
-    """
+    """Return the principal for whom the server acts; None: gone or disabled. The audit shows `why` next to the name."""
     user = session.get(User, user_id) if user_id is not None else None
     if user is None or user.disabled_at is not None:
         return None

@@ -25,11 +25,9 @@ _UNKNOWN_AT_ONCE: Final = 64
 
 
 def _take_turn(request: Request, caller: Caller) -> Iterator[None]:
-    """Keep the person's turn until the answer was sent; raise ONE_HEAVY_AT_A_TIME where they have one.
-
-    All unknown readers compute in one turn, however many addresses they have. It ends before their answer is sent: who
-    reads slowly keeps out no network but its own.
-    """
+    """Keep the person's turn until the answer was sent; raise ONE_HEAVY_AT_A_TIME where they have one."""
+    # All unknown readers compute in one turn, however many addresses they have. It ends before their answer is sent:
+    # who reads slowly keeps out no network but its own.
     turns = TURNS.of(request.app.state)
     if caller.user_id is not None:
         _take_until_sent(request, f"user {caller.user_id}")

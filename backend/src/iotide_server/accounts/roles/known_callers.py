@@ -98,11 +98,9 @@ async def _read_raw(request: Request, body: bytes, _principal: Principal) -> Non
 
 
 async def _read_json(adapter: TypeAdapter[Any], request: Request, body: bytes, principal: Principal) -> None:
-    """Leave the typed value of a large body where FastAPI looks for its JSON, and takes it as it is.
-
-    FastAPI makes the values of smaller ones itself, and says best what is wrong with them. Those of nodes are parsed as
-    large ones are: this parser refuses lone surrogates, which a form of a plug-in may hold anywhere.
-    """
+    """Leave the typed value of a large body where FastAPI looks for its JSON, and takes it as it is."""
+    # FastAPI makes the values of smaller ones itself, and says best what is wrong with them. Those of nodes are parsed
+    # as large ones are: this parser refuses lone surrogates, which a form of a plug-in may hold anywhere.
     limit = body_limit(request.scope)
     if len(body) <= LARGE_BYTES:
         limit.check(body)
@@ -115,11 +113,9 @@ async def _read_json(adapter: TypeAdapter[Any], request: Request, body: bytes, p
 
 
 def _parsed(adapter: TypeAdapter[Any], limit: BodyLimit, body: bytes) -> object:
-    """Return the typed value of a body.
-
-    By way of plain objects: pydantic's way straight from bytes copies the whole input into each of its errors, and so
-    took 150 MB for 300 KB of empty lists, of which these take 8 MB.
-    """
+    """Return the typed value of a body."""
+    # By way of plain objects: pydantic's way straight from bytes copies the whole input into each of its errors, and so
+    # took 150 MB for 300 KB of empty lists, of which these take 8 MB.
     limit.check(body)
     plain = _plain(body)
     try:

@@ -44,10 +44,9 @@ class _Round:
 
 
 class PageHolders:
-    """Remembers whose tokens and sessions are whose. Its answers open nothing: who calls is asked each time.
+    """Remembers whose tokens and sessions are whose. Its answers open nothing: who calls is asked each time."""
 
-    All without a proof of a known person count together by the network that they come from.
-    """
+    # All without a proof of a known person count together by the network that they come from.
 
     def __init__(self) -> None:
         self._known: dict[bytes, Holder] = {}
@@ -66,11 +65,9 @@ class PageHolders:
         return network_holder(request) if proof is None else self._known.get(_key(proof))
 
     async def introduce(self, state: State, proof: Proof) -> IotideError | None:
-        """Learn whose a proof is, unless that is known; return why it opens nothing.
-
-        All proofs that come meanwhile are looked up together, so invented ones take no longer than one. What the
-        database does not say now, the request's own transaction meets again, and says why.
-        """
+        """Learn whose a proof is, unless that is known; return why it opens nothing."""
+        # All proofs that come meanwhile are looked up together, so invented ones take no longer than one. What the
+        # database does not say now, the request's own transaction meets again, and says why.
         if _key(proof) in self._known:
             return None
         mine = self._gathering

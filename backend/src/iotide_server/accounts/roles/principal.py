@@ -78,11 +78,8 @@ class Principal:
         return self.clusters_with(Role.VIEWER)
 
     def require(self, role: Role, cluster_id: int | None, missing: IotideError | None = None) -> None:
-        """Check that the caller has at least `role` in the cluster.
-
-        Raise `missing`, or NotFoundError, where the caller may not view the cluster, so that hidden and absent look
-        alike; CLUSTER_PUBLISHED where published results would change; else NotAllowedError.
-        """
+        """Check the role in the cluster; raise `missing` or NotFoundError, CLUSTER_PUBLISHED or NotAllowedError."""
+        # Where the caller may not view the cluster, hidden and absent look alike.
         if cluster_id is not None and not self.may(Role.VIEWER, cluster_id):
             raise missing or NotFoundError(f"there is no cluster {cluster_id}")
         if cluster_id is not None and cluster_id in self.published and role is not Role.VIEWER:

@@ -81,10 +81,8 @@ class Knock(NamedTuple):
 
 
 def proof_of(request: HTTPConnection) -> Proof | None:
-    """Return by what the request proves who calls: an API token, or else the secret of a session.
-
-    Any other scheme is no proof here, for example the Basic password that a proxy asks for and passes on.
-    """
+    """Return by what the request proves who calls: an API token, or else the secret of a session."""
+    # Any other scheme is no proof here, for example the Basic password that a proxy asks for and passes on.
     scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
     if scheme.lower() == "bearer" and token:
         return Proof(token, is_token=True)
@@ -128,10 +126,7 @@ def _caller(
 
 
 def _knocking(knock: Knock) -> Principal:
-    """Return the caller of a request that changes something, as `_caller` does, and note nothing of their visit.
-
-    A note would wait for another request of the same session or token that notes the same.
-    """
+    """Return the caller as `_caller` does, and note nothing of their visit: a note would wait for another request's."""
     request, session, now, _ = knock
     proof = proof_of(request)
     if proof is None:
@@ -243,10 +238,7 @@ class SignedInOrReading(AccessRule):
 
 @dataclass(frozen=True)
 class HasRole(AccessRule):
-    """A person with at least `role` in some cluster; the service then asks about the very cluster.
-
-    Where the installation is open for reading, everybody is a viewer, who gets to know nothing of people.
-    """
+    """A person with `role` in some cluster; where the installation is open for reading, everybody is a viewer."""
 
     role: Role
 

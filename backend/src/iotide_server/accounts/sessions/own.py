@@ -52,11 +52,7 @@ def end_all_of(session: Session, principal: Principal, user_id: int) -> int:
 
 
 def reset_password(session: Session, principal: Principal, user_id: int, public_url: str, now: datetime) -> str:
-    """Forget a user's password, end their sessions and links, and return a link by which they set another.
-
-    Raise PERSON_WANTED for a program, since a session can do more than a token; OWN_ACCOUNT, USER_NOT_FOUND or
-    USER_DISABLED.
-    """
+    """Return a link to set another password; raise PERSON_WANTED, OWN_ACCOUNT, USER_NOT_FOUND or USER_DISABLED."""
     user = _require_user(session, principal, user_id)
     principal.require_person("reset passwords")
     if user.id == principal.user_id:

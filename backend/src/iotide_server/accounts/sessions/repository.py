@@ -36,10 +36,8 @@ def users_of_sessions(
 
 
 def put_in_force(session: Session, session_id: int, secret_sha256: str, now: datetime, *, is_offered: bool) -> None:
-    """Replace the secret of a session; the one before opens it for 60 s more.
-
-    One that was offered is in force once it came back; of two requests at once one does this.
-    """
+    """Replace the secret of a session; the one before opens it for 60 s more."""
+    # One that was offered is in force once it came back; of two requests at once one does this.
     offered = [UserSession.next_sha256 == secret_sha256] if is_offered else []
     session.execute(
         update(UserSession)
@@ -71,10 +69,8 @@ def offer_secret(session: Session, row: UserSession, next_sha256: str, now: date
 
 
 def touch_session(session: Session, session_id: int, address: str | None, browser: str | None, now: datetime) -> None:
-    """Note that the session is in use, and from where, unless another request notes it just now.
-
-    That one may take seconds, and this one would wait for it with a connection of the API.
-    """
+    """Note that the session is in use, and from where, unless another request notes it just now."""
+    # That one may take seconds, and this one would wait for it with a connection of the API.
     free = select(UserSession.id).where(UserSession.id == session_id).with_for_update(skip_locked=True)
     used = update(UserSession).where(UserSession.id == free.scalar_subquery())
     session.execute(

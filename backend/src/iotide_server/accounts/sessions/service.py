@@ -56,10 +56,7 @@ class NewSession:
 
 
 def sign_in_by_link(session: Session, secret: str, visitor: Visitor, now: datetime) -> NewSession | IotideError:
-    """Spend a one-time link; return the session, or why there is none, where the failure was counted.
-
-    Raise TOO_MANY_ATTEMPTS.
-    """
+    """Spend a one-time link; return the session, or why there is none; raise TOO_MANY_ATTEMPTS."""
     attempt = SignInAttempt(AttemptKind.LINK, visitor.browser.address)
     throttle.admit(session, attempt, now)
     user = repository.spend_link(session, digest(secret), now)
@@ -127,12 +124,8 @@ def sign_out(session: Session, principal: Principal) -> bool:
 def set_password(
     transaction: Transaction, principal: Principal, old: str | None, new: str, now: datetime
 ) -> str | IotideError:
-    """Give the caller a new password and end all of their other sessions and unspent links.
-
-    Return the session's next secret, or why `old` is refused, where the failure was counted. Passwords are hashed and
-    attempts counted as by `sign_in_by_password`; `old` is not looked at where there is no password. Raise
-    PERSON_WANTED, PASSWORD_ELSEWHERE, TOO_MANY_ATTEMPTS, or NotAuthenticatedError where the session has ended.
-    """
+    """Set a password, end other sessions and links; return the session's next secret, or why `old` is refused."""
+    # Passwords are hashed and attempts counted as by `sign_in_by_password`; `old` is not looked at where there is none.
     if principal.kind is not PrincipalKind.USER or principal.session_id is None:
         raise PERSON_WANTED(what="change a password")
     with transaction() as session:

@@ -70,10 +70,8 @@ class _Count:
 
 
 def admit(session: Session, attempt: SignInAttempt, now: datetime) -> None:
-    """Let an attempt pass, or raise TOO_MANY_ATTEMPTS with the seconds after which one passes again.
-
-    Of several at once for one name or network, each waits for what came of the one before.
-    """
+    """Let an attempt pass, or raise TOO_MANY_ATTEMPTS with the seconds after which one passes again."""
+    # Of several at once for one name or network, each waits for what came of the one before.
     # Without the lock, a hundred attempts sent at once would all be counted before any of them has failed.
     repository.hold(session, sorted({attempt.network, attempt.name_sha256 or attempt.network}))
     wait = max((_wait(count, now) for count in _counts(session, attempt, now)), default=timedelta(0))

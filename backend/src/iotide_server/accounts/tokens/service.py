@@ -31,10 +31,7 @@ def list_tokens(session: Session, principal: Principal, whose: Whose, paging: Pa
 
 
 def create_token(session: Session, principal: Principal, wanted: TokenInput, now: datetime) -> TokenCreated:
-    """Return a token that can do what its owner may within its scopes; only here is its secret known.
-
-    Raise PERSON_WANTED for a program, since a token makes no stronger one, or EXPIRY_PASSED.
-    """
+    """Return a token with its secret, which nobody learns later; raise PERSON_WANTED or EXPIRY_PASSED."""
     user_id = principal.require_person("make API tokens")
     expires_at = wanted.expiry(now)
     if expires_at is not None and expires_at <= now:

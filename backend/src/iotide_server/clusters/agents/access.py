@@ -49,10 +49,8 @@ class AgentAccess:
         return f"{secret}.{self.ca_fingerprint or '-'}"
 
     def enroll_command(self, join_token: str, *, replaces: bool = False) -> str:
-        """Return what a person runs on the node, where an identity of the host is given up if `replaces`.
-
-        `echo` is of the shell itself, so that no `ps` there shows the token.
-        """
+        """Return what a person runs on the node, where an identity of the host is given up if `replaces`."""
+        # `echo` is of the shell itself, so that no `ps` there shows the token.
         command = f"echo {join_token} | iotide-agent enroll --server {self.public_url}"
         return f"{command} --replace" if replaces else command
 

@@ -23,10 +23,8 @@ WATCHED = timedelta(seconds=30)
 
 
 def idle_beat_seconds(node_count: float) -> float:
-    """How long an idle agent is silent between two beats where there are so many nodes.
-
-    Never longer than a running one: three of these make a node silent.
-    """
+    """Return how long an idle agent is silent between two beats where there are so many nodes."""
+    # Never longer than a running one: three of these make a node silent.
     return min(RUNNING_BEAT_SECONDS, max(IDLE_BEAT_SECONDS, node_count / MOST_IDLE_BEATS_PER_SECOND))
 
 

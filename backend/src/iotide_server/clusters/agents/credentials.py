@@ -34,10 +34,7 @@ ROTATES_SINCE: Final = 2
 
 
 def want_rotation(session: Session, principal: Principal, node_id: int, now: datetime) -> None:
-    """Have the node ask for new credentials with its next heartbeat, whatever it is doing.
-
-    Raise NODE_NOT_FOUND or ROTATION_IMPOSSIBLE.
-    """
+    """Have the node ask for new credentials with its next beat; raise NODE_NOT_FOUND or ROTATION_IMPOSSIBLE."""
     node = own_node(session, principal, node_id)
     if node.revoked_at is not None:
         raise ROTATION_IMPOSSIBLE(node=node.name, because="was revoked", remedy="let its host enroll again for it")
@@ -57,10 +54,8 @@ def want_due_rotations(session: Session, every: timedelta, now: datetime) -> Non
 
 
 def rotate(session: Session, node_id: int, request: RotateRequest, access: AgentAccess) -> NewCredentials:
-    """Return new credentials besides the present ones; asked again, since the answer was lost, others.
-
-    Raise ROTATION_NOT_WANTED or AGENT_SUPERSEDED.
-    """
+    """Return new credentials besides the present ones; raise ROTATION_NOT_WANTED or AGENT_SUPERSEDED."""
+    # Asked again, since the answer was lost, it gives others.
     node = repository.locked_node(session, node_id)
     if node is None or node.rotation_wanted_at is None:
         raise ROTATION_NOT_WANTED(node_id=node_id)
@@ -74,10 +69,7 @@ def rotate(session: Session, node_id: int, request: RotateRequest, access: Agent
 
 
 def confirm(session: Session, principal: Principal, token_sha256: str, access: AgentAccess, now: datetime) -> None:
-    """The node keeps the token that it speaks with: if that is its next one, the former credentials are void.
-
-    Said again, since the answer was lost, it changes nothing.
-    """
+    """Void the former credentials if the node speaks with its next token; said again, it changes nothing."""
     node = identity_repository.node_by_any_token(session, token_sha256)
     if node is None or node.next_token_sha256 != token_sha256 or node.next_redis_password_sha256 is None:
         return
@@ -90,10 +82,8 @@ def confirm(session: Session, principal: Principal, token_sha256: str, access: A
 
 
 def void(session: Session, node: Node, access: AgentAccess) -> None:
-    """No secret opens anything as this node any more; what Redis has of it ends with the transaction.
-
-    The digests are overwritten, so that an earlier release, which knows no revocation, lets nobody in either.
-    """
+    """Let no secret open anything as this node any more; what Redis has of it ends with the transaction."""
+    # An earlier release, which knows no revocation, lets nobody in either.
     node_id = node.id
     node.token_sha256, node.redis_password_sha256 = digest(new_secret()), digest(new_secret())
     node.next_token_sha256 = node.next_redis_password_sha256 = node.rotation_wanted_at = None

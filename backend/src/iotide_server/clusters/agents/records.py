@@ -105,11 +105,8 @@ def beat(  # noqa: PLR0913 - each is a part of what a beat says
     problem: str | None = None,
     curve_bytes: int = 0,
 ) -> AgentRequest:
-    """Note that the node was heard of, and return what the server wants to hear; raise AGENT_SUPERSEDED.
-
-    `is_idle`: it holds no order, so that looking around disturbs nothing. `problem`: why it can take no order now.
-    `curve_bytes` count to the node's day.
-    """
+    """Note that the node was heard of, and return what the server wants to hear; raise AGENT_SUPERSEDED."""
+    # `is_idle`: it holds no order, so that looking around disturbs nothing. `problem`: why it can take no order now.
     known = repository.beat(
         session, node_id, agent_instance, repository.HeartbeatFacts(clock, spool_bytes, curve_bytes), now
     )
@@ -135,10 +132,8 @@ def _note_own_problem(session: Session, node_id: int, known: repository.KnownAge
 
 
 def suspect(session: Session, node_id: int, problem: str) -> None:
-    """Pass the node over until its agent answers an offer or says hello, and say why.
-
-    A beat is no answer: an agent that is cut off from Redis goes on beating.
-    """
+    """Pass the node over until its agent answers an offer or says hello, and say why."""
+    # A beat is no answer: an agent that is cut off from Redis goes on beating.
     node = session.get_one(Node, node_id)
     node.problem, node.problem_actor = problem, None
     live.publish(session, "node", node_id, node.cluster_id)
@@ -153,10 +148,7 @@ def tell_problem(session: Session, node_id: int, problem: str | None) -> None:
 
 
 def trust(session: Session, node_id: int, agent_instance: str) -> None:
-    """The node's agent has answered an offer, late or in time, so it hears of them: serve the node again.
-
-    But for one that an operator called dead, on which a load may hang until its agent has looked around, or revoked.
-    """
+    """Serve the node again, whose agent has answered an offer; not one that was called dead or revoked."""
     node = session.get_one(Node, node_id)
     is_put_aside = node.declared_dead_at is not None or node.revoked_at is not None
     if node.problem is not None and not is_put_aside and node.agent_instance == agent_instance:
@@ -200,10 +192,8 @@ def _succeeds(node: Node, request: HelloRequest) -> bool:
 
 
 def _was_only_vouched_for(session: Session, node: Node) -> bool:
-    """Whether it was a gateway that spoke for the node: an agent that a batch system starts lives as long as its order.
-
-    Of two agents at once, one has claimed the order of the job in which it runs.
-    """
+    """Whether a gateway spoke for the node: an agent that a batch system starts lives as long as its order."""
+    # Of two agents at once, one has claimed the order of the job in which it runs.
     launcher = session.get_one(Cluster, node.cluster_id).launcher
     return (
         launcher != Launcher.DIRECT and node.role != NodeRole.GATEWAY and not repository.claimed_runs(session, node.id)

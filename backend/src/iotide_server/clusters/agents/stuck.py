@@ -52,10 +52,7 @@ def locked_node(session: Session, node_id: int) -> Node:
 
 
 def write(session: Session, node: Node, loads: Sequence[StuckLoad]) -> None:
-    """Store the loads of a locked node and update pages; wake the scheduler where none is left.
-
-    A load that was known before keeps the earlier of its two moments.
-    """
+    """Store the loads of a locked node; wake the scheduler where none is left. One known keeps its earlier moment."""
     since = {load.order_id: load.since for load in loads_in(node.stuck)}
     kept = [replace(load, since=min(load.since, since.get(load.order_id, load.since))) for load in loads]
     stored = [asdict(load) | {"since": load.since.isoformat(), "targets": list(load.targets)} for load in kept]

@@ -45,11 +45,8 @@ def cluster_subject(session: Session, principal: Principal, cluster_id: int) -> 
 
 
 def drain(session: Session, principal: Principal, subject: Drainable, wanted: DrainInput, now: datetime) -> DrainOutput:
-    """Let nothing new start there; what was drained before has this reason and this end from now on.
-
-    Whatever a scheduler is about to start has started, and is seen, before this returns. Raise NotAllowedError or
-    DRAIN_END_PASSED.
-    """
+    """Let nothing new start there; raise NotAllowedError or DRAIN_END_PASSED."""
+    # Whatever a scheduler is about to start has started, and is seen, before this returns.
     principal.require(Role.OPERATOR, subject.cluster_id)
     if wanted.until is not None and wanted.until <= now:
         raise DRAIN_END_PASSED(until=wanted.until)

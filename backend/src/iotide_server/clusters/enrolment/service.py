@@ -48,11 +48,8 @@ def create_join_token(  # noqa: PLR0913 - each is a term of the token
     *,
     needs_approval: bool | None = None,
 ) -> NewJoinToken:
-    """Return a token that lets `uses` nodes into the cluster until it expires.
-
-    With `needs_approval` who enrols with it waits until somebody lets it in; None: if it is for several, since that one
-    lies in images and scripts, where others may find it. Raise CLUSTER_NOT_FOUND or CLUSTER_MADE_UP.
-    """
+    """Return a token that lets `uses` nodes in until it expires; raise CLUSTER_NOT_FOUND or CLUSTER_MADE_UP."""
+    # One for several lies in images and scripts, where others may find it: by default somebody approves who comes.
     found = cluster(session, principal, cluster_id, Role.ADMIN)
     if found.origin == Origin.MADE_UP:
         raise CLUSTER_MADE_UP(name=found.name, field="cluster_id")
