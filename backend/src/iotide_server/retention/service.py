@@ -78,11 +78,8 @@ def set_rule(session: Session, principal: Principal, wanted: RetentionRule, now:
     row.raw_output_days, row.curve_days = wanted.raw_output_days, wanted.curve_days
     session.add(row)
     session.flush()
-    audit.record(
-        session,
-        principal,
-        Action("retention_changed", "retention", _KEY, None, before=_shown(before), after=_shown(wanted)),
-    )
+    changed = Action("retention_changed", "retention", _KEY, None, before=before, after=_shown(wanted))
+    audit.record(session, principal, changed)
     want_work(session, RETENTION, _KEY, now)
 
 
