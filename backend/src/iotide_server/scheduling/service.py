@@ -75,14 +75,11 @@ class Scheduler:
     def _pass(self, now: datetime) -> None:
         self._pass_wanted = False
         with PASS_SECONDS.time():
-            self._start(now)
+            for started in start_what_can(self._database, self._lines, now):
+                offers.send_offers(self._database, self._broker, started, now)
         ended_at = self._clock()
         # Under a storm of news, half of the time at most is spent on passes; the news is read together.
         self._pass_after = ended_at + (ended_at - now)
-
-    def _start(self, now: datetime) -> None:
-        for started in start_what_can(self._database, self._lines, now):
-            offers.send_offers(self._database, self._broker, started, now)
 
     def _watch(self, now: datetime) -> None:
         self._watched_at = now
