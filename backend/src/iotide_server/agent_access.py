@@ -9,8 +9,7 @@ from iotide_server.bundled.tls import fingerprint
 from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.settings import Settings
 
-REDIS_SECONDS: Final = 2.0
-"""So long does a request wait for Redis."""
+REDIS_SECONDS: Final = 2.0  # so long does a request wait for Redis
 
 
 def agent_access(settings: Settings) -> AgentAccess:

@@ -15,8 +15,7 @@ from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import any_of
 from iotide_server.tables import metadata
 
-_AUDIT: Final = "audit_entry"
-"""It keeps what was done, also to what is gone."""
+_AUDIT: Final = "audit_entry"  # it keeps what was done, also to what is gone
 
 _SHARED: Final = "workload"
 """Some of its rows belong to a cluster and others to none, so what refers to it belongs elsewhere as well."""

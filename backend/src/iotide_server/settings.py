@@ -21,8 +21,7 @@ from iotide_server.kit.vault import Vault
 from iotide_server.notifications.addresses import Reach, hosts_of
 from iotide_server.results.ingest.limits import DEFAULTS, ReportLimits
 
-API_PORT: Final = 8470
-"""Where the API listens unless it is told otherwise."""
+API_PORT: Final = 8470  # where the API listens unless it is told otherwise
 
 
 def _check_key(keys: SecretStr) -> SecretStr:

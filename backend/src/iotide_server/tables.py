@@ -10,7 +10,6 @@ from iotide_server.kit.db import Base
 for _models in sorted(Path(__file__).parent.glob("*/models.py")):
     import_module(f"iotide_server.{_models.parent.name}.models")
 
-metadata: Final = Base.metadata
-"""The schema that migrations lead to; `alembic check` compares the two."""
+metadata: Final = Base.metadata  # the schema that migrations lead to; `alembic check` compares the two
 
 __all__ = ["metadata", "migrations", "quotas", "work"]

@@ -57,11 +57,9 @@ TOGETHER: Final[Mapping[str, ManyHandler]] = {
 """What is done for many at once, where it can be."""
 
 _THREADS: Final = 3
-_THREADS_OUT: Final = 2
-"""So many threads at most wait for receivers of messages; the others always compute."""
+_THREADS_OUT: Final = 2  # so many threads at most wait for receivers of messages; the others always compute
 
-_TAKEN_UP_AFTER: Final = timedelta(seconds=1)
-"""What finds all of them out is named again so soon."""
+_TAKEN_UP_AFTER: Final = timedelta(seconds=1)  # what finds all of them out is named again so soon
 
 
 def run(settings: Settings) -> None:

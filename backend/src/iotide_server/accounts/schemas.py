@@ -12,8 +12,7 @@ from iotide_server.accounts.roles.authentication import Scope
 from iotide_server.kit.web import Input, Output
 from iotide_wire.base import Name, UtcTime
 
-USUAL_LIFETIME: Final = timedelta(days=90)
-"""An API token lives this long unless a request says otherwise."""
+USUAL_LIFETIME: Final = timedelta(days=90)  # an API token lives this long unless a request says otherwise
 PersonName = Annotated[Name, Field(description="Name to sign in with", examples=["grace"])]
 
 

@@ -37,8 +37,7 @@ _KNOWN_SECONDS: Final = 60.0
 _LOCK_SECONDS: Final = 0.1
 _MOST_WAITING: Final = 2
 """Heartbeats of a node with an order. An agent sends one at a time, and the next one where it gave one up."""
-_MOST_KNOWN: Final = 50_000
-"""Tokens, some 150 bytes each."""
+_MOST_KNOWN: Final = 50_000  # tokens, some 150 bytes each
 _log = structlog.get_logger(__name__)
 
 

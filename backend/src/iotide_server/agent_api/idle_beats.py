@@ -33,8 +33,7 @@ from iotide_wire.versions import as_spoken
 IDLE_BEATS: Final[AppValue["IdleBeats"]] = AppValue("idle_beats")
 
 
-GATHERING_SECONDS: Final = 0.02
-"""So long a beat waits for others: nobody waits for the answer to it."""
+GATHERING_SECONDS: Final = 0.02  # so long a beat waits for others: nobody waits for the answer to it
 MOST_TOGETHER: Final = 500
 _NO_ORDERS: Final = b'"orders":[]'
 _log = structlog.get_logger(__name__)

@@ -56,8 +56,7 @@ async def _node_id(principal: NodeAgent) -> int:
     return _known_id(principal)  # async, because what is not costs a way through a thread
 
 
-NodeId = Annotated[int, Depends(_node_id)]
-"""The calling agent's node."""
+NodeId = Annotated[int, Depends(_node_id)]  # the calling agent's node
 
 
 def _spoken(reply: Message, version: int, status: int = 200) -> Response:

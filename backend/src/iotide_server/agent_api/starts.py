@@ -16,8 +16,7 @@ from sqlalchemy.orm import Session
 BARRIER: Final = timedelta(seconds=3)
 """Between a proposal and its moment: time for a beat of each node, which says that it heard, for another one, by which
 it learns that all did, and for emptying its caches."""
-AGREED_AHEAD: Final = timedelta(seconds=1.5)
-"""So long before the moment at least all must have heard of it."""
+AGREED_AHEAD: Final = timedelta(seconds=1.5)  # so long before the moment at least all must have heard of it
 MOST_BARRIERS: Final = 8
 """Each further proposal is twice as far ahead as the one before, up to so many barriers: some nodes are slow."""
 

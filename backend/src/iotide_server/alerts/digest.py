@@ -29,8 +29,7 @@ _NOISIEST: Final = text(
     GROUP BY series.id ORDER BY spread_ratio DESC, series.id LIMIT 5
     """
 )
-_NOISY: Final = 0.05
-"""Less scatter is no news; as the limit of the flag CV."""
+_NOISY: Final = 0.05  # less scatter is no news; as the limit of the flag CV
 
 
 def tell_channel(session: Session, channel_id: int) -> datetime | None:

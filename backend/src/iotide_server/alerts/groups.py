@@ -17,8 +17,7 @@ from iotide_server.notifications.service import announce
 from iotide_server.results.models import Series
 from iotide_server.workloads.repository import option_titles
 
-ALERT_GROUP: Final = "alert_group"
-"""Kind of the work that tells a group; its key is the group."""
+ALERT_GROUP: Final = "alert_group"  # kind of the work that tells a group; its key is the group
 
 TOLD_AFTER: Final = timedelta(seconds=30)
 """A group waits so long for the rest of it: series of one campaign are analysed one after another."""

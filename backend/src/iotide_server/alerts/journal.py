@@ -11,8 +11,7 @@ from iotide_server.alerts.models import Alert, AlertAction
 from iotide_server.change_feed import service as live
 from iotide_server.kit.db import Json
 
-SILENT: Final = "silent"
-"""The deed that begins the alert of a stale series; its comment says why there is no data."""
+SILENT: Final = "silent"  # the deed that begins the alert of a stale series; its comment says why there is no data
 
 
 @dataclass(frozen=True, slots=True)

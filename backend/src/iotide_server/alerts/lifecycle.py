@@ -80,8 +80,7 @@ class ClosedBecause(StrEnum):
 
 
 S = AlertState
-OPEN: Final = frozenset({S.UNTRIAGED, S.ACKNOWLEDGED, S.INVESTIGATING})
-"""Somebody has to do something about these."""
+OPEN: Final = frozenset({S.UNTRIAGED, S.ACKNOWLEDGED, S.INVESTIGATING})  # somebody has to do something about these
 _ENDED: Final = frozenset({S.EXPECTED, S.NOISE, S.WONT_FIX, S.FIXED, S.VERIFIED, S.RECOVERED})
 
 MOVES: Final[Mapping[Move, Mapping[AlertState, AlertState]]] = {

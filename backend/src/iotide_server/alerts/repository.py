@@ -37,8 +37,7 @@ _CONTROL_CHANGED: Final = text(
     )
     """
 )
-GROUPED_RUNS: Final = 2
-"""So near to each other changes are told together."""
+GROUPED_RUNS: Final = 2  # so near to each other changes are told together
 
 
 @dataclass(frozen=True, slots=True)

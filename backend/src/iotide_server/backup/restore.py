@@ -31,11 +31,9 @@ from iotide_server.backup.manifest import DATABASE, Manifest, vault_fingerprints
 from iotide_server.kit.db import Database, brief_engine
 from iotide_server.kit.migrations import known_revisions, migrate, refuse_too_old
 
-_ASIDE: Final = "iotide_set_aside"
-"""What the database held before, for as long as the restore is not complete."""
+_ASIDE: Final = "iotide_set_aside"  # what the database held before, for as long as the restore is not complete
 
-_FORMER: Final = "iotide_former"
-"""The same from then on, until it is dropped."""
+_FORMER: Final = "iotide_former"  # the same from then on, until it is dropped
 
 
 @dataclass(frozen=True, slots=True)

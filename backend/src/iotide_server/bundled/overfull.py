@@ -8,10 +8,8 @@ from redis import Redis
 from iotide_server.bundled.acl import node_keys
 from iotide_wire.units import MIB
 
-USUAL_BYTES: Final = 128 * MIB
-"""All messages, and the users of 10,000 nodes, need less; nothing is looked for below it."""
-_MOST_BYTES_A_NODE: Final = MIB
-"""Six wake-ups of a few hundred bytes are what may wait for a node."""
+USUAL_BYTES: Final = 128 * MIB  # all messages, and the users of 10,000 nodes, need less; nothing is looked for below it
+_MOST_BYTES_A_NODE: Final = MIB  # six wake-ups of a few hundred bytes are what may wait for a node
 
 
 def kept_bytes(admin: Redis) -> int:

@@ -16,8 +16,7 @@ from typing import Final
 
 from iotide_server.bundled import StartError
 
-USER: Final = "iotide"
-"""Who runs the services where root starts them and no ordinary user owns their state directory."""
+USER: Final = "iotide"  # who runs the services where root starts them and no ordinary user owns their state directory
 
 _PR_SET_PDEATHSIG = 1
 _PR_CAPBSET_DROP = 24

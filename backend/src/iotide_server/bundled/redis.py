@@ -26,8 +26,7 @@ BOUNDS = (
 )
 """What keeps a client that writes without end, or never reads, from the machine's memory; wake-ups need little."""
 BOUND_OF_ALL_CLIENTS = "maxmemory-clients 256mb"
-BOUNDS_ALL_CLIENTS = (7, 0)
-"""From this version on it ends the connections that need most."""
+BOUNDS_ALL_CLIENTS = (7, 0)  # from this version on it ends the connections that need most
 
 _HOST = "127.0.0.1"
 _ANSWER_SECONDS = 2.0

@@ -27,11 +27,9 @@ from iotide_wire.expressions import (
 _DIRECT: Final = "direct"
 _FLUSH: Final = "flush"
 _JOB_FILE: Final = "job_file"
-_BETWEEN_BYTES: Final = 2
-"""Colon and comma."""
+_BETWEEN_BYTES: Final = 2  # colon and comma
 
-ByKind = Sequence[float]
-"""A number for each kind of option set, in the order of `OptionSets.firsts`."""
+ByKind = Sequence[float]  # a number for each kind of option set, in the order of `OptionSets.firsts`
 
 
 class Amounts(NamedTuple):

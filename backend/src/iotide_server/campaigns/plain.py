@@ -12,10 +12,8 @@ from iotide_wire.plan import CampaignPlan
 from iotide_wire.units import KIB
 
 MAX_DEPTH: Final = 16
-MOST_PLAN_BYTES: Final = 256 * KIB
-"""Of a stored plan as JSON; each campaign, schedule and template has one."""
-LISTED_PLAN_BYTES: Final = 16 * KIB
-"""Of a plan that lists show; a list has up to 500."""
+MOST_PLAN_BYTES: Final = 256 * KIB  # of a stored plan as JSON; each campaign, schedule and template has one
+LISTED_PLAN_BYTES: Final = 16 * KIB  # of a plan that lists show; a list has up to 500
 _LARGEST_INTEGER: Final = 2**63 - 1
 
 
@@ -69,5 +67,4 @@ def _check(path: str, value: object) -> None:
             raise InvalidInputError(f"{path}: the number is too large", field=path, value=value, remedy=remedy)
 
 
-PlanInput = Annotated[CampaignPlan, AfterValidator(check_plain)]
-"""A plan in a request's body."""
+PlanInput = Annotated[CampaignPlan, AfterValidator(check_plain)]  # a plan in a request's body

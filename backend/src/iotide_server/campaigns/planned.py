@@ -22,8 +22,7 @@ from iotide_wire.expressions import MEMORY, MEMORY_FACTOR
 from iotide_wire.measured import StepRole
 from iotide_wire.plan import CampaignPlan
 
-SPACE_MARGIN: Final = 1.1
-"""A run needs its own bytes and a tenth more, unless the target names a larger reserve."""
+SPACE_MARGIN: Final = 1.1  # a run needs its own bytes and a tenth more, unless the target names a larger reserve
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,14 +32,12 @@ from iotide_wire.plan import CampaignPlan, Exclusivity, NodesAtOnce, QuietPolicy
 MAX_RUNS = 100_000
 MAX_ROWS = 2_000_000
 """Counts, of each run, a place for each of its nodes with each of its targets, and one for each observer."""
-NODE_ROLES: Final = (StepRole.SENDER, StepRole.RECEIVER)
-"""The roles of a pair's nodes, in their order."""
+NODE_ROLES: Final = (StepRole.SENDER, StepRole.RECEIVER)  # the roles of a pair's nodes, in their order
 OFF_TARGETS: Final = frozenset({StepRole.SENDER})
 
 NodeT = TypeVar("NodeT")
 ThingT = TypeVar("ThingT")
-NodeTarget = tuple[str, str]
-"""The names of a node and of a target that it loads."""
+NodeTarget = tuple[str, str]  # the names of a node and of a target that it loads
 
 
 @dataclass(frozen=True)

@@ -21,8 +21,7 @@ FEED: Final[AppValue["Feed"]] = AppValue("feed")
 MOST_STREAMS = 20
 """Streams that one person has open at one API process; a browser needs one, whatever the number of its windows."""
 
-_MOST_WAITING = 4000
-"""More, and everything is asked for again."""
+_MOST_WAITING = 4000  # more, and everything is asked for again
 _RECONNECT_SECONDS = 1.0
 _log = structlog.get_logger(__name__)
 

@@ -12,8 +12,7 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.change_feed import repository
 
 CHANNEL: Final = "iotide_change"
-ANY: Final = 0
-"""In place of a subject's id: very many of the kind have changed."""
+ANY: Final = 0  # in place of a subject's id: very many of the kind have changed
 MOST_NAMED: Final = 20
 _MUTED: Final = "publishes_nothing"
 

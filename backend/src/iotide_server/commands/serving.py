@@ -23,18 +23,15 @@ from iotide_server.kit.logs import configure_logs
 from iotide_server.monitoring.processes import counting_together
 
 MOST_PROCESSES: Final = 64
-_ENOUGH_PROCESSES: Final = 4
-"""For 2,000 nodes: `./dev bench load`. One of Python computes on one core at a time."""
+_ENOUGH_PROCESSES: Final = 4  # for 2,000 nodes: `./dev bench load`. One of Python computes on one core at a time
 _LEAST_PROCESSES: Final = 2
 _OPEN_REQUESTS_SECONDS: Final = 5
 _IDLE_CONNECTION_SECONDS: Final = 75
 """Longer than agents and nginx (60 s each) keep a connection that they do not use, so that nobody meets its end."""
-_HANGS_AFTER_SECONDS: Final = 60
-"""A process that gives no sign of life for so long is replaced."""
+_HANGS_AFTER_SECONDS: Final = 60  # a process that gives no sign of life for so long is replaced
 _SWITCH_SECONDS: Final = 0.0005
 """After so long a thread that computes lets the event loop go on, which waits for it at each of its system calls."""
-_COLLECTED_AFTER: Final = (5_000, 10, 10)
-"""Objects, not the usual 700: each request makes thousands that end with it."""
+_COLLECTED_AFTER: Final = (5_000, 10, 10)  # objects, not the usual 700: each request makes thousands that end with it
 
 
 class HeardProcess(processes_of_uvicorn.Process):

@@ -16,8 +16,7 @@ from iotide_server.kit.unread import Backlog, Unread
 from iotide_server.kit.web import refusal
 from iotide_wire.units import KIB
 
-HEAD_SECONDS: Final = 20.0
-"""So long may the head of a request take, from the connection or from its first byte on."""
+HEAD_SECONDS: Final = 20.0  # so long may the head of a request take, from the connection or from its first byte on
 
 BODY_SECONDS: Final = 30.0
 BYTES_A_SECOND: Final = 16 * KIB
@@ -29,8 +28,7 @@ READING_SECONDS: Final = 60.0
 LINGERING_SECONDS: Final = 2.0
 """The rest of a refused body is passed over for this time at most; then the connection ends."""
 
-LEAST_EARNED_SECONDS: Final = 1.0
-"""Who has earned less since the last look is cut off."""
+LEAST_EARNED_SECONDS: Final = 1.0  # who has earned less since the last look is cut off
 
 _LAST_CHUNK: Final = b"0\r\n\r\n"
 REQUEST_TOO_SLOW = ErrorKind(408, "request_too_slow").says(

@@ -88,11 +88,9 @@ _USED_AT: Final = "used_at"
 _PREPARED_STATEMENTS: Final = 40
 """That PostgreSQL keeps planned for a connection, some 100 KB each; psycopg's own 100 were 13 MB."""
 
-CONNECTIONS = 3
-"""Transactions of routes that one process of the API has open at once."""
+CONNECTIONS = 3  # transactions of routes that one process of the API has open at once
 
-EXPORT_STATEMENT_SECONDS: Final = 300.0
-"""The time limit of a statement that reads a piece of an export."""
+EXPORT_STATEMENT_SECONDS: Final = 300.0  # the time limit of a statement that reads a piece of an export
 
 FIRING_STATEMENT_SECONDS: Final = 30.0
 """The time limit of a statement of a firing, during which the scheduler does nothing else; as of a request."""

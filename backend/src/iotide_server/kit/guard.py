@@ -30,8 +30,7 @@ _SECURITY_HEADERS: Final = {
     "X-Frame-Options": "DENY",
 }
 _UNSAFE_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-_REFUSALS: Final = (IotideError, OperationalError, PoolTimeoutError)
-"""Become a 4xx or a 503 where no answer has begun."""
+_REFUSALS: Final = (IotideError, OperationalError, PoolTimeoutError)  # become a 4xx or a 503 where no answer has begun
 WRONG_CONTENT_TYPE = ErrorKind(415, "wrong_content_type", field="Content-Type", shows="content_type").says(
     "the body is not declared as JSON", "send Content-Type: application/json"
 )

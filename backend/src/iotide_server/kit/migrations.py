@@ -32,8 +32,7 @@ OLDEST_SERVED: Final = "0032"
 
 _LOCK: Final = 0x696F74696465  # "iotide": advisory locks of other programs in the same database stay apart
 _RETRIED: Final = (errors.LockNotAvailable, errors.QueryCanceled, errors.DeadlockDetected)
-_TURN_SECONDS: Final = 0.2
-"""So often is asked whether another process has migrated."""
+_TURN_SECONDS: Final = 0.2  # so often is asked whether another process has migrated
 _log = structlog.get_logger(__name__)
 
 MIGRATION_BLOCKED = ErrorKind(409, "migration_blocked", field="database", shows="").says(

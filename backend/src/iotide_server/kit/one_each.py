@@ -16,8 +16,7 @@ ONE_EACH: Final[AppValue["OneEach"]] = AppValue("one_each")
 ONE_NODE_EACH: Final[AppValue["OneEach"]] = AppValue("one_node_each")
 
 
-MOST_WAITING: Final = 20
-"""Of one person in one process; a browser has six connections."""
+MOST_WAITING: Final = 20  # of one person in one process; a browser has six connections
 _TRY_AGAIN_SECONDS: Final = 1
 
 TOO_MANY_AT_ONCE = ErrorKind(429, "too_many_at_once").says(
@@ -90,8 +89,7 @@ def _turn_of(value: AppValue[OneEach]) -> Callable[[Request], AsyncIterator[None
     return turn
 
 
-OneEachTurn = Annotated[None, Depends(_turn_of(ONE_EACH), scope="function")]
-"""The turn of who sends this request."""
+OneEachTurn = Annotated[None, Depends(_turn_of(ONE_EACH), scope="function")]  # the turn of who sends this request
 
 OneNodeTurn = Annotated[None, Depends(_turn_of(ONE_NODE_EACH), scope="function")]
 """The turn of the node whose agent sends this request."""

@@ -13,8 +13,7 @@ _IS_HIDDEN: Final[ContextVar[bool]] = ContextVar("people_are_hidden", default=Fa
 """Of the request: each is a task of its own, and what its rule sets holds until its answer is written."""
 
 
-OPERATOR: Final = "an operator"
-"""Who did it, in every stored sentence; `worded` replaces the first of them by the name."""
+OPERATOR: Final = "an operator"  # who did it, in every stored sentence; `worded` replaces the first of them by the name
 
 
 class Sentence(NamedTuple):

@@ -13,13 +13,11 @@ from sqlalchemy.orm import Session
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.work import want_work
 
-PULSE: Final = "pulse"
-"""Kind of that work; its key is always 0."""
+PULSE: Final = "pulse"  # kind of that work; its key is always 0
 
 PULSE_EVERY: Final = timedelta(seconds=30)
 
-WORKER_LATE_AFTER: Final = timedelta(seconds=60)
-"""Work that has been due for so long is not being done."""
+WORKER_LATE_AFTER: Final = timedelta(seconds=60)  # work that has been due for so long is not being done
 
 DUE_SINCE: Final = """
     due_at - make_interval(secs => CASE WHEN failure IS NULL THEN

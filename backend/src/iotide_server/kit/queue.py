@@ -19,8 +19,7 @@ _TRANSPORT: Final[dict[str, Any]] = {
     "socket_connect_timeout": 3,
     "socket_keepalive": True,
 }
-_WRONG_TYPE: Final = "WRONGTYPE"
-"""How Redis begins its answer to a command for another type of key."""
+_WRONG_TYPE: Final = "WRONGTYPE"  # how Redis begins its answer to a command for another type of key
 _FAIL_AT_ONCE: Final = {"max_retries": 0, "interval_start": 0, "interval_step": 0, "interval_max": 0}
 
 

@@ -15,10 +15,8 @@ from iotide_server.kit.db import Base
 from iotide_server.kit.errors import ErrorKind
 
 IN_SESSION: Final = "quotas"
-EVERYBODY: Final = 0
-"""Stands for the person where all people of a cluster are counted together."""
-FIRINGS: Final = "firings"
-"""Kind of what the scheduler counts to see which cluster's turn it is."""
+EVERYBODY: Final = 0  # stands for the person where all people of a cluster are counted together
+FIRINGS: Final = "firings"  # kind of what the scheduler counts to see which cluster's turn it is
 
 _ADD: Final = text(
     """

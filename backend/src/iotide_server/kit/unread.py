@@ -7,8 +7,7 @@ from typing import Final
 
 from iotide_wire.units import KIB, MIB
 
-MOST_UNREAD_BYTES: Final = 128 * MIB
-"""Of one process. The largest answers have some 40 MB."""
+MOST_UNREAD_BYTES: Final = 128 * MIB  # of one process. The largest answers have some 40 MB
 PIECE_BYTES: Final = 64 * KIB
 
 

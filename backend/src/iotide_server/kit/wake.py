@@ -11,8 +11,7 @@ SCHEDULER_LOCK = 0x73636865647531
 """The advisory lock of the one scheduler that works; the others wait for it to be free."""
 
 
-DRAIN_LOCK = 0x647261696E
-"""The advisory lock that whoever starts runs shares, and whoever drains something has alone."""
+DRAIN_LOCK = 0x647261696E  # the advisory lock that whoever starts runs shares, and whoever drains something has alone
 
 
 def wake_scheduler(session: Session, reason: str) -> None:

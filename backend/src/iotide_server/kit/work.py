@@ -37,8 +37,7 @@ SENDS_KEPT: Final = 6
 It is still known to be late by five minutes, and its second pause is at most 11 minutes.
 """
 
-BEGUN: Final = "begun"
-"""The failure of such work, from before it is begun until its end or until it is named again."""
+BEGUN: Final = "begun"  # the failure of such work, from before it is begun until its end or until it is named again
 
 UNENDED: Final = "begun and not ended: the worker ended over it, for instance for want of memory, or is still at it"
 """The failure of such work once it is named again."""

@@ -15,8 +15,7 @@ from iotide_server.kit.db import limit_statements
 from iotide_server.kit.pulse import DUE_SINCE
 from iotide_server.kit.work import FAILING
 
-BACKUP_TAKEN: Final = "backup_taken"
-"""By which the audit knows a backup, and so do we."""
+BACKUP_TAKEN: Final = "backup_taken"  # by which the audit knows a backup, and so do we
 
 RUNS: Final = text(
     """

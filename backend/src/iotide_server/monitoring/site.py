@@ -25,8 +25,7 @@ from iotide_server.kit.wake import is_scheduled
 from iotide_server.monitoring import repository
 from iotide_server.notifications.service import DELIVERY
 
-FRESH_FOR: Final = timedelta(seconds=5)
-"""Whoever scrapes more often, or several at once, cost the database no more."""
+FRESH_FOR: Final = timedelta(seconds=5)  # whoever scrapes more often, or several at once, cost the database no more
 STATEMENT_SECONDS: Final = 5.0
 _NODE_STATES: Final = ("online", "stuck", "silent", "never_seen")
 _log = structlog.get_logger(__name__)

@@ -22,8 +22,7 @@ REACH: Final[AppValue["Reach"]] = AppValue("reach")
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-ANSWER_SECONDS: Final = 10.0
-"""So long may the other end be silent."""
+ANSWER_SECONDS: Final = 10.0  # so long may the other end be silent
 
 TOTAL_SECONDS: Final = 30.0
 """So long may it all take, from the first packet on, however often the other end says something."""

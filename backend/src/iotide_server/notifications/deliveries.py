@@ -133,8 +133,7 @@ def _message(delivery: Delivery) -> Message:
 
 FIRST_PAUSE: Final = timedelta(seconds=30)
 LONGEST_PAUSE: Final = timedelta(hours=2)
-GIVEN_UP_AFTER: Final = timedelta(hours=24)
-"""From the first attempt on."""
+GIVEN_UP_AFTER: Final = timedelta(hours=24)  # from the first attempt on
 
 _MOST_DOUBLINGS: Final = 8
 

@@ -20,8 +20,7 @@ from iotide_server.notifications.hours import weekly_after
 from iotide_server.notifications.models import Channel
 from iotide_server.notifications.service import Message, announce
 
-DIGEST: Final = "digest"
-"""Kind of the work that tells a channel its digests; its key is the channel."""
+DIGEST: Final = "digest"  # kind of the work that tells a channel its digests; its key is the channel
 
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEK: Final = timedelta(days=7)

@@ -18,11 +18,9 @@ from iotide_wire.window import Window
 
 __all__ = ["Message", "announce", "announce_to_all", "channels_for", "forget_old", "new_delivery", "quiet_hours_of"]
 
-DELIVERY: Final = "delivery"
-"""Kind of the errand that sends a message through a channel; its key is the delivery."""
+DELIVERY: Final = "delivery"  # kind of the errand that sends a message through a channel; its key is the delivery
 
-KEPT_FOR: Final = timedelta(days=90)
-"""So long is known what was told; the same key would be told again after it."""
+KEPT_FOR: Final = timedelta(days=90)  # so long is known what was told; the same key would be told again after it
 
 
 def announce(session: Session, message: Message, *, channel_ids: Sequence[int], key: str, now: datetime) -> None:

@@ -23,8 +23,7 @@ from iotide_server.retention import repository
 from iotide_server.retention.models import KeptCampaign, Retention
 from iotide_wire.units import format_seconds
 
-RETENTION: Final = "retention"
-"""Kind of the work that gives up what is old enough; there is one, of key 1."""
+RETENTION: Final = "retention"  # kind of the work that gives up what is old enough; there is one, of key 1
 
 THINNED_STEP_SECONDS: Final = 60.0
 RAW_BATCH_RUNS: Final = 200

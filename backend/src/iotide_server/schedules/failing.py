@@ -13,10 +13,8 @@ from iotide_server.kit.suggest import first_of
 from iotide_server.schedules import failing_repository
 from iotide_server.schedules.failing_repository import FailedRun, FiringResult
 
-FAILING_FIRINGS: Final = 2
-"""One firing may fail for reasons of its own."""
-MOST_FIRINGS: Final = 20
-"""Firings of a schedule that are read; a longer streak is reported as this number."""
+FAILING_FIRINGS: Final = 2  # one firing may fail for reasons of its own
+MOST_FIRINGS: Final = 20  # firings of a schedule that are read; a longer streak is reported as this number
 _NOT_MOUNTED: Final = frozenset({"wrong_mount", "target_missing", "target_not_mounted"})
 """Reasons of runs whose target was not there."""
 _MOST_NAMES: Final = 3

@@ -13,8 +13,7 @@ from sqlalchemy.types import BigInteger
 
 from iotide_server.kit.db import array_of
 
-MOST_RUNS: Final = 200
-"""Failed runs of a campaign that are looked at for a reason."""
+MOST_RUNS: Final = 200  # failed runs of a campaign that are looked at for a reason
 
 _OUTCOMES: Final = text(
     """

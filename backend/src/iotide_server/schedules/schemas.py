@@ -21,8 +21,7 @@ def _check(given: SchedulePlan) -> SchedulePlan:
     return given
 
 
-ScheduleInput = Annotated[SchedulePlan, AfterValidator(_check)]
-"""A schedule in a request's body."""
+ScheduleInput = Annotated[SchedulePlan, AfterValidator(_check)]  # a schedule in a request's body
 
 
 class ScheduleState(StrEnum):

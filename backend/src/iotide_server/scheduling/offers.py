@@ -20,14 +20,11 @@ from iotide_server.scheduling import due
 from iotide_server.scheduling.repository import Offer
 from iotide_wire.messages import OrderRole, OrderState
 
-MOST_OFFERS = 6
-"""An order that was offered so often and not claimed is withdrawn."""
+MOST_OFFERS = 6  # an order that was offered so often and not claimed is withdrawn
 
-RETRY_AFTER: Final = timedelta(seconds=1)
-"""While Redis is away."""
+RETRY_AFTER: Final = timedelta(seconds=1)  # while Redis is away
 
-MOST_TOGETHER: Final = 200
-"""Rows of work that one message names."""
+MOST_TOGETHER: Final = 200  # rows of work that one message names
 
 T = TypeVar("T")
 

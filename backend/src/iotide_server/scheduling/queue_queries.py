@@ -161,8 +161,7 @@ DEMANDS: Final = text(
 START_BY: Final = text("SELECT campaign_id, start_by FROM campaign_window WHERE campaign_id = ANY(:campaign_ids)")
 """Reads by when the runs of a campaign with windows have to start."""
 
-BLACKOUTS: Final = text(_NEXT_BLACKOUTS)
-"""Reads when the next blackout of each cluster begins."""
+BLACKOUTS: Final = text(_NEXT_BLACKOUTS)  # reads when the next blackout of each cluster begins
 
 # When the leases of an order end at the latest; NULL where nobody knows.
 _UNTIL: Final = """

@@ -16,8 +16,7 @@ from iotide_server.runs.resources import Resource, ResourceKind
 from iotide_server.scheduling.matching import WaitingRun
 
 FIRST_REPEAT_AFTER = timedelta(seconds=1)
-_LOCK_SECONDS: Final = 0.1
-"""A run whose node or target another transaction holds for longer starts in a later pass."""
+_LOCK_SECONDS: Final = 0.1  # a run whose node or target another transaction holds for longer starts in a later pass
 
 _LOCK_STARTABLE = text(
     # Asked again although the pass asked before: in between a drain may have come, or a load may have got stuck.

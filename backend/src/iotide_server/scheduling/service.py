@@ -16,8 +16,7 @@ from iotide_server.scheduling.due import FairShareTerms
 from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.starting import start_what_can
 
-WORK_ONLY: Final = frozenset({"work"})
-"""Reasons of a wake-up that concern no run."""
+WORK_ONLY: Final = frozenset({"work"})  # reasons of a wake-up that concern no run
 
 WATCH_EVERY: Final = timedelta(seconds=5)
 CLEAN_EVERY: Final = timedelta(minutes=1)

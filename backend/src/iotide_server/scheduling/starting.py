@@ -23,8 +23,7 @@ from iotide_server.scheduling.matching import WaitingRun, match
 from iotide_server.scheduling.queues import NodeQueues, occupancy
 from iotide_server.scheduling.repository import Offer
 
-LARGEST_BATCH = 200
-"""Runs started in one transaction; so many share its costs, and no lock is held for long."""
+LARGEST_BATCH = 200  # runs started in one transaction; so many share its costs, and no lock is held for long
 
 _log = structlog.get_logger(__name__)
 

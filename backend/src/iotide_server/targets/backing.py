@@ -21,8 +21,7 @@ from iotide_server.targets.models import Target, TargetBacking, TargetMount
 from iotide_server.targets.mounts import is_at_or_below, mount_of
 from iotide_wire.facts import Facts, MountFacts
 
-_MOST_FACTS: Final = 400
-"""Of a run, as of a message."""
+_MOST_FACTS: Final = 400  # of a run, as of a message
 
 
 @dataclass(frozen=True, slots=True)

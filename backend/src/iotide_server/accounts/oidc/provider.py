@@ -71,8 +71,7 @@ _WELL_KNOWN: Final = "/.well-known/openid-configuration"
 _ANSWER_SECONDS: Final = 10.0
 _ANNOUNCED_GOOD_FOR: Final = timedelta(hours=1)
 _KEYS_AGAIN_AFTER: Final = timedelta(minutes=1)
-_LEEWAY_SECONDS: Final = 60
-"""So far may the provider's clock be off."""
+_LEEWAY_SECONDS: Final = 60  # so far may the provider's clock be off
 
 ALGORITHMS: Final = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"}

@@ -8,8 +8,7 @@ from urllib.parse import urlsplit
 
 from iotide_server.accounts.models import Role
 
-EVERYBODY = "*"
-"""The group that everybody is in whom the provider lets sign in."""
+EVERYBODY = "*"  # the group that everybody is in whom the provider lets sign in
 
 
 @dataclass(frozen=True, slots=True)

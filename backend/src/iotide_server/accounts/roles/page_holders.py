@@ -28,8 +28,7 @@ from iotide_server.kit.proxies import network_of
 INTRODUCTIONS: Final[AppValue[CapacityLimiter]] = AppValue("introductions")
 
 
-_MOST_KNOWN: Final = 50_000
-"""Sessions and tokens, some 150 bytes each."""
+_MOST_KNOWN: Final = 50_000  # sessions and tokens, some 150 bytes each
 _PAGES: Final = frozenset({"GET", "HEAD"})
 _log = structlog.get_logger(__name__)
 _Found = Mapping[Proof, int | IotideError]

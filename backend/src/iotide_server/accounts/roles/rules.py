@@ -38,8 +38,7 @@ PAGE_HOLDERS: Final[AppValue["PageHolders"]] = AppValue("page_holders")
 
 CSRF_HEADER = "X-Iotide-Csrf"
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_ASKS_FOR_PEOPLE: Final = frozenset({"owner"})
-"""Parameters that ask for what somebody in particular did."""
+_ASKS_FOR_PEOPLE: Final = frozenset({"owner"})  # parameters that ask for what somebody in particular did
 
 Bearer = Annotated[
     HTTPAuthorizationCredentials | None,
@@ -176,8 +175,7 @@ def _public_reader(request: Request, session: Session) -> Principal | None:
     return public_reader(caller_address(request), repository.published_clusters(session))
 
 
-Caller = Annotated[Principal, Depends(_caller, scope="function")]
-"""Who calls, before any rule."""
+Caller = Annotated[Principal, Depends(_caller, scope="function")]  # who calls, before any rule
 
 
 def _caller_ahead(request: Request, introduced: Introduced, now: Now, bearer: Bearer, cookie: _Cookie) -> Principal:

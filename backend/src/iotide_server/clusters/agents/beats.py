@@ -8,10 +8,8 @@ IDLE_BEAT_SECONDS = 5.0
 EARLY_BEAT_SECONDS = 1.0
 """Until the load of a run has started, when the server's word is waited for, and in its first seconds: short ones are
 seen to run."""
-WATCHED_BEAT_SECONDS = 3.0
-"""In the first half minute of a load, when people watch: as often as their pages ask."""
-RUNNING_BEAT_SECONDS = 10.0
-"""Later on: an agent must not disturb what it measures."""
+WATCHED_BEAT_SECONDS = 3.0  # in the first half minute of a load, when people watch: as often as their pages ask
+RUNNING_BEAT_SECONDS = 10.0  # later on: an agent must not disturb what it measures
 
 MOST_IDLE_BEATS_PER_SECOND: Final = 200.0
 """Of all nodes together: a small part of what one API process takes, which has people to answer, too. From that on idle

@@ -29,8 +29,7 @@ from iotide_server.kit.db import after_commit
 from iotide_server.kit.digests import digest, new_secret
 from iotide_wire.nodes import NewCredentials, RotateRequest
 
-ROTATES_SINCE: Final = 2
-"""The wire version with which agents learned to ask for new credentials."""
+ROTATES_SINCE: Final = 2  # the wire version with which agents learned to ask for new credentials
 
 
 def want_rotation(session: Session, principal: Principal, node_id: int, now: datetime) -> None:

@@ -27,8 +27,7 @@ from iotide_wire.nodes import fingerprint
 HELLO_RATE: Final[AppValue["HelloRate"]] = AppValue("hello_rate")
 
 
-OLDEST_VERSION: Final = 1
-"""Spoken to an agent that has not said hello."""
+OLDEST_VERSION: Final = 1  # spoken to an agent that has not said hello
 
 
 @dataclass(frozen=True)

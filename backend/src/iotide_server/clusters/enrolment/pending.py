@@ -31,8 +31,7 @@ _KEPT: Final = (
     *("id", "cluster_id", "name", "role", "owner_id", "token_sha256", "redis_password_sha256"),
     *("agent_version", "wire_version", "facts"),
 )
-PENDING_FOR: Final = timedelta(days=7)
-"""So long may a host wait; then it has to enrol again."""
+PENDING_FOR: Final = timedelta(days=7)  # so long may a host wait; then it has to enrol again
 
 
 @dataclass(frozen=True, slots=True)

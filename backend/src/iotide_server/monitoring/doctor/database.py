@@ -13,8 +13,7 @@ from iotide_server.kit.migrations import RevisionState, SchemaState, schema_stat
 from iotide_server.monitoring.doctor.findings import Finding, fine, warning, wrong
 from iotide_wire.units import format_seconds
 
-OLDEST_MAJOR: Final = 15
-"""UNIQUE NULLS NOT DISTINCT, on which two constraints stand, came with it."""
+OLDEST_MAJOR: Final = 15  # UNIQUE NULLS NOT DISTINCT, on which two constraints stand, came with it
 _OF_A_PROCESS: Final = CONNECTIONS + BEAT_CONNECTIONS + CALLER_CONNECTIONS + 2
 NEEDED_CONNECTIONS: Final = 4 * _OF_A_PROCESS + 3 + 3
 """Of four API processes with all that they open under load, the scheduler and one worker (ARCHITECTURE.md)."""

@@ -96,8 +96,7 @@ def _look_at_redis(installation: Installation, accesses: Sequence[NodeAccess]) -
     yield from redis.judge_redis(facts, accesses)
 
 
-BACKUP_OLD_AFTER: Final = timedelta(days=8)
-"""A weekly one that came a little late is no reason to worry."""
+BACKUP_OLD_AFTER: Final = timedelta(days=8)  # a weekly one that came a little late is no reason to worry
 _HOUR: Final = timedelta(hours=1)
 _TWO_DAYS: Final = timedelta(days=2)
 

@@ -21,8 +21,7 @@ from iotide_server.clusters.views import (
 from iotide_server.monitoring.doctor.findings import Finding, fine, note, some, warning, wrong
 from iotide_wire.units import GIB, format_seconds
 
-SPOOL_LIMIT_BYTES: Final = GIB
-"""Where an agent declines further orders, unless its agent.toml says otherwise."""
+SPOOL_LIMIT_BYTES: Final = GIB  # where an agent declines further orders, unless its agent.toml says otherwise
 _NEARLY_FULL: Final = 0.8
 _SPEAKING: Final = frozenset({NodeState.ONLINE, NodeState.STUCK})
 _SHUT_OUT: Final = frozenset({AgentStanding.TOO_OLD, AgentStanding.TOO_NEW})

@@ -14,8 +14,7 @@ from iotide_server.monitoring.doctor.findings import Finding, fine, some, warnin
 from iotide_wire.units import MIB
 
 CLIENTS_A_NODE: Final = 3
-OTHER_CLIENTS: Final = 50
-"""Of the server's own parts, with room."""
+OTHER_CLIENTS: Final = 50  # of the server's own parts, with room
 LONG_QUEUE: Final = 1000
 _DEFAULT: Final = "default"
 _SETTINGS: Final = ("appendonly", "save", "maxmemory", "maxmemory-policy", "maxclients")
