@@ -15,8 +15,6 @@ from iotide_server.campaigns.schemas import (
     CampaignOutput,
     CampaignState,
     ListedCampaign,
-)
-from iotide_server.campaigns.timeline_schemas import (
     Timeline,
     TimelineLease,
     TimelineOrder,

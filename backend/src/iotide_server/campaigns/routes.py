@@ -17,8 +17,9 @@ from iotide_server.campaigns.schemas import (
     CampaignPatch,
     ListedCampaign,
     RepeatsInput,
+    Timeline,
+    TimelineSpan,
 )
-from iotide_server.campaigns.timeline_schemas import Timeline, TimelineSpan
 from iotide_server.kit.pagination import Page, Paging
 from iotide_server.kit.web import Id, Now, Tx, errors
 

@@ -1,6 +1,7 @@
 """Business failures as data: a slice has a table of kinds, and the edge turns each error into one body."""
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from string import Formatter
@@ -159,3 +160,14 @@ class _Templates(Formatter):
 
 def _filled(template: str, values: Mapping[str, object]) -> str:
     return _Templates().vformat(template, (), values)
+
+
+@contextmanager
+def within(field: str) -> Iterator[None]:
+    """Let errors about a part of the input name it from the whole on, in which it stands at `field`."""
+    try:
+        yield
+    except IotideError as error:
+        if error.field is not None:
+            error.field = f"{field}.{error.field}"
+        raise

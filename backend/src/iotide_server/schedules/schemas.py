@@ -7,8 +7,8 @@ from typing import Annotated, Final
 from pydantic import AfterValidator, Field
 
 from iotide_server.campaigns.plain import check_plain
+from iotide_server.kit.errors import within
 from iotide_server.kit.people import PersonShown
-from iotide_server.kit.prefix import within
 from iotide_server.kit.web import Output
 from iotide_server.schedules import models
 from iotide_wire.plan import CampaignPlan

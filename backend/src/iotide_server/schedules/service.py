@@ -17,9 +17,8 @@ from iotide_server.change_feed import service as live
 from iotide_server.clusters import repository as cluster_repository
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import Json, savepoint
-from iotide_server.kit.errors import IotideError
+from iotide_server.kit.errors import IotideError, within
 from iotide_server.kit.pagination import Page, PageRequest
-from iotide_server.kit.prefix import within
 from iotide_server.kit.quotas import QUOTA_REACHED, Addition, QuotaKind, check_day, count_day, quotas_of
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.schedules import models, repository

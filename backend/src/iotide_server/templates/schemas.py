@@ -6,8 +6,8 @@ from typing import Annotated
 from pydantic import AfterValidator, Field
 
 from iotide_server.campaigns.plain import check_plain
+from iotide_server.kit.errors import within
 from iotide_server.kit.people import PersonShown
-from iotide_server.kit.prefix import within
 from iotide_server.kit.web import Input, Output
 from iotide_wire.base import Name
 from iotide_wire.plan import CampaignPlan

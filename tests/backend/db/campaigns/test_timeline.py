@@ -8,7 +8,7 @@ from factories.site import Site
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.campaigns.errors import CAMPAIGN_NOT_FOUND
 from iotide_server.campaigns.reading import timeline
-from iotide_server.campaigns.timeline_schemas import Timeline, TimelineSpan
+from iotide_server.campaigns.schemas import Timeline, TimelineSpan
 from iotide_wire.messages import OrderState, Outcome
 
 STRANGER = Principal(PrincipalKind.USER, None, "sten", grants={})

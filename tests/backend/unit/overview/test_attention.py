@@ -9,8 +9,7 @@ from iotide_server.overview.attention import (
     of_mounts,
     of_stale,
 )
-from iotide_server.schedules.failing import FailingSchedule, LostMount, Streak
-from iotide_server.schedules.failing_repository import FiringResult
+from iotide_server.schedules.failing import FailingSchedule, FiringResult, LostMount, Streak
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 DAY = timedelta(days=1)

@@ -4,8 +4,15 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from iotide_server.schedules.failing import MOST_FIRINGS, FailingSchedule, names, reason_of, streak
-from iotide_server.schedules.failing_repository import FailedRun, FiringResult
+from iotide_server.schedules.failing import (
+    MOST_FIRINGS,
+    FailedRun,
+    FailingSchedule,
+    FiringResult,
+    names,
+    reason_of,
+    streak,
+)
 
 SUNDAY = datetime(2026, 11, 22, 4, 0, tzinfo=UTC)
 WEEK = timedelta(days=7)

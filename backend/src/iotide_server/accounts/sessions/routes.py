@@ -11,7 +11,6 @@ from iotide_server.accounts.oidc.provider import PROVIDER
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Admin, Anyone, Person, PersonAhead, Reader
 from iotide_server.accounts.schemas import SignInLink
-from iotide_server.accounts.sessions import own as own_sessions
 from iotide_server.accounts.sessions import service as sessions
 from iotide_server.accounts.sessions.cookies import caller_browser, drop_cookie, keep_session, read_cookie
 from iotide_server.accounts.sessions.rotation import SESSION_TERMS, SessionTerms
@@ -132,32 +131,32 @@ def set_password(principal: PersonAhead, now: Now, request: Request, body: Passw
 @router.get("/sessions", summary="List your sessions")
 def list_sessions(principal: Person, session: Tx, now: Now, terms: Terms) -> BrowserSessions:
     """The browsers that you are signed in with, the one last seen first."""
-    rows = own_sessions.list_own(session, principal, now, terms)
+    rows = sessions.list_own(session, principal, now, terms)
     return BrowserSessions(items=[BrowserSession.of(row, principal) for row in rows])
 
 
 @router.delete("/sessions", summary="End your other sessions")
 def end_other_sessions(principal: Person, session: Tx) -> SessionsEnded:
     """All but the one that asks end at once."""
-    return SessionsEnded(count=own_sessions.end_others(session, principal))
+    return SessionsEnded(count=sessions.end_others(session, principal))
 
 
 @router.delete("/sessions/{session_id}", summary="End one of your sessions", status_code=204, responses=errors(404))
 def end_session(principal: Person, session: Tx, session_id: Id) -> None:
     """That browser is signed out at once."""
-    own_sessions.end_own(session, principal, session_id)
+    sessions.end_own(session, principal, session_id)
 
 
 @router.delete("/users/{user_id}/sessions", summary="End a user's sessions", responses=errors(404))
 def end_sessions_of_user(principal: Admin, session: Tx, user_id: Id) -> SessionsEnded:
     """All of them, at once; for administrators of all clusters."""
-    return SessionsEnded(count=own_sessions.end_all_of(session, principal, user_id))
+    return SessionsEnded(count=sessions.end_all_of(session, principal, user_id))
 
 
 @router.post("/users/{user_id}/password-reset", summary="Reset a password", status_code=201, responses=errors(404, 409))
 def reset_password(principal: Admin, session: Tx, now: Now, request: Request, user_id: Id) -> SignInLink:
     """Forgets the password, ends sessions and unspent links, makes a new link; for administrators of all clusters."""
-    url = own_sessions.reset_password(session, principal, user_id, PUBLIC_URL.of(request.app.state), now)
+    url = sessions.reset_password(session, principal, user_id, PUBLIC_URL.of(request.app.state), now)
     return SignInLink(url=url)
 
 
