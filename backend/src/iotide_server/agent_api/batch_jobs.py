@@ -43,7 +43,7 @@ class Decided:
 
 
 def decide(known: KnownJob, seen: Sequence[SeenJob], now: datetime) -> Decided:
-    """What to do about an attempt of which the batch system lists these jobs."""
+    """Return what to do about an attempt of which the batch system lists these jobs."""
     # Several are one that was submitted twice, or requeued under another number: the one that runs is the attempt's,
     # and those that still wait are cancelled. What they would run, only one of them can claim.
     ranked = sorted(seen, key=lambda job: (_LIVING_FIRST[job.state], job.job_id != known.job_id, int(job.job_id)))

@@ -116,7 +116,7 @@ def _follow_silences(look: Look) -> None:
 
 
 def _raise_newest(look: Look) -> Alert | None:
-    """An alert of the newest confirmed change, if a rule asks for it."""
+    """Return an alert of the newest confirmed change, if a rule asks for it."""
     # Of several that were found at once, as in a history that was loaded, the others are no news.
     confirmed = [one for one in look.changes if one.confirmed_at is not None and one.gone_at is None]
     newest = confirmed[-1] if confirmed else None
@@ -147,7 +147,7 @@ def _became(alert: Alert, change: ChangePoint) -> bool:
 
 
 def _is_asked_for(look: Look, rule: AlertRule, change: ChangePoint) -> bool:
-    """Whether somebody wants to hear of the change."""
+    """Return whether somebody wants to hear of the change."""
     # Not of what was confirmed before there was the rule, nor of what leads to a level that was accepted; and that a
     # change for the better took another one back is told by that one's alert.
     shift = shift_of(change)

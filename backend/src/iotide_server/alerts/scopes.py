@@ -16,7 +16,7 @@ class Directions(StrEnum):
 
 
 def narrowest(rules: Iterable[AlertRule], series: Series) -> AlertRule | None:
-    """Of those that cover the series the one that names most of it, and of equals the oldest; None: no rule does."""
+    """Return the rule that covers the series and names most of it, of equals the oldest; None: no rule does."""
     # One rule answers for an alert, so that removing it ends what it raised, and nobody is told twice.
     covering = [rule for rule in rules if _covers(rule, series)]
     return min(covering, key=lambda rule: (-_named(rule), rule.id), default=None)

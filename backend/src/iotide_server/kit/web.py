@@ -136,7 +136,7 @@ Id = Annotated[int, Path(ge=1, le=2**63 - 1)]
 
 
 async def transaction(request: Request) -> AsyncIterator[Session]:
-    """One transaction for the whole request, committed before its answer is sent."""
+    """Open one transaction for the whole request, committed before its answer is sent."""
     # Async, because opening it asks the database for nothing, and a way through a thread costs as much as a query.
     database = DATABASE.of(request.app.state)
     opened = database.transaction()

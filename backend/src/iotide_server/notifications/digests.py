@@ -48,7 +48,7 @@ def plan_digest(session: Session, channel: Channel, now: datetime) -> None:
 
 
 def due_digests(session: Session, channel_id: int, now: datetime) -> list[DueDigest]:
-    """The digests of the channel's cluster, or of all clusters, if their hour has come; the channel stays locked."""
+    """Return the digests of the cluster, or of all, whose hour has come; the channel stays locked."""
     # Of hours that went by while nobody worked only the last one counts.
     channel = repository.locked_channel(session, channel_id)
     if channel is None or channel.digest_due_at is None or channel.digest_due_at > now:

@@ -73,7 +73,7 @@ def all_below(session: Session, target_ids: Collection[int]) -> set[int]:
 
 
 def backing_facts(session: Session, target_ids: Collection[int], own: Facts) -> Facts:
-    """The facts of a run with those of all that its targets stand on, as `backing.NAME.FACT`, or `.NODE` between."""
+    """Return the facts of a run with those of all that its targets stand on, as `backing.NAME.FACT`, or `.NODE`."""
     # Thus a change of the server's RAID is an event on what its clients measure.
     below = all_below(session, target_ids)
     places = places_of(session, below) if below else []

@@ -43,7 +43,7 @@ def is_approved(path: str, approved_directories: Collection[str]) -> bool:
 
 
 def mount_of(path: str, mounts: Iterable[MountFacts]) -> MountFacts | None:
-    """The mount that holds `path`: of those above it the deepest, and of several at one point the last announced."""
+    """Return the mount that holds `path`: the deepest above it, of several at one point the last announced."""
     # Of one mount's entries, that of an approved directory above `path` is taken: it alone knows the space.
     above = [mount for mount in mounts if is_at_or_below(path, mount.mount_point)]
 
@@ -72,7 +72,7 @@ class Frozen:
 
     @property
     def own_identity(self) -> str | None:
-        """What mkfs named the file system, where the source is a device, or a dataset of a pool."""
+        """Return what mkfs named the file system, where the source is a device, or a dataset of a pool."""
         # A source that names a server and what it exports tells enough, while the name that goes with it may change:
         # with the server's address, or because the tool that knows a better one has no answer.
         is_local = self.fstype == "zfs" or (self.source.startswith("/dev/") and self.fstype != "gpfs")
@@ -80,7 +80,7 @@ class Frozen:
 
     @property
     def names(self) -> frozenset[tuple[str, ...]]:
-        """Under what the file system is known; two mounts are of the same one if they share a name."""
+        """Return the names of the file system; two mounts are of the same one if they share a name."""
         # A server and what it exports name it too, also where its address is another one each time it is asked for.
         found: set[tuple[str, ...]] = {("identity", self.identity)} if self.identity else set()
         if self.identity is None or self.names_server:
