@@ -95,8 +95,8 @@ def words_of(pid: int) -> list[str]:
 
 
 def serving(api_pid: int) -> set[int]:
-    """The processes of the API that have the application: `spawn` also starts one that keeps account of resources."""
-    return {pid for pid in children_of(api_pid) if any("spawn_main" in word for word in words_of(pid))}
+    """Return the processes of the API that serve requests."""
+    return set(children_of(api_pid))
 
 
 @contextmanager
@@ -199,6 +199,7 @@ def test_a_killed_part_is_started_again_and_that_is_said(services: Up) -> None:
 def test_a_killed_process_of_the_api_is_replaced_and_none_outlives_their_parent(services: Up) -> None:
     api_pid = services.children()["api"]
     assert len(serving(api_pid)) == usual_processes()
+    assert len(list(Path(f"/proc/{api_pid}/task").iterdir())) == 1, "it forks, so it may have one thread alone"
     killed = min(serving(api_pid))
     os.kill(killed, signal.SIGKILL)
     wait_until(lambda: len(serving(api_pid) - {killed}) == usual_processes())

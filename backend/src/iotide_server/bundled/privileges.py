@@ -103,7 +103,7 @@ def become(account: Account, *, code: Iterable[Path] = (), state: Path | None = 
 
 def leave_closed_directory() -> None:
     """Change to `/` if this process may not enter its own directory, or if that was removed."""
-    # initdb, uvicorn's spawned processes and shells change to where they start, and fail in such a place.
+    # initdb and shells change to where they start, and fail in such a place.
     try:
         os.chdir(Path.cwd())
     except OSError:

@@ -5,8 +5,10 @@ import multiprocessing
 import os
 import signal
 import sys
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
+from socket import socket
 from typing import Any, Final
 
 import uvicorn
@@ -19,8 +21,9 @@ from iotide_server.kit.allocation import give_memory_back
 from iotide_server.kit.connections import BoundedProtocol
 from iotide_server.kit.listening import open_as_many_files_as_allowed
 from iotide_server.kit.loading import uncollected
-from iotide_server.kit.logs import configure_logs
-from iotide_server.monitoring.processes import counting_together
+from iotide_server.kit.meters import count_in_files
+from iotide_server.monitoring.processes import are_counted_together, counting_together
+from iotide_server.settings import Settings
 
 MOST_PROCESSES: Final = 64
 _ENOUGH_PROCESSES: Final = 4  # for 2,000 nodes: `./dev bench load`. One of Python computes on one core at a time
@@ -34,18 +37,42 @@ _SWITCH_SECONDS: Final = 0.0005
 _COLLECTED_AFTER: Final = (5_000, 10, 10)  # objects, not the usual 700: each request makes thousands that end with it
 
 
-class HeardProcess(processes_of_uvicorn.Process):
-    """One of several, whose end its parent hears at once, also while it waits for a sign of life.
+_HEARD_BY_PARENT: Final = frozenset(signal.Signals(number) for number in processes_of_uvicorn.SIGNALS)
+_FORKING: Final = multiprocessing.get_context("fork")
 
-    uvicorn 0.54 keeps the child's end of the pipe open in the parent, where nothing then tells one that hangs from one
-    that was killed with a question open, as it is while a process starts. This may go when uvicorn closes that end
+
+class ForkedProcess(processes_of_uvicorn.Process):
+    """One of several, forked from a parent that has loaded the application, has one thread and no connection.
+
+    uvicorn 0.54 would start a new Python, which takes a second of a core to load the same.
+
+    It also keeps the child's end of the pipe open in the parent. Nothing then tells a child that hangs from one that
+    was killed with a question open, as it is while a process starts. Closing it here may go when uvicorn does so
     (https://github.com/Kludex/uvicorn/blob/main/uvicorn/supervisors/multiprocess.py).
     """
 
+    def __init__(self, config: uvicorn.Config, sockets: list[socket]) -> None:
+        super().__init__(config, sockets)
+        self._parent_pid = os.getpid()
+        self.process = _FORKING.Process(target=self._serve, args=(sockets,))  # type: ignore[assignment] # not spawned
+
     def start(self) -> None:
-        """Start it, and leave it alone with its end."""
-        super().start()
+        """Start it; the parent hears of its end at once, also while it waits for a sign of life."""
+        # A signal for the child would else meet the parent's handlers there, and be lost.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD_BY_PARENT)
+        try:
+            super().start()
+        finally:
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD_BY_PARENT)
         self.child_conn.close()
+
+    def _serve(self, sockets: list[socket]) -> None:
+        die_with_parent(self._parent_pid, signal.SIGKILL)  # else those whose parent was killed would keep its port
+        for number in _HEARD_BY_PARENT:
+            signal.signal(number, signal.SIG_DFL)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD_BY_PARENT)
+        self.parent_conn.close()
+        self.target(sockets)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,27 +110,27 @@ def serve(listen: Listen, processes: int) -> None:
     if processes == 1:
         uvicorn.run(application(), **how)
         return
-    processes_of_uvicorn.Process = HeardProcess  # type: ignore[misc] # what it starts, it names nowhere else
+    processes_of_uvicorn.Process = ForkedProcess  # type: ignore[misc] # what it starts, it names nowhere else
+    _loaded_main()  # once for all of them
     with counting_together():
         uvicorn.run(f"{__name__}:{application.__name__}", factory=True, workers=processes, **how)
 
 
 def application() -> ASGIApp:
-    """What this process serves."""
-    parent = multiprocessing.parent_process()
-    if parent is not None:
-        # Else those whose parent was killed would keep its port; before all that takes time.
-        die_with_parent(parent.pid or 0, signal.SIGKILL)
-    # The routes with their forms are more than a second of processor time, which a process that only starts others
-    # does not need.
+    """Return what this process serves."""
+    if are_counted_together():
+        count_in_files()
+    create_app = _loaded_main()
+    give_memory_back()
+    sys.setswitchinterval(_SWITCH_SECONDS)
     with uncollected():
-        from iotide_server.main import create_app  # noqa: PLC0415 - as the comment above says
-
-        give_memory_back()
-        settings = settings_of_environment()
-        if parent is not None:
-            configure_logs("api", settings.log_format)
-        sys.setswitchinterval(_SWITCH_SECONDS)
-        app = create_app(settings)
+        app = create_app(settings_of_environment())
     gc.set_threshold(*_COLLECTED_AFTER)
     return app
+
+
+def _loaded_main() -> Callable[[Settings], ASGIApp]:
+    # The routes with their forms are more than a second of processor time, which no other command needs.
+    with uncollected():
+        from iotide_server.main import create_app  # noqa: PLC0415 - as the comment above says
+    return create_app

@@ -7,7 +7,8 @@ counted (`monitoring/processes.py`).
 
 from typing import Final
 
-from prometheus_client import Counter, Gauge, Histogram
+from prometheus_client import Counter, Gauge, Histogram, values
+from prometheus_client.metrics import MetricWrapperBase
 
 _REQUEST_BUCKETS: Final = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _WORK_BUCKETS: Final = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0)
@@ -68,9 +69,29 @@ IN_USE: Final = "in_use"
 IDLE: Final = "idle"
 """Values of the labels above."""
 
-for _kind in (FIRST, AGAIN):
-    OFFERS.labels(_kind)
-for _outcome in (GRANTED, REFUSED):
-    CLAIMS.labels(_outcome)
-for _state in (IN_USE, IDLE):
-    DATABASE_CONNECTIONS.labels(_state)
+
+def begin_at_zero() -> None:
+    """Show the label values that are known from the start, before anything is counted of them."""
+    for kind in (FIRST, AGAIN):
+        OFFERS.labels(kind)
+    for outcome in (GRANTED, REFUSED):
+        CLAIMS.labels(outcome)
+    for state in (IN_USE, IDLE):
+        DATABASE_CONNECTIONS.labels(state)
+
+
+def count_in_files() -> None:
+    """Start every meter again, in the files of `PROMETHEUS_MULTIPROC_DIR`, which the processes of one part share.
+
+    prometheus_client chooses where it counts when it is imported. A forked process has it from its parent.
+    """
+    values.ValueClass = values.MultiProcessValue()  # type: ignore[no-untyped-call] # of the library
+    for meter in [meter for meter in globals().values() if isinstance(meter, MetricWrapperBase)]:
+        if meter._labelnames:  # noqa: SLF001 - the library has no other way, test_processes.py sees it change
+            meter.clear()
+        else:
+            meter._metric_init()  # type: ignore[no-untyped-call] # of the library  # noqa: SLF001 - as above
+    begin_at_zero()
+
+
+begin_at_zero()

@@ -13,7 +13,7 @@ from prometheus_client import PLATFORM_COLLECTOR, CollectorRegistry, Metric, Pro
 from prometheus_client.multiprocess import MultiProcessCollector, mark_process_dead
 
 _DIRECTORY: Final = "PROMETHEUS_MULTIPROC_DIR"
-"""prometheus_client's own name. It looks there when it is imported first, hence in children alone."""
+"""prometheus_client's own name; `kit/meters.py` has a forked process count there."""
 _BEGAN: Final = "process_start_time_seconds"
 
 

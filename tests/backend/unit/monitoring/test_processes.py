@@ -9,13 +9,18 @@ from factories.metrics import Scraped
 from iotide_server.monitoring.processes import counting_together
 
 COUNTS = """
-import sys
-from iotide_server.kit.meters import EVENT_STREAMS, HEARTBEATS
+import os, sys
+directory = os.environ.pop("PROMETHEUS_MULTIPROC_DIR") if sys.argv[2] == "forked" else None
+from iotide_server.kit.meters import EVENT_STREAMS, HEARTBEATS, count_in_files
+if directory is not None:
+    os.environ["PROMETHEUS_MULTIPROC_DIR"] = directory
+    count_in_files()
 HEARTBEATS.inc(int(sys.argv[1]))
 EVENT_STREAMS.inc()
 print(flush=True)
 sys.stdin.read()
 """
+"""A process that was forked has loaded its meters before it is told to count together with others."""
 TELLS = """
 from prometheus_client import generate_latest
 from sqlalchemy import create_engine
@@ -23,11 +28,12 @@ from iotide_server.monitoring.exposition import ProcessMetrics, registry_of
 engine = create_engine("postgresql+psycopg://nowhere/none", pool_size=3, max_overflow=1)
 print(generate_latest(registry_of(ProcessMetrics("api", engine))).decode())
 """
+PYTHON = (sys.executable, "-c")
 CPU, RESIDENT = "process_cpu_seconds_total", "process_resident_memory_bytes"
 
 
 def told() -> Scraped:
-    return Scraped(subprocess.run([sys.executable, "-c", TELLS], capture_output=True, text=True, check=True).stdout)
+    return Scraped(subprocess.run([*PYTHON, TELLS], capture_output=True, text=True, check=True).stdout)
 
 
 def test_each_tells_what_all_counted_and_what_those_that_live_hold() -> None:
@@ -35,10 +41,13 @@ def test_each_tells_what_all_counted_and_what_those_that_live_hold() -> None:
         processes = [
             stack.enter_context(
                 subprocess.Popen(
-                    [sys.executable, "-c", COUNTS, beats], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+                    [sys.executable, "-c", COUNTS, beats, kind],
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    text=True,
                 )
             )
-            for beats in ("3", "4")
+            for beats, kind in (("3", "forked"), ("4", "started"))
         ]
         for process in processes:
             assert process.stdout
