@@ -10,15 +10,21 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
-from typing import Any, NoReturn, Self
+from typing import Any, Final, NoReturn, Self
 from urllib.parse import parse_qs, urlsplit
 
 import httpx2
 from bring_up import StackError, free_port, wait_for
 from opened import opened_command
 
-BIN = Path(sys.executable).parent
-"""Where the commands `iotide-server`, `iotide-agent` and `iotide` are installed."""
+from iotide_agent.core.transport import Refusal, Unreachable
+from iotide_agent.node.config import ConfigError, load_config
+from iotide_agent.node.enrolment import enroll
+from iotide_agent.node.pinning import PinError
+
+OWN_BIN: Final = Path(sys.executable).parent
+BIN = OWN_BIN
+"""Where `iotide-server`, `iotide-agent` and `iotide` are installed; tests may name those of another release."""
 
 SESSION_COOKIE = "iotide_session"
 
@@ -94,6 +100,7 @@ class LocalStack:
         self.redis_port = free_port()
         self._server_arguments = list(server_arguments)
         self._server: subprocess.Popen[bytes] | None = None
+        self._is_new = False
 
     def __enter__(self) -> Self:
         try:
@@ -143,6 +150,7 @@ class LocalStack:
         self.directory.mkdir(parents=True, exist_ok=True)
         ports = ["--port", str(self.port), "--redis-port", str(self.redis_port)]
         state = self.directory / "server"
+        self._is_new = not state.exists()
         up = [str(BIN / "iotide-server"), "up", "--state", str(state), *ports, *self._server_arguments]
         with (self.directory / "server.log").open("ab") as log:
             self._server = subprocess.Popen(
@@ -183,16 +191,26 @@ class LocalStack:
             raise StackError(f"iotide-server admin-link: {done.stderr}")
         return next(word for word in done.stdout.split() if word.startswith("http"))
 
-    def browser_session(self) -> str:
-        """A fresh session cookie's value, as a browser gets it for a sign-in link."""
-        secret = parse_qs(urlsplit(self.admin_link()).fragment)["token"][0]
+    def first_link(self) -> str:
+        """Return the link that a new server prints once it is ready: it spares the start of a command."""
+
+        def printed() -> str | None:
+            words = self._tail("server.log").partition("sign in once, within a day: ")[2].split()
+            return words[0] if words else None
+
+        return wait_for("the first sign-in link", printed)
+
+    def browser_session(self, link: str | None = None) -> str:
+        """A session cookie's value, as a browser gets it for a sign-in link, by default a fresh one."""
+        secret = parse_qs(urlsplit(link or self.admin_link()).fragment)["token"][0]
         with httpx2.Client(base_url=self.api.base_url) as browser:
             self._answer(browser.post("/session/link", json={"token": secret}, headers={"X-Iotide-Csrf": "1"}))
             return browser.cookies[SESSION_COOKIE]
 
     def sign_in(self) -> None:
         """Turn a sign-in link into an API token, which the client sends from then on."""
-        self.api.cookies.set(SESSION_COOKIE, self.browser_session())
+        link = self.first_link() if self._is_new else self.admin_link()
+        self.api.cookies.set(SESSION_COOKIE, self.browser_session(link))
         created = self.post(
             "/tokens", {"name": "local-stack", "scopes": ["read", "operate", "admin"], "expires_at": None}
         )
@@ -259,6 +277,9 @@ class LocalStack:
             f'state_directory = "{home / "state"}"\napproved_directories = [{approved}]\n{launch.configuration}'
         )
         join = self.post(f"/clusters/{cluster_id}/join-tokens", {"uses": uses, "expires_in_seconds": 600})
+        if BIN == OWN_BIN:
+            _enrol_here(home / "agent.toml", join["token"])
+            return home
         argv = [str(BIN / "iotide-agent"), "enroll", "--config", str(home / "agent.toml")]
         argv += ["--join-token", join["token"]]  # not on standard input, which agents of 0.1.0 do not read
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
@@ -348,6 +369,14 @@ def _signals_held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def _enrol_here(config: Path, join_token: str) -> None:
+    """Enrol as `iotide-agent enroll` does, without a new Python, which computes for a third of a second."""
+    try:
+        enroll(load_config(config), None, join_token, replace=False)
+    except (ConfigError, PinError, Refusal, Unreachable) as error:
+        raise StackError(f"the agent of {config} could not enrol: {error}") from error
 
 
 def _end_runners(agent: Agent) -> None:
