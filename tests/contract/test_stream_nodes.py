@@ -65,17 +65,26 @@ class Observatory:
         def processes() -> list[int] | None:
             run = self.run(run_id)
             assert run["state"] not in ENDED, run["reason"]
-            found = [pids_of(script) for script in ("stream_receive.py", "stream_send.py")]
+            found = [self.pids_of(script) for script in ("stream_receive.py", "stream_send.py")]
             is_recording = any(self.target.rglob("stream-*.data"))
             return [pids[0] for pids in found] if all(found) and is_recording else None
 
         return wait_for("the stream", processes, seconds=60)
 
+    def pids_of(self, script: str) -> list[int]:
+        """Return the processes that run a load's script for the agents of this server."""
+        own = str(self.stack.directory)
+        return [
+            pid
+            for pid, called in commands().items()
+            if any(word.endswith(f"/loads/{script}") for word in called) and any(own in word for word in called)
+        ]
+
     def wait_clean(self) -> None:
         """Until nothing of any run lies on the target or is alive."""
 
         def is_clean() -> bool | None:
-            is_left = any(self.target.iterdir()) or pids_of("stream_receive.py") or pids_of("stream_send.py")
+            is_left = any(self.target.iterdir()) or self.pids_of("stream_receive.py") or self.pids_of("stream_send.py")
             return None if is_left else True
 
         wait_for("the clean-up", is_clean, seconds=60)
@@ -88,11 +97,6 @@ def commands() -> dict[int, list[str]]:
         with suppress(OSError):  # it ended meanwhile
             found[int(command.parent.name)] = command.read_text(errors="replace").split("\0")
     return found
-
-
-def pids_of(script: str) -> list[int]:
-    """The processes that run a load's script."""
-    return [pid for pid, called in commands().items() if any(word.endswith(f"/loads/{script}") for word in called)]
 
 
 def orders_of(run: dict[str, Any]) -> dict[str, dict[str, Any]]:
@@ -151,7 +155,7 @@ def test_what_one_node_sends_another_records_and_each_reports_its_own_end(observ
 def test_the_port_is_open_on_loopback_alone_while_the_run_lasts_and_refuses_strangers(observatory: Observatory) -> None:
     run_id = observatory.submit(5)
     observatory.wait_receiving(run_id)
-    address, port = listened_at(pids_of("stream_receive.py")[0])
+    address, port = listened_at(observatory.pids_of("stream_receive.py")[0])
     assert address == "127.0.0.1"
     hello = stream_wire.HEADER.pack(stream_wire.prefix(stream_wire.HELLO, bytes(8)), 0, 0)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
