@@ -6,12 +6,13 @@ import signal
 import ssl
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
+from tempfile import NamedTemporaryFile
+from typing import Any, Final
 
 import httpx2
 import pytest
@@ -34,6 +35,20 @@ COMMAND = (sys.executable, "-P", "-m", "iotide_server.cli")
 PARTS = ("api", "scheduler", "worker")
 START_SECONDS = 100.0
 QUIET = {name: value for name, value in os.environ.items() if not name.startswith("IOTIDE_")}
+
+
+IS_ROOT = os.geteuid() == 0
+SETS: Final = ("CapInh", "CapPrm", "CapEff", "CapAmb", *(["CapBnd"] if IS_ROOT else []))
+
+READS: Final = """
+import os, sys
+uid, gid, groups = int(sys.argv[1]), int(sys.argv[2]), [int(group) for group in sys.argv[3].split()]
+if os.geteuid() == 0:
+    os.setgroups(groups)
+    os.setresgid(gid, gid, gid)
+    os.setresuid(uid, uid, uid)
+os.open(sys.argv[4], os.O_RDONLY)
+"""
 
 
 @dataclass
@@ -94,6 +109,24 @@ def words_of(pid: int) -> list[str]:
         return [""]
 
 
+def status_of(pid: int) -> Mapping[str, list[str]]:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    return {name: value.split() for name, _, value in (line.partition(":") for line in lines)}
+
+
+def descendants(pid: int) -> list[int]:
+    return [found for child in children_of(pid) for found in (child, *descendants(child))]
+
+
+@pytest.fixture
+def secret() -> Iterator[Path]:
+    """Make a file of root's, where everybody may look for it."""
+    with NamedTemporaryFile(prefix="iotide-") as file:
+        if not IS_ROOT:
+            os.fchmod(file.fileno(), 0)
+        yield Path(file.name)
+
+
 def serving(api_pid: int) -> set[int]:
     """Return the processes of the API that serve requests."""
     return set(children_of(api_pid))
@@ -148,6 +181,25 @@ def test_every_part_is_well_and_runs_as_an_ordinary_user(services: Up) -> None:
     assert len(children) == len(PARTS) + 2
     for pid in (*children.values(), services.process.pid if services.process else 0):
         assert Path(f"/proc/{pid}").stat().st_uid == services.state.account.uid != 0
+
+
+def test_no_part_has_a_capability_or_reads_what_is_roots(services: Up, secret: Path) -> None:
+    assert services.process is not None
+    processes = [services.process.pid, *descendants(services.process.pid)]
+    found = {pid: status_of(pid) for pid in processes}
+    names = {status["Name"][0] for status in found.values()}
+    assert len(names) >= 3, names  # PostgreSQL and Redis have their own, and Python runs the others
+    for pid, status in found.items():
+        sets = {name: int(status[name][0], 16) for name in SETS}
+        assert sets == dict.fromkeys(SETS, 0), (pid, status["Name"])
+        ids = {*status["Uid"], *status["Gid"]}
+        assert "0" not in ids or not IS_ROOT, (pid, status["Name"], ids)
+        assert status["NoNewPrivs"] == ["1" if IS_ROOT else status["NoNewPrivs"][0]]
+    for who in {(status["Uid"][1], status["Gid"][1], " ".join(status["Groups"])) for status in found.values()}:
+        done = subprocess.run(
+            [sys.executable, "-c", READS, *who, str(secret)], capture_output=True, text=True, check=False
+        )
+        assert "PermissionError" in done.stderr, who
 
 
 def test_nothing_listens_beyond_loopback(services: Up) -> None:
