@@ -26,7 +26,7 @@ class Api:
     port: int
 
     def memory_bytes(self) -> int:
-        """Return what all of its processes have resident now."""
+        """Return the anonymous memory that all of its processes have resident now."""
         return sum(map(_resident_bytes, family(self.pid)))
 
     def get(self, path: str, **headers: str) -> int:
@@ -46,9 +46,10 @@ class Api:
 
 
 def _resident_bytes(pid: int) -> int:
+    # Anonymous memory is where bodies are. A forked process also gains pages of libraries when it first uses them.
     with suppress(FileNotFoundError, ProcessLookupError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
+            if line.startswith("RssAnon:"):
                 return int(line.split()[1]) * 1024
     return 0
 
