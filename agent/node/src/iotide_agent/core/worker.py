@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 
 from celery import Celery
 from celery.signals import setup_logging
+from celery.utils.nodenames import host_format
 
 from iotide_agent.core.spool import Offer, Spool
 from iotide_agent.logs import log_to_stderr
@@ -23,14 +24,6 @@ from iotide_agent.runner.processes import die_with_parent
 
 TASK_NAME: Final = "iotide.wake"
 _MAX_ID: Final = 2**63 - 1
-_FLAGS: Final = (
-    "--concurrency=1",
-    "--pool=solo",
-    "--without-gossip",
-    "--without-mingle",
-    "--without-heartbeat",
-    "--loglevel=warning",
-)
 
 
 def celery_app(identity: Identity, spool: Spool, broker_address: str | None = None) -> Celery:
@@ -96,7 +89,18 @@ def main(state_directory: Path, supervisor_pid: int, broker_address: str | None 
     identity = load_identity(state_directory)
     app = celery_app(identity, Spool(state_directory), broker_address)
     queue = identity.broker.queue
-    app.worker_main(["--quiet", "worker", f"--queues={queue}", f"--hostname={queue}@%h", *_FLAGS])
+    # As the command `celery worker` does, which is a quarter of the start to load.
+    app.Worker(
+        hostname=host_format(f"{queue}@%h"),
+        queues=[queue],
+        concurrency=1,
+        pool="solo",
+        loglevel="WARNING",
+        quiet=True,
+        without_gossip=True,
+        without_mingle=True,
+        without_heartbeat=True,
+    ).start()
 
 
 def _log_as_configured(**_: object) -> None:
