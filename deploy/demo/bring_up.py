@@ -10,7 +10,7 @@ from typing import Final, TypeVar
 
 _MOST_DRAWS: Final = 200
 _LEAST_PAUSE_SECONDS: Final = 0.05
-_MOST_PAUSE_SECONDS: Final = 0.25
+_MOST_PAUSE_SECONDS: Final = 0.5
 
 T = TypeVar("T")
 
@@ -25,7 +25,7 @@ def wait_for(
     """Return the first value of `probe` that is not None.
 
     Args:
-        pause_seconds: between two calls of `probe`; None: a tenth of the time so far, 50 to 250 ms, since each call
+        pause_seconds: between two calls of `probe`; None: a tenth of the time so far, 50 to 500 ms, since each call
             that asks the server takes processor time from what is waited for.
 
     Raises:
