@@ -1,11 +1,11 @@
 """Starts Playwright with a real Chromium on the built dashboard, served by a whole iotide."""
 
 import os
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
+from browsers import chromium
 from levelled_site import LevelledSite
 from local_stack import BIN
 from rig import Rig
@@ -18,12 +18,10 @@ PACKAGES = HERE.parents[1] / "frontend/node_modules"
 @pytest.mark.parametrize("spec", ["walk", "pages", "tabs", "tasks"])
 def test_browser(rig: Rig, levelled: LevelledSite, spec: str) -> None:
     """Each in one start of Playwright; what stands in `SPEC-*.spec.ts` belongs to it."""
-    chromium = shutil.which("chromium")
-    assert chromium, "Chromium is not installed; ./dev test installs it (apt-get install chromium)"
     environment = {
         **os.environ,
         "NODE_PATH": str(PACKAGES),
-        "IOTIDE_CHROMIUM": chromium,
+        "IOTIDE_CHROMIUM": chromium(),
         "IOTIDE_AGENT": str(BIN / "iotide-agent"),
         "IOTIDE_URL": rig.stack.url,
         "IOTIDE_TOKEN": rig.stack.token,

@@ -2,7 +2,6 @@
 
 import json
 import os
-import shutil
 import socket
 import subprocess
 import threading
@@ -16,6 +15,7 @@ import pytest
 import uvicorn
 from access.hostile import SIGN, HostileSite
 from access.site import AccessSite
+from browsers import chromium
 from factories.clock import MovedClock
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
@@ -104,8 +104,6 @@ def other_origin(target: str) -> Iterator[str]:
 def test_hostile_texts_and_pages_do_nothing(
     client: TestClient, database: Database, clock: MovedClock, settings: Settings
 ) -> None:
-    chromium = shutil.which("chromium")
-    assert chromium, "Chromium is not installed; ./dev test installs it (apt-get install chromium)"
     assert (ROOT / "frontend/dist/index.html").is_file(), "run `npm run build` in frontend/"
     site = AccessSite(client, database, clock)
     hostile = HostileSite(site)
@@ -114,7 +112,7 @@ def test_hostile_texts_and_pages_do_nothing(
         environment = {
             **os.environ,
             "NODE_PATH": str(PACKAGES),
-            "IOTIDE_CHROMIUM": chromium,
+            "IOTIDE_CHROMIUM": chromium(),
             "IOTIDE_URL": url,
             "IOTIDE_SESSION": site.headers["admin of all"]["Cookie"].removeprefix(f"{SESSION_COOKIE}="),
             "IOTIDE_SIGN": SIGN,

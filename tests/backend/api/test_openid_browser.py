@@ -1,7 +1,6 @@
 """The whole way of a person in a real Chromium, at a real provider, on the built browser application."""
 
 import os
-import shutil
 import subprocess
 import threading
 import time
@@ -10,6 +9,7 @@ from pathlib import Path
 import pytest
 import uvicorn
 from bring_up import free_port
+from browsers import chromium
 from openid_provider import CLIENT_ID, CLIENT_SECRET, HERE, running_provider
 from pydantic import SecretStr
 
@@ -21,8 +21,6 @@ PACKAGES = Path(__file__).parents[3] / "frontend/node_modules"
 
 @pytest.mark.timeout(600)
 def test_a_person_looks_around_is_throttled_logs_in_at_the_provider_and_leaves(database_url: str) -> None:
-    chromium = shutil.which("chromium")
-    assert chromium, "Chromium is not installed; ./dev test installs it (apt-get install chromium)"
     port = free_port()
     url = f"http://127.0.0.1:{port}"
     with running_provider(url, {"u-17": {"preferred_username": "grace", "groups": ["storage"]}}) as provider:
@@ -49,7 +47,7 @@ def test_a_person_looks_around_is_throttled_logs_in_at_the_provider_and_leaves(d
             while not server.started:
                 time.sleep(0.05)
             done = subprocess.run(
-                ["node", "walk.cjs", url, chromium],
+                ["node", "walk.cjs", url, chromium()],
                 cwd=HERE,
                 env={**os.environ, "NODE_PATH": str(PACKAGES)},
                 capture_output=True,
