@@ -1,4 +1,4 @@
-/** Of trends: find the change of two years and the run behind it; take along what is shown. */
+/** Of trends: find the change of a year and the run behind it; take along what is shown. */
 
 import { readFile } from "node:fs/promises";
 import { expect, type Page, test } from "@playwright/test";
@@ -12,7 +12,7 @@ async function openTrend(page: Page): Promise<void> {
   await page.getByRole("link", { name: "demo-studio", exact: true }).click();
 }
 
-test("find the change on a two-year trend and open the run behind it", async ({ page }) => {
+test("find the change on a trend of a year and open the run behind it", async ({ page }) => {
   await inFewClicks(page, async () => {
     await openTrend(page);
     const changes = page.getByRole("table", { name: "What changed" });
