@@ -15,6 +15,8 @@ export default defineConfig({
     baseURL: given("IOTIDE_URL"),
     // A trace films every step of walks that succeed too, at more than the cost of the walk itself.
     screenshot: "only-on-failure",
+    // The processor draws what moves, sixty times a second.
+    contextOptions: { reducedMotion: "reduce" },
     launchOptions: {
       executablePath: given("IOTIDE_CHROMIUM"),
       args: ["--no-sandbox", "--disable-gpu", "--disable-background-networking", "--no-first-run"],
