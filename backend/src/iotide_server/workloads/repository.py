@@ -18,9 +18,10 @@ from iotide_wire import names as wire_names
 from iotide_wire.expressions import Number
 
 MOST_ENTRIES: Final = 500  # of one cluster's own catalogue
-_APART_FROM_DIGEST: Final = ("metrics", "title", "description", "tool", "breaks_series")
+APART_FROM_DIGEST: Final = ("metrics", "title", "description", "tool", "breaks_series")
 """What a digest does not cover; of the metrics, which are primary."""
 REJECTED: Final = 0  # stands for the revision of what was rejected
+REJECTED_DIGEST: Final = ""  # and this for its digest
 
 _IN_CAMPAIGNS: Final = text(
     """
@@ -99,7 +100,7 @@ class Entry(NamedTuple):
     digest: str
 
 
-_ENTRY: Final = (Workload.name, Workload.revision, Workload.schema_sha256)
+ENTRY: Final = (Workload.name, Workload.revision, Workload.schema_sha256)
 
 
 class WorkloadNodes(Output):
@@ -118,7 +119,7 @@ def upsert_workload(session: Session, catalogue: Catalogue, row: Json) -> int:
     workload that iotide ships, all that is no part of it is as this release says.
     """
     values = row | {"cluster_id": catalogue.cluster_id, "schema_sha256": catalogue.key(row["schema_sha256"])}
-    changed = _APART_FROM_DIGEST if catalogue.cluster_id is None else ("metrics",)
+    changed = APART_FROM_DIGEST if catalogue.cluster_id is None else ("metrics",)
     statement = insert(Workload).values(**values)
     statement = statement.on_conflict_do_update(
         index_elements=[Workload.name, Workload.revision, Workload.schema_sha256],
@@ -126,17 +127,21 @@ def upsert_workload(session: Session, catalogue: Catalogue, row: Json) -> int:
         where=_may_change(catalogue, statement.excluded),
     )
     inserted: int | None = session.scalar(statement.returning(Workload.id))
-    return session.scalars(_known(catalogue, row)).one() if inserted is None else inserted
+    workload_id = session.scalars(_known(catalogue, row)).one() if inserted is None else inserted
+    if catalogue.cluster_id is not None:
+        # An earlier release stored it as announced.
+        session.get_one(Workload, workload_id).options_schema = row["options_schema"]
+    return workload_id
 
 
-def upsert_rejected(session: Session, catalogue: Catalogue, name: str, announced_by: str) -> int:
-    """Return the id of the row that stands for all rejected announcements of a name in a cluster: it holds nothing."""
+def rejected_row(name: str, announced_by: str) -> Json:
+    """Return the row that stands for all rejected announcements of a name in a cluster: it holds nothing."""
     nothing: Json = {"type": "object", "properties": {}, "additionalProperties": False}
     none = Number.of(0).model_dump(mode="json")
-    row = {
+    return {
         "name": name,
         "revision": REJECTED,
-        "schema_sha256": "",
+        "schema_sha256": REJECTED_DIGEST,
         "title": name,
         "description": "",
         "options_schema": nothing,
@@ -148,12 +153,11 @@ def upsert_rejected(session: Session, catalogue: Catalogue, name: str, announced
         "tool": "",
         "announced_by": announced_by,
     }
-    return upsert_workload(session, catalogue, row)
 
 
 def entries_of(session: Session, node: Node) -> frozenset[Entry]:
     """Return the entries that the node has now."""
-    has = select(*_ENTRY).join(NodeWorkload, NodeWorkload.workload_id == Workload.id)
+    has = select(*ENTRY).join(NodeWorkload, NodeWorkload.workload_id == Workload.id)
     return frozenset(Entry(*row) for row in session.execute(has.where(NodeWorkload.node_id == node.id)))
 
 
@@ -166,7 +170,7 @@ def others_have(session: Session, node: Node, entry: Entry) -> bool:
 def entries_of_others(session: Session, node: Node) -> frozenset[Entry]:
     """Return the entries of the cluster's own catalogue that other nodes of the node's cluster have now."""
     on_another = exists().where(*_on_another(node)).correlate(Workload)
-    own = select(*_ENTRY).where(Workload.cluster_id == node.cluster_id, on_another)
+    own = select(*ENTRY).where(Workload.cluster_id == node.cluster_id, on_another)
     return frozenset(Entry(*row) for row in session.execute(own))
 
 
@@ -234,7 +238,7 @@ def _known(catalogue: Catalogue, row: Json) -> Select[int]:
 def _may_change(catalogue: Catalogue, new: Any) -> ColumnElement[bool]:  # noqa: ANN401 - the row of a conflict
     if catalogue.cluster_id is not None:
         return _names_primary(new["metrics"]) & ~_names_primary(Workload.metrics)
-    return or_(*(Workload.__table__.c[name] != new[name] for name in _APART_FROM_DIGEST))
+    return or_(*(Workload.__table__.c[name] != new[name] for name in APART_FROM_DIGEST))
 
 
 def _names_primary(metrics: SQLColumnExpression[Any]) -> ColumnElement[bool]:

@@ -19,6 +19,7 @@ from iotide_server.workloads.errors import WORKLOAD_DIFFERS, WORKLOAD_NOT_FOUND,
 from iotide_server.workloads.models import EVERYWHERE, Catalogue, NodeWorkload, Workload, WorkloadBaseline
 from iotide_server.workloads.repository import Entry
 from iotide_server.workloads.schemas import WorkloadOutput
+from iotide_server.workloads.stored_repository import StoredEntries, read_stored
 from iotide_wire.built_in import (
     FIRST_REVISION,
     BuiltIn,
@@ -44,8 +45,8 @@ class _Room:
 
     def __init__(self, session: Session, node: Node) -> None:
         self.catalogue = Catalogue(node.cluster_id)
-        self._session = session
-        self._node = node
+        self.session = session
+        self.node = node
         self._before = repository.entries_of(session, node)
         self._of_others: frozenset[Entry] | None = None
         self._own: set[Entry] = set()
@@ -53,11 +54,9 @@ class _Room:
     def take(self, name: str, revision: int, digest: str) -> bool:
         """Return whether there is room for an entry, which is taken then."""
         entry = Entry(name, revision, self.catalogue.key(digest))
-        if not (
-            entry in self._before or entry in self._own or repository.others_have(self._session, self._node, entry)
-        ):
+        if not (entry in self._before or entry in self._own or repository.others_have(self.session, self.node, entry)):
             if self._of_others is None:
-                self._of_others = repository.entries_of_others(self._session, self._node)
+                self._of_others = repository.entries_of_others(self.session, self.node)
             if len(self._of_others | self._own) >= repository.MOST_ENTRIES:
                 return False
         self._own.add(entry)
@@ -72,13 +71,14 @@ def announce(session: Session, node: Node, announcements: Sequence[WorkloadAnnou
     """
     rows: dict[int, NodeWorkload] = {}
     room = _Room(session, node)
+    stored = read_stored(session, room.catalogue, announcements)
     refusals: list[Json] = []
     for announced in sorted(announcements, key=lambda workload: workload.name):
         try:
-            workload_id = _stored(session, node, announced, room)
+            workload_id = _store(announced, room, stored)
         except VocabularyError as error:
             refusals.append({"workload": announced.name, "path": error.path, "problem": error.problem})
-            rejected = _rejected(session, node, announced.name, error, room)
+            rejected = _rejected(announced.name, error, room, stored)
             if rejected is not None:
                 rows[rejected.workload_id] = rejected
             continue
@@ -99,7 +99,8 @@ def announce(session: Session, node: Node, announcements: Sequence[WorkloadAnnou
 def ensure(session: Session, announced: WorkloadAnnouncement) -> Workload:
     """Store a workload of iotide's own that no node announces, and return its row."""
     shipped = as_shipped(announced) or BuiltIn.of(announced)
-    return session.get_one(Workload, _store_shipped(session, announced, shipped))
+    stored = read_stored(session, EVERYWHERE, [announced])
+    return session.get_one(Workload, _store_shipped(session, announced, shipped, stored))
 
 
 def is_shipped(workload: Workload) -> bool:
@@ -115,36 +116,30 @@ def own_entries(session: Session) -> list[tuple[Workload, int]]:
     return [(row, sum(len(alike.node_ids) for alike in nodes.get(row.id, []))) for row in rows]
 
 
-def _stored(session: Session, node: Node, announced: WorkloadAnnouncement, room: _Room) -> int:
+def _store(announced: WorkloadAnnouncement, room: _Room, stored: StoredEntries) -> int:
     """Store an announcement and return the id of its row, or raise VocabularyError."""
     shipped = as_shipped(announced)
     if shipped is not None:
-        return _store_shipped(session, announced, shipped)
+        return _store_shipped(room.session, announced, shipped, stored)
     known = built_in().get(announced.name)
     if known is not None:
         raise _unknown(announced, known[-1].revision)
     schema = in_place(announced.options_schema)  # agents of 0.1.0 and 0.2.0 announce references
     require_vocabulary(announced.model_copy(update={"options_schema": schema}))
-    catalogue = room.catalogue
     if not room.take(announced.name, announced.revision, announced.schema_sha256):
         raise VocabularyError(
             "announcement",
             f"the nodes of the cluster announce {repository.MOST_ENTRIES} entries of its own catalogue",
             "remove plug-ins that nobody needs from its nodes, and restart their agents",
         )
+    row = _row(announced) | {"announced_by": room.node.name, "options_schema": schema}
     breaking = [announced.revision] if announced.breaks_series else []
-    columns = {
-        "series_revision": _series_revision(session, catalogue, announced, breaking),
-        "announced_by": node.name,
-        "options_schema": schema,
-    }
-    workload_id = repository.upsert_workload(session, catalogue, _row(announced) | columns)
-    session.get_one(Workload, workload_id).options_schema = schema  # an earlier release stored it as announced
-    repository.freeze_baseline(session, catalogue, announced.name, announced.option_defaults)
-    return workload_id
+    return _store_entry(
+        room.session, room.catalogue, row, stored, breaking=breaking, option_defaults=announced.option_defaults
+    )
 
 
-def _store_shipped(session: Session, announced: WorkloadAnnouncement, shipped: BuiltIn) -> int:
+def _store_shipped(session: Session, announced: WorkloadAnnouncement, shipped: BuiltIn, stored: StoredEntries) -> int:
     """Take from the announcement only what its digest covers."""
     metrics = (metric.model_copy(update={"primary": metric.name in shipped.primary}) for metric in announced.metrics)
     columns = {
@@ -153,29 +148,56 @@ def _store_shipped(session: Session, announced: WorkloadAnnouncement, shipped: B
         "tool": shipped.tool,
         "breaks_series": shipped.breaks_series,
         "metrics": [metric.model_dump(mode="json") for metric in metrics],
-        "series_revision": _series_revision(session, EVERYWHERE, announced, breaking_revisions(shipped.name)),
     }
-    workload_id = repository.upsert_workload(session, EVERYWHERE, _row(announced) | columns)
-    repository.freeze_baseline(session, EVERYWHERE, shipped.name, frozen_defaults(shipped.name))
+    return _store_entry(
+        session,
+        EVERYWHERE,
+        _row(announced) | columns,
+        stored,
+        breaking=breaking_revisions(shipped.name),
+        option_defaults=frozen_defaults(shipped.name),
+    )
+
+
+def _store_entry(  # noqa: PLR0913 - each is a part of the entry
+    session: Session,
+    catalogue: Catalogue,
+    row: Json,
+    stored: StoredEntries,
+    *,
+    breaking: Collection[int],
+    option_defaults: Json,
+) -> int:
+    """Write an entry and its frozen defaults, unless they are stored like this; return the entry's id."""
+    workload_id = stored.id_of(catalogue, row)
+    if workload_id is None:
+        known_by = _series_revision(session, catalogue, row["name"], row["revision"], breaking)
+        workload_id = repository.upsert_workload(session, catalogue, row | {"series_revision": known_by})
+    if not stored.has_frozen(catalogue, row["name"], option_defaults):
+        repository.freeze_baseline(session, catalogue, row["name"], option_defaults)
     return workload_id
 
 
 def _series_revision(
-    session: Session, catalogue: Catalogue, announced: WorkloadAnnouncement, breaking: Collection[int]
+    session: Session, catalogue: Catalogue, name: str, revision: int, breaking: Collection[int]
 ) -> int:
     """Return what its series are known by: as before, unless a revision since then breaks them."""
-    before = repository.revision_before(session, catalogue, announced.name, announced.revision)
+    before = repository.revision_before(session, catalogue, name, revision)
     last, known_by = before or (0, FIRST_REVISION)
-    return max((one for one in breaking if last < one <= announced.revision), default=known_by)
+    return max((one for one in breaking if last < one <= revision), default=known_by)
 
 
-def _rejected(session: Session, node: Node, name: str, because: VocabularyError, room: _Room) -> NodeWorkload | None:
+def _rejected(name: str, because: VocabularyError, room: _Room, stored: StoredEntries) -> NodeWorkload | None:
     """Return what the node's page shows instead of the workload; nothing where the catalogue has no room for it."""
-    if not room.take(name, repository.REJECTED, ""):
+    row = repository.rejected_row(name, room.node.name)
+    if not room.take(name, row["revision"], row["schema_sha256"]):
         return None
+    workload_id = stored.id_of(room.catalogue, row)
+    if workload_id is None:
+        workload_id = repository.upsert_workload(room.session, room.catalogue, row)
     return NodeWorkload(
-        node_id=node.id,
-        workload_id=repository.upsert_rejected(session, room.catalogue, name, node.name),
+        node_id=room.node.id,
+        workload_id=workload_id,
         available=False,
         unavailable_because=f"rejected: {name}: {because}",
     )

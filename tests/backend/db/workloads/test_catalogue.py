@@ -1,18 +1,22 @@
+import pytest
 from factories.announced import NOW, OPTION_DEFAULTS, hello, workload
 from factories.clusters import make_cluster, make_node
 from factories.measured import Measured
 from factories.raised import raised
-from sqlalchemy import select
+from factories.ready_cluster import announced
+from sqlalchemy import delete, event, select
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.clusters.models import Cluster, Node
 from iotide_server.clusters.repository import node_workloads
+from iotide_server.kit.db import Database
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.workloads import repository, service
 from iotide_server.workloads.errors import WORKLOAD_DIFFERS, WORKLOAD_NOT_FOUND, WORKLOAD_UNAVAILABLE
-from iotide_server.workloads.models import Workload, WorkloadBaseline
+from iotide_server.workloads.models import Catalogue, NodeWorkload, Workload, WorkloadBaseline
+from iotide_server.workloads.stored_repository import read_stored
 
 FIRST_PAGE = PageRequest(50, None)
 
@@ -172,10 +176,43 @@ def test_primary_metrics_are_kept_once_an_agent_names_them(session: Session) -> 
     named = named.model_copy(
         update={"metrics": tuple(metric.model_copy(update={"primary": True}) for metric in named.metrics)}
     )
-    for node, announced in ((one, workload("copy")), (two, named), (one, workload("copy"))):
-        service.announce(session, node, [announced])
+    for node, said in ((one, workload("copy")), (two, named), (one, workload("copy"))):
+        service.announce(session, node, [said])
     session.expire_all()
     everybody = Principal(PrincipalKind.USER, 1, "grace", grants={None: Role.VIEWER})
     (entry,) = service.catalogue(session, everybody, None, FIRST_PAGE).items
     assert all(metric.primary for metric in entry.metrics)
     assert [node_id for alike in entry.nodes for node_id in alike.node_ids] == [one.id, two.id]
+
+
+def test_a_hello_without_news_writes_no_entry(session: Session) -> None:
+    one, two = two_nodes(session)
+    said = [*announced(()), workload("copy"), workload("odd", options_schema={"type": "nonsense"})]
+    service.announce(session, one, said)
+    statements: list[str] = []
+    event.listen(session.connection(), "before_cursor_execute", lambda *given: statements.append(given[2]))
+    for node in (one, two):
+        statements.clear()
+        service.announce(session, node, said)
+        assert [words for words in statements if words.startswith(("INSERT INTO workload", "UPDATE workload"))] == []
+    assert len(statements) < 12, "however many workloads a node has"
+    has = [
+        {entry.name: entry.available for entry in node_workloads(session, [node.id])[node.id]} for node in (one, two)
+    ]
+    assert has[0] == has[1]
+    assert len(has[0]) == len(said)
+
+
+def test_an_entry_that_a_hello_found_is_not_removed_before_its_node_has_it(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with database.transaction() as session:
+        cluster = make_cluster(session)
+        service.announce(session, make_node(session, cluster, "n1"), [workload("copy")])
+        session.execute(delete(NodeWorkload))
+    monkeypatch.setattr("iotide_server.workloads.repository.MOST_ENTRIES", 0)
+    catalogue = Catalogue(cluster.id)
+    with database.transaction() as asking, database.transaction() as removing:
+        (entry,) = read_stored(asking, catalogue, [workload("copy")]).entries.values()
+        repository.remove_unused(removing, catalogue)
+        assert removing.get(Workload, entry.id) is not None
