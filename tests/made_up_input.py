@@ -4,6 +4,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
+from http.cookiejar import DefaultCookiePolicy
 from typing import Any
 
 import pytest
@@ -18,6 +19,7 @@ from fastapi.testclient import TestClient
 from hypothesis import HealthCheck, Phase, settings
 from pydantic import SecretStr
 from schemathesis.config import SchemathesisConfig
+from schemathesis.python.asgi import ASGIClient, get_client
 from schemathesis.schemas import BaseSchema
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -82,10 +84,15 @@ TABLES = {
 }
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)  # hypothesis prints the arguments of each example, in case it fails
 class Site:
-    """Ids of rows that exist, by the names of parameters, and the administrator's credentials."""
+    """Ids of rows that exist, by the names of parameters, and the administrator's credentials.
 
+    Attributes:
+        client: sends all cases. Schemathesis would make one for each of them.
+    """
+
+    client: ASGIClient
     ids: Mapping[str, list[int]]
     headers: Mapping[str, str]
     others: Mapping[str, Mapping[str, str]]
@@ -125,10 +132,21 @@ def made_up_for(postgres_server: PrivatePostgres, name: str) -> Iterator[Site]:
         ):
             made = client.post(f"{API}/{path}", json=body, headers=admin.headers)
             assert made.status_code == 201, made.text
-        yield Site(rows(database), admin.headers, others)
+        with without_cookies() as sender:
+            yield Site(sender, rows(database), admin.headers, others)
     turns.close()
     database.engine.dispose()
     postgres_server.drop_database(name)
+
+
+@contextmanager
+def without_cookies() -> Iterator[ASGIClient]:
+    """Yield a client that keeps nothing of an answer for the requests after it."""
+    app: Any = APP  # takes any mapping where the client promises a dict
+    with get_client(app) as client:
+        client.trust_env = False  # it would look for proxies and a .netrc at each request
+        client.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
+        yield client
 
 
 def others_of(session: Session, here: Cluster, there: Cluster) -> dict[str, Mapping[str, str]]:

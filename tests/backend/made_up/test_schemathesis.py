@@ -4,10 +4,12 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from made_up_input import EXAMPLES_AN_OPERATION, Site, described, examples, made_up_for, with_real_ids
+from made_up_input import EXAMPLES_AN_OPERATION, LONG_RUN, Site, described, examples, made_up_for, with_real_ids
 from schemathesis import Case
+from schemathesis.core.parameters import ParameterLocation
 from schemathesis.specs.openapi.checks import (
     allow_header_conformance,
+    ignored_auth,
     positive_data_acceptance,
     unsupported_method,
 )
@@ -28,9 +30,26 @@ def site(postgres_server: PrivatePostgres) -> Iterator[Site]:
         yield site
 
 
+@pytest.fixture(scope="module")
+def guarded() -> set[str]:
+    """Hold the operations that refused to repeat a success without a valid proof."""
+    return set()
+
+
 @described(edges=True).parametrize()
 @examples(EXAMPLES_AN_OPERATION)
-def test_no_input_is_a_fault_of_ours(case: Case[Any], site: Site) -> None:
+def test_no_input_is_a_fault_of_ours(case: Case[Any], site: Site, guarded: set[str]) -> None:
     case.path_parameters = with_real_ids(site, case.path_parameters)
     case.query = with_real_ids(site, case.query)
-    case.call_and_validate(headers=dict(site.headers), excluded_checks=NOT_HELD)
+    operation = case.operation.label
+    # Schemathesis repeats each success with a missing and with invalid proofs. Once an operation is enough: its rule
+    # reads no input.
+    is_known = operation in guarded and EXAMPLES_AN_OPERATION < LONG_RUN
+    answer = case.call_and_validate(
+        session=site.client,
+        headers=dict(site.headers),
+        excluded_checks=[*NOT_HELD, ignored_auth] if is_known else NOT_HELD,
+    )
+    is_asked_without_proof = case.meta is None or not case.meta.is_negative_at(ParameterLocation.PATH)
+    if 200 <= answer.status_code < 300 and is_asked_without_proof:
+        guarded.add(operation)
