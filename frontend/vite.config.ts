@@ -24,7 +24,7 @@ const SHARED =
 const LEAST_SHARED_BYTES = 4_000;
 
 const PAGES = {
-  environment: "jsdom",
+  environment: "happy-dom",
   setupFiles: "testing/setup.ts",
   // Longer than one wait within a test, see there.
   testTimeout: 20_000,

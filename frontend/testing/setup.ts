@@ -1,4 +1,4 @@
-/** What jsdom lacks and Mantine asks for; an unexpected request fails its test. */
+/** What Mantine asks for and happy-dom lacks, or does by itself; an unexpected request fails its test. */
 
 import "@testing-library/jest-dom/vitest";
 import { cleanup, configure } from "@testing-library/react";

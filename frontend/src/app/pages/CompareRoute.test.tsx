@@ -4,7 +4,7 @@ import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it, vi } from "vitest";
 
-// plotly needs a canvas, which jsdom has not; figures are tested as data.
+// plotly needs a canvas, which happy-dom has not; figures are tested as data.
 vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
 
 const CAMPAIGNS = [12, 13].map((id) => ({

@@ -7,7 +7,7 @@ import { screen } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it, vi } from "vitest";
 
-// plotly needs a canvas, which jsdom has not; figures are tested as data.
+// plotly needs a canvas, which happy-dom has not; figures are tested as data.
 vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
 
 // Found by label and tag: roles are slow to tell in so large a page.
