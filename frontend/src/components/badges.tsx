@@ -56,3 +56,8 @@ export function DirectionBadge({ change }: DirectionBadgeProps) {
     </Badge>
   );
 }
+
+/** A change that one analysis alone has found. */
+export function UnconfirmedBadge() {
+  return <Badge color="orange" ml="xs">{t`not confirmed yet`}</Badge>;
+}

@@ -1,4 +1,4 @@
-/** Requests of the session and of API tokens. */
+/** Requests of the session, of API tokens, of the audit, and of people. */
 
 import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from "@tanstack/react-query";
 import { get, getEvery, getItems, itemsOf, pages, post, put, refetch, remove } from "@/api/requests";
@@ -83,7 +83,6 @@ export const revokeToken = mutationOptions({
 
 const PAGE_SIZE = 100;
 
-/** Requests of the audit. */
 export function auditQuery(view: AuditView) {
   const query = asked(view);
   return infiniteQueryOptions({
@@ -95,7 +94,6 @@ export function auditQuery(view: AuditView) {
   });
 }
 
-/** Requests of the people that administrators add, change and let in. */
 export const usersQuery = queryOptions({
   queryKey: ["user", "list"],
   queryFn: async ({ signal }) =>

@@ -2,10 +2,10 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Badge, Group, Stack, Switch, Text } from "@mantine/core";
+import { Group, Stack, Switch, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Cluster, NamedChange } from "@/api/types";
-import { DirectionBadge } from "@/components/badges";
+import { DirectionBadge, UnconfirmedBadge } from "@/components/badges";
 import { ChoiceFilter } from "@/components/filters";
 import { IntervalMark } from "@/components/IntervalMark";
 import { type Interval, reachOf } from "@/components/interval";
@@ -138,7 +138,7 @@ function ChangeRow({ found, clusterName, reach }: ChangeRowProps) {
           {shift && <IntervalMark of={shift} reach={reach} />}
         </Group>
         {change.words}
-        {change.confirmed_at === null && <Unconfirmed />}
+        {change.confirmed_at === null && <UnconfirmedBadge />}
       </td>
       <td>
         <When at={change.at} />
@@ -156,10 +156,6 @@ function ChangeRow({ found, clusterName, reach }: ChangeRowProps) {
       </td>
     </Row>
   );
-}
-
-function Unconfirmed() {
-  return <Badge color="orange" ml="xs">{t`not confirmed yet`}</Badge>;
 }
 
 /** The row of a change stays one row to read; the trend has the others. */

@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Anchor, Badge } from "@mantine/core";
 import type { SeriesAnalysis, SeriesChange } from "@/api/types";
+import { UnconfirmedBadge } from "@/components/badges";
 import { Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { Datum, Quantity, When } from "@/components/values";
@@ -77,7 +78,7 @@ function NoiseRow({ name, noise }: { name: string; noise: NonNullable<SeriesAnal
       <td className="iotide-name">{name}</td>
       <td className="iotide-wrap">
         {noise.words}
-        {noise.confirmed_at === null && <Unconfirmed />}
+        {noise.confirmed_at === null && <UnconfirmedBadge />}
       </td>
       <When at={noise.at} />
       <td colSpan={2} />
@@ -94,10 +95,6 @@ function Suspected({ isHigher }: { isHigher: boolean }) {
   );
 }
 
-function Unconfirmed() {
-  return <Badge color="orange" ml="xs">{t`not confirmed yet`}</Badge>;
-}
-
 interface ChangeRowProps {
   readonly name: string;
   readonly unit: Unit;
@@ -111,7 +108,7 @@ function ChangeRow({ name, unit, change, onChoose }: ChangeRowProps) {
       <td className="iotide-name">{name}</td>
       <td className="iotide-wrap">
         {change.words}
-        {change.confirmed_at === null && <Unconfirmed />}
+        {change.confirmed_at === null && <UnconfirmedBadge />}
       </td>
       <Anchor
         component="button"
