@@ -11,6 +11,7 @@ from sqlalchemy.orm import Session
 from iotide_server.explorer.cursors import PageEnd
 from iotide_server.explorer.schemas import ExplorerFilter, RunSort, SortKey
 from iotide_server.kit.db import array_of
+from iotide_server.runs.queries import CONDITIONS
 
 AnyRow = Row[Any]
 MOST_COUNTED: Final = 100_000
@@ -29,15 +30,9 @@ _EXISTING: Final = {
     SortKey.VALUE: "headline.workload = :headlines_of",
 }
 _OF_WORKLOAD: Final = "run.cell_id IN (SELECT id FROM cell WHERE workload_id = ANY(:workload))"
-_CONDITIONS: Final = {
-    "visible": "run.cluster_id = ANY(:visible)",
+_CONDITIONS: Final = CONDITIONS | {
     "id": "run.id = ANY(:id)",
-    "cluster_id": "run.cluster_id = :cluster_id",
-    "campaign_id": "run.campaign_id = :campaign_id",
-    "node_id": "EXISTS (SELECT FROM cell_node WHERE cell_id = run.cell_id AND node_id = :node_id)",
-    "target_id": "EXISTS (SELECT FROM cell_target WHERE cell_id = run.cell_id AND target_id = :target_id)",
     "workload": _OF_WORKLOAD,
-    "state": "run.state = :state",
     "validity": "run.validity = :validity",
     # As the index has it: most runs have none.
     "flag": "run.flags <> '[]' AND run.flags @> jsonb_build_array(jsonb_build_object('code', CAST(:flag AS text)))",

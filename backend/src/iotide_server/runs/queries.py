@@ -65,7 +65,7 @@ _DESCRIBED_RUNS: Final = """
             ARRAY['offered', 'claimed', 'preflight', 'ready', 'running', 'uploading'], node_order.state) LIMIT 1
     ) AS slowest ON true
 """
-_CONDITIONS: Final = {
+CONDITIONS: Final = {
     "campaign_id": "run.campaign_id = :campaign_id",
     "cluster_id": "run.cluster_id = :cluster_id",
     "state": "run.state = :state",
@@ -231,7 +231,7 @@ def runs_page(
     """Runs of the visible clusters (None: all), newest first."""
     values = {**asdict(wanted), "visible": array_of(visible), "before_id": paging.before_id}
     given = {name: value for name, value in values.items() if value is not None}
-    conditions = " AND ".join(_CONDITIONS[name] for name in given)
+    conditions = " AND ".join(CONDITIONS[name] for name in given)
     described = _DESCRIBED_RUNS.replace("run.flags", _FEW_FLAGS).replace("run.not_judged", "NULL AS not_judged")
     statement = text(described + f"WHERE {conditions} ORDER BY run.id DESC LIMIT :limit")
     rows = session.execute(statement, {**given, "with_names": are_shown(), "limit": paging.limit + 1}).all()

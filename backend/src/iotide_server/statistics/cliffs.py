@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Final
 
-from iotide_server.statistics.ranges import Ranged, Ratio, ratio
+from iotide_server.statistics.summary import Ranged, Ratio, ratio
 
 FEWEST_SIZES: Final = 3
 LEAST_FALL: Final = 0.3  # of the highest level, where the runs show it

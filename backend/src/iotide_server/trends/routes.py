@@ -19,7 +19,7 @@ from iotide_server.trends.peers import service as peers
 from iotide_server.trends.peers.schemas import Peers
 from iotide_server.trends.peers.service import PeerChoice
 from iotide_server.trends.points import service
-from iotide_server.trends.points.files import point_columns
+from iotide_server.trends.points.service import point_columns
 from iotide_server.trends.schemas import ChangeFilter, NamedChange, Points, SeriesAnalysis, SpanChoice
 
 KnownId = Annotated[int, Field(ge=1, le=LARGEST_ID, examples=[1])]

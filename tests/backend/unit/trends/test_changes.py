@@ -3,8 +3,8 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from iotide_server.statistics.course import Course, Effect, LevelChange
+from iotide_server.trends.changes.analysis import match_changes
 from iotide_server.trends.changes.drift import Drift
-from iotide_server.trends.changes.matching import match_changes
 from iotide_server.trends.changes.words import Ended, Regained, change_words, course_words, drift_words, event_words
 
 TIMES = [datetime(2026, 1, 1, tzinfo=UTC) + timedelta(days=number) for number in range(100)]

@@ -1,4 +1,4 @@
-from iotide_server.trends.changes.environment import environment_change, environment_differences
+from iotide_server.trends.changes.words import environment_change, environment_differences
 
 
 def test_equal_facts_are_no_change() -> None:

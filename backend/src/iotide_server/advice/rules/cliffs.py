@@ -12,7 +12,7 @@ from iotide_server.advice.scene import Scene, listed
 from iotide_server.advice.sweeps import FILE_SIZE, RECORD_SIZE, Axis, SweepPoint, sweeps
 from iotide_server.results.surfaces.caches import caches_of, limits_of
 from iotide_server.statistics.cliffs import FEWEST_SIZES, find_cliff, suits
-from iotide_server.statistics.ranges import Ratio
+from iotide_server.statistics.summary import Ratio
 from iotide_wire.expressions import MEMORY
 from iotide_wire.units import Unit, format_bytes, format_percent, format_rate
 

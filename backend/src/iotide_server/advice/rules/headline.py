@@ -8,7 +8,7 @@ from typing import Any, Final
 from iotide_server.advice.findings import Advice, Evidence, Finding, Fine, Severity, Unknown
 from iotide_server.advice.scene import Scene, ScenePoint, listed
 from iotide_server.statistics.comparison import geometric_mean
-from iotide_server.statistics.ranges import Ratio, ratio
+from iotide_server.statistics.summary import Ratio, ratio
 from iotide_wire.names import Titles, described
 from iotide_wire.units import Unit, format_number
 

@@ -9,8 +9,7 @@ from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unkno
 from iotide_server.advice.scene import WRITER_OPTIONS, Scene
 from iotide_server.advice.sweeps import NODE_COUNT, WRITERS, Axis, SweepPoint, sweeps
 from iotide_server.statistics.comparison import PRACTICAL_RATIO
-from iotide_server.statistics.ranges import ratio
-from iotide_server.statistics.summary import ENOUGH_RUNS
+from iotide_server.statistics.summary import ENOUGH_RUNS, ratio
 from iotide_wire.units import format_percent, format_rate
 
 CODE: Final = "saturated"

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal
 
 from iotide_server.results.surfaces.schemas import CacheSize, SurfaceCell, SurfaceCliffOutput
 from iotide_server.statistics import cliffs
-from iotide_server.statistics.ranges import Ratio
+from iotide_server.statistics.summary import Ratio
 from iotide_wire.expressions import MEMORY
 from iotide_wire.units import format_bytes, format_percent
 

@@ -5,7 +5,7 @@ The worker alone imports it: what it computes with takes a second and 80 MB to l
 
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from math import isfinite
 from typing import Final
@@ -17,12 +17,11 @@ from iotide_server.kit.db import Json, transaction_time
 from iotide_server.kit.work import want_all, want_work
 from iotide_server.results.models import Point, Series
 from iotide_server.statistics.changepoints import DETECTOR, FEWEST_RUNS, MOST_RUNS, analyse
-from iotide_server.statistics.course import CONFIRMING_RUNS, LOOKS_AFTER, Analysis, Course, LevelChange
+from iotide_server.statistics.course import CONFIRMING_RUNS, LOOKS_AFTER, SAME_RUNS, Analysis, Course, LevelChange
 from iotide_server.statistics.events import event_effect
 from iotide_server.statistics.outliers import FEWEST_RUNS as FEWEST_SUSPECTED
 from iotide_server.statistics.outliers import suspect
 from iotide_server.trends.changes.drift import Drift
-from iotide_server.trends.changes.matching import match_changes
 from iotide_server.trends.changes.noise import NoiseChange, noise_change
 from iotide_server.trends.changes.recoveries import write_recoveries
 from iotide_server.trends.events import repository as event_repository
@@ -151,3 +150,35 @@ def _judge_events(session: Session, series: Series, points: Sequence[Point]) -> 
         stored.look = look if judged.p_value is not None else 0
         stored.effect, stored.shift_ratio, stored.p_value = judged.effect, judged.shift_ratio, judged.p_value
         stored.points_before, stored.points_after = judged.runs_before, judged.runs_after
+
+
+@dataclass(frozen=True, slots=True)
+class Matched:
+    """The changes of an analysis beside the stored ones."""
+
+    known: tuple[tuple[LevelChange, int], ...]  # each change that was stored, with the index of its row
+    new: tuple[LevelChange, ...]  # those that were not
+    gone: tuple[int, ...]  # indices of the rows that the analysis did not find
+
+
+def match_changes(changes: Sequence[LevelChange], stored: Sequence[datetime], times: Sequence[datetime]) -> Matched:
+    """Match each change with the nearest stored one within six points that no nearer change is.
+
+    A stored change is where its first point would stand now among the sorted `times`, also if that point is gone.
+    """
+    places = [bisect_left(times, at) for at in stored]
+    distances = sorted(
+        (abs(change.index - place), number, row)
+        for number, change in enumerate(changes)
+        for row, place in enumerate(places)
+        if abs(change.index - place) <= SAME_RUNS
+    )
+    rows: dict[int, int] = {}
+    for _, number, row in distances:
+        if number not in rows and row not in rows.values():
+            rows[number] = row
+    return Matched(
+        known=tuple((change, rows[number]) for number, change in enumerate(changes) if number in rows),
+        new=tuple(change for number, change in enumerate(changes) if number not in rows),
+        gone=tuple(row for row in range(len(stored)) if row not in rows.values()),
+    )

@@ -1,6 +1,7 @@
 """What follows a result: the points of its cell, and a mark where the environment changed."""
 
-from collections.abc import Collection, Iterator, Sequence
+import json
+from collections.abc import Callable, Collection, Iterator, Sequence
 from datetime import datetime, timedelta
 from typing import Final
 
@@ -10,13 +11,16 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns.models import Cell
 from iotide_server.change_feed import service as live
 from iotide_server.kit.db import in_parts
+from iotide_server.kit.files import Cell as Value
+from iotide_server.kit.files import Column
 from iotide_server.kit.pagination import Page, PageRequest, require_span
 from iotide_server.kit.work import want_all, want_work
 from iotide_server.results import reading as results
 from iotide_server.results.ingest.headlines import put_headlines
+from iotide_server.results.schemas import SeriesOutput
 from iotide_server.statistics.lateness import FoundGaps, find_gaps, missing_days
 from iotide_server.statistics.thinning import thinned
-from iotide_server.trends.changes.environment import environment_change, environment_differences
+from iotide_server.trends.changes.words import environment_change, environment_differences
 from iotide_server.trends.events import repository as event_repository
 from iotide_server.trends.events.schemas import EventOutput
 from iotide_server.trends.models import ChangePoint, Event, SeriesCourse
@@ -206,3 +210,31 @@ def list_changes(
         )
 
     return found.page(named)
+
+
+def point_columns(found: Sequence[Points]) -> list[Column]:
+    """Values in the series' base unit, which stands beside them; lists and options as JSON."""
+
+    def told(name: str, kind: type[str] | type[int], of: Callable[[SeriesOutput], Value]) -> Column:
+        return Column(name, kind, [of(points.series) for points in found for _ in points.at])
+
+    return [
+        told("series_id", int, lambda series: series.id),
+        told("cluster_id", int, lambda series: series.cluster_id),
+        told("nodes", str, lambda series: " ".join(series.node_names)),
+        told("targets", str, lambda series: " ".join(series.target_names)),
+        told("variant", str, lambda series: series.variant),
+        told("workload", str, lambda series: series.workload),
+        told("options", str, lambda series: json.dumps(series.options, sort_keys=True)),
+        told("metric", str, lambda series: series.metric),
+        told("labels", str, lambda series: json.dumps(series.labels, sort_keys=True)),
+        told("unit", str, lambda series: series.unit),
+        Column("at", datetime, [at for points in found for at in points.at]),
+        Column("median", float, [value for points in found for value in points.median]),
+        Column("low", float, [value for points in found for value in points.low]),
+        Column("high", float, [value for points in found for value in points.high]),
+        Column("n", int, [n for points in found for n in points.n]),
+        Column("campaign_id", int, [key for points in found for key in points.campaign_id]),
+        Column("cell_id", int, [key for points in found for key in points.cell_id]),
+        Column("flags", str, [" ".join(flags) for points in found for flags in points.flags]),
+    ]
