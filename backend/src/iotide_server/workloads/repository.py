@@ -5,7 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Annotated, Any, Final, NamedTuple
 
 from pydantic import Field
-from sqlalchemy import ColumnElement, Select, SQLColumnExpression, cast, delete, exists, func, or_, select, text
+from sqlalchemy import ColumnElement, SQLColumnExpression, cast, delete, exists, func, or_, select, text
 from sqlalchemy.dialects.postgresql import JSONPATH, aggregate_order_by, insert
 from sqlalchemy.orm import Session
 
@@ -126,8 +126,10 @@ def upsert_workload(session: Session, catalogue: Catalogue, row: Json) -> int:
         set_={name: statement.excluded[name] for name in changed},
         where=_may_change(catalogue, statement.excluded),
     )
-    inserted: int | None = session.scalar(statement.returning(Workload.id))
-    workload_id = session.scalars(_known(catalogue, row)).one() if inserted is None else inserted
+    workload_id: int | None = session.scalar(statement.returning(Workload.id))
+    if workload_id is None:
+        same = (column == values[column.key] for column in ENTRY)
+        workload_id = session.scalars(select(Workload.id).where(*same)).one()
     if catalogue.cluster_id is not None:
         # An earlier release stored it as announced.
         session.get_one(Workload, workload_id).options_schema = row["options_schema"]
@@ -225,14 +227,6 @@ def revision_before(session: Session, catalogue: Catalogue, name: str, revision:
     )
     found = session.execute(statement).one_or_none()
     return None if found is None else (found.revision, found.series_revision)
-
-
-def _known(catalogue: Catalogue, row: Json) -> Select[int]:
-    return select(Workload.id).where(
-        Workload.name == row["name"],
-        Workload.revision == row["revision"],
-        Workload.schema_sha256 == catalogue.key(row["schema_sha256"]),
-    )
 
 
 def _may_change(catalogue: Catalogue, new: Any) -> ColumnElement[bool]:  # noqa: ANN401 - the row of a conflict

@@ -38,7 +38,8 @@ def node_totals(session: Session, values: Iterable[RunValue]) -> list[RunValue]:
     node_counts = _node_counts(session, several) if several else {}
     if not node_counts:
         return []
-    rates = _rates(session, {value.series_id for value in values if value.cell_id in node_counts})
+    of_gangs = Series.id == any_of({value.series_id for value in values if value.cell_id in node_counts})
+    rates = set(session.scalars(select(Series.id).where(of_gangs, Series.unit.in_(_RATES))))
     alike: dict[tuple[int, int, int | None], list[RunValue]] = defaultdict(list)
     for value in values:
         if value.series_id in rates and value.labels.keys().isdisjoint({NODES, _WRITER}):
@@ -65,7 +66,8 @@ def in_own_series(session: Session, cell_id: int, totals: Sequence[RunValue]) ->
     """The sums of a cell in series of their own, which are made where they are new."""
     if not totals:
         return []
-    metrics = _metrics(session, {total.series_id for total in totals})
+    own_series = Series.id == any_of({total.series_id for total in totals})
+    metrics = dict(session.execute(select(Series.id, Series.metric).where(own_series)).all())
     measured = [Measured(metrics[total.series_id], total.labels) for total in totals]
     own = series_ids(session, repository.measured_cell(session, cell_id), measured)
     return [replace(total, series_id=series_id) for total, series_id in zip(totals, own, strict=True)]
@@ -77,11 +79,3 @@ def _node_counts(session: Session, cell_ids: Iterable[int]) -> Mapping[int, int]
     alike = CellNode.cell_id == any_of(cell_ids), CellNode.step_role.is_(None)
     statement = select(CellNode.cell_id, count).where(*alike).group_by(CellNode.cell_id)
     return dict(session.execute(statement.having(count > 1)).all())
-
-
-def _rates(session: Session, series_ids: Iterable[int]) -> frozenset[int]:
-    return frozenset(session.scalars(select(Series.id).where(Series.id == any_of(series_ids), Series.unit.in_(_RATES))))
-
-
-def _metrics(session: Session, series_ids: Iterable[int]) -> Mapping[int, str]:
-    return dict(session.execute(select(Series.id, Series.metric).where(Series.id == any_of(series_ids))).all())

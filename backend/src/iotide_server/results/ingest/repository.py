@@ -184,14 +184,14 @@ def _revision(session: Session, cell: Row[Any], revision: int) -> Row[Any]:
     return found
 
 
-def ensure_series(session: Session, rows: Mapping[str, Json]) -> dict[str, int]:
-    """Return ids of series by digest of their key; make those that are missing of their columns."""
-    known = _series_ids(session, rows)
-    missing = [rows[digest] | {"key_sha256": digest} for digest in rows.keys() - known.keys()]
+def ensure_series(session: Session, of_cell: Json, columns: Mapping[str, Json]) -> dict[str, int]:
+    """Return ids of series by digest of their key; make those that are missing of a cell's and their own columns."""
+    known = _series_ids(session, columns)
+    missing = [of_cell | columns[digest] | {"key_sha256": digest} for digest in columns.keys() - known.keys()]
     if missing:
         # In order of their digests, so that two results with the same new series wait for each other, and not both.
         session.execute(_ADD_SERIES, {"rows": json.dumps(missing)})
-        known = _series_ids(session, rows)
+        known = _series_ids(session, columns)
     return known
 
 

@@ -34,12 +34,12 @@ def series_ids(session: Session, cell: SeriesCell, measured: Sequence[Measured])
         "options_sha256": cell.options_sha256,
         "variant": cell.variant,
     }
-    rows = [of_cell | _columns(one, cell.metrics[one.metric]) for one in measured]
-    digests = [key_sha256(row) for row in rows]
-    ids = repository.ensure_series(session, dict(zip(digests, rows, strict=True)))
+    columns = [_columns(one, cell.metrics[one.metric]) for one in measured]
+    digests = [key_sha256(of_cell | own) for own in columns]
+    ids = repository.ensure_series(session, of_cell, dict(zip(digests, columns, strict=True)))
     return [ids[digest] for digest in digests]
 
 
 def _columns(measured: Measured, metric: MetricSpec) -> Json:
     described = {"metric": metric.name, "title": metric.title, "unit": metric.unit, "better": metric.better}
-    return described | {"labels": dict(measured.labels), "superseded": measured.superseded}
+    return described | {"labels": measured.labels, "superseded": measured.superseded}
