@@ -7,8 +7,8 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from iotide_agent.workloads.base import Options
+from iotide_agent.workloads.option_types import AutoSize
 from iotide_agent.workloads.registry import all_workloads
-from iotide_agent.workloads.sizes import AutoSize
 
 
 class ListOptions(Options):

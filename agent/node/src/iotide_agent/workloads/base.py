@@ -11,7 +11,9 @@ from itertools import chain, zip_longest
 from pathlib import Path
 from typing import Any, ClassVar, Final, Generic, TypeVar
 
-from pydantic import BaseModel, ConfigDict
+from pydantic import BaseModel, ConfigDict, GetJsonSchemaHandler
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core import CoreSchema
 
 from iotide_agent.workloads.bounds import BoundedOptions, BoundedSettings
 from iotide_wire.catalogue import MetricSpec
@@ -23,11 +25,17 @@ from iotide_wire.measured import Answer, Flag, NotJudged, StepRole
 class Options(BoundedOptions, BaseModel):
     """Base of a workload's options: frozen, unknown keys refused; its JSON Schema is the form in the browser.
 
-    A size field carries `json_schema_extra={"x-unit": "bytes"}`, a duration `{"x-unit": "seconds"}`, a rate
-    `{"x-unit": "bytes_per_second"}`, which people may write in Mbit/s.
+    The text below an option is its description there; `option_types` has types that give its unit.
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        schema = handler(core_schema)
+        for option in handler.resolve_ref_schema(schema).get("properties", {}).values():
+            option["description"] = " ".join(option.get("description", "").split())  # of a text of several lines one
+        return schema
 
 
 class Before(StrEnum):

@@ -25,7 +25,10 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.bonnie_report import PHASES, TOO_FAST, BonniePhase, BonnieReport, read_report
 from iotide_agent.workloads.metrics import IOPS, LATENCY, OPERATION_RATE, THROUGHPUT, MetricKind, race_by
-from iotide_agent.workloads.sizes import size_bytes
+from iotide_agent.workloads.option_types import Bytes, choices
+from iotide_agent.workloads.sizes import (
+    size_bytes,
+)
 from iotide_agent.workloads.writers import race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Operation, Option
@@ -67,60 +70,31 @@ class BonnieOptions(Options):
         }
     )
 
-    tests: tuple[Literal["block", "char", "files"], ...] = Field(
-        default=("block", "files"),
-        min_length=1,
-        title="Tests",
-        description=(
-            "block: a large file written, rewritten and read by blocks, then seeks in it. char: also written and read "
-            "byte by byte, which measures the C library; comes with block. files: many files created, looked up and "
-            "deleted."
-        ),
-        json_schema_extra={"uniqueItems": True},
-    )
+    tests: tuple[Literal["block", "char", "files"], ...] = choices("block", "files", title="Tests")
+    """block: a large file written, rewritten and read by blocks, then seeks in it. char: also written and read byte by
+    byte, which measures the C library; comes with block. files: many files created, looked up and deleted."""
     file_size_bytes: Annotated[
-        Annotated[int, Field(ge=2 * MIB, le=2**50, multiple_of=MIB, json_schema_extra={"x-unit": "bytes"})]
-        | Literal["auto"],
-        Field(
-            union_mode="left_to_right",
-            title="File size",
-            description=(
-                "Size of the large file, whole MiB; auto is twice the node's memory, the least that bonnie++ itself "
-                "finds honest."
-            ),
-        ),
+        Annotated[Bytes, Field(ge=2 * MIB, le=2**50, multiple_of=MIB)] | Literal["auto"],
+        Field(union_mode="left_to_right", title="File size"),
     ] = "auto"
+    """Size of the large file, whole MiB; auto is twice the node's memory, the least that bonnie++ itself finds
+    honest."""
     block_size_bytes: Literal[1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576] = Field(
-        default=8192,
-        title="Block size",
-        description="What one call of the block tests and one seek move.",
-        json_schema_extra={"x-unit": "bytes"},
+        default=8192, title="Block size", json_schema_extra={"x-unit": "bytes"}
     )
-    direct: bool = Field(
-        default=False, title="O_DIRECT", description="The large file past the page cache; not with char."
-    )
+    """What one call of the block tests and one seek move."""
+    direct: bool = Field(default=False, title="O_DIRECT")
+    """The large file past the page cache; not with char."""
     file_count: int = Field(
-        default=16 * _FILES_UNIT,
-        ge=_FILES_UNIT,
-        le=10_240_000,
-        multiple_of=_FILES_UNIT,
-        title="Files",
-        description="How many files are created, looked up and deleted; a multiple of 1024.",
+        default=16 * _FILES_UNIT, ge=_FILES_UNIT, le=10_240_000, multiple_of=_FILES_UNIT, title="Files"
     )
-    small_file_size_bytes: int = Field(
-        default=0,
-        ge=0,
-        le=GIB,
-        title="Size of each file",
-        description="What is written into each of them and read when it is looked up; 0 leaves them empty.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
-    directories: int = Field(
-        default=1, ge=1, le=99_999, title="Directories", description="Over how many directories the files are spread."
-    )
-    sync_files: bool = Field(
-        default=False, title="Flush each file", description="fsync after each file that is created or deleted."
-    )
+    """How many files are created, looked up and deleted; a multiple of 1024."""
+    small_file_size_bytes: Bytes = Field(default=0, ge=0, le=GIB, title="Size of each file")
+    """What is written into each of them and read when it is looked up; 0 leaves them empty."""
+    directories: int = Field(default=1, ge=1, le=99_999, title="Directories")
+    """Over how many directories the files are spread."""
+    sync_files: bool = Field(default=False, title="Flush each file")
+    """fsync after each file that is created or deleted."""
 
     @model_validator(mode="after")
     def _tests_can_be_done(self) -> Self:

@@ -25,6 +25,7 @@ from iotide_agent.workloads.base import (
     in_turn,
 )
 from iotide_agent.workloads.metrics import RACE, MetricKind, race_by
+from iotide_agent.workloads.option_types import Bytes, Seconds
 from iotide_agent.workloads.writers import race, side_by_side
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
@@ -125,23 +126,12 @@ class CommandSettings(Settings):
 class CommandOptions(Options):
     """Which program, and what the scheduler should expect of it."""
 
-    command: str = Field(default="", title="Command", description="A program that the node's administrator listed.")
-    space_bytes: int = Field(
-        default=GIB,
-        ge=1,
-        le=2**60,
-        title="Space",
-        description="How much it writes at most; the target must have so much free.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
-    expected_seconds: float = Field(
-        default=60,
-        ge=1,
-        le=30 * 86_400,
-        title="Expected time",
-        description="How long it usually takes, by which its end is foreseen.",
-        json_schema_extra={"x-unit": "seconds"},
-    )
+    command: str = Field(default="", title="Command")
+    """A program that the node's administrator listed."""
+    space_bytes: Bytes = Field(default=GIB, ge=1, le=2**60, title="Space")
+    """How much it writes at most; the target must have so much free."""
+    expected_seconds: Seconds = Field(default=60, ge=1, le=30 * 86_400, title="Expected time")
+    """How long it usually takes, by which its end is foreseen."""
 
 
 class CommandWorkload(Workload[CommandOptions]):

@@ -56,34 +56,17 @@ _PYTHON_BYTES: Final = 12 * MIB
 class CreateOptions(Options):
     """How many files, and who makes them."""
 
-    file_count: int = Field(
-        default=10_000,
-        ge=1,
-        le=10_000_000,
-        title="Files",
-        description="How many empty files each process makes.",
-    )
-    processes: int = Field(default=1, ge=1, le=256, title="Processes", description="Processes side by side.")
-    directories: int = Field(
-        default=1,
-        ge=1,
-        le=10_000,
-        title="Directories",
-        description="Over how many directories a process spreads its files, one after another.",
-    )
-    shared: bool = Field(
-        default=False,
-        title="Shared directories",
-        description="All processes work in the same directories, as ranks of a job often do, and contend for them.",
-    )
-    mode: Literal["native", "fork-touch"] = Field(
-        default="native",
-        title="Made by",
-        description=(
-            "native: one process that opens and closes each file. fork-touch: one process of the real touch for each "
-            "file, as shell scripts do it; most of its time is the start of processes."
-        ),
-    )
+    file_count: int = Field(default=10_000, ge=1, le=10_000_000, title="Files")
+    """How many empty files each process makes."""
+    processes: int = Field(default=1, ge=1, le=256, title="Processes")
+    """Processes side by side."""
+    directories: int = Field(default=1, ge=1, le=10_000, title="Directories")
+    """Over how many directories a process spreads its files, one after another."""
+    shared: bool = Field(default=False, title="Shared directories")
+    """All processes work in the same directories, as ranks of a job often do, and contend for them."""
+    mode: Literal["native", "fork-touch"] = Field(default="native", title="Made by")
+    """native: one process that opens and closes each file. fork-touch: one process of the real touch for each file, as
+    shell scripts do it; most of its time is the start of processes."""
 
     def at_work(self) -> AtWork:
         """Return its processes of Python, each of which may start one of touch."""

@@ -26,7 +26,10 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.bounds import AtWork, MemoryNeed, product
 from iotide_agent.workloads.metrics import DURATION, THROUGHPUT, TOTAL_THROUGHPUT, race_by
-from iotide_agent.workloads.sizes import AutoSize, size_bytes
+from iotide_agent.workloads.option_types import AutoSize, Bytes, choices
+from iotide_agent.workloads.sizes import (
+    size_bytes,
+)
 from iotide_agent.workloads.writers import Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
@@ -44,14 +47,13 @@ _VERBS: Final[dict[Operation, str]] = {"write": "writing", "overwrite": "overwri
 _LABELS: Final = ("operation", "file_size_bytes", "direct")
 
 BlockSize = Annotated[
-    int,
+    Bytes,
     Field(
         ge=512,
         le=GIB,
         multiple_of=512,
         title="Block size",
         description="What one read or write call moves, a multiple of 512 bytes. dd holds one block in memory.",
-        json_schema_extra={"x-unit": "bytes"},
     ),
 ]
 Flush = Annotated[
@@ -71,39 +73,19 @@ Flush = Annotated[
 class DdOptions(Options):
     """What dd writes and how it makes sure that the data arrived."""
 
-    file_size_bytes: Annotated[
-        AutoSize,
-        Field(
-            title="File size",
-            description=(
-                "Size of each writer's file; auto is twice the node's memory, which measures the storage. A smaller "
-                "one may be measured in the cache unless O_DIRECT goes around it."
-            ),
-        ),
-    ] = "auto"
+    file_size_bytes: Annotated[AutoSize, Field(title="File size")] = "auto"
+    """Size of each writer's file; auto is twice the node's memory, which measures the storage. A smaller one may be
+    measured in the cache unless O_DIRECT goes around it."""
     block_size_bytes: BlockSize = 16 * MIB
     flush: Flush = "fsync"
-    operations: tuple[Operation, ...] = Field(
-        default=("write", "read"),
-        min_length=1,
-        title="Operations",
-        description=(
-            "write makes the file; overwrite writes it again in place; read reads it back after the caches were "
-            "dropped. Done in this order."
-        ),
-        json_schema_extra={"uniqueItems": True, "contains": {"const": "write"}},
-    )
-    data: Literal["zeroes", "random"] = Field(
-        default="zeroes",
-        title="Data",
-        description=(
-            "zeroes, as everybody does; file systems and arrays that compress or dedupe them show too much. random: "
-            "from a source of incompressible blocks that never repeat, whose own speed is checked."
-        ),
-    )
-    writers: int = Field(
-        default=1, ge=1, le=64, title="Writers", description="dd processes side by side, each on a file of its own."
-    )
+    operations: tuple[Operation, ...] = choices("write", "read", title="Operations", needs="write")
+    """write makes the file; overwrite writes it again in place; read reads it back after the caches were dropped. Done
+    in this order."""
+    data: Literal["zeroes", "random"] = Field(default="zeroes", title="Data")
+    """zeroes, as everybody does; file systems and arrays that compress or dedupe them show too much. random: from a
+    source of incompressible blocks that never repeat, whose own speed is checked."""
+    writers: int = Field(default=1, ge=1, le=64, title="Writers")
+    """dd processes side by side, each on a file of its own."""
 
     def memory_needed(self) -> MemoryNeed:
         """Return a block for each writer."""

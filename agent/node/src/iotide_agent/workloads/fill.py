@@ -29,6 +29,7 @@ from iotide_agent.workloads.base import (
 from iotide_agent.workloads.dd import BlockSize, Flush, is_bulk, read_report, write_argv
 from iotide_agent.workloads.fill_report import File, read_lines
 from iotide_agent.workloads.metrics import THROUGHPUT, TOTAL_THROUGHPUT, MetricKind, race_by
+from iotide_agent.workloads.option_types import Bytes
 from iotide_agent.workloads.writers import Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import (
@@ -70,42 +71,18 @@ _Labels = dict[str, str | int | float | bool]
 class FillOptions(Options):
     """What is written, and how full the target may become."""
 
-    file_size_bytes: int = Field(
-        default=GIB,
-        ge=512,
-        le=2**50,
-        title="File size",
-        description=(
-            "Size of each file. All of them together should be more than twice the node's memory, or the cache takes "
-            "part."
-        ),
-        json_schema_extra={"x-unit": "bytes"},
-    )
+    file_size_bytes: Bytes = Field(default=GIB, ge=512, le=2**50, title="File size")
+    """Size of each file. All of them together should be more than twice the node's memory, or the cache takes part."""
     block_size_bytes: BlockSize = 16 * MIB
     flush: Flush = "fsync"
-    data: Literal["zeroes", "random"] = Field(
-        default="zeroes",
-        title="Data",
-        description="zeroes, which some file systems compress or dedupe, or random blocks that never repeat.",
-    )
-    fill_percent: float = Field(
-        default=80,
-        gt=0,
-        le=95,
-        title="Fill up to",
-        description="Share of the target, in percent, that is used at most when it ends, with what was there before.",
-    )
-    file_count: int = Field(
-        default=100, ge=1, le=100_000, title="Files at most", description="After so many files it ends in any case."
-    )
-    reserve_bytes: int = Field(
-        default=GIB,
-        ge=0,
-        le=2**60,
-        title="Keep free",
-        description="So much of the target stays free in any case, and never less than the target itself keeps free.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
+    data: Literal["zeroes", "random"] = Field(default="zeroes", title="Data")
+    """zeroes, which some file systems compress or dedupe, or random blocks that never repeat."""
+    fill_percent: float = Field(default=80, gt=0, le=95, title="Fill up to")
+    """Share of the target, in percent, that is used at most when it ends, with what was there before."""
+    file_count: int = Field(default=100, ge=1, le=100_000, title="Files at most")
+    """After so many files it ends in any case."""
+    reserve_bytes: Bytes = Field(default=GIB, ge=0, le=2**60, title="Keep free")
+    """So much of the target stays free in any case, and never less than the target itself keeps free."""
 
 
 _FREE: Final = Option.of(TARGET_FREE)

@@ -4,9 +4,12 @@ from typing import Final, Literal, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from iotide_agent.workloads.base import Options
+from iotide_agent.workloads.base import (
+    Options,
+)
 from iotide_agent.workloads.bounds import AtWork, MemoryNeed, product
 from iotide_agent.workloads.fio_job_file import JobSection, Operation, largest_buffers, map_bytes, read_job_file
+from iotide_agent.workloads.option_types import Bytes, Seconds
 from iotide_wire.units import GIB, MIB
 
 _SYNCHRONOUS: Final = ("psync", "sync", "mmap")
@@ -23,94 +26,43 @@ class FioOptions(Options):
         }
     )
 
-    rw: Literal["write", "read", "randwrite", "randread", "rw", "randrw"] = Field(
-        default="write",
-        title="Pattern",
-        description="What is done and in which order; rw and randrw mix reads with writes.",
-    )
-    block_size_bytes: int = Field(
-        default=MIB,
-        ge=512,
-        le=GIB,
-        multiple_of=512,
-        title="Block size",
-        description="What one operation moves, a multiple of 512 bytes.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
-    file_size_bytes: int = Field(
-        default=GIB,
-        ge=4096,
-        le=2**60,
-        title="File size",
-        description=(
-            "Size of the file of each job. One below twice the node's memory is measured past the cache by O_DIRECT, "
-            "which is on unless switched off; where the file system refuses it, the cache is measured."
-        ),
-        json_schema_extra={"x-unit": "bytes"},
-    )
-    io_engine: Literal["psync", "sync", "libaio", "io_uring", "mmap"] = Field(
-        default="psync",
-        title="Engine",
-        description="How operations reach the kernel; libaio and io_uring keep several in flight.",
-    )
-    io_depth: int = Field(
-        default=1,
-        ge=1,
-        le=4096,
-        title="Depth",
-        description="Operations in flight for each job; above 1 with libaio or io_uring only.",
-    )
-    num_jobs: int = Field(
-        default=1, ge=1, le=64, title="Jobs", description="Threads side by side, each on its own file."
-    )
-    direct: bool = Field(default=True, title="O_DIRECT", description="Past the page cache.")
-    end_fsync: bool = Field(
-        default=True,
-        title="Flush at the end",
-        description="fsync inside the time. A buffered write without it is rejected from comparison.",
-    )
-    refill_buffers: bool = Field(
-        default=False,
-        title="New data for each write",
-        description=(
-            "Without it small blocks repeat, which a file system that compresses or dedupes shrinks; with it one "
-            "thread makes some 2 GB/s at the most."
-        ),
-    )
-    runtime_seconds: float = Field(
-        default=0,
-        ge=0,
-        le=30 * 86_400,
-        title="Run time",
-        description=(
-            "Goes on over the same file for this long; 0 means once over the file. With a job file, which has its own "
-            "run times: how long all of it is expected to take."
-        ),
-        json_schema_extra={"x-unit": "seconds"},
-    )
-    read_percent: int = Field(
-        default=50, ge=1, le=99, title="Reads in a mix", description="Share of reads with rw and randrw, in percent."
-    )
+    rw: Literal["write", "read", "randwrite", "randread", "rw", "randrw"] = Field(default="write", title="Pattern")
+    """What is done and in which order; rw and randrw mix reads with writes."""
+    block_size_bytes: Bytes = Field(default=MIB, ge=512, le=GIB, multiple_of=512, title="Block size")
+    """What one operation moves, a multiple of 512 bytes."""
+    file_size_bytes: Bytes = Field(default=GIB, ge=4096, le=2**60, title="File size")
+    """Size of the file of each job. One below twice the node's memory is measured past the cache by O_DIRECT, which is
+    on unless switched off; where the file system refuses it, the cache is measured."""
+    io_engine: Literal["psync", "sync", "libaio", "io_uring", "mmap"] = Field(default="psync", title="Engine")
+    """How operations reach the kernel; libaio and io_uring keep several in flight."""
+    io_depth: int = Field(default=1, ge=1, le=4096, title="Depth")
+    """Operations in flight for each job; above 1 with libaio or io_uring only."""
+    num_jobs: int = Field(default=1, ge=1, le=64, title="Jobs")
+    """Threads side by side, each on its own file."""
+    direct: bool = Field(default=True, title="O_DIRECT")
+    """Past the page cache."""
+    end_fsync: bool = Field(default=True, title="Flush at the end")
+    """fsync inside the time. A buffered write without it is rejected from comparison."""
+    refill_buffers: bool = Field(default=False, title="New data for each write")
+    """Without it small blocks repeat, which a file system that compresses or dedupes shrinks; with it one thread makes
+    some 2 GB/s at the most."""
+    runtime_seconds: Seconds = Field(default=0, ge=0, le=30 * 86_400, title="Run time")
+    """Goes on over the same file for this long; 0 means once over the file. With a job file, which has its own run
+    times: how long all of it is expected to take."""
+    read_percent: int = Field(default=50, ge=1, le=99, title="Reads in a mix")
+    """Share of reads with rw and randrw, in percent."""
 
     job_file: str = Field(
         default="",
         max_length=20_000,
         pattern=r"^$|\[[^\]]+\]",
         title="Job file",
-        description=(
-            "Jobs as fio's own files name them, instead of the options above. What would leave the run's own directory "
-            "or start a program is refused, and each job must say its size."
-        ),
         json_schema_extra={"x-multiline": True},
     )
-    space_bytes: int = Field(
-        default=GIB,
-        ge=4096,
-        le=2**60,
-        title="Space of the job file",
-        description="What the files of all jobs of a job file may take; the target must have so much free.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
+    """Jobs as fio's own files name them, instead of the options above. What would leave the run's own directory or
+    start a program is refused, and each job must say its size."""
+    space_bytes: Bytes = Field(default=GIB, ge=4096, le=2**60, title="Space of the job file")
+    """What the files of all jobs of a job file may take; the target must have so much free."""
 
     @model_validator(mode="after")
     def _depth_needs_an_engine(self) -> Self:

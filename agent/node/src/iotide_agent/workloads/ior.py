@@ -22,6 +22,7 @@ from iotide_agent.workloads.bounds import TASK_BYTES, AtWork, MemoryNeed, produc
 from iotide_agent.workloads.ior_report import AccessResult, IorReport, Operation, read_report
 from iotide_agent.workloads.metrics import DURATION, IOPS, THROUGHPUT, TOTAL_THROUGHPUT, race_by
 from iotide_agent.workloads.mpi import MpiWorkload
+from iotide_agent.workloads.option_types import Bytes, WholeSeconds, choices
 from iotide_agent.workloads.writers import Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
@@ -58,67 +59,29 @@ class IorOptions(Options):
         }
     )
 
-    tasks: int = Field(default=4, ge=1, le=4096, title="Tasks", description="Processes side by side.")
-    operations: tuple[Operation, ...] = Field(
-        default=("write", "read"),
-        min_length=1,
-        title="Operations",
-        description="write makes the files; read reads them after the caches were dropped.",
-        json_schema_extra={"uniqueItems": True, "contains": {"const": "write"}},
-    )
-    transfer_size_bytes: int = Field(
-        default=MIB,
-        ge=8,
-        le=GIB,
-        multiple_of=8,
-        title="Transfer size",
-        description="What one call moves, a multiple of 8 bytes, with O_DIRECT of 512.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
-    transfers_per_block: int = Field(
-        default=256,
-        ge=1,
-        le=2**40,
-        title="Transfers in a block",
-        description=(
-            "The block that lies in one piece is so many transfers long: 256 of 1 MiB are a block of 256 MiB. Files of "
-            "less than twice the node's memory in all may be measured in the cache unless O_DIRECT goes around it."
-        ),
-    )
-    segments: int = Field(
-        default=1,
-        ge=1,
-        le=2**31 - 1,
-        title="Segments",
-        description="How often the blocks of all tasks follow each other; above 1 a shared file is written in stripes.",
-    )
-    file_per_process: bool = Field(
-        default=True, title="File per task", description="A file for each task; otherwise all share one."
-    )
-    fsync: bool = Field(
-        default=True,
-        title="Flush at the end",
-        description="fsync inside the time. A buffered write without it is rejected from comparison.",
-    )
-    direct: bool = Field(default=False, title="O_DIRECT", description="Past the page cache.")
-    reorder: bool = Field(
-        default=False, title="Read the neighbour's", description="Each task reads what the next one wrote."
-    )
-    random: bool = Field(
-        default=False,
-        title="Random order",
-        description="Transfers in random instead of ascending order; not in a shared file whose parts are reordered.",
-    )
-    stonewall_seconds: int = Field(
-        default=0,
-        ge=0,
-        le=86_400,
-        title="Stop writing after",
-        description=(
-            "After so long all tasks come to where the fastest is and end, and as much is read; 0 writes everything."
-        ),
-        json_schema_extra={"x-unit": "seconds"},
-    )
+    tasks: int = Field(default=4, ge=1, le=4096, title="Tasks")
+    """Processes side by side."""
+    operations: tuple[Operation, ...] = choices("write", "read", title="Operations", needs="write")
+    """write makes the files; read reads them after the caches were dropped."""
+    transfer_size_bytes: Bytes = Field(default=MIB, ge=8, le=GIB, multiple_of=8, title="Transfer size")
+    """What one call moves, a multiple of 8 bytes, with O_DIRECT of 512."""
+    transfers_per_block: int = Field(default=256, ge=1, le=2**40, title="Transfers in a block")
+    """The block that lies in one piece is so many transfers long: 256 of 1 MiB are a block of 256 MiB. Files of less
+    than twice the node's memory in all may be measured in the cache unless O_DIRECT goes around it."""
+    segments: int = Field(default=1, ge=1, le=2**31 - 1, title="Segments")
+    """How often the blocks of all tasks follow each other; above 1 a shared file is written in stripes."""
+    file_per_process: bool = Field(default=True, title="File per task")
+    """A file for each task; otherwise all share one."""
+    fsync: bool = Field(default=True, title="Flush at the end")
+    """fsync inside the time. A buffered write without it is rejected from comparison."""
+    direct: bool = Field(default=False, title="O_DIRECT")
+    """Past the page cache."""
+    reorder: bool = Field(default=False, title="Read the neighbour's")
+    """Each task reads what the next one wrote."""
+    random: bool = Field(default=False, title="Random order")
+    """Transfers in random instead of ascending order; not in a shared file whose parts are reordered."""
+    stonewall_seconds: WholeSeconds = Field(default=0, ge=0, le=86_400, title="Stop writing after")
+    """After so long all tasks come to where the fastest is and end, and as much is read; 0 writes everything."""
 
     @property
     def block_bytes(self) -> int:

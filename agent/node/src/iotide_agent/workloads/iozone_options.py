@@ -5,17 +5,25 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from iotide_agent.workloads.base import Options, Place
+from iotide_agent.workloads.base import (
+    Options,
+    Place,
+)
 from iotide_agent.workloads.bounds import AtWork, MemoryNeed, product
-from iotide_agent.workloads.sizes import count_between, size_bytes
+from iotide_agent.workloads.option_types import Bytes, choices
+from iotide_agent.workloads.sizes import (
+    count_between,
+    size_bytes,
+)
 from iotide_wire.expressions import AUTO, Holds, Number, Operation, Option, evaluate
 from iotide_wire.units import GIB, KIB
 
 _RECORD_SIZES: Final = tuple(4096 << power for power in range(13))
 
 Test = Literal["write", "read", "random", "backward-read", "record-rewrite", "stride-read", "fwrite", "fread"]
-RecordSize = Literal[
-    4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576, 2097152, 4194304, 8388608, 16777216
+RecordSize = Annotated[
+    Literal[4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576, 2097152, 4194304, 8388608, 16777216],
+    Field(json_schema_extra={"x-unit": "bytes"}),
 ]
 TESTS: Final[dict[Test, tuple[int, tuple[str, ...]]]] = {
     "write": (0, ("write", "rewrite")),
@@ -28,87 +36,38 @@ TESTS: Final[dict[Test, tuple[int, tuple[str, ...]]]] = {
     "fread": (7, ("fread", "freread")),
 }
 """iozone's number of each test, and the operations that it times."""
-_FileSize = Annotated[int, Field(ge=64 * KIB, le=2**60, multiple_of=1024, json_schema_extra={"x-unit": "bytes"})]
+_FileSize = Annotated[Bytes, Field(ge=64 * KIB, le=2**60, multiple_of=1024)]
 
 
 class IozoneOptions(Options):
     """Which sizes iozone goes through, and how honestly it times them."""
 
-    mode: Literal["auto", "records", "throughput"] = Field(
-        default="records",
-        title="Mode",
-        description=(
-            "auto: every file size from the smallest, doubled up to the file size, with every record size. records: "
-            "every record size at one file size. throughput: several processes at one file size and one record size."
-        ),
-    )
-    file_size_bytes: Annotated[
-        _FileSize | Literal["auto"],
-        Field(
-            union_mode="left_to_right",
-            title="File size",
-            description=(
-                "The only one, each process's in throughput mode; in auto mode doubling stops at it. auto is twice the "
-                "node's memory, in auto mode the first size that reaches it. A smaller one, such as the 1 GiB with "
-                "which all tests take minutes, is measured in the cache unless O_DIRECT goes around it."
-            ),
-        ),
-    ] = GIB
-    min_file_size_bytes: int = Field(
-        default=64 * KIB,
-        ge=64 * KIB,
-        le=2**60,
-        multiple_of=1024,
-        title="Smallest file size",
-        description="Where auto mode begins, unless the smallest record size is larger.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
-    min_record_size_bytes: RecordSize = Field(
-        default=4096,
-        title="Smallest record size",
-        description="What one read or write call moves, doubled up to the largest; not in throughput mode.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
-    max_record_size_bytes: RecordSize = Field(
-        default=16777216,
-        title="Largest record size",
-        description="Where the record sizes end, or at the file size; the only one in throughput mode.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
-    tests: tuple[Test, ...] = Field(
-        default=tuple(TESTS),
-        min_length=1,
-        title="Tests",
-        description=(
-            "write makes the file that the others need. Each but backward-read, record-rewrite and stride-read times "
-            "two operations. Throughput mode has no record-rewrite and does fwrite and fread once."
-        ),
-        json_schema_extra={"uniqueItems": True, "contains": {"const": "write"}},
-    )
-    flush: Literal["fsync", "direct", "none"] = Field(
-        default="fsync",
-        title="Flush",
-        description=(
-            "fsync: through the page cache, flushed inside the time. direct: past the cache with O_DIRECT, then "
-            "flushed; fwrite and fread stay buffered. none: into the page cache only; rejected from comparison."
-        ),
-    )
-    close: bool = Field(
-        default=True,
-        title="Time the close",
-        description="The close is inside the time, which matters where closing a file sends its data away, as on NFS.",
-    )
-    processes: int = Field(
-        default=4, ge=1, le=256, title="Processes", description="Side by side in throughput mode, each on its own file."
-    )
-    stone_walling: bool = Field(
-        default=False,
-        title="Stone-walling",
-        description=(
-            "In throughput mode the first process to finish stops the others, as iozone does by itself: slow processes "
-            "then move less than their file. Without it each moves its whole file."
-        ),
-    )
+    mode: Literal["auto", "records", "throughput"] = Field(default="records", title="Mode")
+    """auto: every file size from the smallest, doubled up to the file size, with every record size. records: every
+    record size at one file size. throughput: several processes at one file size and one record size."""
+    file_size_bytes: Annotated[_FileSize | Literal["auto"], Field(union_mode="left_to_right", title="File size")] = GIB
+    """The only one, each process's in throughput mode; in auto mode doubling stops at it. auto is twice the node's
+    memory, in auto mode the first size that reaches it. A smaller one, such as the 1 GiB with which all tests take
+    minutes, is measured in the cache unless O_DIRECT goes around it."""
+    min_file_size_bytes: _FileSize = Field(default=64 * KIB, title="Smallest file size")
+    """Where auto mode begins, unless the smallest record size is larger."""
+    min_record_size_bytes: RecordSize = Field(default=4096, title="Smallest record size")
+    """What one read or write call moves, doubled up to the largest; not in throughput mode."""
+    max_record_size_bytes: RecordSize = Field(default=16777216, title="Largest record size")
+    """Where the record sizes end, or at the file size; the only one in throughput mode."""
+    tests: tuple[Test, ...] = choices(*TESTS, title="Tests", needs="write")
+    """write makes the file that the others need. Each but backward-read, record-rewrite and stride-read times two
+    operations. Throughput mode has no record-rewrite and does fwrite and fread once."""
+    flush: Literal["fsync", "direct", "none"] = Field(default="fsync", title="Flush")
+    """fsync: through the page cache, flushed inside the time. direct: past the cache with O_DIRECT, then flushed;
+    fwrite and fread stay buffered. none: into the page cache only; rejected from comparison."""
+    close: bool = Field(default=True, title="Time the close")
+    """The close is inside the time, which matters where closing a file sends its data away, as on NFS."""
+    processes: int = Field(default=4, ge=1, le=256, title="Processes")
+    """Side by side in throughput mode, each on its own file."""
+    stone_walling: bool = Field(default=False, title="Stone-walling")
+    """In throughput mode the first process to finish stops the others, as iozone does by itself: slow processes then
+    move less than their file. Without it each moves its whole file."""
 
     def memory_needed(self) -> MemoryNeed:
         """Return a record for each process."""

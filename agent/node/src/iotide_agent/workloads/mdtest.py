@@ -22,6 +22,7 @@ from iotide_agent.workloads.base import (
 from iotide_agent.workloads.bounds import TASK_BYTES, AtWork, MemoryNeed, product
 from iotide_agent.workloads.metrics import DURATION, OPERATION_RATE, TOTAL_OPERATION_RATE, race_by
 from iotide_agent.workloads.mpi import MpiWorkload
+from iotide_agent.workloads.option_types import Bytes, WholeSeconds, choices
 from iotide_agent.workloads.writers import Part, race, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Number, Option
@@ -79,55 +80,26 @@ class MdtestOptions(Options):
         }
     )
 
-    tasks: int = Field(default=4, ge=1, le=4096, title="Tasks", description="Processes side by side.")
-    item_count: int = Field(
-        default=10_000, ge=2, le=10_000_000, title="Items", description="How many items each task makes."
-    )
-    items: Literal["files", "directories", "both"] = Field(
-        default="files", title="Kind", description="What the items are; of both, each task makes so many of each."
-    )
-    operations: tuple[Operation, ...] = Field(
-        default=("create", "stat", "read", "delete"),
-        min_length=1,
-        title="Operations",
-        description=(
-            "create makes the items; stat, read (files only; empty ones are opened and closed) and delete take them "
-            "up again, the first two after the caches were dropped."
-        ),
-        json_schema_extra={"uniqueItems": True, "contains": {"const": "create"}},
-    )
-    file_size_bytes: int = Field(
-        default=0,
-        ge=0,
-        le=GIB,
-        title="Size of each file",
-        description="What is written into each file when it is made, and read from it; IO500's hard case has 3901.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
-    unique_directories: bool = Field(
-        default=True,
-        title="Directory per task",
-        description="Each task in a directory of its own; otherwise all contend for one.",
-    )
-    sync_files: bool = Field(
-        default=False, title="Flush each file", description="fsync after the data of each file; not of empty files."
-    )
-    sync_phases: bool = Field(
-        default=False,
-        title="Flush at the end",
-        description="sync inside the time of each operation, which flushes all of the node.",
-    )
-    stonewall_seconds: int = Field(
-        default=0,
-        ge=0,
-        le=86_400,
-        title="Stop creating after",
-        description=(
-            "After so long all tasks come to where the fastest is and end; with create as the only operation. 0 makes "
-            "all items."
-        ),
-        json_schema_extra={"x-unit": "seconds"},
-    )
+    tasks: int = Field(default=4, ge=1, le=4096, title="Tasks")
+    """Processes side by side."""
+    item_count: int = Field(default=10_000, ge=2, le=10_000_000, title="Items")
+    """How many items each task makes."""
+    items: Literal["files", "directories", "both"] = Field(default="files", title="Kind")
+    """What the items are; of both, each task makes so many of each."""
+    operations: tuple[Operation, ...] = choices("create", "stat", "read", "delete", title="Operations", needs="create")
+    """create makes the items; stat, read (files only; empty ones are opened and closed) and delete take them up again,
+    the first two after the caches were dropped."""
+    file_size_bytes: Bytes = Field(default=0, ge=0, le=GIB, title="Size of each file")
+    """What is written into each file when it is made, and read from it; IO500's hard case has 3901."""
+    unique_directories: bool = Field(default=True, title="Directory per task")
+    """Each task in a directory of its own; otherwise all contend for one."""
+    sync_files: bool = Field(default=False, title="Flush each file")
+    """fsync after the data of each file; not of empty files."""
+    sync_phases: bool = Field(default=False, title="Flush at the end")
+    """sync inside the time of each operation, which flushes all of the node."""
+    stonewall_seconds: WholeSeconds = Field(default=0, ge=0, le=86_400, title="Stop creating after")
+    """After so long all tasks come to where the fastest is and end; with create as the only operation. 0 makes all
+    items."""
 
     def at_work(self) -> AtWork:
         """Return none besides its tasks, which `memory_needed` counts."""

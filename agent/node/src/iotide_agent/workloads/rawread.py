@@ -30,6 +30,7 @@ from iotide_agent.workloads.bounds import MemoryNeed, product
 from iotide_agent.workloads.fio import CLOCK_SECONDS, ENDED_EARLY_RATIO, INTERRUPTED_STATUS, FioWorkload
 from iotide_agent.workloads.fio_report import Direction, FioJob, latency_flags, latency_samples, read_report
 from iotide_agent.workloads.metrics import IOPS, LATENCY, THROUGHPUT, TOTAL_THROUGHPUT, race_by
+from iotide_agent.workloads.option_types import Bytes, Seconds
 from iotide_agent.workloads.writers import Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number, Option
@@ -71,53 +72,27 @@ class RawreadSettings(Settings):
 class RawreadOptions(Options):
     """What is read, and how."""
 
-    path: str = Field(
-        default="",
-        pattern=r"^(/?[^/\s.][^/\s]*(/[^/\s.][^/\s]*)*)?$",
-        title="Device or file",
-        description=(
-            "Empty: the block device that the target is mounted from. Otherwise a file on the target, or an absolute "
-            "path. Devices and absolute paths must stand in readable of [workloads.rawread] in the node's agent.toml."
-        ),
-    )
+    path: str = Field(default="", pattern=r"^(/?[^/\s.][^/\s]*(/[^/\s.][^/\s]*)*)?$", title="Device or file")
+    """Empty: the block device that the target is mounted from. Otherwise a file on the target, or an absolute path.
+    Devices and absolute paths must stand in readable of [workloads.rawread] in the node's agent.toml."""
     patterns: tuple[Pattern, ...] = Field(
         default=("sequential", "random"),
         min_length=1,
         max_length=2,
         title="Patterns",
-        description="sequential: from the start on, one operation after another. random: anywhere, several at once.",
         json_schema_extra={"uniqueItems": True},
     )
-    block_size_bytes: int = Field(
-        default=MIB,
-        ge=512,
-        le=GIB,
-        multiple_of=512,
-        title="Sequential block size",
-        description="What one sequential operation reads, a multiple of 512 bytes.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
-    random_block_size_bytes: int = Field(
-        default=4096,
-        ge=512,
-        le=GIB,
-        multiple_of=512,
-        title="Random block size",
-        description="What one random operation reads, a multiple of 512 bytes.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
-    io_depth: int = Field(
-        default=32, ge=1, le=4096, title="Depth", description="Random operations in flight; sequential ones are alone."
-    )
-    runtime_seconds: float = Field(
-        default=30,
-        ge=1,
-        le=86_400,
-        title="Run time",
-        description="Of each pattern; it begins again at the start where the end is reached before.",
-        json_schema_extra={"x-unit": "seconds"},
-    )
-    direct: bool = Field(default=True, title="O_DIRECT", description="Past the page cache.")
+    """sequential: from the start on, one operation after another. random: anywhere, several at once."""
+    block_size_bytes: Bytes = Field(default=MIB, ge=512, le=GIB, multiple_of=512, title="Sequential block size")
+    """What one sequential operation reads, a multiple of 512 bytes."""
+    random_block_size_bytes: Bytes = Field(default=4096, ge=512, le=GIB, multiple_of=512, title="Random block size")
+    """What one random operation reads, a multiple of 512 bytes."""
+    io_depth: int = Field(default=32, ge=1, le=4096, title="Depth")
+    """Random operations in flight; sequential ones are alone."""
+    runtime_seconds: Seconds = Field(default=30, ge=1, le=86_400, title="Run time")
+    """Of each pattern; it begins again at the start where the end is reached before."""
+    direct: bool = Field(default=True, title="O_DIRECT")
+    """Past the page cache."""
 
     def memory_needed(self) -> MemoryNeed:
         """Return a block for each operation in flight."""

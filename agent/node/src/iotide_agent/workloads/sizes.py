@@ -1,19 +1,13 @@
 """Sizes that may be left to the node's memory."""
 
 from collections.abc import Iterable
-from typing import Annotated, Literal
+from typing import Literal
 
-from pydantic import Field
-
-from iotide_agent.workloads.base import Place
+from iotide_agent.workloads.base import (
+    Place,
+)
 from iotide_wire.expressions import AUTO, Expression, Number, Operation, Option, evaluate
 from iotide_wire.units import MIB
-
-AutoSize = Annotated[
-    Annotated[int, Field(ge=512, le=2**60, json_schema_extra={"x-unit": "bytes"})] | Literal["auto"],
-    Field(union_mode="left_to_right"),
-]
-"""A number of bytes, or `auto`: twice the node's memory."""
 
 
 def size_bytes(size: int | Literal["auto"], place: Place) -> int:

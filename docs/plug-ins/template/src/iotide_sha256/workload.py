@@ -20,6 +20,7 @@ from iotide_agent.workloads.base import (
     in_turn,
 )
 from iotide_agent.workloads.metrics import THROUGHPUT
+from iotide_agent.workloads.option_types import Bytes
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
 from iotide_wire.units import format_bytes
@@ -31,15 +32,8 @@ _LINE: Final = re.compile(r"\A[0-9a-f]{64}  \S.*\n\Z")
 class Sha256Options(Options):
     """What is hashed."""
 
-    file_size_bytes: int = Field(
-        default=1024**3,
-        ge=1024**2,
-        le=2**50,
-        multiple_of=1024**2,
-        title="File size",
-        description="Size of the file, whole mebibytes.",
-        json_schema_extra={"x-unit": "bytes"},
-    )
+    file_size_bytes: Bytes = Field(default=1024**3, ge=1024**2, le=2**50, multiple_of=1024**2, title="File size")
+    """Size of the file, whole mebibytes."""
 
 
 class Sha256Workload(Workload[Sha256Options]):
