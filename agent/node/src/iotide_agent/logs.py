@@ -62,14 +62,7 @@ def _event_of(record: logging.LogRecord) -> dict[str, object]:
 
 
 def log_to_stderr(part: str) -> None:
-    """Have all that this process logs written to standard error.
-
-    Args:
-        part: which of the agent's processes it is, for instance `worker`.
-
-    Raises:
-        ConfigError: IOTIDE_LOG_FORMAT is neither `plain` nor `json`.
-    """
+    """Log to standard error as the process `part`, for instance `worker`; raise ConfigError for an unknown format."""
     form = os.environ.get(FORMAT_VARIABLE, _FORMATS[0])
     if form not in _FORMATS:
         raise ConfigError(FORMAT_VARIABLE, form, f"set it to {' or '.join(_FORMATS)}")

@@ -18,12 +18,9 @@ T = TypeVar("T", bound=Named)
 
 
 def with_plug_ins(kind: str, base: type[object], own: Iterable[type[T]], check: Callable[[T], object]) -> dict[str, T]:
-    """Return everything of a kind by name, the agent's own first; a broken plug-in is logged and left out.
+    """Return all of a kind by name, the agent's own first; log a broken plug-in and leave it out.
 
-    Args:
-        kind: `workload` or `probe`; packages announce theirs in the group `iotide.workloads` or `iotide.probes`.
-        base: what each class must be derived from.
-        check: raises where what the plug-in says of itself cannot be used.
+    Plug-ins of `kind`, `workload` or `probe`, derive from `base`; `check` raises where one cannot be used.
     """
     found = {one.name: one() for one in own}
     for entry_point in sorted(entry_points(group=f"iotide.{kind}s"), key=lambda entry: entry.name):

@@ -43,12 +43,7 @@ class Admission:
         ask: Callable[[], Neighbours],
         beside: Callable[[Callable[[], None]], None],
     ) -> None:
-        """Knows nothing of the node yet.
-
-        Args:
-            ask: finds out who else is on the node; may take seconds.
-            beside: does something beside the agent's own thread.
-        """
+        """`ask` finds out who else is on the node, in seconds; `beside` works beside the agent's own thread."""
         self._runs = runs
         self._sample = sample
         self._limits = limits

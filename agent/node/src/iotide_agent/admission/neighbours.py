@@ -27,12 +27,9 @@ _MOST_JOBS: Final = 100
 
 
 def look_around(reader: Reader, host: str, environment: Mapping[str, str], own_pids: Collection[int]) -> Neighbours:
-    """Asks the node and its batch system; takes some milliseconds, and COMMAND_SECONDS for each command that is stuck.
+    """Ask the node, and its batch system for `host`; each command that is stuck takes COMMAND_SECONDS.
 
-    Args:
-        host: the node's name in its batch system.
-        environment: the agent's own, which names its own job.
-        own_pids: a session that one of these keeps is the agent's own.
+    What the agent's own job and processes keep is left out: `environment` names the job, `own_pids` the processes.
     """
     own_jobs = {environment[name] for name in _OWN_JOB if name in environment}
     return Neighbours(_sessions(reader, own_pids), _jobs(reader, host, own_jobs))

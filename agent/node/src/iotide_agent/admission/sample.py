@@ -54,12 +54,7 @@ class IdleSample:
     """The newest seconds that make up SAMPLE_SECONDS, none of them older than RECENT_SECONDS."""
 
     def __init__(self, root: Path = Path("/"), clock: Callable[[], float] = boottime, processors: int = 0) -> None:
-        """Reads nothing yet.
-
-        Args:
-            root: where `proc` and `sys` are.
-            processors: how many the node has; 0 asks the system.
-        """
+        """Read nothing yet; `proc` and `sys` are below `root`. 0 processors asks the system for their number."""
         self._root = root
         self._clock = clock
         self._processors = processors or os.cpu_count() or 1
@@ -100,11 +95,7 @@ class IdleSample:
             self._own_bytes = min(self._own_bytes, self._written(after))
 
     def measured(self, *, is_fresh: bool = False) -> Idle | None:
-        """Return the newest seconds up to now, of the last minute; None where there are none.
-
-        Args:
-            is_fresh: only seconds after the last load, in one piece.
-        """
+        """Return the newest seconds of the last minute, with `is_fresh` of those after the last load; None for none."""
         if self._first is not None:
             self.take()
         now = self._clock()

@@ -56,11 +56,6 @@ class Gateway:
         boot_id: str,
         broker_address: str | None = None,
     ) -> None:
-        """Says nothing yet.
-
-        Args:
-            broker_address: as for `Listener`.
-        """
         self._client = client
         self._transport = transport
         self._spool = spool
@@ -92,11 +87,7 @@ class Gateway:
         return AgentEnding(None, "stopped; jobs that were submitted go on")
 
     def _work(self) -> float:
-        """One round; how long until the next, unless something rings.
-
-        Raises:
-            Refusal: this gateway must not go on.
-        """
+        """Do one round; return the seconds until the next. Raise Refusal where this gateway must not go on."""
         for offer in self._spool.offers():
             self._spool.drop_offer(offer)
         try:
@@ -113,11 +104,7 @@ class Gateway:
         return self._client.config.poll_seconds
 
     def round(self) -> bool:
-        """Look, report, do what is wanted.
-
-        Returns:
-            Whether something was done that the server should hear of soon.
-        """
+        """Look, report and do what the server wants; return true where the server should soon hear of it."""
         jobs: list[SeenJob] = []
         hosts: list[SeenHost] = []
         problem = None

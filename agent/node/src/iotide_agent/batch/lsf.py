@@ -66,11 +66,7 @@ class Lsf(BatchClient):
 
 
 def parse_jobs(printed: str) -> list[SeenJob]:
-    """Our jobs among those that bjobs printed with the fields asked for, divided by `^`.
-
-    Raises:
-        BatchProblemError: a line is not of that form.
-    """
+    """Return our jobs among those that bjobs printed as _FIELDS; raise BatchProblemError for any other line."""
     jobs = []
     for job_id, stat, name, exit_reason, pend_reason in parts_of("bjobs", printed, "^", 5):
         key = key_of(name)
@@ -103,11 +99,7 @@ def _words(stat: str, state: JobState, exit_reason: str, pend_reason: str) -> st
 
 
 def parse_hosts(printed: str) -> list[SeenHost]:
-    """The hosts that `bhosts -w` printed.
-
-    Raises:
-        BatchProblemError: it printed no table of hosts.
-    """
+    """Return the hosts that `bhosts -w` printed; raise BatchProblemError where it printed no table of hosts."""
     lines = printed.splitlines()
     if not lines or lines[0].split()[:2] != ["HOST_NAME", "STATUS"]:
         raise BatchProblemError(f"bhosts printed no table of hosts: {printed[:200]!r}")

@@ -66,11 +66,7 @@ class Slurm(BatchClient):
 
 
 def parse_jobs(printed: str) -> list[SeenJob]:
-    """Our jobs among those that squeue printed as `%i|%j|%T|%r`.
-
-    Raises:
-        BatchProblemError: a line is not of that form.
-    """
+    """Return our jobs of squeue's lines `%i|%j|%T|%r`; raise BatchProblemError for any other line."""
     jobs = []
     for job_id, name, state, reason in parts_of("squeue", printed, "|", 4):
         key = key_of(name)
@@ -91,11 +87,7 @@ def _seen(state: str, reason: str) -> tuple[tuple[JobState, JobEnd | None], str]
 
 
 def parse_hosts(printed: str) -> list[SeenHost]:
-    """The nodes that sinfo printed as `%N|%T`, each once, however many partitions it is in.
-
-    Raises:
-        BatchProblemError: a line is not of that form.
-    """
+    """Return the nodes of sinfo's lines `%N|%T`, each once; raise BatchProblemError for any other line."""
     hosts: dict[str, SeenHost] = {}
     for line in filter(None, printed.splitlines()):
         name, divider, state = line.strip().partition("|")

@@ -65,11 +65,7 @@ def key_of(job_name: str) -> JobKey | None:
 
 
 def ask(argv: Sequence[str]) -> CommandOutput:
-    """Run a command of the batch system.
-
-    Raises:
-        BatchProblemError: it cannot be started, or does not come to an end.
-    """
+    """Run a command of the batch system; raise BatchProblemError where it does not start or come to an end."""
     try:
         done = subprocess.run(
             list(argv), stdin=subprocess.DEVNULL, capture_output=True, timeout=_ANSWER_SECONDS, check=False
@@ -106,11 +102,7 @@ class BatchClient(ABC):
         """Return the command that submits a job, up to the arguments of the site and what the job runs."""
 
     def submit(self, job: WantedJob) -> str:
-        """Submit a job; return the batch system's number of it.
-
-        The job runs the script that starts an agent on each node, and the agent's own command, which says whose job it
-        is.
-        """
+        """Submit the script that starts an agent on each node, with the agent's command; return the job's number."""
         agent = self.config.agent_command or (str(Path(sys.argv[0]).resolve().parent / "iotide-agent"),)
         where = ("--config", self.config.agent_config) if self.config.agent_config else ()
         orders = [f"{node.name}={node.order_id}" for node in job.nodes]
@@ -136,11 +128,7 @@ class BatchClient(ABC):
         return f"{self.config.log_directory}/{pattern}" if self.config.log_directory else "/dev/null"
 
     def said(self, *argv: str) -> str:
-        """What a command printed that did what it was to do.
-
-        Raises:
-            BatchProblemError: it did not.
-        """
+        """Return what a command printed; raise BatchProblemError where it failed."""
         answer = self._ask(argv)
         if answer.status != 0:
             raise BatchProblemError(f"{argv[0]}: {answer.words}")
@@ -148,11 +136,7 @@ class BatchClient(ABC):
 
 
 def parts_of(command: str, printed: str, divider: str, count: int) -> Iterator[list[str]]:
-    """Yield the parts of each line that a command printed.
-
-    Raises:
-        BatchProblemError: a line has fewer than `count` of them.
-    """
+    """Yield the parts of each line; raise BatchProblemError for a line with fewer than `count`."""
     for line in filter(None, map(str.strip, printed.splitlines())):
         parts = line.split(divider, count - 1)
         if len(parts) != count:
@@ -161,11 +145,7 @@ def parts_of(command: str, printed: str, divider: str, count: int) -> Iterator[l
 
 
 def seen_job(command: str, key: JobKey, job_id: str, state: tuple[JobState, JobEnd | None], words: str) -> SeenJob:
-    """Return a job of ours as the server hears of it.
-
-    Raises:
-        BatchProblemError: its number is none.
-    """
+    """Return a job of ours as the server hears of it; raise BatchProblemError where `job_id` is no number."""
     if _JOB_ID.fullmatch(job_id) is None:
         raise BatchProblemError(f"{command} calls the job {key.job_name} {job_id!r}, which is no job's number")
     now, end = state

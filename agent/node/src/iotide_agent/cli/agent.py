@@ -123,11 +123,7 @@ def check_command(config: ConfigOption = None, *, as_json: JsonOption = False) -
 
 
 def _read_join_token() -> str:
-    """What is piped in, or typed without being shown.
-
-    Raises:
-        ConfigError: nothing.
-    """
+    """Return what is piped in, or typed without being shown; raise ConfigError where that is nothing."""
     token = getpass("Join token: ") if sys.stdin.isatty() else sys.stdin.readline()
     if not token.strip():
         raise ConfigError("join_token", "", "give it on standard input: echo TOKEN | iotide-agent enroll --server URL")

@@ -20,11 +20,7 @@ class Answer(BaseModel):
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
-        """The answer in a document.
-
-        Raises:
-            RefusedError: the server says something else than this command expects.
-        """
+        """Return the answer in a document; raise RefusedError where the server says something else."""
         try:
             return cls.model_validate(document)
         except ValidationError as error:

@@ -49,11 +49,7 @@ def speaker_of(identity: Identity, spool: Spool) -> Speaker:
 
 
 def work_as_gateway(config: AgentConfig) -> AgentEnding:
-    """Submit to the batch system until told to stop.
-
-    Raises:
-        ConfigError: this host's agent.toml does not say which batch system.
-    """
+    """Submit to the batch system until told to stop; raise ConfigError where agent.toml names none."""
     if config.batch is None:
         raise ConfigError("batch", None, 'say which batch system: [batch] with system = "slurm" or "lsf"')
     with held_state(config) as (identity, spool), closing(transport_of(identity)) as transport:
@@ -73,11 +69,7 @@ def config_of_node(path: Path | None) -> AgentConfig:
 
 
 def offer_of(config: AgentConfig, fence: int, orders: list[str]) -> Offer:
-    """The order of this node among those of a job, each written NODE=ORDER.
-
-    Raises:
-        ConfigError: none of them is.
-    """
+    """Return this node's order among those of a job, NODE=ORDER each; raise ConfigError where it has none."""
     own = load_identity(config.state_directory).node_name
     numbers = dict(order.partition("=")[::2] for order in orders)
     number = numbers.get(own, "")

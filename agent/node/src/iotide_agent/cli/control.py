@@ -159,11 +159,7 @@ def _path(api: Api, kind: DrainKind, name: str | None, cluster: str | None) -> s
 
 
 def _id_of(api: Api, kind: DrainKind, name: str, cluster: str | None) -> int:
-    """The id of the living thing of that name.
-
-    Raises:
-        RefusedError: there is none, or one in each of several clusters.
-    """
+    """Return the id of the living thing of that name; raise RefusedError unless there is exactly one."""
     clusters = {int(found["id"]): str(found["name"]) for found in api.items("/clusters", {})}
     if kind is DrainKind.CLUSTER:
         found = {cluster_id: known for cluster_id, known in clusters.items() if known == name}

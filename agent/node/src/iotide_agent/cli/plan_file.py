@@ -48,20 +48,12 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def read_plan(path: Path) -> CampaignPlan:
-    """The campaign in a YAML file.
-
-    Raises:
-        RefusedError: the file cannot be read, is no YAML, or is no plan; all problems at once.
-    """
+    """Return the campaign in a YAML file; raise RefusedError with all that is wrong with it."""
     return _read_as(CampaignPlan, path)
 
 
 def read_schedule(path: Path) -> SchedulePlan:
-    """The schedule in a YAML file, its plan inside.
-
-    Raises:
-        RefusedError: as `read_plan`.
-    """
+    """Return the schedule in a YAML file, its plan inside; raise RefusedError as `read_plan`."""
     return _read_as(SchedulePlan, path)
 
 

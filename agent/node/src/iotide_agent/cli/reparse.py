@@ -79,11 +79,7 @@ def chosen_runs(api: Api, run_ids: Sequence[int], campaign: int | None, workload
 
 
 def read_run_again(api: Api, run_id: int) -> Reread:
-    """Fetches the run's raw output, reads it and compares; changes nothing.
-
-    Raises:
-        RefusedError: the server does not give what is needed.
-    """
+    """Fetch the run's raw output, read it and compare, without any change; raise RefusedError as the server does."""
     run = ReadAgainRun.of(api.get(f"/runs/{run_id}"))
     try:
         return _read(api, run)
@@ -157,10 +153,6 @@ def _flag_line(flag: Flag) -> str:
 
 
 def send(api: Api, reread: Reread) -> None:
-    """Puts the new reading in the place of the current one.
-
-    Raises:
-        RefusedError: the server does not take it.
-    """
+    """Put the new reading in the place of the current one; raise RefusedError as the server does."""
     if reread.reading is not None:
         api.post(f"/runs/{reread.run_id}/readings", reread.reading.model_dump(mode="json"))

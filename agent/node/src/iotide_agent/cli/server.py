@@ -32,11 +32,7 @@ class Server:
     ca: Path | None
 
     def open(self) -> Api:
-        """A session with it.
-
-        Raises:
-            RefusedError: the address is none, there is no token, or no such certificate file.
-        """
+        """Return a session; raise RefusedError for no address, no token or no such certificate file."""
         if not self.url.startswith(("http://", "https://")):
             remedy = "write for instance https://iotide.example:8443"
             raise RefusedError([Problem("invalid_input", "not an address", "url", self.url, remedy)])
@@ -82,11 +78,7 @@ def print_json(answer: Document | Sequence[Document]) -> None:
 
 
 def is_confirmed(question: str, *, remedy: str) -> bool:
-    """Asks the person at the terminal.
-
-    Raises:
-        RefusedError: nobody is there to ask.
-    """
+    """Ask the person at the terminal; raise RefusedError where nobody is there."""
     if not sys.stdin.isatty():
         raise RefusedError([Problem("not_confirmed", "nobody is there to ask", "yes", remedy=remedy)])
     return ask(question)

@@ -19,11 +19,9 @@ ENDED: Final = frozenset({"finished", "failed", "cancelled"})
 
 
 def watch(api: Api, campaign_id: int, show: Callable[[Campaign], None], sleep: Callable[[float], None]) -> Campaign:
-    """Shows the campaign once a second and returns it as it ended.
+    """Show the campaign each second; return it as it ended.
 
-    Raises:
-        UnreachableError: the server was away for too long.
-        RefusedError: the campaign is not there, or not for this token.
+    Raise UnreachableError where the server was away for too long, RefusedError where this token may not see it.
     """
     silent_seconds = 0.0
     while True:
@@ -53,10 +51,9 @@ def ended_cells(api: Api, campaign_id: int, sleep: Callable[[float], None]) -> l
 
 
 def look(api: Api, campaign_id: int, sleep: Callable[[float], None]) -> Pause:
-    """What the nodes of a paused campaign have mounted now: asks them, and waits until all have answered.
+    """Ask the nodes of a paused campaign what they have mounted, and wait until all have answered.
 
-    Raises:
-        RefusedError: the campaign is not paused, or a node does not answer.
+    Raise RefusedError where the campaign is not paused, or a node does not answer.
     """
     pause = Pause.of(api.post(f"/campaigns/{campaign_id}/pause/look"))
     waited_seconds = 0.0

@@ -91,11 +91,7 @@ class Speaker:
         return self.transport.version < WIRE_VERSION
 
     def greet(self, inventory: Inventory, look: int | None, holds: tuple[tuple[int, int], ...]) -> Event:
-        """Says hello; the server's acceptance is noted, so that the next agent process can succeed this one.
-
-        Args:
-            look: the server's request for which the inventory was taken.
-        """
+        """Say hello, with an inventory taken for the server's request `look`; note where the server accepts it."""
         request = HelloRequest(
             agent_instance=self.instance,
             previous_instance=self.spool.last_instance(),
@@ -133,11 +129,7 @@ class Speaker:
         return Greeted()
 
     def beat(self, number: int, orders: tuple[OrderBeat, ...], stuck: tuple[StuckLoad, ...] | None = None) -> Event:
-        """Send a heartbeat.
-
-        Args:
-            stuck: the loads of ended orders that hold the node; None: not looked at.
-        """
+        """Send a heartbeat; `stuck` has the loads of ended orders that hold the node, None where nobody looked."""
         problem = self._disk_problem(tries=self._was_full)
         request = BeatRequest(
             agent_instance=self.instance,

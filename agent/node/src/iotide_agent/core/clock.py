@@ -30,11 +30,7 @@ class ServerClock:
         return server_time.timestamp() - min(self._seen)[1] if self._seen else None
 
     def reading(self, time_of_day: float, boottime: float) -> ClockReading | None:
-        """How far this node's time of day is from the server's now; None while nothing was heard of the server.
-
-        Args:
-            time_of_day: of this node, in seconds since 1970; boottime: at the same moment.
-        """
+        """Return how far this node's time of day, at `boottime`, is from the server's; None before it was heard of."""
         if not self._seen:
             return None
         trip_seconds, ahead_seconds = min(self._seen)

@@ -95,11 +95,7 @@ class Driver:
     """One agent process from its start to its end."""
 
     def __init__(self, config: AgentConfig, agent: str, spool: Spool, speaker: Speaker) -> None:
-        """Recovers what an earlier agent process left.
-
-        Args:
-            agent: what it is called in the marks on targets.
-        """
+        """Recover what an earlier agent process left; marks on targets call this one `agent`."""
         self._config = config
         self._spool = spool
         self._speaker = speaker

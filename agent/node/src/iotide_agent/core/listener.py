@@ -18,12 +18,7 @@ class Listener:
     def __init__(
         self, state_directory: Path, broker_address: str | None, loop: Loop, tell_end: Callable[[], None]
     ) -> None:
-        """Starts nothing yet.
-
-        Args:
-            broker_address: where the broker is reached, when not where the server says.
-            tell_end: called when a worker ended that nobody had asked to.
-        """
+        """`broker_address` overrides the server's; `tell_end` is called when a worker ended by itself."""
         self._state_directory = state_directory
         self._broker_address = broker_address
         self._loop = loop

@@ -145,8 +145,7 @@ class Spool:
     def lock_agent(self) -> int:
         """Take the agent's lock until this process ends.
 
-        Raises:
-            AgentRunsError: another process has it, or that of the state directory of which this one is a copy.
+        Raise AgentRunsError where another process has it, or that of the directory of which this one is a copy.
         """
         file = self.state_directory / _AGENT_LOCK
         descriptor = _open_lock(file)
@@ -176,11 +175,7 @@ class Spool:
             return None
 
     def lock_node(self, mode: Literal["shared", "exclusive"]) -> int:
-        """Takes the node's lock; whoever inherits the descriptor holds it too.
-
-        Raises:
-            NodeBusyError: names the processes that hold it.
-        """
+        """Take the node's lock for all who inherit the descriptor; raise NodeBusyError, which names who holds it."""
         descriptor = _open_lock(self._node_lock)
         try:
             fcntl.flock(descriptor, (fcntl.LOCK_SH if mode == "shared" else fcntl.LOCK_EX) | fcntl.LOCK_NB)
@@ -232,11 +227,7 @@ class Spool:
         return instance
 
     def keep_instance(self, instance: str) -> bool:
-        """Record that the server accepted this agent process, so that the next one can succeed it.
-
-        Returns:
-            Whether it is recorded; a full disk must not keep the agent from its work.
-        """
+        """Record that the server accepted this agent process; return false where a full disk prevents it."""
         origin = Origin.of(self.state_directory)
         try:
             if origin != self._origin():
@@ -289,11 +280,7 @@ class Spool:
                 shutil.rmtree(directory, ignore_errors=True)
 
     def order(self, order_id: int) -> Order:
-        """An order that is held.
-
-        Raises:
-            LookupError: not even its number and fence can be read.
-        """
+        """Return a held order; raise LookupError where not even its number and fence can be read."""
         order = _read_order(self.files(order_id))
         if order is None:
             raise LookupError(f"order {order_id} is not held")

@@ -217,11 +217,7 @@ def trust(ca_pem: str | None) -> ssl.SSLContext:
 
 
 def _refusal(response: httpx2.Response) -> Refusal:
-    """What the server's own error says.
-
-    Raises:
-        Unreachable: the body is none of the server's: a proxy's 404 or 413 decides nothing about an order.
-    """
+    """Return what the server's own error says; raise Unreachable where the body is a proxy's."""
     try:
         error: dict[str, Any] = response.json()["error"]
         sentence = str(error["message"]) + (f"; {error['remedy']}" if error.get("remedy") else "")

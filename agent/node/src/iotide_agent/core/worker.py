@@ -27,11 +27,7 @@ _MAX_ID: Final = 2**63 - 1
 
 
 def celery_app(identity: Identity, spool: Spool, broker_address: str | None = None) -> Celery:
-    """The Celery app of a node, reading that node's queue alone.
-
-    Args:
-        broker_address: `host:port` that leads to the broker from here, when not the one that the server named.
-    """
+    """Return the Celery app of a node's queue; the broker is at `broker_address`, else where the server said."""
     broker = identity.broker
     suffix = broker.queue.removeprefix("node.")
     app = Celery(

@@ -14,11 +14,7 @@ _FROM_OUTSIDE: Final = frozenset({TIME_LIMIT, "node_shut_down", "agent_stopped",
 
 
 def judge_cut(outcome: Outcome, code: str | None, reason: str | None, *, is_killed: bool) -> list[Flag]:
-    """Return the flag of a run that failed or was cancelled: CUT where it was ended from outside, else ERRORS.
-
-    Args:
-        is_killed: a signal that the runner did not send ended the tool.
-    """
+    """Return CUT for a run that was ended from outside, as by a signal that is not the runner's, else ERRORS."""
     if outcome is Outcome.CANCELLED or code in _FROM_OUTSIDE or is_killed:
         return [_flag(FlagCode.CUT, reason or "the run was ended before its work was done", "the whole work")]
     return [_flag(FlagCode.ERRORS, reason or "the run failed", "no error in the whole run")]

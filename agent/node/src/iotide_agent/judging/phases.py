@@ -118,13 +118,7 @@ def phases_of(
     samples: Sequence[Sequence[SampleMessage]],
     rows: Iterable[Row],
 ) -> list[ParallelSteps]:
-    """The phases of a run.
-
-    Args:
-        groups: as planned, each with at least one step.
-        outcomes, samples: by ordinal of the step.
-        rows: all that were sampled; `step` is the ordinal of the first step of the group that ran.
-    """
+    """Return the phases of a run; `outcomes` and `samples` are by ordinal of the step, `rows` are all."""
     by_group = {ordinal: list(own) for ordinal, own in groupby(rows, key=lambda row: row["step"])}
     sizes = [len(group) for group in groups]
     return [

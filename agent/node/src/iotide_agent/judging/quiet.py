@@ -60,12 +60,7 @@ class Idle:
 
 
 def collected(parts: Sequence[Idle], within_seconds: float) -> Idle:
-    """Return several samples, at least one, as a single one; None stays where one of them does not tell.
-
-    Args:
-        parts: oldest first.
-        within_seconds: how long ago the first of them began.
-    """
+    """Return several samples, oldest first, as one; a value that one of them lacks is None."""
     total_seconds = sum(part.seconds for part in parts)
 
     def mean(name: str) -> float | None:
@@ -185,11 +180,7 @@ class Seen:
 
 
 def decide(policy: QuietPolicy, wait_seconds: float, seen: Seen) -> Decision:
-    """What becomes of a run. One that ignores never waits; one that is only flagged waits for a sample, but not long.
-
-    Args:
-        wait_seconds: how long a run of the policy `wait` is held back at most.
-    """
+    """Decide about a run: one that ignores never waits, a flagged one waits shortly, others for `wait_seconds`."""
     if policy is QuietPolicy.IGNORE:
         return Start()
     if policy is QuietPolicy.FLAG:
@@ -226,10 +217,7 @@ def _sampling(seen: Seen) -> Wait:
 
 
 def judge_before(before: ForeignBefore | None, policy: QuietPolicy) -> list[Answer]:
-    """Marks a run that was started on a node that was not quiet, unless its campaign ignores that.
-
-    What was not seen is not judged: `is_measured` has the same limit.
-    """
+    """Mark a run that began on a busy node, unless its campaign ignores that; judge only what was seen."""
     if policy is QuietPolicy.IGNORE:
         return []
     if before is not None and before.excess:
@@ -277,14 +265,10 @@ def _unasked(before: ForeignBefore | None) -> Iterator[NotJudged]:
 
 
 def judge_unmeasured(before: ForeignBefore | None, during: str, flags: Sequence[Flag]) -> list[Flag]:
-    """LOAD_NOT_MEASURED: nobody can tell whether others used the node, neither before the run nor during it.
+    """LOAD_NOT_MEASURED: nobody can tell whether others used the node, before the run or `during` it, in words.
 
     A sample just before a short run is the best that there is of it, so such a run needs no mark; nor does a run that
     was itself long enough to be judged, nor one that is known to have met other load.
-
-    Args:
-        during: why the load during the run could not be told; empty where it could.
-        flags: that the run has already.
     """
     if is_measured(before) or not during or any(flag.code is FlagCode.FOREIGN_LOAD for flag in flags):
         return []

@@ -58,12 +58,7 @@ def judge_run(
     samples: Sequence[Sequence[SampleMessage]],
     quiet: QuietPolicy,
 ) -> Judgement:
-    """The judgement on a finished run.
-
-    Args:
-        samples: what was read from each step.
-        quiet: of its campaign, which may not care for what others used.
-    """
+    """Judge a finished run, of which each step gave these samples, under the quiet policy of its campaign."""
     found = judge_clock(witness.ended) + judge_condition(witness.before, witness.after)
     phases = phases_of(plan.groups, outcomes, samples, witness.rows)
     for phase in phases:

@@ -68,11 +68,7 @@ class Receiver:
         self.seconds = BySecond(self)
 
     def meet(self, *, wanted: bool) -> bool:
-        """Waits for the sender and tells it whether its stream is wanted; False where a signal came first.
-
-        Raises:
-            TimeoutError: no sender appears.
-        """
+        """Meet the sender and say whether it is wanted; false after a signal. Raise TimeoutError where none appears."""
         hello = wire.prefix(wire.HELLO, self._id)
         until = time.monotonic() + wire.START_SECONDS
         while not self.stopped:

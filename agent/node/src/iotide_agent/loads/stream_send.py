@@ -56,11 +56,7 @@ class Sender:
         self.stopped = False
 
     def is_wanted(self) -> bool:
-        """Waits for the receiver; whether it wants the stream.
-
-        Raises:
-            TimeoutError: nobody answers.
-        """
+        """Wait for the receiver and return whether it wants the stream; raise TimeoutError where nobody answers."""
         self._socket.connect((self._asked.address, self._asked.port))
         answers = {wire.prefix(wire.READY, self._id): True, wire.prefix(wire.STOP, self._id): False}
         self._socket.settimeout(_HELLO_SECONDS)

@@ -35,12 +35,9 @@ _WINDOW: Final = 65_536
 
 
 def add_arguments(parser: argparse.ArgumentParser, where: str | None = None) -> None:
-    """The two ways to say which stream is meant: on one node by the arguments, between two by a file.
+    """Add the two ways to name a stream: arguments on one node, a file between two; `where` describes the address.
 
     Arguments can be read by every user of a node, so the run's token stands in the file alone.
-
-    Args:
-        where: whose address is wanted; None for what needs no address.
     """
     if where is not None:
         parser.add_argument("--address", help=where)
@@ -51,11 +48,7 @@ def add_arguments(parser: argparse.ArgumentParser, where: str | None = None) -> 
 
 
 def parsed(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:
-    """The arguments, completed out of the endpoint's file where one is named.
-
-    Raises:
-        OSError: it cannot be read.
-    """
+    """Return the arguments, completed out of the endpoint's file; raise OSError where it cannot be read."""
     asked = parser.parse_args(arguments)
     if asked.endpoint_file is not None:
         endpoint = json.loads(asked.endpoint_file.read_bytes())

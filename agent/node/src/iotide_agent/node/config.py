@@ -199,11 +199,9 @@ class AgentConfig(BaseModel):
 
 
 def load_config(path: Path | None) -> AgentConfig:
-    """The configuration in `path`, or in the default file; defaults alone where no default file exists.
+    """Return the configuration in `path`, else in the default file, else the defaults.
 
-    Raises:
-        ConfigError: the file is missing though named, could be changed by others, is no TOML, or holds a value that
-            cannot be used.
+    Raise ConfigError where a named file is missing, others could change it, or it holds what cannot be used.
     """
     file = path or default_config()
     if path is None and not file.exists():
@@ -223,11 +221,7 @@ def load_config(path: Path | None) -> AgentConfig:
 
 
 def parse_config(values: dict[str, Any]) -> AgentConfig:
-    """The configuration from TOML values.
-
-    Raises:
-        ConfigError: names the first field that cannot be used.
-    """
+    """Return the configuration of TOML values; raise ConfigError, which names the first field that is wrong."""
     try:
         return AgentConfig.model_validate(values)
     except ValidationError as error:

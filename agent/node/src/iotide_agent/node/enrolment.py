@@ -20,12 +20,10 @@ _FIRST_PAUSE_SECONDS: Final = 0.5
 
 
 def enroll(config: AgentConfig, server: str | None, join_token: str, *, replace: bool) -> EnrollReply:
-    """Enrols this host and keeps the identity in the state directory.
+    """Enrol this host and keep its identity in the state directory.
 
-    Raises:
-        ConfigError: no server is named, or the state directory has an identity that is not to be replaced.
-        PinError: the server is not the one that the join token is for.
-        Refusal, Unreachable: the server said no, or nothing.
+    Raise ConfigError for no server or an identity that stays, PinError for a server that is not the token's, and
+    Refusal or Unreachable for the server's own answer.
     """
     url = (server or config.server or "").rstrip("/")
     if not url:

@@ -18,11 +18,7 @@ def node_name() -> str:
 
 
 def disk_problem(state_directory: Path, *, tries: bool = False) -> str | None:
-    """Return what keeps the agent's disk from taking one more run, in words; None where there is room.
-
-    Args:
-        tries: whether to take the room for a moment, because the free space of a disk does not show a quota.
-    """
+    """Return why the agent's disk takes no run, or None; with `tries` take the room, as free space shows no quota."""
     try:
         free = free_bytes(state_directory)
     except OSError as error:

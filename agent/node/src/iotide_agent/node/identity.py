@@ -59,11 +59,7 @@ def token_fingerprint(node_token: str) -> str:
 
 
 def load_identity(state_directory: Path) -> Identity:
-    """The identity in the state directory.
-
-    Raises:
-        NotEnrolledError: there is none, or it cannot be read; the text says how to enrol.
-    """
+    """Return the identity in the state directory; raise NotEnrolledError, which says how to enrol."""
     file = state_directory / _FILE
     try:
         return Identity.model_validate_json(file.read_bytes())

@@ -85,11 +85,7 @@ class Inventory:
 
 
 def take_inventory(config: AgentConfig, known_user: LoadUser | None = None) -> Inventory:
-    """Looks at the node; takes about a tenth of a second, and seconds where a mount is dead.
-
-    Args:
-        known_user: who runs the loads of this process already.
-    """
+    """Look at the node, in a tenth of a second, or seconds where a mount is dead; `known_user` runs loads already."""
     reader, user = SystemReader(), find_load_user(config, known_user)
     resolved = {directory: _resolve(directory, reader) for directory in config.approved_directories}
     approved = tuple(dict.fromkeys(resolved.values()))
@@ -108,11 +104,7 @@ def take_inventory(config: AgentConfig, known_user: LoadUser | None = None) -> I
 
 
 def renewed(inventory: Inventory, paths: Iterable[str]) -> Inventory:
-    """The inventory with what the node says now of the mounts at these paths.
-
-    Raises:
-        MountsUnknownError: the kernel's list of mounts cannot be read.
-    """
+    """Return the inventory with the mounts at these paths as they are now; raise MountsUnknownError."""
     old = {mount.path for path in paths if (mount := inventory.mount_above(path))}
     new = look_again(sorted(old), SystemReader())
     return replace(inventory, mounts=tuple(new.get(mount.path, mount) for mount in inventory.mounts))

@@ -30,11 +30,10 @@ class LoadUser(NamedTuple):
 
 
 def find_load_user(config: AgentConfig, known: LoadUser | None = None) -> LoadUser:
-    """Find out whose rights the loads get; asks the node's list of users.
+    """Find out whose rights the loads get, by the node's list of users.
 
-    Args:
-        known: found earlier by this process. Its ids stay, since a directory service that does not answer looks like a
-            user who does not exist, and root would run the loads then.
+    The ids of a `known` user stay, since a directory service that does not answer looks like a user who does not exist,
+    and root would run the loads then.
     """
     found = _find(config)
     if known is None or not known.ids or found.ids == known.ids:

@@ -33,12 +33,9 @@ def why_changeable(file: Path) -> str | None:
 
 
 def why_exchangeable(paths: Sequence[str], reader: Reader, ids: Sequence[int] = ()) -> dict[str, str]:
-    """Return by path, for those that others could exchange, why they could, with the remedy; links are followed.
+    """Return by path why others could exchange it, or the user `ids` not use it, with the remedy; follow links.
 
     A path that gives no answer is left out: whoever uses it says so.
-
-    Args:
-        ids: of a user who must be able to use them, see `load_user`.
     """
     user = ",".join(map(str, ids))
     found = {}
@@ -52,11 +49,7 @@ def why_exchangeable(paths: Sequence[str], reader: Reader, ids: Sequence[int] = 
 
 
 def close_state(directory: Path) -> None:
-    """Close the state directory, whose files are the node's identity and results, to all but this user.
-
-    Raises:
-        StateOpenError: it is another user's, others could exchange it, or others could read the node's token.
-    """
+    """Close the state directory to all but this user; raise StateOpenError where others could have its secrets."""
     try:
         descriptor, _ = walls.open_walled(str(directory.absolute()), judges_last=False)
     except FileNotFoundError:

@@ -17,11 +17,7 @@ class PinError(Exception):
 
 
 def fingerprint_of(join_token: str) -> str | None:
-    """The SHA-256 of the authority's certificate that a join token carries, hexadecimal, or None.
-
-    Raises:
-        PinError: the token has no such part at all, so it is cut or mistyped.
-    """
+    """Return the SHA-256 of the authority that a join token names, or None; raise PinError where it is cut."""
     secret, dot, fingerprint = join_token.rpartition(".")
     if not dot or not secret or not fingerprint:
         raise PinError("the join token is not whole: it looks like SECRET.FINGERPRINT; copy it again from the cluster")
@@ -29,10 +25,9 @@ def fingerprint_of(join_token: str) -> str | None:
 
 
 def pinned_authority(server_url: str, join_token: str) -> str | None:
-    """The authority to believe for this server, as PEM; None where the token names none.
+    """Return the authority to believe, as PEM; None where the token names none.
 
-    Raises:
-        PinError: nobody answers, or no certificate that the server shows has the token's fingerprint.
+    Raise PinError where nobody answers, or no certificate that the server shows has the token's fingerprint.
     """
     url = urlsplit(server_url)
     fingerprint = fingerprint_of(join_token)

@@ -33,11 +33,7 @@ class Rotation:
         self.is_fresh = False
 
     def settle(self) -> None:
-        """Ends a rotation that was begun, perhaps by an earlier process.
-
-        Raises:
-            Unreachable: whether the server has heard of the new ones is not known, nor so which ones are good.
-        """
+        """End a rotation that was begun; raise Unreachable where nobody knows which credentials are good."""
         with self._lock:
             self._settle()
 
@@ -60,11 +56,7 @@ class Rotation:
         _logger.info("rotated fingerprint=%s", found.fingerprint)
 
     def try_to_rotate(self, instance: str) -> None:
-        """Gets new credentials and uses them from then on; where that fails, the present ones stay good.
-
-        Args:
-            instance: of the agent process that speaks for the node.
-        """
+        """Get new credentials for this agent process and use them; where that fails, keep the present ones."""
         try:
             with self._lock:
                 self._rotate(instance)

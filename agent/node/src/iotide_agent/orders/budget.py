@@ -55,22 +55,16 @@ class Ledger:
     """What was written in the last day below the directories that have a budget. Several threads may use it."""
 
     def __init__(self, state_directory: Path, budget: Mapping[str, int], now: Callable[[], float]) -> None:
-        """Keeps `written.json` in the state directory, and nothing where no directory has a budget.
-
-        Args:
-            budget: bytes by directory.
-            now: seconds of the epoch.
-        """
+        """Keep `written.json` of the budget, bytes by directory; `now` returns seconds of the epoch."""
         self._file = state_directory / "written.json"
         self._budget = budget
         self._now = now
         self._lock = threading.Lock()
 
     def reserve(self, order_id: int, by_path: Mapping[str, int]) -> Spent | None:
-        """Notes what an order will write at least by target path, or says which budget has no room for that.
+        """Note what an order will write at least by target path, or return the budget that has no room for it.
 
-        Raises:
-            BudgetUnknownError: nobody knows what was written before.
+        Raise BudgetUnknownError where nobody knows what was written before.
         """
         if not self._budget:
             return None
@@ -95,11 +89,7 @@ class Ledger:
             )
 
     def spent_bytes(self, directory: str) -> int:
-        """What was written below a directory in the last day, or will at least be by what runs.
-
-        Raises:
-            BudgetUnknownError: nobody knows.
-        """
+        """Return what was or will be written below a directory in 24 hours; raise BudgetUnknownError."""
         with self._lock:
             since = self._now() - DAY_SECONDS
             return sum(written.below(directory) for written in self._read() if written.at > since)

@@ -75,13 +75,9 @@ class Executor:
         self.inventory = renewed(self.inventory, [target.path for target in order.targets])
 
     def begin(self, order: Order, active_orders: int) -> RunnerProcess:
-        """Checks what can be checked without touching a target, takes the node and starts the runner.
+        """Check what can be checked without touching a target, take the node and start the runner.
 
-        Args:
-            active_orders: how many others load here now.
-
-        Raises:
-            DeclinedError: says why not.
+        Raise DeclinedError with the reason; `active_orders` others load here now.
         """
         if order.role is OrderRole.OBSERVE:
             return self._begin_observing(order)
@@ -134,11 +130,6 @@ class Executor:
             _logger.exception("written_not_noted order_id=%d", order_id)
 
     def _reserve(self, card: Card) -> None:
-        """Takes what a run writes at least from the budgets of its directories.
-
-        Raises:
-            DeclinedError: a budget has no room for it today, or never.
-        """
         needed = {self.inventory.real(target.path): target.bytes_needed for target in card.targets if target.writes}
         try:
             spent = self._ledger.reserve(card.order_id, needed)
@@ -151,11 +142,7 @@ class Executor:
         raise DeclinedError("budget_spent", spent.sentence, not_before=spent.suffices_at)
 
     def plan(self, order: Order) -> Plan:
-        """The steps for the places that the runner made.
-
-        Raises:
-            DeclinedError: the workload cannot make steps of its options.
-        """
+        """Return the steps for the places that the runner made; raise DeclinedError where there are none."""
         work = self.work(order)
         files = self._spool.files(order.order_id)
         try:
@@ -168,11 +155,7 @@ class Executor:
             raise DeclinedError("plan_fault", f"{order.workload} made no steps: {error!r}", Outcome.FAILED) from error
 
     def work(self, order: Order) -> Work:
-        """Workload and options of an order.
-
-        Raises:
-            DeclinedError: it is not installed here, or the options do not fit it.
-        """
+        """Return workload and options of an order; raise DeclinedError where they do not fit this agent."""
         try:
             found = workload(order.workload, self._config.workloads)
             reserves = {target.target_id: target.reserve_bytes for target in order.targets}
@@ -218,11 +201,7 @@ class Executor:
         return start_runner(directory, ("--aftermath",), ())
 
     def remove_leftovers(self, directory: Path) -> RunnerProcess:
-        """The same for an order that was set aside: it can wait, so it shares the node with no measurement.
-
-        Raises:
-            NodeBusyError: something runs here; try again later.
-        """
+        """Do the same for an order that was set aside, beside no load: raise NodeBusyError where one runs."""
         lock = self._spool.lock_node("shared")
         try:
             return start_runner(directory, ("--aftermath", str(lock)), (lock,))
@@ -230,11 +209,7 @@ class Executor:
             os.close(lock)
 
     def look_for_strays(self) -> RunnerProcess:
-        """Starts the process that looks for directories of this agent on targets and leaves what it found in the spool.
-
-        Raises:
-            NodeBusyError: something runs here; try again later.
-        """
+        """Start the search for directories of this agent, beside no load: raise NodeBusyError where one runs."""
         # Given back at once: a mount that is dead must not hold the node.
         os.close(self._spool.lock_node("shared"))
         approved, orders = self.inventory.approved_directories, str(self._spool.held)

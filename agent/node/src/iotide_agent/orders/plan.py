@@ -150,11 +150,7 @@ def read_plan(files: OrderFiles) -> Plan | None:
 
 
 def write_input_files(groups: Iterable[Group], scratch: Path) -> None:
-    """Writes what the steps' commands will read.
-
-    Raises:
-        ValueError: a step names a file elsewhere than below `scratch`.
-    """
+    """Write what the steps' commands will read; raise ValueError for a file that is not below `scratch`."""
     for step in chain.from_iterable(groups):
         for file in step.input_files:
             if ".." in file.path.parts or not file.path.is_relative_to(scratch):
@@ -163,11 +159,7 @@ def write_input_files(groups: Iterable[Group], scratch: Path) -> None:
 
 
 def parse_plan(text: str | bytes) -> Plan:
-    """The plan that a text says.
-
-    Raises:
-        ValidationError: it is none.
-    """
+    """Return the plan in a text; raise ValidationError where it is none."""
     return _PLAN.validate_json(text)
 
 

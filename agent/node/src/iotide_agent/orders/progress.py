@@ -73,12 +73,9 @@ class RunWatch:
         return last
 
     def pieces(self, started_at: datetime) -> list[CurvePiece]:
-        """Pieces that were not acknowledged, oldest first, as many as a beat may hold.
+        """Return the pieces that were not acknowledged, oldest first, as many as a heartbeat holds.
 
         A counter that was not known all the time, as one of a device that went, has none where it was not.
-
-        Args:
-            started_at: of the load.
         """
         found: list[CurvePiece] = []
         for begin, end in _bounds(self._acknowledged_rows, self._rows):

@@ -42,12 +42,9 @@ class KeptOutput(RawOutput):
 def read_order_again(
     workload: Workload[Any], options: Mapping[str, Any], order_id: int, texts: Mapping[str, str]
 ) -> OrderReading:
-    """What the workload's parser says of an order now.
+    """Return what the parser says of an order now; raise UnreadableError where something is missing or refused.
 
     Flags that the node judged by what it saw itself (`judged.json`) are kept as they were: what it saw is gone.
-
-    Raises:
-        UnreadableError: what is needed was not kept, or the parser refuses it.
     """
     missing = [name for name in (ENDED_NAME, PLAN_NAME) if name not in texts]
     if missing:

@@ -206,11 +206,7 @@ class Collector:
 
 
 def parse_ended(text: str) -> dict[str, Any]:
-    """The runner's last word, as ENDED_NAME holds it.
-
-    Raises:
-        ValidationError: it is none.
-    """
+    """Return the runner's last word, as ENDED_NAME holds it; raise ValidationError where it is none."""
     return _ENDED.validate_json(text)
 
 

@@ -31,14 +31,7 @@ class RunnerProcess:
 
 
 def start_runner(directory: Path, arguments: tuple[str, ...], inherited: tuple[int, ...]) -> RunnerProcess:
-    """A runner for the order in a directory.
-
-    Args:
-        inherited: descriptors that it keeps open, as of locks.
-
-    Raises:
-        OSError: it cannot be started.
-    """
+    """Start a runner for the order in a directory, with descriptors to keep open; raise OSError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
     with os.fdopen(os.open(directory / "runner.log", flags, 0o600), "ab") as log:
         child = subprocess.Popen(

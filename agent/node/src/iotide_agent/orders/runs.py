@@ -78,11 +78,7 @@ class Runs:
             self._leftovers.clean()
 
     def hold(self, order: Order, since: float) -> None:
-        """Keeps a claimed order back until it is let in or turned away.
-
-        Args:
-            since: now, by the caller's clock.
-        """
+        """Keep a claimed order back from `since`, the caller's now, until it is started or rejected."""
         self._leftovers.stop_search()
         self._add(order).held_since = since
 
@@ -189,10 +185,7 @@ class Runs:
         return bool(running)
 
     def end_all(self, verdict: Verdict) -> None:
-        """As `cancel_all`, where runners and loads were told to end as well, by somebody who then kills them.
-
-        What is held back does not begin any more.
-        """
+        """Do as `cancel_all` where somebody else ends runners and loads too; what is held back does not begin."""
         for run in self._active.values():
             if run.process is not None:
                 run.ended_for = verdict

@@ -15,11 +15,7 @@ MAX_PIECE_VALUES: Final = 600
 
 
 def check_curve(curve: Curve) -> None:
-    """Sees that a plug-in's curve can be sent.
-
-    Raises:
-        ValueError: its counter has a name that none may have, or a value is no finite number.
-    """
+    """Raise ValueError for a curve that cannot be sent, by its counter's name or a value that is not finite."""
     if not all(map(isfinite, curve.values)):
         raise ValueError(f"curve {curve.counter} holds what is no finite number; leave out what was not measured")
     if curve.values:

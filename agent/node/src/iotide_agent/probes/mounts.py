@@ -69,11 +69,7 @@ class Mount:
 
 
 def parse_mountinfo(text: str) -> list[Mount]:
-    """The mounts in the order of the file, in which a later one covers an earlier one at the same place.
-
-    Raises:
-        MountinfoError: a line has too few fields.
-    """
+    """Return the mounts in the file's order, of which later ones cover earlier ones; raise MountinfoError."""
     # The kernel escapes blanks and newlines only; splitlines() would also cut at \r or \f in the name of a directory.
     return [_parse_line(line) for line in text.split("\n") if line]
 

@@ -76,16 +76,10 @@ def all_probes() -> Mapping[str, Probe]:
 
 
 def collect_facts(approved_directories: Sequence[str], reader: Reader | None = None) -> tuple[Facts, list[MountFacts]]:
-    """Facts of the node, and of each approved directory and each mount that holds files.
+    """Return facts of the node, and of each approved directory and each mount that holds files.
 
-    Only the mounts at, above or below an approved directory are looked at closely; the rest is what mountinfo says, so
-    that a dead mount that is none of the agent's business costs nothing.
-
-    Args:
-        approved_directories: absolute paths without symbolic links, from the agent's own configuration.
-
-    Raises:
-        MountsUnknownError: /proc/self/mountinfo cannot be read.
+    Only the mounts at, above or below an approved directory, whose path has no symbolic link, are looked at closely, so
+    that no other dead mount costs anything. Raise MountsUnknownError without /proc/self/mountinfo.
     """
     reader = reader or SystemReader()
     mounts = _mounts(reader)
@@ -101,11 +95,7 @@ def collect_facts(approved_directories: Sequence[str], reader: Reader | None = N
 
 
 def look_again(paths: Sequence[str], reader: Reader) -> dict[str, MountFacts]:
-    """What can be said now of these directories, by path.
-
-    Raises:
-        MountsUnknownError: /proc/self/mountinfo cannot be read.
-    """
+    """Return what can be said now of these directories, by path; raise MountsUnknownError."""
     mounts = _mounts(reader)
     return {path: _looked_at(path, mount, reader) for path in paths if (mount := holding(mounts, path))}
 

@@ -34,11 +34,7 @@ _REMOVE_SECONDS: Final = 600.0
 
 
 def lock_order(directory: Path) -> int:
-    """Takes the order's own lock, which the load inherits: it is free once the runner and all of the load are gone.
-
-    Raises:
-        BlockingIOError: some process of the order still lives.
-    """
+    """Take the order's lock, which the load inherits; raise BlockingIOError while a process of it lives."""
     descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -58,11 +54,7 @@ def is_order_alive(directory: Path) -> bool:
 
 
 def clean_up_after(directory: Path, locks: tuple[int, ...] = ()) -> None:
-    """Kills what still runs of the order, removes its directories and leaves `exit.json` in the dead runner's place.
-
-    Args:
-        locks: descriptors of the node's lock, held meanwhile so that nothing is measured beside the removal.
-    """
+    """Kill what still runs of the order, remove its directories and write `exit.json`, with the node's `locks` held."""
     processes.become_subreaper()
     card = read_card(directory)
     phase = read_phase(directory)

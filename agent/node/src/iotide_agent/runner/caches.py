@@ -35,11 +35,7 @@ def prepare_caches(wanted: str, card: Card, directories: Sequence[str], files: S
 
 
 def run_command(command: Sequence[str]) -> bool:
-    """Return whether a command of agent.toml was there and succeeded; what it prints goes into the runner's log.
-
-    Raises:
-        OpenToOthersError: others could decide what it does; it is not started.
-    """
+    """Return whether a command of agent.toml succeeded; raise OpenToOthersError where others could change it."""
     if not command:
         return False
     program = program_of(command, os.environ)

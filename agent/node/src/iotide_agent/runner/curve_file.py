@@ -15,11 +15,7 @@ class CurveFile:
     """Appends lines."""
 
     def __init__(self, file: Path, state: str = "") -> None:
-        """Opens it.
-
-        Args:
-            state: what a line says behind its counters, with places for values.
-        """
+        """Open it; a line says `state`, with places for values, behind its counters."""
         self._file = PatientFile(file, file.parent, os.O_APPEND)
         self._state = state
         self._counters: tuple[str, ...] = ()

@@ -23,15 +23,10 @@ def opened_below(name: str, parent: int) -> Iterator[int]:
 
 
 def empty_directory(top: int, mount_id: int, path: str, *, keep: str) -> list[str]:
-    """Removes all below an open directory but `keep`, never through a symbolic link and never on another mount.
+    """Remove all below an open directory but `keep`, never through a symbolic link and never on another mount.
 
-    A bind mount of the same file system has its device number too, so only the mount's own id tells.
-
-    Returns:
-        the directories on other mounts, which stay, and with them those above.
-
-    Raises:
-        OSError: something cannot be removed, or is written to meanwhile.
+    A bind mount of the same file system has its device number too, so only the mount's own id tells. Return the
+    directories on other mounts, which stay; raise OSError where something cannot be removed.
     """
     if mount_id_of(top) != mount_id:
         return [path]

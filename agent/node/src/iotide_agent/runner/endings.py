@@ -32,16 +32,9 @@ class RunEndedError(Exception):
 
 
 def end_loads(loop: Loop, loads: Sequence[Load], grace_seconds: float, patience_seconds: float) -> int:
-    """Ends what still runs of the loads: each group by its own signal, KILL after the grace, a sweep of what escaped.
+    """End what still runs of the loads: each group by its own signal, KILL after the grace, a sweep of what escaped.
 
-    Args:
-        patience_seconds: for killed processes to disappear.
-
-    Returns:
-        how many processes had left their group and were found by their chain of parents.
-
-    Raises:
-        RunEndedError: some process cannot be killed; it is named with what it waits for.
+    Return how many had left their group. Raise RunEndedError, which names what outlived KILL for `patience_seconds`.
     """
     running = [load for load in loads if not load.reap()]
     for load in running:

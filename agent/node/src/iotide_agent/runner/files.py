@@ -16,15 +16,10 @@ from iotide_agent.runner.headroom import give_back, is_full
 
 
 def replace_file(path: Path, text: str, *, durable: bool) -> None:
-    """Puts `text` at `path` by an atomic rename, for the agent's own user alone.
+    """Put `text` at `path` by an atomic rename, for this user alone; raise OSError, and leave what was there.
 
-    On a full disk it takes the room that was set aside for the order whose directory it is.
-
-    Args:
-        durable: also survive a power cut, at the price of two fsyncs.
-
-    Raises:
-        OSError: it cannot be written; what was there before still is.
+    On a full disk it takes the room that was set aside for the order whose directory it is. `durable` also survives a
+    power cut, at the price of two fsyncs.
     """
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
@@ -63,11 +58,9 @@ class NotPlainError(Exception):
 
 
 def open_plain(file: Path, below: Path) -> int:
-    """Open a file to read it; below the directory `below` no link is followed and no pipe is waited for.
+    """Open a file to read it; below `below` follow no link, wait for no pipe.
 
-    Raises:
-        NotPlainError: it is not a plain file of one name, or lies behind a link.
-        FileNotFoundError: there is none.
+    Raise NotPlainError for anything but a plain file of one name, FileNotFoundError where there is none.
     """
     descriptor = os.open(below, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     *directories, name = file.relative_to(below).parts
@@ -119,11 +112,7 @@ class PatientFile:
         self.unwritten = bytearray()
 
     def write(self, data: bytes | bytearray) -> bool:
-        """Writes the data behind all that waits; says whether all is written.
-
-        Raises:
-            OSError: it cannot be written, for another reason than a full disk.
-        """
+        """Write the data behind all that waits; return whether all is written. A full disk raises nothing."""
         self.unwritten += data
         try:
             while self.unwritten:
@@ -157,11 +146,7 @@ class Slate:
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
 
     def write(self, text: str) -> None:
-        """Replaces the text.
-
-        Raises:
-            OSError: the disk is full; what a reader finds then is not taken for a text.
-        """
+        """Replace the text; raise OSError on a full disk, after which readers find no text."""
         data = text.encode(errors="surrogateescape")
         os.pwrite(self._descriptor, b"%d %d\n%s" % (len(data), crc32(data), data), 0)
 

@@ -30,12 +30,7 @@ class Groups:
         check: Callable[[], None],
         note: Callable[[list[Load]], None],
     ) -> None:
-        """Opens what is sampled.
-
-        Args:
-            check: raises RunEndedError when the run must end.
-            note: told of the loads whenever some have started, so that they can be found should the runner die.
-        """
+        """Open what is sampled; `check` raises RunEndedError at the run's end, `note` hears of started loads."""
         self._loop = loop
         self._surroundings = surroundings
         self._check = check
@@ -47,23 +42,15 @@ class Groups:
         self.sampler = make_sampler(self._printed)
 
     def run_first(self, group: Sequence[StepCard], before_done: Sequence[str], until: float, start_at: float) -> None:
-        """As `run`, of the group that begins at a moment, and begins to sample.
-
-        Args:
-            start_at: of CLOCK_BOOTTIME; to be called shortly ahead of it.
-        """
+        """Run the group that begins at a moment of CLOCK_BOOTTIME, shortly ahead of it, and begin to sample."""
         self.sampler.begin(start_at)
         self._loop.every(self.sampler.tick)
         self._run(group, before_done, until, start_at)
 
     def run(self, group: Sequence[StepCard], before_done: Sequence[str], until: float) -> None:
-        """Runs the steps of one group to their end.
+        """Run the steps of one group to their end, `check` having the last word at `until` of CLOCK_BOOTTIME.
 
-        Args:
-            until: CLOCK_BOOTTIME at which `check` will have something to say at the latest.
-
-        Raises:
-            RunEndedError: a step failed or the run must end; nothing of the group runs any more.
+        Raise RunEndedError where a step failed or the run must end; nothing of the group runs any more.
         """
         self.sampler.begin_step(len(self.records))
         self._run(group, before_done, until, 0.0)

@@ -46,21 +46,15 @@ class Hands:
     """Lends hands to one run."""
 
     def __init__(self, loop: Loop, locks: Iterable[int] = ()) -> None:
-        """Lends none yet.
-
-        Args:
-            locks: descriptors that a hand must not keep: one that hangs is no load and holds no node.
-        """
+        """A hand keeps none of the `locks`: one that hangs is no load and holds no node."""
         self._loop = loop
         self._locks = tuple(locks)
 
     def do(self, work: Callable[[], Any], limits: HandLimits, check: Check) -> Any:  # noqa: ANN401 - JSON
-        """What `work` returns, a JSON value, done in a forked child while the loop goes on turning.
+        """Return what `work` returns, a JSON value, done in a forked child while the loop goes on turning.
 
-        Raises:
-            TargetRefusedError: as `work` raised it.
-            HandHungError: no answer within the limits; the child was killed, or left where it sleeps in the kernel.
-            HandFailedError: `work` raised something else.
+        Raise TargetRefusedError as `work` does, HandHungError for no answer within the limits (the child is killed, or
+        left where it sleeps in the kernel), HandFailedError for anything else.
         """
         answer_read, answer_write = os.pipe()
         pid = os.fork()

@@ -19,11 +19,7 @@ def is_full(error: OSError) -> bool:
 
 
 def set_aside(directory: Path) -> None:
-    """Takes the room for an order.
-
-    Raises:
-        OSError: there is less room; nothing is left of the try.
-    """
+    """Take the room for an order; raise OSError where there is less, and leave nothing of the try."""
     descriptor = os.open(directory / NAME, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         os.posix_fallocate(descriptor, 0, HEADROOM_BYTES)

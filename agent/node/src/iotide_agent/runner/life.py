@@ -56,11 +56,7 @@ class Runner:
     """One order's runner: single-threaded, so that forking is safe and nothing can be missed between two looks."""
 
     def __init__(self, directory: Path, locks: tuple[int, ...]) -> None:
-        """Takes over an order's directory.
-
-        Args:
-            locks: descriptors of the order's and the node's lock, which every load keeps open.
-        """
+        """Take over an order's directory; every load keeps the `locks` of order and node open."""
         self._directory = directory
         self._card = read_card(directory)
         self._loop = Loop()

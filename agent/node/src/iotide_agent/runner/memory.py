@@ -25,11 +25,7 @@ class Memory(NamedTuple):
 
 
 def read_memory(meminfo: Path = Path("/proc/meminfo"), cgroups: Path = _CGROUPS) -> Memory:
-    """Read what this process and its children may take.
-
-    Raises:
-        OSError, KeyError: /proc is not mounted.
-    """
+    """Read what this process and its children may take; raise OSError or KeyError without /proc."""
     lines = (line.split() for line in meminfo.read_text(encoding="ascii").splitlines())
     kibibytes = {name: int(value) for name, value, *_ in lines}
     found = Memory(kibibytes["MemTotal:"] * _KIBIBYTE, kibibytes["MemAvailable:"] * _KIBIBYTE)
@@ -39,13 +35,10 @@ def read_memory(meminfo: Path = Path("/proc/meminfo"), cgroups: Path = _CGROUPS)
 
 
 def bound_load(limit_bytes: int) -> None:
-    """Bound this process and what it starts, and let the kernel kill these before anything else of the node.
+    """Bound this process and what it starts, 0 for no bound, and let the kernel kill these before anything else.
 
     RLIMIT_DATA bounds private memory alone. RLIMIT_AS would count the files that a tool maps, and memory.max of a
     cgroup the page cache, which is then measured.
-
-    Args:
-        limit_bytes: 0 for no bound.
     """
     with suppress(OSError):  # without /proc, or where a tracer forbids it
         descriptor = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)

@@ -13,11 +13,7 @@ class MountWatch:
     """Watches the mounts at, above and below the run's directories; those of others may come and go."""
 
     def __init__(self, loop: Loop, directories: Sequence[str]) -> None:
-        """Watches from now on.
-
-        Args:
-            directories: absolute, without symbolic links.
-        """
+        """Watch directories from now on: absolute paths without symbolic links."""
         self._directories = [PurePosixPath(directory) for directory in directories]
         mountinfo = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
         self._seen = self._concerning()

@@ -36,11 +36,7 @@ def parse_mountinfo(text: str) -> list[MountLine]:
 
 
 def mount_of(descriptor: int) -> MountLine:
-    """The mount that an open directory belongs to.
-
-    Raises:
-        OSError: its mount is no longer in this namespace (unmounted lazily).
-    """
+    """Return the mount of an open directory; raise OSError where it was unmounted lazily."""
     mount_id = mount_id_of(descriptor)
     for mount in read_mounts():
         if mount.mount_id == mount_id:
@@ -54,11 +50,7 @@ def read_mounts() -> list[MountLine]:
 
 
 def mount_id_of(descriptor: int) -> int:
-    """The id of the mount that an open directory belongs to, also of one that was unmounted lazily.
-
-    Raises:
-        OSError: the kernel does not tell.
-    """
+    """Return the id of an open directory's mount, also of one unmounted lazily; raise OSError."""
     for line in Path(f"/proc/self/fdinfo/{descriptor}").read_text(encoding="ascii").splitlines():
         name, _, value = line.partition(":")
         if name == "mnt_id":

@@ -61,11 +61,7 @@ class Places:
     """Where the run works; every access to a target goes through a hand, except to hold open what just answered."""
 
     def __init__(self, card: Card, made_on: Iterable[int] = ()) -> None:
-        """Knows of no directory yet.
-
-        Args:
-            made_on: ids of targets on which another runner is known to have made one.
-        """
+        """Know of no directory but those that another runner made on the targets `made_on`."""
         self._card = card
         self.run_as = card.run_as
         self._made_on = set(made_on)
@@ -75,19 +71,14 @@ class Places:
 
     @_as_user
     def make(self) -> list[MadePlace]:
-        """Makes a directory on each target.
-
-        Raises:
-            TargetRefusedError: as `make_place`.
-        """
+        """Make a directory on each target; raise TargetRefusedError as `make_place`."""
         return [make_place(self._card, target) for target in self._card.targets]
 
     @_as_user
     def hold(self, places: list[MadePlace]) -> None:
-        """Holds the directories open: a plain unmount is refused as busy, and removal finds them after a lazy one.
+        """Hold the directories open: a plain unmount is refused as busy, and removal finds them after a lazy one.
 
-        Raises:
-            TargetRefusedError: another mount came between making and holding.
+        Raise TargetRefusedError where another mount came between making and holding.
         """
         self._places = places
         for target, place in zip(self._card.targets, places, strict=True):
@@ -113,13 +104,11 @@ class Places:
 
     @_as_user
     def verify(self) -> None:
-        """Makes sure that each target is the mount that it was and its path still leads to the run's directory.
+        """Check that each target is the mount that it was and its path still leads to the run's directory.
 
         The tools open what they measure by its path: after a lazy unmount that is the disk below, and where something
-        is mounted over it another file system, while what is held open here goes on to be the old one.
-
-        Raises:
-            TargetRefusedError: a target was unmounted, mounted over, renamed or made read-only.
+        is mounted over it another file system, while what is held open here goes on to be the old one. Raise
+        TargetRefusedError where a target was unmounted, mounted over, renamed or made read-only.
         """
         for target in self._card.targets:
             if target.target_id in self._held:
@@ -161,11 +150,7 @@ class Places:
         self._held.clear()
 
     def remount(self) -> list[MountLine]:
-        """Has each target unmounted and mounted again, and makes sure that the same one is back with what lies on it.
-
-        Raises:
-            TargetRefusedError: it could not be remounted, or is another now.
-        """
+        """Unmount and mount each target; raise TargetRefusedError where that fails, or it is another now."""
         return [self._remount(target) for target in self._card.targets]
 
     def _remount(self, target: TargetCard) -> MountLine:
@@ -193,20 +178,12 @@ class Places:
         return mount
 
     def hold_again(self, mounts: list[list[Any]]) -> None:
-        """Holds the directories open on the mounts that `remount` answered with.
-
-        Raises:
-            TargetRefusedError: as `hold`.
-        """
+        """Hold the directories open on the mounts that `remount` answered with; raise as `hold`."""
         remounted = zip(self._places, mounts, strict=True)
         self.hold([place._replace(mount=MountLine(*mount)) for place, mount in remounted])
 
     def settle(self, hands: Hands, limits: HandLimits) -> Settled:
-        """Looks whether each target is still the mount that it was, and removes the directories.
-
-        Raises:
-            HandHungError, HandFailedError: a target does not answer or refuses.
-        """
+        """Check that each target is still its mount, and remove the directories; raise as `Hands.do`."""
         if self.hung:
             return Settled([], self.possible())
         settled = hands.do(self._settle_all, limits, go_on)
@@ -278,11 +255,7 @@ def _require_same(found: MountLine, expected: MountLine) -> None:
 
 
 def make_places(hands: Hands, places: Places, limits: HandLimits, check: Check) -> list[MadePlace]:
-    """Makes the directories on all targets by hand and holds them.
-
-    Raises:
-        RunEndedError: declined, because a target is not as the order says or does not answer.
-    """
+    """Make the directories on all targets by hand and hold them; raise RunEndedError, declined."""
     try:
         answer = hands.do(places.make, limits, check)
         made = [_place(values) for values in answer]

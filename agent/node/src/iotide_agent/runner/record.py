@@ -100,11 +100,7 @@ def write_exit(directory: Path, record: dict[str, Any]) -> None:
 
 
 def await_room(work: Callable[[], bool]) -> None:
-    """Do `work` until it says that it is done, again and again while the agent's disk is full.
-
-    Raises:
-        OSError: it cannot be done for another reason.
-    """
+    """Do `work` until it returns true, again and again while the agent's disk is full; raise any other OSError."""
     while True:
         try:
             if work():

@@ -59,11 +59,7 @@ class Sampler:
     """
 
     def __init__(self, file: Path, targets: Sequence[TargetMount], printed: Printed) -> None:
-        """Opens what it looks at; it counts from `begin`.
-
-        Args:
-            targets: whose devices and network file systems are looked at.
-        """
+        """Open what it looks at, also the targets' devices and network file systems; count from `begin`."""
         self._tree = LoadTree()
         self._printed = printed
         self._node = NodeCounters(targets)

@@ -11,14 +11,7 @@ class Sockets:
         self._opened: list[socket.socket] = []
 
     def open(self, address: str, count: int) -> list[int]:
-        """Opens so many at ports that the kernel chooses, and at that address alone.
-
-        Returns:
-            The ports.
-
-        Raises:
-            OSError: the node has no such address.
-        """
+        """Open as many at that address, and return the kernel's ports; raise OSError without such an address."""
         ports = []
         for _ in range(count):
             opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)

@@ -28,19 +28,11 @@ class OpenToOthersError(Exception):
 
 
 def open_walled(path: str, *, links: bool = True, judges_last: bool = True) -> tuple[int, str]:
-    """Open what `path` leads to, component by component from `/`, and judge each directory on the way.
+    """Open what an absolute `path` leads to, component by component from `/`, and judge each directory on the way.
 
-    Args:
-        path: absolute.
-        links: whether to follow symbolic links; otherwise one is no directory.
-        judges_last: whether a directory at the end of the path is judged as well.
-
-    Returns:
-        a descriptor of O_PATH, and the path without symbolic links.
-
-    Raises:
-        OpenToOthersError: others could exchange a directory or link on the way, or what lies in the last directory.
-        OSError: a component is missing or cannot be entered; `filename` names it.
+    Return a descriptor of O_PATH, and the path without symbolic links, which are followed with `links`. A directory at
+    the end is judged with `judges_last`. Raise OpenToOthersError where others could exchange something on the way, or
+    in the last directory; OSError, whose `filename` names the component, where one is missing or cannot be entered.
     """
     waiting = list(reversed(PurePosixPath(path).parts[1:]))
     links_left = _MOST_LINKS if links else 0
@@ -93,11 +85,7 @@ def why_open_to_others(path: str, found: os.stat_result) -> str | None:
 
 
 def why_changeable(path: str) -> str | None:
-    """Return why others could change a file or put another in its place, with the remedy, or None.
-
-    Raises:
-        OSError: the file is missing or cannot be reached.
-    """
+    """Return why others could change a file or exchange it, with the remedy, or None; raise OSError without it."""
     try:
         descriptor, real = open_walled(path)
     except OpenToOthersError as error:
@@ -114,10 +102,8 @@ def why_changeable(path: str) -> str | None:
 def program_of(argv: Sequence[str], environment: Mapping[str, str]) -> str:
     """Return the path of the program that a command starts, or its first word where there is no such program.
 
-    Arguments that name a program are judged too, such as a script behind its interpreter.
-
-    Raises:
-        OpenToOthersError: others could decide what the command does.
+    Arguments that name a program are judged too, such as a script behind its interpreter. Raise OpenToOthersError where
+    others could decide what the command does.
     """
     for directory in ("",) if "/" in argv[0] else os.get_exec_path(environment):
         program = os.path.abspath(os.path.join(directory, argv[0]))  # noqa: PTH100, PTH118 - no Path: start-up time
@@ -131,11 +117,7 @@ def program_of(argv: Sequence[str], environment: Mapping[str, str]) -> str:
 
 
 def why_program_changeable(program: str) -> str | None:
-    """Do as `why_changeable`, but return None for the agent's own interpreter: who changes that has the agent already.
-
-    Raises:
-        OSError: the program is missing or cannot be reached.
-    """
+    """Do as `why_changeable`, but not for the agent's interpreter: who changes that has the agent already."""
     own = os.path.realpath(program) == os.path.realpath(sys.executable)
     return None if own else why_changeable(program)
 
@@ -180,11 +162,7 @@ def _move(to: int, source: int) -> None:
 
 
 def print_reasons(ids: Ids, paths: list[str]) -> None:
-    """Print why others could exchange what each path leads to, as a JSON list of texts and nulls.
-
-    Args:
-        ids: of a user who must be able to make something in these directories, and to start these programs.
-    """
+    """Print why others could exchange what each path leads to, or the user `ids` not use it, as a JSON list."""
     with acting_as(ids):
         print(json.dumps([_why(path, ids) for path in paths]))  # noqa: T201 - the answer of a program
 

@@ -65,11 +65,9 @@ class TargetRefusedError(Exception):
 
 
 def refused_by(error: OSError, code: str, reason: str, mount: MountLine | None = None) -> TargetRefusedError:
-    """Return the refusal for an error of the system, which is `target_fails` where this node's mount is ill.
+    """Return the refusal for an error of the system: `target_fails` where this node's mount is ill, else `code`.
 
-    Args:
-        code: of the refusal for any other error.
-        mount: on which the error came; one that is not mounted read-only and refuses files turned read-only by itself.
+    A mount that is not mounted read-only and refuses files turned read-only by itself.
     """
     turned_read_only = error.errno == errno.EROFS and mount is not None and "ro" not in mount.options.split(",")
     if turned_read_only or error.errno in _ILL:
@@ -98,13 +96,9 @@ def open_beneath(approved: Sequence[str], path: str) -> tuple[int, str]:
 
     The approved directory itself may be reached through symbolic links, as its administrator wrote it; below it a
     symbolic link is refused, so no link placed there leads out. Each directory from `/` on must be such that only this
-    user and root can rename what lies in it, or a run's directory could be exchanged for another.
-
-    Args:
-        approved: as configured, and also as they were without symbolic links when the agent looked at them.
-
-    Raises:
-        TargetRefusedError: outside, behind a symbolic link, open to others, or absent.
+    user and root can rename what lies in it, or a run's directory could be exchanged for another. Raise
+    TargetRefusedError for a path outside, behind a symbolic link, open to others, or absent. `approved` has directories
+    as configured, and as they were without symbolic links when the agent looked at them.
     """
     if ".." in PurePosixPath(path).parts or "\0" in path:
         reason = f"{path!r} holds '..' or a zero byte; name the directory itself"
@@ -147,12 +141,10 @@ def _open(path: str, *, links: bool) -> tuple[int, str]:
 
 
 def make_place(card: Card, target: TargetCard) -> MadePlace:
-    """Checks mount and space of one target, then makes the run's marked directory on it and tries O_DIRECT there.
+    """Check mount and space of a target, make the run's marked directory on it and try O_DIRECT there.
 
-    Where the run only reads, nothing is made or tried: what refuses O_DIRECT says so when it is opened.
-
-    Raises:
-        TargetRefusedError: says what was found, what was expected, and in numbers what is lacking.
+    Where the run only reads, nothing is made or tried: what refuses O_DIRECT says so when it is opened. Raise
+    TargetRefusedError with what was found and expected, and in numbers what is lacking.
     """
     parent, path = open_beneath(card.approved, target.path)
     try:
@@ -174,11 +166,10 @@ def make_place(card: Card, target: TargetCard) -> MadePlace:
 
 
 def check_mount(descriptor: int, target: TargetCard) -> MountLine:
-    """The mount on which an open directory stands, if it is the target's.
+    """Return the mount of an open directory; raise TargetRefusedError unless it is the target's.
 
-    Raises:
-        TargetRefusedError: it is another one: an unmounted target is a plain directory of whatever lies below it, often
-            of the root disk, and at times of a file system with the same type and source.
+    An unmounted target is a plain directory of whatever lies below it, often of the root disk, and at times of a file
+    system with the same type and source.
     """
     mount = mount_of(descriptor)
     mount_point = mount.mount_point if target.mount_point is None else target.mount_point
@@ -199,11 +190,7 @@ def _shown(mount: MountLine) -> str:
 
 
 def verify(path: str, expected: os.stat_result) -> None:
-    """Makes sure that `path` still leads to the directory that was made, whatever was mounted or renamed meanwhile.
-
-    Raises:
-        TargetRefusedError: it leads elsewhere or nowhere.
-    """
+    """Check that `path` still leads to the directory that was made; raise TargetRefusedError."""
     try:
         found = Path(path).stat(follow_symlinks=False)
     except OSError as error:
@@ -269,11 +256,10 @@ def has_marked(parent: int, path: str, card: Card) -> bool:
 
 
 def remove_marked(parent: int, card: Card) -> bool:
-    """Removes the run's directory below the open directory `parent`; False where there was none.
+    """Remove the run's directory below the open directory `parent`; return false where there was none.
 
-    Raises:
-        TargetRefusedError: it bears no mark of this order and is not empty, so it may be somebody else's; or something
-            is mounted in it, which is left alone while all the rest is removed.
+    Raise TargetRefusedError where it bears no mark of this order and is not empty, so it may be somebody else's; or
+    where something is mounted in it, which is left alone while all the rest is removed.
     """
     name = card.directory_name
     try:

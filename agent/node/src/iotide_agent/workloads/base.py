@@ -317,11 +317,7 @@ class Workload(ABC, Generic[OptionsT]):
     settings_type: ClassVar[type[Settings]] = Settings
 
     def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
-        """Takes the node's own settings.
-
-        Raises:
-            ValidationError: they are not what `settings_type` says.
-        """
+        """Take the node's own settings; raise ValidationError where they do not fit `settings_type`."""
         self.settings = self.settings_type.model_validate(settings or {})
 
     def options_schema(self) -> dict[str, Any]:
@@ -356,27 +352,18 @@ class Workload(ABC, Generic[OptionsT]):
 
     @abstractmethod
     def read(self, options: OptionsT, place: Place, outcome: StepOutcome) -> Parsed:
-        """The samples and flags that the output of one step supports, which `failure` found nothing wrong with.
+        """Return samples and flags of a step that did not fail.
 
-        Raises:
-            OutputRefusedError: the output is not what the tool promises, or its totals contradict the plan.
+        Raise OutputRefusedError where the output is not what the tool promises, or its totals contradict the plan.
         """
 
     def read_cut(self, options: OptionsT, place: Place, outcome: StepOutcome) -> Parsed:
-        """What can be trusted of a step that failed or was ended before its time; by default nothing.
-
-        Raises:
-            OutputRefusedError: nothing can.
-        """
+        """Return what can be trusted of a step that failed or was cut, by default nothing; raise OutputRefusedError."""
         del options, place, outcome
         return Parsed()
 
     def conclude(self, options: OptionsT, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """What only the steps together say, for instance the total of several writers; by default nothing.
-
-        Args:
-            outcomes: of all steps; it is not called where one failed or said what `read` refused.
-        """
+        """Return what only all steps together say, as a total; called where none failed or was refused."""
         del options, places, outcomes
         return Parsed()
 
@@ -392,11 +379,7 @@ class Workload(ABC, Generic[OptionsT]):
         return complaint[0] if complaint else f"{program} ended with status {outcome.exit_status}: {last_line}"
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """Fraction of the step that is done, 0 to 1, by bytes unless a tool says better; None where unknown.
-
-        Args:
-            output_tail: the last lines that the step printed.
-        """
+        """Return the fraction of the step that is done, by bytes unless a tool's last lines say better, or None."""
         del output_tail
         moved_bytes = counters.written_bytes + counters.read_bytes
         return min(1.0, moved_bytes / step.bytes_moved) if step.bytes_moved else None

@@ -88,11 +88,7 @@ class BonnieReport:
 
 
 def read_report(step: str, text: str) -> BonnieReport:
-    """The report that is the last line of `text`.
-
-    Raises:
-        OutputRefusedError: there is none, there are several, or it is not what bonnie++ 2.00 prints.
-    """
+    """Return the report in the last line; raise OutputRefusedError where it is not bonnie++ 2.00's only one."""
     lines = [line.split(",") for line in text.split("\n")]
     fields = lines[-2] if lines[1:] and lines[-1] == [""] else []
     if len(fields) != len(FIELDS) or [line[0] for line in lines].count(_FORMAT) != 1:

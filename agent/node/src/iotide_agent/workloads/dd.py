@@ -311,11 +311,7 @@ def _checked_report(options: DdOptions, place: Place, outcome: StepOutcome) -> D
 
 
 def read_report(step: str, text: str, file_bytes: int, block_bytes: int) -> DdReport:
-    """What a dd says that was to move `file_bytes` in blocks.
-
-    Raises:
-        OutputRefusedError: it does not end with its three lines, or they tell of something else.
-    """
+    """Read what a dd says that was to move `file_bytes` in blocks; raise OutputRefusedError for anything else."""
     match = _REPORT.search(text)
     if match is None or _COMPLAINT.search(text):
         raise OutputRefusedError(step, "dd did not end with its three lines of counts alone", text)

@@ -34,11 +34,7 @@ _LINE: Final[TypeAdapter[File | End]] = TypeAdapter(File | End)
 
 
 def read_lines(step: str, text: str) -> tuple[list[File], End | None]:
-    """The files in their order, and the last line where it is the load's last word.
-
-    Raises:
-        OutputRefusedError: a line is none of the load's, or a file is missing.
-    """
+    """Return the files in their order, and the load's last word where it came; raise OutputRefusedError."""
     try:
         lines = [_LINE.validate_json(line) for line in text.splitlines()]
     except ValidationError as error:

@@ -147,11 +147,7 @@ class JobSection:
 
 
 def read_job_file(text: str, space_bytes: int) -> tuple[JobSection, ...]:
-    """The jobs of a file, each with what it took over.
-
-    Raises:
-        JobFileError: it says something that is not allowed, or its files may take more than `space_bytes`.
-    """
+    """Return the jobs of a file, each with what it took over; raise JobFileError where that is not allowed."""
     shared: dict[str, str] = {}
     jobs: dict[str, dict[str, str]] = {}
     for name, key, value in _entries(text):

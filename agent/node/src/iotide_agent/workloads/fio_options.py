@@ -100,11 +100,7 @@ class FioOptions(Options):
         return AtWork(sum(job.clones for job in self.jobs()) if self.job_file else self.num_jobs)
 
     def jobs(self) -> tuple[JobSection, ...]:
-        """The jobs of the job file; none where there is no job file.
-
-        Raises:
-            JobFileError: it says something that is not allowed.
-        """
+        """Return the jobs of the job file, none without one; raise JobFileError as `read_job_file`."""
         return read_job_file(self.job_file, self.space_bytes) if self.job_file else ()
 
     @property

@@ -90,11 +90,7 @@ class FioReport(_FioPart):
 
 
 def read_report(step: str, text: str) -> FioReport:
-    """The report that ends `text`, below whatever fio complained of before its first brace.
-
-    Raises:
-        OutputRefusedError: there is none, it is cut off, or something follows it.
-    """
+    """Return the report that ends `text`, below what fio complained of; raise OutputRefusedError where it is cut."""
     _, brace, rest = text.partition("{")
     documents = brace + _REMARK.sub("", rest)
     if not documents:
@@ -118,11 +114,7 @@ def merged_bins(directions: Iterable[Direction]) -> Counter[int]:
 
 
 def percentile_seconds(bins: Counter[int], percent: float) -> float:
-    """The latency in seconds that `percent` of all operations did not exceed, by fio's own rule.
-
-    Raises:
-        ValueError: there is no operation.
-    """
+    """Return the latency that `percent` of at least one operation did not exceed, by fio's own rule."""
     wanted = percent / 100 * bins.total()
     seen = 0
     for latency_ns in sorted(bins):

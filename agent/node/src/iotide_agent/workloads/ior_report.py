@@ -120,11 +120,7 @@ class IorReport(_IorPart):
 
 
 def read_report(step: str, text: str, operation: Operation) -> IorReport:
-    """The report in `text`, which tells of `operation`.
-
-    Raises:
-        OutputRefusedError: it is no JSON, cut off, of another test than one of POSIX, or contradicts itself.
-    """
+    """Return the report in `text` of `operation`; raise OutputRefusedError where it is cut or contradicts itself."""
     try:
         report = IorReport.model_validate_json(text)
     except ValidationError as error:

@@ -115,11 +115,7 @@ class Block:
 
 
 def clock_seconds(step: str, text: str) -> float:
-    """Resolution of iozone's clock; its figures are KiB/s then, and neither microseconds nor operations.
-
-    Raises:
-        OutputRefusedError: iozone does not say so.
-    """
+    """Return the clock's resolution; raise OutputRefusedError where figures are not said to be KiB/s."""
     units = _UNITS.search(text)
     if units is None:
         raise OutputRefusedError(step, "iozone does not say that its figures are kBytes/sec", text[-500:])
@@ -127,11 +123,7 @@ def clock_seconds(step: str, text: str) -> float:
 
 
 def read_table(step: str, text: str) -> list[Row]:
-    """The rows of a table that is complete.
-
-    Raises:
-        OutputRefusedError: it is cut off, or something else is printed below it.
-    """
+    """Return the rows of a complete table; raise OutputRefusedError where it is cut off or something follows."""
     rows, rest = _split(text)
     if not _DONE.fullmatch(rest):
         raise OutputRefusedError(step, "no table that ends with 'iozone test complete.'", text[-500:])
@@ -144,10 +136,9 @@ def read_cut_table(text: str) -> list[Row]:
 
 
 def read_blocks(step: str, text: str) -> list[Block]:
-    """The operations of a throughput mode that is complete.
+    """Return the operations of throughput mode.
 
-    Raises:
-        OutputRefusedError: it is cut off, something else is printed in between, or a sum is not that of its parts.
+    Raise OutputRefusedError where it is cut off, something stands in between, or a sum is not that of its parts.
     """
     each = _EACH.search(text)
     if each is None or not _DONE.fullmatch(_BLOCK.sub("", text[each.end() :])):
@@ -156,20 +147,12 @@ def read_blocks(step: str, text: str) -> list[Block]:
 
 
 def read_cut_blocks(step: str, text: str) -> list[Block]:
-    """The operations that all processes had finished when it was cut off.
-
-    Raises:
-        OutputRefusedError: a sum is not that of its parts.
-    """
+    """Return the operations that all processes had finished when it was cut off; raise as `read_blocks`."""
     return list(_blocks(step, text))
 
 
 def process_file(step: str, text: str) -> tuple[int, int]:
-    """File size and record size of each process of throughput mode, in KiB.
-
-    Raises:
-        OutputRefusedError: iozone does not say.
-    """
+    """Return file and record size of each process of throughput mode, in KiB; raise OutputRefusedError."""
     each = _EACH.search(text)
     if each is None:
         raise OutputRefusedError(step, "iozone does not say what each process writes", text[-500:])

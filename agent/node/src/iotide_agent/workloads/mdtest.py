@@ -266,11 +266,7 @@ def _checked_rates(options: MdtestOptions, outcome: StepOutcome) -> dict[str, fl
 
 
 def _item_count(options: MdtestOptions, outcome: StepOutcome) -> int:
-    """How many items of a kind all tasks took up.
-
-    Raises:
-        OutputRefusedError: it was another number than planned.
-    """
+    """Return how many items of a kind all tasks took up; raise OutputRefusedError for another number than planned."""
     planned = options.tasks * options.item_count
     counted = _COUNT.search(outcome.stdout)
     if counted is None or (int(counted[1]), int(counted[2])) != (options.tasks, planned):

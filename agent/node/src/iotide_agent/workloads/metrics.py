@@ -18,14 +18,7 @@ class MetricKind:
     description: str = ""
 
     def by(self, *labels: str, title: str = "", description: str = "", primary: bool = False) -> MetricSpec:
-        """Return the metric of a workload that tells its samples apart by these labels.
-
-        Args:
-            labels: names of the labels.
-            title: instead of the kind's.
-            description: instead of the kind's.
-            primary: see `MetricSpec`.
-        """
+        """Return the metric of a workload with these labels; title and description replace those of the kind."""
         return MetricSpec(
             name=self.name,
             title=title or self.title,

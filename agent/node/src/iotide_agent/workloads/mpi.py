@@ -59,11 +59,7 @@ class MpiWorkload(Workload[OptionsT]):
         return ((self._program(), "-h"), *launcher)
 
     def command(self, tasks: int, place: Place) -> tuple[str, ...]:
-        """What begins the argument list of so many tasks in a place.
-
-        Raises:
-            PlanRefusedError: this node starts single tasks only, or the program cannot work in such a directory.
-        """
+        """Return what begins the argument list of so many tasks in a place; raise PlanRefusedError."""
         if _LIST_MARK in str(place.directory):
             raise PlanRefusedError(
                 f"{self.tool} takes {place.directory} as a list because of its {_LIST_MARK}; approve another directory"

@@ -98,8 +98,7 @@ def judge_clock(outcome: StepOutcome, tool_seconds: float) -> list[Answer]:
 def judge_cache_size(place: Place, place_bytes: int, *, direct: bool) -> list[Answer]:
     """CACHE_SIZE: data that the node's memory could hold, moved without O_DIRECT, or of a target that is memory.
 
-    Args:
-        place_bytes: of all writers on this place; what other targets get at the same time fills the same memory.
+    `place_bytes` are of all writers on this place; other targets fill the same memory.
     """
     if place.fstype in IN_MEMORY:
         measured = f"the target is memory ({place.fstype}): its numbers are memory numbers"

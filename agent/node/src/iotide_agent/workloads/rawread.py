@@ -133,11 +133,7 @@ class RawreadWorkload(Workload[RawreadOptions]):
     settings_type: ClassVar[type[Settings]] = RawreadSettings
 
     def groups(self, options: RawreadOptions, place: Place) -> list[Group]:
-        """A step for each pattern.
-
-        Raises:
-            PlanRefusedError: what is to be read is not for runs to read.
-        """
+        """Return a step for each pattern; raise PlanRefusedError for what runs may not read."""
         path = self._readable_path(options, place)
         cut = _CUT_AT.search(path)
         if cut is not None:

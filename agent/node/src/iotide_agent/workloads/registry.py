@@ -60,12 +60,7 @@ def all_workloads() -> Mapping[str, Workload[Any]]:
 
 
 def workload(name: str, settings: NodeSettings) -> Workload[Any]:
-    """The workload called `name`, as the node's administrator set it up.
-
-    Raises:
-        UnknownWorkloadError: it is not installed here.
-        ValidationError: its settings cannot be used.
-    """
+    """Return the workload as the administrator set it up; raise UnknownWorkloadError, ValidationError."""
     found = all_workloads().get(name)
     if found is None:
         raise UnknownWorkloadError(name)
@@ -73,12 +68,7 @@ def workload(name: str, settings: NodeSettings) -> Workload[Any]:
 
 
 def announcements(reader: Reader, settings: NodeSettings, run_as: tuple[int, ...] = ()) -> list[WorkloadAnnouncement]:
-    """Return what the agent announces of each workload.
-
-    Args:
-        reader: looks for the tools and asks for their versions.
-        run_as: the user who runs the loads and must be able to start the tools, see `load_user`.
-    """
+    """Return what the agent announces of each workload, whose tool the user `run_as` must be able to start."""
     found = []
     for name, unset in all_workloads().items():
         try:

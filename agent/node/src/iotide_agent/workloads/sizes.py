@@ -11,11 +11,7 @@ from iotide_wire.units import MIB
 
 
 def size_bytes(size: int | Literal["auto"], place: Place) -> int:
-    """The size in bytes, `auto` as a whole number of mebibytes, so that it suits any usual block.
-
-    Raises:
-        ExpressionError: the node's memory is not known.
-    """
+    """Return the size, `auto` in whole mebibytes, so that it suits any usual block; raise ExpressionError."""
     if size != AUTO:
         return int(size)
     exact = evaluate(Option.of("size"), {"size": AUTO, **place.facts})

@@ -128,11 +128,7 @@ _ReportT = TypeVar("_ReportT", Sent, Received, Verified)
 
 
 def read_report(kind: type[_ReportT], outcome: StepOutcome) -> _ReportT | None:
-    """The report of one step; None where the stream was skipped.
-
-    Raises:
-        OutputRefusedError: it is not one line of JSON that agrees with itself.
-    """
+    """Return the report of one step, None of a skipped one; raise OutputRefusedError where it contradicts itself."""
     text = outcome.stdout
     if '"skipped"' in text:
         _validated(Skipped, outcome)
@@ -175,11 +171,7 @@ class Pace:
 
 
 def sent_parsed(sent: Sent, pace: Pace, outcome: StepOutcome, target_id: int | None) -> Parsed:
-    """What the sender alone can say.
-
-    Raises:
-        OutputRefusedError: it did not send what was planned.
-    """
+    """Return what the sender alone can say; raise OutputRefusedError where it did not send what was planned."""
     if sent.sent != pace.datagrams:
         raise OutputRefusedError(outcome.step.name, f"the plan was to send {pace.datagrams} datagrams", outcome.stdout)
     samples = [

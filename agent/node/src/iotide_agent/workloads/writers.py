@@ -63,11 +63,7 @@ class Part:
 
     @classmethod
     def at_end(cls, outcome: StepOutcome, amount: int, seconds: float, after_seconds: float = 0.0) -> Self:
-        """Place the work of a tool that ends with it: what the step did before is left out.
-
-        Args:
-            after_seconds: between the end of this work and that of the step, in which others of the step still worked.
-        """
+        """Place work that ended `after_seconds` before its step, in which others worked; the step may begin earlier."""
         before_seconds = max(0.0, outcome.wall_seconds - after_seconds - seconds)
         began_at = outcome.started_at + timedelta(seconds=before_seconds)
         return cls(outcome.step.target_id, began_at, amount, seconds)
@@ -81,12 +77,9 @@ class Part:
 def together(
     parts: Sequence[Part], labels: Mapping[str, str | int | float | bool], total: str = "total_throughput"
 ) -> Parsed:
-    """Return the samples and flags of writers that ran side by side, on one target or on several.
+    """Return samples and flags of writers side by side, `total` being the metric of their rate together.
 
     One writer alone has none: its own rate says the same.
-
-    Args:
-        total: the metric of their rate together.
     """
     if len(parts) == 1:
         return Parsed()

@@ -27,11 +27,7 @@ class Disks(Source[list[_Device]]):
     """Of all targets, each device once; without a target, of the whole node."""
 
     def __init__(self, sys: Path, targets: Sequence[TargetMount]) -> None:
-        """Finds the devices.
-
-        Raises:
-            OSError: no target stands on a block device of this node, or it has no disk.
-        """
+        """Find the devices; raise OSError where no target stands on one of this node, or it has no disk."""
         found = [device for target in targets for device in _devices(sys, target)] if targets else _disks(sys)
         directories = {device.resolve(): None for device in found}
         if not directories:

@@ -35,11 +35,7 @@ class LustreClient(Source[dict[str, Calls]]):
     """Of all targets on Lustre, each file system once, by the name of its instance: a remount makes another one."""
 
     def __init__(self, root: Path, targets: Iterable[TargetMount]) -> None:
-        """Opens the files.
-
-        Raises:
-            OSError: no target is on Lustre, or this user may not read its statistics.
-        """
+        """Open the files; raise OSError where no target is on Lustre, or this user may not read them."""
         self._root = root
         self._names = {_name(target.source) for target in targets if target.fstype == "lustre"}
         self._mounted: dict[str, OpenFile] = {}

@@ -38,11 +38,7 @@ class NfsClient(Source[dict[bytes, Client]]):
     """Of all targets on NFS, each mount once."""
 
     def __init__(self, proc: Path, targets: Iterable[TargetMount]) -> None:
-        """Opens the file.
-
-        Raises:
-            OSError: no target is on NFS, or the kernel keeps no statistics of mounts.
-        """
+        """Open the file; raise OSError where no target is on NFS, or the kernel keeps no statistics."""
         self._heads = {_head(target) for target in targets if target.fstype in {"nfs", "nfs4"}}
         if not self._heads:
             raise FileNotFoundError("no target is on NFS")

@@ -24,11 +24,7 @@ class NodeCounters:
     """The node's counters while a run lasts; nothing that the kernel says or does not say ends the run."""
 
     def __init__(self, targets: Sequence[TargetMount], root: Path = Path("/")) -> None:
-        """Takes the first reading.
-
-        Args:
-            root: where `proc` and `sys` are.
-        """
+        """Take the first reading; `proc` and `sys` are below `root`."""
         self._processors = Processors(root / "proc")
         self._times = self._processors.read()
         self._followed = [followed for make in _makers(targets, root) if (followed := _follow(make)) is not None]

@@ -39,27 +39,15 @@ class OpenFile:
     """A file of /proc or /sys that is opened once and read again from its beginning."""
 
     def __init__(self, path: Path | str) -> None:
-        """Opens it.
-
-        Raises:
-            OSError: this kernel has no such file, or this user may not read it.
-        """
+        """Open it; raise OSError where this kernel has no such file, or this user may not read it."""
         self._descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
 
     def read(self, size_bytes: int = 4096) -> bytes:
-        """The first bytes as they are now; all of a file that the kernel gives in one piece.
-
-        Raises:
-            OSError: what it told of is gone, or is switched off.
-        """
+        """Return the first bytes as they are now; raise OSError where they are gone or switched off."""
         return os.pread(self._descriptor, size_bytes, 0)
 
     def pieces(self) -> Iterator[bytes]:
-        """The whole of a file that the kernel gives in pieces, as far as somebody asks for them.
-
-        Raises:
-            OSError: as `read`.
-        """
+        """Yield a file that the kernel gives in pieces, as far as somebody asks for them; raise as `read`."""
         offset = 0
         while piece := os.pread(self._descriptor, _ONE_READ_BYTES, offset):
             yield piece
