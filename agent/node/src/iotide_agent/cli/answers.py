@@ -128,11 +128,7 @@ class Schedule(Answer):
 
 
 class CellResult(Answer):
-    """What the runs of a cell say about one metric, in its base unit.
-
-    Attributes:
-        flags: codes that any of its runs carries; a server before them does not tell.
-    """
+    """What the runs of a cell say of one metric, in its base unit, with the codes of all their flags."""
 
     flags: list[str] = []
     metric: str
@@ -146,11 +142,7 @@ class CellResult(Answer):
 
 
 class Cell(Answer):
-    """One combination of the matrix; `variant` is empty outside stages.
-
-    Attributes:
-        counted_runs: those that finished and are valid; a server before them does not tell.
-    """
+    """One combination of the matrix; `variant` is empty outside stages, `counted_runs` finished and are valid."""
 
     ordinal: int
     variant: str

@@ -25,11 +25,7 @@ class UnreachableError(RefusedError):
 
 
 class Api:
-    """A session with one server.
-
-    Raises:
-        RefusedError: from every method, where the server refuses; `UnreachableError` where it does not answer.
-    """
+    """A session with one server; each method raises RefusedError, UnreachableError where no answer comes."""
 
     def __init__(
         self,

@@ -12,12 +12,7 @@ from iotide_wire.names import Titles, described, option_titles, title_of
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """What workloads call their options, and in which order they announce their metrics.
-
-    Attributes:
-        titles: of options, by workload.
-        metrics: names by workload, the primary ones first.
-    """
+    """Titles of options by workload, and names of metrics by workload, the primary ones first."""
 
     titles: Mapping[str, Titles] = field(default_factory=dict)
     metrics: Mapping[str, list[str]] = field(default_factory=dict)

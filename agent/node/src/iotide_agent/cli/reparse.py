@@ -20,11 +20,7 @@ _Key = tuple[str, tuple[tuple[str, Any], ...], int | None]
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A number that another reading changes; None where it had or has none.
-
-    Attributes:
-        unit: of the metric; None where only the new parser knows it.
-    """
+    """A number that another reading changes, None where it had or has none; a new metric's unit is None."""
 
     metric: str
     labels: Mapping[str, Any]

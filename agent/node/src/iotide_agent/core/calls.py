@@ -50,12 +50,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Contact:
-    """How it stands with the server.
-
-    Attributes:
-        is_answered: whether it answered when it was last spoken to, be it with a refusal.
-        last_seconds: when it last did, of the node's clock since 1970.
-    """
+    """Whether the server answered last time, be it with a refusal, and when it last did, by the time of day."""
 
     is_answered: bool = False
     last_seconds: float | None = None

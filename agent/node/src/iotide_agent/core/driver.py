@@ -81,11 +81,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class AgentEnding:
-    """Why the agent ended.
-
-    Attributes:
-        code: None where it was asked to.
-    """
+    """Why the agent ended; the code is None where it was asked to."""
 
     code: str | None
     sentence: str

@@ -81,11 +81,7 @@ class GreetingUnanswered:
 
 @dataclass(frozen=True, slots=True)
 class Beaten:
-    """The answer to the beat with that number.
-
-    Attributes:
-        is_rotated: the node has new credentials, and what still uses the old ones must be started anew.
-    """
+    """The answer to the beat with that number; `is_rotated`: start anew what uses the node's old credentials."""
 
     number: int
     reply: BeatReply
@@ -204,11 +200,9 @@ Event = (
 
 @dataclass(frozen=True, slots=True)
 class Greet:
-    """Say hello, with the orders held.
+    """Say hello, with the orders held; for the server's request `look` look around before.
 
-    Attributes:
-        look: look around before, and say that it was for this request of the server; never while orders are held, since
-            it would disturb what they measure.
+    Never while orders are held, since it would disturb what they measure.
     """
 
     holds: tuple[tuple[int, int], ...]
@@ -217,11 +211,7 @@ class Greet:
 
 @dataclass(frozen=True, slots=True)
 class Told:
-    """What a beat says of an order.
-
-    Attributes:
-        go_heard: the moment that was proposed for its start; None where none was.
-    """
+    """What a beat says of an order; `go_heard` is the moment that was proposed for its start."""
 
     order_id: int
     stage: Stage
@@ -261,11 +251,7 @@ class Prepare:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Let a prepared load start at that moment of the server's clock; None for now.
-
-    Attributes:
-        endpoint: where what it sends is received; None where it sends nothing.
-    """
+    """Let a prepared load start at that moment of the server's clock, None for now, and send to the endpoint."""
 
     order_id: int
     go_at: datetime | None

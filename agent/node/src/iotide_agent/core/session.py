@@ -115,12 +115,7 @@ class _HeldOrder:
 
 
 class Session:
-    """The machine.
-
-    Attributes:
-        is_stopped: nothing more will be asked for.
-        deaf_restarts: how often the worker was restarted because it did not hear of an offer.
-    """
+    """The machine; `deaf_restarts` counts restarts of a worker that did not hear of an offer."""
 
     def __init__(self, recovered: Iterable[Recovered] = ()) -> None:
         """Begins with the orders that an earlier agent process left."""

@@ -119,13 +119,7 @@ def order_files(directory: Path) -> OrderFiles:
 
 
 class Spool:
-    """A state directory.
-
-    Attributes:
-        wake_bell: wakes the supervisor.
-        held: below it lie the directories of the orders that are held.
-        strays: what is found of orders that nothing here names any more.
-    """
+    """A state directory: `wake_bell` wakes the supervisor, `held` has orders, `strays` what none of them names."""
 
     def __init__(self, state_directory: Path) -> None:
         self.state_directory = state_directory

@@ -41,13 +41,7 @@ class Unreachable(Exception):  # noqa: N818 - it is what the server is, and no e
 
 
 class Refusal(Exception):  # noqa: N818 - an answer of the server, and no error of ours
-    """The server said no; the same request would be refused again.
-
-    Attributes:
-        status: HTTP status.
-        code: stable error code, for instance `stale_fence` or `agent_superseded`.
-        sentence: what is wrong and what would help.
-    """
+    """The server said no, by HTTP status, stable code and sentence; it would refuse the same request again."""
 
     def __init__(self, status: int, code: str, sentence: str) -> None:
         super().__init__(f"{sentence} ({status} {code})")

@@ -78,11 +78,7 @@ def collected(parts: Sequence[Idle], within_seconds: float) -> Idle:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Who else is on the node; None where nobody could tell.
-
-    Attributes:
-        jobs: their numbers in the batch system.
-    """
+    """Who else is on the node: people, and jobs by their numbers; None where nobody could tell."""
 
     sessions: int | None
     jobs: tuple[str, ...] | None

@@ -37,13 +37,7 @@ class Judgement:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """What the node saw of a run besides the output of its tools.
-
-    Attributes:
-        ended: the runner's last word.
-        rows: second by second.
-        before, after: the condition of the storage below the targets; None where nobody looked.
-    """
+    """What the node saw of a run besides its tools' output: the runner's last word, seconds, and conditions."""
 
     ended: Mapping[str, Any]
     rows: Sequence[Row]

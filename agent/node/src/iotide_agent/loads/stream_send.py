@@ -33,14 +33,7 @@ _SEND_BUFFER_BYTES: Final = 4 * 1024**2
 
 
 class Sender:
-    """One stream towards one receiver.
-
-    Attributes:
-        sent: datagrams.
-        seconds: from the first to the end.
-        largest_lag_seconds: how far behind its time a datagram was sent at worst.
-        stopped: by a signal.
-    """
+    """One stream towards one receiver; `largest_lag_seconds` is how late a datagram was sent at worst."""
 
     def __init__(self, asked: argparse.Namespace) -> None:
         self._asked = asked

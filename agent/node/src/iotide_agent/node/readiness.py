@@ -47,11 +47,7 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at.
-
-    Attributes:
-        remedy: what to do, where something is limited or missing.
-    """
+    """One thing that was looked at, with what to do where it is limited or missing."""
 
     name: str
     state: State

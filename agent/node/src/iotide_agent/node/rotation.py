@@ -19,11 +19,7 @@ _logger = logging.getLogger(__name__)
 
 
 class Rotation:
-    """The credentials in one state directory and the client that speaks with them. Several threads may use it.
-
-    Attributes:
-        is_fresh: they were changed since somebody last asked by `take_news`.
-    """
+    """The credentials in one state directory, and the client that uses them; several threads may use it."""
 
     def __init__(self, state_directory: Path, transport: Transport) -> None:
         self._state_directory = state_directory

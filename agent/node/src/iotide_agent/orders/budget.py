@@ -19,12 +19,7 @@ DAY_SECONDS: Final = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What one order wrote, or will at least.
-
-    Attributes:
-        at: when it began, seconds of the epoch; it counts for a day from then on.
-        by_path: bytes by the path of the target.
-    """
+    """What one order wrote, or will at least: bytes by target path. It counts for a day from `at` on."""
 
     order_id: int
     at: float
@@ -37,11 +32,7 @@ class Written:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """A budget that has no room for an order now.
-
-    Attributes:
-        suffices_at: when it has, if nothing else is written meanwhile; None where the order needs more than all of it.
-    """
+    """A budget without room for an order until `suffices_at`; None where the order needs more than all of it."""
 
     sentence: str
     suffices_at: datetime | None

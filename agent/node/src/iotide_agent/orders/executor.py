@@ -56,11 +56,7 @@ class DeclinedError(Exception):
 
 
 class Executor:
-    """Acts on the node for the supervisor.
-
-    Attributes:
-        inventory: what the node has; renewed by the driver, and of an order's targets when it was claimed.
-    """
+    """Acts on the node for the supervisor, which renews `inventory`, as a claim does of its targets."""
 
     def __init__(self, config: AgentConfig, agent: str, spool: Spool, inventory: Inventory) -> None:
         """Acts as the agent that is called `agent` in its marks."""

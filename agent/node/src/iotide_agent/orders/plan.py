@@ -24,11 +24,7 @@ from iotide_wire.plan import CachePolicy
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Places and steps of a run.
-
-    Attributes:
-        groups: the steps of a group run side by side, the groups one after another.
-    """
+    """Places and steps of a run: those of a group run side by side, the groups one after another."""
 
     places: tuple[Place, ...]
     groups: tuple[Group, ...]
@@ -62,12 +58,7 @@ _INSTEAD_OF_DROP: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an order asks for, in this node's own terms.
-
-    Attributes:
-        reserves: bytes that must stay free, by target id.
-        step_role: which part of the run this node does; CLIENT does all of it.
-    """
+    """What an order asks for, in this node's own terms; `reserves` has the bytes to keep free by target id."""
 
     workload: Workload[Any]
     options: Options

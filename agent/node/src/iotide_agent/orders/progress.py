@@ -41,13 +41,7 @@ _RESULT_VALUES: Final = 1_000_000
 
 @dataclass(slots=True)
 class RunWatch:
-    """The curves and the progress of one order.
-
-    Attributes:
-        progress: fraction done, never falling; None while nothing is known.
-        phase: what a person reads.
-        reached: how far the load came by the last sample, in words, for the reason of its end.
-    """
+    """The curves of one order, the fraction done, which never falls, and in words its phase and how far it came."""
 
     files: OrderFiles
     progress: float | None = None

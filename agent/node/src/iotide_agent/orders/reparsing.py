@@ -22,11 +22,7 @@ class UnreadableError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class KeptOutput(RawOutput):
-    """Raw output as the server keeps it.
-
-    Attributes:
-        texts: by name of the artefact.
-    """
+    """Raw output as the server keeps it: texts by name of the artefact."""
 
     texts: Mapping[str, str]
 

@@ -143,13 +143,7 @@ class SpooledOutput(RawOutput):
 
 @dataclass(frozen=True, slots=True)
 class Collector:
-    """Makes one order's result of its files.
-
-    Attributes:
-        reader: of its output, by the runner's last word.
-        witness: what the node saw besides.
-        before: what others used of the node before the load.
-    """
+    """Makes one order's result of its output, of what the node saw, and of what others used before."""
 
     files: OrderFiles
     reader: RunReader

@@ -12,12 +12,7 @@ from iotide_agent.runner import RUNNER
 
 @dataclass(frozen=True, slots=True)
 class RunnerProcess:
-    """A runner, or what cleans up after one.
-
-    Attributes:
-        pidfd: readable once it has ended.
-        child: for reaping, where this agent process started it.
-    """
+    """A runner, or what cleans up after one; `child` where this agent process started it."""
 
     pid: int
     pidfd: int

@@ -27,13 +27,7 @@ _ZPOOL_ROW: Final = re.compile(r"^\t *(\S+) +[A-Z]+ +(\d+) +(\d+) +(\d+)\b", re.
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What was found.
-
-    Attributes:
-        troubles: each in words, such as `md5: resync, 12 / 4096`.
-        errors: counters of errors by name, as they stood.
-        unread: what could not be read, each in words with the reason.
-    """
+    """What was found and what could not be read, each in words, and counters of errors by name."""
 
     troubles: tuple[str, ...]
     errors: Mapping[str, int]

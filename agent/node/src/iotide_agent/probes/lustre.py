@@ -33,11 +33,7 @@ _SETTINGS: Final = {
 
 @dataclass(slots=True)
 class _Component:
-    """Layout of one extent; a plain layout is one component without an end.
-
-    Attributes:
-        values: as printed, by name without prefix.
-    """
+    """Layout of one extent, values as printed; a plain layout is one component without an end."""
 
     values: dict[str, str] = field(default_factory=dict)
 

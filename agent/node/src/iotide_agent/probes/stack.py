@@ -11,13 +11,7 @@ from iotide_agent.probes.reader import CommandWant, DirectoryWant, FileWant
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """A block device in /sys.
-
-    Attributes:
-        path: its own directory.
-        base: the directory with its queue; that of the whole disk where it is a partition.
-        known: whether its uevent file was read, without which `base` is a guess.
-    """
+    """A block device in /sys; `base` has its queue, a guess until the device is `known` by its uevent file."""
 
     path: str
     base: str

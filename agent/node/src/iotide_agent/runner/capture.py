@@ -12,12 +12,7 @@ _SHOWN_TAIL_BYTES: Final = 400
 
 
 class Capture:
-    """One output stream of a load, kept in a file: its first half as it comes, the last half of the limit at the end.
-
-    Attributes:
-        left_out_bytes: what lay between, and was only counted.
-        total_bytes: all that was printed.
-    """
+    """One output stream of a load in a file: its first half as it comes, the last half of the limit at the end."""
 
     def __init__(self, descriptor: int, file: Path, limit_bytes: int) -> None:
         self._input = descriptor

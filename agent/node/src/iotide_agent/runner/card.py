@@ -100,12 +100,7 @@ class StepCard(NamedTuple):
 
 
 class Go(NamedTuple):
-    """Leave to start.
-
-    Attributes:
-        at_boottime_seconds: when, on this node's CLOCK_BOOTTIME, which no one sets; None for now.
-        groups: the steps of a group run side by side, the groups one after another.
-    """
+    """Leave to start at a moment of this node's CLOCK_BOOTTIME, None for now, with the groups of steps."""
 
     at_boottime_seconds: float | None
     groups: tuple[tuple[StepCard, ...], ...]

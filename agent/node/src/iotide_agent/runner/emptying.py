@@ -39,11 +39,7 @@ def empty_directory(top: int, mount_id: int, path: str, *, keep: str) -> list[st
 
 
 class _Emptied:
-    """A directory that is emptied.
-
-    Attributes:
-        moved: how many directories were moved up to it, for another look.
-    """
+    """A directory that is emptied; `moved` directories were moved up to it, for another look."""
 
     def __init__(self, top: int, mount_id: int, keep: str) -> None:
         self.moved = 0

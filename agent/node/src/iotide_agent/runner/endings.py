@@ -18,12 +18,7 @@ _LONGEST_NAP_SECONDS: Final = 0.1
 
 
 class RunEndedError(Exception):
-    """The run must end now.
-
-    Attributes:
-        outcome: finished, failed, cancelled or declined.
-        code: stable reason code.
-    """
+    """The run must end now, finished, failed, cancelled or declined, for a stable reason code."""
 
     def __init__(self, outcome: str, code: str, reason: str) -> None:
         super().__init__(reason)

@@ -98,11 +98,7 @@ def read_json(path: Path) -> Any | None:  # noqa: ANN401 - JSON is any value; it
 
 
 class PatientFile:
-    """A file of an order: what a full disk refuses is kept in memory and written once there is room.
-
-    Attributes:
-        unwritten: bytes that wait.
-    """
+    """A file of an order: what a full disk refuses is kept in memory and written once there is room."""
 
     def __init__(self, path: Path, order_directory: Path, flags: int) -> None:
         """Opens it for the agent's own user alone; `flags` are os.O_TRUNC or os.O_APPEND."""

@@ -13,13 +13,7 @@ from iotide_agent.runner.sampler import Printed, Sampler
 
 
 class Groups:
-    """The steps of a run while they run.
-
-    Attributes:
-        records: of the steps that ended, JSON-ready.
-        escaped_processes: found outside their group and killed.
-        sampler: what looks at them.
-    """
+    """The steps of a run while they run, and JSON-ready records of those that ended."""
 
     def __init__(
         self,

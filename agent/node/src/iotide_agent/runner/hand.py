@@ -15,12 +15,7 @@ _KILL_SECONDS: Final = 2.0
 
 
 class HandLimits(NamedTuple):
-    """How long a hand may take.
-
-    Attributes:
-        seconds: in all; writing back or removing a terabyte takes minutes.
-        still_seconds: without being scheduled once, as in D state on a dead mount.
-    """
+    """How long a hand may take in all, and how long without being scheduled once, as on a dead mount."""
 
     seconds: float
     still_seconds: float

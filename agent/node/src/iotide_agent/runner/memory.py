@@ -14,11 +14,7 @@ _DIES_FIRST: Final = b"1000"
 
 
 class Memory(NamedTuple):
-    """Memory of the node, or of the cgroup that bounds this process where that has less.
-
-    Attributes:
-        available_bytes: what can be had without swapping, caches given back.
-    """
+    """Memory of the node, or of a cgroup that bounds this process to less; available counts caches."""
 
     total_bytes: int
     available_bytes: int

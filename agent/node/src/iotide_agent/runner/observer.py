@@ -12,11 +12,7 @@ PERIOD_SECONDS: Final = 1.0
 
 
 class Observer:
-    """Writes one row for each second since it began; a second that it overslept gets the mean of the gap.
-
-    Attributes:
-        cpu_seconds: what all its looking cost.
-    """
+    """Writes one row for each second since it began; a second that it overslept gets the mean of the gap."""
 
     def __init__(self, file: Path) -> None:
         """Begins now."""

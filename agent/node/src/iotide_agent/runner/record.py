@@ -24,13 +24,7 @@ class Ending(NamedTuple):
 
 
 class Settled(NamedTuple):
-    """What became of the targets.
-
-    Attributes:
-        mount_problems: what is wrong with the mounts after the run.
-        leftovers: paths that could not be removed.
-        removed: the runs' directories that were, each with all that lay in it.
-    """
+    """What is wrong with the mounts after the run, and which directories could not be removed and which were."""
 
     mount_problems: list[str]
     leftovers: list[str]

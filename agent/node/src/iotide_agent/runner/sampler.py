@@ -28,11 +28,7 @@ Printed = Callable[[], tuple[int, str]]
 
 
 class LoadReading(NamedTuple):
-    """The load at one moment.
-
-    Attributes:
-        at: CLOCK_BOOTTIME, seconds.
-    """
+    """The load at a moment of CLOCK_BOOTTIME."""
 
     at: float
     load: Used

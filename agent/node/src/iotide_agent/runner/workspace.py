@@ -53,11 +53,7 @@ _ILL: Final = frozenset(
 
 
 class TargetRefusedError(Exception):
-    """The target is not as the order says, or no longer as it was when the run began.
-
-    Attributes:
-        code: stable reason code.
-    """
+    """The target is not as the order says, or no longer as it was; `code` is a stable reason code."""
 
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -76,12 +72,7 @@ def refused_by(error: OSError, code: str, reason: str, mount: MountLine | None =
 
 
 class MadePlace(NamedTuple):
-    """The run's directory on one target, as it was made.
-
-    Attributes:
-        directory: its absolute path without symbolic links.
-        direct_works: whether a write with O_DIRECT succeeded there, and went past the page cache.
-    """
+    """The run's directory on one target, without symbolic links, and whether O_DIRECT goes past the cache there."""
 
     target_id: int
     directory: str

@@ -20,11 +20,7 @@ _WORTH_NAMING: Final = 10
 
 
 class MemoryNeed(NamedTuple):
-    """A need of memory.
-
-    Attributes:
-        because: the options that decide it with their values, as they stand in a refusal.
-    """
+    """A need of memory, because of the options that decide it, with their values."""
 
     needed_bytes: int
     because: str
@@ -45,22 +41,14 @@ def _shown(name: str, value: Any) -> str:  # noqa: ANN401 - an option of any typ
 
 
 class AtWork(NamedTuple):
-    """The processes that load one target at once.
-
-    Attributes:
-        process_bytes: what each takes besides its buffers, at least.
-    """
+    """The processes that load one target at once, and what each takes besides its buffers, at least."""
 
     processes: int = 1
     process_bytes: int = PROCESS_BYTES
 
 
 class MemoryRefusal(NamedTuple):
-    """States why a run is not started.
-
-    Attributes:
-        is_final: whether the node can never give that much, whatever ends on it.
-    """
+    """States why a run is not started; `is_final`: the node can never give that much."""
 
     code: str
     reason: str

@@ -205,12 +205,7 @@ class FillWorkload(Workload[FillOptions]):
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A file that was written.
-
-    Attributes:
-        seconds: dd's own.
-        level_ratio: share of the target that was used when half of it was written.
-    """
+    """A file, by dd's own seconds, and the share of the target that was used when half of it was written."""
 
     number: int
     size_bytes: int

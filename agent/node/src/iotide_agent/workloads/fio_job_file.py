@@ -47,11 +47,7 @@ class JobFileError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class JobSection:
-    """One section of a job file with what it takes over from [global].
-
-    Attributes:
-        keys: values as fio is to get them, "" for keys that have none.
-    """
+    """One section with what it takes over from [global]; keys that have no value have an empty one."""
 
     name: str
     keys: Mapping[str, str]

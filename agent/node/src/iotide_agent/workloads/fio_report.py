@@ -30,12 +30,7 @@ class _FioPart(BaseModel):
 
 
 class Latencies(_FioPart):
-    """Completion latencies: how many operations took about so many nanoseconds.
-
-    Attributes:
-        slowest: nanoseconds of the slowest operation, None where fio did not say.
-        bins: operations by latency in nanoseconds; only `--output-format=json+` prints them.
-    """
+    """Operations by completion latency in nanoseconds, of `--output-format=json+` alone, and the slowest."""
 
     operation_count: _Count = Field(alias="N")
     slowest: _Count | None = Field(default=None, alias="max")
@@ -43,12 +38,7 @@ class Latencies(_FioPart):
 
 
 class Direction(_FioPart):
-    """What a job did in one direction.
-
-    Attributes:
-        total_ios: operations, with one that failed.
-        runtime: milliseconds from its first operation to its last, with the final fsync.
-    """
+    """What a job did in one direction; `runtime` has milliseconds, from the first operation to the final fsync."""
 
     io_bytes: _Count
     runtime: _Count
@@ -69,12 +59,7 @@ class Direction(_FioPart):
 
 
 class FioJob(_FioPart):
-    """One writer or reader.
-
-    Attributes:
-        error: errno of its first error, 0 where there was none.
-        total_err: how many errors `continue_on_error` swallowed.
-    """
+    """One writer or reader: errno of its first error, and how many `continue_on_error` swallowed."""
 
     jobname: str
     error: int

@@ -24,13 +24,7 @@ class _IorPart(BaseModel):
 
 
 class AccessResult(_IorPart):
-    """What one access took.
-
-    Attributes:
-        rate_mebibytes: MiB a second, ior's own.
-        open_seconds, transfer_seconds, close_seconds, total_seconds: from the first task's begin to the last one's
-            end; the flush counts as transfer.
-    """
+    """What one access took, from the first task's begin to the last one's end; the flush counts as transfer."""
 
     access: Operation
     rate_mebibytes: _Positive = Field(alias="bwMiB")

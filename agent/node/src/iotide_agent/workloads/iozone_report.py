@@ -77,11 +77,7 @@ _SUM_TOLERANCE: Final = 1e-3
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table.
-
-    Attributes:
-        rates: KiB/s by operation, of the cells that are there; 0 where iozone measured nothing.
-    """
+    """One line of the table: KiB/s by operation, of the cells that are there; 0 where nothing was measured."""
 
     file_kib: int
     record_kib: int
@@ -98,11 +94,7 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One operation of throughput mode.
-
-    Attributes:
-        parent_rate: bytes of all from the first start to the last end, in KiB/s.
-    """
+    """One operation of throughput mode; `parent_rate` is from the first start to the last end, in KiB/s."""
 
     operation: str
     parent_rate: float

@@ -38,11 +38,7 @@ Operation = Literal["create", "stat", "read", "delete"]
 
 @dataclass(frozen=True, slots=True)
 class _Phase:
-    """One operation as mdtest knows it.
-
-    Attributes:
-        row: its name in the table.
-    """
+    """One operation as mdtest knows it; `row` is its name in the table."""
 
     flag: str
     row: str

@@ -56,11 +56,7 @@ def _check_readable(text: str) -> str:
 
 
 class RawreadSettings(Settings):
-    """What may be read here besides the files on the target.
-
-    Attributes:
-        readable: devices and files, exactly as runs name them or as the target is mounted from.
-    """
+    """Devices and files that may be read here, as runs name them or as the target is mounted from."""
 
     readable: tuple[Annotated[str, AfterValidator(_check_readable)], ...] = ()
 

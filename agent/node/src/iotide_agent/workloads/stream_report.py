@@ -150,14 +150,7 @@ def _validated(kind: type[_PrintedT], outcome: StepOutcome) -> _PrintedT:
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """One rate of a stream.
-
-    Attributes:
-        suffix: of its steps' names; empty where it is the only one.
-        rate: bytes per second.
-        datagrams: to be sent.
-        number: which of the ramp's it is, from 0.
-    """
+    """One rate of a stream in bytes per second; `suffix` is of its steps' names, `number` counts from 0."""
 
     suffix: str
     rate: int
@@ -261,9 +254,7 @@ def verified_samples(verified: Verified, pace: Pace, outcome: StepOutcome, targe
 class Ends:
     """Both ends of the stream at one rate, and the reader after them where there was one.
 
-    Attributes:
-        sent: how many datagrams, by the sender's own report where it is at hand.
-        sent_rate: in bytes per second; None where no word of it arrived.
+    `sent` is the sender's own count where it is at hand; `sent_rate` is None where no word of it arrived.
     """
 
     pace: Pace

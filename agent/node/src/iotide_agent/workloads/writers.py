@@ -20,12 +20,7 @@ STRAGGLER_LIMIT: Final = f"{STRAGGLER_FACTOR} x the median of the others"
 
 
 class Straggler(NamedTuple):
-    """The slowest of several.
-
-    Attributes:
-        number: its place among them, from 0.
-        median_seconds: of the others.
-    """
+    """The slowest of several, by its place among them, and the median of the others."""
 
     number: int
     seconds: float
@@ -48,13 +43,7 @@ def straggler(seconds: Sequence[float]) -> Straggler | None:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one writer did, from `began_at` on.
-
-    Attributes:
-        target_id: which target it loaded.
-        amount: bytes that it moved, or operations.
-        seconds: how long that took by the tool's own clock, without the start of its process or of a data source.
-    """
+    """What one writer did, in bytes or operations, from `began_at` on, by the tool's own clock alone."""
 
     target_id: int | None
     began_at: datetime

@@ -21,12 +21,7 @@ _MANGLED: Final = re.compile(r"[ \t\n\\]")
 
 
 class Client(NamedTuple):
-    """Totals since the mount.
-
-    Attributes:
-        read_bytes, written_bytes: over the wire; what the cache answers is not in them.
-        transmissions: of the requests for these operations, those that were sent again included.
-    """
+    """Totals since the mount: bytes over the wire, operations, and how often a request was sent for them."""
 
     read_bytes: int
     written_bytes: int

@@ -12,22 +12,14 @@ _ONE_READ_BYTES: Final = 1 << 16
 
 
 class Span(NamedTuple):
-    """The time between two readings.
-
-    Attributes:
-        ticks: of all processors together, as /proc/stat counts them; what a share of them is a share of.
-    """
+    """The time between two readings; `ticks` are those of all processors together, as /proc/stat counts them."""
 
     seconds: float
     ticks: int
 
 
 class TargetMount(NamedTuple):
-    """The mount that a target of the run stands on.
-
-    Attributes:
-        device: st_dev of the run's directory there.
-    """
+    """The mount that a target of the run stands on; `device` is st_dev of the run's directory there."""
 
     mount_point: str
     fstype: str
@@ -59,11 +51,7 @@ class OpenFile:
 
 
 class Source(ABC, Generic[Reading]):
-    """Some counters of one origin; making one raises OSError where the node does not have them.
-
-    Attributes:
-        files: what it keeps open.
-    """
+    """Some counters of one origin; making one raises OSError where the node does not have them."""
 
     files: Sequence[OpenFile] = ()
 
