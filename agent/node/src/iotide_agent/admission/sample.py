@@ -219,7 +219,6 @@ class IdleSample:
 
 
 def _sum(rates: Mapping[str, float], *names: str) -> float | None:
-    """Together; None where one is not known."""
     found = [rates[name] for name in names if name in rates]
     return sum(found) if len(found) == len(names) else None
 

@@ -32,7 +32,6 @@ class JobDriver(Driver):
     """
 
     def __init__(self, config: AgentConfig, agent: str, spool: Spool, speaker: Speaker, offer: Offer | None) -> None:
-        """Begins with the offer, None: there is none."""
         for stale in spool.offers():
             spool.drop_offer(stale)
         if offer is not None:

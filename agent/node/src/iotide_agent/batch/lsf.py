@@ -48,7 +48,6 @@ class Lsf(BatchClient):
         return parse_jobs(answer.stdout)
 
     def hosts(self) -> list[SeenHost]:
-        """Every host of the LSF cluster."""
         return parse_hosts(self.said("bhosts", "-w"))
 
     def submission(self, job: WantedJob) -> list[str]:

@@ -38,7 +38,6 @@ class CommandOutput(NamedTuple):
 
     @property
     def words(self) -> str:
-        """In one line, for a person."""
         return " ".join(f"{self.stderr} {self.stdout}".split())[:_MOST_WORDS] or f"exit status {self.status}"
 
 
@@ -54,7 +53,6 @@ class JobKey(NamedTuple):
 
     @property
     def job_name(self) -> str:
-        """The name of the job."""
         return f"iotide-{self.run_id}-{self.fence}"
 
 
@@ -85,7 +83,6 @@ class BatchClient(ABC):
     """Finds a new job's number, its group `id`, in what the command of `submission` prints."""
 
     def __init__(self, config: BatchConfig, ask: Ask = ask) -> None:
-        """Asks nothing yet."""
         self.config = config
         self._ask = ask
 
@@ -124,7 +121,6 @@ class BatchClient(ABC):
         return ceil((job.time_limit_seconds + self.config.margin_seconds) / 60)
 
     def log(self, pattern: str) -> str:
-        """Return where the job's output goes."""
         return f"{self.config.log_directory}/{pattern}" if self.config.log_directory else "/dev/null"
 
     def said(self, *argv: str) -> str:

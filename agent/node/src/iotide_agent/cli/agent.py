@@ -151,7 +151,6 @@ def _run(config: AgentConfig) -> AgentEnding:
 
 @contextmanager
 def _explained() -> Iterator[None]:
-    """Turns what a person can mend into one sentence and an exit status."""
     try:
         yield
     except (ConfigError, NotEnrolledError, PinError, Refusal, StateOpenError) as error:

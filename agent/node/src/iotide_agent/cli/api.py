@@ -55,13 +55,11 @@ class Api:
         )
 
     def __enter__(self) -> Self:
-        """Use as a context, so that connections are closed."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        """Closes the connections."""
         self._client.close()
 
     def get(self, path: str, parameters: Mapping[str, str | int | Sequence[int]] | None = None) -> Document:

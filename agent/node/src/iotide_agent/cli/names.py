@@ -56,7 +56,6 @@ class Marks:
     """Marks next to doubtful numbers, with a footnote of each."""
 
     def __init__(self) -> None:
-        """Has none yet."""
         self._marks: dict[str, str] = {}
 
     def of(self, codes: Iterable[str]) -> str:

@@ -199,7 +199,6 @@ def list_runs(
 
 
 def _headlines(api: Api, run_ids: Sequence[int]) -> dict[int, Headline]:
-    """By run, the number that it is known by."""
     found: dict[int, Headline] = {}
     for first in range(0, len(run_ids), _MOST_BY_ID):
         some = run_ids[first : first + _MOST_BY_ID]

@@ -118,7 +118,6 @@ class Session:
     """The machine; `deaf_restarts` counts restarts of a worker that did not hear of an offer."""
 
     def __init__(self, recovered: Iterable[Recovered] = ()) -> None:
-        """Begins with the orders that an earlier agent process left."""
         self.is_stopped = False
         self.deaf_restarts = 0
         self._hello = _Retry(HELLO_SECONDS)

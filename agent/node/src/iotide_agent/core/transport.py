@@ -142,7 +142,6 @@ class Transport:
         reply_type: type[_ReplyT],
         timeout: httpx2.Timeout = _TIMEOUT,
     ) -> _ReplyT:
-        """Says it in the newest version that the server understands."""
         for version in reversed(SPOKEN_VERSIONS):
             self.version = version
             try:

@@ -52,6 +52,5 @@ def judge_steady(phase: ParallelSteps) -> list[Answer]:
 
 
 def _windows(rates: Sequence[float]) -> list[float]:
-    """Means of five windows that differ by a second at most."""
     bounds = [round(len(rates) * number / WINDOWS) for number in range(WINDOWS + 1)]
     return [fmean(rates[begin:end]) for begin, end in pairwise(bounds)]

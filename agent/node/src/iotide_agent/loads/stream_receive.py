@@ -130,7 +130,6 @@ class Receiver:
         return offset
 
     def _hear(self, said: bytes, number: int, nanoseconds: int) -> None:
-        """Anything but data."""
         self._heard_at = time.monotonic()
         if said == wire.prefix(wire.HELLO, self._id):
             self.answer(wire.READY)  # the first answer was lost
@@ -142,7 +141,6 @@ class Receiver:
             self.foreign += 1
 
     def _look(self, *, heard: bool) -> None:
-        """Looks at the clock, and whether the stream is over."""
         now = time.monotonic()
         if self.window.unique and not self.began_at:
             self.began_at = now

@@ -132,7 +132,6 @@ class Looks:
     """Takes the inventory, perhaps twice at a time: what began earlier and ends later has seen less."""
 
     def __init__(self, take: Callable[[], Inventory], keep: Callable[[Inventory], None]) -> None:
-        """Gives to `keep` what `take` found last."""
         self._take = take
         self._keep = keep
         self._numbers = count(1)

@@ -59,7 +59,6 @@ class Executor:
     """Acts on the node for the supervisor, which renews `inventory`, as a claim does of its targets."""
 
     def __init__(self, config: AgentConfig, agent: str, spool: Spool, inventory: Inventory) -> None:
-        """Acts as the agent that is called `agent` in its marks."""
         self._config = config
         self._agent = agent
         self._spool = spool

@@ -37,7 +37,6 @@ class Leftovers:
     """The directories on targets that no run uses any more."""
 
     def __init__(self, spool: Spool, executor: Executor, loop: Loop, is_idle: Callable[[], bool]) -> None:
-        """Touches no target while the node is not idle."""
         self._is_idle = is_idle
         self._spool = spool
         self._executor = executor

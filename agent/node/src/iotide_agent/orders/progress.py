@@ -110,7 +110,6 @@ class RunWatch:
         self._rows += 1
 
     def _pieces_of(self, started_at: datetime, begin: int, end: int, width: int) -> list[CurvePiece]:
-        """The pieces of all counters between two rows, `width` rows to a value."""
         return [
             CurvePiece(
                 counter=name,
@@ -196,7 +195,6 @@ def _known(values: Sequence[float], begin: int, width: int) -> Iterator[tuple[in
 
 
 def _together(group: tuple[Step, ...]) -> Step:
-    """A group as one step that moves the bytes of all."""
     known = [step.bytes_moved for step in group if step.bytes_moved]
     return replace(group[0], bytes_moved=sum(known) if len(known) == len(group) else None)
 

@@ -21,7 +21,6 @@ class StuckLoads:
     """The loads that hold the node's lock, or outlived their runner, while no order is to load the node."""
 
     def __init__(self, spool: Spool) -> None:
-        """Knows of none yet."""
         self._spool = spool
         self._order = re.compile(re.escape(str(spool.state_directory.resolve()).encode()) + _ORDER)
         self._since: dict[tuple[int, int], datetime] = {}

@@ -33,7 +33,6 @@ def added_up(curves: Iterable[Curve], started_at: datetime) -> list[CurvePiece]:
 
 
 def _pieces(counter: str, values: Mapping[int, float], started_at: datetime) -> Iterator[CurvePiece]:
-    """Stretches without a gap, none longer than a message may hold."""
     seconds = sorted(values)
     # In a stretch without a gap a second and its rank differ by the same number.
     for _, stretch in groupby(enumerate(seconds), key=lambda ranked: ranked[1] - ranked[0]):

@@ -34,7 +34,6 @@ class BeegfsProbe(Probe):
     name: ClassVar[str] = "beegfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """Pattern of the directory, settings of each client of this node, and the way to the management service."""
         yield from (_pattern(mount), _CLIENTS)
         yield from _configurations(texts)
         yield from network.wants(_management(mount, texts)[0], texts)

@@ -39,7 +39,6 @@ class BlockProbe(Probe):
         return mount.fstype != "gpfs" and (not mount.device.startswith("0:") or mount.source.startswith("/dev/"))
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """Everything of each device that is known by now, and of the devices below it."""
         if needs_link(mount):
             yield link(mount)
         for device in devices(mount, texts):

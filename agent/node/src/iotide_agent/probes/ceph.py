@@ -66,11 +66,9 @@ class CephProbe(Probe):
     name: ClassVar[str] = "ceph"
 
     def matches(self, mount: Mount) -> bool:
-        """The kernel's client and ceph-fuse, whose source names nothing."""
         return is_ceph(mount)
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """What the monitors say, the layout, and the way to the first monitor."""
         yield from (STATUS, _VERSIONS, _FILE_SYSTEMS, _layout(mount))
         yield from network.wants(_monitor(mount), texts)
 

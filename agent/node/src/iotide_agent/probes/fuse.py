@@ -35,16 +35,13 @@ class FuseProbe(Probe):
     name: ClassVar[str] = "fuse"
 
     def matches(self, mount: Mount) -> bool:
-        """Every FUSE mount."""
         return bool(fuse_name(mount))
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """Read-ahead, limits of the connection, and the way to a server."""
         yield from (_read_ahead(mount), *_limits(mount).values())
         yield from network.wants(_server(mount), texts)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """Name, sizes, how many requests the kernel sends at a time."""
         kibibytes = number(text_of(texts, _read_ahead(mount)))
         facts = known(
             {

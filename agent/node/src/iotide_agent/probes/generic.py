@@ -14,7 +14,6 @@ class GenericProbe(Probe):
     name: ClassVar[str] = "generic"
 
     def matches(self, mount: Mount) -> bool:
-        """Every mount."""
         del mount
         return True
 

@@ -26,7 +26,6 @@ class GlusterfsProbe(Probe):
         return fuse_name(mount) == "glusterfs" or mount.fstype == "glusterfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """The volume as the server says, the client's version, and the way to the server."""
         server, volume = _parts(mount)
         yield _version()
         yield _info(server, volume)

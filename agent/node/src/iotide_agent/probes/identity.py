@@ -34,7 +34,6 @@ class UuidProbe(Probe):
     name: ClassVar[str] = "uuid"
 
     def matches(self, mount: Mount) -> bool:
-        """File systems with a device as their source."""
         return mount.source.startswith("/dev/") and mount.fstype != "gpfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
@@ -44,7 +43,6 @@ class UuidProbe(Probe):
             yield _lsblk(mount)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """The identity where one was found."""
         uuid = text_of(texts, _blkid(mount)) or text_of(texts, _lsblk(mount))
         if not uuid or len(uuid.split()) > 1:
             return {}

@@ -16,12 +16,10 @@ class JfsProbe(Probe):
     name: ClassVar[str] = "jfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """The superblock."""
         del texts
         yield _superblock(mount)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """Sizes, and whether the journal is inside."""
         superblock = texts.get(_superblock(mount), Unavailable("jfs_tune was not asked"))
         if isinstance(superblock, Unavailable):
             return {"jfs.block_bytes": unavailable_fact(superblock)}

@@ -41,11 +41,9 @@ class ExtProbe(Probe):
     name: ClassVar[str] = "ext"
 
     def matches(self, mount: Mount) -> bool:
-        """Mounts of ext2, ext3 and ext4."""
         return mount.fstype in {"ext2", "ext3", "ext4"}
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """The device's kernel name, then the superblock and the options under that name."""
         uevent = FileWant(f"/sys/dev/block/{mount.device}/uevent")
         yield uevent
         device = named_numbers(text_of(texts, uevent)).get("DEVNAME")
@@ -54,7 +52,6 @@ class ExtProbe(Probe):
             yield _options(device)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """Features, block and inode size, stripe geometry, reserve, effective options."""
         uevent = FileWant(f"/sys/dev/block/{mount.device}/uevent")
         device = named_numbers(text_of(texts, uevent)).get("DEVNAME", "")
         options = text_of(texts, _options(device))
@@ -77,12 +74,10 @@ class XfsProbe(Probe):
     name: ClassVar[str] = "xfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """The geometry."""
         del texts
         yield _geometry(mount)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """Block, inode and sector size, allocation groups, stripe unit and width, log, features."""
         geometry = texts.get(_geometry(mount), Unavailable("xfs_info was not asked"))
         if isinstance(geometry, Unavailable):
             return {"xfs.geometry": unavailable_fact(geometry)}
@@ -111,7 +106,6 @@ class BtrfsProbe(Probe):
     name: ClassVar[str] = "btrfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """The usage by profile."""
         del texts
         yield _btrfs_usage(mount)
 

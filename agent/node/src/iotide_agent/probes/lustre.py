@@ -49,7 +49,6 @@ class LustreProbe(Probe):
     name: ClassVar[str] = "lustre"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """Layout of the directory, targets, version, settings of the client, and the way to the first MGS."""
         yield from (_layout(mount), _targets(mount), _version())
         yield from (_setting(mount, pattern) for pattern in _SETTINGS)
         yield from network.wants(_server(mount), texts)

@@ -22,16 +22,13 @@ class MoosefsProbe(Probe):
     name: ClassVar[str] = "moosefs"
 
     def matches(self, mount: Mount) -> bool:
-        """Sources like `mfs#master:9421`."""
         return fuse_name(mount) in {"mfs", "moosefs", "lizardfs", "saunafs"}
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """The goal of the directory, and the way to the master."""
         yield _goal(mount)
         yield from network.wants(_master(mount)[0], texts)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """Known by the master, and what of its tree is mounted."""
         host, port, path = _master(mount)
         facts = {"moosefs.master": f"{host}:{port}"} | _goal_facts(mount, texts) | network.facts(host, texts)
         return facts | served(f"moosefs:{network.address_of(host, texts) or host}:{port}{path}", host)

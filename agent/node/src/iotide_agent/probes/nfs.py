@@ -33,11 +33,9 @@ class NfsProbe(Probe):
     name: ClassVar[str] = "nfs"
 
     def matches(self, mount: Mount) -> bool:
-        """Both types that the kernel shows."""
         return mount.fstype in {"nfs", "nfs4"}
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """Options with all defaults, the volumes, read-ahead, and the way to the server."""
         yield from (_MOUNTSTATS, _VOLUMES, _read_ahead(mount))
         yield from network.wants(_server(mount), texts)
 

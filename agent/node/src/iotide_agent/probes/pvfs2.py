@@ -24,7 +24,6 @@ class Pvfs2Probe(Probe):
     name: ClassVar[str] = "pvfs2"
 
     def matches(self, mount: Mount) -> bool:
-        """Mounts of pvfs2."""
         return mount.fstype in {"pvfs2", "orangefs"}
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
@@ -36,7 +35,6 @@ class Pvfs2Probe(Probe):
         yield from network.wants(_server(mount), texts)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """Servers by role, strip size, distribution, datafiles, hints."""
         servers = texts.get(_servers(mount), Unavailable("pvfs2-statfs was not asked"))
         fsid = number(labelled(text_of(texts, _servers(mount))).get("fs_id"))
         found = _SOURCE.match(mount.source)

@@ -20,12 +20,10 @@ class ReiserfsProbe(Probe):
     name: ClassVar[str] = "reiserfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """The superblock."""
         del texts
         yield _superblock(mount)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """What mkfs chose; free blocks and mount counts are left out."""
         superblock = texts.get(_superblock(mount), Unavailable("debugreiserfs was not asked"))
         if isinstance(superblock, Unavailable):
             return {"reiserfs.block_bytes": unavailable_fact(superblock)}

@@ -36,12 +36,10 @@ class ZfsProbe(Probe):
     name: ClassVar[str] = "zfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """Properties of dataset and pool, and how the pool is built."""
         del texts
         yield from (_dataset(mount), _pool(mount), _devices(mount))
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """Known by the pool's GUID and the dataset's name."""
         answer = texts.get(_dataset(mount), Unavailable("zfs was not asked"))
         if isinstance(answer, Unavailable):
             return {"zfs.record_bytes": unavailable_fact(answer)}

@@ -97,7 +97,6 @@ def _why(phase: dict[str, Any], *, same_boot: bool) -> Ending:
 
 
 def _kill(directory: Path, phase: dict[str, Any], patience_seconds: float) -> bool:
-    """Kills every process of the order; False where one remains."""
     until = time.monotonic() + patience_seconds
     while time.monotonic() < until:
         living = _living(directory, phase)

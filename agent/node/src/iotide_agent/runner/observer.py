@@ -15,7 +15,6 @@ class Observer:
     """Writes one row for each second since it began; a second that it overslept gets the mean of the gap."""
 
     def __init__(self, file: Path) -> None:
-        """Begins now."""
         self._node = NodeCounters(())
         self._file = CurveFile(file)
         self.cpu_seconds = 0.0

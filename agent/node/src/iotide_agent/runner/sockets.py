@@ -7,7 +7,6 @@ class Sockets:
     """UDP sockets of one order, each for one load."""
 
     def __init__(self) -> None:
-        """Opens none yet."""
         self._opened: list[socket.socket] = []
 
     def open(self, address: str, count: int) -> list[int]:

@@ -160,7 +160,6 @@ class BonnieWorkload(Workload[BonnieOptions]):
         return Parsed(samples, [flag for phase in phases for flag in _flags(options, place, phase, report, outcome)])
 
     def conclude(self, options: BonnieOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """Which of several targets was done first and last with the large file, and with the files."""
         del options
         if len(places) == 1:
             return Parsed()
@@ -192,7 +191,6 @@ def _tests(start: str, options: BonnieOptions) -> frozenset[str]:
 
 
 def _sizes(tests: frozenset[str], options: BonnieOptions, place: Place) -> tuple[int, int]:
-    """Bytes of the large file, and how many files."""
     large_bytes = size_bytes(options.file_size_bytes, place) if tests & _STARTS["streams"] else 0
     return large_bytes, options.file_count if "files" in tests else 0
 

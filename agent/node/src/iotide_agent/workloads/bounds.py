@@ -26,7 +26,6 @@ class MemoryNeed(NamedTuple):
     because: str
 
     def times(self, count: int, what: str) -> "MemoryNeed":
-        """Return the need of several that are alike."""
         return self if count == 1 else MemoryNeed(self.needed_bytes * count, f"{self.because} x {count} {what}")
 
 

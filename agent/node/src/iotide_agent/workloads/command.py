@@ -98,11 +98,9 @@ class CommandSettings(Settings):
     commands: dict[CommandName, Command] = Field(default_factory=dict)
 
     def outside_paths(self) -> tuple[str, ...]:
-        """Return the programs that are named by their paths."""
         return tuple(command.argv[0] for command in self.commands.values() if command.argv[0].startswith("/"))
 
     def outside_programs(self) -> tuple[str, ...]:
-        """Return the same: all of them are started."""
         return self.outside_paths()
 
     @model_validator(mode="after")
@@ -150,14 +148,12 @@ class CommandWorkload(Workload[CommandOptions]):
     settings_type: ClassVar[type[Settings]] = CommandSettings
 
     def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
-        """Offers the node's own programs."""
         super().__init__(settings)
         self._commands = self.settings.commands if isinstance(self.settings, CommandSettings) else {}
         if self._commands:
             self.options_type = _options_of(sorted(self._commands))
 
     def unavailable_because(self) -> str | None:
-        """Nothing is listed."""
         return None if self._commands else _REMEDY
 
     def metric_specs(self) -> tuple[MetricSpec, ...]:
@@ -171,7 +167,6 @@ class CommandWorkload(Workload[CommandOptions]):
         return (*own, *(race_by("command") if metrics else ()))
 
     def groups(self, options: CommandOptions, place: Place) -> list[Group]:
-        """The program, its placeholders filled in."""
         filled = {"{directory}": str(place.directory), "{target}": str(place.directory.parent)}
         return in_turn(
             Step(
@@ -184,7 +179,6 @@ class CommandWorkload(Workload[CommandOptions]):
         )
 
     def read(self, options: CommandOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """Every number of the program, in its base unit."""
         labels = {"command": options.command}
         samples = [
             Sample(name, _number(metric, outcome), labels, place.target_id)
@@ -198,14 +192,12 @@ class CommandWorkload(Workload[CommandOptions]):
         return Parsed.of_all(race(own, {"command": options.command}) for own in side_by_side(places, outcomes))
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """By the time that the node's administrator expects of it."""
         del output_tail
         expected_seconds = self._commands[step.name].expected_seconds
         return min(1.0, counters.elapsed_seconds / expected_seconds) if expected_seconds else None
 
 
 def _options_of(names: list[str]) -> type[CommandOptions]:
-    """The form with these names as its choices."""
     field = CommandOptions.model_fields["command"]
     choices: Any = Field(default=names[0], title=field.title, description=field.description)
     one_of: Any = Literal[tuple(names)]
@@ -219,7 +211,6 @@ def _filled(argument: str, values: Mapping[str, str]) -> str:
 
 
 def _number(metric: CommandMetric, outcome: StepOutcome) -> float:
-    """What it printed, in the metric's base unit."""
     printed = _by_path(metric.json_path, outcome) if metric.json_path else _by_pattern(str(metric.pattern), outcome)
     try:
         value = float(printed) * metric.factor

@@ -160,7 +160,6 @@ class CreateWorkload(Workload[CreateOptions]):
         return Parsed([Sample("operation_rate", rate, _labels(outcome), place.target_id)])
 
     def conclude(self, options: CreateOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """Return what several processes did together, on one target or on several."""
         del places
         found = []
         for operation, _, _ in _PHASES:

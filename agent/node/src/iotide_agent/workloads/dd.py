@@ -88,7 +88,6 @@ class DdOptions(Options):
     """dd processes side by side, each on a file of its own."""
 
     def memory_needed(self) -> MemoryNeed:
-        """Return a block for each writer."""
         return product(self, "block_size_bytes", "writers")
 
     def at_work(self) -> AtWork:
@@ -139,7 +138,6 @@ class DdWorkload(Workload[DdOptions]):
     options_type = DdOptions
 
     def groups(self, options: DdOptions, place: Place) -> list[Group]:
-        """One group for each operation, the write first; its writers side by side."""
         numbers = range(1, options.writers + 1) if options.writers > 1 else (None,)
         return [
             tuple(_step(operation, options, place, number) for number in numbers)
@@ -179,7 +177,6 @@ class DdWorkload(Workload[DdOptions]):
         return Parsed([Sample("throughput", rate, labels, place.target_id)])
 
     def conclude(self, options: DdOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """Return the totals of several writers, on one target or on several."""
         place_of = {place.target_id: place for place in places}
         found = []
         for operation in options.operations:
@@ -193,7 +190,6 @@ class DdWorkload(Workload[DdOptions]):
         return Parsed.of_all(found)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """By the file's bytes, written or read."""
         del output_tail
         if not step.bytes_moved:
             return None

@@ -187,18 +187,15 @@ class FillWorkload(Workload[FillOptions]):
         return Parsed([*_samples(options, place, written), used], _flags(options, place, outcome, written))
 
     def read_cut(self, options: FillOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """The fill levels that were reached, by the files that were whole."""
         whole_lines = outcome.stdout[: outcome.stdout.rfind("\n") + 1]
         files, _ = read_lines(outcome.step.name, whole_lines)
         written = [_written(options, outcome, file) for file in files]
         return Parsed([*_band_samples(options, place, written), *_file_samples(options, place, written)])
 
     def conclude(self, options: FillOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """Return what several targets did together while all of them were filled."""
         return together([_part(options, outcome) for outcome in outcomes], _labels(options, places[0]))
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """By the bytes of the files."""
         del output_tail
         return min(1.0, counters.written_bytes / step.bytes_moved) if step.bytes_moved else None
 
@@ -215,7 +212,6 @@ class _Written:
 
     @property
     def rate(self) -> float:
-        """Bytes per second."""
         return self.size_bytes / self.seconds
 
 

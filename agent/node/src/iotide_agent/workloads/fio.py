@@ -84,7 +84,6 @@ class _Planned:
 
     @property
     def is_direct(self) -> bool:
-        """Whether it goes past the page cache."""
         return bool(self.labels["direct"])
 
 
@@ -191,7 +190,6 @@ class FioWorkload(Workload[FioOptions]):
         return super().failure(outcome)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """By time where the job has a run time, else by bytes."""
         runtime = next((match for argument in step.argv if (match := _RUNTIME.fullmatch(argument))), None)
         if runtime is None:
             return super().progress(step, counters, output_tail)
@@ -293,7 +291,6 @@ def _checked_jobs(planned: Sequence[_Planned], outcome: StepOutcome) -> list[lis
 
 
 def _plan_problem(plan: _Planned, job: FioJob, directions: Sequence[Direction]) -> str | None:
-    """Where one job did not do what was planned."""
     if job.error or job.total_err:
         return f"error {job.error}, {job.total_err} errors passed over"
     if any(direction.total_ios == 0 or direction.runtime == 0 for direction in directions):
@@ -308,7 +305,6 @@ def _plan_problem(plan: _Planned, job: FioJob, directions: Sequence[Direction]) 
 
 
 def _contradiction(plan: _Planned, directions: Sequence[Direction]) -> str | None:
-    """Where the report of one job contradicts itself."""
     if any(direction.short_ios or direction.drop_ios for direction in directions):
         return "operations that moved less than they should"
     for direction in directions:
@@ -333,7 +329,6 @@ def _samples(plan: _Planned, clones: Sequence[FioJob], place: Place) -> list[Sam
 
 
 def _rates(directions: Sequence[Direction], labels: _Labels, place: Place) -> list[Sample]:
-    """Of one job in one direction; none where nothing was done."""
     measured = [(number, one) for number, one in enumerate(directions, start=1) if one.is_measured]
     if not measured:
         return []

@@ -54,22 +54,18 @@ class JobSection:
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        """In which directions it moves data."""
         return _OPERATIONS[self.keys.get("rw", "read")]
 
     @property
     def clones(self) -> int:
-        """How many threads do the same."""
         return int(self.keys.get("numjobs", 1))
 
     @property
     def size_bytes(self) -> int:
-        """Of the files of each clone."""
         return int(self.keys["size"])
 
     @property
     def is_direct(self) -> bool:
-        """Whether it goes past the page cache."""
         return self.keys.get("direct") == "1"
 
     @property
@@ -132,7 +128,6 @@ class JobSection:
 
     @property
     def depth(self) -> int:
-        """Return the number of operations that each clone keeps in flight."""
         return int(self.keys.get("iodepth", 1))
 
     @property
@@ -304,7 +299,6 @@ def _switch(value: str) -> str:
 
 
 def _bare(value: str) -> str:
-    """A key that fio wants without a value."""
     if value not in {"", "1"}:
         raise ValueError("write it without a value, or leave it out")
     return ""

@@ -96,7 +96,6 @@ class FioOptions(Options):
         return MemoryNeed(own.needed_bytes + map_bytes(blocks) * self.num_jobs, because)
 
     def at_work(self) -> AtWork:
-        """Return a thread or process for each job."""
         return AtWork(sum(job.clones for job in self.jobs()) if self.job_file else self.num_jobs)
 
     def jobs(self) -> tuple[JobSection, ...]:
@@ -105,7 +104,6 @@ class FioOptions(Options):
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        """What is done by these options without a job file."""
         match self.rw:
             case "read" | "randread":
                 return ("read",)

@@ -85,12 +85,10 @@ class IorOptions(Options):
 
     @property
     def block_bytes(self) -> int:
-        """What lies in one piece."""
         return self.transfer_size_bytes * self.transfers_per_block
 
     @property
     def total_bytes(self) -> int:
-        """Of all files."""
         return self.block_bytes * self.segments * self.tasks
 
     def at_work(self) -> AtWork:
@@ -151,7 +149,6 @@ class IorWorkload(MpiWorkload[IorOptions]):
         return [(self._step(operation, options, place),) for operation in _FLAGS if operation in options.operations]
 
     def read(self, options: IorOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """Rates from the bytes and seconds in ior's own JSON."""
         operation = _operation(outcome)
         report = read_report(outcome.step.name, _output(outcome), operation)
         moved_bytes = _checked_bytes(options, outcome, report)
@@ -170,18 +167,15 @@ class IorWorkload(MpiWorkload[IorOptions]):
         return Parsed(samples, _flags(options, place, outcome, result, moved_bytes))
 
     def conclude(self, options: IorOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """What several targets did together, the tasks of each being one writer."""
         return Parsed.of_all(
             together([_part(options, outcome) for outcome in access], _labels(options, places[0], access[0]))
             for access in side_by_side(places, outcomes)
         )
 
     def is_whole(self, outcome: StepOutcome) -> bool:
-        """Its JSON ends with the time of its end."""
         return '"Finished"' in _output(outcome)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """By bytes, or by time where that stops it first."""
         del output_tail
         # What the program and its launcher read of themselves is none of the data that is written.
         moved_bytes = counters.written_bytes if step.name == "write" else counters.read_bytes

@@ -35,7 +35,6 @@ class AccessResult(_IorPart):
 
     @property
     def parts(self) -> Mapping[str, float]:
-        """Seconds by what was done in them."""
         return {
             "open": self.open_seconds,
             "transfer": self.transfer_seconds,
@@ -78,12 +77,10 @@ class IorReport(_IorPart):
 
     @property
     def results(self) -> Mapping[Operation, AccessResult]:
-        """By access."""
         return {result.access: result for result in self.tests[0].results}
 
     @property
     def summaries(self) -> Mapping[Operation, Summary]:
-        """By access."""
         return {summary.operation: summary for summary in self.summary}
 
     def ran(self, operation: Operation) -> Mapping[str, int]:

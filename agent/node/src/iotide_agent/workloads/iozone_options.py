@@ -70,11 +70,9 @@ class IozoneOptions(Options):
     move less than their file. Without it each moves its whole file."""
 
     def memory_needed(self) -> MemoryNeed:
-        """Return a record for each process."""
         return product(self, "max_record_size_bytes", *(["processes"] if self.mode == "throughput" else []))
 
     def at_work(self) -> AtWork:
-        """Return its processes."""
         return AtWork(self.processes if self.mode == "throughput" else 1)
 
     @model_validator(mode="after")

@@ -102,7 +102,6 @@ class Block:
 
     @property
     def moved_kib(self) -> float:
-        """What all moved together."""
         return sum(child.moved_kib for child in self.children)
 
 
@@ -152,7 +151,6 @@ def process_file(step: str, text: str) -> tuple[int, int]:
 
 
 def _split(text: str) -> tuple[list[Row], str]:
-    """The rows below the heading, and what follows them."""
     _, _, below = text.partition(_HEADING)
     lines = list(takewhile(_is_row, below.split("\n")))
     rest = below[len("\n".join(lines)) :]

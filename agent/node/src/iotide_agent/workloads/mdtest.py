@@ -211,7 +211,6 @@ class MdtestWorkload(MpiWorkload[MdtestOptions]):
         )
 
     def is_whole(self, outcome: StepOutcome) -> bool:
-        """Its last line tells when it ended."""
         return _FINISHED.search(outcome.stdout) is not None
 
 

@@ -49,7 +49,6 @@ class MpiWorkload(Workload[OptionsT]):
     version_in_usage: ClassVar[bool] = True
 
     def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
-        """Takes the node's own launcher."""
         super().__init__(settings)
         self._mpi = MpiSettings.model_validate(settings or {})
 

@@ -61,7 +61,6 @@ class RawreadSettings(Settings):
     readable: tuple[Annotated[str, AfterValidator(_check_readable)], ...] = ()
 
     def outside_paths(self) -> tuple[str, ...]:
-        """Return what may be read."""
         return self.readable
 
 
@@ -91,7 +90,6 @@ class RawreadOptions(Options):
     """Past the page cache."""
 
     def memory_needed(self) -> MemoryNeed:
-        """Return a block for each operation in flight."""
         needs = {"sequential": ("block_size_bytes",), "random": ("random_block_size_bytes", "io_depth")}
         return max(product(self, *needs[pattern]) for pattern in self.patterns)
 
@@ -137,7 +135,6 @@ class RawreadWorkload(Workload[RawreadOptions]):
         return in_turn(*(_step(pattern, path, options, place) for pattern in options.patterns))
 
     def read(self, options: RawreadOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """Rates from bytes and milliseconds, percentiles from the latency bins."""
         job = _job(outcome)
         problem = _problem(options, job)
         if problem:
@@ -145,7 +142,6 @@ class RawreadWorkload(Workload[RawreadOptions]):
         return Parsed(_samples(options, place, outcome, job.read), _flags(options, place, outcome, job.read))
 
     def read_cut(self, options: RawreadOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """What an interrupted fio reports of the part that it did."""
         if outcome.exit_status != INTERRUPTED_STATUS:
             return Parsed()
         done = _job(outcome).read
@@ -154,18 +150,15 @@ class RawreadWorkload(Workload[RawreadOptions]):
         return Parsed(_samples(options, place, outcome, done))
 
     def conclude(self, options: RawreadOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """What several targets gave together, pattern by pattern."""
         return Parsed.of_all(
             together([_part(outcome) for outcome in pattern], _labels(options, pattern[0]))
             for pattern in side_by_side(places, outcomes)
         )
 
     def failure(self, outcome: StepOutcome) -> str | None:
-        """As of any fio."""
         return _FIO.failure(outcome)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """By time."""
         return _FIO.progress(step, counters, output_tail)
 
     def _readable_path(self, options: RawreadOptions, place: Place) -> str:

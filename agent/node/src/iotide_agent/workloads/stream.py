@@ -132,7 +132,6 @@ class StreamWorkload(Workload[StreamOptions]):
         return options.ramp_rates
 
     def groups(self, options: StreamOptions, place: Place) -> list[Group]:
-        """As `plan` for one target."""
         return self.plan(options, [place])
 
     def plan(self, options: StreamOptions, places: Sequence[Place]) -> list[Group]:
@@ -202,7 +201,6 @@ class StreamWorkload(Workload[StreamOptions]):
         return Parsed(samples, flags)
 
     def failure(self, outcome: StepOutcome) -> str | None:
-        """The words of the load itself."""
         if outcome.exit_status == stream_wire.INTERRUPTED_STATUS:
             return "the stream was interrupted before its end (status 130)"
         return super().failure(outcome)

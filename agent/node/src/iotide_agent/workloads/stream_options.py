@@ -51,7 +51,6 @@ class StreamOptions(Options):
     """Reads the files back after each rate and checks that every sequence number is there once."""
 
     def memory_needed(self) -> MemoryNeed:
-        """Return the receiver's ring and the socket's buffer."""
         ring, socket = product(self, "ring_bytes"), product(self, "socket_buffer_bytes")
         return MemoryNeed(ring.needed_bytes + socket.needed_bytes, f"{ring.because} + {socket.because}")
 

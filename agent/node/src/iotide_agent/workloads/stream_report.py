@@ -159,7 +159,6 @@ class Pace:
 
     @property
     def labels(self) -> Labels:
-        """What tells its samples from those of other rates."""
         return {"rate_bytes_per_second": self.rate}
 
 
@@ -297,18 +296,15 @@ class Ends:
 
     @property
     def is_held(self) -> bool:
-        """Whether the sender really sent at this rate."""
         return self.sent_rate is not None and self.sent_rate >= HELD_RATIO * self.pace.rate
 
     def samples(self, target_id: int | None) -> list[Sample]:
-        """What was lost, and where."""
         values = [Sample("datagrams_lost", float(self.lost), self.labels, target_id)]
         for cause, count in self._lost_by_cause().items():
             values.append(Sample("datagrams_lost", float(count), self.labels | {"cause": cause}, target_id))
         return [*values, Sample("loss_ratio", self.lost / self.sent, self.labels, target_id)]
 
     def samples_by_target(self, places: Sequence[Place]) -> list[Sample]:
-        """Each target's share of the recording."""
         labels, seconds = {"operation": "record"} | self.labels, self.received.record_seconds
         return [
             Sample("target_throughput", written_bytes / seconds, labels, place.target_id)

@@ -28,7 +28,6 @@ class Straggler(NamedTuple):
 
     @property
     def others(self) -> str:
-        """What it is compared with, in words."""
         return f"the median of the others {format_seconds(self.median_seconds)}"
 
 
@@ -59,7 +58,6 @@ class Part:
 
     @property
     def rate(self) -> float:
-        """Bytes or operations per second."""
         return self.amount / self.seconds
 
 
@@ -111,7 +109,6 @@ def fairness(rates: Sequence[float]) -> float:
 
 
 def _done(parts: Sequence[Part]) -> list[float]:
-    """When each was done, in seconds after the first of them began."""
     begin = min(part.began_at for part in parts)
     return [(part.began_at - begin).total_seconds() + part.seconds for part in parts]
 

@@ -35,7 +35,6 @@ class Disks(Source[list[_Device]]):
         self.files = tuple(OpenFile(directory / "stat") for directory in directories)
 
     def read(self) -> list[_Device]:
-        """Totals of each device."""
         readings = []
         for file in self.files:
             fields = file.read(512).split()

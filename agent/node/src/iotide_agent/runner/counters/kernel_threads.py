@@ -33,7 +33,6 @@ class RaidThreads(Source[dict[int, int]]):
         self._readings = 0
 
     def read(self) -> dict[int, int]:
-        """Ticks of each thread that is there now by pid."""
         if self._readings % SCAN_READINGS == 0:
             self._look()
         self._readings += 1
@@ -55,7 +54,6 @@ class RaidThreads(Source[dict[int, int]]):
         return {"raid_cpu_ratio": min(1.0, ticks / span.ticks)} if both else {}
 
     def close(self) -> None:
-        """Closes the files of all threads."""
         for file in self._threads.values():
             file.close()
 

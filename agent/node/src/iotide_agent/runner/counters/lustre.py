@@ -44,7 +44,6 @@ class LustreClient(Source[dict[str, Calls]]):
             raise FileNotFoundError("no target is on Lustre, or its statistics are not readable")
 
     def read(self) -> dict[str, Calls]:
-        """Totals of each mount; nothing while they are unmounted."""
         try:
             if not self._mounted:
                 self._open()

@@ -33,5 +33,4 @@ class MemoryLevels(Source[dict[str, float]]):
         return found
 
     def rates(self, before: dict[str, float], after: dict[str, float], span: Span) -> Mapping[str, float]:  # noqa: ARG002 - a level needs no time
-        """The levels at the end."""
         return after

@@ -39,7 +39,6 @@ class Network(Source[dict[bytes, Carried]]):
         self._interfaces: dict[bytes, _Interface] = {}
 
     def read(self) -> dict[bytes, Carried]:
-        """Totals of each counted interface by name."""
         found = {}
         for name, figures in self._lines():
             interface = self._interfaces.get(name) or self._meet(name)

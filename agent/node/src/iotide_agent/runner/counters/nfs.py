@@ -40,7 +40,6 @@ class NfsClient(Source[dict[bytes, Client]]):
         self.files = (OpenFile(proc / "self/mountstats"),)
 
     def read(self) -> dict[bytes, Client]:
-        """Totals of each mount that is there now."""
         (file,) = self.files
         text = b"\n"
         for piece in file.pieces():

@@ -46,7 +46,6 @@ class NodeCounters:
         return span, counters
 
     def close(self) -> None:
-        """Closes all files."""
         for source in (self._processors, *(followed.source for followed in self._followed)):
             source.close()
 

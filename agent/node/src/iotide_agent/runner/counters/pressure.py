@@ -24,14 +24,12 @@ class Pressure(Source[list[int]]):
         self.files = tuple(OpenFile(proc / "pressure" / resource) for resource in _KINDS)
 
     def read(self) -> list[int]:
-        """The totals in microseconds, in the order of the names."""
         totals: list[int] = []
         for file, kinds in zip(self.files, _KINDS.values(), strict=True):
             totals += map(int, _TOTAL.findall(file.read(512))[: len(kinds)])
         return totals
 
     def rates(self, before: list[int], after: list[int], span: Span) -> Mapping[str, float]:
-        """Shares of the time."""
         longest = span.seconds * _MICROSECONDS
         shares = [min(1.0, stalled / longest) for stalled in growth(before, after)]
         return dict(zip(_NAMES, shares, strict=True))

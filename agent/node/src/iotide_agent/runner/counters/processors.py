@@ -25,7 +25,6 @@ class Processors(Source[ProcessorTimes]):
         self.files = (OpenFile(proc / "stat"), OpenFile(proc / "loadavg"))
 
     def read(self) -> ProcessorTimes:
-        """Two files, of the first its first line."""
         stat, loadavg = self.files
         line, _, _ = stat.read(1024).partition(b"\n")
         return ProcessorTimes(tuple(map(int, line.split()[1:])), float(loadavg.read(64).split()[0]))

@@ -46,7 +46,6 @@ class OpenFile:
             offset += len(piece)
 
     def close(self) -> None:
-        """Closes it."""
         os.close(self._descriptor)
 
 
@@ -68,7 +67,6 @@ class Source(ABC, Generic[Reading]):
         """The counters of the time between two readings; one that was not known all the time is left out."""
 
     def close(self) -> None:
-        """Closes its files."""
         for file in self.files:
             file.close()
 
