@@ -31,7 +31,6 @@ class Probe(ABC):
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
         """Return what must be read, by default nothing; asked again with what was read until nothing new is wanted."""
-        del mount, texts
         return ()
 
     @abstractmethod

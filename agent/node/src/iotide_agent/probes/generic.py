@@ -14,7 +14,6 @@ class GenericProbe(Probe):
     name: ClassVar[str] = "generic"
 
     def matches(self, mount: Mount) -> bool:
-        del mount
         return True
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
@@ -22,7 +21,6 @@ class GenericProbe(Probe):
 
         A source that names a server is the identity until a probe that knows the file system says better.
         """
-        del texts
         options = lasting_options(mount.options)
         facts: Facts = {"mount.fstype": mount.fstype, "mount.options": options, "fs.identity_scope": "node"}
         if mount.device.startswith("0:") and (mount.source.startswith("//") or ":/" in mount.source):

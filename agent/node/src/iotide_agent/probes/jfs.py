@@ -16,7 +16,6 @@ class JfsProbe(Probe):
     name: ClassVar[str] = "jfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        del texts
         yield _superblock(mount)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:

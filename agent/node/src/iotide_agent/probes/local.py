@@ -74,7 +74,6 @@ class XfsProbe(Probe):
     name: ClassVar[str] = "xfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        del texts
         yield _geometry(mount)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
@@ -106,7 +105,6 @@ class BtrfsProbe(Probe):
     name: ClassVar[str] = "btrfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        del texts
         yield _btrfs_usage(mount)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:

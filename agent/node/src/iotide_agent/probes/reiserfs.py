@@ -20,7 +20,6 @@ class ReiserfsProbe(Probe):
     name: ClassVar[str] = "reiserfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        del texts
         yield _superblock(mount)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:

@@ -16,7 +16,6 @@ class TmpfsProbe(Probe):
     name: ClassVar[str] = "tmpfs"
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        del texts
         options = dict(option.partition("=")[::2] for option in mount.options)
         facts: Facts = {"tmpfs.huge": options.get("huge", "never"), "tmpfs.swappable": "noswap" not in options}
         size = options.get("size", "")

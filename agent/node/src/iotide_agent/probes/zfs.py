@@ -36,7 +36,6 @@ class ZfsProbe(Probe):
     name: ClassVar[str] = "zfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        del texts
         yield from (_dataset(mount), _pool(mount), _devices(mount))
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:

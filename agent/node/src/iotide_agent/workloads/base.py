@@ -338,7 +338,6 @@ class Workload(ABC, Generic[OptionsT]):
 
     def sockets(self, options: OptionsT) -> int:
         """How many UDP sockets a RECEIVER needs, each at a port of its own; they are open before any command starts."""
-        del options
         return 0
 
     @abstractmethod
@@ -359,12 +358,10 @@ class Workload(ABC, Generic[OptionsT]):
 
     def read_cut(self, options: OptionsT, place: Place, outcome: StepOutcome) -> Parsed:
         """Return what can be trusted of a step that failed or was cut, by default nothing; raise OutputRefusedError."""
-        del options, place, outcome
         return Parsed()
 
     def conclude(self, options: OptionsT, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
         """Return what only all steps together say, as a total; called where none failed or was refused."""
-        del options, places, outcomes
         return Parsed()
 
     def failure(self, outcome: StepOutcome) -> str | None:
@@ -380,7 +377,6 @@ class Workload(ABC, Generic[OptionsT]):
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
         """Return the fraction of the step that is done, by bytes unless a tool's last lines say better, or None."""
-        del output_tail
         moved_bytes = counters.written_bytes + counters.read_bytes
         return min(1.0, moved_bytes / step.bytes_moved) if step.bytes_moved else None
 

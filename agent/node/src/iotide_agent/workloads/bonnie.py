@@ -160,7 +160,6 @@ class BonnieWorkload(Workload[BonnieOptions]):
         return Parsed(samples, [flag for phase in phases for flag in _flags(options, place, phase, report, outcome)])
 
     def conclude(self, options: BonnieOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        del options
         if len(places) == 1:
             return Parsed()
         names = dict.fromkeys(done.step.name for done in outcomes)

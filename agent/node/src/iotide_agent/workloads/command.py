@@ -192,7 +192,6 @@ class CommandWorkload(Workload[CommandOptions]):
         return Parsed.of_all(race(own, {"command": options.command}) for own in side_by_side(places, outcomes))
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        del output_tail
         expected_seconds = self._commands[step.name].expected_seconds
         return min(1.0, counters.elapsed_seconds / expected_seconds) if expected_seconds else None
 

@@ -152,7 +152,6 @@ class CreateWorkload(Workload[CreateOptions]):
 
     def read_cut(self, options: CreateOptions, place: Place, outcome: StepOutcome) -> Parsed:
         """How fast it was until it was cut: the load says how far it came once a second, and at an error."""
-        del options
         told = list(_DONE.finditer(outcome.stderr))
         if not told or not int(told[-1]["files"]) or not float(told[-1]["seconds"]):
             return Parsed()
@@ -160,7 +159,6 @@ class CreateWorkload(Workload[CreateOptions]):
         return Parsed([Sample("operation_rate", rate, _labels(outcome), place.target_id)])
 
     def conclude(self, options: CreateOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        del places
         found = []
         for operation, _, _ in _PHASES:
             parts = [_part(options, done) for done in outcomes if _operation(done) == operation]
@@ -169,7 +167,6 @@ class CreateWorkload(Workload[CreateOptions]):
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
         """By the count that the load prints about once a second."""
-        del counters
         told = list(_DONE.finditer(output_tail))
         return min(1.0, int(told[-1]["files"]) / int(step.argv[-1])) if told else None
 

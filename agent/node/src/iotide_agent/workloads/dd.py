@@ -190,7 +190,6 @@ class DdWorkload(Workload[DdOptions]):
         return Parsed.of_all(found)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        del output_tail
         if not step.bytes_moved:
             return None
         return min(1.0, max(counters.written_bytes, counters.read_bytes) / step.bytes_moved)

@@ -196,7 +196,6 @@ class FillWorkload(Workload[FillOptions]):
         return together([_part(options, outcome) for outcome in outcomes], _labels(options, places[0]))
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        del output_tail
         return min(1.0, counters.written_bytes / step.bytes_moved) if step.bytes_moved else None
 
 

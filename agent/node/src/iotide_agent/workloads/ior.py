@@ -176,7 +176,6 @@ class IorWorkload(MpiWorkload[IorOptions]):
         return '"Finished"' in _output(outcome)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        del output_tail
         # What the program and its launcher read of themselves is none of the data that is written.
         moved_bytes = counters.written_bytes if step.name == "write" else counters.read_bytes
         by_bytes = min(1.0, moved_bytes / step.bytes_moved) if step.bytes_moved else 0.0

@@ -126,7 +126,6 @@ class IozoneWorkload(Workload[IozoneOptions]):
         return Parsed([sample for block in blocks for sample in _block_samples(options, place, block)])
 
     def conclude(self, options: IozoneOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        del options
         return race(outcomes, {"operation": "all"}) if len(places) > 1 else Parsed()
 
     def failure(self, outcome: StepOutcome) -> str | None:

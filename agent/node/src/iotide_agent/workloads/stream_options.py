@@ -56,5 +56,4 @@ class StreamOptions(Options):
 
     def memory_needed_for(self, target_count: int) -> MemoryNeed:
         """Return the same: one receiver writes to all targets."""
-        del target_count
         return self.memory_needed()

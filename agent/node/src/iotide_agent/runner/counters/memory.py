@@ -32,5 +32,5 @@ class MemoryLevels(Source[dict[str, float]]):
                 found[name] = float(int(text[at + len(label) :].split(None, 1)[0]) * _KIB)
         return found
 
-    def rates(self, before: dict[str, float], after: dict[str, float], span: Span) -> Mapping[str, float]:  # noqa: ARG002 - a level needs no time
+    def rates(self, before: dict[str, float], after: dict[str, float], span: Span) -> Mapping[str, float]:
         return after
