@@ -5,7 +5,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import ClassVar, Final
 
 from iotide_agent.probes.mounts import Mount
-from iotide_agent.probes.reader import Reader, Unavailable, Want
+from iotide_agent.probes.reader import CommandWant, Reader, Unavailable, Want
 from iotide_wire.facts import Facts, FactValue
 
 Texts = Mapping[Want, str | Unavailable]
@@ -36,6 +36,30 @@ class Probe(ABC):
     @abstractmethod
     def facts(self, mount: Mount, texts: Texts) -> Facts:
         """What the texts say, in base units; "unavailable, because ..." where a tool is absent."""
+
+
+def on_mount(package: str, *argv: str) -> Callable[[Mount], CommandWant]:
+    """Return what makes the command about a mount; `{0.directory}` and the like in it stand for what the mount has."""
+    return lambda mount: CommandWant(tuple(word.format(mount) for word in argv), package)
+
+
+class CommandProbe(Probe):
+    """A probe that asks one command; `fact` says why where that gives no answer."""
+
+    package: ClassVar[str]
+    argv: ClassVar[tuple[str, ...]]
+    fact: ClassVar[str]
+
+    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
+        yield on_mount(self.package, *self.argv)(mount)
+
+    def facts(self, mount: Mount, texts: Texts) -> Facts:
+        printed = texts.get(next(iter(self.wants(mount, texts))), Unavailable(f"{self.argv[0]} was not asked"))
+        return {self.fact: unavailable_fact(printed)} if isinstance(printed, Unavailable) else self.read(printed)
+
+    @abstractmethod
+    def read(self, printed: str) -> Facts:
+        """Return what the command says, in base units."""
 
 
 def gather(reader: Reader, wants: Callable[[Texts], Iterable[Want]]) -> Texts:

@@ -5,10 +5,20 @@ from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from iotide_agent.probes import network
-from iotide_agent.probes.base import Probe, Texts, known, labelled, named_numbers, number, text_of, unavailable_fact
+from iotide_agent.probes.base import (
+    Probe,
+    Texts,
+    known,
+    labelled,
+    named_numbers,
+    number,
+    on_mount,
+    text_of,
+    unavailable_fact,
+)
 from iotide_agent.probes.identity import served
 from iotide_agent.probes.mounts import Mount
-from iotide_agent.probes.reader import CommandWant, DirectoryWant, FileWant, Unavailable, Want
+from iotide_agent.probes.reader import DirectoryWant, FileWant, Unavailable, Want
 from iotide_wire.facts import Facts, FactValue
 from iotide_wire.units import GIB, KIB, MIB
 
@@ -26,6 +36,7 @@ _SWITCHES: Final = {
 _ON_OFF: Final = {"1": True, "true": True, "0": False, "false": False}
 _FACTORS: Final = {"": 1, "K": KIB, "M": MIB, "G": GIB}
 _SIZE: Final = re.compile(r"^(\d{1,9})([KMG]?)$", re.ASCII)
+_pattern: Final = on_mount("beegfs-utils", "beegfs-ctl", "--getentryinfo", "{0.directory}")
 
 
 class BeegfsProbe(Probe):
@@ -50,10 +61,6 @@ class BeegfsProbe(Probe):
             return facts | {"fs.identity_scope": "shared"}
         address = network.address_of(host, texts) or host
         return facts | network.facts(host, texts) | served(f"beegfs:{address}:{port}", address)
-
-
-def _pattern(mount: Mount) -> CommandWant:
-    return CommandWant(("beegfs-ctl", "--getentryinfo", mount.directory), "beegfs-utils")
 
 
 def _configurations(texts: Texts) -> list[FileWant]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any, ClassVar, Final
 
 from iotide_agent.probes import network
-from iotide_agent.probes.base import Probe, Texts, known, number, text_of, unavailable_fact
+from iotide_agent.probes.base import Probe, Texts, known, number, on_mount, text_of, unavailable_fact
 from iotide_agent.probes.fuse import fuse_name
 from iotide_agent.probes.identity import shared
 from iotide_agent.probes.mounts import Mount
@@ -29,6 +29,9 @@ _BUSY: Final = frozenset(
 )
 """States of placement groups in which a disk is absent or data is on its way. One may rest `active+clean+remapped`."""
 _POOL: Final = re.compile(r"^[ \t]*(\S+)[ \t]+data[ \t]", re.MULTILINE)
+_layout: Final = on_mount(
+    "attr", "getfattr", "--absolute-names", "--only-values", "--name=ceph.dir.layout", "{0.directory}"
+)
 
 
 def is_ceph(mount: Mount) -> bool:
@@ -98,11 +101,6 @@ class CephProbe(Probe):
             **network.facts(_monitor(mount), texts),
             **_identity(mount, fsid, name),
         }
-
-
-def _layout(mount: Mount) -> CommandWant:
-    argv = ("getfattr", "--absolute-names", "--only-values", "--name=ceph.dir.layout", mount.directory)
-    return CommandWant(argv, "attr")
 
 
 def _monitor(mount: Mount) -> str:

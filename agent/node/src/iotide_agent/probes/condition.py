@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 from typing import Final
 
 from iotide_agent.probes import ceph
-from iotide_agent.probes.base import Texts, gather, number, text_of
+from iotide_agent.probes.base import Texts, gather, named_numbers, number, on_mount, text_of
 from iotide_agent.probes.mounts import MOUNTINFO, Mount, holding, parse_mountinfo
 from iotide_agent.probes.reader import CommandWant, DirectoryWant, FileWant, Reader, Unavailable, Want
 from iotide_agent.probes.stack import Device, devices, link, needs_link
@@ -23,6 +23,7 @@ _MAPPER_RAID: Final = re.compile(r"^(?:[^\n:]+: )?\d+ \d+ raid (\S+) \d+ (\S+) (
 _ZPOOL_STATE: Final = re.compile(r"^\s*state: (\S+)", re.MULTILINE)
 _ZPOOL_SCAN: Final = re.compile(r"^\s*(?:scan|expand|remove): (.* in progress\b.*)", re.MULTILINE)
 _ZPOOL_ROW: Final = re.compile(r"^\t *(\S+) +[A-Z]+ +(\d+) +(\d+) +(\d+)\b", re.MULTILINE)
+_btrfs_scrub: Final = on_mount("btrfs-progs", "btrfs", "scrub", "status", "{0.mount_point}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,15 +110,12 @@ def _unread(mount: Mount, texts: Texts) -> Iterator[str]:
 
 
 def _kernel_name(mount: Mount, texts: Texts) -> str:
-    found = re.search(
-        r"^DEVNAME=(.+)$", text_of(texts, FileWant(f"/sys/dev/block/{mount.device}/uevent")), re.MULTILINE
-    )
-    return found[1].replace("/", "!") if found else ""
+    uevent = named_numbers(text_of(texts, FileWant(f"/sys/dev/block/{mount.device}/uevent")))
+    return uevent.get("DEVNAME", "").replace("/", "!")
 
 
 def _name(device: Device, texts: Texts) -> str:
-    found = re.search(r"^DEVNAME=(.+)$", device.read_own("uevent", texts), re.MULTILINE)
-    return found[1] if found else PurePosixPath(device.path).name
+    return named_numbers(device.read_own("uevent", texts)).get("DEVNAME") or PurePosixPath(device.path).name
 
 
 def _device_wants(device: Device, texts: Texts) -> Iterator[Want]:
@@ -191,10 +189,6 @@ def _own_btrfs(mount: Mount, texts: Texts) -> str:
         if device in text_of(texts, DirectoryWant(f"{directory}/devices")).split()
     )
     return next(of_device, "")
-
-
-def _btrfs_scrub(mount: Mount) -> CommandWant:
-    return CommandWant(("btrfs", "scrub", "status", mount.mount_point), "btrfs-progs")
 
 
 def _btrfs_troubles(mount: Mount, texts: Texts) -> list[str]:

@@ -9,7 +9,7 @@ from iotide_agent.probes import network
 from iotide_agent.probes.base import Probe, Texts, known, number, text_of
 from iotide_agent.probes.identity import served
 from iotide_agent.probes.mounts import Mount
-from iotide_agent.probes.nfs import nfs_identity
+from iotide_agent.probes.nfs import nfs_identity, read_ahead, read_ahead_bytes
 from iotide_agent.probes.reader import FileWant, Want
 from iotide_wire.facts import Facts
 
@@ -38,24 +38,19 @@ class FuseProbe(Probe):
         return bool(fuse_name(mount))
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        yield from (_read_ahead(mount), *_limits(mount).values())
+        yield from (read_ahead(mount), *_limits(mount).values())
         yield from network.wants(_server(mount), texts)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        kibibytes = number(text_of(texts, _read_ahead(mount)))
         facts = known(
             {
                 "fuse.file_system": fuse_name(mount),
                 "fuse.max_read_bytes": number(mount.option("max_read")),
-                "fuse.read_ahead_bytes": None if kibibytes is None else kibibytes * 1024,
+                "fuse.read_ahead_bytes": read_ahead_bytes(mount, texts),
                 **{fact: number(text_of(texts, want)) for fact, want in _limits(mount).items()},
             }
         )
         return facts | _identity(mount, texts) | network.facts(_server(mount), texts)
-
-
-def _read_ahead(mount: Mount) -> FileWant:
-    return FileWant(f"/sys/class/bdi/{mount.device}/read_ahead_kb")
 
 
 def _limits(mount: Mount) -> dict[str, FileWant]:

@@ -14,6 +14,7 @@ from iotide_wire.facts import Facts, FactValue
 
 _BRICKS: Final = re.compile(r"^(?:(\d{1,6}) x )?(?:\((\d{1,6}) \+ (\d{1,6})\)|(\d{1,6}))(?: = (\d{1,6}))?$", re.ASCII)
 _OPTION: Final = re.compile(r"^([a-z][\w.-]*): (.*)$", re.MULTILINE)
+_VERSION: Final = CommandWant(("glusterfs", "--version"), "glusterfs-client")
 
 
 class GlusterfsProbe(Probe):
@@ -27,14 +28,14 @@ class GlusterfsProbe(Probe):
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
         server, volume = _parts(mount)
-        yield _version()
+        yield _VERSION
         yield _info(server, volume)
         yield from network.wants(server, texts)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
         """Known by the volume's id, since each node may have mounted it from another server."""
         server, volume = _parts(mount)
-        version = re.search(r"^glusterfs (\d\S*)", text_of(texts, _version()))
+        version = re.search(r"^glusterfs (\d\S*)", text_of(texts, _VERSION))
         facts: Facts = {"gluster.volume": volume}
         facts |= known({"gluster.version": version[1] if version else None}) | network.facts(server, texts)
         info = texts.get(_info(server, volume), Unavailable("gluster was not asked"))
@@ -55,10 +56,6 @@ def _parts(mount: Mount) -> tuple[str, str]:
     """Server and volume; the latter perhaps with a directory of it that is mounted alone."""
     server, _, volume = mount.source.rpartition(":")
     return server.strip("[]"), volume.strip("/")
-
-
-def _version() -> CommandWant:
-    return CommandWant(("glusterfs", "--version"), "glusterfs-client")
 
 
 def _info(server: str, volume: str) -> CommandWant:

@@ -2,12 +2,11 @@
 
 import re
 from collections.abc import Iterable
-from pathlib import PurePosixPath
 from typing import ClassVar, Final
 from urllib.parse import unquote
 
 from iotide_agent.probes import network
-from iotide_agent.probes.base import Probe, Texts, known, labelled, number, text_of, unavailable_fact
+from iotide_agent.probes.base import Probe, Texts, known, labelled, number, on_mount, text_of, unavailable_fact
 from iotide_agent.probes.identity import shared
 from iotide_agent.probes.mounts import Mount
 from iotide_agent.probes.reader import CommandWant, Unavailable, Want
@@ -42,6 +41,9 @@ _CLUSTER: Final = CommandWant((f"{_BIN}/mmlscluster",), _PACKAGE)
 _OWN_ADDRESSES: Final = CommandWant(("hostname", "--all-ip-addresses"), "hostname")
 _NODE: Final = re.compile(r"^ +\d+ +\S+ +([0-9a-fA-F.:]+) +\S+ +quorum", re.MULTILINE)
 """A row of mmlscluster: number, daemon node name, its address, admin node name, designation."""
+_machine_readable: Final = on_mount(_PACKAGE, f"{_BIN}/mmlsfs", "{0.source_name}", "-Y")
+_table: Final = on_mount(_PACKAGE, f"{_BIN}/mmlsfs", "{0.source_name}")
+_directory: Final = on_mount(_PACKAGE, f"{_BIN}/mmlsattr", "-L", "{0.directory}")
 
 
 class GpfsProbe(Probe):
@@ -60,7 +62,7 @@ class GpfsProbe(Probe):
         """Known by its UID where the release tells it, which holds across clusters, else by its name."""
         attributes = _read_attributes(mount, texts)
         uid = attributes.get("UID", [""])[0]
-        identity = shared(f"gpfs:{uid.lower() or _name(mount)}")
+        identity = shared(f"gpfs:{uid.lower() or mount.source_name}")
         link = _link_facts(texts)
         if not attributes:
             answer = texts.get(_table(mount), texts.get(_machine_readable(mount)))
@@ -84,23 +86,6 @@ def _link_facts(texts: Texts) -> Facts:
     """The link to the daemons' network; which node was asked for is no fact, as no node serves a file system alone."""
     found = network.facts(_quorum_node(texts), texts)
     return {name: value for name, value in found.items() if name != "network.server"}
-
-
-def _name(mount: Mount) -> str:
-    """The file system's name: the source is that alone, or that below /dev."""
-    return PurePosixPath(mount.source).name
-
-
-def _machine_readable(mount: Mount) -> CommandWant:
-    return CommandWant((f"{_BIN}/mmlsfs", _name(mount), "-Y"), _PACKAGE)
-
-
-def _table(mount: Mount) -> CommandWant:
-    return CommandWant((f"{_BIN}/mmlsfs", _name(mount)), _PACKAGE)
-
-
-def _directory(mount: Mount) -> CommandWant:
-    return CommandWant((f"{_BIN}/mmlsattr", "-L", mount.directory), _PACKAGE)
 
 
 def _read_attributes(mount: Mount, texts: Texts) -> dict[str, list[str]]:

@@ -4,13 +4,16 @@ from collections.abc import Iterable
 from ipaddress import ip_address
 from typing import ClassVar, Final
 
-from iotide_agent.probes.base import Probe, Texts, text_of
+from iotide_agent.probes.base import Probe, Texts, on_mount, text_of
 from iotide_agent.probes.mounts import Mount
-from iotide_agent.probes.reader import CommandWant, Want
+from iotide_agent.probes.reader import Want
 from iotide_wire.facts import Facts
 
 _CLUSTER_FSTYPES: Final = frozenset({"gfs2", "ocfs2"})
 """File systems that several nodes mount from one block device at a time."""
+# -p reads the device itself: blkid's cache may say for seconds what stood there before a mkfs.
+_blkid: Final = on_mount("util-linux", "blkid", "-p", "-o", "value", "-s", "UUID", "{0.source}")
+_lsblk: Final = on_mount("util-linux", "lsblk", "--nodeps", "--noheadings", "--output", "UUID", "{0.source}")
 
 
 def shared(identity: str) -> Facts:
@@ -48,15 +51,6 @@ class UuidProbe(Probe):
             return {}
         identity = f"{mount.fstype}:{uuid}"
         return shared(identity) if mount.fstype in _CLUSTER_FSTYPES else private(identity)
-
-
-def _blkid(mount: Mount) -> CommandWant:
-    # -p reads the device itself: blkid's cache may say for seconds what stood there before a mkfs.
-    return CommandWant(("blkid", "-p", "-o", "value", "-s", "UUID", mount.source), "util-linux")
-
-
-def _lsblk(mount: Mount) -> CommandWant:
-    return CommandWant(("lsblk", "--nodeps", "--noheadings", "--output", "UUID", mount.source), "util-linux")
 
 
 def _is_loopback(server: str) -> bool:

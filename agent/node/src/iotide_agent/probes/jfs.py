@@ -1,28 +1,22 @@
 """JFS: block size and where its journal is."""
 
 import re
-from collections.abc import Iterable
 from typing import ClassVar
 
-from iotide_agent.probes.base import Probe, Texts, known, labelled, number, unavailable_fact
-from iotide_agent.probes.mounts import Mount
-from iotide_agent.probes.reader import CommandWant, Unavailable, Want
+from iotide_agent.probes.base import CommandProbe, known, labelled, number
 from iotide_wire.facts import Facts
 
 
-class JfsProbe(Probe):
+class JfsProbe(CommandProbe):
     """JFS, by its superblock."""
 
     name: ClassVar[str] = "jfs"
+    package: ClassVar[str] = "jfsutils"
+    argv: ClassVar[tuple[str, ...]] = ("jfs_tune", "-l", "{0.source}")
+    fact: ClassVar[str] = "jfs.block_bytes"
 
-    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        yield _superblock(mount)
-
-    def facts(self, mount: Mount, texts: Texts) -> Facts:
-        superblock = texts.get(_superblock(mount), Unavailable("jfs_tune was not asked"))
-        if isinstance(superblock, Unavailable):
-            return {"jfs.block_bytes": unavailable_fact(superblock)}
-        found = labelled(superblock)
+    def read(self, printed: str) -> Facts:
+        found = labelled(printed)
         flags = found.get("JFS flags", "").split()
         return known(
             {
@@ -34,10 +28,6 @@ class JfsProbe(Probe):
                 "jfs.flags": ",".join(sorted(flags))[:500],
             }
         )
-
-
-def _superblock(mount: Mount) -> CommandWant:
-    return CommandWant(("jfs_tune", "-l", mount.source), "jfsutils")
 
 
 def _leading(text: str | None) -> int | None:

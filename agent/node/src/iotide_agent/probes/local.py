@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterable
 from typing import ClassVar, Final
 
-from iotide_agent.probes.base import Probe, Texts, known, named_numbers, number, text_of, unavailable_fact
+from iotide_agent.probes.base import CommandProbe, Probe, Texts, known, named_numbers, number, text_of, unavailable_fact
 from iotide_agent.probes.mounts import Mount
 from iotide_agent.probes.reader import CommandWant, FileWant, Unavailable, Want
 from iotide_wire.facts import Facts
@@ -68,19 +68,16 @@ class ExtProbe(Probe):
         return facts | {"ext.features": ",".join(features)} | known(found)
 
 
-class XfsProbe(Probe):
+class XfsProbe(CommandProbe):
     """XFS: geometry by xfs_info."""
 
     name: ClassVar[str] = "xfs"
+    package: ClassVar[str] = "xfsprogs"
+    argv: ClassVar[tuple[str, ...]] = ("xfs_info", "{0.mount_point}")
+    fact: ClassVar[str] = "xfs.geometry"
 
-    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        yield _geometry(mount)
-
-    def facts(self, mount: Mount, texts: Texts) -> Facts:
-        geometry = texts.get(_geometry(mount), Unavailable("xfs_info was not asked"))
-        if isinstance(geometry, Unavailable):
-            return {"xfs.geometry": unavailable_fact(geometry)}
-        sections = _xfs_sections(geometry)
+    def read(self, printed: str) -> Facts:
+        sections = _xfs_sections(printed)
         meta, data, log = (sections.get(name, {}) for name in ("meta-data", "data", "log"))
         if not ("isize" in meta and "bsize" in data and "blocks" in log and "realtime" in sections):
             return {"xfs.geometry": "unavailable, because xfs_info printed something else than a geometry"}
@@ -93,27 +90,23 @@ class XfsProbe(Probe):
             "xfs.allocation_group_count": meta.get("agcount"),
             "xfs.stripe_unit_bytes": data.get("sunit", 0) * block_bytes,
             "xfs.stripe_width_bytes": data.get("swidth", 0) * block_bytes,
-            "xfs.log": "internal" if re.search(r"^log +=internal", geometry, re.MULTILINE) else "external",
+            "xfs.log": "internal" if re.search(r"^log +=internal", printed, re.MULTILINE) else "external",
             "xfs.log_bytes": log["blocks"] * log.get("bsize", block_bytes),
             "xfs.features": ",".join(sorted(name for name in _XFS_FEATURES if everything.get(name))),
         }
 
 
-class BtrfsProbe(Probe):
-    """Btrfs: profiles of data and metadata, which decide where copies and stripes go."""
+class BtrfsProbe(CommandProbe):
+    """Btrfs: profiles of data and metadata, which decide where copies and stripes go; several are joined by commas."""
 
     name: ClassVar[str] = "btrfs"
+    package: ClassVar[str] = "btrfs-progs"
+    argv: ClassVar[tuple[str, ...]] = ("btrfs", "filesystem", "usage", "{0.mount_point}")
+    fact: ClassVar[str] = "btrfs.data_profile"
 
-    def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        yield _btrfs_usage(mount)
-
-    def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """Profiles and how many devices there are; several profiles of one kind are joined by commas."""
-        usage = texts.get(_btrfs_usage(mount), Unavailable("btrfs was not asked"))
-        if isinstance(usage, Unavailable):
-            return {"btrfs.data_profile": unavailable_fact(usage)}
-        found = _BTRFS_PROFILE.findall(usage)
-        _, _, unallocated = usage.partition("Unallocated:\n")
+    def read(self, printed: str) -> Facts:
+        found = _BTRFS_PROFILE.findall(printed)
+        _, _, unallocated = printed.partition("Unallocated:\n")
         facts: Facts = {
             f"btrfs.{kind.lower()}_profile": ",".join(sorted({profile for name, profile in found if name == kind}))
             for kind in ("Data", "Metadata", "System")
@@ -127,14 +120,6 @@ def _superblock(device: str) -> CommandWant:
 
 def _options(device: str) -> FileWant:
     return FileWant(f"/proc/fs/ext4/{device}/options")
-
-
-def _geometry(mount: Mount) -> CommandWant:
-    return CommandWant(("xfs_info", mount.mount_point), "xfsprogs")
-
-
-def _btrfs_usage(mount: Mount) -> CommandWant:
-    return CommandWant(("btrfs", "filesystem", "usage", mount.mount_point), "btrfs-progs")
 
 
 def _xfs_sections(geometry: str) -> dict[str, dict[str, int]]:

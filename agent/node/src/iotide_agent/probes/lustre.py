@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Final
 
 from iotide_agent.probes import network
-from iotide_agent.probes.base import Probe, Texts, known, number, text_of, unavailable_fact
+from iotide_agent.probes.base import Probe, Texts, known, number, on_mount, text_of, unavailable_fact
 from iotide_agent.probes.identity import shared
 from iotide_agent.probes.mounts import Mount
 from iotide_agent.probes.reader import CommandWant, Unavailable, Want
@@ -43,13 +43,18 @@ class _Component:
         return f"{start}-{end}: {self.values.get('stripe_count', '?')} x {self.values.get('stripe_size', '?')}"
 
 
+_layout: Final = on_mount(_PACKAGE, "lfs", "getstripe", "-d", "{0.directory}")
+_targets: Final = on_mount(_PACKAGE, "lfs", "df", "{0.mount_point}")
+_VERSION: Final = CommandWant(("lctl", "get_param", "version"), _PACKAGE)
+
+
 class LustreProbe(Probe):
     """Lustre clients."""
 
     name: ClassVar[str] = "lustre"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        yield from (_layout(mount), _targets(mount), _version())
+        yield from (_layout(mount), _targets(mount), _VERSION)
         yield from (_setting(mount, pattern) for pattern in _SETTINGS)
         yield from network.wants(_server(mount), texts)
 
@@ -73,18 +78,6 @@ def _name(mount: Mount) -> str:
 def _server(mount: Mount) -> str:
     """Host of the first NID: `,` parts the NIDs of one server, `:` the servers, `@` host and network."""
     return re.split(r"[,:@]", mount.source.rpartition(":/")[0])[0]
-
-
-def _layout(mount: Mount) -> CommandWant:
-    return CommandWant(("lfs", "getstripe", "-d", mount.directory), _PACKAGE)
-
-
-def _targets(mount: Mount) -> CommandWant:
-    return CommandWant(("lfs", "df", mount.mount_point), _PACKAGE)
-
-
-def _version() -> CommandWant:
-    return CommandWant(("lctl", "get_param", "version"), _PACKAGE)
 
 
 def _setting(mount: Mount, pattern: str) -> CommandWant:
@@ -145,7 +138,7 @@ def _target_facts(targets: str | Unavailable, name: str) -> Facts:
 
 
 def _client_facts(mount: Mount, texts: Texts) -> Facts:
-    version = re.search(r"(?:version=|lustre:)[ \t]*(\d\S*)", text_of(texts, _version()))
+    version = re.search(r"(?:version=|lustre:)[ \t]*(\d\S*)", text_of(texts, _VERSION))
     facts: dict[str, FactValue] = {"lustre.version": version[1] if version else None}
     for pattern, (fact, factor) in _SETTINGS.items():
         # One value for each target; where they are not set alike, all are told.

@@ -5,15 +5,16 @@ from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from iotide_agent.probes import network
-from iotide_agent.probes.base import Probe, Texts, labelled, number, text_of, unavailable_fact
+from iotide_agent.probes.base import Probe, Texts, labelled, number, on_mount, text_of, unavailable_fact
 from iotide_agent.probes.fuse import fuse_name
 from iotide_agent.probes.identity import served
 from iotide_agent.probes.mounts import Mount
-from iotide_agent.probes.reader import CommandWant, Unavailable, Want
+from iotide_agent.probes.reader import Unavailable, Want
 from iotide_wire.facts import Facts
 
 _SOURCE: Final = re.compile(r"^(?:\w+#)?([^:/]+)(?::(\d+))?(?::?(/.*))?$")
 _PORT: Final = "9421"
+_goal: Final = on_mount("moosefs-client", "mfsgetgoal", "{0.directory}")
 
 
 class MoosefsProbe(Probe):
@@ -37,10 +38,6 @@ class MoosefsProbe(Probe):
 def _master(mount: Mount) -> tuple[str, str, str]:
     found = _SOURCE.match(mount.source)
     return (found[1], found[2] or _PORT, found[3] or "/") if found else ("", _PORT, "/")
-
-
-def _goal(mount: Mount) -> CommandWant:
-    return CommandWant(("mfsgetgoal", mount.directory), "moosefs-client")
 
 
 def _goal_facts(mount: Mount, texts: Texts) -> Facts:

@@ -63,6 +63,11 @@ class Mount:
     options: tuple[str, ...]
     directory: str
 
+    @property
+    def source_name(self) -> str:
+        """The source without the directories above it, such as /dev."""
+        return PurePosixPath(self.source).name
+
     def option(self, name: str) -> str:
         """Value of `name=value` among the options; empty where there is none."""
         return next((value for key, _, value in (pair.partition("=") for pair in self.options) if key == name), "")

@@ -11,6 +11,7 @@ from iotide_agent.probes.mounts import Mount
 from iotide_agent.probes.reader import FileWant, Want
 from iotide_agent.runner.mounts import decode
 from iotide_wire.facts import Facts, FactValue
+from iotide_wire.units import KIB
 
 _MOUNTSTATS: Final = FileWant("/proc/self/mountstats")
 _VOLUMES: Final = FileWant("/proc/fs/nfsfs/volumes")
@@ -36,7 +37,7 @@ class NfsProbe(Probe):
         return mount.fstype in {"nfs", "nfs4"}
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        yield from (_MOUNTSTATS, _VOLUMES, _read_ahead(mount))
+        yield from (_MOUNTSTATS, _VOLUMES, read_ahead(mount))
         yield from network.wants(_server(mount), texts)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
@@ -56,10 +57,9 @@ class NfsProbe(Probe):
             "nfs.pnfs": _pnfs(block),
             "nfs.fsid": _fsid(mount, text_of(texts, _VOLUMES)),
         }
+        found["nfs.read_ahead_bytes"] = read_ahead_bytes(mount, texts)
         tenths = number(options.get("timeo"))
         found["nfs.timeout_seconds"] = tenths / 10 if tenths is not None else None
-        kibibytes = number(text_of(texts, _read_ahead(mount)))
-        found["nfs.read_ahead_bytes"] = kibibytes * 1024 if kibibytes is not None else None
         return known(found) | nfs_identity(_server(mount), _export(mount)) | network.facts(_server(mount), texts)
 
 
@@ -78,8 +78,15 @@ def _export(mount: Mount) -> str:
     return path.rstrip("/") or "/"
 
 
-def _read_ahead(mount: Mount) -> FileWant:
+def read_ahead(mount: Mount) -> FileWant:
+    """Return what says how far the kernel reads ahead on a mount without a disk."""
     return FileWant(f"/sys/class/bdi/{mount.device}/read_ahead_kb")
+
+
+def read_ahead_bytes(mount: Mount, texts: Texts) -> int | None:
+    """Return what it says, in bytes."""
+    kibibytes = number(text_of(texts, read_ahead(mount)))
+    return None if kibibytes is None else kibibytes * KIB
 
 
 def _block(mount: Mount, mountstats: str) -> str:

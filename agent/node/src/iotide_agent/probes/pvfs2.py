@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from typing import ClassVar, Final
 
 from iotide_agent.probes import network
-from iotide_agent.probes.base import Probe, Texts, known, labelled, number, text_of, unavailable_fact
+from iotide_agent.probes.base import Probe, Texts, known, labelled, number, on_mount, text_of, unavailable_fact
 from iotide_agent.probes.identity import shared
 from iotide_agent.probes.mounts import Mount
 from iotide_agent.probes.reader import CommandWant, Unavailable, Want
@@ -16,6 +16,10 @@ _SOURCE: Final = re.compile(r"^(\w+)://([^:/]+)(?::\d+)?/(.*)$")
 _DATAFILES: Final = re.compile(r"^Number of datafiles/servers = (\d{1,6})$", re.MULTILINE | re.ASCII)
 _DISTRIBUTION: Final = re.compile(r"^dist_name = (\S+)$", re.MULTILINE)
 _HINT: Final = re.compile(r'^user\.pvfs2\.(num_dfiles|dist_name|dist_params)="?([^"\n]*)"?$', re.MULTILINE)
+_VERSION: Final = CommandWant(("pvfs2-statfs", "-v"), _PACKAGE)
+_servers: Final = on_mount(_PACKAGE, "pvfs2-statfs", "-m", "{0.mount_point}")
+_hints: Final = on_mount("attr", "getfattr", "--absolute-names", "--dump", r"--match=^user\.pvfs2\.", "{0.directory}")
+_any_file: Final = on_mount("findutils", "find", "{0.directory}", *("-maxdepth", "1", "-type", "f", "-print", "-quit"))
 
 
 class Pvfs2Probe(Probe):
@@ -28,7 +32,7 @@ class Pvfs2Probe(Probe):
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
         """Servers, version, hints of the directory, and the distribution of a file in it, as directories have none."""
-        yield from (_servers(mount), _version(), _hints(mount), _any_file(mount))
+        yield from (_servers(mount), _VERSION, _hints(mount), _any_file(mount))
         file = text_of(texts, _any_file(mount))
         if file:
             yield _distribution(file)
@@ -43,7 +47,7 @@ class Pvfs2Probe(Probe):
             **_server_facts(servers),
             **known(
                 {
-                    "pvfs2.version": (text_of(texts, _version()).split() or [""])[0][:100],
+                    "pvfs2.version": (text_of(texts, _VERSION).split() or [""])[0][:100],
                     "pvfs2.protocol": found[1] if found else None,
                     "pvfs2.name": name,
                 }
@@ -58,23 +62,6 @@ class Pvfs2Probe(Probe):
 def _server(mount: Mount) -> str:
     found = _SOURCE.match(mount.source)
     return found[2] if found else ""
-
-
-def _servers(mount: Mount) -> CommandWant:
-    return CommandWant(("pvfs2-statfs", "-m", mount.mount_point), _PACKAGE)
-
-
-def _version() -> CommandWant:
-    return CommandWant(("pvfs2-statfs", "-v"), _PACKAGE)
-
-
-def _hints(mount: Mount) -> CommandWant:
-    argv = ("getfattr", "--absolute-names", "--dump", "--match=^user\\.pvfs2\\.", mount.directory)
-    return CommandWant(argv, "attr")
-
-
-def _any_file(mount: Mount) -> CommandWant:
-    return CommandWant(("find", mount.directory, "-maxdepth", "1", "-type", "f", "-print", "-quit"), "findutils")
 
 
 def _distribution(file: str) -> CommandWant:

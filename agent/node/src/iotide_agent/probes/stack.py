@@ -3,10 +3,11 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import PurePosixPath
+from typing import Final
 
-from iotide_agent.probes.base import Texts, named_numbers, text_of
+from iotide_agent.probes.base import Texts, named_numbers, on_mount, text_of
 from iotide_agent.probes.mounts import Mount
-from iotide_agent.probes.reader import CommandWant, DirectoryWant, FileWant
+from iotide_agent.probes.reader import DirectoryWant, FileWant
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +37,8 @@ def needs_link(mount: Mount) -> bool:
     return mount.device.startswith("0:") and mount.source.startswith("/dev/")
 
 
-def link(mount: Mount) -> CommandWant:
-    """What the source, often a symbolic link of /dev/mapper, leads to."""
-    return CommandWant(("readlink", "--canonicalize", mount.source), "coreutils")
+link: Final = on_mount("coreutils", "readlink", "--canonicalize", "{0.source}")
+"""Asks what the source, often a symbolic link of /dev/mapper, leads to."""
 
 
 def devices(mount: Mount, texts: Texts) -> Iterator[Device]:

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable
 from typing import ClassVar, Final
 
-from iotide_agent.probes.base import Probe, Texts, known, number, text_of, unavailable_fact
+from iotide_agent.probes.base import Probe, Texts, known, number, on_mount, text_of, unavailable_fact
 from iotide_agent.probes.identity import private
 from iotide_agent.probes.mounts import Mount
 from iotide_agent.probes.reader import CommandWant, Unavailable, Want
@@ -28,6 +28,7 @@ _PROPERTIES: Final = {
     "quota": "zfs.quota_bytes",
 }
 _GROUP: Final = re.compile(r"^[ \t]+((?:mirror|raidz[123]?|draid\d?|spare)\S*?)-\d+[ \t]", re.MULTILINE)
+_dataset: Final = on_mount(_PACKAGE, "zfs", "get", "-Hp", "-o", "property,value", ",".join(_PROPERTIES), "{0.source}")
 
 
 class ZfsProbe(Probe):
@@ -49,10 +50,6 @@ class ZfsProbe(Probe):
         found["zfs.groups"] = ", ".join(f"{count} x {kind}" for kind, count in sorted(groups.items()))
         guid = pool.get("guid")
         return known(found) | (private(f"zfs:{guid}:{mount.source}") if guid else {})
-
-
-def _dataset(mount: Mount) -> CommandWant:
-    return CommandWant(("zfs", "get", "-Hp", "-o", "property,value", ",".join(_PROPERTIES), mount.source), _PACKAGE)
 
 
 def _pool(mount: Mount) -> CommandWant:
