@@ -6,8 +6,7 @@ from typing import Annotated
 import typer
 
 from iotide_agent.cli.problems import Problem, RefusedError
-from iotide_agent.cli.server import AsJson, opened, print_json
-from iotide_agent.cli.speaking import say
+from iotide_agent.cli.server import AsJson, opened, show
 
 cluster_app = typer.Typer(no_args_is_help=True, help="Look at clusters and decide who starts their runs.")
 
@@ -32,11 +31,8 @@ def list_clusters(context: typer.Context, *, as_json: AsJson = False) -> None:
     """List clusters with who starts their runs."""
     with opened(context) as api:
         answers = list(api.items("/clusters", {}))
-    if as_json:
-        print_json(answers)
-        return
-    for answer in answers:
-        say(f"{answer['id']:>5}  {answer['name']}  {answer['launcher']}")
+    lines = (f"{answer['id']:>5}  {answer['name']}  {answer['launcher']}" for answer in answers)
+    show(answers, lambda: lines, as_json=as_json)
 
 
 @cluster_app.command("launcher")
@@ -49,10 +45,11 @@ def change_launcher(context: typer.Context, name: Name, launcher: Wanted = None,
             raise RefusedError([Problem("cluster_not_found", "there is no cluster of that name", "name", name, remedy)])
         if launcher is not None:
             found = api.patch(f"/clusters/{found['id']}", {"launcher": launcher.value})
-    if as_json:
-        print_json(found)
-    else:
-        say(f"the runs of the cluster {name} are started by {_words(Launcher(found['launcher']))}")
+    show(
+        found,
+        lambda: f"the runs of the cluster {name} are started by {_words(Launcher(found['launcher']))}",
+        as_json=as_json,
+    )
 
 
 def _words(launcher: Launcher) -> str:

@@ -8,8 +8,7 @@ import typer
 
 from iotide_agent.cli.api import Document
 from iotide_agent.cli.names import Catalogue, Marks, read_catalogue
-from iotide_agent.cli.server import AsJson, opened, print_json
-from iotide_agent.cli.speaking import say
+from iotide_agent.cli.server import AsJson, opened, show
 from iotide_wire.names import option_value
 from iotide_wire.units import format_factor, format_p
 
@@ -39,10 +38,7 @@ def compare_campaigns(
     with opened(context) as api:
         answer = api.get("/comparison", asked)
         catalogue = Catalogue() if as_json else read_catalogue(api)
-    if as_json:
-        print_json(answer)
-    else:
-        say("\n".join(lines(answer, catalogue)))
+    show(answer, lambda: lines(answer, catalogue), as_json=as_json)
 
 
 def lines(answer: Document, catalogue: Catalogue) -> Iterator[str]:

@@ -10,7 +10,7 @@ from iotide_agent.cli import display
 from iotide_agent.cli.answers import Campaign, DeathStatement, Drain, StuckStatement
 from iotide_agent.cli.api import Api
 from iotide_agent.cli.problems import Problem, RefusedError
-from iotide_agent.cli.server import AsJson, console, is_confirmed, opened, print_json
+from iotide_agent.cli.server import AsJson, is_confirmed, opened, print_json, show
 from iotide_agent.cli.speaking import say
 
 NOT_CONFIRMED: Final = 2
@@ -64,9 +64,9 @@ def drain(  # noqa: PLR0913 - each is an option of the command
         answer = api.put(_path(api, kind, name, cluster), {"reason": reason, "until": end})
     if as_json:
         print_json(answer)
-        return
-    drained = Drain.of(answer)
-    say(f"{_what(kind, name)} is drained {display.until(drained.until)}: {drained.reason}")
+    else:
+        drained = Drain.of(answer)
+        say(f"{_what(kind, name)} is drained {display.until(drained.until)}: {drained.reason}")
 
 
 def resume(context: typer.Context, kind: Kind, name: Subject = None, *, cluster: InCluster = None) -> None:
@@ -80,10 +80,7 @@ def list_drains(context: typer.Context, *, as_json: AsJson = False) -> None:
     """List what is drained, with reason, by whom and until when."""
     with opened(context) as api:
         answers = api.get_list("/drains")
-    if as_json:
-        print_json(answers)
-    else:
-        console().print(display.drain_table(Drain.of(answer) for answer in answers))
+    show(answers, lambda: display.drain_table(Drain.of(answer) for answer in answers), as_json=as_json)
 
 
 @node_app.command("dead")
@@ -104,10 +101,7 @@ def declare_node_dead(
         if not (yes or is_confirmed(question, remedy="read what it frees, then give --yes")):
             raise typer.Exit(NOT_CONFIRMED)
         answer = api.post(path, {"statement_sha256": statement.statement_sha256})
-    if as_json:
-        print_json(answer)
-    else:
-        say(f"{statement.node_name}: {answer['problem']}")
+    show(answer, lambda: f"{statement.node_name}: {answer['problem']}", as_json=as_json)
 
 
 @node_app.command("free")
@@ -128,10 +122,7 @@ def free_stuck_node(
         if not (yes or is_confirmed(question, remedy="read what may follow, then give --yes")):
             raise typer.Exit(NOT_CONFIRMED)
         answer = api.post(path, {"statement_sha256": statement.statement_sha256})
-    if as_json:
-        print_json(answer)
-    else:
-        say(f"{statement.node_name}: freed. {statement.afterwards}")
+    show(answer, lambda: f"{statement.node_name}: freed. {statement.afterwards}", as_json=as_json)
 
 
 def change_priority(

@@ -8,7 +8,7 @@ import typer
 from iotide_agent.cli import display
 from iotide_agent.cli.answers import Firing, Schedule
 from iotide_agent.cli.plan_file import read_schedule
-from iotide_agent.cli.server import AsJson, Limit, console, is_confirmed, opened, print_json
+from iotide_agent.cli.server import AsJson, Limit, console, is_confirmed, opened, print_json, show
 from iotide_agent.cli.speaking import say
 
 NOT_DONE: Final = 2
@@ -25,12 +25,7 @@ def submit_schedule(context: typer.Context, file: ScheduleFile, *, as_json: AsJs
     schedule = read_schedule(file)
     with opened(context) as api:
         answer = api.post("/schedules", schedule.model_dump(mode="json"))
-    if as_json:
-        print_json(answer)
-        return
-    made = Schedule.of(answer)
-    say(f"schedule {made.id} ({made.name}) made")
-    say("\n".join(display.firing_lines(made)))
+    show(answer, lambda: _made(Schedule.of(answer)), as_json=as_json)
 
 
 @schedule_app.command("list")
@@ -45,10 +40,7 @@ def list_schedules(
     filters = {} if cluster_id is None else {"cluster_id": cluster_id}
     with opened(context) as api:
         answers = list(api.items("/schedules", filters, limit))
-    if as_json:
-        print_json(answers)
-    else:
-        console().print(display.schedule_table(map(Schedule.of, answers)))
+    show(answers, lambda: display.schedule_table(map(Schedule.of, answers)), as_json=as_json)
 
 
 @schedule_app.command("show")
@@ -82,10 +74,7 @@ def run_schedule(context: typer.Context, schedule: ScheduleId, *, as_json: AsJso
     """Submit its plan now, in your name; its calendar goes on as it was."""
     with opened(context) as api:
         answer = api.post(f"/schedules/{schedule}/run")
-    if as_json:
-        print_json(answer)
-    else:
-        say(f"campaign {Firing.of(answer).campaign_id} accepted")
+    show(answer, lambda: f"campaign {Firing.of(answer).campaign_id} accepted", as_json=as_json)
 
 
 @schedule_app.command("remove")
@@ -104,10 +93,11 @@ def remove_schedule(
     say(f"schedule {found.id} ({found.name}) removed")
 
 
+def _made(schedule: Schedule) -> list[str]:
+    return [f"schedule {schedule.id} ({schedule.name}) made", *display.firing_lines(schedule)]
+
+
 def _step(context: typer.Context, schedule: int, step: str, *, as_json: bool) -> None:
     with opened(context) as api:
         answer = api.post(f"/schedules/{schedule}/{step}")
-    if as_json:
-        print_json(answer)
-    else:
-        console().print(display.schedule_table([Schedule.of(answer)]))
+    show(answer, lambda: display.schedule_table([Schedule.of(answer)]), as_json=as_json)

@@ -2,7 +2,7 @@
 
 import json
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, Final
@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
 from iotide_agent.cli.api import Api, Document
@@ -75,6 +76,19 @@ def console() -> Console:
 def print_json(answer: Document | Sequence[Document]) -> None:
     """What the server answered, on stdout."""
     say(json.dumps(answer, indent=2))
+
+
+def show(
+    answer: Document | Sequence[Document], words: Callable[[], Table | str | Iterable[str]], *, as_json: bool
+) -> None:
+    """Print the answer as JSON, or the table or lines that `words` makes of it for a person."""
+    if as_json:
+        print_json(answer)
+    elif isinstance(shown := words(), Table):
+        console().print(shown)
+    else:
+        for line in [shown] if isinstance(shown, str) else shown:
+            say(line)
 
 
 def is_confirmed(question: str, *, remedy: str) -> bool:

@@ -24,7 +24,7 @@ from iotide_agent.cli.plan_file import read_plan
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.reparse import chosen_runs, read_run_again, send
 from iotide_agent.cli.schedules import schedule_app
-from iotide_agent.cli.server import AsJson, Limit, PlainConsole, Server, console, is_confirmed, opened, print_json
+from iotide_agent.cli.server import AsJson, Limit, PlainConsole, Server, console, is_confirmed, opened, print_json, show
 from iotide_agent.cli.speaking import ask, say
 from iotide_agent.cli.watch import ended_cells, look, watch
 
@@ -93,10 +93,7 @@ def preview_campaign(context: typer.Context, file: PlanFile, *, as_json: AsJson 
     plan = read_plan(file)
     with opened(context) as api:
         answer = api.post("/campaigns/preview", plan.model_dump(mode="json"))
-    if as_json:
-        print_json(answer)
-    else:
-        say("\n".join(display.preview_lines(Preview.of(answer))))
+    show(answer, lambda: display.preview_lines(Preview.of(answer)), as_json=as_json)
 
 
 @campaign_app.command("list")
@@ -111,10 +108,7 @@ def list_campaigns(
     """List campaigns, the newest first."""
     with opened(context) as api:
         answers = list(api.items("/campaigns", _given(state=state, cluster_id=cluster_id), limit))
-    if as_json:
-        print_json(answers)
-    else:
-        console().print(display.campaign_table(Campaign.of(answer) for answer in answers))
+    show(answers, lambda: display.campaign_table(Campaign.of(answer) for answer in answers), as_json=as_json)
 
 
 @campaign_app.command("show")
@@ -144,10 +138,7 @@ def cancel_campaign(context: typer.Context, campaign: CampaignId, *, as_json: As
     """Cancel the runs of a campaign that did not end yet; running loads are stopped and their files removed."""
     with opened(context) as api:
         answer = api.post(f"/campaigns/{campaign}/cancel")
-    if as_json:
-        print_json(answer)
-    else:
-        console().print(display.campaign_table([Campaign.of(answer)]))
+    show(answer, lambda: display.campaign_table([Campaign.of(answer)]), as_json=as_json)
 
 
 @campaign_app.command("confirm")
@@ -165,10 +156,7 @@ def confirm_campaign(
         if not yes and not ask("Use these mounts, for every campaign, and begin the stage?", err=as_json):
             raise typer.Exit(REFUSED)
         answer = api.post(f"/campaigns/{campaign}/confirm", {"found_sha256": pause.found_sha256})
-    if as_json:
-        print_json(answer)
-    else:
-        console().print(display.campaign_table([Campaign.of(answer)]))
+    show(answer, lambda: display.campaign_table([Campaign.of(answer)]), as_json=as_json)
 
 
 @campaign_app.command("export")
@@ -192,10 +180,7 @@ def list_runs(
     with opened(context) as api:
         answers = list(api.items("/runs", filters, limit))
         headlines = {} if as_json else _headlines(api, [run["id"] for run in answers if run["state"] == "finished"])
-    if as_json:
-        print_json(answers)
-    else:
-        console().print(display.run_table(map(Run.of, answers), headlines))
+    show(answers, lambda: display.run_table(map(Run.of, answers), headlines), as_json=as_json)
 
 
 def _headlines(api: Api, run_ids: Sequence[int]) -> dict[int, Headline]:
