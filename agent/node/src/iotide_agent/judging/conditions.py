@@ -4,7 +4,8 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from iotide_agent.probes.condition import Condition
-from iotide_wire.measured import Answer, Check, Flag, FlagCode, FlagEffect, NotJudged
+from iotide_agent.workloads.quality import marked, rejected
+from iotide_wire.measured import Answer, Check, FlagCode, NotJudged
 from iotide_wire.units import format_percent, format_seconds
 
 STEP_RATIO: Final = 0.01
@@ -24,7 +25,7 @@ def judge_condition(before: Condition | None, after: Condition | None) -> list[A
     for condition, when in ((before, "start"), (after, "end")):
         if condition is not None and condition.troubles:
             measured = f"at the {when} of the run: {'; '.join(condition.troubles)}"
-            found.append(_flag(FlagCode.DEGRADED, FlagEffect.MARKED, measured, limit))
+            found.append(marked(FlagCode.DEGRADED, measured, limit))
     unread = _unread(before, after)
     if not found and unread:
         found.append(NotJudged(check=Check.STORAGE_CONDITION, because=unread))
@@ -36,7 +37,7 @@ def _judge_errors(before: Condition | None, after: Condition | None) -> list[Ans
         return [NotJudged(check=Check.STORAGE_ERRORS, because=_unread(before, after))]
     rises = _rises(before.errors, after.errors)
     if rises:
-        return [_flag(FlagCode.ERRORS, FlagEffect.REJECTED, "; ".join(rises), "no error in the whole run")]
+        return [rejected(FlagCode.ERRORS, "; ".join(rises), "no error in the whole run")]
     once = sorted(before.errors.keys() ^ after.errors.keys())
     return [NotJudged(check=Check.STORAGE_ERRORS, because=f"read only once: {', '.join(once)}"[:4000])] if once else []
 
@@ -69,13 +70,9 @@ def judge_clock(ended: Mapping[str, Any]) -> list[Answer]:
         f"{format_seconds(lasted)}"
     )
     limit = f"{format_seconds(STEP_SECONDS)}, or {format_percent(STEP_RATIO)} of the run"
-    return [_flag(FlagCode.CLOCK, FlagEffect.MARKED, measured, limit)]
+    return [marked(FlagCode.CLOCK, measured, limit)]
 
 
 def _rises(before: Mapping[str, int], after: Mapping[str, int]) -> list[str]:
     both = sorted(before.keys() & after.keys())
     return [f"{name} rose from {before[name]} to {after[name]}" for name in both if after[name] > before[name]]
-
-
-def _flag(code: FlagCode, effect: FlagEffect, measured: str, limit: str) -> Flag:
-    return Flag(code=code, effect=effect, measured=measured[:4000], limit=limit)

@@ -4,7 +4,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from iotide_agent.workloads.base import Step
-from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_agent.workloads.quality import rejected
+from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.messages import Outcome
 from iotide_wire.units import format_bytes
 
@@ -16,8 +17,8 @@ _FROM_OUTSIDE: Final = frozenset({TIME_LIMIT, "node_shut_down", "agent_stopped",
 def judge_cut(outcome: Outcome, code: str | None, reason: str | None, *, is_killed: bool) -> list[Flag]:
     """Return CUT for a run that was ended from outside, as by a signal that is not the runner's, else ERRORS."""
     if outcome is Outcome.CANCELLED or code in _FROM_OUTSIDE or is_killed:
-        return [_flag(FlagCode.CUT, reason or "the run was ended before its work was done", "the whole work")]
-    return [_flag(FlagCode.ERRORS, reason or "the run failed", "no error in the whole run")]
+        return [rejected(FlagCode.CUT, reason or "the run was ended before its work was done", "the whole work")]
+    return [rejected(FlagCode.ERRORS, reason or "the run failed", "no error in the whole run")]
 
 
 def limit_reason(reason: str | None, reached: str) -> str:
@@ -34,7 +35,3 @@ def how_far(group: Sequence[Step], written_bytes: int, read_bytes: int) -> str:
         return f"while {', '.join(dict.fromkeys(step.phase for step in group))}" if group else ""
     verb = "writing" if written_bytes >= read_bytes else "reading"
     return f"after {verb} {format_bytes(min(moved, planned))} of {format_bytes(planned)}"
-
-
-def _flag(code: FlagCode, measured: str, limit: str) -> Flag:
-    return Flag(code=code, effect=FlagEffect.REJECTED, measured=measured[:4000], limit=limit)

@@ -7,7 +7,8 @@ from statistics import fmean
 from typing import Any, Final
 
 from iotide_agent.workloads.base import Group, StepOutcome
-from iotide_wire.measured import Check, Flag, FlagCode, FlagEffect, NotJudged, SampleMessage
+from iotide_agent.workloads.quality import marked
+from iotide_wire.measured import Check, Flag, FlagCode, NotJudged, SampleMessage
 
 Row = Mapping[str, Any]
 """One second as the sampler wrote it; what a node cannot count is absent."""
@@ -92,14 +93,8 @@ class ParallelSteps:
         common = [sample.labels.items() for sample in self.samples]
         labels = dict(item for item in common[0] if all(item in items for items in common)) if common else {}
         targets = {sample.target_id for sample in self.samples}
-        return Flag(
-            code=code,
-            effect=FlagEffect.MARKED,
-            measured=f"{self.name}: {measured}"[:4000],
-            limit=limit,
-            labels=labels,
-            target_id=targets.pop() if len(targets) == 1 else None,
-        )
+        target_id = targets.pop() if len(targets) == 1 else None
+        return marked(code, f"{self.name}: {measured}", limit, labels, target_id)
 
     def not_judged(self, check: Check, because: str) -> NotJudged:
         """A check that has no answer for this phase."""

@@ -7,8 +7,9 @@ from typing import Final
 
 from iotide_agent.judging.phases import ENOUGH_ROWS
 from iotide_agent.node.config import QuietLimits
+from iotide_agent.workloads.quality import MOST_TEXT, marked
 from iotide_wire.foreign import ForeignBefore
-from iotide_wire.measured import Answer, Check, Flag, FlagCode, FlagEffect, NotJudged
+from iotide_wire.measured import Answer, Check, Flag, FlagCode, NotJudged
 from iotide_wire.messages import Outcome
 from iotide_wire.plan import QuietPolicy
 from iotide_wire.units import format_number, format_percent, format_rate, format_seconds
@@ -25,7 +26,6 @@ PATIENCE_SECONDS: Final = 60.0
 """How long a run is held back for a sample that cannot begin, since this agent itself still works on the node."""
 NODE_BUSY: Final = "node_busy"
 """The reason code of runs that were turned away."""
-_MAX_TEXT: Final = 4000
 _SLACK_SECONDS: Final = 2.0
 """So much longer ago than its own length a sample still is of just before the run."""
 _MAX_JOBS_NAMED: Final = 5
@@ -115,7 +115,7 @@ def excess_of(idle: Idle | None, neighbours: Neighbours | None, limits: QuietLim
         found += _moving(idle, limits)
     if neighbours is not None:
         found += _others(neighbours, limits)
-    return "; ".join(found)[:_MAX_TEXT]
+    return "; ".join(found)[:MOST_TEXT]
 
 
 def _busy(idle: Idle, limits: QuietLimits) -> Iterator[str]:
@@ -188,9 +188,9 @@ def decide(policy: QuietPolicy, wait_seconds: float, seen: Seen) -> Decision:
         return Start()
     waited = f"{format_seconds(round(seen.waited_seconds))} of {format_seconds(wait_seconds)}"
     if policy is QuietPolicy.WAIT and seen.waited_seconds < wait_seconds:
-        return Wait(f"waiting for a quiet node: {seen.excess}; {waited}"[:_MAX_TEXT])
+        return Wait(f"waiting for a quiet node: {seen.excess}; {waited}"[:MOST_TEXT])
     how_long = f" after {waited}" if policy is QuietPolicy.WAIT else ""
-    reason = f"the node is not quiet{how_long}: {seen.excess}; {_REMEDY}"[:_MAX_TEXT]
+    reason = f"the node is not quiet{how_long}: {seen.excess}; {_REMEDY}"[:MOST_TEXT]
     # Declined, the run gives its nodes to others and is tried again; who refuses wants to know now.
     return TurnAway(Outcome.DECLINED if policy is QuietPolicy.WAIT else Outcome.FAILED, reason)
 
@@ -220,8 +220,7 @@ def judge_before(before: ForeignBefore | None, policy: QuietPolicy) -> list[Answ
         within = before.within_seconds or 0.0
         is_old = within > before.seconds + _SLACK_SECONDS
         when = f"within {format_seconds(round(within))} before the run" if is_old else "just before the run"
-        measured = f"{when}: {before.excess}"[:_MAX_TEXT]
-        return [Flag(code=FlagCode.FOREIGN_LOAD, effect=FlagEffect.MARKED, measured=measured, limit="a quiet node")]
+        return [marked(FlagCode.FOREIGN_LOAD, f"{when}: {before.excess}", "a quiet node")]
     return [*_unsampled(before), *_unasked(before)]
 
 
@@ -268,6 +267,6 @@ def judge_unmeasured(before: ForeignBefore | None, during: str, flags: Sequence[
     """
     if is_measured(before) or not during or any(flag.code is FlagCode.FOREIGN_LOAD for flag in flags):
         return []
-    measured = f"before the run: {why_unmeasured(before)}; during the run: {during}"[:_MAX_TEXT]
+    measured = f"before the run: {why_unmeasured(before)}; during the run: {during}"
     limit = f"{format_number(SAMPLE_SECONDS)} idle seconds before the run, or {ENOUGH_ROWS} whole seconds of a phase"
-    return [Flag(code=FlagCode.LOAD_NOT_MEASURED, effect=FlagEffect.MARKED, measured=measured, limit=limit)]
+    return [marked(FlagCode.LOAD_NOT_MEASURED, measured, limit)]

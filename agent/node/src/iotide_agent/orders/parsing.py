@@ -16,10 +16,10 @@ from iotide_agent.orders.plan import Plan
 from iotide_agent.orders.tool_curves import check_curve
 from iotide_agent.runner.card import output_name
 from iotide_agent.workloads.base import Before, Curve, OutputRefusedError, Parsed, Sample, StepOutcome, Workload
-from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect, NotJudged, SampleMessage
+from iotide_agent.workloads.quality import rejected
+from iotide_wire.measured import Answer, Flag, FlagCode, NotJudged, SampleMessage
 from iotide_wire.messages import Outcome
 
-_MAX_TEXT = 4000
 _CUT_SHORT = frozenset({Outcome.FAILED, Outcome.CANCELLED})
 _logger = logging.getLogger(__name__)
 
@@ -180,7 +180,7 @@ class RunReader:
 
     def _wrong_mounts(self) -> list[Flag]:
         wanted = "the target's own mount, before and after the run"
-        return [_rejected(FlagCode.WRONG_MOUNT, problem, wanted) for problem in self.ended["mount_problems"]]
+        return [rejected(FlagCode.WRONG_MOUNT, problem, wanted) for problem in self.ended["mount_problems"]]
 
 
 def _ended_at(done: StepOutcome) -> datetime:
@@ -191,7 +191,3 @@ def _sample(sample: Sample) -> SampleMessage:
     return SampleMessage(
         metric=sample.metric, value=sample.value, labels=dict(sample.labels), target_id=sample.target_id
     )
-
-
-def _rejected(code: FlagCode, measured: str, limit: str) -> Flag:
-    return Flag(code=code, effect=FlagEffect.REJECTED, measured=measured[:_MAX_TEXT], limit=limit)

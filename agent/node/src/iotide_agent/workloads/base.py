@@ -187,13 +187,19 @@ class Counters:
     elapsed_seconds: float
 
 
+LabelValue = str | int | float | bool
+Labels = dict[str, LabelValue]
+AnyLabels = Mapping[str, LabelValue]
+"""Labels that are only read, whichever of these types their values are of."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sample:
     """One number in its metric's base unit; `target_id` is None where it is of several targets together."""
 
     metric: str
     value: float
-    labels: Mapping[str, str | int | float | bool]
+    labels: AnyLabels
     target_id: int | None
 
 

@@ -13,6 +13,7 @@ from iotide_agent.workloads.base import (
     Before,
     Counters,
     Group,
+    Labels,
     Options,
     OutputRefusedError,
     Parsed,
@@ -32,7 +33,7 @@ from iotide_agent.workloads.sizes import (
 from iotide_agent.workloads.writers import race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Operation, Option
-from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Answer, Flag, FlagCode
 from iotide_wire.units import GIB, KIB, MIB, Unit, format_bytes
 
 CLOCK_SECONDS: Final = 1e-6
@@ -56,8 +57,6 @@ _COMPLAINT: Final = re.compile(
     re.MULTILINE,
 )
 _STREAM_LABELS: Final = ("operation", "file_size_bytes", "direct")
-
-_Labels = dict[str, str | int | float | bool]
 
 
 class BonnieOptions(Options):
@@ -258,7 +257,7 @@ def _checked_report(options: BonnieOptions, place: Place, outcome: StepOutcome) 
     return report
 
 
-def _labels(options: BonnieOptions, place: Place, phase: BonniePhase) -> _Labels:
+def _labels(options: BonnieOptions, place: Place, phase: BonniePhase) -> Labels:
     if phase.order:
         return {"operation": phase.operation, "order": phase.order}
     return {
@@ -302,34 +301,13 @@ def _flags(
         is_cold = is_cold and not cached
         flags += cached
     if phase.reads and not is_cold and not labels.get("direct", False):
-        flags.append(_warm(phase))
+        flags += quality.judge_warm(phase.operation, "bonnie++")
     if phase.operation in {"write", "rewrite"}:
-        flags.append(_compressible())
+        flags += quality.judge_reducible("what bonnie++ writes compresses to less than a hundredth")
     yield from (quality.about(flag, labels, place) for flag in flags)
 
 
 def _too_fast(phase: BonniePhase) -> Flag:
-    return Flag(
-        code=FlagCode.TOO_FAST,
-        effect=FlagEffect.MARKED,
-        measured=f"{phase.operation} took less than {SHOWN_SECONDS} s, so bonnie++ shows no figure",
-        limit=f"{SHOWN_SECONDS} s; raise the {'file count' if phase.order else 'file size'}",
-    )
-
-
-def _warm(phase: BonniePhase) -> Flag:
-    return Flag(
-        code=FlagCode.CACHE_DROP,
-        effect=FlagEffect.MARKED,
-        measured=f"{phase.operation} began warm: bonnie++ reads what it has just written",
-        limit="caches dropped or remounted",
-    )
-
-
-def _compressible() -> Flag:
-    return Flag(
-        code=FlagCode.ZEROES,
-        effect=FlagEffect.MARKED,
-        measured="what bonnie++ writes compresses to less than a hundredth",
-        limit="random data where anything compresses or dedupes",
-    )
+    measured = f"{phase.operation} took less than {SHOWN_SECONDS} s, so bonnie++ shows no figure"
+    limit = f"{SHOWN_SECONDS} s; raise the {'file count' if phase.order else 'file size'}"
+    return quality.marked(FlagCode.TOO_FAST, measured, limit)

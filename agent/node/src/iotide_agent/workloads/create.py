@@ -16,6 +16,7 @@ from iotide_agent.workloads.base import (
     Before,
     Counters,
     Group,
+    Labels,
     Options,
     OutputRefusedError,
     Parsed,
@@ -30,7 +31,7 @@ from iotide_agent.workloads.metrics import DURATION, OPERATION_RATE, TOTAL_OPERA
 from iotide_agent.workloads.writers import Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
-from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.units import KIB, MIB, format_percent, format_seconds
 
 CLOCK_SECONDS: Final = 1e-9
@@ -187,8 +188,8 @@ def _operation(outcome: StepOutcome) -> str:
     return outcome.step.name.partition("-")[0]
 
 
-def _labels(outcome: StepOutcome) -> dict[str, str | int | float | bool]:
-    own: dict[str, str | int | float | bool] = {"operation": _operation(outcome)}
+def _labels(outcome: StepOutcome) -> Labels:
+    own: Labels = {"operation": _operation(outcome)}
     return own if outcome.step.writer is None else own | {"writer": outcome.step.writer}
 
 
@@ -242,9 +243,5 @@ def _samples(report: _Report, outcome: StepOutcome, place: Place) -> list[Sample
 def _fork_bound(outcome: StepOutcome, report: _Report) -> Flag:
     file_seconds = report.seconds / report.file_count
     busy_ratio = (outcome.user_seconds + outcome.system_seconds) / report.seconds
-    return Flag(
-        code=FlagCode.FORK_BOUND,
-        effect=FlagEffect.MARKED,
-        measured=f"{format_seconds(file_seconds)} a file, {format_percent(busy_ratio)} of it processor time",
-        limit="native mode, which starts no process for a file",
-    )
+    measured = f"{format_seconds(file_seconds)} a file, {format_percent(busy_ratio)} of it processor time"
+    return quality.marked(FlagCode.FORK_BOUND, measured, "native mode, which starts no process for a file")

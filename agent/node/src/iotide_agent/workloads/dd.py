@@ -15,6 +15,7 @@ from iotide_agent.workloads.base import (
     Before,
     Counters,
     Group,
+    Labels,
     Options,
     OutputRefusedError,
     Parsed,
@@ -230,7 +231,7 @@ def _operation(step: Step) -> str:
     return step.name.partition("-")[0]
 
 
-def _labels(options: DdOptions, place: Place, step: Step) -> dict[str, str | int | float | bool]:
+def _labels(options: DdOptions, place: Place, step: Step) -> Labels:
     return {
         "operation": _operation(step),
         "file_size_bytes": _file_bytes(options, place),

@@ -16,6 +16,7 @@ from iotide_agent.workloads.base import (
     Before,
     Counters,
     Group,
+    Labels,
     Options,
     OutputRefusedError,
     Parsed,
@@ -43,7 +44,7 @@ from iotide_wire.expressions import (
     Option,
     evaluate,
 )
-from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Answer, FlagCode
 from iotide_wire.units import GIB, MIB, Unit, format_bytes, format_seconds
 
 CLOCK_SECONDS: Final = 1e-9
@@ -64,8 +65,6 @@ _LOAD: Final = Path(__file__).parent.parent / "loads" / "fill_files.py"
 _LABELS: Final = ("operation", "file_size_bytes", "direct")
 _TENTH: Final = 10
 _WIDTHS: Final = (1, 10, 100, 1000)
-
-_Labels = dict[str, str | int | float | bool]
 
 
 class FillOptions(Options):
@@ -248,7 +247,7 @@ def _rate(written: Sequence[_Written]) -> float:
     return sum(file.size_bytes for file in written) / sum(file.seconds for file in written)
 
 
-def _labels(options: FillOptions, place: Place) -> _Labels:
+def _labels(options: FillOptions, place: Place) -> Labels:
     return {
         "operation": "write",
         "file_size_bytes": options.file_size_bytes,
@@ -328,11 +327,5 @@ def _slow_files(written: Sequence[_Written]) -> list[Answer]:
     if not slow:
         return []
     shown = ", ".join(f"{file.number} ({format_seconds(file.seconds)})" for file in slow[:SHOWN_FILES])
-    return [
-        Flag(
-            code=FlagCode.STRAGGLER,
-            effect=FlagEffect.MARKED,
-            measured=f"{len(slow)} of {len(written)} files took longer, the median {format_seconds(middle)}: {shown}",
-            limit=f"{SLOW_FACTOR} x the median file",
-        )
-    ]
+    measured = f"{len(slow)} of {len(written)} files took longer, the median {format_seconds(middle)}: {shown}"
+    return [quality.marked(FlagCode.STRAGGLER, measured, f"{SLOW_FACTOR} x the median file")]

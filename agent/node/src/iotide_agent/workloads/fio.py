@@ -14,6 +14,7 @@ from iotide_agent.workloads.base import (
     Counters,
     Curve,
     Group,
+    Labels,
     OutputRefusedError,
     Parsed,
     Place,
@@ -55,8 +56,6 @@ _RUNTIME: Final = re.compile(r"--runtime=(\d+)ms")
 _LABELS: Final = ("job", "operation", "direct")
 _HAS_NO_FILE: Final = Holds.of("job_file", "")
 
-_Labels = dict[str, str | int | float | bool]
-
 
 @dataclass(frozen=True, slots=True)
 class _Planned:
@@ -73,7 +72,7 @@ class _Planned:
     name: str
     clones: int
     operations: tuple[Operation, ...]
-    labels: _Labels
+    labels: Labels
     data_bytes: int
     unflushed_writes: float
     timed_seconds: float
@@ -328,7 +327,7 @@ def _samples(plan: _Planned, clones: Sequence[FioJob], place: Place) -> list[Sam
     ]
 
 
-def _rates(directions: Sequence[Direction], labels: _Labels, place: Place) -> list[Sample]:
+def _rates(directions: Sequence[Direction], labels: Labels, place: Place) -> list[Sample]:
     measured = [(number, one) for number, one in enumerate(directions, start=1) if one.is_measured]
     if not measured:
         return []

@@ -3,14 +3,15 @@
 import json
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from iotide_agent.workloads.base import OutputRefusedError, Sample
-from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_agent.workloads.base import AnyLabels, OutputRefusedError, Sample
+from iotide_agent.workloads.quality import marked
+from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.units import Unit, format_value
 
 NANOSECONDS: Final = 1e-9
@@ -110,7 +111,6 @@ def percentile_seconds(bins: Counter[int], percent: float) -> float:
 
 
 PERCENTILES: Final = {"p50": 50.0, "p95": 95.0, "p99": 99.0, "p99_9": 99.9}
-_Labels = Mapping[str, str | int | float | bool]
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,23 +141,22 @@ def latencies(directions: Sequence[Direction]) -> dict[str, Latency]:
     return found
 
 
-def latency_samples(directions: Sequence[Direction], labels: _Labels, target_id: int | None) -> list[Sample]:
+def latency_samples(directions: Sequence[Direction], labels: AnyLabels, target_id: int | None) -> list[Sample]:
     """Return a sample for each percentile."""
     found = latencies(directions)
     return [Sample("latency", one.seconds, {**labels, "percentile": name}, target_id) for name, one in found.items()]
 
 
-def latency_flags(directions: Sequence[Direction], labels: _Labels, target_id: int | None) -> list[Flag]:
+def latency_flags(directions: Sequence[Direction], labels: AnyLabels, target_id: int | None) -> list[Flag]:
     """Return BOUND for each percentile that lies beyond the end of fio's histogram."""
     end = format_value(LAST_BIN_NS * NANOSECONDS, Unit.SECONDS)
     return [
-        Flag(
-            code=FlagCode.BOUND,
-            effect=FlagEffect.MARKED,
-            measured=f"{name} is over {end}; {_stands_for(one)}",
-            limit=f"{end}, where fio's histogram ends",
-            labels={**labels, "percentile": name},
-            target_id=target_id,
+        marked(
+            FlagCode.BOUND,
+            f"{name} is over {end}; {_stands_for(one)}",
+            f"{end}, where fio's histogram ends",
+            {**labels, "percentile": name},
+            target_id,
         )
         for name, one in latencies(directions).items()
         if one.is_bound

@@ -10,6 +10,7 @@ from iotide_agent.workloads.base import (
     Before,
     Counters,
     Group,
+    Labels,
     Options,
     OutputRefusedError,
     Parsed,
@@ -228,7 +229,7 @@ def _operation(outcome: StepOutcome) -> Operation:
     return "write" if outcome.step.name == "write" else "read"
 
 
-def _labels(options: IorOptions, place: Place, outcome: StepOutcome) -> dict[str, str | int | float | bool]:
+def _labels(options: IorOptions, place: Place, outcome: StepOutcome) -> Labels:
     return {"operation": _operation(outcome), "direct": _is_direct(options, place)}
 
 

@@ -7,6 +7,7 @@ from typing import ClassVar, Final
 from iotide_agent.workloads.base import (
     Before,
     Group,
+    Labels,
     OutputRefusedError,
     Parsed,
     Place,
@@ -54,7 +55,6 @@ _COMPLAINT: Final = re.compile(
     r"^(?:iozone: )?(?P<what>Error .*|Can(?:'t|not| not) .*|interrupted|exiting iozone)$", re.MULTILINE
 )
 _DONE_LINE: Final = "\niozone test complete.\n"
-_Labels = dict[str, str | int | float | bool]
 
 
 class IozoneWorkload(Workload[IozoneOptions]):
@@ -203,7 +203,7 @@ def _cells(options: IozoneOptions, place: Place, rows: list[Row]) -> Iterator[Sa
                 yield Sample("throughput", rate * KIB, labels, place.target_id)
 
 
-def _labels(options: IozoneOptions, place: Place, operation: str, file_kib: int, record_kib: int) -> _Labels:
+def _labels(options: IozoneOptions, place: Place, operation: str, file_kib: int, record_kib: int) -> Labels:
     return {
         "operation": operation,
         "file_size_bytes": file_kib * KIB,

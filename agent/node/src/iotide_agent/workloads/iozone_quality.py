@@ -5,16 +5,18 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from iotide_agent.workloads import quality
-from iotide_agent.workloads.base import Before, Place
+from iotide_agent.workloads.base import (
+    Before,
+    Labels,
+    Place,
+)
 from iotide_agent.workloads.iozone_report import STDIO, WRITES, Block, Row
 from iotide_agent.workloads.writers import STRAGGLER_LIMIT, straggler
-from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Answer, Flag, FlagCode
 from iotide_wire.units import KIB, format_seconds
 
 MAX_REJECTIONS: Final = 24
 """Flags of cells that were too short; beyond it neighbours are rejected with them, since a result holds few flags."""
-
-_Labels = dict[str, str | int | float | bool]
 
 
 class _Cell(NamedTuple):
@@ -84,7 +86,8 @@ def _common(
     direct = flush == "direct" and place.direct_works
     buffered = [operation for operation in operations if not direct or operation in STDIO]
     yield from (quality.about(flag, {}, place) for flag in quality.judge_direct(place, wanted=flush == "direct"))
-    yield quality.about(_compressible(), {}, place)
+    for flag in quality.judge_reducible("iozone fills all its records from one pattern"):
+        yield quality.about(flag, {}, place)
     cached = {size: quality.judge_cache_size(place, size * count, direct=False) for size, count in files.items()}
     for file_bytes, found in cached.items() if buffered else ():
         yield from (quality.about(flag, {"file_size_bytes": file_bytes, "direct": False}, place) for flag in found)
@@ -94,10 +97,11 @@ def _common(
             for flag in quality.judge_flush(operation, flushed=flush != "none"):
                 yield quality.about(flag, {"operation": operation}, place)
         else:
-            yield from (quality.about(_warm(operation), {"operation": operation} | size, place) for size in warm)
+            flags = quality.judge_warm(operation, "iozone")
+            yield from (quality.about(flag, {"operation": operation} | size, place) for flag in flags for size in warm)
 
 
-def _warm_sizes(cached: Mapping[int, Sequence[Answer]], before_done: Before) -> list[_Labels]:
+def _warm_sizes(cached: Mapping[int, Sequence[Answer]], before_done: Before) -> list[Labels]:
     """Labels of the files that are read while the cache may still hold what was written of them."""
     if before_done is not Before.LARGER_THAN_MEMORY:
         return [{}]
@@ -117,7 +121,7 @@ def _durations(place: Place, timed: Sequence[_Cell], clock_seconds: float) -> It
         yield quality.about(flag, {}, place)
 
 
-def _named(short: Sequence[_Cell], timed: Sequence[_Cell]) -> list[_Labels]:
+def _named(short: Sequence[_Cell], timed: Sequence[_Cell]) -> list[Labels]:
     """Labels that together name every short cell, and no other cell unless that takes too many."""
     counts = [(Counter(map(key, short)), Counter(map(key, timed))) for key in _COARSENESS]
     # Groups of cells that are all short are named by as few labels as that takes.
@@ -135,7 +139,7 @@ def _named(short: Sequence[_Cell], timed: Sequence[_Cell]) -> list[_Labels]:
     return [dict(names) for names in found]
 
 
-def _bears(cell: _Cell) -> _Labels:
+def _bears(cell: _Cell) -> Labels:
     return dict(_COARSENESS[0](cell))
 
 
@@ -144,45 +148,15 @@ def _straggler(block: Block, file_kib: float) -> list[Answer]:
     found = straggler([file_kib / child.rate for child in block.children if child.rate])
     if found is None:
         return []
-    return [
-        Flag(
-            code=FlagCode.STRAGGLER,
-            effect=FlagEffect.MARKED,
-            measured=(
-                f"{block.operation}: the slowest process takes {format_seconds(found.seconds)} for its "
-                f"file, {found.others}"
-            ),
-            limit=STRAGGLER_LIMIT,
-        )
-    ]
-
-
-def _compressible() -> Flag:
-    return Flag(
-        code=FlagCode.ZEROES,
-        effect=FlagEffect.MARKED,
-        measured="iozone fills all its records from one pattern",
-        limit="random data where anything compresses or dedupes",
+    measured = (
+        f"{block.operation}: the slowest process takes {format_seconds(found.seconds)} for its file, {found.others}"
     )
-
-
-def _warm(operation: str) -> Flag:
-    return Flag(
-        code=FlagCode.CACHE_DROP,
-        effect=FlagEffect.MARKED,
-        measured=f"{operation} began warm: iozone reads what it has just written",
-        limit="caches dropped or remounted",
-    )
+    return [quality.marked(FlagCode.STRAGGLER, measured, STRAGGLER_LIMIT)]
 
 
 def _not_measured(place: Place, zeroes: Sequence[_Cell], cells: Sequence[_Cell]) -> Iterator[Flag]:
     """Name the cells that have no figure, so that whoever draws the table can say why."""
     for labels in _named(zeroes, cells):
         count = sum(labels.items() <= _bears(cell).items() for cell in zeroes)
-        flag = Flag(
-            code=FlagCode.TOO_FAST,
-            effect=FlagEffect.MARKED,
-            measured=f"iozone shows 0 in {count} cells, which are left out",
-            limit="more than 1 KiB/s",
-        )
-        yield quality.about(flag, labels, place)
+        measured = f"iozone shows 0 in {count} cells, which are left out"
+        yield quality.marked(FlagCode.TOO_FAST, measured, "more than 1 KiB/s", labels, place.target_id)

@@ -1,11 +1,12 @@
 """Quality flags that a workload can judge from its own steps, with the measured value and the limit it crossed."""
 
 from collections.abc import Mapping
+from itertools import islice
 from typing import Annotated, Final, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from iotide_agent.workloads.base import Before, Place, StepOutcome
+from iotide_agent.workloads.base import AnyLabels, Before, Place, StepOutcome
 from iotide_wire.expressions import MEMORY, MEMORY_FACTOR
 from iotide_wire.measured import Answer, Check, Flag, FlagCode, FlagEffect, NotJudged
 from iotide_wire.plan import CachePolicy
@@ -22,6 +23,8 @@ CLOCK_RATIO: Final = 0.01
 CLOCK_SLACK_SECONDS: Final = 0.01
 """Some tools count milliseconds and round up."""
 _OWN_CACHES: Final = {"gpfs": "the pagepool of GPFS", "zfs": "the ARC of ZFS, which it only makes smaller"}
+MOST_TEXT: Final = 4000
+"""Letters that a message to the server may have in one text."""
 AnswerT = TypeVar("AnswerT", Flag, Answer)
 IN_MEMORY: Final = frozenset({"tmpfs", "ramfs"})
 """File systems that are the node's memory: neither a size nor O_DIRECT takes their numbers out of it."""
@@ -40,6 +43,19 @@ class SourceReport(BaseModel):
     source_busy_ratio: Annotated[float, Field(le=1, allow_inf_nan=False)]
 
 
+def marked(
+    code: FlagCode, measured: str, limit: str, labels: AnyLabels | None = None, target_id: int | None = None
+) -> Flag:
+    """Return a mark on the samples that bear these labels, or on the whole run."""
+    flag = Flag(code=code, effect=FlagEffect.MARKED, measured=measured[:MOST_TEXT], limit=limit, target_id=target_id)
+    return flag.model_copy(update={"labels": dict(labels)}) if labels else flag
+
+
+def rejected(code: FlagCode, measured: str, limit: str) -> Flag:
+    """Return the flag of a run that is not comparable."""
+    return Flag(code=code, effect=FlagEffect.REJECTED, measured=measured[:MOST_TEXT], limit=limit)
+
+
 def source_report(outcome: StepOutcome) -> SourceReport | None:
     """The report of a step whose data came from the random source, else None."""
     try:
@@ -50,34 +66,22 @@ def source_report(outcome: StepOutcome) -> SourceReport | None:
 
 def judge_duration(phase: str, seconds: float, clock_seconds: float) -> list[Answer]:
     """DURATION of a data phase; `clock_seconds` is the resolution of the clock that `seconds` came from."""
-    if seconds < CLOCK_TICKS * clock_seconds:
-        return [
-            _duration(
-                phase, seconds, FlagEffect.REJECTED, f"{CLOCK_TICKS} ticks of a {format_seconds(clock_seconds)} clock"
-            )
-        ]
-    if seconds < SHORT_SECONDS:
-        return [_duration(phase, seconds, FlagEffect.MARKED, f"{format_seconds(SHORT_SECONDS)}; short")]
-    if seconds < PUBLISHABLE_SECONDS:
-        return [_duration(phase, seconds, FlagEffect.MARKED, f"{format_seconds(PUBLISHABLE_SECONDS)}; not publishable")]
-    return []
+    limits = {SHORT_SECONDS: "short", PUBLISHABLE_SECONDS: "not publishable"}
+    return _judge_duration(phase, seconds, clock_seconds, limits)
 
 
 def judge_metadata_duration(phase: str, seconds: float, clock_seconds: float) -> list[Answer]:
     """DURATION of a phase that creates, looks up or removes files."""
+    return _judge_duration(phase, seconds, clock_seconds, {SHORT_METADATA_SECONDS: "raise the file count"})
+
+
+def _judge_duration(phase: str, seconds: float, clock_seconds: float, limits: Mapping[float, str]) -> list[Answer]:
+    measured = f"{phase} took {format_seconds(seconds)}"
     if seconds < CLOCK_TICKS * clock_seconds:
-        return [
-            _duration(
-                phase, seconds, FlagEffect.REJECTED, f"{CLOCK_TICKS} ticks of a {format_seconds(clock_seconds)} clock"
-            )
-        ]
-    if seconds < SHORT_METADATA_SECONDS:
-        return [
-            _duration(
-                phase, seconds, FlagEffect.MARKED, f"{format_seconds(SHORT_METADATA_SECONDS)}; raise the file count"
-            )
-        ]
-    return []
+        limit = f"{CLOCK_TICKS} ticks of a {format_seconds(clock_seconds)} clock"
+        return [rejected(FlagCode.DURATION, measured, limit)]
+    crossed = (f"{format_seconds(limit)}; {what}" for limit, what in limits.items() if seconds < limit)
+    return [marked(FlagCode.DURATION, measured, limit) for limit in islice(crossed, 1)]
 
 
 def judge_clock(outcome: StepOutcome, tool_seconds: float) -> list[Answer]:
@@ -92,7 +96,7 @@ def judge_clock(outcome: StepOutcome, tool_seconds: float) -> list[Answer]:
         f"{outcome.step.name} took {format_seconds(tool_seconds)} by its tool, "
         f"{format_seconds(outcome.wall_seconds)} by the agent"
     )
-    return [_marked(FlagCode.CLOCK, measured, f"{format_percent(CLOCK_RATIO)} longer than the process")]
+    return [marked(FlagCode.CLOCK, measured, f"{format_percent(CLOCK_RATIO)} longer than the process")]
 
 
 def judge_cache_size(place: Place, place_bytes: int, *, direct: bool) -> list[Answer]:
@@ -102,7 +106,7 @@ def judge_cache_size(place: Place, place_bytes: int, *, direct: bool) -> list[An
     """
     if place.fstype in IN_MEMORY:
         measured = f"the target is memory ({place.fstype}): its numbers are memory numbers"
-        return [_marked(FlagCode.CACHE_SIZE, measured, "a target on a disk or a server")]
+        return [marked(FlagCode.CACHE_SIZE, measured, "a target on a disk or a server")]
     data_bytes = place_bytes * place.target_count
     memory_bytes = place.facts.get(MEMORY)
     if direct:
@@ -115,7 +119,7 @@ def judge_cache_size(place: Place, place_bytes: int, *, direct: bool) -> list[An
     has_room = place.free_bytes * place.target_count >= wanted_bytes
     room = "or O_DIRECT" if has_room else f"of which {format_bytes(place.free_bytes)} have room; take O_DIRECT"
     limit = f"{MEMORY_FACTOR} x memory = {format_bytes(wanted_bytes)}, {room}"
-    return [_marked(FlagCode.CACHE_SIZE, f"{format_bytes(data_bytes)} of data; may be cached", limit)]
+    return [marked(FlagCode.CACHE_SIZE, f"{format_bytes(data_bytes)} of data; may be cached", limit)]
 
 
 def judge_cache_drop(place: Place, outcome: StepOutcome, *, direct: bool) -> list[Answer]:
@@ -128,13 +132,13 @@ def judge_cache_drop(place: Place, outcome: StepOutcome, *, direct: bool) -> lis
     began, done = f"{outcome.step.name} began warm", outcome.before_done
     if done not in {Before.DROP, Before.DROP_FILES}:
         measured = f"{began}: {done} was all that was done before it"
-        return [_marked(FlagCode.CACHE_DROP, measured, "caches dropped or remounted")]
+        return [marked(FlagCode.CACHE_DROP, measured, "caches dropped or remounted")]
     if place.fstype in IN_MEMORY:
         because = f"{place.fstype} keeps its files in memory, so nothing can empty it"
         return [NotJudged(check=Check.CACHE_DROP, because=because, phase=outcome.step.name)]
     kept = _own_cache(place.fstype)
     limit = f"a cache policy of {CachePolicy.REMOUNT} or {CachePolicy.LARGER_THAN_MEMORY}"
-    return [_marked(FlagCode.CACHE_DROP, f"{began}: {done} does not empty {kept}", limit)] if kept else []
+    return [marked(FlagCode.CACHE_DROP, f"{began}: {done} does not empty {kept}", limit)] if kept else []
 
 
 def _own_cache(fstype: str) -> str:
@@ -150,7 +154,7 @@ def judge_flush(phase: str, *, flushed: bool) -> list[Answer]:
     if flushed:
         return []
     measured = f"{phase} ends with the data in the page cache"
-    return [Flag(code=FlagCode.FSYNC, effect=FlagEffect.REJECTED, measured=measured, limit="fsync inside the time")]
+    return [rejected(FlagCode.FSYNC, measured, "fsync inside the time")]
 
 
 def judge_data(data: str) -> list[Answer]:
@@ -160,7 +164,13 @@ def judge_data(data: str) -> list[Answer]:
 
 def judge_reducible(measured: str) -> list[Answer]:
     """ZEROES of data that is known to compress or dedupe; `measured` says what it is."""
-    return [_marked(FlagCode.ZEROES, measured, "random data where anything compresses or dedupes")]
+    return [marked(FlagCode.ZEROES, measured, "random data where anything compresses or dedupes")]
+
+
+def judge_warm(operation: str, tool: str) -> list[Answer]:
+    """CACHE_DROP of a tool that reads what it has just written, without a pause to empty caches."""
+    measured = f"{operation} began warm: {tool} reads what it has just written"
+    return [marked(FlagCode.CACHE_DROP, measured, "caches dropped or remounted")]
 
 
 def judge_source(outcome: StepOutcome) -> list[Answer]:
@@ -175,14 +185,11 @@ def judge_source(outcome: StepOutcome) -> list[Answer]:
         f"{outcome.step.name}: the source of random data was busy "
         f"{format_percent(report.source_busy_ratio)} of the time"
     )
-    return [
-        _marked(
-            FlagCode.CLIENT_BOUND, measured, f"{format_percent(SOURCE_BUSY_RATIO)}; above it the source is measured"
-        )
-    ]
+    limit = f"{format_percent(SOURCE_BUSY_RATIO)}; above it the source is measured"
+    return [marked(FlagCode.CLIENT_BOUND, measured, limit)]
 
 
-def about(flag: AnswerT, labels: Mapping[str, str | int | float | bool], place: Place) -> AnswerT:
+def about(flag: AnswerT, labels: AnyLabels, place: Place) -> AnswerT:
     """The flag for the samples of one place that bear these labels, instead of for the whole run.
 
     What was not judged stays as it is.
@@ -196,12 +203,4 @@ def judge_direct(place: Place, *, wanted: bool) -> list[Answer]:
     """NO_DIRECT: O_DIRECT was asked for, the file system refuses it, so the run was buffered instead."""
     if not wanted or place.direct_works:
         return []
-    return [_marked(FlagCode.NO_DIRECT, f"{place.fstype} refuses O_DIRECT; buffered instead", "O_DIRECT")]
-
-
-def _duration(phase: str, seconds: float, effect: FlagEffect, limit: str) -> Flag:
-    return Flag(code=FlagCode.DURATION, effect=effect, measured=f"{phase} took {format_seconds(seconds)}", limit=limit)
-
-
-def _marked(code: FlagCode, measured: str, limit: str) -> Flag:
-    return Flag(code=code, effect=FlagEffect.MARKED, measured=measured, limit=limit)
+    return [marked(FlagCode.NO_DIRECT, f"{place.fstype} refuses O_DIRECT; buffered instead", "O_DIRECT")]

@@ -14,6 +14,7 @@ from iotide_agent.workloads.base import (
     Before,
     Counters,
     Group,
+    Labels,
     Options,
     OutputRefusedError,
     Parsed,
@@ -254,7 +255,7 @@ def _problem(options: RawreadOptions, job: FioJob) -> str | None:
     return None
 
 
-def _labels(options: RawreadOptions, outcome: StepOutcome) -> dict[str, str | int | float | bool]:
+def _labels(options: RawreadOptions, outcome: StepOutcome) -> Labels:
     return {"operation": "read", "pattern": outcome.step.name, "direct": options.direct}
 
 

@@ -8,9 +8,9 @@ from typing import Annotated, Final, Literal, Self, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from iotide_agent.workloads import quality
-from iotide_agent.workloads.base import Curve, OutputRefusedError, Parsed, Place, Sample, StepOutcome
+from iotide_agent.workloads.base import Curve, Labels, OutputRefusedError, Parsed, Place, Sample, StepOutcome
 from iotide_agent.workloads.stream_options import MEGABIT
-from iotide_wire.measured import Answer, Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Answer, Flag, FlagCode
 from iotide_wire.units import format_bytes, format_number, format_percent, format_seconds
 
 CLOCK_SECONDS: Final = 1e-9
@@ -19,7 +19,6 @@ HELD_RATIO: Final = 0.99
 LAG_SECONDS: Final = 0.1
 """A sender that was ever so far behind sent what was due then in one burst."""
 
-Labels = dict[str, str | int | float | bool]
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Some = Annotated[int, Field(gt=0, le=2**53)]
 Seconds = Annotated[float, Field(ge=0, le=1e9, allow_inf_nan=False)]
@@ -239,7 +238,7 @@ def received_flags(
     if received.socket_buffer_bytes < asked_buffer_bytes:
         measured = f"the kernel granted a socket buffer of {format_bytes(received.socket_buffer_bytes)}"
         limit = f"{format_bytes(asked_buffer_bytes)}: raise net.core.rmem_max, or give the agent CAP_NET_ADMIN"
-        flags.append(Flag(code=FlagCode.CLIENT_BOUND, effect=FlagEffect.MARKED, measured=measured, limit=limit))
+        flags.append(quality.marked(FlagCode.CLIENT_BOUND, measured, limit))
     return [flag.model_copy(update={"labels": pace.labels}) if isinstance(flag, Flag) else flag for flag in flags]
 
 
@@ -313,13 +312,11 @@ class Ends:
 
     def flags(self) -> list[Answer]:
         """Where the ends contradict each other, and losses that the storage has no part in."""
-        flags = [
-            _flag(FlagCode.ERRORS, FlagEffect.REJECTED, problem, "both ends agree") for problem in self._problems()
-        ]
+        flags = [quality.rejected(FlagCode.ERRORS, problem, "both ends agree") for problem in self._problems()]
         elsewhere = self.lost - self._lost_by_cause()["ring"]
         if elsewhere:
             measured = f"{elsewhere} of {self.lost} lost datagrams never reached the recorder"
-            flags.append(_flag(FlagCode.CLIENT_BOUND, FlagEffect.MARKED, measured, "losses while the ring was full"))
+            flags.append(quality.marked(FlagCode.CLIENT_BOUND, measured, "losses while the ring was full"))
         return [flag.model_copy(update={"labels": self.pace.labels}) for flag in flags]
 
     def _lost_by_cause(self) -> dict[str, int]:
@@ -361,9 +358,4 @@ def _lag_flags(sent: Sent, pace: Pace) -> list[Answer]:
         f"{format_seconds(sent.largest_lag_seconds)} behind the schedule"
     )
     limit = f"{format_percent(HELD_RATIO)} of the rate and {format_seconds(LAG_SECONDS)}"
-    flag = _flag(FlagCode.CLIENT_BOUND, FlagEffect.MARKED, measured, limit)
-    return [flag.model_copy(update={"labels": pace.labels})]
-
-
-def _flag(code: FlagCode, effect: FlagEffect, measured: str, limit: str) -> Flag:
-    return Flag(code=code, effect=effect, measured=measured, limit=limit)
+    return [quality.marked(FlagCode.CLIENT_BOUND, measured, limit, pace.labels)]

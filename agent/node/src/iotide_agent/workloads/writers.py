@@ -1,13 +1,14 @@
 """Several writers side by side as one: their total, the first and the last to be done, and how fairly they shared."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from statistics import median
 from typing import Final, NamedTuple, Self
 
-from iotide_agent.workloads.base import Parsed, Place, Sample, StepOutcome
-from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_agent.workloads.base import AnyLabels, Parsed, Place, Sample, StepOutcome
+from iotide_agent.workloads.quality import marked
+from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.units import format_percent, format_seconds
 
 STRAGGLER_FACTOR: Final = 1.5
@@ -61,9 +62,7 @@ class Part:
         return self.amount / self.seconds
 
 
-def together(
-    parts: Sequence[Part], labels: Mapping[str, str | int | float | bool], total: str = "total_throughput"
-) -> Parsed:
+def together(parts: Sequence[Part], labels: AnyLabels, total: str = "total_throughput") -> Parsed:
     """Return samples and flags of writers side by side, `total` being the metric of their rate together.
 
     One writer alone has none: its own rate says the same.
@@ -86,7 +85,7 @@ def side_by_side(places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> li
     return list(by_name.values())
 
 
-def race(outcomes: Sequence[StepOutcome], labels: Mapping[str, str | int | float | bool]) -> Parsed:
+def race(outcomes: Sequence[StepOutcome], labels: AnyLabels) -> Parsed:
     """The same but for the total of commands that did the same on several targets, each in phases of its own.
 
     What each does at a time is something else, so that their rates together would be the rate of nothing.
@@ -95,9 +94,7 @@ def race(outcomes: Sequence[StepOutcome], labels: Mapping[str, str | int | float
     return _race(parts, _done(parts), labels, None)
 
 
-def _race(
-    parts: Sequence[Part], done: Sequence[float], labels: Mapping[str, str | int | float | bool], target_id: int | None
-) -> Parsed:
+def _race(parts: Sequence[Part], done: Sequence[float], labels: AnyLabels, target_id: int | None) -> Parsed:
     values = {"first_done": min(done), "last_done": max(done), "fairness": fairness([part.rate for part in parts])}
     samples = [Sample(metric, value, labels, target_id) for metric, value in values.items()]
     return Parsed(samples, _straggler(parts, done, labels, target_id) + _late(parts, labels, target_id))
@@ -113,44 +110,24 @@ def _done(parts: Sequence[Part]) -> list[float]:
     return [(part.began_at - begin).total_seconds() + part.seconds for part in parts]
 
 
-def _straggler(
-    parts: Sequence[Part], done: Sequence[float], labels: Mapping[str, str | int | float | bool], target_id: int | None
-) -> list[Flag]:
+def _straggler(parts: Sequence[Part], done: Sequence[float], labels: AnyLabels, target_id: int | None) -> list[Flag]:
     found = straggler(done)
     if found is None:
         return []
     last = parts[found.number]
     is_over_targets = any(part.target_id != last.target_id for part in parts)
     who = f"last writer, on target {last.target_id}," if is_over_targets else "last writer"
-    return [
-        Flag(
-            code=FlagCode.STRAGGLER,
-            effect=FlagEffect.MARKED,
-            measured=f"{who} done after {format_seconds(found.seconds)}, {found.others}",
-            limit=STRAGGLER_LIMIT,
-            labels=dict(labels),
-            target_id=target_id,
-        )
-    ]
+    measured = f"{who} done after {format_seconds(found.seconds)}, {found.others}"
+    return [marked(FlagCode.STRAGGLER, measured, STRAGGLER_LIMIT, labels, target_id)]
 
 
-def _late(parts: Sequence[Part], labels: Mapping[str, str | int | float | bool], target_id: int | None) -> list[Flag]:
+def _late(parts: Sequence[Part], labels: AnyLabels, target_id: int | None) -> list[Flag]:
     """CLOCK: while only the first of them worked, the others' rates were none, and the total is of that time too."""
     starts = [part.began_at for part in parts]
     late_seconds = (max(starts) - min(starts)).total_seconds()
     longest_seconds = max(part.seconds for part in parts)
     if late_seconds <= max(LATE_RATIO * longest_seconds, _START_SECONDS):
         return []
-    return [
-        Flag(
-            code=FlagCode.CLOCK,
-            effect=FlagEffect.MARKED,
-            measured=(
-                f"a writer began {format_seconds(late_seconds)} after the first; the longest took "
-                f"{format_seconds(longest_seconds)}"
-            ),
-            limit=f"{format_percent(LATE_RATIO)} of the time of the longest",
-            labels=dict(labels),
-            target_id=target_id,
-        )
-    ]
+    measured = f"a writer began {format_seconds(late_seconds)} after the first; the longest took "
+    limit = f"{format_percent(LATE_RATIO)} of the time of the longest"
+    return [marked(FlagCode.CLOCK, measured + format_seconds(longest_seconds), limit, labels, target_id)]
