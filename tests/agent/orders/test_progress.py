@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from iotide_agent.core.spool import order_files
+from iotide_agent.core.spool import OrderFiles
 from iotide_agent.orders import progress
 from iotide_agent.orders.plan import Plan
 from iotide_agent.orders.progress import RunWatch
@@ -44,7 +44,7 @@ def plan(tmp_path: Path) -> Plan:
 
 def watch(directory: Path, *rows: dict[str, Any]) -> RunWatch:
     directory.mkdir(exist_ok=True)
-    files = order_files(directory)
+    files = OrderFiles(directory)
     files.curve.write_text("".join(json.dumps(one) + "\n" for one in rows))
     watched = RunWatch(files)
     watched.look(plan(directory), workload("dd", {}))

@@ -11,7 +11,7 @@ import pytest
 from agent.made_orders import DD_OPTIONS, make_order
 from factories.outcomes import make_place
 
-from iotide_agent.core.spool import order_files
+from iotide_agent.core.spool import OrderFiles
 from iotide_agent.judging.run import Witness
 from iotide_agent.orders.parsing import RunReader, Verdict
 from iotide_agent.orders.plan import Plan
@@ -68,7 +68,7 @@ QUIET = ForeignBefore.model_validate(
 
 @pytest.fixture
 def collect(tmp_path: Path) -> Collect:
-    files = order_files(tmp_path)
+    files = OrderFiles(tmp_path)
     files.output.mkdir()
     found = workload("dd", {})
     place = replace(make_place(tmp_path), target_id=1, facts={"cpu.count": 4})
@@ -300,7 +300,7 @@ def test_the_digest_stands_for_everything_in_the_result(collect: Collect) -> Non
 
 
 def test_a_huge_output_file_is_cut_in_its_middle(collect: Collect, tmp_path: Path) -> None:
-    with (order_files(tmp_path).directory / "runner.log").open("wb") as log:
+    with (OrderFiles(tmp_path).directory / "runner.log").open("wb") as log:
         log.write(b"begin")
         log.truncate(3 * MAX_FILE_BYTES)
         log.seek(0, 2)

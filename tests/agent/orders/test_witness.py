@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import pytest
 
-from iotide_agent.core.spool import OrderFiles, order_files
+from iotide_agent.core.spool import OrderFiles
 from iotide_agent.orders.plan import Plan
 from iotide_agent.orders.witness import begin_witness, end_witness
 from iotide_agent.probes.condition import Condition
@@ -16,7 +16,7 @@ NO_PLACES = Plan((), ())
 
 @pytest.fixture
 def files(tmp_path: Path) -> OrderFiles:
-    return order_files(tmp_path)
+    return OrderFiles(tmp_path)
 
 
 def test_storage_that_cannot_be_looked_at_costs_none_of_the_runs_numbers(
@@ -58,6 +58,6 @@ def test_a_look_at_the_storage_of_a_run_that_is_forgotten_meanwhile_is_no_fault(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     begun = threading.Event()
-    begin_witness(order_files(tmp_path / "1.is-gone"), NO_PLACES, begun.set)
+    begin_witness(OrderFiles(tmp_path / "1.is-gone"), NO_PLACES, begun.set)
     assert begun.wait(20.0)
     assert caplog.messages == []

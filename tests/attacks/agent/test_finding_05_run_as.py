@@ -16,7 +16,7 @@ import pytest
 from agent.agent_rig import AgentRig
 from agent.order_rig import DIRECTORY_NAME, RUNNER, Rig, eventually, step
 
-from iotide_agent.core.spool import order_files
+from iotide_agent.core.spool import OrderFiles
 from iotide_agent.node import readiness
 from iotide_agent.node.config import AgentConfig
 from iotide_agent.node.inventory import take_inventory
@@ -173,7 +173,7 @@ def test_root_gives_away_nothing_behind_a_link_that_another_load_of_the_user_mak
 
 
 def test_output_that_a_load_replaced_by_a_link_or_a_pipe_is_not_read(tmp_path: Path) -> None:
-    files = order_files(tmp_path / "order")
+    files = OrderFiles(tmp_path / "order")
     files.scratch.mkdir(parents=True)
     secret = tmp_path / "secret"
     secret.write_text("of root alone")

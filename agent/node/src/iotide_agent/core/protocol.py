@@ -36,6 +36,17 @@ def first_stage(order: Order) -> Stage:
 
 
 @dataclass(frozen=True, slots=True)
+class _OfOrder:
+    order_id: int
+
+
+@dataclass(frozen=True, slots=True)
+class _OfOffer:
+    order_id: int
+    fence: int
+
+
+@dataclass(frozen=True, slots=True)
 class Recovered:
     """An order that the agent found on its disk at its start; no event, since hello must name all of them."""
 
@@ -44,12 +55,8 @@ class Recovered:
     stage: Stage
 
 
-@dataclass(frozen=True, slots=True)
-class OfferSeen:
+class OfferSeen(_OfOffer):
     """An offer lies in the spool; it may be a copy, stale or forged."""
-
-    order_id: int
-    fence: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,62 +109,36 @@ class Claimed:
     order: Order
 
 
-@dataclass(frozen=True, slots=True)
-class ClaimRefused:
+class ClaimRefused(_OfOffer):
     """Somebody else has the order, it was withdrawn, or the offer was stale or forged."""
 
-    order_id: int
-    fence: int
 
-
-@dataclass(frozen=True, slots=True)
-class ClaimUnanswered:
+class ClaimUnanswered(_OfOffer):
     """No answer to a claim; it may have succeeded all the same."""
 
-    order_id: int
-    fence: int
 
-
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(_OfOrder):
     """The runner made its places and waits for leave to start."""
 
-    order_id: int
 
-
-@dataclass(frozen=True, slots=True)
-class LoadStarted:
+class LoadStarted(_OfOrder):
     """The runner started its first load."""
 
-    order_id: int
 
-
-@dataclass(frozen=True, slots=True)
-class RunnerEnded:
+class RunnerEnded(_OfOrder):
     """The runner is gone and its last word is on the disk."""
 
-    order_id: int
 
-
-@dataclass(frozen=True, slots=True)
-class ResultReady:
+class ResultReady(_OfOrder):
     """The result of an order is on the disk."""
 
-    order_id: int
 
-
-@dataclass(frozen=True, slots=True)
-class Acknowledged:
+class Acknowledged(_OfOrder):
     """The server has the result, or does not want it any more."""
 
-    order_id: int
 
-
-@dataclass(frozen=True, slots=True)
-class UploadFailed:
+class UploadFailed(_OfOrder):
     """The server did not take all of a result yet."""
-
-    order_id: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,20 +207,12 @@ class Beat:
     orders: tuple[Told, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Claim:
+class Claim(_OfOffer):
     """Ask for the order behind an offer."""
 
-    order_id: int
-    fence: int
 
-
-@dataclass(frozen=True, slots=True)
-class DropOffer:
+class DropOffer(_OfOffer):
     """Remove an offer from the spool."""
-
-    order_id: int
-    fence: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,25 +239,16 @@ class Cancel:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Collect:
+class Collect(_OfOrder):
     """Make a result of what the runner left."""
 
-    order_id: int
 
-
-@dataclass(frozen=True, slots=True)
-class Upload:
+class Upload(_OfOrder):
     """Send raw output and result."""
 
-    order_id: int
 
-
-@dataclass(frozen=True, slots=True)
-class Forget:
+class Forget(_OfOrder):
     """Remove all that is kept of an order."""
-
-    order_id: int
 
 
 @dataclass(frozen=True, slots=True)

@@ -59,63 +59,24 @@ class Offer:
     fence: int
 
 
-@dataclass(frozen=True, slots=True)
 class OrderFiles:
-    """The files of one order.
+    """The files of the order in a directory, whether they exist or not."""
 
-    Attributes:
-        order: what the server said.
-        plan: the places and steps that were made of it.
-        condition: of the storage below the targets, before the load.
-        foreign: what others used of the node, before the load.
-        endpoint: where the run's receiving node listens, on that node and on the one that sends.
-        card, go: what the runner is to do, and its leave to start.
-        phase, exit, curve, output, scratch: the runner's: how far it is, its last word, what it saw, what was printed.
-        tail: the end of what was printed, a slate.
-        bell: wakes the runner.
-        result: what the server must acknowledge, with `artefacts`, the raw output that goes with it.
-    """
-
-    directory: Path
-    order: Path
-    plan: Path
-    condition: Path
-    foreign: Path
-    endpoint: Path
-    card: Path
-    go: Path
-    phase: Path
-    exit: Path
-    curve: Path
-    tail: Path
-    output: Path
-    scratch: Path
-    bell: Path
-    result: Path
-    artefacts: Path
-
-
-def order_files(directory: Path) -> OrderFiles:
-    """The names that an order's files have below its directory."""
-    return OrderFiles(
-        directory=directory,
-        order=directory / "order.json",
-        plan=directory / "plan.json",
-        condition=directory / "condition.json",
-        foreign=directory / "foreign.json",
-        endpoint=directory / "endpoint.json",
-        card=directory / "card.json",
-        go=directory / "go.json",
-        phase=directory / "phase.json",
-        exit=directory / "exit.json",
-        curve=directory / "curve.jsonl",
-        tail=directory / "tail",
-        output=directory / "out",
-        scratch=directory / "scratch",
-        bell=directory / "bell",
-        result=directory / "result.json",
-        artefacts=directory / "artefacts",
-    )
+    def __init__(self, directory: Path) -> None:
+        self.directory = directory
+        # Of the supervisor: what the server said, and the places and steps that were made of it.
+        self.order, self.plan = directory / "order.json", directory / "plan.json"
+        # Before the load: the condition of the storage below the targets, and what others used of the node.
+        self.condition, self.foreign = directory / "condition.json", directory / "foreign.json"
+        # Where the run's receiving node listens, on that node and on the one that sends.
+        self.endpoint = directory / "endpoint.json"
+        # For the runner: what it is to do, its leave to start, and what wakes it.
+        self.card, self.go, self.bell = directory / "card.json", directory / "go.json", directory / "bell"
+        # Of the runner: how far it is, its last word, what it saw, and what was printed, its end on a slate.
+        self.phase, self.exit, self.curve = directory / "phase.json", directory / "exit.json", directory / "curve.jsonl"
+        self.output, self.scratch, self.tail = directory / "out", directory / "scratch", directory / "tail"
+        # What the server must acknowledge, and the raw output that goes with it.
+        self.result, self.artefacts = directory / "result.json", directory / "artefacts"
 
 
 class Spool:
@@ -251,7 +212,7 @@ class Spool:
 
     def files(self, order_id: int) -> OrderFiles:
         """The files of an order, whether they exist or not."""
-        return order_files(self.held / str(order_id))
+        return OrderFiles(self.held / str(order_id))
 
     def keep_order(self, order: Order) -> None:
         """Keeps a claimed order, durably: from now on the agent answers for it."""
@@ -262,7 +223,7 @@ class Spool:
     def orders(self) -> Iterator[Order]:
         """The orders that are held, lowest number first; what is no order any more is removed or set aside."""
         for directory in sorted(self.held.iterdir(), key=lambda path: (len(path.name), path.name)):
-            files = order_files(directory)
+            files = OrderFiles(directory)
             if directory.suffix == _FORGOTTEN:
                 shutil.rmtree(directory, ignore_errors=True)
             elif files.order.exists() and (order := _read_order(files)):
