@@ -110,7 +110,8 @@ class Executor:
         self._set_aside_room(order)
         directory = self._spool.files(order.order_id).directory
         try:
-            write_card(directory, self._observer_card(order))
+            card = self._idle_card(order.order_id, order.fence)
+            write_card(directory, card._replace(time_limit_seconds=order.time_limit_seconds, observes=True))
             return start_runner(directory, (), ())
         except OSError as error:
             raise DeclinedError("agent_fault", f"no runner can be started: {error}") from error
@@ -218,20 +219,10 @@ class Executor:
         directory = self._spool.aside_stray(first.order_id, first.fence)
         directory.mkdir(mode=0o700, exist_ok=True)
         targets = list(enumerate(strays, start=1))
-        card = Card(
-            order_id=first.order_id,
-            fence=first.fence,
+        card = self._idle_card(first.order_id, first.fence)._replace(
             directory_name=first.name,
             targets=tuple(TargetCard(ordinal, it.parent, it.fstype, it.source, 0, 0) for ordinal, it in targets),
             approved=self._approved(),
-            agent_bell=str(self._spool.wake_bell),
-            environment={},
-            drop_caches=False,
-            drop_command=(),
-            time_limit_seconds=0.0,
-            output_limit_bytes=0,
-            patience_seconds=PATIENCE_SECONDS,
-            agent=self._agent,
             run_as=self.inventory.load_user.ids,
         )
         # Before the card, without which it is found anew: what was seen there must not count as never made.
@@ -317,10 +308,11 @@ class Executor:
                 f"{target.identity}; mount that one, or accept on the target's page what is mounted now",
             )
 
-    def _observer_card(self, order: Order) -> Card:
+    def _idle_card(self, order_id: int, fence: int) -> Card:
+        """Return a card of no target and no load."""
         return Card(
-            order_id=order.order_id,
-            fence=order.fence,
+            order_id=order_id,
+            fence=fence,
             directory_name="",
             targets=(),
             approved=(),
@@ -328,30 +320,24 @@ class Executor:
             environment={},
             drop_caches=False,
             drop_command=(),
-            time_limit_seconds=order.time_limit_seconds,
+            time_limit_seconds=0.0,
             output_limit_bytes=0,
             patience_seconds=PATIENCE_SECONDS,
             agent=self._agent,
-            observes=True,
         )
 
     def _card(self, order: Order, work: Work) -> Card:
         receives = order.step_role is StepRole.RECEIVER
-        return Card(
-            order_id=order.order_id,
-            fence=order.fence,
+        return self._idle_card(order.order_id, order.fence)._replace(
             # Two nodes of one run may share a target, so the order is part of the name.
             directory_name=f"iotide-run-{order.run_id}-{order.attempt}-{order.order_id}",
             targets=tuple(self._target_card(target, work, len(order.targets)) for target in order.targets),
             approved=self._approved(),
-            agent_bell=str(self._spool.wake_bell),
             environment=load_environment(),
             drop_caches=self._config.cache_drop == "auto",
             drop_command=self._config.cache_drop_command,
             time_limit_seconds=order.time_limit_seconds,
             output_limit_bytes=OUTPUT_LIMIT_BYTES,
-            patience_seconds=PATIENCE_SECONDS,
-            agent=self._agent,
             others_wait_seconds=order.quiet_wait_seconds + GATHERING_SECONDS,
             listen_address=self._listen_address() if receives else "",
             sockets=work.workload.sockets(work.options) if receives else 0,
