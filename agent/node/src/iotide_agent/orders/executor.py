@@ -21,7 +21,7 @@ from iotide_agent.orders.runner_process import RunnerProcess, adopted_runner, st
 from iotide_agent.runner import RUNNER, processes
 from iotide_agent.runner.card import Card, TargetCard, write_cancel, write_card, write_go
 from iotide_agent.runner.doorbell import ring
-from iotide_agent.runner.files import read_json
+from iotide_agent.runner.files import closing, read_json
 from iotide_agent.runner.memory import read_memory
 from iotide_agent.runner.record import read_phase, write_places
 from iotide_agent.runner.strays import Stray, Wanted, write_wanted
@@ -199,10 +199,8 @@ class Executor:
     def remove_leftovers(self, directory: Path) -> RunnerProcess:
         """Do the same for an order that was set aside, beside no load: raise NodeBusyError where one runs."""
         lock = self._spool.lock_node("shared")
-        try:
+        with closing(lock):
             return start_runner(directory, ("--aftermath", str(lock)), (lock,))
-        finally:
-            os.close(lock)
 
     def look_for_strays(self) -> RunnerProcess:
         """Start the search for directories of this agent, beside no load: raise NodeBusyError where one runs."""

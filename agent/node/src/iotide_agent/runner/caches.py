@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Final
 
 from iotide_agent.runner.card import Card
+from iotide_agent.runner.files import closing
 from iotide_agent.runner.users import acting_as
 from iotide_agent.runner.walls import OpenToOthersError, program_of
 
@@ -52,12 +53,10 @@ def _run_helper(command: Sequence[str]) -> bool:
 
 def _sync_file_system(directory: str) -> None:
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with closing(descriptor):
         if _LIBC.syncfs(descriptor) != 0:
             error = ctypes.get_errno()
             raise OSError(error, f"syncfs of {directory}: {os.strerror(error)}")
-    finally:
-        os.close(descriptor)
 
 
 def _drop_all() -> bool:
@@ -81,9 +80,7 @@ def _drop_files(files: Sequence[str]) -> bool:
             descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
         except FileNotFoundError:
             continue
-        try:
+        with closing(descriptor):
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
             dropped = True
-        finally:
-            os.close(descriptor)
     return dropped

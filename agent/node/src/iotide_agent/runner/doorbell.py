@@ -3,6 +3,8 @@
 import os
 from pathlib import Path
 
+from iotide_agent.runner.files import closing
+
 
 class Doorbell:
     """A named pipe, as a socket's path must not be longer than 108 bytes; rings that nobody heard yet count as one."""
@@ -36,10 +38,8 @@ def ring(path: Path) -> bool:
         descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
         return False
-    try:
+    with closing(descriptor):
         _write(descriptor)
-    finally:
-        os.close(descriptor)
     return True
 
 

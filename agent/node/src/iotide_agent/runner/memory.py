@@ -7,6 +7,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from iotide_agent.runner.files import closing
+
 _CGROUPS: Final = Path("/sys/fs/cgroup")
 _KIBIBYTE: Final = 1024
 _DIES_FIRST: Final = b"1000"
@@ -38,10 +40,8 @@ def bound_load(limit_bytes: int) -> None:
     """
     with suppress(OSError):  # without /proc, or where a tracer forbids it
         descriptor = os.open("/proc/self/oom_score_adj", os.O_WRONLY | os.O_CLOEXEC)
-        try:
+        with closing(descriptor):
             os.write(descriptor, _DIES_FIRST)
-        finally:
-            os.close(descriptor)
     if limit_bytes:
         _, hard = resource.getrlimit(resource.RLIMIT_DATA)
         bound = limit_bytes if hard == resource.RLIM_INFINITY else min(limit_bytes, hard)

@@ -10,6 +10,7 @@ from iotide_agent.runner.caches import run_command
 from iotide_agent.runner.card import Card, TargetCard
 from iotide_agent.runner.counters.source import TargetMount
 from iotide_agent.runner.endings import RunEndedError
+from iotide_agent.runner.files import closing
 from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, HandLimits, Hands, go_on
 from iotide_agent.runner.mounts import MountLine
 from iotide_agent.runner.record import Settled
@@ -119,11 +120,9 @@ class Places:
             parent, _ = open_beneath(self._card.approved, target.path)
         except TargetRefusedError as error:
             raise TargetRefusedError("wrong_mount", f"{target.path} changed during the run: {error}") from error
-        try:
+        with closing(parent):
             mount = check_mount(parent, target)
             _require_same(mount, held.mount)
-        finally:
-            os.close(parent)
         verify(held.directory, held.made)
         if mount.is_read_only and not held.mount.is_read_only:
             raise _became_read_only(target.path, mount)
@@ -168,13 +167,11 @@ class Places:
     @_as_user
     def _remounted(self, target: TargetCard) -> MountLine:
         parent, path = open_beneath(self._card.approved, target.path)
-        try:
+        with closing(parent):
             mount = check_mount(parent, target)
             if not has_marked(parent, path, self._card):
                 reason = f"{path} lost the run's files with the remount; choose another cache policy for such a target"
                 raise TargetRefusedError("remount_failed", reason)
-        finally:
-            os.close(parent)
         return mount
 
     def hold_again(self, mounts: list[list[Any]]) -> None:
@@ -234,12 +231,10 @@ class Places:
     def _remove_at_path(self, target: TargetCard) -> bool:
         """Removes what the target's path leads to now; on another mount it may lack what was made on the target."""
         parent, _ = open_beneath(self._card.approved, target.path)
-        try:
+        with closing(parent):
             was_removed = remove_marked(parent, self._card)
             if not was_removed and target.target_id not in self._held:
                 check_mount(parent, target)
-        finally:
-            os.close(parent)
         return was_removed
 
 

@@ -9,6 +9,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from iotide_agent.runner.files import closing
+
 _PROC: Final = Path("/proc")
 _PR_SET_PDEATHSIG: Final = 1
 _PR_GET_PDEATHSIG: Final = 2
@@ -281,11 +283,9 @@ def _lock_name(file: Path) -> bytes | None:
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
         return None
-    try:
+    with closing(descriptor):
         inode = os.fstat(descriptor).st_ino
         described = (_PROC / "self/fdinfo" / str(descriptor)).read_text(encoding="ascii").split()
-    finally:
-        os.close(descriptor)
     mount = described[described.index("mnt_id:") + 1]
     mounts = (_PROC / "self/mountinfo").read_text(encoding="utf-8", errors="replace").splitlines()
     device = next((fields[2] for line in mounts if (fields := line.split())[0] == mount), None)

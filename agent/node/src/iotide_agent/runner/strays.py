@@ -11,7 +11,7 @@ from pathlib import Path, PurePosixPath
 from typing import Final, NamedTuple
 
 from iotide_agent.runner import processes
-from iotide_agent.runner.files import read_json, replace_file
+from iotide_agent.runner.files import closing, read_json, replace_file
 from iotide_agent.runner.hand import HandFailedError, HandHungError, HandLimits, Hands, go_on
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mounts import mount_id_of, mount_of, read_mounts
@@ -136,10 +136,8 @@ class _Look:
         self._approved = (approved,)
         self._agent = agent
         descriptor, path = open_beneath(self._approved, root)
-        try:
+        with closing(descriptor):
             self._mount = mount_of(descriptor)
-        finally:
-            os.close(descriptor)
         self._waiting = deque([path])
         self._strays: list[Stray] = []
         self._names_left = MOST_NAMES
