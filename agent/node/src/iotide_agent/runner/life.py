@@ -24,10 +24,9 @@ from iotide_agent.runner.headroom import is_full
 from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mount_watch import MountWatch
-from iotide_agent.runner.observer import Observer
 from iotide_agent.runner.places import Places, make_places
 from iotide_agent.runner.record import Ending, Measured, Settled, as_unkilled, await_room, exit_record, write_exit
-from iotide_agent.runner.sampler import Sampler
+from iotide_agent.runner.sampler import Observer, Sampler
 from iotide_agent.runner.sockets import Sockets
 from iotide_agent.runner.strays import find_strays
 from iotide_agent.runner.users import hand_over
