@@ -30,7 +30,7 @@ from iotide_agent.probes.registry import all_probes
 from iotide_agent.runner.mounts import parse_mountinfo as parse_mount_lines
 from iotide_agent.runner.strays import read_mark
 from iotide_agent.workloads.base import OutputRefusedError
-from iotide_agent.workloads.fio_series import read_series
+from iotide_agent.workloads.fio_report import read_series
 from iotide_agent.workloads.registry import all_workloads
 from iotide_agent.workloads.registry import workload as workload_of
 from iotide_server.kit.errors import InvalidInputError

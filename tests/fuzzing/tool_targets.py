@@ -17,7 +17,7 @@ from fuzzing.target import Target
 from fuzzing.texts import decode, encode, files
 from pydantic import ValidationError
 
-from iotide_agent.orders.tool_curves import check_curve
+from iotide_agent.orders.progress import check_curve
 from iotide_agent.workloads.base import (
     Before,
     Counters,

@@ -3,7 +3,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from pydantic import ValidationError
 
-from iotide_agent.orders.tool_curves import added_up, check_curve
+from iotide_agent.orders.progress import added_up, check_curve
 from iotide_agent.workloads.base import Curve
 
 BEGIN = datetime(2026, 11, 21, 12, tzinfo=UTC)

@@ -6,7 +6,7 @@ from factories.outcomes import DATA, read_all, run_steps, steps_of
 from iotide_agent.workloads.base import Place
 from iotide_agent.workloads.fio import FioWorkload
 from iotide_agent.workloads.fio_options import FioOptions
-from iotide_agent.workloads.fio_series import read_series
+from iotide_agent.workloads.fio_report import read_series
 from iotide_wire.units import KIB, MIB
 
 BEGIN = 1_795_281_390_000

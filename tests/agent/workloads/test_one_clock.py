@@ -24,8 +24,7 @@ from factories.tiny_runs import MADE_BEFORE, ONE_WRITER, SETTINGS
 
 from iotide_agent.workloads.base import Parsed, Place, Sample, StepOutcome, Workload
 from iotide_agent.workloads.dd import DdOptions, DdWorkload, read_report
-from iotide_agent.workloads.fill import FillOptions, FillWorkload
-from iotide_agent.workloads.fill_report import read_lines
+from iotide_agent.workloads.fill import FillOptions, FillWorkload, read_lines
 from iotide_agent.workloads.fio import FioWorkload
 from iotide_agent.workloads.fio_options import FioOptions
 from iotide_agent.workloads.ior import IorOptions, IorWorkload

@@ -7,17 +7,7 @@ from math import inf
 from typing import Final
 
 from iotide_agent.admission.sample import IdleSample
-from iotide_agent.judging.quiet import (
-    NODE_BUSY,
-    Idle,
-    Neighbours,
-    Seen,
-    Start,
-    TurnAway,
-    Wait,
-    decide,
-    excess_of,
-)
+from iotide_agent.judging.quiet import NODE_BUSY, Idle, Neighbours, Seen, Start, TurnAway, Wait, decide, excess_of
 from iotide_agent.node.config import QuietLimits
 from iotide_agent.orders.active_run import HeldOrder
 from iotide_agent.orders.parsing import Verdict

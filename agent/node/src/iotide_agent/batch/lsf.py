@@ -7,15 +7,7 @@ bjobs", "bkill" and "blaunch" of the LSF command reference and administration gu
 import re
 from typing import Final
 
-from iotide_agent.batch.system import (
-    BatchClient,
-    BatchProblemError,
-    JobKey,
-    is_node_name,
-    key_of,
-    parts_of,
-    seen_job,
-)
+from iotide_agent.batch.system import BatchClient, BatchProblemError, JobKey, is_node_name, key_of, parts_of, seen_job
 from iotide_wire.batch import BatchSystem, JobEnd, JobState, SeenHost, SeenJob, WantedJob
 
 _FIELDS: Final = "jobid stat job_name exit_reason pend_reason delimiter='^'"

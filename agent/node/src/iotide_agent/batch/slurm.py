@@ -4,15 +4,7 @@ import os
 import re
 from typing import Final
 
-from iotide_agent.batch.system import (
-    BatchClient,
-    BatchProblemError,
-    JobKey,
-    is_node_name,
-    key_of,
-    parts_of,
-    seen_job,
-)
+from iotide_agent.batch.system import BatchClient, BatchProblemError, JobKey, is_node_name, key_of, parts_of, seen_job
 from iotide_wire.batch import MOST_WORDS, BatchSystem, JobEnd, JobState, SeenHost, SeenJob, WantedJob
 
 _ENDS: Final = {

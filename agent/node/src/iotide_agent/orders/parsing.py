@@ -13,7 +13,7 @@ from typing import Any
 from iotide_agent.judging.cut import TIME_LIMIT, judge_cut, limit_reason
 from iotide_agent.judging.run import answers
 from iotide_agent.orders.plan import Plan
-from iotide_agent.orders.tool_curves import check_curve
+from iotide_agent.orders.progress import check_curve
 from iotide_agent.runner.card import output_name
 from iotide_agent.workloads.base import Before, Curve, OutputRefusedError, Parsed, Sample, StepOutcome, Workload
 from iotide_agent.workloads.quality import rejected

@@ -4,12 +4,12 @@ import json
 import logging
 from array import array
 from bisect import bisect_right
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from itertools import accumulate, chain, groupby, islice, repeat
-from math import ceil, isnan, nan
+from math import ceil, isfinite, isnan, nan
 from statistics import fmean
 from typing import Any, Final
 
@@ -17,7 +17,7 @@ from iotide_agent.core.spool import OrderFiles
 from iotide_agent.judging.cut import how_far
 from iotide_agent.orders.plan import Plan
 from iotide_agent.runner.files import read_slate
-from iotide_agent.workloads.base import Counters, Step, Workload
+from iotide_agent.workloads.base import Counters, Curve, Step, Workload
 from iotide_wire.messages import CurvePiece
 from iotide_wire.units import format_seconds
 
@@ -209,3 +209,36 @@ def _weight(step: Step, steps: list[Step]) -> float:
     if all(other.bytes_moved for other in steps):
         return float(step.bytes_moved or 0)
     return 1.0
+
+
+def check_curve(curve: Curve) -> None:
+    """Raise ValueError for a curve that cannot be sent, by its counter's name or a value that is not finite."""
+    if not all(map(isfinite, curve.values)):
+        raise ValueError(f"curve {curve.counter} holds what is no finite number; leave out what was not measured")
+    if curve.values:
+        CurvePiece(counter=curve.counter, started_at=curve.started_at, step_seconds=STEP_SECONDS, values=(0.0,))
+
+
+def added_up(curves: Iterable[Curve], started_at: datetime) -> list[CurvePiece]:
+    """The curves in the seconds of the load, which began at `started_at`, those of one counter added up."""
+    by_counter: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
+    for curve in curves:
+        first = round((curve.started_at - started_at).total_seconds() / STEP_SECONDS)
+        for second, value in enumerate(curve.values, start=first):
+            by_counter[curve.counter][second] += value
+    return [piece for counter, values in by_counter.items() for piece in _pieces(counter, values, started_at)]
+
+
+def _pieces(counter: str, values: Mapping[int, float], started_at: datetime) -> Iterator[CurvePiece]:
+    seconds = sorted(values)
+    # In a stretch without a gap a second and its rank differ by the same number.
+    for _, stretch in groupby(enumerate(seconds), key=lambda ranked: ranked[1] - ranked[0]):
+        known = [second for _, second in stretch]
+        for begin in range(0, len(known), _PIECE_VALUES):
+            part = known[begin : begin + _PIECE_VALUES]
+            yield CurvePiece(
+                counter=counter,
+                started_at=started_at + timedelta(seconds=part[0] * STEP_SECONDS),
+                step_seconds=STEP_SECONDS,
+                values=tuple(values[second] for second in part),
+            )

@@ -18,8 +18,7 @@ from iotide_agent.judging.quiet import judge_before, judge_unmeasured
 from iotide_agent.judging.run import Judgement, Witness, answers, judge_run
 from iotide_agent.orders.parsing import RawOutput, RunReader, Verdict
 from iotide_agent.orders.plan import Plan
-from iotide_agent.orders.progress import read_started_at
-from iotide_agent.orders.tool_curves import added_up
+from iotide_agent.orders.progress import added_up, read_started_at
 from iotide_agent.runner.card import output_name
 from iotide_agent.runner.files import NotPlainError, open_plain
 from iotide_agent.workloads.base import StepOutcome

@@ -1,13 +1,24 @@
-"""Local file systems on a block device: ext2, ext3, ext4, XFS and Btrfs, by what their own tools say."""
+"""Local file systems: ext2, ext3, ext4, XFS, JFS, ReiserFS and Btrfs by what their own tools say, and tmpfs."""
 
 import re
 from collections.abc import Iterable
 from typing import ClassVar, Final
 
-from iotide_agent.probes.base import CommandProbe, Probe, Texts, known, named_numbers, number, text_of, unavailable_fact
+from iotide_agent.probes.base import (
+    CommandProbe,
+    Probe,
+    Texts,
+    known,
+    labelled,
+    named_numbers,
+    number,
+    text_of,
+    unavailable_fact,
+)
 from iotide_agent.probes.mounts import Mount
 from iotide_agent.probes.reader import CommandWant, FileWant, Unavailable, Want
 from iotide_wire.facts import Facts
+from iotide_wire.units import GIB, KIB, MIB
 
 _EXT_FIELDS: Final = {
     "Block size": "ext.block_bytes",
@@ -133,3 +144,76 @@ def _xfs_sections(geometry: str) -> dict[str, dict[str, int]]:
         for name, digits in _XFS_NUMBER.findall(rest):
             section.setdefault(name, int(digits))
     return sections
+
+
+class JfsProbe(CommandProbe):
+    """JFS, by its superblock."""
+
+    name: ClassVar[str] = "jfs"
+    package: ClassVar[str] = "jfsutils"
+    argv: ClassVar[tuple[str, ...]] = ("jfs_tune", "-l", "{0.source}")
+    fact: ClassVar[str] = "jfs.block_bytes"
+
+    def read(self, printed: str) -> Facts:
+        found = labelled(printed)
+        flags = found.get("JFS flags", "").split()
+        return known(
+            {
+                "jfs.block_bytes": _leading(found.get("Aggregate block size")),
+                "jfs.sector_bytes": _leading(found.get("Physical block size")),
+                "jfs.block_count": _leading(found.get("Aggregate size")),
+                "jfs.allocation_group_blocks": _leading(found.get("Allocation group size")),
+                "jfs.log": ("internal" if "JFS_INLINELOG" in flags else "external") if flags else None,
+                "jfs.flags": ",".join(sorted(flags))[:500],
+            }
+        )
+
+
+def _leading(text: str | None) -> int | None:
+    found = re.match(r"\d+", text or "", re.ASCII)
+    return number(found[0]) if found else None
+
+
+_HEAD: Final = re.compile(r"of format (\S+) with (\S+) journal")
+_HASH: Final = re.compile(r'^Hash function used to sort names: "(\w+)"', re.MULTILINE)
+_JOURNAL: Final = re.compile(r"^\s*Size (\d{1,12}) blocks", re.MULTILINE | re.ASCII)
+
+
+class ReiserfsProbe(CommandProbe):
+    """ReiserFS 3, by its superblock; reiserfstune refuses to look at what is mounted."""
+
+    name: ClassVar[str] = "reiserfs"
+    package: ClassVar[str] = "reiserfsprogs"
+    argv: ClassVar[tuple[str, ...]] = ("debugreiserfs", "{0.source}")
+    fact: ClassVar[str] = "reiserfs.block_bytes"
+
+    def read(self, printed: str) -> Facts:
+        fields = labelled(printed)
+        head, names, journal = (found.search(printed) for found in (_HEAD, _HASH, _JOURNAL))
+        return known(
+            {
+                "reiserfs.block_bytes": number(fields.get("Blocksize")),
+                "reiserfs.block_count": number(fields.get("Count of blocks on the device")),
+                "reiserfs.format": head[1] if head else None,
+                "reiserfs.journal": head[2] if head else None,
+                "reiserfs.journal_blocks": number(journal[1]) if journal else None,
+                "reiserfs.hash": names[1] if names else None,
+            }
+        )
+
+
+_FACTORS: Final = {"k": KIB, "m": MIB, "g": GIB}
+
+
+class TmpfsProbe(Probe):
+    """Reads nothing but the mount's options."""
+
+    name: ClassVar[str] = "tmpfs"
+
+    def facts(self, mount: Mount, texts: Texts) -> Facts:
+        options = dict(option.partition("=")[::2] for option in mount.options)
+        facts: Facts = {"tmpfs.huge": options.get("huge", "never"), "tmpfs.swappable": "noswap" not in options}
+        size = options.get("size", "")
+        digits, suffix = (size[:-1], size[-1:]) if size[-1:] in _FACTORS else (size, "")
+        # Without the option the kernel takes half of the memory, which memory.total_bytes says already.
+        return facts | {"tmpfs.size_bytes": int(digits) * _FACTORS.get(suffix, 1)} if digits.isdecimal() else facts

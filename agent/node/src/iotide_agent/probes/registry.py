@@ -20,16 +20,13 @@ from iotide_agent.probes.generic import GenericProbe
 from iotide_agent.probes.glusterfs import GlusterfsProbe
 from iotide_agent.probes.gpfs import GpfsProbe
 from iotide_agent.probes.identity import UuidProbe
-from iotide_agent.probes.jfs import JfsProbe
-from iotide_agent.probes.local import BtrfsProbe, ExtProbe, XfsProbe
+from iotide_agent.probes.local import BtrfsProbe, ExtProbe, JfsProbe, ReiserfsProbe, TmpfsProbe, XfsProbe
 from iotide_agent.probes.lustre import LustreProbe
 from iotide_agent.probes.moosefs import MoosefsProbe
 from iotide_agent.probes.mounts import MOUNTINFO, PSEUDO_FSTYPES, Mount, holding, parse_mountinfo
 from iotide_agent.probes.nfs import NfsProbe
 from iotide_agent.probes.pvfs2 import Pvfs2Probe
 from iotide_agent.probes.reader import CommandWant, Reader, SystemReader, Unavailable
-from iotide_agent.probes.reiserfs import ReiserfsProbe
-from iotide_agent.probes.tmpfs import TmpfsProbe
 from iotide_agent.probes.zfs import ZfsProbe
 from iotide_wire.facts import Facts, MountFacts
 

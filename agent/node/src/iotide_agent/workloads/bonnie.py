@@ -26,10 +26,7 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.bonnie_report import PHASES, TOO_FAST, BonniePhase, BonnieReport, read_report
 from iotide_agent.workloads.metrics import IOPS, LATENCY, OPERATION_RATE, THROUGHPUT, MetricKind, race_by
-from iotide_agent.workloads.option_types import Bytes, choices
-from iotide_agent.workloads.sizes import (
-    size_bytes,
-)
+from iotide_agent.workloads.option_types import Bytes, choices, size_bytes
 from iotide_agent.workloads.writers import race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Operation, Option

@@ -27,10 +27,7 @@ from iotide_agent.workloads.base import (
 )
 from iotide_agent.workloads.bounds import AtWork, MemoryNeed, product
 from iotide_agent.workloads.metrics import DURATION, THROUGHPUT, TOTAL_THROUGHPUT, race_by
-from iotide_agent.workloads.option_types import AutoSize, Bytes, choices
-from iotide_agent.workloads.sizes import (
-    size_bytes,
-)
+from iotide_agent.workloads.option_types import AutoSize, Bytes, choices, size_bytes
 from iotide_agent.workloads.writers import Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option

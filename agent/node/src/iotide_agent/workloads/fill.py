@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from math import floor
 from pathlib import Path
 from statistics import median
-from typing import ClassVar, Final, Literal
+from typing import Annotated, ClassVar, Final, Literal
 
-from pydantic import Field
+from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import (
@@ -28,7 +28,6 @@ from iotide_agent.workloads.base import (
     in_turn,
 )
 from iotide_agent.workloads.dd import BlockSize, Flush, is_bulk, read_report, write_argv
-from iotide_agent.workloads.fill_report import File, read_lines
 from iotide_agent.workloads.metrics import THROUGHPUT, TOTAL_THROUGHPUT, MetricKind, race_by
 from iotide_agent.workloads.option_types import Bytes
 from iotide_agent.workloads.writers import Part, together
@@ -46,6 +45,46 @@ from iotide_wire.expressions import (
 )
 from iotide_wire.measured import Answer, FlagCode
 from iotide_wire.units import GIB, MIB, Unit, format_bytes, format_seconds
+
+
+class _Line(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+    used_bytes: Annotated[int, Field(ge=0, le=2**63 - 1)]
+    total_bytes: Annotated[int, Field(gt=0, le=2**63 - 1)]
+
+
+class File(_Line):
+    """A file, with the space of the target before it was written and all that its dd printed."""
+
+    file: Annotated[int, Field(ge=1)]
+    wall_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
+    stdout: str
+    stderr: str
+
+
+class End(_Line):
+    """The load's last word."""
+
+    ended_by: Literal["count", "share", "reserve"]
+    files: Annotated[int, Field(ge=1)]
+
+
+_LINE: Final[TypeAdapter[File | End]] = TypeAdapter(File | End)
+
+
+def read_lines(step: str, text: str) -> tuple[list[File], End | None]:
+    """Return the files in their order, and the load's last word where it came; raise OutputRefusedError."""
+    try:
+        lines = [_LINE.validate_json(line) for line in text.splitlines()]
+    except ValidationError as error:
+        raise OutputRefusedError(step, "a line is not the load's JSON", text[-500:]) from error
+    end = lines.pop() if lines and isinstance(lines[-1], End) and text.endswith("\n") else None
+    files = [line for line in lines if isinstance(line, File)]
+    if [file.file for file in files] != list(range(1, len(lines) + 1)):
+        raise OutputRefusedError(step, "the files are not numbered from 1 on", text[-500:])
+    return files, end if isinstance(end, End) else None
+
 
 CLOCK_SECONDS: Final = 1e-9
 BAND_PERCENT: Final = 5

@@ -34,8 +34,8 @@ from iotide_agent.workloads.fio_report import (
     latency_flags,
     latency_samples,
     read_report,
+    read_series,
 )
-from iotide_agent.workloads.fio_series import read_series
 from iotide_agent.workloads.fio_steps import JOB_NAME, job_file_step, option_step
 from iotide_agent.workloads.metrics import IOPS, LATENCY, THROUGHPUT, TOTAL_THROUGHPUT, race_by
 from iotide_agent.workloads.writers import Part, race, together

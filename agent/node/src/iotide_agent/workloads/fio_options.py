@@ -4,9 +4,7 @@ from typing import Final, Literal, Self
 
 from pydantic import ConfigDict, Field, field_validator, model_validator
 
-from iotide_agent.workloads.base import (
-    Options,
-)
+from iotide_agent.workloads.base import Options
 from iotide_agent.workloads.bounds import AtWork, MemoryNeed, product
 from iotide_agent.workloads.fio_job_file import JobSection, Operation, largest_buffers, map_bytes, read_job_file
 from iotide_agent.workloads.option_types import Bytes, Seconds

@@ -1,18 +1,20 @@
-"""Reads fio's JSON, the only output of fio that is believed: byte counts, run times and latency bins."""
+"""Reads fio's JSON, the only output of fio that is believed, and its bandwidth log, what moved in each second."""
 
 import json
 import re
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
+from math import floor
 from typing import Annotated, Final
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from iotide_agent.workloads.base import AnyLabels, OutputRefusedError, Sample
+from iotide_agent.workloads.base import AnyLabels, Curve, OutputRefusedError, Sample
 from iotide_agent.workloads.quality import marked
 from iotide_wire.measured import Flag, FlagCode
-from iotide_wire.units import Unit, format_value
+from iotide_wire.units import KIB, Unit, format_value
 
 NANOSECONDS: Final = 1e-9
 LAST_BIN_NS: Final = 2**33 + 63 * 2**27
@@ -167,3 +169,57 @@ def _stands_for(latency: Latency) -> str:
     if latency.seconds <= LAST_BIN_NS * NANOSECONDS:
         return "fio did not print its slowest operation, so this is the least that it can be"
     return f"the slowest operation, {format_value(latency.seconds, Unit.SECONDS)}, is the most that it can be"
+
+
+_LINE: Final = re.compile(r"(\d{1,13}), (\d{1,18}), ([01]), \d+, \d+(?:, \d+)?")
+_LEFT_OUT: Final = "[iotide left out"
+_STEP_MILLISECONDS: Final = 1000
+_MOST_STEPS: Final = 40 * 86_400
+"""More than any run may last: where a log says more, the time of day was set meanwhile."""
+_COUNTERS: Final = {"0": "fio_read_bytes_per_second", "1": "fio_write_bytes_per_second"}
+
+LOG_ARGUMENTS: Final = (
+    f"--log_avg_msec={_STEP_MILLISECONDS}",
+    # The time of day: each job that waits for others would else count from its own start.
+    "--log_unix_epoch=1",
+    "--per_job_logs=0",
+)
+
+
+def read_series(text: str) -> list[Curve]:
+    """A curve for each direction, of all jobs together; none of a log that was too long or has absurd times.
+
+    A second without a line is one in which nothing moved. Each line tells the mean of one job over the second before
+    its time, in KiB a second. These seconds are not those of the curve, so each line is shared between the two that it
+    lies in; no byte is lost or counted twice.
+    """
+    if _LEFT_OUT in text:
+        return []
+    by_counter: dict[str, list[tuple[int, float]]] = defaultdict(list)
+    for end_milliseconds, rate, direction in _lines(text):
+        by_counter[_COUNTERS[direction]].append((end_milliseconds, rate))
+    ends = [end for told in by_counter.values() for end, _ in told]
+    if ends and max(ends) - min(ends) > _MOST_STEPS * _STEP_MILLISECONDS:
+        return []
+    return [_curve(counter, told) for counter, told in by_counter.items()]
+
+
+def _lines(text: str) -> Iterator[tuple[int, float, str]]:
+    # A line without its end may have lost digits.
+    for line in text[: text.rfind("\n") + 1].splitlines():
+        match = _LINE.fullmatch(line)
+        if match is not None:
+            yield int(match[1]), int(match[2]) * float(KIB), match[3]
+
+
+def _curve(counter: str, told: list[tuple[int, float]]) -> Curve:
+    begin = min(end for end, _ in told) - _STEP_MILLISECONDS
+    steps = max(1, round((max(end for end, _ in told) - begin) / _STEP_MILLISECONDS))
+    values = [0.0] * (steps + 1)
+    for end, rate in told:
+        position = (end - begin) / _STEP_MILLISECONDS - 1
+        step = floor(position)
+        later_share = position - step
+        values[min(step, steps)] += rate * (1 - later_share)
+        values[min(step + 1, steps)] += rate * later_share
+    return Curve(counter, datetime.fromtimestamp(begin / 1000, UTC), tuple(values[:steps]))

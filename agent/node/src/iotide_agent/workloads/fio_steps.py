@@ -8,8 +8,7 @@ from typing import Final, Literal
 from iotide_agent.workloads.base import Before, InputFile, Place, Step
 from iotide_agent.workloads.fio_job_file import write_job_file
 from iotide_agent.workloads.fio_options import FioOptions
-from iotide_agent.workloads.fio_report import MILLISECONDS
-from iotide_agent.workloads.fio_series import LOG_ARGUMENTS
+from iotide_agent.workloads.fio_report import LOG_ARGUMENTS, MILLISECONDS
 from iotide_wire.units import format_bytes
 
 JOB_NAME: Final = "iotide"

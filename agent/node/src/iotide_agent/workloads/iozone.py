@@ -40,7 +40,7 @@ from iotide_agent.workloads.iozone_report import (
     read_table,
 )
 from iotide_agent.workloads.metrics import DURATION, THROUGHPUT, TOTAL_THROUGHPUT, race_by
-from iotide_agent.workloads.sizes import size_bytes
+from iotide_agent.workloads.option_types import size_bytes
 from iotide_agent.workloads.writers import fairness, race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression

@@ -5,16 +5,9 @@ from typing import Annotated, Final, Literal, Self
 
 from pydantic import Field, model_validator
 
-from iotide_agent.workloads.base import (
-    Options,
-    Place,
-)
+from iotide_agent.workloads.base import Options, Place
 from iotide_agent.workloads.bounds import AtWork, MemoryNeed, product
-from iotide_agent.workloads.option_types import Bytes, choices
-from iotide_agent.workloads.sizes import (
-    count_between,
-    size_bytes,
-)
+from iotide_agent.workloads.option_types import Bytes, choices, count_between, size_bytes
 from iotide_wire.expressions import AUTO, Holds, Number, Operation, Option, evaluate
 from iotide_wire.units import GIB, KIB
 

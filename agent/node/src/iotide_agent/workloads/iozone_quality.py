@@ -5,11 +5,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Final, NamedTuple
 
 from iotide_agent.workloads import quality
-from iotide_agent.workloads.base import (
-    Before,
-    Labels,
-    Place,
-)
+from iotide_agent.workloads.base import Before, Labels, Place
 from iotide_agent.workloads.iozone_report import STDIO, WRITES, Block, Row
 from iotide_agent.workloads.writers import STRAGGLER_LIMIT, straggler
 from iotide_wire.measured import Answer, Flag, FlagCode

@@ -12,17 +12,7 @@ from typing import ClassVar, Final
 
 from iotide_agent.loads import stream_wire
 from iotide_agent.workloads import quality
-from iotide_agent.workloads.base import (
-    Before,
-    Counters,
-    Group,
-    Parsed,
-    Place,
-    Sample,
-    Step,
-    StepOutcome,
-    Workload,
-)
+from iotide_agent.workloads.base import Before, Counters, Group, Parsed, Place, Sample, Step, StepOutcome, Workload
 from iotide_agent.workloads.metrics import THROUGHPUT, MetricKind
 from iotide_agent.workloads.stream_options import MEGABIT, StreamOptions
 from iotide_agent.workloads.stream_report import (

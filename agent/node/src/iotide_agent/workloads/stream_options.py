@@ -4,9 +4,7 @@ from typing import Final, Literal
 
 from pydantic import Field
 
-from iotide_agent.workloads.base import (
-    Options,
-)
+from iotide_agent.workloads.base import Options
 from iotide_agent.workloads.bounds import MemoryNeed, product
 from iotide_agent.workloads.option_types import Bytes, BytesPerSecond, Seconds
 from iotide_wire.units import GIB, KIB, MIB
