@@ -15,6 +15,7 @@ from iotide_agent.workloads.base import (
     Curve,
     Group,
     Labels,
+    OptionsT,
     OutputRefusedError,
     Parsed,
     Place,
@@ -58,7 +59,7 @@ _HAS_NO_FILE: Final = Holds.of("job_file", "")
 
 
 @dataclass(frozen=True, slots=True)
-class _Planned:
+class FioPlan:
     """What one job is to do, by options or by a section of a job file.
 
     Attributes:
@@ -73,11 +74,11 @@ class _Planned:
     clones: int
     operations: tuple[Operation, ...]
     labels: Labels
-    data_bytes: int
-    unflushed_writes: float
-    timed_seconds: float
-    moved_bytes: int | None
-    block_bytes: int
+    data_bytes: int = 0
+    unflushed_writes: float = 0
+    timed_seconds: float = 0
+    moved_bytes: int | None = None
+    block_bytes: int = 0
     reducible_by: str = ""
     uncounted_operations: int = 0
 
@@ -86,7 +87,41 @@ class _Planned:
         return bool(self.labels["direct"])
 
 
-class FioWorkload(Workload[FioOptions]):
+class FioTool(Workload[OptionsT]):
+    """What fio runs: how it fails, and how far it is."""
+
+    tool: ClassVar[str | None] = "fio"
+    package: ClassVar[str] = "fio"
+    version_argv: ClassVar[tuple[str, ...]] = ("fio", "--version")
+
+    def failure(self, outcome: StepOutcome) -> str | None:
+        """By fio's JSON too: it can end with status 0 after errors that it was told to go on from."""
+        if outcome.signal is not None:
+            return super().failure(outcome)
+        text = output_of(outcome)
+        complaint = _COMPLAINT.search(outcome.stderr) or _COMPLAINT.search(text.partition("{")[0])
+        try:
+            broken = next((job.error for job in read_report(outcome.step.name, text).jobs if job.error), None)
+        except OutputRefusedError:
+            broken = None
+        if broken is not None:
+            name = errno.errorcode.get(broken, "unknown")
+            return f"fio reports {name}, {os.strerror(broken)}" + (f": {complaint[0]}" if complaint else "")
+        # As many jobs that failed end with the same status, but they name their errors.
+        if outcome.exit_status == INTERRUPTED_STATUS:
+            return "fio was interrupted before its end (status 128)"
+        if outcome.exit_status != 0 and complaint:
+            return complaint[0]
+        return super().failure(outcome)
+
+    def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
+        runtime = next((match for argument in step.argv if (match := _RUNTIME.fullmatch(argument))), None)
+        if runtime is None:
+            return super().progress(step, counters, output_tail)
+        return min(1.0, counters.elapsed_seconds / (int(runtime[1]) * MILLISECONDS))
+
+
+class FioWorkload(FioTool[FioOptions]):
     """Throughput, operations per second and latency."""
 
     name: ClassVar[str] = "fio"
@@ -95,9 +130,6 @@ class FioWorkload(Workload[FioOptions]):
         "Sequential or random reads and writes of one or more jobs, by options or a job file, with latency percentiles."
     )
     revision: ClassVar[int] = 3
-    tool: ClassVar[str | None] = "fio"
-    package: ClassVar[str] = "fio"
-    version_argv: ClassVar[tuple[str, ...]] = ("fio", "--version")
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         TOTAL_THROUGHPUT.by(*_LABELS, primary=True),
         THROUGHPUT.by(
@@ -125,12 +157,12 @@ class FioWorkload(Workload[FioOptions]):
         """Rates from bytes and milliseconds, percentiles from the latency bins of all clones of a job together."""
         planned = _planned(options, place)
         if outcome.step.name == "layout":
-            _checked_jobs((_layout(planned[0]),), outcome)
+            checked_jobs((_layout(planned[0]),), outcome)
             return Parsed()
-        reported = _checked_jobs(planned, outcome)
+        reported = checked_jobs(planned, outcome)
         samples, flags = [], quality.judge_direct(place, wanted=_wants_direct(options))
         for job, clones in zip(planned, reported, strict=True):
-            samples += _samples(job, clones, place)
+            samples += samples_of(job, clones, place)
             flags += _flags(job, clones, place, outcome)
         return Parsed(samples, flags, _curves(outcome))
 
@@ -139,9 +171,9 @@ class FioWorkload(Workload[FioOptions]):
         if outcome.step.name == "layout":
             return Parsed()
         planned = _planned(options, place)
-        reported = _by_name(planned, read_report(outcome.step.name, _output(outcome)).jobs)
+        reported = _by_name(planned, read_report(outcome.step.name, output_of(outcome)).jobs)
         samples = [
-            sample for job, clones in zip(planned, reported, strict=True) for sample in _samples(job, clones, place)
+            sample for job, clones in zip(planned, reported, strict=True) for sample in samples_of(job, clones, place)
         ]
         return Parsed(samples, (), _curves(outcome))
 
@@ -155,7 +187,7 @@ class FioWorkload(Workload[FioOptions]):
         all_parts: dict[Operation, list[Part]] = defaultdict(list)
         for place in places:
             planned, outcome = _planned(options, place), measured[place.target_id]
-            for job, clones in zip(planned, _checked_jobs(planned, outcome), strict=True):
+            for job, clones in zip(planned, checked_jobs(planned, outcome), strict=True):
                 for operation in job.operations:
                     parts = _parts(outcome, [_direction(clone, operation) for clone in clones])
                     all_parts[operation] += parts
@@ -167,32 +199,6 @@ class FioWorkload(Workload[FioOptions]):
         elif len(places) > 1:
             found.append(race(list(measured.values()), {"operation": "all"}))
         return Parsed.of_all(found)
-
-    def failure(self, outcome: StepOutcome) -> str | None:
-        """By fio's JSON too: it can end with status 0 after errors that it was told to go on from."""
-        if outcome.signal is not None:
-            return super().failure(outcome)
-        text = _output(outcome)
-        complaint = _COMPLAINT.search(outcome.stderr) or _COMPLAINT.search(text.partition("{")[0])
-        try:
-            broken = next((job.error for job in read_report(outcome.step.name, text).jobs if job.error), None)
-        except OutputRefusedError:
-            broken = None
-        if broken is not None:
-            name = errno.errorcode.get(broken, "unknown")
-            return f"fio reports {name}, {os.strerror(broken)}" + (f": {complaint[0]}" if complaint else "")
-        # As many jobs that failed end with the same status, but they name their errors.
-        if outcome.exit_status == INTERRUPTED_STATUS:
-            return "fio was interrupted before its end (status 128)"
-        if outcome.exit_status != 0 and complaint:
-            return complaint[0]
-        return super().failure(outcome)
-
-    def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        runtime = next((match for argument in step.argv if (match := _RUNTIME.fullmatch(argument))), None)
-        if runtime is None:
-            return super().progress(step, counters, output_tail)
-        return min(1.0, counters.elapsed_seconds / (int(runtime[1]) * MILLISECONDS))
 
 
 def _parts(outcome: StepOutcome, directions: Sequence[Direction]) -> list[Part]:
@@ -217,12 +223,12 @@ def _wants_direct(options: FioOptions) -> bool:
     return any(job.is_direct for job in options.jobs()) if options.job_file else options.direct
 
 
-def _planned(options: FioOptions, place: Place) -> tuple[_Planned, ...]:
+def _planned(options: FioOptions, place: Place) -> tuple[FioPlan, ...]:
     if options.job_file:
         return tuple(_planned_section(job, place) for job in options.jobs())
     direct = options.direct and place.direct_works
     return (
-        _Planned(
+        FioPlan(
             name=JOB_NAME,
             clones=options.num_jobs,
             operations=options.operations,
@@ -236,9 +242,9 @@ def _planned(options: FioOptions, place: Place) -> tuple[_Planned, ...]:
     )
 
 
-def _planned_section(job: Section, place: Place) -> _Planned:
+def _planned_section(job: Section, place: Place) -> FioPlan:
     direct = job.is_direct and place.direct_works
-    return _Planned(
+    return FioPlan(
         name=job.name,
         clones=job.clones,
         operations=job.operations,
@@ -246,32 +252,31 @@ def _planned_section(job: Section, place: Place) -> _Planned:
         data_bytes=files_bytes((job,)),
         unflushed_writes=0 if direct else job.unflushed_writes,
         timed_seconds=job.timed_seconds,
-        moved_bytes=None,
-        block_bytes=0,
         reducible_by=job.reducible_by,
         uncounted_operations=job.uncounted_operations,
     )
 
 
-def _layout(measured: _Planned) -> _Planned:
+def _layout(measured: FioPlan) -> FioPlan:
     moved_bytes = measured.data_bytes // measured.clones
     return replace(measured, operations=("write",), timed_seconds=0.0, moved_bytes=moved_bytes)
 
 
-def _output(outcome: StepOutcome) -> str:
+def output_of(outcome: StepOutcome) -> str:
+    """Return fio's JSON; empty where it wrote none."""
     return outcome.files.get(outcome.step.output_files[0].name, "")
 
 
-def _by_name(planned: Sequence[_Planned], jobs: Sequence[FioJob]) -> list[list[FioJob]]:
+def _by_name(planned: Sequence[FioPlan], jobs: Sequence[FioJob]) -> list[list[FioJob]]:
     """The reports of the clones of each job; one that is alone has all of them."""
     if len(planned) == 1:
         return [list(jobs)]
     return [[job for job in jobs if job.jobname == plan.name] for plan in planned]
 
 
-def _checked_jobs(planned: Sequence[_Planned], outcome: StepOutcome) -> list[list[FioJob]]:
+def checked_jobs(planned: Sequence[FioPlan], outcome: StepOutcome) -> list[list[FioJob]]:
     """The jobs of a report that says what was planned; anything else is refused."""
-    name, text = outcome.step.name, _output(outcome)
+    name, text = outcome.step.name, output_of(outcome)
     jobs = read_report(name, text).jobs
     clones = sum(plan.clones for plan in planned)
     if len(jobs) != clones:
@@ -289,7 +294,7 @@ def _checked_jobs(planned: Sequence[_Planned], outcome: StepOutcome) -> list[lis
     return reported
 
 
-def _plan_problem(plan: _Planned, job: FioJob, directions: Sequence[Direction]) -> str | None:
+def _plan_problem(plan: FioPlan, job: FioJob, directions: Sequence[Direction]) -> str | None:
     if job.error or job.total_err:
         return f"error {job.error}, {job.total_err} errors passed over"
     if any(direction.total_ios == 0 or direction.runtime == 0 for direction in directions):
@@ -303,7 +308,7 @@ def _plan_problem(plan: _Planned, job: FioJob, directions: Sequence[Direction]) 
     return None
 
 
-def _contradiction(plan: _Planned, directions: Sequence[Direction]) -> str | None:
+def _contradiction(plan: FioPlan, directions: Sequence[Direction]) -> str | None:
     if any(direction.short_ios or direction.drop_ios for direction in directions):
         return "operations that moved less than they should"
     for direction in directions:
@@ -317,7 +322,8 @@ def _direction(job: FioJob, operation: Operation) -> Direction:
     return job.write if operation == "write" else job.read
 
 
-def _samples(plan: _Planned, clones: Sequence[FioJob], place: Place) -> list[Sample]:
+def samples_of(plan: FioPlan, clones: Sequence[FioJob], place: Place) -> list[Sample]:
+    """Return rates and latencies of the clones of a job, as far as each came."""
     return [
         sample
         for operation in plan.operations
@@ -347,7 +353,7 @@ def _rates(directions: Sequence[Direction], labels: Labels, place: Place) -> lis
     ]
 
 
-def _flags(plan: _Planned, clones: Sequence[FioJob], place: Place, outcome: StepOutcome) -> list[Answer]:
+def _flags(plan: FioPlan, clones: Sequence[FioJob], place: Place, outcome: StepOutcome) -> list[Answer]:
     runtimes = [max(clone.read.runtime, clone.write.runtime) * MILLISECONDS for clone in clones]
     what = "/".join(plan.operations) if plan.name == JOB_NAME else f"job {plan.name}"
     flags = quality.judge_duration(what, max(runtimes), CLOCK_SECONDS) + quality.judge_clock(outcome, max(runtimes))

@@ -12,7 +12,6 @@ from pydantic import AfterValidator, Field, model_validator
 from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import (
     Before,
-    Counters,
     Group,
     Labels,
     Options,
@@ -20,27 +19,33 @@ from iotide_agent.workloads.base import (
     Parsed,
     Place,
     PlanRefusedError,
-    Sample,
     Settings,
     Step,
     StepOutcome,
-    Workload,
     in_turn,
 )
 from iotide_agent.workloads.bounds import MemoryNeed, product
-from iotide_agent.workloads.fio import CLOCK_SECONDS, ENDED_EARLY_RATIO, INTERRUPTED_STATUS, FioWorkload
-from iotide_agent.workloads.fio_report import Direction, FioJob, latency_flags, latency_samples, read_report
+from iotide_agent.workloads.fio import (
+    CLOCK_SECONDS,
+    INTERRUPTED_STATUS,
+    FioPlan,
+    FioTool,
+    checked_jobs,
+    output_of,
+    samples_of,
+)
+from iotide_agent.workloads.fio_report import Direction, latency_flags, read_report
+from iotide_agent.workloads.fio_steps import JOB_NAME
 from iotide_agent.workloads.metrics import IOPS, LATENCY, THROUGHPUT, TOTAL_THROUGHPUT, race_by
 from iotide_agent.workloads.option_types import Bytes, Seconds
 from iotide_agent.workloads.writers import Part, side_by_side, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number, Option
 from iotide_wire.measured import Answer
-from iotide_wire.units import GIB, MIB, format_seconds
+from iotide_wire.units import GIB, MIB
 
 Pattern = Literal["sequential", "random"]
 
-_FIO: Final = FioWorkload()
 _TOOL: Final = "fio"
 _LABELS: Final = ("operation", "pattern", "direct")
 _SIZE_OF: Final = Path(__file__).parent.parent / "loads" / "size_of.py"
@@ -101,7 +106,7 @@ class RawreadOptions(Options):
         return self
 
 
-class RawreadWorkload(Workload[RawreadOptions]):
+class RawreadWorkload(FioTool[RawreadOptions]):
     """What the device gives without a file system, or a file without a benchmark's own layout."""
 
     name: ClassVar[str] = "rawread"
@@ -110,9 +115,6 @@ class RawreadWorkload(Workload[RawreadOptions]):
         "Reads the device below the target, or an existing file, in a row and at random; it never writes."
     )
     revision: ClassVar[int] = 2
-    tool: ClassVar[str | None] = "fio"
-    package: ClassVar[str] = "fio"
-    version_argv: ClassVar[tuple[str, ...]] = ("fio", "--version")
     writes: ClassVar[bool] = False
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         TOTAL_THROUGHPUT.by(*_LABELS, primary=True),
@@ -136,31 +138,24 @@ class RawreadWorkload(Workload[RawreadOptions]):
         return in_turn(*(_step(pattern, path, options, place) for pattern in options.patterns))
 
     def read(self, options: RawreadOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        job = _job(outcome)
-        problem = _problem(options, job)
-        if problem:
-            raise OutputRefusedError(outcome.step.name, problem, _text(outcome)[-500:])
-        return Parsed(_samples(options, place, outcome, job.read), _flags(options, place, outcome, job.read))
+        plan = _planned(options, outcome)
+        [[job]] = checked_jobs([plan], outcome)
+        if job.write.total_ios:
+            problem = f"it wrote {job.write.total_ios} times"
+            raise OutputRefusedError(outcome.step.name, problem, output_of(outcome)[-500:])
+        return Parsed(samples_of(plan, [job], place), _flags(options, place, outcome, job.read))
 
     def read_cut(self, options: RawreadOptions, place: Place, outcome: StepOutcome) -> Parsed:
         if outcome.exit_status != INTERRUPTED_STATUS:
             return Parsed()
-        done = _job(outcome).read
-        if not done.runtime or not done.total_ios:
-            return Parsed()
-        return Parsed(_samples(options, place, outcome, done))
+        jobs = read_report(outcome.step.name, output_of(outcome)).jobs
+        return Parsed(samples_of(_planned(options, outcome), jobs, place))
 
     def conclude(self, options: RawreadOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
         return Parsed.of_all(
-            together([_part(outcome) for outcome in pattern], _labels(options, pattern[0]))
+            together([_part(options, outcome) for outcome in pattern], _labels(options, pattern[0]))
             for pattern in side_by_side(places, outcomes)
         )
-
-    def failure(self, outcome: StepOutcome) -> str | None:
-        return _FIO.failure(outcome)
-
-    def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        return _FIO.progress(step, counters, output_tail)
 
     def _readable_path(self, options: RawreadOptions, place: Place) -> str:
         if options.path and not options.path.startswith("/"):
@@ -201,7 +196,7 @@ def _sized(path: str, options: RawreadOptions) -> tuple[str, ...]:
 
 
 def _arguments(pattern: Pattern, path: str, options: RawreadOptions) -> Iterator[str]:
-    yield "--name=iotide"
+    yield f"--name={JOB_NAME}"
     # fio would make a missing file, and one that grew too short, unless it is told not to.
     yield "--readonly"
     yield "--allow_file_create=0"
@@ -220,52 +215,17 @@ def _arguments(pattern: Pattern, path: str, options: RawreadOptions) -> Iterator
     yield "--eta=never"
 
 
-def _text(outcome: StepOutcome) -> str:
-    return outcome.files.get(outcome.step.output_files[0].name, "")
+def _planned(options: RawreadOptions, outcome: StepOutcome) -> FioPlan:
+    return FioPlan(JOB_NAME, 1, ("read",), _labels(options, outcome), timed_seconds=options.runtime_seconds)
 
 
-def _job(outcome: StepOutcome) -> FioJob:
-    jobs = read_report(outcome.step.name, _text(outcome)).jobs
-    if len(jobs) != 1:
-        raise OutputRefusedError(outcome.step.name, f"one job was planned, {len(jobs)} report", _text(outcome)[-500:])
-    return jobs[0]
-
-
-def _part(outcome: StepOutcome) -> Part:
-    done = _job(outcome).read
-    return Part.at_end(outcome, done.io_bytes, done.runtime * CLOCK_SECONDS)
-
-
-def _problem(options: RawreadOptions, job: FioJob) -> str | None:
-    """Where the job did not do what was planned, or contradicts itself."""
-    done = job.read
-    if job.error or job.total_err:
-        return f"error {job.error}, {job.total_err} errors passed over"
-    if done.total_ios == 0 or done.runtime * CLOCK_SECONDS < ENDED_EARLY_RATIO * options.runtime_seconds:
-        return (
-            f"{format_seconds(options.runtime_seconds)} were planned, it read {done.total_ios} blocks in "
-            f"{done.runtime} ms"
-        )
-    if job.write.total_ios:
-        return f"it wrote {job.write.total_ios} times"
-    if done.short_ios or done.drop_ios or sum(done.clat_ns.bins.values()) != done.total_ios:
-        return (
-            "the latency bins hold another number of operations than the job did, or some moved less than they should"
-        )
-    return None
+def _part(options: RawreadOptions, outcome: StepOutcome) -> Part:
+    [[job]] = checked_jobs([_planned(options, outcome)], outcome)
+    return Part.at_end(outcome, job.read.io_bytes, job.read.runtime * CLOCK_SECONDS)
 
 
 def _labels(options: RawreadOptions, outcome: StepOutcome) -> Labels:
     return {"operation": "read", "pattern": outcome.step.name, "direct": options.direct}
-
-
-def _samples(options: RawreadOptions, place: Place, outcome: StepOutcome, done: Direction) -> list[Sample]:
-    labels, seconds = _labels(options, outcome), done.runtime * CLOCK_SECONDS
-    return [
-        Sample("throughput", done.io_bytes / seconds, labels, place.target_id),
-        Sample("iops", done.total_ios / seconds, labels, place.target_id),
-        *latency_samples([done], labels, place.target_id),
-    ]
 
 
 def _flags(options: RawreadOptions, place: Place, outcome: StepOutcome, done: Direction) -> list[Answer]:
