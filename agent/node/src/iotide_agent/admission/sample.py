@@ -10,6 +10,7 @@ bytes are its own, and while they are written nobody is called foreign for waiti
 import os
 from collections import deque
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple
@@ -18,9 +19,9 @@ from iotide_agent.judging.quiet import RECENT_SECONDS, SAMPLE_SECONDS, Idle, col
 from iotide_agent.runner.counters.disk import Disks
 from iotide_agent.runner.counters.memory import MemoryLevels
 from iotide_agent.runner.counters.network import Network
+from iotide_agent.runner.counters.node import UNREADABLE, Sources
 from iotide_agent.runner.counters.pressure import Pressure
-from iotide_agent.runner.counters.processors import Processors
-from iotide_agent.runner.counters.source import OpenFile, Source, Span
+from iotide_agent.runner.counters.processors import Processors, RunningTasks
 from iotide_agent.runner.processes import boottime
 
 WRITE_BACK_SECONDS: Final = 60.0
@@ -29,17 +30,12 @@ _SHORTEST_SECONDS: Final = 0.95
 """Totals that are counted in ticks of 10 ms say nothing over less; a timer may be early by some milliseconds."""
 _OVERHEAD: Final = 1.25
 """What a file system writes for each byte at most, with what it writes about it."""
-_UNREADABLE: Final = (OSError, ValueError, LookupError)
-"""What a source raises where the kernel has no such file, takes it away or writes it in an unknown way."""
-_TOTALS: Final = Span(seconds=1.0, ticks=1)
-"""Rates over one second are totals."""
 
 
 class _Reading(NamedTuple):
-    """The kernel's totals at one moment, by source; `running_tasks` is without the one that looks."""
+    """The kernel's totals at one moment, by source."""
 
     at: float
-    running_tasks: int | None
     totals: Mapping[str, Any]
 
 
@@ -58,8 +54,7 @@ class IdleSample:
         self._root = root
         self._clock = clock
         self._processors = processors or os.cpu_count() or 1
-        self._sources: dict[str, Source[Any]] = {}
-        self._loadavg: OpenFile | None = None
+        self._sources = Sources()
         self._seconds: deque[_Second] = deque()
         self._first: _Reading | None = None
         self._newest: _Reading | None = None
@@ -113,12 +108,12 @@ class IdleSample:
 
     def _between(self, before: _Reading, after: _Reading) -> Idle:
         seconds = after.at - before.at
-        rates = self._rates(before, after, seconds)
+        _, rates = self._sources.rates(before.totals, after.totals, seconds)
         own_written = min(self._written(after), self._own_bytes) - min(self._written(before), self._own_bytes)
         return Idle(
             seconds=seconds,
             processors=self._processors,
-            running_tasks=after.running_tasks,
+            running_tasks=after.totals.get("running"),
             load1=rates.get("load1"),
             cpu_ratio=_sum(rates, "cpu_user_ratio", "cpu_system_ratio"),
             psi_cpu_ratio=rates.get("psi_cpu_some_ratio"),
@@ -131,90 +126,37 @@ class IdleSample:
 
     def close(self) -> None:
         """Closes all files."""
-        for source in self._sources.values():
-            source.close()
-        self._sources.clear()
-        if self._loadavg is not None:
-            self._loadavg.close()
-            self._loadavg = None
+        self._sources.close()
 
     def _open(self) -> None:
         """Opens what is not open; disks anew each time, since some may have come."""
         proc, sys_ = self._root / "proc", self._root / "sys"
-        makers: dict[str, Callable[[], Source[Any]]] = {
-            "processors": partial(Processors, proc),
-            "pressure": partial(Pressure, proc),
-            "disks": partial(Disks, sys_, ()),
-            "network": partial(Network, proc, sys_),
-        }
-        self._drop("disks")
-        for name, make in makers.items():
-            if name not in self._sources:
-                try:
-                    self._sources[name] = make()
-                except _UNREADABLE:
-                    continue  # this node has none
-        if self._loadavg is None:
-            try:
-                self._loadavg = OpenFile(proc / "loadavg")
-            except OSError:
-                return
-
-    def _drop(self, name: str) -> None:
-        source = self._sources.pop(name, None)
-        if source is not None:
-            source.close()
+        self._sources.drop("disks")
+        self._sources.open(
+            {
+                "processors": partial(Processors, proc),
+                "pressure": partial(Pressure, proc),
+                "disks": partial(Disks, sys_, ()),
+                "network": partial(Network, proc, sys_),
+                "running": partial(RunningTasks, proc),
+            }
+        )
 
     def _read(self) -> _Reading:
-        totals: dict[str, Any] = {}
-        for name, source in list(self._sources.items()):
-            try:
-                totals[name] = source.read()
-            except _UNREADABLE:
-                self._drop(name)
-        return _Reading(self._clock(), self._running_now(), totals)
-
-    def _running_now(self) -> int | None:
-        """The fourth field of /proc/loadavg tells how many tasks run or want to at this moment."""
-        if self._loadavg is None:
-            return None
-        try:
-            running, _, _ = self._loadavg.read(64).split()[3].partition(b"/")
-            return max(0, int(running) - 1)
-        except _UNREADABLE:
-            return None
-
-    def _rates(self, before: _Reading, after: _Reading, seconds: float) -> dict[str, float]:
-        rates: dict[str, float] = {}
-        common = before.totals.keys() & after.totals.keys() & self._sources.keys()
-        ticks = after.totals["processors"].ticks_since(before.totals["processors"]) if "processors" in common else 1
-        for name in common:
-            try:
-                rates |= self._sources[name].rates(before.totals[name], after.totals[name], Span(seconds, ticks))
-            except _UNREADABLE:
-                self._drop(name)
-        return rates
+        return _Reading(self._clock(), self._sources.read())
 
     def _written(self, reading: _Reading) -> float:
         """Bytes that all disks took since the sample was begun."""
-        if self._first is None or "disks" not in reading.totals.keys() & self._first.totals.keys():
-            return 0.0
-        disks = self._sources.get("disks")
-        if disks is None:
-            return 0.0
-        return disks.rates(self._first.totals["disks"], reading.totals["disks"], _TOTALS)["disk_write_bytes_per_second"]
+        first = {} if self._first is None else self._first.totals
+        _, totals = self._sources.rates(first, reading.totals, 1.0)  # rates over one second are totals
+        return totals.get("disk_write_bytes_per_second", 0.0)
 
     def _unwritten_bytes(self) -> float:
         try:
-            memory = MemoryLevels(self._root / "proc")
-        except _UNREADABLE:
+            with closing(MemoryLevels(self._root / "proc")) as memory:
+                levels = memory.read()
+        except UNREADABLE:
             return 0.0
-        try:
-            levels = memory.read()
-        except _UNREADABLE:
-            return 0.0
-        finally:
-            memory.close()
         return float(levels.get("memory_dirty_bytes", 0.0)) + float(levels.get("memory_writeback_bytes", 0.0))
 
 

@@ -1,7 +1,8 @@
 """All counters of the node as one: those that it has are read, those that it loses are left out from then on."""
 
 import sys
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any, Final
@@ -16,8 +17,61 @@ from iotide_agent.runner.counters.pressure import Pressure
 from iotide_agent.runner.counters.processors import Processors
 from iotide_agent.runner.counters.source import Source, Span, TargetMount
 
-_UNREADABLE: Final = (OSError, ValueError, LookupError)
+UNREADABLE: Final = (OSError, ValueError, LookupError)
 """What a source raises where the kernel has no such file, takes it away or writes it in an unknown way."""
+
+
+class Sources:
+    """Sources by name; one that fails is closed and left out, which stderr is told where `says_lost`."""
+
+    def __init__(self) -> None:
+        self.says_lost = False
+        self._open: dict[str, Source[Any]] = {}
+
+    def open(self, makers: Mapping[str, Callable[[], Source[Any]]]) -> None:
+        """Open those that are not open, as far as this node has them."""
+        for name, make in makers.items():
+            with suppress(*UNREADABLE):
+                if name not in self._open:
+                    self._open[name] = make()
+
+    def read(self) -> dict[str, Any]:
+        """The kernel's totals now, by source."""
+        totals: dict[str, Any] = {}
+        for name, source in list(self._open.items()):
+            try:
+                totals[name] = source.read()
+            except UNREADABLE as error:
+                self._lose(name, error)
+        return totals
+
+    def rates(
+        self, before: Mapping[str, Any], after: Mapping[str, Any], seconds: float
+    ) -> tuple[Span, dict[str, float]]:
+        """The counters of the time between two readings, of the sources that both have."""
+        common = [name for name in self._open if name in before and name in after]
+        ticks = after["processors"].ticks_since(before["processors"]) if "processors" in common else 1
+        span, rates = Span(seconds, ticks), dict[str, float]()
+        for name in common:
+            try:
+                rates |= self._open[name].rates(before[name], after[name], span)
+            except UNREADABLE as error:
+                self._lose(name, error)
+        return span, rates
+
+    def drop(self, name: str) -> None:
+        if source := self._open.pop(name, None):
+            source.close()
+
+    def close(self) -> None:
+        for name in list(self._open):
+            self.drop(name)
+
+    def _lose(self, name: str, error: Exception) -> None:
+        if self.says_lost:
+            source = type(self._open[name]).__name__
+            sys.stderr.write(f"counters_lost source={source} error={type(error).__name__}: {error}\n")
+        self.drop(name)
 
 
 class NodeCounters:
@@ -25,56 +79,27 @@ class NodeCounters:
 
     def __init__(self, targets: Sequence[TargetMount], root: Path = Path("/")) -> None:
         """Take the first reading; `proc` and `sys` are below `root`."""
-        self._processors = Processors(root / "proc")
-        self._times = self._processors.read()
-        self._followed = [followed for make in _makers(targets, root) if (followed := _follow(make)) is not None]
+        proc, sys_ = root / "proc", root / "sys"
+        self._sources = Sources()
+        self._sources.open(
+            {
+                "processors": partial(Processors, proc),
+                "pressure": partial(Pressure, proc),
+                "memory": partial(MemoryLevels, proc),
+                "disks": partial(Disks, sys_, targets),
+                "network": partial(Network, proc, sys_),
+                "nfs": partial(NfsClient, proc, targets),
+                "lustre": partial(LustreClient, root, targets),
+                "raid": partial(RaidThreads, proc),
+            }
+        )
+        self._last = self._sources.read()
+        self._sources.says_lost = True
 
     def sample(self, seconds: float) -> tuple[Span, dict[str, float]]:
         """The counters of the time since the last reading, `seconds` ago; one that the node has not got is absent."""
-        times = self._processors.read()
-        span = Span(seconds, times.ticks_since(self._times))
-        counters = dict(self._processors.rates(self._times, times, span))
-        self._times = times
-        for followed in self._followed[:]:
-            try:
-                counters.update(followed.sample(span))
-            except _UNREADABLE as error:
-                name = type(followed.source).__name__
-                sys.stderr.write(f"counters_lost source={name} error={type(error).__name__}: {error}\n")
-                followed.source.close()
-                self._followed.remove(followed)
-        return span, counters
+        before, self._last = self._last, self._sources.read()
+        return self._sources.rates(before, self._last, seconds)
 
     def close(self) -> None:
-        for source in (self._processors, *(followed.source for followed in self._followed)):
-            source.close()
-
-
-class _Followed:
-    """A source and its last reading."""
-
-    def __init__(self, source: Source[Any]) -> None:
-        self.source = source
-        self._last = source.read()
-
-    def sample(self, span: Span) -> Mapping[str, float]:
-        before, self._last = self._last, self.source.read()
-        return self.source.rates(before, self._last, span)
-
-
-def _makers(targets: Sequence[TargetMount], root: Path) -> Iterator[Callable[[], Source[Any]]]:
-    proc, sys_ = root / "proc", root / "sys"
-    yield partial(Pressure, proc)
-    yield partial(MemoryLevels, proc)
-    yield partial(Disks, sys_, targets)
-    yield partial(Network, proc, sys_)
-    yield partial(NfsClient, proc, targets)
-    yield partial(LustreClient, root, targets)
-    yield partial(RaidThreads, proc)
-
-
-def _follow(make: Callable[[], Source[Any]]) -> _Followed | None:
-    try:
-        return _Followed(make())
-    except _UNREADABLE:
-        return None  # this node has none
+        self._sources.close()

@@ -38,3 +38,17 @@ class Processors(Source[ProcessorTimes]):
             "cpu_iowait_ratio": iowait / span.ticks,
             "load1": after.load1,
         }
+
+
+class RunningTasks(Source[int]):
+    """How many tasks run or want to at this moment, without the one that looks: /proc/loadavg's fourth field."""
+
+    def __init__(self, proc: Path) -> None:
+        self.files = (OpenFile(proc / "loadavg"),)
+
+    def read(self) -> int:
+        running, _, _ = self.files[0].read(64).split()[3].partition(b"/")
+        return max(0, int(running) - 1)
+
+    def rates(self, before: int, after: int, span: Span) -> dict[str, float]:
+        return {}
