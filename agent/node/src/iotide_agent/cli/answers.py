@@ -127,14 +127,17 @@ class Schedule(Answer):
     last_firing: Firing | None
 
 
-class CellResult(Answer):
-    """What the runs of a cell say of one metric, in its base unit, with the codes of all their flags."""
-
-    flags: list[str] = []
+class _OfMetric(Answer):
     metric: str
     title: str = ""
     unit: Unit
     labels: dict[str, Any]
+
+
+class CellResult(_OfMetric):
+    """What the runs of a cell say of one metric, in its base unit, with the codes of all their flags."""
+
+    flags: list[str] = []
     n: int
     median: float
     low: float
@@ -218,25 +221,17 @@ class Attempt(Answer):
     orders: list[RunOrder]
 
 
-class SampleAnswer(Answer):
+class SampleAnswer(_OfMetric):
     """One number of a run, in its metric's base unit; `superseded` says why it counts no more."""
 
-    metric: str
-    title: str = ""
-    unit: Unit
-    labels: dict[str, Any]
     target_id: int | None = None
     value: float
     superseded: str | None = None
 
 
-class Headline(Answer):
+class Headline(_OfMetric):
     """The number that a run is known by."""
 
-    metric: str
-    title: str
-    unit: Unit
-    labels: dict[str, Any]
     value: float
 
 
@@ -268,17 +263,11 @@ class ReadingHead(Answer):
     workload_revision: int
 
 
-class ReadSample(SampleAnswer):
-    """A number of a reading."""
-
-    target_id: int | None
-
-
 class RawReading(ReadingHead):
     """What it said."""
 
     flags: list[Flag]
-    samples: list[ReadSample]
+    samples: list[SampleAnswer]
 
 
 class ReadAgainRun(Run):
@@ -317,24 +306,27 @@ class Drain(Answer):
     until: datetime | None
 
 
-class EndedRun(Answer):
+class _AffectedRun(Answer):
+    run_id: int
+    campaign_name: str
+    workload: str
+    risk: str
+
+    def lines(self, what: str) -> list[str]:
+        """Return what is done to it and what that risks."""
+        return [f"run {self.run_id} ({self.campaign_name}, {self.workload}): {what}", f"  {self.risk}"]
+
+
+class EndedRun(_AffectedRun):
     """What calling its node dead would do to a run, in sentences."""
 
-    run_id: int
-    campaign_name: str
-    workload: str
     ends: str
-    risk: str
 
 
-class HeldRun(Answer):
+class HeldRun(_AffectedRun):
     """A run whose load cannot be killed, and what it holds, in sentences."""
 
-    run_id: int
-    campaign_name: str
-    workload: str
     frees: str
-    risk: str
 
 
 class StuckStatement(Answer):
@@ -347,12 +339,7 @@ class StuckStatement(Answer):
 
     def lines(self) -> list[str]:
         """Return all of it, two lines a run."""
-        of_runs = [
-            line
-            for run in self.runs
-            for line in (f"run {run.run_id} ({run.campaign_name}, {run.workload}): {run.frees}", f"  {run.risk}")
-        ]
-        return [*of_runs, self.afterwards]
+        return [*(line for run in self.runs for line in run.lines(run.frees)), self.afterwards]
 
 
 class DeathStatement(Answer):

@@ -56,9 +56,8 @@ def show_problems(console: Console, problems: Iterable[Problem]) -> None:
         place = f"{problem.place}: " if problem.place else ""
         value = "" if problem.value is None else f" = {problem.value!r}"
         field = f"{problem.field}{value}: " if problem.field else ""
-        console.print(f"error: {place}{field}{problem.message}", markup=False, highlight=False, soft_wrap=True)
-        if problem.remedy:
-            console.print(f"  remedy: {problem.remedy}", markup=False, highlight=False, soft_wrap=True)
+        remedy = [f"  remedy: {problem.remedy}"] if problem.remedy else []
+        show_lines(console, [f"error: {place}{field}{problem.message}", *remedy])
 
 
 def campaign_table(campaigns: Iterable[Campaign]) -> Table:
@@ -74,7 +73,7 @@ def campaign_table(campaigns: Iterable[Campaign]) -> Table:
             f"{campaign.counts.finished} of {total}",
             str(campaign.counts.failed),
             format_percent(campaign.progress),
-            f"{campaign.created_at:%Y-%m-%d %H:%M} UTC",
+            _minute(campaign.created_at),
         )
     return table
 
@@ -150,7 +149,7 @@ def show_results(console: Console, cells: Iterable[Cell], catalogue: Catalogue) 
         variant = f" in {cell.variant}" if cell.variant else ""
         options = catalogue.described(cell.workload, cell.options)
         heading = f"cell {cell.ordinal}: {cell.workload} on {where}{variant}; {options}"
-        console.print(heading, markup=False, highlight=False, soft_wrap=True)
+        show_lines(console, [heading])
         table = _table("  metric", "median", "lowest", "highest", "runs")
         for result in sorted(cell.results, key=partial(_place, catalogue, cell.workload)):
             labels = {name: value for name, value in result.labels.items() if cell.options.get(name) != value}
@@ -158,14 +157,15 @@ def show_results(console: Console, cells: Iterable[Cell], catalogue: Catalogue) 
             name = catalogue.named(cell.workload, result.title or result.metric, labels)
             table.add_row(f"  {name}", f"{values[0]}{marks.of(result.flags)}", *values[1:], str(result.n))
         console.print(table if cell.results else "  no results", highlight=False)
-    _print_lines(console, marks.lines())
+    show_lines(console, marks.lines())
 
 
 def _place(catalogue: Catalogue, workload: str, number: CellResult | SampleAnswer) -> tuple[object, ...]:
     return (*catalogue.place(workload, number.metric), sorted(map(str, number.labels.items())))
 
 
-def _print_lines(console: Console, lines: Iterable[str]) -> None:
+def show_lines(console: Console, lines: Iterable[str]) -> None:
+    """Print each as it is."""
     for line in lines:
         console.print(line, markup=False, highlight=False, soft_wrap=True)
 
@@ -174,20 +174,11 @@ def run_table(runs: Iterable[Run], headlines: Mapping[int, Headline] | None = No
     """Make a row of each run, with the number that it is known by where `headlines` has it."""
     of_run = headlines or {}
     value = [] if headlines is None else ["value"]
-    columns = (
-        "id",
-        "campaign",
-        "repeat",
-        "node",
-        "target",
-        "workload",
-        "state",
-        *value,
-        "progress",
-        "cautions",
-        "reason",
+    before, after = (
+        ("id", "campaign", "repeat", "node", "target", "workload", "state"),
+        ("progress", "cautions", "reason"),
     )
-    table = _table(*columns)
+    table = _table(*before, *value, *after)
     for run in runs:
         state = run.state if run.validity == "valid" else f"{run.state}, rejected"
         table.add_row(
@@ -235,11 +226,10 @@ def preview_lines(preview: Preview) -> list[str]:
 def show_run(console: Console, run: RunDetail, catalogue: Catalogue) -> None:
     """All that is known of a run: state, commands, samples and flags."""
     console.print(run_table([run]))
-    for line in _waiting_lines(run):
-        console.print(line, markup=False)
+    show_lines(console, _waiting_lines(run))
     for attempt in run.attempts:
         for order in attempt.orders:
-            _show_order(console, attempt, order)
+            show_lines(console, _order_lines(attempt, order))
     is_partial = run.state in {"failed", "cancelled"}
     table = _table("metric", "value of a part" if is_partial else "value")
     marks = Marks()
@@ -250,25 +240,18 @@ def show_run(console: Console, run: RunDetail, catalogue: Catalogue) -> None:
         table.add_row(name, format_value(sample.value, sample.unit) + mark)
     if run.samples:
         console.print(table)
-    _print_lines(console, marks.lines())
-    for line in flag_lines(run.flags):
-        console.print(line, markup=False)
-    for line in not_judged_lines(run):
-        console.print(line, markup=False, soft_wrap=True)
+    show_lines(console, [*marks.lines(), *flag_lines(run.flags), *not_judged_lines(run)])
 
 
-def _show_order(console: Console, attempt: Attempt, order: RunOrder) -> None:
+def _order_lines(attempt: Attempt, order: RunOrder) -> Iterator[str]:
     if order.role is OrderRole.OBSERVE:
-        line = f"attempt {attempt.ordinal} observed by {order.node_name}: {order.outcome or order.state}"
-        console.print(line, markup=False)
+        yield f"attempt {attempt.ordinal} observed by {order.node_name}: {order.outcome or order.state}"
         return
     part = f", the {order.step_role}" if order.step_role else ""
-    line = f"attempt {attempt.ordinal} on {order.node_name}{part}: {attempt.state}"
-    console.print(f"{line} ({attempt.reason})" if attempt.reason else line, markup=False)
-    for step in order.steps:
-        console.print(f"  $ {' '.join(step.argv)}", markup=False, highlight=False, soft_wrap=True)
-    for line in foreign_lines(order.foreign_load):
-        console.print(f"  {line}", markup=False, highlight=False, soft_wrap=True)
+    reason = f" ({attempt.reason})" if attempt.reason else ""
+    yield f"attempt {attempt.ordinal} on {order.node_name}{part}: {attempt.state}{reason}"
+    yield from (f"  $ {' '.join(step.argv)}" for step in order.steps)
+    yield from (f"  {line}" for line in foreign_lines(order.foreign_load))
 
 
 def not_judged_lines(run: RunDetail) -> list[str]:
@@ -319,7 +302,7 @@ def _waiting_lines(run: RunDetail) -> Iterator[str]:
     if run.waiting_because:
         yield f"waiting because {run.waiting_because}"
     if run.expected_start_at:
-        yield f"expected to start {run.expected_start_at:%Y-%m-%d %H:%M} UTC"
+        yield f"expected to start {_minute(run.expected_start_at)}"
     elif run.expected_start_unknown_because:
         yield f"its start cannot be foreseen: {run.expected_start_unknown_because}"
 
@@ -327,27 +310,23 @@ def _waiting_lines(run: RunDetail) -> Iterator[str]:
 def show_reread(console: Console, reread: Reread) -> None:
     """What another reading of a run changes, one number a row."""
     if reread.reading is None:
-        console.print(f"run {reread.run_id}: not read again: {reread.refused_because}", markup=False, soft_wrap=True)
+        show_lines(console, [f"run {reread.run_id}: not read again: {reread.refused_because}"])
         return
     numbers = f"{len(reread.differences)} of {reread.number_count} numbers differ"
     revisions = f"revision {reread.former_revision} -> {reread.reading.workload_revision}"
     found = "; it failed and can be read now" if reread.is_unread else ""
-    console.print(f"run {reread.run_id}: {revisions}, {numbers}{found}", markup=False, highlight=False, soft_wrap=True)
+    show_lines(console, [f"run {reread.run_id}: {revisions}, {numbers}{found}"])
     table = _table("  metric", "before", "after", "change")
     for difference in reread.differences[:SHOWN_DIFFERENCES]:
         name = f"  {Catalogue().named('', difference.metric, difference.labels)}"
-        table.add_row(
-            name,
-            *(_number(value, difference.unit) for value in (difference.before, difference.after)),
-            _change(difference),
-        )
+        values = [_number(value, difference.unit) for value in (difference.before, difference.after)]
+        table.add_row(name, *values, _change(difference))
     if reread.differences:
         console.print(table, highlight=False)
     if len(reread.differences) > SHOWN_DIFFERENCES:
         console.print(f"  and {len(reread.differences) - SHOWN_DIFFERENCES} more", highlight=False)
     for sign, lines in (("-", reread.flags_gone), ("+", reread.flags_new)):
-        for line in lines:
-            console.print(f"  {sign} {line}", markup=False, highlight=False, soft_wrap=True)
+        show_lines(console, (f"  {sign} {line}" for line in lines))
 
 
 def _number(value: float | None, unit: str | None) -> str:
@@ -371,21 +350,20 @@ def drain_table(drains: Iterable[Drain]) -> Table:
     """One drain a row."""
     table = _table("what", "name", "reason", "by", "since", "until")
     for drain in drains:
-        since = f"{drain.since:%Y-%m-%d %H:%M} UTC"
-        table.add_row(drain.kind, drain.name, drain.reason, drain.by, since, until(drain.until))
+        table.add_row(drain.kind, drain.name, drain.reason, drain.by, _minute(drain.since), until(drain.until))
     return table
 
 
 def until(end: datetime | None) -> str:
     """When a drain ends."""
-    return "until it is resumed" if end is None else f"until {end:%Y-%m-%d %H:%M} UTC"
+    return "until it is resumed" if end is None else f"until {_minute(end)}"
 
 
 def death_lines(statement: DeathStatement) -> list[str]:
     """What calling a node dead would do, two lines a run."""
     lines = [f"{statement.node_name} was last heard of at {statement.last_seen_at:%Y-%m-%d %H:%M:%S} UTC"]
     for run in statement.runs:
-        lines += [f"run {run.run_id} ({run.campaign_name}, {run.workload}): {run.ends}", f"  {run.risk}"]
+        lines += run.lines(run.ends)
     if not statement.runs:
         lines.append("it holds no order: nothing is freed and nothing ends")
     lines.append(f"{statement.waiting_count} runs wait for it and go on waiting until its agent is back and idle")

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
-from iotide_agent.cli.answers import Artefact, RawReading, ReadAgainRun, ReadSample
+from iotide_agent.cli.answers import Artefact, RawReading, ReadAgainRun, SampleAnswer
 from iotide_agent.cli.api import Api
 from iotide_agent.node.inventory import AGENT_VERSION
 from iotide_agent.orders.reparsing import UnreadableError, read_order_again
@@ -129,7 +129,7 @@ def _differences(before: Sequence[RawReading], now: Sequence[OrderReading]) -> I
                 yield Difference(metric, dict(labels), units.get(metric), was, is_now)
 
 
-def _by_key(samples: Iterable[ReadSample | SampleMessage]) -> dict[_Key, list[float]]:
+def _by_key(samples: Iterable[SampleAnswer | SampleMessage]) -> dict[_Key, list[float]]:
     found: dict[_Key, list[float]] = defaultdict(list)
     for sample in samples:
         # By which of two nodes sent, the server tells there and back apart; no parser says it.

@@ -128,8 +128,7 @@ def show_campaign(
         return
     shown = Campaign.of(answer)
     console().print(display.campaign_table([shown]))
-    for line in display.stage_lines(shown):
-        console().print(line, markup=False, highlight=False, soft_wrap=True)
+    display.show_lines(console(), display.stage_lines(shown))
     display.show_results(console(), map(Cell.of, cells), catalogue)
 
 

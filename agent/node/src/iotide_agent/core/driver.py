@@ -115,11 +115,7 @@ class Driver:
             spool.state_directory, config.broker_address, self._loop, lambda: self._events.put(WorkerEnded())
         )
         ask = partial(
-            look_around,
-            SystemReader(command_seconds=COMMAND_SECONDS),
-            node_name(),
-            dict(os.environ),
-            own_ancestors(),
+            look_around, SystemReader(command_seconds=COMMAND_SECONDS), node_name(), dict(os.environ), own_ancestors()
         )
         self._admission = Admission(self._runs, IdleSample(), config.quiet, ask, self._do_beside)
         self._session = Session(self._runs.recover())

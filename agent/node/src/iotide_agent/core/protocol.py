@@ -156,27 +156,11 @@ class Tick:
     """Time has passed."""
 
 
-Event = (
-    OfferSeen
-    | Greeted
-    | GreetingRefused
-    | BeatRefused
-    | GreetingUnanswered
-    | Beaten
-    | BeatUnanswered
-    | Claimed
-    | ClaimRefused
-    | ClaimUnanswered
-    | Prepared
-    | LoadStarted
-    | RunnerEnded
-    | ResultReady
-    | Acknowledged
-    | UploadFailed
-    | WorkerEnded
-    | FactsChanged
-    | Tick
-)
+OnGreeting = Greeted | GreetingRefused | GreetingUnanswered | FactsChanged
+OnBeat = Beaten | BeatRefused | BeatUnanswered
+OnOffer = OfferSeen | ClaimRefused | ClaimUnanswered
+OnOrder = Prepared | LoadStarted | RunnerEnded | ResultReady | Acknowledged | UploadFailed
+Event = OnGreeting | OnBeat | OnOffer | OnOrder | Claimed | WorkerEnded | Tick
 
 
 @dataclass(frozen=True, slots=True)

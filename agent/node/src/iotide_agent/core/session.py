@@ -35,6 +35,10 @@ from iotide_agent.core.protocol import (
     GreetingUnanswered,
     LoadStarted,
     OfferSeen,
+    OnBeat,
+    OnGreeting,
+    OnOffer,
+    OnOrder,
     Prepare,
     Prepared,
     Recovered,
@@ -176,9 +180,7 @@ class Session:
             case _:
                 yield from self._on_order_news(event, now)
 
-    def _on_greeting(
-        self, event: Greeted | GreetingRefused | GreetingUnanswered | FactsChanged, now: float
-    ) -> Iterator[Action]:
+    def _on_greeting(self, event: OnGreeting, now: float) -> Iterator[Action]:
         match event:
             case Greeted():
                 self._hello.succeed(inf)
@@ -204,7 +206,7 @@ class Session:
             # While orders are held their results are worth more than a clean exit: the refusal may yet be mended.
             yield self._stop(code, message, end_loads=False)
 
-    def _on_beat_answer(self, event: Beaten | BeatRefused | BeatUnanswered, now: float) -> Iterator[Action]:
+    def _on_beat_answer(self, event: OnBeat, now: float) -> Iterator[Action]:
         match event:
             case Beaten(reply=reply, is_rotated=is_rotated):
                 self._refused_since = None
@@ -259,7 +261,7 @@ class Session:
             case _:
                 pass
 
-    def _on_offer(self, event: OfferSeen | ClaimRefused | ClaimUnanswered, now: float) -> Iterator[Action]:
+    def _on_offer(self, event: OnOffer, now: float) -> Iterator[Action]:
         key = (event.order_id, event.fence)
         match event:
             case OfferSeen() if event.order_id in self._held or key in self._done:
@@ -285,11 +287,7 @@ class Session:
         yield Prepare(order)
         yield DropOffer(*key)
 
-    def _on_order_news(
-        self,
-        event: Prepared | LoadStarted | RunnerEnded | ResultReady | Acknowledged | UploadFailed,
-        now: float,
-    ) -> Iterator[Action]:
+    def _on_order_news(self, event: OnOrder, now: float) -> Iterator[Action]:
         held = self._held.get(event.order_id)
         if held is None:
             return

@@ -23,10 +23,7 @@ from iotide_wire.facts import Facts, FactValue
 from iotide_wire.units import GIB, KIB, MIB
 
 _CLIENTS: Final = DirectoryWant("/proc/fs/beegfs")
-_NUMBERS: Final = {
-    "tuneFileCacheBufSize": "beegfs.file_cache_bytes",
-    "connMaxInternodeNum": "beegfs.connection_count",
-}
+_NUMBERS: Final = {"tuneFileCacheBufSize": "beegfs.file_cache_bytes", "connMaxInternodeNum": "beegfs.connection_count"}
 _SWITCHES: Final = {
     "tuneRemoteFSync": "beegfs.remote_fsync",
     "tuneUseBufferedAppend": "beegfs.buffered_append",

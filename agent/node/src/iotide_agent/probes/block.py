@@ -20,12 +20,7 @@ _QUEUE_NUMBERS: Final = {
     "read_ahead_kb": ("read_ahead_bytes", 1024),
     "nr_requests": ("queue_depth", 1),
 }
-_FILES: Final = (
-    *(f"queue/{name}" for name in _QUEUE_NUMBERS),
-    *disks.FILES,
-    *volumes.FILES,
-    "loop/backing_file",
-)
+_FILES: Final = (*(f"queue/{name}" for name in _QUEUE_NUMBERS), *disks.FILES, *volumes.FILES, "loop/backing_file")
 _OWN_FILES: Final = ("size", "start", "alignment_offset")
 
 

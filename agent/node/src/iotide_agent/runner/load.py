@@ -150,10 +150,7 @@ class Load:
         return (
             {"wall_seconds": time.monotonic() - self.started_at}
             | self._record
-            | {
-                "stdout_left_out_bytes": self.stdout.left_out_bytes,
-                "stderr_left_out_bytes": self.stderr.left_out_bytes,
-            }
+            | {"stdout_left_out_bytes": self.stdout.left_out_bytes, "stderr_left_out_bytes": self.stderr.left_out_bytes}
         )
 
 

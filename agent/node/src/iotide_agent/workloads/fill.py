@@ -287,11 +287,7 @@ def _rate(written: Sequence[_Written]) -> float:
 
 
 def _labels(options: FillOptions, place: Place) -> Labels:
-    return {
-        "operation": "write",
-        "file_size_bytes": options.file_size_bytes,
-        "direct": _is_direct(options, place),
-    }
+    return {"operation": "write", "file_size_bytes": options.file_size_bytes, "direct": _is_direct(options, place)}
 
 
 def _band_samples(options: FillOptions, place: Place, written: Sequence[_Written]) -> list[Sample]:

@@ -91,8 +91,7 @@ class IozoneOptions(Options):
 _THROUGHPUT: Final = Holds.of("mode", "throughput")
 _RECORD_COUNT: Final = count_between("min_record_size_bytes", "max_record_size_bytes", _RECORD_SIZES)
 _OPERATION_COUNT: Final = Operation(
-    op="+",
-    args=(Option.of("tests"), *(Holds.of("tests", test) for test, (_, own) in TESTS.items() if len(own) > 1)),
+    op="+", args=(Option.of("tests"), *(Holds.of("tests", test) for test, (_, own) in TESTS.items() if len(own) > 1))
 )
 _FILE_BYTES: Final = Option.of("file_size_bytes")
 _FIRST_BYTES: Final = Operation(op="max", args=(Option.of("min_file_size_bytes"), Option.of("min_record_size_bytes")))

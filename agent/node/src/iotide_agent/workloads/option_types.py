@@ -10,10 +10,7 @@ from iotide_wire.expressions import AUTO, Expression, Number, Operation, Option,
 from iotide_wire.units import MIB
 
 Bytes = Annotated[int, Field(json_schema_extra={"x-unit": "bytes"})]
-AutoSize = Annotated[
-    Annotated[Bytes, Field(ge=512, le=2**60)] | Literal["auto"],
-    Field(union_mode="left_to_right"),
-]
+AutoSize = Annotated[Annotated[Bytes, Field(ge=512, le=2**60)] | Literal["auto"], Field(union_mode="left_to_right")]
 """A number of bytes, or `auto`: twice the node's memory."""
 BytesPerSecond = Annotated[int, Field(json_schema_extra={"x-unit": "bytes_per_second"})]
 """A rate, which people may write in Mbit/s."""
@@ -43,10 +40,7 @@ def count_between(least: str, most: str, sizes: Iterable[int]) -> Expression:
             Operation(
                 op="*",
                 # A power of two is at least the other where their ratio is 1 or more, and else it is a half or less.
-                args=(
-                    _clipped(Number.of(2 * size) / Option.of(least) - 1),
-                    _clipped(Option.of(most) * (2 / size) - 1),
-                ),
+                args=(_clipped(Number.of(2 * size) / Option.of(least) - 1), _clipped(Option.of(most) * (2 / size) - 1)),
             )
             for size in sizes
         ),
