@@ -68,18 +68,17 @@ def _check_broker_address(text: str) -> str:
 
 def default_state() -> Path:
     """$IOTIDE_AGENT_STATE, else the system's directory for root and one below the home directory for others."""
-    named = os.environ.get("IOTIDE_AGENT_STATE")
-    if named:
-        return Path(named)
-    return SYSTEM_STATE if os.geteuid() == 0 else Path.home() / ".local/state/iotide-agent"
+    return _default("IOTIDE_AGENT_STATE", SYSTEM_STATE, ".local/state/iotide-agent")
 
 
 def default_config() -> Path:
     """$IOTIDE_AGENT_CONFIG, else the system's file for root and one below the home directory for others."""
-    named = os.environ.get("IOTIDE_AGENT_CONFIG")
-    if named:
-        return Path(named)
-    return SYSTEM_CONFIG if os.geteuid() == 0 else Path.home() / ".config/iotide/agent.toml"
+    return _default("IOTIDE_AGENT_CONFIG", SYSTEM_CONFIG, ".config/iotide/agent.toml")
+
+
+def _default(variable: str, of_root: Path, below_home: str) -> Path:
+    named = os.environ.get(variable)
+    return Path(named) if named else of_root if os.geteuid() == 0 else Path.home() / below_home
 
 
 class QuietLimits(BaseModel):

@@ -152,7 +152,7 @@ def _directories(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]
             continue
         reason = inventory.exchangeable.get(directory)
         if reason is not None:
-            yield _refused_path(directory, State.MISSING, reason)
+            yield _with_remedy(directory, State.MISSING, reason)
             continue
         mount = next((mount for mount in inventory.mounts if mount.path == directory), None)
         if mount is None:
@@ -164,7 +164,7 @@ def _directories(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]
         yield Finding(directory, State.READY, f"{mount.fstype} from {mount.source}, {free} free")
 
 
-def _refused_path(name: str, state: State, reason: str) -> Finding:
+def _with_remedy(name: str, state: State, reason: str) -> Finding:
     sentence, _, remedy = reason.rpartition("; ")
     return Finding(name, state, sentence, remedy)
 
@@ -179,7 +179,7 @@ def _state_directory(directory: Path, inventory: Inventory) -> Finding:
     probe = directory / ".iotide-check"
     reason = why_exchangeable([str(directory.parent)], SystemReader())
     if reason:
-        return _refused_path("state directory", State.MISSING, *reason.values())
+        return _with_remedy("state directory", State.MISSING, *reason.values())
     try:
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         probe.write_bytes(b"")
@@ -191,8 +191,7 @@ def _state_directory(directory: Path, inventory: Inventory) -> Finding:
         return Finding("state directory", State.MISSING, f"{directory}: {error.strerror}", remedy)
     problem = disk_problem(directory, tries=True)
     if problem is not None:
-        sentence, _, remedy = problem.rpartition("; ")
-        return Finding("state directory", State.MISSING, sentence, remedy)
+        return _with_remedy("state directory", State.MISSING, problem)
     device = str(directory.stat().st_dev)
     shared = [approved for approved in inventory.approved_directories if _device_of(approved) == device]
     if shared:
@@ -222,7 +221,7 @@ def _caches(config: AgentConfig) -> Finding:
             return Finding("page cache", State.LIMITED, f"there is no program {program} to empty it", remedy)
         reason = _why_not_started(config.cache_drop_command)
         if reason is not None:
-            return _refused_path("page cache", State.LIMITED, reason)
+            return _with_remedy("page cache", State.LIMITED, reason)
         return Finding("page cache", State.READY, f"emptied by {' '.join(config.cache_drop_command)}")
     wanted = CommandWant(("test", "-w", "/proc/sys/vm/drop_caches"), "coreutils")
     if isinstance(SystemReader().read(wanted), Unavailable):
@@ -244,7 +243,7 @@ def _remounts(config: AgentConfig) -> Iterator[Finding]:
     for command in config.remount_command.values():
         reason = _why_not_started(command)
         if reason is not None:
-            yield _refused_path("remount", State.LIMITED, reason)
+            yield _with_remedy("remount", State.LIMITED, reason)
     for directory in config.approved_directories:
         if not config.remount_command_at(directory):
             sentence = f"campaigns with the cache policy remount are declined at {directory}"
@@ -269,7 +268,7 @@ def _devices(config: AgentConfig, user: LoadUser) -> Iterator[Finding]:
             remedy = "let that user read it, for instance by the group disk, or take it out of readable"
             yield Finding("raw device", State.LIMITED, f"{path} is not there or cannot be opened by {who}", remedy)
         for reason in why_exchangeable([path], SystemReader()).values():
-            yield _refused_path("raw device", State.LIMITED, reason)
+            yield _with_remedy("raw device", State.LIMITED, reason)
 
 
 def _budgets(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]:
@@ -278,8 +277,7 @@ def _budgets(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]:
         try:
             spent_bytes = written.spent_bytes(directory)
         except BudgetUnknownError as error:
-            sentence, _, remedy = str(error).rpartition("; ")
-            yield Finding("budget", State.MISSING, sentence, remedy)
+            yield _with_remedy("budget", State.MISSING, str(error))
             continue
         told = f"{format_bytes(spent_bytes)} of {format_bytes(limit_bytes)} a day were written below {directory}"
         yield Finding("budget", State.READY, told)
@@ -290,7 +288,7 @@ def _metrics(config: AgentConfig) -> Iterator[Finding]:
         return
     directory = config.metrics_textfile.parent
     for reason in why_exchangeable([str(directory.parent)], SystemReader()).values():
-        yield _refused_path("metrics", State.LIMITED, reason)
+        yield _with_remedy("metrics", State.LIMITED, reason)
         return
     if os.access(directory, os.W_OK | os.X_OK):
         yield Finding("metrics", State.READY, f"written to {config.metrics_textfile}")

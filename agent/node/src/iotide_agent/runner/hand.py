@@ -32,9 +32,17 @@ def go_on() -> None:
 class HandHungError(Exception):
     """The hand did not come back: its target does not answer."""
 
+    code: Final = "target_hangs"
+
 
 class HandFailedError(Exception):
     """The hand met an error that is neither the target's nor the order's."""
+
+    code: Final = "target_error"
+
+
+TARGET_ERRORS: Final = (TargetRefusedError, HandHungError, HandFailedError)
+"""What a hand raises; `code` says why a run ends by it."""
 
 
 class Hands:

@@ -19,7 +19,7 @@ from iotide_agent.runner.doorbell import Doorbell, ring
 from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.files import read_json, replace_file
 from iotide_agent.runner.groups import Groups, seconds_left
-from iotide_agent.runner.hand import Check, HandFailedError, HandHungError, HandLimits, Hands, go_on
+from iotide_agent.runner.hand import TARGET_ERRORS, Check, HandFailedError, HandHungError, HandLimits, Hands, go_on
 from iotide_agent.runner.headroom import is_full
 from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
@@ -253,12 +253,8 @@ class Runner:
     def _do_before(self, step: StepCard, work: Callable[[], T]) -> T:
         try:
             return work()
-        except HandHungError as error:
-            raise RunEndedError("failed", "target_hangs", f"before step {step.name}: {error}") from error
-        except TargetRefusedError as error:
+        except TARGET_ERRORS as error:
             raise RunEndedError("failed", error.code, f"before step {step.name}: {error}") from error
-        except HandFailedError as error:
-            raise RunEndedError("failed", "target_error", f"before step {step.name}: {error}") from error
 
     def _verify_places(self, when: str, check: Check, verify: Callable[[], None]) -> None:
         limits = HandLimits(self._target_seconds, self._target_seconds)
@@ -266,10 +262,8 @@ class Runner:
             self._hands.do(verify, limits, check)
         except HandHungError:
             return  # whether the target still answers its load is the load's to show
-        except TargetRefusedError as error:
+        except (TargetRefusedError, HandFailedError) as error:
             raise RunEndedError("failed", error.code, f"{when}: {error}") from error
-        except HandFailedError as error:
-            raise RunEndedError("failed", "target_error", f"{when}: {error}") from error
 
     def _settle(self) -> Settled:
         try:

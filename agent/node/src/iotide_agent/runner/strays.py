@@ -12,7 +12,7 @@ from typing import Final, NamedTuple
 
 from iotide_agent.runner import processes
 from iotide_agent.runner.files import closing, read_json, replace_file
-from iotide_agent.runner.hand import HandFailedError, HandHungError, HandLimits, Hands, go_on
+from iotide_agent.runner.hand import TARGET_ERRORS, HandFailedError, HandHungError, HandLimits, Hands, go_on
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mounts import mount_id_of, mount_of, read_mounts
 from iotide_agent.runner.users import acting_as
@@ -93,7 +93,7 @@ def find_strays(directory: Path) -> None:
         try:
             look = partial(_look_below, approved, root, wanted)
             below, is_whole, of_root = hands.do(look, limits, go_on)
-        except (TargetRefusedError, HandHungError, HandFailedError) as error:
+        except TARGET_ERRORS as error:
             problems.append(f"{root}: {error}")
             continue
         found |= {stray.path: stray for stray in (Stray(*values) for values in below)}
