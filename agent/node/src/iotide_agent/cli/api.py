@@ -36,14 +36,7 @@ class Api:
         transport: httpx2.BaseTransport | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Makes no call yet.
-
-        Args:
-            url: where the browser finds the dashboard, for instance `https://iotide.example:8443`.
-            token: an API token; the server tells it from a session by its prefix.
-            ca_file: certificates to trust instead of the system's.
-            pause: waits for these seconds before a request that came too early is sent again.
-        """
+        """Make no call yet; `pause` waits for so many seconds before a request that came too early is sent again."""
         self._url = url
         self._pause = pause
         self._client = httpx2.Client(

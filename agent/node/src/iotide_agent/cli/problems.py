@@ -6,13 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that must change before the command can do its work.
+    """One thing that must change before the command can do its work; `code` is stable, the server's own if it refused.
 
-    Attributes:
-        code: stable, for programs; the server's own where it refused.
-        field: dotted path of the input, for instance `workloads[0].options.file_size_bytes`; None where it is no field.
-        value: what was given there, None where nothing was.
-        place: where in a file, for instance `plan.yaml:3:9`.
+    `field` is a dotted path of the input (`workloads[0].options.file_size_bytes`) with the `value` given there, `place`
+    where that stands in a file (`plan.yaml:3:9`).
     """
 
     code: str

@@ -51,12 +51,9 @@ class Refusal(Exception):  # noqa: N818 - an answer of the server, and no error 
 
 
 class Transport:
-    """Call the server's `agent_api` with the node's token.
+    """Call the server's `agent_api` with the node's token; `version` is what the server was last found to understand.
 
     Every method raises Unreachable or Refusal; which request is repeated, and when, is the session's decision.
-
-    Attributes:
-        version: of the messages, as the server was last found to understand them.
     """
 
     def __init__(self, server_url: str, node_token: str, ca_pem: str | None) -> None:

@@ -44,13 +44,7 @@ _SLACK_SECONDS: Final = 0.1
 
 @dataclass(frozen=True, slots=True)
 class ParallelSteps:
-    """Steps side by side.
-
-    Attributes:
-        outcomes: of its steps.
-        samples: what was read from each of them, without what all steps of the run together say.
-        rows: the seconds that lie wholly between the first start and the last end.
-    """
+    """Steps side by side: what was read of each, and the `rows` that lie wholly between first start and last end."""
 
     outcomes: tuple[StepOutcome, ...]
     samples: tuple[SampleMessage, ...]

@@ -153,14 +153,10 @@ def _others(neighbours: Neighbours, limits: QuietLimits) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What is known when a run is to start.
+    """What is known when a run is to start that has waited; `idle` is None while this agent itself works on the node.
 
-    Attributes:
-        idle: None while this agent itself works on the node.
-        is_asked: whether it is known who else is on the node.
-        excess: from `excess_of`.
-        waited_seconds: since the run came.
-        is_shared: another run of ours may load the node for long, so that no sample can be waited for.
+    `is_asked`: it is known who else is there. `is_shared`: another run of ours may load the node for long, so that no
+    sample can be waited for.
     """
 
     idle: Idle | None

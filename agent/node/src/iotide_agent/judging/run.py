@@ -24,9 +24,7 @@ from iotide_wire.plan import QuietPolicy
 class Judgement:
     """What a sceptic must know of a run, and what others used of its node meanwhile; None where nobody can tell.
 
-    Attributes:
-        not_judged: checks that found neither good nor bad.
-        untold: why nobody can tell whether others used the processors meanwhile; empty where that can be told.
+    `untold` says why nobody can tell whether others used the processors meanwhile; empty where that can be told.
     """
 
     flags: list[Flag]

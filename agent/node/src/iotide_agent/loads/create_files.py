@@ -24,14 +24,9 @@ _LOOK_SECONDS = 0.005
 
 
 class CreatedFiles(NamedTuple):
-    """What one process works on.
+    """What one of several processes works on, which find each other by the file `meeting`.
 
-    Attributes:
-        meeting: the file by which the processes find each other.
-        processes: how many there are.
-        directory: holds the directories.
-        descriptor: of `directory`, the only one that stays open: there may be more directories than descriptors.
-        directories: how many, round which the files go.
+    `descriptor` is of `directory`, the only one that stays open: there may be more directories in it than descriptors.
     """
 
     meeting: str

@@ -31,9 +31,8 @@ class Chunk(NamedTuple):
 class Ring:
     """Chunks of page-aligned memory that go round from the receiver to the writers and back.
 
-    Attributes:
-        filled: what the writers take from, the one that has waited longest first; None ends one writer.
-        high_water: most chunks that were with the receiver or the writers at once.
+    Writers take from `filled` what has waited longest, and end by None; `high_water` is most chunks out of the ring at
+    once.
     """
 
     def __init__(self, ring_bytes: int, chunk_bytes: int) -> None:

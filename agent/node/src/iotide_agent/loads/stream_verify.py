@@ -21,13 +21,7 @@ from iotide_agent.loads import stream_wire as wire
 
 
 class Tally:
-    """What the files hold.
-
-    Attributes:
-        datagrams: all of them.
-        unique: different sequence numbers of this stream.
-        foreign: that do not begin as this stream's data does, break off, or bear a number that was not to be sent.
-    """
+    """What the files hold: all datagrams, the different ones of this stream, and `foreign`: broken or not its."""
 
     def __init__(self, stream_id: bytes, datagram_bytes: int, planned: int) -> None:
         self._data = wire.prefix(wire.DATA, stream_id)

@@ -21,13 +21,7 @@ class NotEnrolledError(Exception):
 
 
 class Identity(Message):
-    """What `enroll` brought.
-
-    Attributes:
-        server_url: base URL without a trailing slash.
-        cluster: None where the node was enrolled by an agent that did not keep it.
-        ca_pem: the only authority whose certificates are believed, or None where the server speaks plain HTTP.
-    """
+    """What `enroll` brought; `ca_pem` is the only authority whose certificates are believed, None for plain HTTP."""
 
     server_url: Text
     node_id: int

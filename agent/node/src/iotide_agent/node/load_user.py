@@ -14,13 +14,9 @@ _MAKE: Final = "useradd --system --shell /usr/sbin/nologin"
 
 
 class LoadUser(NamedTuple):
-    """Whose rights loads have.
+    """Whose rights loads have: user, group and all groups, none for the agent's own user; how it came to that.
 
-    Attributes:
-        ids: user, group and all groups; empty where the agent's own user runs them.
-        sentence: how it came to that.
-        remedy: what to do where root runs the loads though nobody asked for that, or no load can be run at all.
-        is_usable: whether runs can be started.
+    `remedy`: what to do where root runs the loads though nobody asked for that, or no load can be run at all.
     """
 
     ids: tuple[int, ...]

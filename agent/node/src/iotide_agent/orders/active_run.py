@@ -27,14 +27,11 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class ActiveRun:
-    """An order that is held.
+    """An order that is held; `process` is its runner, or what cleans up after it, which was tried `aftermaths` times.
 
-    Attributes:
-        process: its runner, or what cleans up after it.
-        aftermaths: how often cleaning up was tried.
-        ended_for: why somebody else ended all processes of this node, so that whatever failed did so for that.
-        last_word: what `exit.json` would say where nobody could write it.
-        held_since: it was claimed then and waits for its node to be quiet; None once that is decided.
+    `ended_for`: why somebody else ended all processes of this node, so that whatever failed did so for that.
+    `last_word`: what `exit.json` would say where nobody could write it. `held_since`: it was claimed then and waits for
+    a quiet node.
     """
 
     order: Order

@@ -26,12 +26,9 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an order came to.
+    """What an order came to; a declined one may be tried again at `not_before`, if the server is not to say when.
 
-    Attributes:
-        code, reason: None where it finished.
-        not_before: of one that was declined, when it may be tried again; None where that is the server's to say.
-        of_steps: the samples of each step, by ordinal; `samples` has those of all steps together as well.
+    `of_steps` has the samples of each step by ordinal; `samples` has those of all steps together as well.
     """
 
     outcome: Outcome
@@ -70,13 +67,9 @@ class _UnreadError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RunReader:
-    """Reads one order.
+    """Reads one order by the runner's last word; `plan` is None where the run never got its places.
 
-    Attributes:
-        ended: the runner's last word.
-        plan: None where the run never got its places.
-        options: as the workload's own model.
-        reached: how far the load came, in words; empty where nothing was sampled.
+    `reached` says how far the load came; it is empty where nothing was sampled.
     """
 
     ended: dict[str, Any]

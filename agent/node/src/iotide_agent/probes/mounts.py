@@ -46,13 +46,10 @@ class MountinfoError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """One mount.
+    """One mount of a `device`, `major:minor`, or of the directory `root` on it; major 0 is no block device of its own.
 
-    Attributes:
-        device: `major:minor` of the file system; major 0 where no block device of its own stands behind it.
-        root: which directory of the file system is mounted; another than / is a bind mount or a subvolume.
-        options: per-mount and per-file-system options, sorted, each once.
-        directory: the directory on it that is looked at, since layouts differ by directory; the mount point by itself.
+    `options` are those of the mount and of the file system, sorted, each once; `directory` is what is looked at, since
+    layouts differ by directory, the mount point by itself.
     """
 
     mount_point: str

@@ -79,14 +79,10 @@ class Card(NamedTuple):
 
 
 class StepCard(NamedTuple):
-    """One command.
+    """One command; `before` is none, sync, drop, remount or larger_than_memory.
 
-    Attributes:
-        before: none, sync, drop, remount or larger_than_memory.
-        stop_signal: number of the signal that ends it most gently.
-        stall_seconds: it is ended when it moved no byte and printed nothing for so long; None for no such limit.
-        complained_stall_seconds: the same once it printed on stderr.
-        socket: which of the run's sockets is its standard input; None for an empty one.
+    It is ended when it moved no byte and printed nothing for `stall_seconds`, or for `complained_stall_seconds` once it
+    printed on stderr; `socket` is which of the run's sockets is its standard input.
     """
 
     name: str

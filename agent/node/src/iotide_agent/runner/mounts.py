@@ -10,10 +10,8 @@ _ESCAPE: Final = re.compile(rb"\\([0-3][0-7]{2})")
 class MountLine(NamedTuple):
     """A line of /proc/self/mountinfo, octal escapes decoded.
 
-    Attributes:
-        mount_id: unique among the mounts of now and those that something still holds open; of a later mount another.
-        root: which directory of the file system is mounted; another than / is a bind mount or a subvolume.
-        options: per-mount options; super_options: those of the file system.
+    `mount_id` is unique among the mounts of now and those that something still holds open. `root` is the directory of
+    the file system that is mounted: another than / is a bind mount or a subvolume.
     """
 
     mount_id: int

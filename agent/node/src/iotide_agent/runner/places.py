@@ -34,11 +34,9 @@ T = TypeVar("T")
 
 
 class _HeldTarget(NamedTuple):
-    """A target whose directory was made.
+    """A target whose directory was made, as `made` says.
 
-    Attributes:
-        parent: the target's own directory, kept open, so that its mount's id names no other mount meanwhile.
-        made: what the run's directory was when it was made.
+    `parent` is the target's own directory, kept open, so that its mount's id names no other mount meanwhile.
     """
 
     parent: int

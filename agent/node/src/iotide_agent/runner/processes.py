@@ -23,13 +23,10 @@ _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
 class Stat(NamedTuple):
-    """Part of /proc/PID/stat.
+    """Part of /proc/PID/stat; with the pid `start_ticks` names a process for as long as the node is up.
 
-    Attributes:
-        session: pid of the process that began its session; no other process gets it while the session lives.
-        start_ticks: start time since boot; with the pid it names a process for as long as the node is up.
-        cpu_ticks: user and system time, of itself and of children it waited for.
-        is_thread: of a process, other than its first; /proc tells of those by number but does not list them.
+    No other process gets the number `session` while the session lives; `cpu_ticks` are its own and of children it
+    waited for; /proc tells of what `is_thread` by number but does not list it.
     """
 
     pid: int

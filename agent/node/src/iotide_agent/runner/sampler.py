@@ -132,13 +132,7 @@ def load_rates(before: Used, after: Used, span: Span) -> dict[str, float]:
 
 
 class Sampler(Observer):
-    """Looks at a load, too.
-
-    Attributes:
-        longest_still_seconds: the longest time in which nothing of the load grew.
-        idle_seconds: since the load last moved a byte or printed; processor time alone, as of a loop over an error,
-            is no work.
-    """
+    """Looks at a load, too: how long nothing of it grew at most, and since when it moved and printed nothing."""
 
     def __init__(self, file: Path, targets: Sequence[TargetMount], printed: Printed) -> None:
         """Open what it looks at, also the targets' devices and network file systems; count from `begin`."""

@@ -30,14 +30,9 @@ _NAME: Final = re.compile(r"iotide-run-[0-9]+(?:-[0-9]+)+")
 
 
 class Wanted(NamedTuple):
-    """What is to be searched.
+    """What is to be searched: whose marks, in which directories; one may give no answer for `patience_seconds`.
 
-    Attributes:
-        agent: what the agent is called in its marks.
-        approved: its approved directories, without symbolic links.
-        orders: below which the directories of its orders lie, which are in the command lines of their runners.
-        patience_seconds: how long a directory may give no answer.
-        run_as: as in a card: whose directories are searched for.
+    `orders` is below which the directories of its orders lie, which are in the command lines of their runners.
     """
 
     agent: str
@@ -48,12 +43,7 @@ class Wanted(NamedTuple):
 
 
 class Stray(NamedTuple):
-    """A directory that bears this agent's mark.
-
-    Attributes:
-        parent: the directory in which it lies, on a mount of that type and source.
-        is_used: whether a process that lives names it, or is the runner of its order.
-    """
+    """A directory in `parent` with this agent's mark; `is_used`: a living process names it, or is its runner."""
 
     parent: str
     name: str

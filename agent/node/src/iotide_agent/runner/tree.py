@@ -26,11 +26,10 @@ class Used(NamedTuple):
 
 
 class _Member:
-    """A process of the load, its /proc/PID/io and stat kept open.
+    """A process of the load, its /proc/PID/io and stat kept open; `is_fed`: it or a child took data from a source.
 
-    Attributes:
-        is_fed: whether it or a child took data from a source. The kernel adds what a child read to its parent once it
-            is gone, so that the calls of neither tell what came from a target.
+    The kernel adds what a child read to its parent once it is gone, so that the calls of neither tell what came from a
+    target.
     """
 
     def __init__(self, pid: int, parent: int) -> None:

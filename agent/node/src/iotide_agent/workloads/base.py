@@ -205,12 +205,9 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Values of one counter for each second, beside those that the agent samples by itself.
+    """Values of one counter for each second after `started_at`, in the base unit that ends the counter's name.
 
     Where steps side by side tell of the same counter and second, their values are added up.
-
-    Attributes:
-        values: in the base unit that ends the counter's name; `values[i]` covers the second i after `started_at`.
     """
 
     counter: str

@@ -32,15 +32,7 @@ _FIGURE: Final = re.compile(r"\d{1,15}(?:\.\d{1,15})?|\++")
 
 @dataclass(frozen=True, slots=True)
 class BonniePhase:
-    """One of the twelve phases.
-
-    Attributes:
-        field: its name in FIELDS.
-        title: what is printed when it begins.
-        order: of the files' names; empty for the phases on the large file.
-        by_byte: whether it goes through the C library byte by byte.
-        reads: whether it needs what an earlier phase has written.
-    """
+    """One of the twelve phases, by its name in FIELDS and what is printed when it begins; `order`: of files' names."""
 
     field: str
     title: str
@@ -70,15 +62,7 @@ PHASES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class BonnieReport:
-    """The figures of a run.
-
-    Attributes:
-        file_mib: size of the large file, 0 where there was none.
-        file_thousands: count of files in units of 1024.
-        rates: KiB/s, seeks/s or files/s as printed; TOO_FAST where not shown, empty where not run.
-        cpu_percents: likewise.
-        latencies: of the slowest operation, in seconds; None where not run or not shown.
-    """
+    """The figures of a run as printed: TOO_FAST where not shown, empty where not run; latencies in seconds or None."""
 
     file_mib: int
     file_thousands: int
