@@ -34,7 +34,8 @@ class Options(BoundedOptions, BaseModel):
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
         schema = handler(core_schema)
         for option in handler.resolve_ref_schema(schema).get("properties", {}).values():
-            option["description"] = " ".join(option.get("description", "").split())  # of a text of several lines one
+            if text := option.get("description"):
+                option["description"] = " ".join(text.split())  # it may stand on several lines
         return schema
 
 

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Annotated, Any, Literal
 
 from pydantic import Field
+from pydantic.config import JsonDict
 
 from iotide_agent.workloads.base import Place
 from iotide_wire.expressions import AUTO, Expression, Number, Operation, Option, evaluate
@@ -20,8 +21,10 @@ WholeSeconds = Annotated[int, Field(json_schema_extra={"x-unit": "seconds"})]
 
 def choices(*default: str, title: str, needs: str | None = None) -> Any:  # noqa: ANN401 - as Field
     """Return the field of a tuple that names each choice once at most, and `needs` in any case."""
-    needed = {} if needs is None else {"contains": {"const": needs}}
-    return Field(default=default, min_length=1, title=title, json_schema_extra={"uniqueItems": True} | needed)
+    extra: JsonDict = {"uniqueItems": True}
+    if needs is not None:
+        extra["contains"] = {"const": needs}
+    return Field(default=default, min_length=1, title=title, json_schema_extra=extra)
 
 
 def size_bytes(size: int | Literal["auto"], place: Place) -> int:
