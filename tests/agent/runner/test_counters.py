@@ -22,6 +22,8 @@ from iotide_agent.runner.counters.node import NodeCounters
 from iotide_agent.runner.counters.pressure import Pressure
 from iotide_agent.runner.counters.processors import Processors
 from iotide_agent.runner.counters.source import Source, Span, TargetMount
+from iotide_agent.runner.sampler import load_rates
+from iotide_agent.runner.tree import Used
 
 DATA = Path(__file__).parents[2] / "data" / "counters"
 SPAN = Span(seconds=2.0, ticks=400)
@@ -316,6 +318,18 @@ def test_an_old_kernel_has_fewer_counters(tree: Tree) -> None:
     counters.close()
     assert span == Span(1.0, 100)
     assert found == {"cpu_user_ratio": 1.0, "cpu_system_ratio": 0.0, "cpu_iowait_ratio": 0.0, "load1": 0.5}
+
+
+def test_shares_of_processors_whose_time_is_unknown_are_left_out(tree: Tree) -> None:
+    tree.write("proc/loadavg", "0.50 0.40 0.30 2/300 4711\n")
+    counters = NodeCounters([], tree.root)
+    span, found = counters.sample(1.0)
+    counters.close()
+    assert found == {}
+    assert load_rates(Used(0, 0, 0), Used(4096, 0, 50), span).keys() == {
+        "write_bytes_per_second",
+        "read_bytes_per_second",
+    }
 
 
 def test_what_a_kernel_takes_away_or_garbles_is_left_out_and_the_rest_goes_on(

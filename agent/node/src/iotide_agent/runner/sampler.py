@@ -127,7 +127,7 @@ def load_rates(before: Used, after: Used, span: Span) -> dict[str, float]:
     return {
         "write_bytes_per_second": written_bytes / span.seconds,
         "read_bytes_per_second": read_bytes / span.seconds,
-        "load_cpu_ratio": min(1.0, cpu_ticks / span.ticks),
+        **span.share("load_cpu_ratio", cpu_ticks),
     }
 
 

@@ -51,7 +51,7 @@ class RaidThreads(Source[dict[int, int]]):
         """Their share of all processors; nothing where there are none."""
         both = before.keys() & after.keys()
         ticks = sum(max(0, after[pid] - before[pid]) for pid in both)
-        return {"raid_cpu_ratio": min(1.0, ticks / span.ticks)} if both else {}
+        return span.share("raid_cpu_ratio", ticks) if both else {}
 
     def close(self) -> None:
         for file in self._threads.values():

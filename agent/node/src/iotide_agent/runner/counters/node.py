@@ -50,7 +50,7 @@ class Sources:
     ) -> tuple[Span, dict[str, float]]:
         """The counters of the time between two readings, of the sources that both have."""
         common = [name for name in self._open if name in before and name in after]
-        ticks = after["processors"].ticks_since(before["processors"]) if "processors" in common else 1
+        ticks = after["processors"].ticks_since(before["processors"]) if "processors" in common else None
         span, rates = Span(seconds, ticks), dict[str, float]()
         for name in common:
             try:

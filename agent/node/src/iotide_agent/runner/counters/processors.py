@@ -33,9 +33,9 @@ class Processors(Source[ProcessorTimes]):
         """Shares of all processors; time in interrupts counts as system, a hypervisor's theft as none of them."""
         user, nice, system, _idle, iowait, hard_irq, soft_irq, *_ = growth(before.ticks, after.ticks)
         return {
-            "cpu_user_ratio": (user + nice) / span.ticks,
-            "cpu_system_ratio": (system + hard_irq + soft_irq) / span.ticks,
-            "cpu_iowait_ratio": iowait / span.ticks,
+            **span.share("cpu_user_ratio", user + nice),
+            **span.share("cpu_system_ratio", system + hard_irq + soft_irq),
+            **span.share("cpu_iowait_ratio", iowait),
             "load1": after.load1,
         }
 

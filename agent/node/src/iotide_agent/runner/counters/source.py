@@ -12,10 +12,17 @@ _ONE_READ_BYTES: Final = 1 << 16
 
 
 class Span(NamedTuple):
-    """The time between two readings; `ticks` are those of all processors together, as /proc/stat counts them."""
+    """The time between two readings.
+
+    `ticks` are those of all processors together, as /proc/stat counts them; None where it could not be read.
+    """
 
     seconds: float
-    ticks: int
+    ticks: int | None
+
+    def share(self, name: str, ticks: int) -> dict[str, float]:
+        """Return what part of all processors' time the ticks were, by name; nothing where that time is unknown."""
+        return {} if self.ticks is None else {name: min(1.0, ticks / self.ticks)}
 
 
 class TargetMount(NamedTuple):
