@@ -12,6 +12,7 @@ from access.callers import CALLERS, Caller, Headers, Proof
 from access.requests import REQUESTS
 from access.rules import NOT_ALLOWED, NOT_AUTHENTICATED, NOT_FOUND, Ids, Request, Whose, expected
 from access.site import MARK
+from anyio.from_thread import BlockingPortal
 from factories.routes import DeclaredRoute
 from fastapi import FastAPI
 from sqlalchemy.engine import Connection
@@ -75,6 +76,7 @@ class Asking:
     """The API with its site, as it is asked."""
 
     app: FastAPI
+    portal: BlockingPortal
     database: TakenBack
     ids: Ids
     headers: Mapping[str, Headers]
@@ -84,7 +86,8 @@ class Asking:
         was_open = self.app.state.public_read
         try:
             with capture_logs():  # who is refused a password is logged
-                return asyncio.run(self._checks(routes, callers))
+                # In the event loop of the application: what its requests wait for belongs to that one.
+                return self.portal.call(self._checks, routes, callers)
         finally:
             self.app.state.public_read = was_open
 

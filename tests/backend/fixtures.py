@@ -195,7 +195,9 @@ def taken_back(shared_app: FastAPI, kept_site: AccessSite) -> Iterator[TakenBack
 @pytest.fixture
 def asking(shared_app: FastAPI, kept_site: AccessSite, taken_back: TakenBack) -> Asking:
     """The API as everybody asks it, about things that stay."""
-    return Asking(shared_app, taken_back, kept_site.ids, kept_site.headers)
+    portal = kept_site.client.portal
+    assert portal is not None, "the client of the site is open"
+    return Asking(shared_app, portal, taken_back, kept_site.ids, kept_site.headers)
 
 
 @pytest.fixture

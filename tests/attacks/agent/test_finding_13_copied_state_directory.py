@@ -31,7 +31,9 @@ def copied(spool: Spool) -> Spool:
 def test_a_copy_is_not_started_beside_the_living_agent(own_agent: AgentRig) -> None:
     own_agent.gateway.until((own_agent.state / "origin.json").exists)
     copy = own_agent.base / "copy"
-    shutil.copytree(own_agent.state, copy, symlinks=True, ignore=shutil.ignore_patterns("wake"))
+    shutil.copytree(
+        own_agent.state, copy, symlinks=True, ignore=shutil.ignore_patterns("wake", "*.new")
+    )  # being written
     greeted = len(own_agent.gateway.hellos)
     own_agent.write_config(state_directory=f'"{copy}"')
     argv = [str(COMMAND), "run", "--config", str(own_agent.config)]
