@@ -111,6 +111,7 @@ def app(listening_app: FastAPI, database_url: str) -> FastAPI:
 
 @asynccontextmanager
 async def running(app: FastAPI) -> AsyncIterator[None]:
+    app.state.feed.is_listening = asyncio.Event()  # of this event loop; the last one stays set for good
     async with app.router.lifespan_context(app):
         await asyncio.wait_for(app.state.feed.is_listening.wait(), WAIT_SECONDS)
         yield
