@@ -44,7 +44,7 @@ RULES: Final = (
 
 
 def advise(scene: Scene, *, cells: int = 0, is_cut: bool = False) -> AdviceReport:
-    """Ask every rule about a scene of so many cells, and keep one advice where many subjects share it."""
+    """Ask every rule about a scene of `cells`; where many subjects share an advice, keep it once."""
     advice: dict[Advice, list[str]] = {}
     unknown: dict[Unknown, list[str]] = {}
     looked_at: list[AdviceLook] = []

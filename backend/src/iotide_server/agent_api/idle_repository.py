@@ -52,7 +52,7 @@ class IdleBeat(NamedTuple):
 
 
 class HeardNode(NamedTuple):
-    """A node of which a beat was taken down."""
+    """Names a node whose beat was stored."""
 
     place: int  # of the beat in the list
     node_id: int

@@ -36,7 +36,7 @@ class Api:
         transport: httpx2.BaseTransport | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Make no call yet; `pause` waits for so many seconds before a request that came too early is sent again."""
+        """Make no call yet; `pause(seconds)` waits before a request that came too early is sent again."""
         self._url = url
         self._pause = pause
         self._client = httpx2.Client(

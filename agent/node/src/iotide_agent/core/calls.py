@@ -50,7 +50,7 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Contact:
-    """Whether the server answered last time, be it with a refusal, and when it last did, by the time of day."""
+    """Says whether the server answered last time, even with a refusal, and when it last did, by the time of day."""
 
     is_answered: bool = False
     last_seconds: float | None = None

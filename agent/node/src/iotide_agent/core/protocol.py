@@ -208,7 +208,7 @@ class Prepare:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Let a prepared load start at that moment of the server's clock, None for now, and send to the endpoint."""
+    """Let a prepared load start at that moment of the server's clock (None: at once) and send to the endpoint."""
 
     order_id: int
     go_at: datetime | None

@@ -78,7 +78,7 @@ def collected(parts: Sequence[Idle], within_seconds: float) -> Idle:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Who else is on the node: people, and jobs by their numbers; None where nobody could tell."""
+    """Names who else is on the node: people, and jobs by their numbers; None where it could not be found out."""
 
     sessions: int | None
     jobs: tuple[str, ...] | None

@@ -96,7 +96,7 @@ class StepCard(NamedTuple):
 
 
 class Go(NamedTuple):
-    """Leave to start at a moment of this node's CLOCK_BOOTTIME, None for now, with the groups of steps."""
+    """Allows a start at a moment of this node's CLOCK_BOOTTIME (None: at once), with the groups of steps."""
 
     at_boottime_seconds: float | None
     groups: tuple[tuple[StepCard, ...], ...]

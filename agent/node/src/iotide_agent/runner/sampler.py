@@ -40,7 +40,7 @@ class CurveFile:
         self._format = ""
 
     def append(self, counters: Mapping[str, float], lines: int, state: tuple[object, ...] = ()) -> None:
-        """Appends so many equal lines; what a full disk refuses is kept for the next, as no load may suffer for it."""
+        """Append equal lines; keep what a full disk refuses for the next call, as it must not disturb the load."""
         self._file.write((self._format_of(tuple(counters)) % (*counters.values(), *state) * lines).encode())
 
     def write_rest(self) -> bool:

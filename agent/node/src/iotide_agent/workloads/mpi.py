@@ -58,7 +58,7 @@ class MpiWorkload(Workload[OptionsT]):
         return ((self._program(), "-h"), *launcher)
 
     def command(self, tasks: int, place: Place) -> tuple[str, ...]:
-        """Return what begins the argument list of so many tasks in a place; raise PlanRefusedError."""
+        """Return what begins the argument list of a number of tasks in a place; raise PlanRefusedError."""
         if _LIST_MARK in str(place.directory):
             raise PlanRefusedError(
                 f"{self.tool} takes {place.directory} as a list because of its {_LIST_MARK}; approve another directory"

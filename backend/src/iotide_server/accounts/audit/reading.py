@@ -20,6 +20,7 @@ from iotide_server.kit.db import EXPORT_STATEMENT_SECONDS, Database, any_of
 from iotide_server.kit.pagination import PageRequest, Slice
 from iotide_server.kit.web import is_storable
 
+_WORD: Final = re.compile(r"[^\W_]+")
 _PIECE_ENTRIES: Final = 1000
 Clusters = frozenset[int] | None
 
@@ -86,9 +87,6 @@ def _csv_cell(value: object) -> object:
             return value.isoformat()
         case _:
             return value
-
-
-_WORD: Final = re.compile(r"[^\W_]+")
 
 
 def entry(session: Session, entry_id: int) -> AuditEntry | None:

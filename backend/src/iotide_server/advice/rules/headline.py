@@ -17,7 +17,7 @@ LEAST_SPREAD: Final = 1.25
 """Largest over smallest ratio: from here on one number is wrong by a quarter for some of the sizes. Where there are
 intervals, the largest lower end over the smallest upper end, so that of many sizes no scatter makes it."""
 FEW_RUNS_SLACK: Final = 0.10  # by so much a claim may differ from a ratio without interval
-DISAGREEING_SHARE: Final = 0.1  # of many settings so many may exclude a claim by chance; of fewer than ten none
+DISAGREEING_SHARE: Final = 0.1  # of ten or more settings this share may exclude a claim by chance; of fewer, none
 MOST_SETTINGS: Final = 12  # are told one by one; of more without intervals the spread cannot be told from scatter
 
 _Settings = Mapping[str, ScenePoint]
