@@ -1,4 +1,4 @@
-"""Packs migrations and the built browser application into a wheel; an editable install reads them where they are."""
+"""Packs migrations and the built dashboard into the wheel; an editable install reads them from the repository."""
 
 from pathlib import Path
 from typing import Any
@@ -7,10 +7,10 @@ from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
 
 class PackRepository(BuildHookInterface):  # type: ignore[type-arg]  # generic in its configuration, which is none
-    """Adds what stands outside `backend/`."""
+    """Build hook that adds files from outside `backend/`."""
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Called by hatchling before it builds."""
+        """Add the files; hatchling calls this before a build."""
         if version == "editable":
             return
         top = Path(self.root).parent

@@ -1,12 +1,12 @@
-"""Makes what a server must keep secret once, and gives each of its parts the files that this part alone may read.
+"""Creates the server's secrets once, and gives each part only the files that it needs.
 
     make_secrets.py KEPT [--name NAME]... [--own DIRECTORY] [--database-url URL] [--redis HOST:PORT]
                     [--server DIRECTORY] [--postgres DIRECTORY] [--redis-files DIRECTORY] [--proxy DIRECTORY]
 
-KEPT holds the passwords, the key that seals the secrets of notification channels and the certificate authority, made at
-the first call and kept by later ones. What the parts read is written anew from it each time: the certificate changes
-with the names, and a year before its end. docker-compose.yml calls this at each start, and an administrator who
-installs the parts by systemd once; see deploy/README.md.
+KEPT holds the passwords, the vault key and the certificate authority, created by the first call. The files of the
+parts are written again on each call: the certificate is renewed when the names change, and a year before it expires.
+docker-compose.yml runs this at each start. An administrator who installs the parts with systemd runs it once; see
+deploy/README.md.
 """
 
 import argparse
@@ -26,15 +26,15 @@ from iotide_server.bundled.tls import Certificates, prepare_certificates
 _SECRET_BYTES: Final = 32
 _BAD_INPUT: Final = 2
 _READ_BY_ITS_PART: Final = 0o444
-"""A part runs as a user of its own, whom this program cannot make the owner; the directory is for that part alone."""
+"""Each part runs as its own user, and this program cannot set the owner; only that part can access the directory."""
 
 
 class OwnCertificateError(Exception):
-    """The directory of the site's own certificate cannot be used."""
+    """The directory of the site's own certificate is unusable."""
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Make what is missing, and write what the parts read."""
+    """Create missing secrets and write the parts' files."""
     options = _options(arguments)
     owner = options.kept.stat()
     kept = StateDirectory(options.kept, Account(name=str(owner.st_uid), uid=owner.st_uid, gid=owner.st_gid))
@@ -59,7 +59,7 @@ def main(arguments: Sequence[str]) -> None:
             "iotide_vault_key": vault_key,
             "iotide_broker_ca_certificate": str(seen_at / "broker-ca.crt"),
             "broker-ca.crt": made.ca.read_text(),
-            # None: agents then trust the authorities of their system.
+            # None: agents trust their system's authorities.
             "iotide_ca_certificate": str(seen_at / "ca.crt") if authority else None,
             "ca.crt": authority.read_text() if authority else None,
         }
@@ -69,13 +69,13 @@ def main(arguments: Sequence[str]) -> None:
 def _options(arguments: Sequence[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("kept", type=Path)
-    parser.add_argument("--name", action="append", default=[], help="name or address by which the server is reached")
-    parser.add_argument("--own", type=Path, help="has the site's own server.crt, server.key and perhaps ca.crt")
+    parser.add_argument("--name", action="append", default=[], help="name or address of the server")
+    parser.add_argument("--own", type=Path, help="directory with your own server.crt, server.key and optional ca.crt")
     parser.add_argument("--database-url", default="postgresql://iotide:{password}@localhost:5432/iotide")
-    parser.add_argument("--redis", default="localhost:8472", help="where the server's parts reach Redis")
+    parser.add_argument("--redis", default="localhost:8472", help="address of Redis for the server's parts")
     for part in ("server", "postgres", "redis-files", "proxy"):
-        parser.add_argument(f"--{part}", type=Path, help="directory that this part reads")
-    parser.add_argument("--server-seen-at", type=Path, help="where the server's parts see their directory")
+        parser.add_argument(f"--{part}", type=Path, help="directory of this part's files")
+    parser.add_argument("--server-seen-at", type=Path, help="path of that directory as seen by the server's parts")
     return parser.parse_args(arguments)
 
 
@@ -87,10 +87,10 @@ def _kept_secret(kept: StateDirectory, name: str) -> str:
 
 
 def _own_certificate(directory: Path | None) -> tuple[Certificates, Path | None] | None:
-    """The site's certificate, if it has one, and its authority; that is None where all systems trust it anyway.
+    """Return the site's certificate, if any, and its authority; None if the authority is publicly trusted.
 
     Raises:
-        OwnCertificateError: there is one file without the other.
+        OwnCertificateError: certificate or key is missing.
     """
     if directory is None:
         return None
@@ -99,12 +99,15 @@ def _own_certificate(directory: Path | None) -> tuple[Certificates, Path | None]
         return None
     for path in (chain, key):
         if not path.is_file():
-            raise OwnCertificateError(f"{path} is missing: server.crt and server.key belong together, both in PEM")
+            raise OwnCertificateError(f"{path} is missing: give both server.crt and server.key, in PEM")
     return Certificates(ca=ca, chain=chain, key=key), ca if ca.is_file() else None
 
 
 def _served(certificates: Certificates, authority: Path | None) -> dict[str, str | None]:
-    """What a TLS server reads; its chain ends with the authority, by whose fingerprint agents know the server."""
+    """Return the files of a TLS server.
+
+    The chain includes the CA, whose fingerprint identifies the server to agents.
+    """
     chain = certificates.chain.read_text()
     ca = authority.read_text() if authority else None
     if ca and ca.strip() not in chain:
@@ -113,7 +116,7 @@ def _served(certificates: Certificates, authority: Path | None) -> dict[str, str
 
 
 def _publish(directory: Path, files: dict[str, str | None]) -> None:
-    """Write each file in one step, where it is not there already; None removes it."""
+    """Write each changed file atomically; None removes it."""
     for name, content in files.items():
         path = directory / name
         if content is None:
@@ -134,5 +137,5 @@ if __name__ == "__main__":
         sys.stderr.write(f"make_secrets: {error}\n")
         sys.exit(_BAD_INPUT)
     except OSError as error:
-        sys.stderr.write(f"make_secrets: {error}; the directories must exist and be this user's\n")
+        sys.stderr.write(f"make_secrets: {error}; the directories must exist and belong to this user\n")
         sys.exit(_BAD_INPUT)

@@ -1,4 +1,4 @@
-// The walls of the frontend: app -> features -> shared folders; a feature never imports another one.
+// Layers of the frontend: app -> features -> shared folders. A feature never imports another feature.
 /** @type {import('dependency-cruiser').IConfiguration} */
 module.exports = {
   forbidden: [
@@ -24,15 +24,14 @@ module.exports = {
     },
     {
       name: "lib-stands-alone",
-      comment: "lib/ is arithmetic and text: no React, no request, no component.",
+      comment: "lib/ has plain functions only: no React, requests or components.",
       severity: "error",
       from: { path: "^src/lib/" },
       to: { path: "^src/(?!lib/)|node_modules/(react|@mantine|@tanstack)" },
     },
     {
       name: "requests-only-in-queries",
-      comment:
-        "Each request is declared once, with its key and its invalidation, in a file of the feature that is named so.",
+      comment: "Declare each request once, with its key and invalidation, in a queries file of its feature.",
       severity: "error",
       from: { path: "^src/(features|app|components)/", pathNot: "/\\w*[qQ]ueries\\.ts$" },
       to: { path: "^src/api/(client|requests)\\.ts$" },

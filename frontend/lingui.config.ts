@@ -1,4 +1,4 @@
-/** Where the texts of the interface are gathered for translators: `npm run texts` writes them into src/locales/en.po. */
+/** `npm run texts` writes the page texts to src/locales/en.po for translators. */
 
 import { defineConfig } from "@lingui/cli";
 import { formatter } from "@lingui/format-po";
@@ -6,7 +6,7 @@ import { formatter } from "@lingui/format-po";
 export default defineConfig({
   sourceLocale: "en",
   locales: ["en"],
-  // Each module that has texts imports the language, or one in another chunk would name its texts before there is any.
+  // Each module with texts imports the language: a module in another chunk might otherwise run before it is set.
   runtimeConfigModule: ["@/lib/language", "i18n"],
   catalogs: [{ path: "<rootDir>/src/locales/{locale}", include: ["src"], exclude: ["**/*.test.*"] }],
   format: formatter({ lineNumbers: false }),

@@ -1,13 +1,13 @@
-/** Makes calls of Lingui's macros before anything else reads the file; Lingui brings them as a plug-in of Babel alone. */
+/** Runs Lingui's macros before other plug-ins. Lingui offers them for Babel only. */
 
 import { type NodePath, type PluginObj, transformAsync, types } from "@babel/core";
 import { compileMessage } from "@lingui/message-utils/compileMessage";
 import type { Plugin } from "vite";
 
-// The English text stays in each call, so that English needs no catalogue and a missing translation shows it.
+// Keep the English text in each call: English needs no catalogue, and a missing translation shows English.
 const MACROS = ["@lingui/babel-plugin-lingui-macro", { stripMessageField: false }] as const;
 
-/** A message as the list of its parts, which the browser can fill without a parser of messages (7 kB). */
+/** Compile a message into its parts, so that the browser needs no message parser (7 kB). */
 function compiled(message: string) {
   return types.valueToNode(compileMessage(message));
 }

@@ -10,23 +10,26 @@ import { mantineStyles } from "./mantineStyles";
 const source = fileURLToPath(new URL("./src", import.meta.url));
 const testing = fileURLToPath(new URL("./testing", import.meta.url));
 
-/** Tests of pages that replace a module, which would stay replaced for the tests after them. */
+/** Tests that replace a module need isolation: it would stay replaced in later tests. */
 const REPLACING = readdirSync(source, { recursive: true, encoding: "utf8" })
   .filter(
     (name) => name.endsWith(".test.tsx") && readFileSync(join(source, name), "utf8").includes("vi.mock("),
   )
   .map((name) => `src/${name}`);
 
-/** What pages may share, but for plotly and all that it brings, which only those with a chart load. */
+/** Code that pages may share, without plotly and its dependencies: only pages with charts load those. */
 const SHARED =
   /[\\/](frontend[\\/]src[\\/](?!plots[\\/])|node_modules[\\/](@mantine|@tanstack|@floating-ui|@lingui|clsx)[\\/])/;
-/** Less than this, before minifying, is no file of its own. From 15 kB on, pages load twice of what they use. */
+/**
+ * Shared code below this size, before minifying, gets no file of its own. From 15 kB on, pages load twice what they
+ * use.
+ */
 const LEAST_SHARED_BYTES = 4_000;
 
 const PAGES = {
   environment: "happy-dom",
   setupFiles: "testing/setup.ts",
-  // Longer than one wait within a test, see there.
+  // Longer than the longest wait in a test, see testing/setup.ts.
   testTimeout: 20_000,
 };
 
@@ -34,7 +37,7 @@ export default defineConfig({
   plugins: [linguiMacros(), react(), mantineStyles],
   resolve: {
     alias: [
-      // plotly's map traces are not in our bundle; their style sheet would still cost 83 kB.
+      // The bundle leaves out plotly's map traces, but would still load 83 kB of their styles.
       { find: /^maplibre-gl\/dist\/maplibre-gl\.css$/, replacement: `${source}/plots/empty.css` },
       { find: "@", replacement: source },
       { find: "@testing", replacement: testing },
@@ -46,7 +49,7 @@ export default defineConfig({
     chunkSizeWarningLimit: 2000,
     rolldownOptions: {
       output: {
-        // Without groups, what a page shares with another is a file of its own: a hundred requests a page.
+        // Without groups, each shared module is a file of its own: a hundred requests a page.
         codeSplitting: {
           groups: [
             { name: "shell", tags: ["$initial"], priority: 2 },
@@ -66,7 +69,7 @@ export default defineConfig({
   server: { proxy: { "/api": process.env.IOTIDE_URL ?? "http://127.0.0.1:8470" } },
   test: {
     restoreMocks: true,
-    // What needs a page (a DOM, an address) is named .test.tsx; everything else runs without one.
+    // Tests that need a DOM or an address are named .test.tsx; all others run without one.
     projects: [
       {
         extends: true,
@@ -74,7 +77,7 @@ export default defineConfig({
           name: "logic",
           environment: "node",
           include: ["{src,testing}/**/*.test.ts"],
-          // Each shared module is loaded once, not for every file: loading is most of the time of these.
+          // Load each shared module once, not per file: loading dominates the time of these tests.
           isolate: false,
         },
       },

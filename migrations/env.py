@@ -1,4 +1,4 @@
-"""How Alembic reaches the database: the caller hands it an open connection (see iotide_server.kit.migrations)."""
+"""Alembic environment. The caller passes an open connection (see iotide_server.kit.migrations)."""
 
 from alembic import context
 from sqlalchemy.engine import Connection

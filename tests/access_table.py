@@ -1,4 +1,4 @@
-"""Prints docs/access.md: who may call what, by the rules that the routes declare."""
+"""Prints docs/access.md: access to each route, by the rules that the routes declare."""
 
 import sys
 

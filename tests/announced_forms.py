@@ -1,4 +1,4 @@
-"""Forms as agents announce them and the server passes them on, for the browser's tests; see `./dev generate`."""
+"""Forms as agents announce them and the server returns them, for the browser's tests; see `./dev generate`."""
 
 import json
 import sys
@@ -12,7 +12,7 @@ from iotide_agent.workloads.registry import all_workloads
 
 
 class ListOptions(Options):
-    """The lists that an option may be."""
+    """All kinds of lists that an option can be."""
 
     sizes_bytes: tuple[Annotated[int, Field(ge=512, json_schema_extra={"x-unit": "bytes"})], ...] = Field(
         default=(4096, 65536), min_length=1, title="Sizes", description="At least one."
@@ -28,7 +28,7 @@ class ListOptions(Options):
 
 
 def forms() -> dict[str, Any]:
-    """The JSON Schema of each form by its name, without descriptions, so that another wording changes no test."""
+    """Return the JSON Schema of each form by its name, without descriptions, so that rewording changes no test."""
     schemas = {name: one.options_schema() for name, one in all_workloads().items()}
     described: dict[str, Any] = {**schemas, "lists": ListOptions.model_json_schema()}
     return {name: _without_descriptions(schema) for name, schema in described.items()}

@@ -1,4 +1,4 @@
-"""Prints ARCHITECTURE.md with the chains of imports that .importlinter enforces.
+"""Prints ARCHITECTURE.md with the import layers that .importlinter enforces.
 
 Usage: python tests/architecture.py
 """
@@ -28,7 +28,6 @@ def chain(part: str) -> str:
 
 
 def main() -> None:
-    """Print the document."""
     text = (ROOT / "ARCHITECTURE.md").read_text()
     sys.stdout.write(_CHAIN.sub(lambda found: found[1] + chain(found[2]), text))
 

@@ -1,4 +1,4 @@
-"""A cluster whose runs are jobs of a batch system: enrolled nodes on which no agent runs, and a gateway."""
+"""A cluster with runs as jobs of a batch system: enrolled nodes without a running agent, and a gateway."""
 
 import os
 import subprocess
@@ -21,10 +21,10 @@ class BatchRig(Submitting):
     """One cluster.
 
     Attributes:
-        environment: of the gateway and so of the jobs, such as where the batch system's commands are.
-        batch: lines of `[batch]` besides.
-        config_of: which node's configuration jobs read; `{node}`: that of the node on which they are.
-        loads: what really ran in all jobs together.
+        environment: of the gateway and so of the jobs, such as the path of the batch system's commands.
+        batch: more lines of `[batch]`.
+        config_of: the node whose configuration jobs read; `{node}`: the node that runs the job.
+        loads: the loads that really ran, of all jobs together.
     """
 
     longest_start_seconds = 60
@@ -75,25 +75,25 @@ class BatchRig(Submitting):
         self.stop_gateway()
 
     def start_gateway(self) -> None:
-        """Start it, and wait until it has spoken for the nodes."""
+        """Start it, and wait until it has reported the nodes."""
         self.start_gateway_alone()
         wait_for("nodes online", self._all_online, seconds=60)
 
     def start_gateway_alone(self) -> None:
-        """Start it while nodes may be silent."""
+        """Start it without waiting for the nodes."""
         with (self.base / "gateway.log").open("ab") as log:
             argv = [str(BIN / "iotide-agent"), "gateway", "--config", str(self.base / "login/agent.toml")]
             self.gateway = subprocess.Popen(argv, stdout=log, stderr=log, env=dict(self.environment))
 
     def stop_gateway(self) -> None:
-        """End it; jobs go on."""
+        """End it; jobs continue."""
         if self.gateway is not None:
             self.gateway.terminate()
             self.gateway.wait(20)
             self.gateway = None
 
     def command(self, node: str, *arguments: str, typed: str = "") -> str:
-        """What `iotide-agent` printed as the node.
+        """Return the output of `iotide-agent` on the node.
 
         Args:
             typed: its standard input.
@@ -111,17 +111,17 @@ class BatchRig(Submitting):
 
     @property
     def first_node(self) -> str:
-        """Where its plans run."""
+        """Return the node of its plans."""
         return self.nodes[0]
 
     def job(self, run_id: int) -> dict[str, Any] | None:
-        """The job of the run's last attempt, once it has one with a number."""
+        """Return the job of the run's last attempt, once it has a number."""
         attempts = self.run(run_id)["attempts"]
         job: dict[str, Any] | None = attempts[-1]["batch_job"] if attempts else None
         return job if job and job["job_id"] else None
 
     def wait_job(self, run_id: int, *states: str) -> dict[str, Any]:
-        """The job, once it is in one of these states."""
+        """Return the job, once it is in one of these states."""
 
         def there() -> dict[str, Any] | None:
             job = self.job(run_id)
@@ -130,7 +130,7 @@ class BatchRig(Submitting):
         return wait_for(f"a job of run {run_id} that is {' or '.join(states)}", there, seconds=60)
 
     def wait_clean(self, *, seconds: float = 15) -> None:
-        """Until no load runs and nothing of any run lies on the target."""
+        """Wait until no load runs and the target holds no files of any run."""
 
         def clean() -> bool | None:
             return None if any(self.target.iterdir()) or self.loads.is_any_running() else True

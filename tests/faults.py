@@ -1,4 +1,4 @@
-"""Kills a part of a running iotide at a chosen moment of a run, and what must hold when the dust has settled."""
+"""Kills a part of a running iotide at a chosen moment of a run, and checks the rules that must hold afterwards."""
 
 import json
 import os
@@ -18,7 +18,7 @@ from watched_loads import LoadStart
 RUN_SECONDS: Final = 3.0
 _LATE_SECONDS: Final = 0.8 * RUN_SECONDS
 _MOMENT_SECONDS: Final = 60.0
-"""The server starts a part that died often only after a while, at most 30 s."""
+"""The server delays the restart of a part that died often, by at most 30 s."""
 _GLANCE_SECONDS: Final = 0.001
 LOADS: Final[dict[str, dict[str, Any]]] = {
     "fio": {
@@ -29,11 +29,11 @@ LOADS: Final[dict[str, dict[str, Any]]] = {
     },
     "dd": {"operations": ["write"], "file_size_bytes": 2 * 1024**2, "block_size_bytes": 512, "flush": "dsync"},
 }
-"""Of one step each; fio lasts as long as it says wherever it runs, dd about as long."""
+"""Loads of one step each; fio runs for its fixed time on any machine, dd for about as long."""
 
 
 class Victim(StrEnum):
-    """What is killed with -9; `REDIS_EMPTIED` lives on without its data."""
+    """Part that is killed with -9; `REDIS_EMPTIED` restarts without its data."""
 
     AGENT = "agent"
     RUNNER = "runner"
@@ -45,7 +45,7 @@ class Victim(StrEnum):
 
 
 class Moment(StrEnum):
-    """How far the run is when it happens, as the node's own disk and loads tell."""
+    """Moment of the kill in the run, by the files on the node's disk and its loads."""
 
     OFFERED = "offered"
     CLAIMED = "claimed"
@@ -58,7 +58,7 @@ class Moment(StrEnum):
 
 @dataclass(frozen=True)
 class Aftermath:
-    """A run that lived through a fault.
+    """A run that survived a fault.
 
     Attributes:
         run: in detail.
@@ -72,7 +72,7 @@ class Aftermath:
 def live_through(
     rig: Rig, victim: Victim, moment: Moment, *, workload: str = "fio", delay_seconds: float = 0.0
 ) -> Aftermath:
-    """Submit a run, kill the victim at the moment, put things right as an operator would, and check every rule.
+    """Submit a run, kill the victim at the moment, recover as an operator would, and check every rule.
 
     Args:
         workload: one of `LOADS`.
@@ -86,18 +86,18 @@ def live_through(
     run = rig.wait_ended(run_id)
     rig.wait_clean()
     starts = _starts_of(rig, run_id)
-    assert all(start.is_alone for start in starts), f"a load ran beside another: {starts}"
+    assert all(start.is_alone for start in starts), f"a load ran at the same time as another: {starts}"
     assert len(starts) <= run["attempts_made"], f"{run['attempts_made']} attempts, loads {starts}"
     if run["state"] == "finished":
         _assert_kept(rig, run)
     else:
         assert run["state"] == "failed", run["state"]
-        assert run["reason"], "a failed run must say why"
+        assert run["reason"], "a failed run needs a reason"
     return Aftermath(run, len(starts))
 
 
 def strike(rig: Rig, victim: Victim) -> None:
-    """Do the harm; the agent is started again, as systemd would, and the server sees to its own parts."""
+    """Kill the victim. Restart the agent, as systemd would; the server restarts its own parts."""
     match victim:
         case Victim.AGENT:
             rig.agent.process.kill()
@@ -112,7 +112,7 @@ def strike(rig: Rig, victim: Victim) -> None:
             pid = wait_for(f"the {victim}", lambda: _pid_of(rig, victim))
             whole = [pid, *map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split())]
             os.kill(pid, signal.SIGKILL)
-            # The API's own children end with it a moment later, and may answer until then.
+            # The API's child processes end a moment later, and may answer until then.
             wait_for(f"the end of the {victim}", lambda: None if any(map(_lives, whole)) else True)
 
 
@@ -124,7 +124,7 @@ def _lives(pid: int) -> bool:
 
 
 def _pid_of(rig: Rig, victim: Victim) -> int | None:
-    """Of a part of the server; None while it is started again after it was killed before."""
+    """Return the process id of a part of the server; None while the server restarts it after an earlier kill."""
     try:
         return rig.stack.part_pid(victim.value)
     except StackError:
@@ -132,13 +132,13 @@ def _pid_of(rig: Rig, victim: Victim) -> int | None:
 
 
 def _starts_of(rig: Rig, run_id: int) -> list[LoadStart]:
-    """The loads that worked in the run's directory, which is named after it."""
+    """Return the loads that worked in the run's directory, which has its name."""
     place = f"={rig.target}/iotide-run-{run_id}-"
     return [start for start in rig.loads.starts() if any(place in word for word in start.arguments)]
 
 
 def _wait_moment(rig: Rig, moment: Moment, run_id: int) -> None:
-    """Until the run is there; a moment of a millisecond may be missed, and then it is a later one."""
+    """Wait for the moment of the run. A moment of a millisecond may be missed; then a later one is used."""
 
     def load_has_run(seconds: float) -> bool:
         starts = _starts_of(rig, run_id)
@@ -162,7 +162,7 @@ def _order_directories(rig: Rig) -> list[Path]:
 
 
 def _notes(rig: Rig) -> Iterator[dict[str, Any]]:
-    """What the runners of orders that have not ended wrote down last."""
+    """Return the last notes of the runners of orders that have not ended."""
     for directory in _order_directories(rig):
         file = directory / "phase.json"
         if file.exists() and not (directory / "exit.json").exists():
@@ -178,7 +178,7 @@ def _runner_pids(rig: Rig) -> list[int]:
 
 
 def _assert_kept(rig: Rig, run: dict[str, Any]) -> None:
-    """A finished run has its numbers, its raw output and its points."""
+    """Check that a finished run has its numbers, its raw output and its points."""
     assert rig.stack.get("/samples", run_id=run["id"])["items"], "no numbers"
     assert rig.stack.get(f"/runs/{run['id']}/artefacts")["items"], "no raw output"
 

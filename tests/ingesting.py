@@ -1,7 +1,7 @@
-"""Results of nodes poured into the real API in front of a real PostgreSQL that dies now and then, and their log.
+"""Nodes that send results to the real API while its PostgreSQL is killed at random, and a log of the answers.
 
-A node here does what an agent does: it sends raw output and then the result, again and again until it is answered, and
-the answer is all it knows. What was answered is the log against which the database is held in the end.
+Each node acts as an agent: it sends raw output and then the result, again and again until the server answers. The
+answer is all that it knows. At the end the database is compared with the log of all answers.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ _BETWEEN_SECONDS: Final = 0.02
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """A result that a node has on its disk."""
+    """A result on a node's disk."""
 
     order_id: int
     values: tuple[float, ...]
@@ -71,7 +71,7 @@ class Delivery:
 
 
 def make_deliveries(database: Database, count: int, random: Random) -> list[Delivery]:
-    """Orders that run on one node, each of a run of its own, and what they will have measured."""
+    """Make orders that run on one node, each of a separate run, and their future results."""
     with database.transaction() as session:
         measured = Measured(session, _STARTED_AT)
         measured.node.token_sha256 = hashlib.sha256(TOKEN.encode()).hexdigest()
@@ -120,10 +120,10 @@ def make_deliveries(database: Database, count: int, random: Random) -> list[Deli
 
 @dataclass
 class Nodes:
-    """What several nodes hand in at once, and what was acknowledged of it.
+    """Concurrent deliveries of several nodes, and the acknowledged ones.
 
     Attributes:
-        refusals: answers that a node takes for "not now", as a server without its database gives them.
+        refusals: answers that a node takes as "not now", such as those of a server without its database.
     """
 
     client: TestClient
@@ -134,7 +134,7 @@ class Nodes:
     _lock: Lock = field(default_factory=Lock)
 
     def hand_in(self) -> None:
-        """One node's work, until nothing is left or it is told to stop."""
+        """Deliver one node's results, until none is left or `stop` is set."""
         while not self.is_over.is_set():
             with self._lock:
                 if not self.waiting:
@@ -172,7 +172,7 @@ class Nodes:
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """How the database stands to what was acknowledged: numbers of samples."""
+    """Comparison of the database with the acknowledged results: numbers of samples."""
 
     acknowledged: int
     lost: int
@@ -180,7 +180,7 @@ class Verdict:
 
 
 def judge(database_url: str, acknowledged: list[Delivery]) -> Verdict:
-    """Compare each acknowledged delivery with what is stored of its order."""
+    """Compare each acknowledged delivery with the stored rows of its order."""
     lost = doubled = 0
     with psycopg.connect(database_url) as connection:
         for delivery in acknowledged:

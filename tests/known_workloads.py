@@ -1,6 +1,6 @@
-"""The built-in workloads of this release and of those before, for the server to know; see `./dev generate`.
+"""Built-in workloads of this and previous releases, as the server knows them; see `./dev generate`.
 
-Prints `built_in.json` with what the agent announces now. Earlier revisions stay: agents that announce them are in use.
+Prints `built_in.json` with the agent's present announcements. Earlier revisions stay: agents in use announce them.
 """
 
 import sys
@@ -15,7 +15,7 @@ SITES_OWN = {"command"}
 
 
 def merged(known: Iterable[BuiltIn], announcements: Iterable[WorkloadAnnouncement]) -> list[BuiltIn]:
-    """Return the known revisions with those announced, each digest once and as it was announced last."""
+    """Return the known and the announced revisions, each digest once and as last announced."""
     by_digest = {one.sha256: one for one in known}
     by_digest |= {one.schema_sha256: BuiltIn.of(one) for one in announcements if one.name not in SITES_OWN}
     return sorted(by_digest.values(), key=lambda one: (one.name, one.revision))

@@ -1,4 +1,4 @@
-"""One node whose level a file says, and a schedule that measures it: a regression on demand."""
+"""One node with a level read from a file, and a schedule that measures it: a regression on demand."""
 
 import json
 import sys
@@ -8,7 +8,8 @@ from typing import Any
 
 from local_stack import Launch, LocalStack
 
-# High and low by turns, and no number twice: how soon a change is sure depends on the scatter, and is not asked here.
+# Alternately high and low, and no number twice: the scatter decides how soon a change is confirmed, which is not
+# tested here.
 _PROGRAM = """
 import json, pathlib, sys, time
 level = pathlib.Path(sys.argv[1])
@@ -36,7 +37,7 @@ json_path = "wait"
 
 @dataclass
 class LevelledSite:
-    """The node is alone in its cluster with its target, whose suspects are looked at again.
+    """A node alone in its cluster with a target that allows confirmation runs.
 
     Attributes:
         level: a file with the bytes per second that it measures.
@@ -49,19 +50,19 @@ class LevelledSite:
     schedule_id: int
 
     def fire(self, count: int = 1) -> None:
-        """Have the schedule fire so often, and wait for the results."""
+        """Fire the schedule that often, and wait for the results."""
         campaigns = [self.stack.post(f"/schedules/{self.schedule_id}/run", {})["campaign_id"] for _ in range(count)]
         for campaign_id in campaigns:
             assert self.stack.wait_campaign(campaign_id)["state"] == "finished"
 
     def alerts(self, metric: str, *states: str) -> list[dict[str, Any]]:
-        """The alerts of a metric in these states."""
+        """Return the alerts of a metric in these states."""
         items = self.stack.api.get("/alerts", params={"cluster_id": self.cluster_id, "state": states}).json()["items"]
         return [alert for alert in items if alert["series"]["metric"] == metric]
 
 
 def found_site(stack: LocalStack, cluster: str) -> LevelledSite:
-    """A cluster of that name with its node, target and schedule; its metrics are `rate` and `wait`."""
+    """Make a cluster of that name with its node, target and schedule; its metrics are `rate` and `wait`."""
     home = stack.directory / cluster
     home.mkdir()
     program, level = home / "program.py", home / "level"

@@ -1,4 +1,4 @@
-"""Real file systems made for a test: an image in a file, formatted and mounted through a loop device, or memory."""
+"""Real file systems made for a test: memory, or an image file, formatted and mounted through a loop device."""
 
 import os
 import subprocess
@@ -17,10 +17,11 @@ _EXT: Final = ("-q", "-F", "-m", "0", "-U", "{uuid}")
 
 @dataclass(frozen=True)
 class FileSystem:
-    """How one is made.
+    """A kind of file system.
 
     Attributes:
-        mkfs: formats the image, whose path is added, and gives it the UUID; empty for what lives in memory.
+        mkfs: command that formats the image with the UUID, without the image's path; empty for file systems in
+            memory.
         options: of mount.
     """
 
@@ -36,23 +37,23 @@ FILE_SYSTEMS: Final = {
     "ext3-writeback": FileSystem("ext3", ("mkfs.ext3", *_EXT), ("data=writeback",)),
     "ext3-journal": FileSystem("ext3", ("mkfs.ext3", *_EXT), ("data=journal",)),
     "ext4": FileSystem("ext4", ("mkfs.ext4", *_EXT), ("noatime",)),
-    # mkfs.xfs makes nothing smaller than 300 MiB; the image is sparse.
+    # mkfs.xfs refuses to make less than 300 MiB; the image is sparse.
     "xfs": FileSystem("xfs", ("mkfs.xfs", "-q", "-m", "uuid={uuid}"), size_bytes=320 * MIB),
     "btrfs": FileSystem("btrfs", ("mkfs.btrfs", "-q", "-U", "{uuid}"), size_bytes=256 * MIB),
     "tmpfs": FileSystem("tmpfs", options=("mode=0700",)),
 }
 SMALL: Final = FileSystem("ext4", ("mkfs.ext4", *_EXT, "-N", "2048"), size_bytes=64 * MIB)
-"""Soon full, of data and of files."""
+"""Small limits of data and of files."""
 
 
 @dataclass(frozen=True)
 class MadeMount:
-    """One that is mounted.
+    """A mounted file system.
 
     Attributes:
-        point: where; it belongs to this user alone.
-        image: what it is made in; None in memory.
-        uuid: as mkfs was told.
+        point: its mount point, which belongs only to this user.
+        image: its image file; None in memory.
+        uuid: the UUID passed to mkfs.
     """
 
     file_system: FileSystem
@@ -61,12 +62,12 @@ class MadeMount:
     uuid: str
 
     def line(self) -> MountLine:
-        """The kernel's own line of it."""
+        """Return its line of the kernel's mountinfo."""
         text = Path("/proc/self/mountinfo").read_text()
         return [line for line in parse_mountinfo(text) if line.mount_point == str(self.point)][-1]
 
     def mount(self) -> None:
-        """Mounts it, again where it was unmounted."""
+        """Mount it, again if it was unmounted."""
         options = ",".join((*self.file_system.options, *(("loop",) if self.image else ())))
         if self.image is None:
             options += f",size={self.file_system.size_bytes}"
@@ -75,13 +76,13 @@ class MadeMount:
         run_as_root("chown", f"{os.geteuid()}:{os.getegid()}", self.point)
 
     def unmount(self, *options: str) -> None:
-        """Unmounts it, or what was mounted over it last."""
+        """Unmount it, or the last mount over it."""
         run_as_root("umount", *options, self.point)
 
 
 @contextmanager
 def made_mount(file_system: FileSystem, point: Path) -> Iterator[MadeMount]:
-    """Mounted at `point`, which is made, and in the end unmounted: plainly, so that whatever still uses it is found."""
+    """Mount it at a new directory `point`. Unmount it at the end without force, so that any remaining use is found."""
     point.mkdir(mode=0o700)
     image = point.with_name(f"{point.name}.image") if file_system.mkfs else None
     made = MadeMount(file_system, point, image, str(uuid4()))
@@ -104,10 +105,9 @@ def made_mount(file_system: FileSystem, point: Path) -> Iterator[MadeMount]:
 
 
 def as_root(*command: str | Path) -> list[str]:
-    """The command as root runs it, for mounts; `./dev` asks for passwordless sudo where it is not root itself."""
+    """Return the command as root runs it, for mounts; `./dev` needs passwordless sudo if it does not run as root."""
     return [*(() if os.geteuid() == 0 else ("sudo", "-n")), *map(str, command)]
 
 
 def run_as_root(*command: str | Path) -> None:
-    """Runs it to its end."""
     subprocess.run(as_root(*command), check=True)

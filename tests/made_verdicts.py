@@ -1,17 +1,22 @@
 """Every number of runs with every way in which two sides may differ, judged by the server, for the browser's tests.
 
-The runs are made up; what is said of them is the server's own. See `./dev generate`.
+The runs are generated; the verdicts are the server's own. See `./dev generate`.
 """
 
 import json
 import sys
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from statistics import NormalDist, median
 from typing import Any, Final
 
+from iotide_server.results.figures.bases import Compared
 from iotide_server.results.schemas import CampaignMetric, Measurement
+from iotide_server.statistics.boards import Basis
+from iotide_server.statistics.comparison import Sides
+from iotide_server.statistics.days import DayError
 from iotide_server.statistics.summary import tier
-from iotide_server.trends.comparison.engine import ComparedNumber, judge
+from iotide_server.trends.comparison.engine import ComparedNumber, by_runs, judge
 from iotide_server.trends.comparison.schemas import (
     CampaignComparison,
     ComparedCell,
@@ -34,14 +39,14 @@ _OTHER_FILE: Final = {"file_size_bytes": 4 << 30}
 
 
 def _runs(count: int, centre: float, spread: float) -> list[float]:
-    """As a normal distribution has them, the middle one first and then outwards."""
+    """Return values of a normal distribution, the middle one first and then outwards."""
     places = [(place + 0.5) / count for place in range(count)]
     scores = [NormalDist().inv_cdf(place) for place in sorted(places, key=lambda place: abs(place - 0.5))]
     return [round(centre * (1 + spread * score)) for score in scores]
 
 
 def _two_modes(count: int) -> list[float]:
-    """Every second run found its data in a cache."""
+    """Return runs with every second one from a cache."""
     return [value * (2.5 if place % 2 else 1) for place, value in enumerate(_runs(count, _CENTRE, _NEAR))]
 
 
@@ -49,7 +54,7 @@ def _with_zero(count: int) -> list[float]:
     return [0.0, *_runs(count, _CENTRE, _NEAR)[1:]]
 
 
-_STEADY: Final[Callable[[int], list[float]]] = lambda count: _runs(count, _CENTRE, _NEAR)  # noqa: E731 - beside its like
+_STEADY: Final[Callable[[int], list[float]]] = lambda count: _runs(count, _CENTRE, _NEAR)  # noqa: E731 - as the next ones
 SHAPES: Final[Mapping[str, tuple[Callable[[int], list[float]], Callable[[int], list[float]]]]] = {
     "alike": (_STEADY, lambda count: _runs(count, 1.001 * _CENTRE, 1.3 * _NEAR)),
     "higher": (_STEADY, lambda count: _runs(count, 1.2 * _CENTRE, _NEAR)),
@@ -63,11 +68,22 @@ SHAPES: Final[Mapping[str, tuple[Callable[[int], list[float]], Callable[[int], l
     "modes": (_STEADY, _two_modes),
     "zero": (_STEADY, _with_zero),
 }
-"""What the sides A and B measured in so many runs."""
+"""Values of the sides A and B, by number of runs."""
+
+BASES: Final[Mapping[str, Mapping[str, Any]]] = {
+    "pairs": {"basis": Basis.PAIRS},
+    "days": {"basis": Basis.DAYS},
+    "history": {"basis": Basis.HISTORY, "day_error": DayError(2 * 0.02**2, 19, point_count=20, series_count=1)},
+    "workload": {"basis": Basis.WORKLOAD, "day_error": DayError(2 * 0.02**2, 5, point_count=8, series_count=3)},
+    "one day each": {"basis": Basis.ONE_DAY},
+    "third look": {"looks": 3},
+}
+"""Fields of `Sides` by the name of the metric; eight higher values on either side."""
+_BASIS_RUNS: Final = 8
 
 
 def comparison() -> CampaignComparison:
-    """A against B: a pair for each number of runs, and one of sides that did not run the same."""
+    """Compare A with B: a pair for each number of runs, and one of sides that ran under different conditions."""
     made = [(count, None, tuple(SHAPES)) for count in RUN_COUNTS] + [
         (count, _OTHER_FILE, ("higher",)) for count in RUN_COUNTS
     ]
@@ -79,8 +95,26 @@ def comparison() -> CampaignComparison:
     return CampaignComparison(pairs=pairs, only_a=[], only_b=[])
 
 
+def bases() -> CampaignComparison:
+    """Compare one configuration, with a metric for each scatter that the error may come from."""
+
+    def with_bases(compared: Sequence[Compared]) -> list[Sides]:
+        # In the same order, all pairs would have the same ratio.
+        mixed = [replace(sides, b=sides.b[::-1]) for sides in by_runs(compared)]
+        return [replace(sides, **more) for sides, more in zip(mixed, BASES.values(), strict=True)]
+
+    numbers = [
+        ComparedNumber(made_metric(name), [made_measurement(of_side(_BASIS_RUNS)) for of_side in SHAPES["higher"]])
+        for name in BASES
+    ]
+    (row,) = judge([numbers], with_bases)
+    return CampaignComparison(pairs=[_pair(1, _BASIS_RUNS, None, row)], only_a=[], only_b=[])
+
+
 def sides() -> SidesComparison:
-    """Each way a side beside a steady baseline: a row for each number of runs, the last side unlike the others."""
+    """Compare each shape of a side with a steady baseline: a row for each number of runs, the last side unlike the
+    others.
+    """
     names = ["baseline", *(name for name in SHAPES if name not in {"barely", "zero"}), "unlike"]
     metric = made_metric("throughput")
     judged = judge(
@@ -108,8 +142,12 @@ def sides() -> SidesComparison:
 
 
 def answers() -> dict[str, Any]:
-    """Both, as the API gives them."""
-    return {"comparison": comparison().model_dump(mode="json"), "sides": sides().model_dump(mode="json")}
+    """Return them, as the API does."""
+    return {
+        "comparison": comparison().model_dump(mode="json"),
+        "bases": bases().model_dump(mode="json"),
+        "sides": sides().model_dump(mode="json"),
+    }
 
 
 def _variant(count: int) -> str:
@@ -117,7 +155,7 @@ def _variant(count: int) -> str:
 
 
 def two_sides(name: str, count: int) -> ComparedNumber:
-    """The number of a shape, of so many runs a side."""
+    """Return the number of a shape for a number of runs a side."""
     return ComparedNumber(made_metric(name), [made_measurement(of_side(count)) for of_side in SHAPES[name]])
 
 
@@ -163,7 +201,7 @@ def _side(name: str, cell_id: int, ordinal: int, count: int) -> SideOfRow:
 
 
 def made_metric(name: str) -> CampaignMetric:
-    """A metric of dd that stands for whole runs."""
+    """Return a metric of dd for whole runs."""
     return CampaignMetric(
         workload="dd",
         metric=name,
@@ -177,7 +215,7 @@ def made_metric(name: str) -> CampaignMetric:
 
 
 def made_measurement(values: Sequence[float]) -> Measurement:
-    """What one cell says by runs of these values."""
+    """Return the measurement of one cell with runs of these values."""
     return Measurement(
         labels={},
         target_name=None,

@@ -1,4 +1,4 @@
-"""A real OpenID provider on loopback: oidc-provider, in a process of its own, with accounts that a test names."""
+"""A real OpenID provider on loopback: oidc-provider in a separate process, with the test's accounts."""
 
 import json
 import re
@@ -26,7 +26,7 @@ class OpenIdProvider:
 
 @contextmanager
 def running_provider(public_url: str, accounts: Mapping[str, Mapping[str, Any]]) -> Iterator[OpenIdProvider]:
-    """The provider, at which the iotide at `public_url` is registered; `accounts` has the claims of each subject.
+    """Run the provider with a client for the iotide at `public_url`; `accounts` has the claims of each subject.
 
     Raises:
         RuntimeError: it did not start; its packages are installed by `npm ci --prefix tests/openid`.
@@ -58,7 +58,7 @@ def running_provider(public_url: str, accounts: Mapping[str, Mapping[str, Any]])
 
 
 def consent(authorize_url: str, account: str, *, until: str) -> str:
-    """Signs in at the provider as a person in a browser does; the address, beginning with `until`, that it leads to."""
+    """Sign in at the provider as a person in a browser does; return the redirect that begins with `until`."""
     with httpx2.Client() as browser:
         response = browser.get(authorize_url)
         for _ in range(_MOST_STEPS):
@@ -78,7 +78,7 @@ def consent(authorize_url: str, account: str, *, until: str) -> str:
 
 
 def abort(authorize_url: str, *, until: str) -> str:
-    """Turns round at the provider's own page; where that leads."""
+    """Cancel at the provider's page; return the redirect."""
     with httpx2.Client() as browser:
         response = browser.get(authorize_url, follow_redirects=True)
         link = re.search(r'href="([^"]+/abort)"', response.text)

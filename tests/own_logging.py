@@ -1,4 +1,4 @@
-"""The standard library's logging as one test found it."""
+"""The standard library's logging, restored after a test."""
 
 import logging
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ _NEW: Final[tuple[list[logging.Handler], int, bool, bool]] = ([], logging.NOTSET
 
 @contextmanager
 def logging_kept() -> Iterator[None]:
-    """Restore handlers, level, propagation and state of every logger afterwards, also of those that are new then.
+    """Restore handlers, level, propagation and state of every logger afterwards, including new ones.
 
-    Else what a test or its code configures reaches every later test, as `uvicorn.Config` does when it is made.
+    Otherwise the configuration of a test or its code affects every later test, as `uvicorn.Config` does when created.
     """
     before = {logger: _state_of(logger) for logger in _loggers()}
     try:

@@ -1,10 +1,13 @@
-"""Releases that are out: their agents, from the wheels that are kept, and their databases, from their dumps."""
+"""Previous releases: agents from the kept wheels, and databases from their dumps."""
 
+import gzip
 import sysconfig
 import venv
 import zipfile
 from pathlib import Path
 from typing import Final
+
+import psycopg
 
 from iotide_server.backup.clients import choose_clients
 
@@ -15,16 +18,17 @@ _SCRIPT: Final = "#!{python}\nimport sys\nfrom iotide_agent.cli.agent import mai
 
 
 def install_agent(version: str, directory: Path) -> Path:
-    """The agent of a release in an environment of its own, with the packages of this one's lock file; its `bin`.
+    """Install the agent of a release in a separate environment with the packages of this release's lock file;
+    return its `bin`.
 
-    Without the network, so not by pip; and not by PYTHONPATH, which this release's own code would get around.
+    There is no network, so pip cannot install it; PYTHONPATH would not override this release's own code.
     """
     venv.create(directory, symlinks=True)
     packages = next(directory.glob("lib/python*/site-packages"))
     for wheel in sorted((RELEASES / version).glob("*.whl")):
         with zipfile.ZipFile(wheel) as archive:
             archive.extractall(packages)
-    # A path that another one's .pth file adds is not searched for .pth files itself, so this checkout stays outside.
+    # Python searches no .pth files in a path that another .pth file adds, so this checkout stays outside.
     (packages / "locked.pth").write_text(sysconfig.get_path("purelib") + "\n")
     script = directory / "bin/iotide-agent"
     script.write_text(_SCRIPT.format(python=directory / "bin/python"))
@@ -33,6 +37,12 @@ def install_agent(version: str, directory: Path) -> Path:
 
 
 def load_database(version: str, database_url: str) -> None:
-    """Load what a server of the release kept into an empty database."""
+    """Load the dump of a release's database into an empty database."""
     clients = choose_clients(at_least=DUMP_MAJOR)
     clients.load(database_url, RELEASES / version / "database.dump")
+
+
+def load_triage(version: str, database_url: str) -> None:
+    """Load a release's triaged alerts into an empty database of its schema."""
+    with gzip.open(RELEASES / version / "triage.sql.gz") as kept, psycopg.connect(database_url) as connection:
+        connection.execute(kept.read())

@@ -1,4 +1,4 @@
-"""Stands between an agent and the server, passes everything on, and keeps the messages that both said."""
+"""A proxy between an agent and the server that records all their messages."""
 
 import threading
 from collections.abc import Iterator
@@ -26,10 +26,10 @@ class Exchange:
 
 @dataclass
 class Recording:
-    """What passed so far.
+    """The exchanges so far.
 
     Attributes:
-        url: where the agent finds the server.
+        url: the proxy's URL, for the agent.
     """
 
     url: str
@@ -64,12 +64,12 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(answer.content)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing; the recording is the log."""
+        """Print nothing; the recording is the log."""
 
 
 @contextmanager
 def recording_proxy(server_url: str) -> Iterator[Recording]:
-    """A proxy on a port of its own before the server."""
+    """Run a proxy for the server on a free port."""
     recording = Recording("")
     with (
         httpx2.Client(base_url=server_url, timeout=30) as client,

@@ -20,13 +20,13 @@ from watched_loads import WatchedLoads
 
 NODE = "node-1"
 FIO_SMALL = {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * 1024**2}
-"""A load that takes as long as `runtime_seconds` says and needs 4 MiB."""
+"""A load that runs for `runtime_seconds` and needs 4 MiB."""
 
 _numbers = count(1)
 
 
 def unmount(mount_point: Path) -> None:
-    """Unmounts it as soon as no agent looks at it: one that lives has it open every now and then."""
+    """Unmount it as soon as no agent uses it: a running agent opens it every now and then."""
     command = as_root("umount", mount_point)
     wait_for("the unmounting", lambda: subprocess.run(command, check=False).returncode == 0 or None, seconds=60)
 
@@ -36,8 +36,8 @@ class Rig(Submitting):
     """One node and one target of scope `node`, alone in their cluster.
 
     Attributes:
-        target: the approved directory that is the target; empty unless a run works there.
-        loads: what really ran on the node.
+        target: the approved directory that is the target; empty unless a run is active there.
+        loads: the loads that really ran on the node.
     """
 
     stack: LocalStack
@@ -50,15 +50,15 @@ class Rig(Submitting):
 
     @property
     def first_node(self) -> str:
-        """Where its plans run."""
+        """Return the node of its plans."""
         return NODE
 
     def leftovers(self) -> list[str]:
-        """What lies on the target."""
+        """Return the paths on the target."""
         return sorted(str(path.relative_to(self.target)) for path in self.target.rglob("*"))
 
     def wait_clean(self, *, seconds: float = 15) -> None:
-        """Until no load runs and nothing of any run lies on the target."""
+        """Wait until no load runs and the target holds no files of any run."""
 
         def clean() -> bool | None:
             return None if self.leftovers() or self.loads.is_any_running() else True
@@ -68,12 +68,12 @@ class Rig(Submitting):
 
 @contextmanager
 def running_stack(server_disk: FileSystem | None = None) -> Iterator[LocalStack]:
-    """A fresh stack in a directory that every user may enter, since a server started as root becomes another.
+    """Run a fresh stack in a directory that every user may enter, since a server started as root changes its user.
 
     Args:
-        server_disk: what the server's state has for itself; None: it lies with everything else.
+        server_disk: a separate disk for the server's state; None: the disk of everything else.
     """
-    # Like Ctrl-C: whoever ends a bench or test from outside leaves no server and no load behind.
+    # Like Ctrl-C: ending a bench or test from outside must leave no server and no load behind.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     directory = Path(tempfile.mkdtemp(prefix="iotide-"))
     directory.chmod(0o755)
@@ -95,13 +95,13 @@ def add_rig(
     environment: Mapping[str, str] | None = None,
     is_paced: bool = True,
 ) -> Rig:
-    """A cluster with its node and target.
+    """Add a cluster with its node and target.
 
     Args:
         target: by default a directory on the disk that holds the stack.
         spare: another approved directory, which is no target.
-        server_url: where the agent finds the server, if not at the stack's own URL.
-        environment: of the agent, beside what has its loads watched.
+        server_url: the server's URL for the agent, if not the stack's own.
+        environment: more environment variables of the agent.
         is_paced: see `WatchedLoads`.
     """
     cluster_id = stack.add_cluster(cluster)
@@ -115,7 +115,7 @@ def add_rig(
 
 
 def held_order(rig: Rig) -> tuple[int, int]:
-    """Id and fence of the order on the node's disk."""
+    """Return id and fence of the order on the node's disk."""
     directory = next((rig.agent.directory / "state/orders").iterdir())
     order = json.loads((directory / "order.json").read_text())
     return int(order["order_id"]), int(order["fence"])

@@ -1,4 +1,4 @@
-"""The real PostgreSQL and Redis for tests: one private copy of each per test process, started when first asked for."""
+"""The real PostgreSQL and Redis for tests: one private copy of each per test process, started at first use."""
 
 import os
 import shutil
@@ -26,14 +26,14 @@ FORGETFUL = {
     "shared_buffers": "32MB",
     "max_connections": "60",
 }
-"""Settings of a PostgreSQL whose data nobody wants back after a power cut."""
+"""Settings of a PostgreSQL that need not survive a power cut."""
 
 _POLL_SECONDS = 0.02
 
 
 @contextmanager
 def temporary_state() -> Iterator[StateDirectory]:
-    """A state directory in the temporary directory, with a path short enough for a unix socket."""
+    """Yield a state directory in the temporary directory, with a path short enough for a unix socket."""
     root = Path(tempfile.mkdtemp(prefix="iotide-"))
     try:
         yield prepare_state_directory(root, choose_account(lend(root)))
@@ -43,14 +43,14 @@ def temporary_state() -> Iterator[StateDirectory]:
 
 @pytest.fixture
 def state() -> Iterator[StateDirectory]:
-    """Return a state directory of this test alone."""
+    """Return a state directory for this test only."""
     with temporary_state() as directory:
         yield directory
 
 
 @contextmanager
 def running(part: Part, state: StateDirectory) -> Iterator[subprocess.Popen[bytes]]:
-    """The part from ready to ended; without the supervisor, so that a test may kill it as it likes."""
+    """Run the part in the block; without the supervisor, so that a test may kill it."""
     log_path = state.directory("log") / f"{part.name}.log"
     with log_path.open("ab") as log:
         process = subprocess.Popen(
@@ -89,7 +89,9 @@ def postgres_server() -> Iterator[PrivatePostgres]:
 
 @pytest.fixture(scope="session")
 def redis_server() -> Iterator[PrivateRedis]:
-    """A Redis of this test process with our users; a test that writes to it empties it with the admin's FLUSHALL."""
+    """A Redis of this test process with iotide's users; a test that writes to it empties it with the admin's
+    FLUSHALL.
+    """
     with temporary_state() as state:
         redis = prepare_redis(state, port=free_port())
         with running(redis.part(), state):

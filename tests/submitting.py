@@ -1,4 +1,4 @@
-"""What can be asked of any cluster under test: to run something, and how far it is."""
+"""Plans and runs of any cluster under test."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
@@ -14,10 +14,10 @@ _numbers = count(1)
 
 
 class Submitting(ABC):
-    """A cluster with one target, to which plans are submitted.
+    """A cluster with one target, for submitted plans.
 
     Attributes:
-        longest_start_seconds, longest_run_seconds: how long is waited for a load and for an end.
+        longest_start_seconds, longest_run_seconds: time limits of the waits for a load and for an end.
     """
 
     stack: LocalStack
@@ -28,10 +28,10 @@ class Submitting(ABC):
     @property
     @abstractmethod
     def first_node(self) -> str:
-        """Where its plans run."""
+        """Return the node of its plans."""
 
     def plan(self, workload: str, options: Mapping[str, Any], **more: object) -> dict[str, Any]:
-        """A campaign plan of one cell on the first node and the target; `more` are fields of the plan."""
+        """Return a campaign plan of one cell on the first node and the target; `more` are fields of the plan."""
         return {
             "name": f"{workload}-{next(_numbers)}",
             "cluster": self.cluster,
@@ -43,26 +43,26 @@ class Submitting(ABC):
         }
 
     def submit(self, workload: str, options: Mapping[str, Any], **more: object) -> int:
-        """Submit such a plan; the campaign's id."""
+        """Submit such a plan; return the campaign's id."""
         campaign_id: int = self.stack.post("/campaigns", self.plan(workload, options, **more))["id"]
         return campaign_id
 
     def runs(self, campaign_id: int) -> list[dict[str, Any]]:
-        """The campaign's runs in detail, oldest first."""
+        """Return the campaign's runs in detail, oldest first."""
         items = self.stack.get("/runs", campaign_id=campaign_id, limit=500)["items"]
         return [self.run(item["id"]) for item in sorted(items, key=lambda item: item["id"])]
 
     def submit_one(self, workload: str, options: Mapping[str, Any], **more: object) -> int:
-        """Submit a plan of one run; the run's id."""
+        """Submit a plan of one run; return the run's id."""
         return int(self.runs(self.submit(workload, options, **more))[0]["id"])
 
     def run(self, run_id: int) -> dict[str, Any]:
-        """A run in detail."""
+        """Return a run in detail."""
         found: dict[str, Any] = self.stack.get(f"/runs/{run_id}")
         return found
 
     def wait_running(self, run_id: int) -> dict[str, Any]:
-        """The run as soon as its load reports progress."""
+        """Return the run as soon as its load reports progress."""
 
         def running() -> dict[str, Any] | None:
             run = self.run(run_id)
@@ -73,7 +73,7 @@ class Submitting(ABC):
         return wait_for(f"progress of run {run_id}", running, seconds=self.longest_start_seconds)
 
     def wait_ended(self, run_id: int, *, seconds: float | None = None) -> dict[str, Any]:
-        """The run as soon as it has ended, however it did."""
+        """Return the run as soon as it has ended with any outcome."""
 
         def ended() -> dict[str, Any] | None:
             run = self.run(run_id)

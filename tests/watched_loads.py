@@ -1,7 +1,7 @@
-"""Tools put first on an agent's PATH that write their own log before they become the real ones: the tests' witness.
+"""Wrappers of tools, first on an agent's PATH, that write their own log before they start the real tools.
 
-What iotide believes about its loads is under test, so nothing of it is asked: the log says which loads started and
-when, and an inherited lock, free as soon as the last process of a load is gone, says whether one ran beside another.
+The tests do not trust what iotide believes about its loads: the log shows which loads started and when. A lock that
+all processes of a load inherit shows whether one ran at the same time as another.
 """
 
 import os
@@ -11,18 +11,18 @@ from dataclasses import dataclass
 from pathlib import Path
 
 _WITNESS = """#!/bin/bash
-# Bash tells the time by itself: a process for that would be most of what lies between the starts of a gang.
+# Bash has a clock built in: a separate process would cause most of the delay between the starts of a gang.
 at=${{EPOCHREALTIME/[^0-9]/}}000
 case "$*" in *--version*) exec {tool} "$@" ;; esac
 exec 9>>{directory}/running
-if flock -n 9; then company=alone; else company=beside-another; fi
+if flock -n 9; then company=alone; else company=overlapping; fi
 # One write a line, as the loads of a gang write at one moment into one log.
 printf '%s\\n' "$(printf '%s\\t%s\\t%s\\t%s' "$at" "$company" $$ {name}; printf '\\t%s' "$@")" >>{directory}/log
 {pace}
 exec {tool} "$@" "${{pace[@]}}"
 """
 _PACES = {"fio": "pace=(--rate_iops=500); [[ ${!#} == --* ]] || pace=()"}
-"""By tool, what its arguments are followed by: as fast as it can, fio keeps a third of a core busy. Job files stay."""
+"""By tool, additional arguments: at full speed fio keeps a third of a core busy. Job files stay unchanged."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class LoadStart:
     """A line of the log.
 
     Attributes:
-        epoch_seconds: when the load was entered, before anything else.
+        epoch_seconds: time of the wrapper's first statement.
         is_alone: whether no process of an earlier load of this log was alive.
-        arguments: what the tool got, the tool's name first.
+        arguments: of the tool, its name first.
     """
 
     epoch_seconds: float
@@ -42,10 +42,10 @@ class LoadStart:
 
 
 class WatchedLoads:
-    """The witnesses of one agent: a directory for its PATH, and what they saw.
+    """The wrappers of one agent: a directory for its PATH, and their log.
 
     Args:
-        is_paced: fio does 500 operations a second, since most tests only wait for its end; False: as fast as it can.
+        is_paced: fio does 500 operations a second, since most tests only wait for its end; False: at full speed.
     """
 
     def __init__(self, directory: Path, tools: Iterable[str] = ("dd", "fio"), *, is_paced: bool = True) -> None:
@@ -63,13 +63,13 @@ class WatchedLoads:
         self.environment = {"PATH": f"{bin_directory}:{os.environ['PATH']}"}
 
     def starts(self) -> list[LoadStart]:
-        """Every load that started, oldest first."""
+        """Return every load that started, oldest first."""
         log = self._directory / "log"
         return [_read(line) for line in log.read_text().splitlines()] if log.exists() else []
 
     def is_any_running(self) -> bool:
-        """Whether any process of any load is alive."""
-        # Asked of /proc rather than of the lock: a load that starts while we hold it would look like a second one.
+        """Return whether any process of any load is alive."""
+        # From /proc, not by taking the lock: a load that starts meanwhile would look like a second one.
         lock = str(self._directory / "running")
         return any(_link_of(link) == lock for link in Path("/proc").glob("[0-9]*/fd/9"))
 
@@ -77,7 +77,7 @@ class WatchedLoads:
 def _link_of(link: Path) -> str | None:
     try:
         return str(link.readlink())
-    except OSError:  # it ended meanwhile, or is another user's
+    except OSError:  # it has ended since, or is another user's
         return None
 
 

@@ -1,4 +1,4 @@
-"""Messages as they went over the wire, kept for ever: which kinds there are, and how a recording is named and read."""
+"""Messages as they were sent over the wire, kept forever: their kinds, and the names and contents of recordings."""
 
 import json
 import re
@@ -13,13 +13,13 @@ from recording_proxy import Exchange
 from iotide_wire import WIRE_VERSION
 from iotide_wire.base import Message
 from iotide_wire.messages import (
-    BeatReply,
-    BeatRequest,
     ClaimRequest,
     EnrollReply,
     EnrollRequest,
     FinishReply,
     FinishRequest,
+    HeartbeatReply,
+    HeartbeatRequest,
     HelloReply,
     HelloRequest,
     Order,
@@ -31,7 +31,7 @@ ROUTES: Final[dict[str, tuple[type[Message], type[Message]]]] = {
     r"/agent/enroll": (EnrollRequest, EnrollReply),
     r"/agent/hello": (HelloRequest, HelloReply),
     r"/agent/orders/\d+/claim": (ClaimRequest, Order),
-    r"/agent/beat": (BeatRequest, BeatReply),
+    r"/agent/beat": (HeartbeatRequest, HeartbeatReply),
     r"/agent/orders/\d+/finish": (FinishRequest, FinishReply),
     r"/agent/rotation": (RotateRequest, NewCredentials),
 }
@@ -40,7 +40,7 @@ KINDS: Final[dict[str, type[Message]]] = {kind.__name__: kind for kind in _KINDS
 
 
 def messages(exchanges: list[Exchange]) -> Iterator[tuple[type[Message], Any]]:
-    """The kind and the JSON of every message in them; an answer that refuses is none."""
+    """Yield the kind and the JSON of every message in them; error answers are none."""
     for exchange in exchanges:
         path = exchange.path.removeprefix("/api/v1")
         for route, (request, answer) in ROUTES.items():
@@ -51,27 +51,27 @@ def messages(exchanges: list[Exchange]) -> Iterator[tuple[type[Message], Any]]:
 
 
 def recordings() -> list[Path]:
-    """Every recorded message of every version."""
+    """Return every recorded message of every version."""
     return sorted(DIRECTORY.glob("v*/*.json"))
 
 
 def kind_of(file: Path) -> type[Message]:
-    """`v1/BeatRequest-3.json` is a BeatRequest."""
+    """Return the kind of a recording: `v1/HeartbeatRequest-3.json` is a HeartbeatRequest."""
     return KINDS[file.stem.partition("-")[0]]
 
 
 def facet(message: dict[str, Any]) -> tuple[str, ...]:
-    """What makes a message worth keeping beside others of its kind: roles, states, words and outcome in it."""
+    """Return what distinguishes a message from others of its kind: its roles, states, words and outcome."""
     parts = [message, *(part for part in message.get("orders", []) if isinstance(part, dict))]
     names = ("role", "step_role", "state", "word", "outcome")
-    told = tuple(str(part[name]) for part in parts for name in names if name in part)
-    return told + tuple("endpoint" for part in parts if part.get("endpoint"))
+    facets = tuple(str(part[name]) for part in parts for name in names if name in part)
+    return facets + tuple("endpoint" for part in parts if part.get("endpoint"))
 
 
 def record(found: Iterator[tuple[type[Message], Any]]) -> list[Path]:
-    """Write a file for each message whose kind and facet, or one of whose fields, no recording has yet.
+    """Write a file for each message with a kind and facet, or a field, that no recording has yet.
 
-    Never touches an old one.
+    It never changes an existing file.
     """
     directory = DIRECTORY / f"v{WIRE_VERSION}"
     directory.mkdir(parents=True, exist_ok=True)
@@ -92,14 +92,14 @@ def record(found: Iterator[tuple[type[Message], Any]]) -> list[Path]:
 
 
 def _of_any_machine(message: dict[str, Any]) -> dict[str, Any]:
-    """The message without mounts that have nothing to do with iotide."""
+    """Return the message without mounts that have nothing to do with iotide."""
     mounts = [mount for mount in message.get("mounts", []) if mount["approved"] or mount["path"] == "/"]
     return message | {"mounts": mounts} if mounts else message
 
 
 def _without_secrets(text: str) -> str:
-    """The message without credentials of a server that is gone, and without where things lay on its machine."""
-    for pattern, harmless in (
+    """Return the message without credentials of a server that is gone, and without paths of its machine."""
+    for pattern, replacement in (
         (r"\bion_[\w-]+", "ion_recorded"),
         (r'("join_token": ")[^"]+', r"\1recorded-join-token.-"),
         (r'("token": ")[0-9a-f]{32}"', rf'\g<1>{"0" * 32}"'),
@@ -108,5 +108,5 @@ def _without_secrets(text: str) -> str:
         (re.escape(str(DIRECTORY.parents[2])), "/opt/iotide"),
         (re.escape(tempfile.gettempdir()) + r"/iotide-[^/\"]+", "/srv/iotide"),
     ):
-        text = re.sub(pattern, harmless, text)
+        text = re.sub(pattern, replacement, text)
     return text

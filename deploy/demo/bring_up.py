@@ -1,4 +1,4 @@
-"""What brings up parts of a service on this machine: a wait with a limit, free ports, and the error of both."""
+"""Helpers to start services locally: waiting with a limit, and free ports."""
 
 import errno
 import secrets
@@ -16,7 +16,7 @@ T = TypeVar("T")
 
 
 class StackError(Exception):
-    """A part did not come up; the text holds the last lines of its log."""
+    """A part did not start. The message has the last lines of its log."""
 
 
 def wait_for(
@@ -25,11 +25,11 @@ def wait_for(
     """Return the first value of `probe` that is not None.
 
     Args:
-        pause_seconds: between two calls of `probe`; None: a tenth of the time so far, 50 to 500 ms, since each call
-            that asks the server takes processor time from what is waited for.
+        pause_seconds: pause between calls of `probe`; None: a tenth of the time so far, 50 to 500 ms, because polling
+            the server takes CPU time from it.
 
     Raises:
-        StackError: none came within `seconds`.
+        StackError: there was none within `seconds`.
     """
     started = time.monotonic()
     while (value := probe()) is None:
@@ -42,14 +42,14 @@ def wait_for(
 
 
 def free_port(*, in_a_row: int = 1) -> int:
-    """Return a loopback TCP port that is free now, as are those after it that make a row of this many.
+    """Return a free loopback TCP port that starts a row of `in_a_row` free ports.
 
     Raises:
-        StackError: 200 ports were tried, each with one of its row taken.
+        StackError: no free row was found after 200 attempts.
         OSError: a port could not be tried, for instance because no file can be opened.
     """
     for _ in range(_MOST_DRAWS):
-        # Below the ports that Linux gives to outgoing connections: one of them may take those at any moment.
+        # Below Linux' ephemeral port range: outgoing connections may take ports in that range at any moment.
         port = 10_000 + secrets.randbelow(22_000)
         try:
             with ExitStack() as probes:
@@ -61,5 +61,5 @@ def free_port(*, in_a_row: int = 1) -> int:
         else:
             return port
     raise StackError(
-        f"no {in_a_row} free ports in a row on 127.0.0.1 after {_MOST_DRAWS} tries; end what listens there"
+        f"no {in_a_row} consecutive free ports on 127.0.0.1 after {_MOST_DRAWS} attempts; stop what listens there"
     )

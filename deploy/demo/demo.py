@@ -1,6 +1,6 @@
-"""`./dev demo`: a whole iotide on this machine that measures two directories and shows what came out.
+"""`./dev demo`: runs a complete iotide on this machine, measures two directories and shows the results.
 
-Brings up the server and one agent, submits `demo.yaml` as any user would, and stays until Ctrl-C.
+Starts the server and one agent, submits `demo.yaml` as a user would, and runs until Ctrl-C.
 """
 
 import argparse
@@ -38,16 +38,16 @@ console = Console()
 
 
 class AlreadyRunningError(Exception):
-    """A demo holds the directory."""
+    """Another demo uses the directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """What to show.
+    """Options of the demo.
 
     Attributes:
-        port: of the dashboard.
-        history_days: of the sample data; None: none.
+        port: port of the dashboard.
+        history_days: days of sample data; None: no sample data.
     """
 
     port: int
@@ -56,19 +56,19 @@ class Wanted:
 
 
 def main() -> int:
-    """Run the demo; the exit status is 0 only where every run finished."""
-    parser = argparse.ArgumentParser(description="A whole iotide on this machine, with a campaign to look at.")
-    parser.add_argument("--exit", action="store_true", help="end when the campaign has ended, instead of at Ctrl-C")
-    parser.add_argument("--state", type=Path, default=ROOT / ".demo", help="where it keeps everything (%(default)s)")
+    """Run the demo. The exit status is 0 only if every run finished."""
+    parser = argparse.ArgumentParser(description="Run a complete iotide on this machine, with a sample campaign.")
+    parser.add_argument("--exit", action="store_true", help="stop when the campaign has ended, instead of at Ctrl-C")
+    parser.add_argument("--state", type=Path, default=ROOT / ".demo", help="state directory (%(default)s)")
     parser.add_argument(
         "--history",
         nargs="?",
         type=int,
         const=HISTORY_DAYS,
         metavar="DAYS",
-        help=f"sample data: clusters with so many days of campaigns ({HISTORY_DAYS})",
+        help=f"load sample data: clusters with this many days of campaigns ({HISTORY_DAYS})",
     )
-    parser.add_argument("--port", type=int, help=f"of the dashboard ({USUAL_PORT}, or another where that is taken)")
+    parser.add_argument("--port", type=int, help=f"port of the dashboard ({USUAL_PORT}, or another if it is in use)")
     options = parser.parse_args()
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     directory: Path = options.state.resolve()
@@ -87,15 +87,15 @@ def main() -> int:
 
 @contextmanager
 def fresh(directory: Path) -> Iterator[None]:
-    """The directory, empty and held until the end.
+    """Yield the directory, empty and locked.
 
     Raises:
-        AlreadyRunningError: another demo holds it.
-        StackError: it holds what no demo has put there.
+        AlreadyRunningError: another demo uses it.
+        StackError: it contains files of other programs.
     """
     directory.mkdir(parents=True, exist_ok=True)
     if any(directory.iterdir()) and not (directory / LOCK).exists():
-        raise StackError(f"--state {directory} holds other files; name an empty or a new directory")
+        raise StackError(f"--state {directory} contains other files; choose an empty or new directory")
     with (directory / LOCK).open("a") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -111,8 +111,8 @@ def fresh(directory: Path) -> Iterator[None]:
 
 @contextmanager
 def memory_directory() -> Iterator[Path]:
-    """A directory in memory that is gone in the end."""
-    directory = Path("/dev/shm") / f"iotide-demo-{secrets.token_hex(4)}"  # noqa: S108 - memory is what the target is
+    """Yield a directory in memory, removed at the end."""
+    directory = Path("/dev/shm") / f"iotide-demo-{secrets.token_hex(4)}"  # noqa: S108 - a target in memory
     directory.mkdir(mode=0o700)
     try:
         yield directory
@@ -121,7 +121,7 @@ def memory_directory() -> Iterator[Path]:
 
 
 def choose_port() -> int:
-    """The usual port, or a free one where somebody listens there."""
+    """Return the default port, or a free one if it is in use."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
@@ -132,16 +132,15 @@ def choose_port() -> int:
 
 
 def show_running(directory: Path, *, stays: bool) -> int:
-    """Say where the demo is that runs already."""
+    """Print where the running demo is."""
     stack = LocalStack(directory)
-    console.print(f"A demo already runs in {directory}. Sign in once with {stack.admin_link()}", soft_wrap=True)
+    console.print(f"A demo is already running in {directory}. Sign in once with {stack.admin_link()}", soft_wrap=True)
     if not stays:
-        console.print("demo: end it there with Ctrl-C first, or name another directory with --state", style="red")
+        console.print("demo: stop it with Ctrl-C first, or choose another directory with --state", style="red")
     return 0 if stays else 2
 
 
 def run_demo(directory: Path, memory: Path, wanted: Wanted) -> int:
-    """Everything from the start of the server to the last line."""
     console.print("Starting PostgreSQL, Redis, API, scheduler, worker and one agent ...")
     with LocalStack(directory, port=wanted.port) as stack:
         cluster_id = stack.add_cluster("demo")
@@ -156,20 +155,20 @@ def run_demo(directory: Path, memory: Path, wanted: Wanted) -> int:
             load_history(directory, wanted.history_days)
         console.print(f"Dashboard: {stack.url}   sign in once with {stack.admin_link()}", soft_wrap=True)
         finished, failed = campaign["counts"]["finished"], campaign["counts"]["failed"]
-        print(f"demo: {finished} runs finished, {failed} failed", flush=True)  # noqa: T201 - the line others read
+        print(f"demo: {finished} runs finished, {failed} failed", flush=True)  # noqa: T201 - read by other programs
         if wanted.stays:
             try:
                 stack.wait_server_ended()
             finally:
-                console.print("Ending agent and server ...")
+                console.print("Stopping agent and server ...")
         return 1 if failed or not finished else 0
 
 
 def load_published(directory: Path) -> None:
-    """Have the server load what others published, to lay the campaign's numbers beside.
+    """Load published results into the server, for comparison with the campaign.
 
     Raises:
-        StackError: it did not; it has said why.
+        StackError: the command failed and has printed why.
     """
     command = [str(BIN / "iotide-server"), "load-published", "--state", str(directory / "server")]
     if subprocess.run(command, check=False).returncode:
@@ -177,13 +176,13 @@ def load_published(directory: Path) -> None:
 
 
 def load_history(directory: Path, days: int) -> None:
-    """Have the server make clusters with a history up.
+    """Load sample data into the server.
 
     Raises:
-        StackError: it did not; it has said why.
+        StackError: the command failed and has printed why.
     """
     console.print(
-        f"Making up {days} days of history: [bold]iotide-server load-demo-history --seed 1 --days {days}[/bold]"
+        f"Loading {days} days of sample data: [bold]iotide-server load-demo-history --seed 1 --days {days}[/bold]"
     )
     command = [BIN / "iotide-server", "load-demo-history", "--seed", "1", "--days", str(days)]
     if subprocess.run([*map(str, command), "--state", str(directory / "server")], check=False).returncode:
@@ -191,10 +190,10 @@ def load_history(directory: Path, days: int) -> None:
 
 
 def write_plan(directory: Path) -> Path:
-    """The plan as this machine can do it."""
+    """Write the plan, without what this machine cannot run."""
     plan = yaml.safe_load(PLAN.read_text())
     if shutil.which("fio") is None:
-        console.print("fio is not installed, so the demo leaves that part out; `apt-get install fio` brings it.")
+        console.print("fio is not installed; the demo skips it. To include it: `apt-get install fio`.")
         plan["workloads"] = [choice for choice in plan["workloads"] if choice["workload"] != "fio"]
     file = directory / "demo.yaml"
     file.write_text(yaml.safe_dump(plan, sort_keys=False))
@@ -202,25 +201,25 @@ def write_plan(directory: Path) -> Path:
 
 
 def run_campaign(stack: LocalStack, plan: Path) -> dict[str, Any]:
-    """Submit the plan as a user does and watch it; the campaign when it has ended.
+    """Submit the plan as a user does, watch it, and return the ended campaign.
 
     Raises:
-        StackError: it was refused; the command has said why.
+        StackError: the plan was rejected; the command has printed why.
     """
     console.print(f"Submitting {PLAN.name}: [bold]iotide campaign submit {PLAN.name} --watch[/bold]")
     command = [str(BIN / "iotide"), "campaign", "submit", str(plan), "--watch", "--json"]
     environment = {**os.environ, "IOTIDE_URL": stack.url, "IOTIDE_TOKEN": stack.token}
-    # With --json the progress is shown on stderr, and stdout is for us.
+    # With --json, progress goes to stderr and the result to stdout.
     done = subprocess.run(command, env=environment, stdout=subprocess.PIPE, text=True, check=False)
     if done.returncode not in {0, 1}:
-        raise StackError(f"iotide campaign submit ended with status {done.returncode}")
+        raise StackError(f"iotide campaign submit exited with status {done.returncode}")
     campaign: dict[str, Any] = json.loads(done.stdout)
     return campaign
 
 
 def show_results(stack: LocalStack, campaign: dict[str, Any]) -> None:
-    """Print the rates of each cell; durations and latencies are for the dashboard."""
-    table = Table(title="Rates (durations and latencies are on the dashboard)", box=SIMPLE_HEAD)
+    """Print the rates of each cell. Durations and latencies are on the dashboard."""
+    table = Table(title="Throughput (durations and latencies are on the dashboard)", box=SIMPLE_HEAD)
     for heading in ("target", "workload", "operation"):
         table.add_column(heading, no_wrap=True)
     for heading in ("median", "lowest", "highest", "n"):
@@ -233,7 +232,7 @@ def show_results(stack: LocalStack, campaign: dict[str, Any]) -> None:
 
 
 def result_row(cell: dict[str, Any], result: dict[str, Any]) -> list[str]:
-    """One result in words and numbers."""
+    """Return one row of the table of results."""
     size_bytes = cell["options"].get("file_size_bytes")
     what = cell["workload"] + (f" {format_value(size_bytes, Unit.BYTES)}" if size_bytes else "")
     values = [format_value(result[name], Unit(result["unit"])) for name in ("median", "low", "high")]
@@ -241,10 +240,10 @@ def result_row(cell: dict[str, Any], result: dict[str, Any]) -> list[str]:
 
 
 def show_series(stack: LocalStack, cluster_id: int) -> None:
-    """Wait until every series has its point, which follows a moment after the last run.
+    """Wait until every series has a point, shortly after the last run.
 
     Raises:
-        StackError: one did not get it.
+        StackError: a series did not get its point.
     """
 
     def all_drawn() -> int | None:
@@ -252,7 +251,7 @@ def show_series(stack: LocalStack, cluster_id: int) -> None:
         return len(series) if series and all(one["point_count"] for one in series) else None
 
     count = wait_for("a point on every trend", all_drawn, seconds=60)
-    console.print(f"{count} trends have their point.")
+    console.print(f"{count} trends have a data point.")
 
 
 if __name__ == "__main__":

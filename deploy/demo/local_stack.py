@@ -1,4 +1,4 @@
-"""A whole iotide on this machine, for demo, contract tests and benches: server, agents, targets, a client."""
+"""Complete iotide on this machine, for the demo, contract tests and benches: server, agents, targets, client."""
 
 import json
 import os
@@ -24,7 +24,7 @@ from iotide_agent.node.pinning import PinError
 
 OWN_BIN: Final = Path(sys.executable).parent
 BIN = OWN_BIN
-"""Where `iotide-server`, `iotide-agent` and `iotide` are installed; tests may name those of another release."""
+"""Directory of `iotide-server`, `iotide-agent` and `iotide`; tests may use another release."""
 
 SESSION_COOKIE = "iotide_session"
 
@@ -32,13 +32,13 @@ _COMMAND_MARKS = {
     "api": "iotide_server.cli\0api\0",
     "scheduler": "iotide_server.cli\0scheduler\0",
     "worker": "iotide_server.cli\0worker\0",
-    "redis": "-server 127.0.0.1",  # Redis and Valkey write their command line anew
+    "redis": "-server 127.0.0.1",  # Redis and Valkey rewrite their command line
     "postgres": "postgres\0-D",
 }
 
 
 class RefusedError(StackError):
-    """The server refused a request; the text holds its error."""
+    """The server rejected a request. The message has its error."""
 
     def __init__(self, response: httpx2.Response) -> None:
         request = response.request
@@ -48,12 +48,12 @@ class RefusedError(StackError):
 
 @dataclass(frozen=True)
 class Launch:
-    """How an agent is started, where it is not as usual.
+    """Options of an agent's start.
 
     Attributes:
-        server_url: where it finds the server, if not at the stack's own URL.
-        configuration: lines added to its agent.toml.
-        within: a command that runs it, such as `ip netns exec NAME`.
+        server_url: the agent's server URL, if not the stack's own.
+        configuration: lines added to agent.toml.
+        within: a command that runs the agent, such as `ip netns exec NAME`.
     """
 
     server_url: str | None = None
@@ -66,11 +66,11 @@ AS_USUAL = Launch()
 
 @dataclass
 class Agent:
-    """A node agent of the stack.
+    """Agent of the stack.
 
     Attributes:
-        node_id: by the server's count.
-        directory: holds its configuration, state and log.
+        node_id: the node's id on the server.
+        directory: configuration, state and log.
         within: the command that runs it, if any.
     """
 
@@ -83,12 +83,12 @@ class Agent:
 
     @property
     def log(self) -> str:
-        """All that the agent printed."""
+        """Return the agent's output."""
         return (self.directory / "agent.log").read_text(errors="replace")
 
 
 class LocalStack:
-    """Server and agents below one directory; everything ends with the `with` block."""
+    """Server and agents below one directory. The `with` block stops everything at its end."""
 
     def __init__(self, directory: Path, *, port: int | None = None, server_arguments: Sequence[str] = ()) -> None:
         self.directory = directory
@@ -118,35 +118,34 @@ class LocalStack:
 
     @property
     def server_pid(self) -> int:
-        """Process id of `iotide-server up`."""
+        """Return the process id of `iotide-server up`."""
         if self._server is None:
             raise StackError("the server was not started")
         return self._server.pid
 
     def part_pid(self, name: str) -> int:
-        """Process id of a part of the server: `api`, `scheduler`, `worker`, `redis` or `postgres`.
+        """Return the process id of a part: `api`, `scheduler`, `worker`, `redis` or `postgres`.
 
         Raises:
-            StackError: it does not run now.
+            StackError: the part is not running.
         """
         for stat in Path("/proc").glob("[0-9]*/stat"):
             try:
                 parent = int(stat.read_text().rpartition(")")[2].split()[1])
                 command = stat.with_name("cmdline").read_text()
-            except OSError:  # it ended meanwhile
+            except OSError:  # it has ended
                 continue
             if parent == self.server_pid and _COMMAND_MARKS[name] in command:
                 return int(stat.parent.name)
-        raise StackError(f"{name} does not run")
+        raise StackError(f"{name} is not running")
 
     @property
     def settings(self) -> dict[str, str]:
-        """The environment of the server's parts: `IOTIDE_DATABASE_URL`, `IOTIDE_REDIS_ADMIN_URL` and so on."""
+        """Return the environment of the server's parts, such as `IOTIDE_DATABASE_URL` and `IOTIDE_REDIS_ADMIN_URL`."""
         variables: dict[str, str] = json.loads((self.directory / "server/environment.json").read_text())
         return variables
 
     def start_server(self) -> None:
-        """Start `iotide-server up` and wait until it is ready."""
         self.directory.mkdir(parents=True, exist_ok=True)
         ports = ["--port", str(self.port), "--redis-port", str(self.redis_port)]
         state = self.directory / "server"
@@ -159,22 +158,22 @@ class LocalStack:
         self.wait_ready()
 
     def kill_server(self) -> None:
-        """Kill `iotide-server up` without a last word; its parts end by themselves."""
+        """Kill `iotide-server up`. Its parts then end too."""
         os.kill(self.server_pid, signal.SIGKILL)
         if self._server is not None:
             self._server.wait()
 
     def wait_ready(self) -> None:
-        """Until the API answers and has its database.
+        """Wait until the API responds and has its database.
 
         Raises:
-            StackError: the server has ended, as it does when a part takes too long, or was not ready within 5 min.
+            StackError: the server has ended, or was not ready within 5 min.
         """
         wait_for("the server", self._ready, seconds=300)
 
     def _ready(self) -> bool | None:
         if self._server is not None and self._server.poll() is not None:
-            raise StackError(f"the server ended with {self._server.returncode}:\n{self._tail('server.log')}")
+            raise StackError(f"the server exited with status {self._server.returncode}:\n{self._tail('server.log')}")
         try:
             return True if self.api.get("/ready", timeout=2).is_success else None
         except httpx2.HTTPError:
@@ -184,7 +183,7 @@ class LocalStack:
         return "\n".join((self.directory / name).read_text(errors="replace").splitlines()[-30:])
 
     def admin_link(self) -> str:
-        """A fresh link that signs the administrator in once."""
+        """Return a new link that signs the administrator in once."""
         argv = [str(BIN / "iotide-server"), "admin-link", "--state", str(self.directory / "server")]
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
         if done.returncode:
@@ -192,7 +191,7 @@ class LocalStack:
         return next(word for word in done.stdout.split() if word.startswith("http"))
 
     def first_link(self) -> str:
-        """Return the link that a new server prints once it is ready: it spares the start of a command."""
+        """Return the link that a new server prints when ready, which avoids starting another command."""
 
         def printed() -> str | None:
             words = self._tail("server.log").partition("sign in once, within a day: ")[2].split()
@@ -201,14 +200,14 @@ class LocalStack:
         return wait_for("the first sign-in link", printed)
 
     def browser_session(self, link: str | None = None) -> str:
-        """A session cookie's value, as a browser gets it for a sign-in link, by default a fresh one."""
+        """Return the value of a session cookie for a sign-in link, by default a new one."""
         secret = parse_qs(urlsplit(link or self.admin_link()).fragment)["token"][0]
         with httpx2.Client(base_url=self.api.base_url) as browser:
             self._answer(browser.post("/session/link", json={"token": secret}, headers={"X-Iotide-Csrf": "1"}))
             return browser.cookies[SESSION_COOKIE]
 
     def sign_in(self) -> None:
-        """Turn a sign-in link into an API token, which the client sends from then on."""
+        """Exchange a sign-in link for an API token, which the client uses from then on."""
         link = self.first_link() if self._is_new else self.admin_link()
         self.api.cookies.set(SESSION_COOKIE, self.browser_session(link))
         created = self.post(
@@ -218,26 +217,25 @@ class LocalStack:
         self.token = created["token"]
         self.api.headers["Authorization"] = f"Bearer {self.token}"
 
-    def post(self, path: str, body: object, **headers: str) -> Any:  # noqa: ANN401 - whatever JSON the route answers
-        """The answer to a POST.
+    def post(self, path: str, body: object, **headers: str) -> Any:  # noqa: ANN401 - JSON of the route
+        """Return the response to a POST.
 
         Raises:
-            RefusedError: the server refused it.
+            RefusedError: the server rejected it.
         """
         return self._answer(self.api.post(path, json=body, headers={"X-Iotide-Csrf": "1", **headers}))
 
-    def get(self, path: str, **query: str | int) -> Any:  # noqa: ANN401 - whatever JSON the route answers
-        """The answer to a GET."""
+    def get(self, path: str, **query: str | int) -> Any:  # noqa: ANN401 - JSON of the route
         return self._answer(self.api.get(path, params=query))
 
     @staticmethod
-    def _answer(response: httpx2.Response) -> Any:  # noqa: ANN401 - whatever JSON the route answers
+    def _answer(response: httpx2.Response) -> Any:  # noqa: ANN401 - JSON of the route
         if response.is_error:
             raise RefusedError(response)
         return response.json()
 
     def add_cluster(self, name: str) -> int:
-        """Make a cluster; its id."""
+        """Create a cluster and return its id."""
         cluster_id: int = self.post("/clusters", {"name": name, "description": ""})["id"]
         return cluster_id
 
@@ -250,10 +248,10 @@ class LocalStack:
         *,
         launch: Launch = AS_USUAL,
     ) -> Agent:
-        """Enrol an agent that may write below `directories`, start it and wait until the server has heard of it.
+        """Enroll an agent with `directories` approved, start it and wait for its first heartbeat.
 
         Args:
-            environment: added to this process's own.
+            environment: added to this process's environment.
         """
         home = self.enrol(cluster_id, name, directories, launch=launch)
         process = self.run_agent(home, environment or {}, launch.within)
@@ -262,10 +260,10 @@ class LocalStack:
     def enrol(
         self, cluster_id: int, name: str, directories: Sequence[Path], *, launch: Launch = AS_USUAL, uses: int = 1
     ) -> Path:
-        """Enrol an agent that may write below `directories`; its directory.
+        """Enroll an agent with `directories` approved and return its directory.
 
         Args:
-            uses: of its join token; with more than one it waits until somebody lets it in.
+            uses: uses of the join token; with more than one, the node waits for approval.
         """
         home = self.directory / "agents" / str(cluster_id) / name
         home.mkdir(parents=True)
@@ -288,7 +286,7 @@ class LocalStack:
         return home
 
     def meet(self, cluster_id: int, agent: Agent) -> Agent:
-        """Wait until the server has heard of an agent that was started; it ends with the stack, heard of or not."""
+        """Wait for the first heartbeat of a started agent. It is stopped with the stack even if none arrives."""
         self.agents.append(agent)
         node = wait_for(f"agent {agent.name}", lambda: self._online_node(cluster_id, agent.name), seconds=30)
         agent.node_id = node["id"]
@@ -296,7 +294,7 @@ class LocalStack:
 
     @staticmethod
     def run_agent(home: Path, environment: Mapping[str, str], within: Sequence[str] = ()) -> subprocess.Popen[bytes]:
-        """Start the agent of a directory, enrolled as it is."""
+        """Start the enrolled agent of a directory."""
         with (home / "agent.log").open("ab") as log:
             return subprocess.Popen(
                 [*within, str(BIN / "iotide-agent"), "run", "--config", str(home / "agent.toml")],
@@ -307,7 +305,7 @@ class LocalStack:
             )
 
     def restart_agent(self, agent: Agent) -> None:
-        """Start an agent again that was killed or stopped."""
+        """Start an agent that was killed or stopped."""
         agent.process.wait(timeout=20)
         agent.process = self.run_agent(agent.directory, agent.environment, agent.within)
 
@@ -316,13 +314,13 @@ class LocalStack:
         return next((node for node in nodes if node["name"] == name and node["state"] == "online"), None)
 
     def add_target(self, cluster_id: int, name: str, path: Path, nodes: Sequence[int]) -> int:
-        """Make `path` on these nodes a target of scope `node`; its id."""
+        """Create a target of scope `node` for `path` on these nodes and return its id."""
         body = {"cluster_id": cluster_id, "name": name, "path": str(path), "scope": "node", "nodes": list(nodes)}
         target_id: int = self.post("/targets", {**body, "reserve_bytes": None})["id"]
         return target_id
 
     def wait_campaign(self, campaign_id: int, *, seconds: float = 120.0) -> dict[str, Any]:
-        """The campaign once all its runs have ended."""
+        """Return the campaign once all its runs have ended."""
 
         def ended() -> dict[str, Any] | None:
             campaign: dict[str, Any] = self.get(f"/campaigns/{campaign_id}")
@@ -331,14 +329,13 @@ class LocalStack:
         return wait_for(f"campaign {campaign_id}", ended, seconds=seconds)
 
     def stop_agent(self, agent: Agent) -> None:
-        """End an agent politely and for good."""
         _end(agent.process)
         self.agents.remove(agent)
 
     def stop(self) -> None:
-        """End agents, then the server, politely; what does not go within 20 s is killed with its process group.
+        """Stop agents, then the server. Kill the process groups of those that take longer than 20 s.
 
-        A second Ctrl-C or SIGTERM meanwhile is heard when nothing is left that it would leave behind.
+        A second Ctrl-C or SIGTERM takes effect only after everything has stopped.
         """
         with _signals_held_back():
             for agent in self.agents:
@@ -351,10 +348,10 @@ class LocalStack:
         self.api.close()
 
     def wait_server_ended(self) -> NoReturn:
-        """As long as the server runs.
+        """Wait while the server runs.
 
         Raises:
-            StackError: it has ended.
+            StackError: the server has ended.
         """
         if self._server is not None:
             self._server.wait()
@@ -372,15 +369,15 @@ def _signals_held_back() -> Iterator[None]:
 
 
 def _enrol_here(config: Path, join_token: str) -> None:
-    """Enrol as `iotide-agent enroll` does, without a new Python, which computes for a third of a second."""
+    """Enroll like `iotide-agent enroll`, without starting Python, which takes a third of a second."""
     try:
         enroll(load_config(config), None, join_token, replace=False)
     except (ConfigError, PinError, Refusal, Unreachable) as error:
-        raise StackError(f"the agent of {config} could not enrol: {error}") from error
+        raise StackError(f"the agent of {config} could not enroll: {error}") from error
 
 
 def _end_runners(agent: Agent) -> None:
-    """End what outlives its agent by design, and with it the loads: nobody will come back for them."""
+    """Kill runners and loads, which survive their agent by design."""
     for phase in (agent.directory / "state/orders").glob("*/phase.json"):
         pid = json.loads(phase.read_text()).get("pid")
         command = Path(f"/proc/{pid}/cmdline")

@@ -1,11 +1,10 @@
-"""Starts a program as root so that ordinary users can read this checkout and its Python, wherever these lie.
+"""Starts a program as root such that ordinary users can read this checkout and its Python, wherever they are.
 
     python opened.py --state DIRECTORY -- COMMAND...
 
-`iotide-server up` becomes an ordinary user and keeps no right of root. In development its code often lies below a
-directory that root alone may enter, such as /root. The program gets a view of the files of its own, in which such a
-directory holds nothing but the code and the state directory. It is for development: an installation has a place that
-every user may read.
+`iotide-server up` switches to an ordinary user without privileges. In development its code is often below a directory
+that only root can access, such as /root. The program gets a mount namespace where such a directory contains only the
+code and the state directory. For development only: installations are readable by all users.
 """
 
 import argparse
@@ -31,7 +30,7 @@ _libc = ctypes.CDLL(None, use_errno=True)
 
 
 class Shown(StrEnum):
-    """Name how a path appears in the view: an empty cover, a directory or link on the way, or what is there itself."""
+    """How a path appears in the mount namespace: as an empty cover, a directory or link on the way, or itself."""
 
     COVER = "cover"
     DIRECTORY = "directory"
@@ -40,7 +39,7 @@ class Shown(StrEnum):
 
 
 def opened_command(command: Sequence[str], *, state: Path) -> list[str]:
-    """Return the argument list that starts the command so; the process is the command's own.
+    """Return the command line that starts the command this way, in the same process.
 
     Args:
         state: the command's state directory; see `lend`.
@@ -49,22 +48,22 @@ def opened_command(command: Sequence[str], *, state: Path) -> list[str]:
 
 
 def lend(directory: Path) -> Path:
-    """Make a state directory, or take an empty one, and give it to the user `nobody` where this is root.
+    """Create a state directory, or take an empty one, and as root make `unprivileged` its owner.
 
-    `iotide-server up` runs as the owner, so that no user has to be made to try it.
+    `iotide-server up` runs as the owner, so no user has to be created.
     """
     directory.mkdir(mode=0o700, exist_ok=True)
     if os.geteuid() == 0 and directory.stat().st_uid == 0 and not any(directory.iterdir()):
-        nobody = pwd.getpwnam("nobody")
-        os.chown(directory, nobody.pw_uid, nobody.pw_gid)
+        unprivileged = pwd.getpwnam("nobody")
+        os.chown(directory, unprivileged.pw_uid, unprivileged.pw_gid)
     return directory
 
 
 def open_up(code: Iterable[Path], state: Path) -> None:
-    """Give this process a view of the files in which every user reads the code and reaches the state directory.
+    """Move this process to a mount namespace where all users can read the code and reach the state directory.
 
     Raises:
-        OSError: this root may not mount.
+        OSError: root may not mount here.
     """
     plan: dict[Path, Shown] = {}
     code = list(code)
@@ -76,7 +75,7 @@ def open_up(code: Iterable[Path], state: Path) -> None:
     _check(_libc.unshare(_CLONE_NEWNS), "unshare")
     _mount("", Path("/"), "", _MS_REC | _MS_SLAVE)
     _let_go_of_loops([*code, state])
-    # Opened before they are covered, and after the view was made: the files are then of this view.
+    # Open the directories after entering the namespace, so that they belong to it, and before they are covered.
     bound = {path: os.open(path, os.O_PATH | os.O_CLOEXEC) for path, shown in plan.items() if shown is Shown.ITSELF}
     links = {path: path.readlink() for path, shown in plan.items() if shown is Shown.LINK}
     for path, shown in sorted(plan.items()):
@@ -97,8 +96,8 @@ def open_up(code: Iterable[Path], state: Path) -> None:
 
 
 def _plan(path: Path, plan: dict[Path, Shown], *, for_all: bool) -> None:
-    """Add what lets every user get to the path, and, if it is for all, into it; nothing where they all do."""
-    path = Path(os.path.abspath(path))  # noqa: PTH100 - a link on the way is one of the things to show
+    """Add what lets every user reach the path and, if it is for all, read it."""
+    path = Path(os.path.abspath(path))  # noqa: PTH100 - links on the way are included
     is_hidden = False
     for part in (*reversed(path.parents), path):
         if plan.get(part) is Shown.ITSELF:
@@ -124,7 +123,7 @@ def _plan(path: Path, plan: dict[Path, Shown], *, for_all: bool) -> None:
 
 
 def _let_go_of_loops(wanted: Iterable[Path]) -> None:
-    """Unmount from this view what a test or the gallery mounted in a file, so that it can be made again meanwhile."""
+    """Unmount loop devices of tests or the gallery from this namespace, so that they can be recreated."""
     kept = {parent for path in wanted for parent in (path, *path.parents)}
     for line in reversed(Path("/proc/self/mountinfo").read_text().splitlines()):
         words, _, (_, source, *_) = (part.split() for part in line.partition(" - "))
@@ -144,7 +143,7 @@ def _check(result: int, what: str) -> None:
 
 
 def _code() -> list[Path]:
-    """Return the checkout, the environment and its Python, by each link that leads to it."""
+    """Return the checkout, the environment and its Python, by each link that leads to them."""
     found = [ROOT, Path(sys.prefix), Path(sys.base_prefix)]
     link = Path(sys.executable)
     while link.is_symlink():
@@ -154,7 +153,7 @@ def _code() -> list[Path]:
 
 
 def main() -> None:
-    """Become the program named on the command line."""
+    """Replace this process by the program on the command line."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--state", type=Path, required=True)
     parser.add_argument("command", nargs="+")
@@ -164,10 +163,8 @@ def main() -> None:
         try:
             open_up(_code(), state)
         except OSError as error:
-            sys.exit(
-                f"opened: {error}. Let every user read {ROOT} and {sys.base_prefix}, or start this as another user"
-            )
-    os.execvp(options.command[0], options.command)  # noqa: S606 - no shell is the point
+            sys.exit(f"opened: {error}. Make {ROOT} and {sys.base_prefix} readable for all users, or use another user")
+    os.execvp(options.command[0], options.command)  # noqa: S606 - must not use a shell
 
 
 if __name__ == "__main__":

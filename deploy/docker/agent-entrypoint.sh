@@ -1,5 +1,5 @@
 #!/bin/sh
-# Enrols at the first start with the token that the service "join" left, then runs the agent.
+# Enrolls at the first start with the token of the service "join", then runs the agent.
 set -eu
 config=/app/agent.toml
 if [ ! -e /var/lib/iotide-agent/identity.json ]; then

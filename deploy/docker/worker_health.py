@@ -1,6 +1,6 @@
-"""Says by its exit status whether the worker of docker-compose.yml, which listens on no port, does its work.
+"""Health check of the worker in docker-compose.yml, which has no port. Exit status 0 if it works.
 
-Usage: worker_health.py, inside the worker's own container.
+Usage: worker_health.py, inside the worker's container.
 """
 
 import os
@@ -15,9 +15,9 @@ _ANSWER_SECONDS: Final = 10.0
 
 
 def waits_for_work() -> bool:
-    """Return whether this container waits for work in Redis, or did so before the work that it has now.
+    """Return whether this container waits for work in Redis, or did before its current work.
 
-    Remote control is off, so the worker itself answers no question.
+    Remote control is off, so the worker cannot be asked.
     """
     url = (Path(os.environ["IOTIDE_SECRETS"]) / "iotide_redis_admin_url").read_text()
     with Redis.from_url(url, socket_timeout=_ANSWER_SECONDS, socket_connect_timeout=_ANSWER_SECONDS) as redis:

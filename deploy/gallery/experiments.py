@@ -1,4 +1,4 @@
-"""What the gallery measures on, and which figures of each experiment it shows."""
+"""Targets of the gallery and the figures of each experiment."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -7,18 +7,18 @@ from typing import Any, Final
 from loop_disks import Disk
 
 RE_FORMATTED: Final = "reformatted"
-"""The target that is made anew before each stage."""
+"""Target that is reformatted before each stage."""
 VOLUME: Final = "gluster"
-"""The target that is a GlusterFS volume."""
+"""Target on a GlusterFS volume."""
 
 
 @dataclass(frozen=True)
 class Experiment:
-    """One of the nine.
+    """One of the nine experiments.
 
     Attributes:
-        figures: what the address says of each picture, by the picture's name.
-        variants: what RE_FORMATTED is in each stage, by the stage's variant.
+        figures: the figure's URL parameters by picture name.
+        variants: file system of RE_FORMATTED by the stage's variant.
     """
 
     number: int
@@ -27,7 +27,7 @@ class Experiment:
 
 
 def _random(operation: str, *, against: str) -> Mapping[str, Any]:
-    """IOzone's map of each variant, divided by that of one."""
+    """Return IOzone's map of each variant, relative to one variant."""
     return {
         "workload": "iozone",
         "kind": "ratio",
@@ -60,7 +60,7 @@ DISKS: Final[Mapping[str, Disk]] = {
     RE_FORMATTED: _EXT2,
     VOLUME: _XFS,
 }
-"""By target; of the volume, each brick."""
+"""File systems by target; for the volume, of each brick."""
 
 EXPERIMENTS: Final = (
     Experiment(1, {"experiment-1": {"show": "duration"}}),

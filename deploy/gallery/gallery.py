@@ -1,7 +1,7 @@
-"""`./dev gallery`: runs the nine experiments in small on loop devices and takes a picture of each one's figure.
+"""`./dev gallery`: runs small versions of the nine experiments on loop devices and takes a picture of each figure.
 
-Needs root for the loop devices, and namespaces for network and mounts of its own, as `./dev gallery` gives it. The
-pictures go to docs/gallery, where the README shows them.
+Needs root for loop devices, and its own network and mount namespaces, as provided by `./dev gallery`. The pictures go
+to docs/gallery and appear in the README.
 """
 
 import argparse
@@ -34,9 +34,9 @@ LONGEST_CAMPAIGN_SECONDS = 900.0
 
 
 def main() -> int:
-    """Run the experiments; the exit status is 0 only where every run of all of them finished."""
-    parser = argparse.ArgumentParser(description="The nine experiments in small, each with its picture.")
-    parser.add_argument("numbers", nargs="*", type=int, help="of the experiments; all nine where none is named")
+    """Run the experiments. The exit status is 0 only if every run finished."""
+    parser = argparse.ArgumentParser(description="Run small versions of the nine experiments and take their pictures.")
+    parser.add_argument("numbers", nargs="*", type=int, help="numbers of the experiments; default all nine")
     numbers = parser.parse_args().numbers
     chosen = [experiment for experiment in EXPERIMENTS if not numbers or experiment.number in numbers]
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
@@ -45,14 +45,13 @@ def main() -> int:
     try:
         return run_all(directory, chosen)
     except StackError as error:
-        print(f"gallery: {error}", file=sys.stderr)  # noqa: T201 - for the person who started it
+        print(f"gallery: {error}", file=sys.stderr)  # noqa: T201 - error for the user
         return 1
     finally:
         shutil.rmtree(directory)
 
 
 def run_all(directory: Path, chosen: Sequence[Experiment]) -> int:
-    """Everything from the loop devices to the pictures."""
     as_root("ip", "link", "set", "lo", "up")
     mount_points = directory / "mnt"
     mount_points.mkdir(mode=0o755)
@@ -70,7 +69,7 @@ def run_all(directory: Path, chosen: Sequence[Experiment]) -> int:
 
 
 def show(stack: LocalStack, directory: Path, experiment: Experiment, mounts: Mapping[str, LoopMount]) -> int:
-    """Run an experiment and take its pictures; the number of failed runs."""
+    """Run an experiment, take its pictures and return the number of failed runs."""
     campaign = run_campaign(stack, experiment, mounts)
     finished, failed = campaign["counts"]["finished"], campaign["counts"]["failed"]
     say(f"experiment {experiment.number}: {finished} runs finished, {failed} failed")
@@ -83,23 +82,22 @@ def show(stack: LocalStack, directory: Path, experiment: Experiment, mounts: Map
 
 
 def say(text: str) -> None:
-    """One line of progress."""
     print(f"gallery: {text}", flush=True)  # noqa: T201 - the only output of this program
 
 
 def needed_disks(chosen: Sequence[Experiment]) -> dict[str, Disk]:
-    """The file systems that the experiments load, by target."""
+    """Return the file systems that the experiments use, by target."""
     names = {name for experiment in chosen for name in read_plan(plan_file(experiment)).targets}
     return {name: disk for name, disk in DISKS.items() if name in names}
 
 
 def plan_file(experiment: Experiment) -> Path:
-    """Its plan in small."""
+    """Return the plan of the small version."""
     return PLANS / f"experiment-{experiment.number}.yaml"
 
 
 def run_campaign(stack: LocalStack, experiment: Experiment, mounts: Mapping[str, LoopMount]) -> dict[str, Any]:
-    """The campaign when it has ended; what it asks for before a stage is done and confirmed."""
+    """Run the campaign to its end, preparing and confirming each stage."""
     plan = read_plan(plan_file(experiment)).model_dump(mode="json")
     campaign_id = stack.post("/campaigns", plan)["id"]
     while (campaign := still(stack, campaign_id))["state"] == "paused":
@@ -110,7 +108,7 @@ def run_campaign(stack: LocalStack, experiment: Experiment, mounts: Mapping[str,
 
 
 def still(stack: LocalStack, campaign_id: int) -> dict[str, Any]:
-    """The campaign once it has ended or waits for an operator."""
+    """Return the campaign once it has ended or waits for an operator."""
 
     def stands() -> dict[str, Any] | None:
         campaign: dict[str, Any] = stack.get(f"/campaigns/{campaign_id}")
@@ -120,22 +118,22 @@ def still(stack: LocalStack, campaign_id: int) -> dict[str, Any]:
 
 
 def confirm(stack: LocalStack, campaign_id: int) -> None:
-    """Have the node look at what is mounted now, and accept it."""
+    """Let the node probe its mounts again, then confirm the stage."""
     stack.post(f"/campaigns/{campaign_id}/pause/look", {})
 
     def seen() -> str | None:
         pause = stack.get(f"/campaigns/{campaign_id}/pause")
         return None if pause["waiting_for"] else str(pause["found_sha256"])
 
-    found_sha256 = wait_for("the node's word on its mounts", seen)
+    found_sha256 = wait_for("the node's report of its mounts", seen)
     stack.post(f"/campaigns/{campaign_id}/confirm", {"found_sha256": found_sha256})
 
 
 def take_pictures(directory: Path, stack: LocalStack, pictures: Sequence[Mapping[str, str]]) -> None:
-    """Let Chromium draw each figure and keep it as PNG.
+    """Draw each figure in Chromium and save it as PNG.
 
     Raises:
-        StackError: it could not.
+        StackError: it failed.
     """
     PICTURES.mkdir(parents=True, exist_ok=True)
     wanted = directory / "pictures.json"

@@ -1,4 +1,4 @@
-"""A GlusterFS volume for the gallery: server and client on this machine, where nothing else can see them."""
+"""GlusterFS volume for the gallery: server and client on this machine, isolated from everything else."""
 
 import subprocess
 from collections.abc import Iterator, Sequence
@@ -10,19 +10,19 @@ from bring_up import wait_for
 from loop_disks import Disk, as_root, loop_mount
 
 _ADDRESS: Final = "10.77.0.1"
-"""Bricks on a loopback address would be refused."""
+"""GlusterFS rejects bricks on a loopback address."""
 _NAME: Final = "gallery"
 _BRICKS: Final = 2
 _OWN: Final = ("/var/lib/glusterd", "/var/log/glusterfs", "/run")
-# A process namespace of its own, so that the daemons that it starts end with it.
+# A separate process namespace, so that the daemons that it starts end with it.
 _DAEMON: Final = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc", "glusterd", "--no-daemon")
 
 
 @contextmanager
 def gluster_volume(mount_point: Path, disk: Disk) -> Iterator[None]:
-    """A volume distributed over bricks on loop devices, mounted; it takes an address and covers /run.
+    """Yield a mounted volume distributed over bricks on loop devices. Takes an address and covers /run.
 
-    So it wants namespaces for network and mounts that are the gallery's own.
+    Needs its own network and mount namespaces.
     """
     directory = mount_point.parents[1] / "gluster"
     bricks = [directory / "bricks" / f"brick-{number}" for number in range(_BRICKS)]

@@ -1,4 +1,4 @@
-"""File systems on loop devices for the gallery, made anew as often as an experiment asks for it."""
+"""File systems on loop devices for the gallery, recreated on demand."""
 
 import os
 import subprocess
@@ -15,12 +15,12 @@ _IMAGE_BYTES: Final = 2 * 1024**3
 
 @dataclass(frozen=True)
 class Disk:
-    """How a file system is made.
+    """File system to create.
 
     Attributes:
         mkfs: the command, without the devices.
-        devices: how many it takes.
-        options: of the mount.
+        devices: number of devices.
+        options: mount options.
     """
 
     mkfs: tuple[str, ...]
@@ -30,30 +30,29 @@ class Disk:
 
 @dataclass(frozen=True)
 class LoopMount:
-    """A mount point over loop devices."""
+    """Mount point over loop devices."""
 
     devices: Sequence[str]
     mount_point: Path
 
     def mount_new(self, disk: Disk) -> None:
-        """Make the file system and mount it."""
         as_root(*disk.mkfs, *self.devices)
         as_root("mount", "-o", disk.options, self.devices[0], self.mount_point)
 
     def replace(self, disk: Disk) -> None:
-        """What an operator does between two stages: unmount, make another file system, mount that."""
+        """Unmount, create another file system and mount it, like an operator between two stages."""
         as_root("umount", self.mount_point)
         self.mount_new(disk)
 
 
 @contextmanager
 def loop_mount(mount_point: Path, disk: Disk) -> Iterator[LoopMount]:
-    """A file system on loop devices of its own beside the mount point's parent; all of it is gone in the end."""
+    """Yield a file system on its own loop devices next to the mount point's parent, removed at the end."""
     images = [mount_point.parents[1] / f"{mount_point.name}-{number}.image" for number in range(disk.devices)]
     for image in images:
         with image.open("wb") as file:
             os.posix_fallocate(file.fileno(), 0, _IMAGE_BYTES)
-    # Past the page cache below the loop device too, or every read would come out of memory.
+    # Bypass the page cache below the loop device; otherwise every read would come from memory.
     devices = [as_root("losetup", "--find", "--show", "--direct-io=on", image) for image in images]
     try:
         mount_point.mkdir()
@@ -69,7 +68,7 @@ def loop_mount(mount_point: Path, disk: Disk) -> Iterator[LoopMount]:
 
 
 def as_root(*command: str | Path) -> str:
-    """What a command prints that only root may run.
+    """Run a command as root and return its output.
 
     Raises:
         StackError: it failed.

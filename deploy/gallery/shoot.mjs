@@ -19,7 +19,7 @@ for (const { path, file } of pictures) {
   await page.goto(path);
   const figure = page.getByRole("region", { name: "Figure" });
   await figure.locator("figure .main-svg").first().waitFor();
-  await page.waitForLoadState("networkidle", { timeout: 2000 }).catch(() => undefined); // the news never end
+  await page.waitForLoadState("networkidle", { timeout: 2000 }).catch(() => undefined); // the change feed never ends
   await figure.screenshot({ path: file });
 }
 await browser.close();

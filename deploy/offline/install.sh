@@ -1,14 +1,14 @@
 #!/bin/sh
-# Installs the agent of this bundle without any network. Nothing is there by half: an older agent stays in use until the new one is
-# whole, and a load that runs goes on.
+# Installs the agent of this bundle without network access. An older agent stays in use until the new one is complete, and
+# running loads continue.
 #
 #   ./install.sh [--prefix DIRECTORY] [--only-programs]
 #
-# --prefix          where the programs go; /opt/iotide-agent, a link to the newest of the two that are kept
-# --only-programs   no user, no unit, no /etc/iotide: for an agent that a user or a batch system starts
-# PYTHON            the interpreter, by default the newest of the bundle's versions that is there
+# --prefix          directory of the programs, default /opt/iotide-agent: a link to the newer of the two versions that are kept
+# --only-programs   create no user, unit or /etc/iotide: for agents that a user or a batch system starts
+# PYTHON            interpreter, default the newest installed version that the bundle supports
 set -eu
-umask 022 # root's own may be stricter, and the agent's user must be able to read what is installed
+umask 022 # root's umask may be stricter, but the agent's user must be able to read the programs
 here=$(cd "$(dirname "$0")" && pwd)
 prefix=/opt/iotide-agent
 is_system=yes
@@ -17,39 +17,39 @@ refuse() { printf 'install: %s\n' "$*" >&2 && exit 2; }
 
 while [ $# -gt 0 ]; do
   case $1 in
-    --prefix) [ $# -gt 1 ] || refuse "--prefix: name a directory"; prefix=$2; shift ;;
+    --prefix) [ $# -gt 1 ] || refuse "--prefix requires a directory"; prefix=$2; shift ;;
     --only-programs) is_system=no ;;
     -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0"; exit ;;
-    *) refuse "no option $1; --help lists them" ;;
+    *) refuse "unknown option $1; see --help" ;;
   esac
   shift
 done
-case $prefix in /*) ;; *) refuse "--prefix $prefix: write an absolute path" ;; esac
-[ "$is_system" = no ] || [ "$(id -u)" = 0 ] || refuse "run it as root, or with --only-programs and --prefix"
-[ ! -e "$prefix" ] || [ -L "$prefix" ] || refuse "$prefix is there and not an agent that this installed: name another --prefix"
+case $prefix in /*) ;; *) refuse "--prefix $prefix: give an absolute path" ;; esac
+[ "$is_system" = no ] || [ "$(id -u)" = 0 ] || refuse "run this as root, or with --only-programs and --prefix"
+[ ! -e "$prefix" ] || [ -L "$prefix" ] || refuse "$prefix exists and was not created by this installer: choose another --prefix"
 
-(cd "$here" && sha256sum --check --quiet --strict SHA256SUMS) || refuse "the bundle is not whole; copy it again"
+(cd "$here" && sha256sum --check --quiet --strict SHA256SUMS) || refuse "the bundle is incomplete or damaged; copy it again"
 arch=$(uname -m)
-grep -qx "$arch" "$here/archs" || refuse "this node is $arch and the bundle is for $(xargs <"$here/archs"): make one with --arch $arch"
+grep -qx "$arch" "$here/archs" || refuse "this node is $arch but the bundle is for $(xargs <"$here/archs"): make one with --arch $arch"
 
 python=${PYTHON:-}
 if [ -z "$python" ]; then
   for version in $(sort -rV "$here/pythons"); do
-    # Asked, not only found: a version manager has names of versions that it cannot run.
+    # Try it: a version manager may have commands for versions that are not installed.
     if "python$version" -c '' 2>/dev/null; then python=python$version; break; fi
   done
 fi
-[ -n "$python" ] || refuse "none of Python $(xargs <"$here/pythons") is on PATH: install one, or name it by PYTHON="
+[ -n "$python" ] || refuse "no Python $(xargs <"$here/pythons") on PATH: install one, or set PYTHON="
 version=$("$python" -c 'import sys; print("%d.%d" % sys.version_info[:2])') || refuse "$python does not run"
 grep -qx "$version" "$here/pythons" ||
-  refuse "$python is Python $version and the bundle is for $(xargs <"$here/pythons"): make one with --python $version"
+  refuse "$python is Python $version but the bundle is for $(xargs <"$here/pythons"): make one with --python $version"
 
 mkdir -p "$(dirname "$prefix")"
 before=$(readlink "$prefix" || true)
 directory=$(mktemp -d "$prefix-$(cat "$here/version")-XXXXXX")
 trap 'rm -rf "$directory"' EXIT
 chmod 755 "$directory"
-# Without pip: python3 of Debian has no ensurepip unless python3-venv is installed. The bundle has a wheel of pip.
+# Without pip: Debian's python3 has no ensurepip without python3-venv. The bundle includes a pip wheel.
 "$python" -m venv --without-pip "$directory"
 pip_wheel=$(find "$here/wheels" -name 'pip-*.whl')
 pip() { "$directory/bin/python" "$pip_wheel/pip" --disable-pip-version-check --isolated --no-cache-dir "$@"; }
@@ -59,7 +59,7 @@ pip install --quiet --no-index --no-deps "$here"/wheels/iotide_wire-*.whl "$here
 ln -s "$directory" "$prefix.new"
 mv -T "$prefix.new" "$prefix"
 trap - EXIT
-# The one before stays, since an agent and its runners may still work with it.
+# Keep the previous version, which an agent and its runners may still use.
 for old in "$prefix"-[0-9]*-??????; do
   [ "$old" = "$directory" ] || [ "$old" = "$before" ] || rm -rf "$old"
 done

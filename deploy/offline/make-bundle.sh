@@ -1,17 +1,17 @@
 #!/usr/bin/env bash
-# Makes, on a machine with internet, one file by which nodes without it get the agent: wheels of the agent, of the wire format and
-# of every dependency as uv.lock pins it, with checksums and an installer. On a node: tar xf FILE && sudo ./iotide-agent-*/install.sh
+# Creates a bundle to install the agent on nodes without internet access: wheels of the agent, the wire format and all
+# dependencies pinned in uv.lock, checksums and an installer. On a node: tar xf FILE && sudo ./iotide-agent-*/install.sh
 #
 #   deploy/offline/make-bundle.sh [--python 3.11]... [--arch x86_64|aarch64]... FILE.tar
 #
-# --python    versions of CPython on the nodes; by default 3.11, 3.12 and 3.13
-# --arch      their processors; by default x86_64. The wheels are for glibc 2.28 and newer: RHEL 8, Debian 10, Ubuntu 20.04
-# Needs uv, which ./dev installs.
+# --python    CPython versions of the nodes; default 3.11, 3.12 and 3.13
+# --arch      architectures of the nodes; default x86_64. The wheels need glibc 2.28: RHEL 8, Debian 10, Ubuntu 20.04 or newer
+# Requires uv, which ./dev installs.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 export PATH="$root/.tools/bin:$PATH"
 
-PIP=pip==26.3 # of the bundle, so that a node needs neither pip nor Debian's python3-venv
+PIP=pip==26.3 # bundled, so that nodes need neither pip nor Debian's python3-venv
 GLIBC_TAGS=(manylinux_2_28 manylinux_2_27 manylinux_2_26 manylinux_2_24 manylinux_2_17 manylinux2014 manylinux_2_12 manylinux2010
   manylinux_2_5 manylinux1)
 
@@ -20,18 +20,18 @@ refuse() { printf 'make-bundle: %s\n' "$*" >&2 && exit 2; }
 pythons=() archs=() file=
 while [[ $# -gt 0 ]]; do
   case $1 in
-    --python) [[ ${2:-} =~ ^3\.[0-9]+$ ]] || refuse "--python ${2:-}: write a version such as 3.11" && pythons+=("$2") && shift ;;
-    --arch) [[ ${2:-} =~ ^(x86_64|aarch64)$ ]] || refuse "--arch ${2:-}: x86_64 or aarch64" && archs+=("$2") && shift ;;
+    --python) [[ ${2:-} =~ ^3\.[0-9]+$ ]] || refuse "--python ${2:-}: give a version such as 3.11" && pythons+=("$2") && shift ;;
+    --arch) [[ ${2:-} =~ ^(x86_64|aarch64)$ ]] || refuse "--arch ${2:-}: give x86_64 or aarch64" && archs+=("$2") && shift ;;
     -h | --help) sed -n '2,/^set/{/^#/s/^# \{0,1\}//p}' "$0" && exit ;;
-    -*) refuse "no option $1; --help lists them" ;;
-    *) [[ -z $file ]] || refuse "one file, not $file and $1" && file=$1 ;;
+    -*) refuse "unknown option $1; see --help" ;;
+    *) [[ -z $file ]] || refuse "give a single file, not $file and $1" && file=$1 ;;
   esac
   shift
 done
-[[ $file == *.tar ]] || refuse "name the file to write, ending with .tar"
+[[ $file == *.tar ]] || refuse "give the name of the file to write, ending with .tar"
 [[ ${#pythons[@]} -gt 0 ]] || pythons=(3.11 3.12 3.13)
 [[ ${#archs[@]} -gt 0 ]] || archs=(x86_64)
-command -v uv >/dev/null || refuse "uv is not there; ./dev check installs it"
+command -v uv >/dev/null || refuse "uv is not installed; ./dev check installs it"
 mkdir -p "$(dirname "$file")"
 file=$(cd "$(dirname "$file")" && pwd)/$(basename "$file")
 
@@ -48,8 +48,9 @@ for package in iotide-wire iotide-agent; do
 done
 rm -f "$bundle/wheels/.gitignore"
 uv export --quiet --locked --no-dev --no-emit-workspace --package iotide-agent >"$bundle/requirements.txt"
-# A marker would be judged by the Python that runs here; the installer judges it by the node's.
-awk '/^[^ #]/ {keep = !/sys_platform == .win32./} keep {sub(/ ; python_full_version[^\\]*/, " "); print}' \
+# Remove Python version markers: here they would be evaluated for this machine's Python, not the node's. Packages of other
+# platforms have no wheel for a node.
+awk '/^[^ #]/ {keep = !/sys_platform == .(win32|emscripten)./} keep {sub(/ ; python_full_version[^\\]*/, " "); print}' \
   "$bundle/requirements.txt" >"$work/requirements.txt"
 
 download() { uv tool run --quiet --from "$PIP" pip download --quiet --disable-pip-version-check --no-deps --dest "$bundle/wheels" "$@"; }

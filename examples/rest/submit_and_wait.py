@@ -1,8 +1,8 @@
-"""Submits a campaign, waits for its end and prints its samples as CSV; needs httpx2 alone.
+"""Submits a campaign, waits for its end and prints its samples as CSV; needs only httpx2.
 
     IOTIDE_URL=http://127.0.0.1:8470 IOTIDE_TOKEN=iot_... python submit_and_wait.py plan.json > samples.csv
 
-Ends with 0 when every run finished, 1 when one did not, 2 when the server refused the plan.
+Exits with 0 if every run finished, 1 if one did not, 2 if the server rejected the plan.
 """
 
 import json
@@ -16,12 +16,11 @@ import httpx2
 
 
 def main() -> int:
-    """Everything, in the order in which a user would do it."""
     plan = json.loads(Path(sys.argv[1]).read_text())
     base_url = f"{os.environ['IOTIDE_URL']}/api/v1"
     headers = {"Authorization": f"Bearer {os.environ['IOTIDE_TOKEN']}"}
     with httpx2.Client(base_url=base_url, headers=headers, timeout=30) as api:
-        # The key makes it safe to send this request again when its answer was lost.
+        # With this key it is safe to repeat the request if its answer is lost.
         answer = api.post("/campaigns", json=plan, headers={"Idempotency-Key": str(uuid.uuid4())})
         if answer.is_error:
             error = answer.json()["error"]
@@ -33,7 +32,7 @@ def main() -> int:
 
 
 def wait_for_end(api: httpx2.Client, campaign_id: int) -> str:
-    """The state in which the campaign ended."""
+    """Return the final state of the campaign."""
     while True:
         campaign = api.get(f"/campaigns/{campaign_id}").raise_for_status().json()
         print(f"campaign {campaign_id} is {campaign['state']}, {campaign['progress']:.0%} done", file=sys.stderr)

@@ -1,4 +1,4 @@
-// Sets the colour scheme before the first paint; a file of its own because the CSP allows no inline script.
+// Sets the colour scheme before the first paint. A separate file, since the CSP forbids inline scripts.
 const chosen = localStorage.getItem("mantine-color-scheme-value");
 const wantsDark =
   chosen === "dark" || (chosen !== "light" && matchMedia("(prefers-color-scheme: dark)").matches);

@@ -1,4 +1,4 @@
-// Prints the first paint of the overview (its JS and CSS, gzip; lazy chunks left out) and fails above the limit.
+// Prints the gzip size of the overview's first paint (JS and CSS without lazy chunks) and fails above the limit.
 
 import { readFileSync } from "node:fs";
 import { gzipSync } from "node:zlib";
@@ -7,7 +7,7 @@ const LIMIT_BYTES = 200_000;
 const dist = new URL("../dist/", import.meta.url);
 const manifest = JSON.parse(readFileSync(new URL(".vite/manifest.json", dist), "utf8"));
 
-/** The entry with everything that it imports before it runs. */
+/** Return the files of an entry and of its static imports. */
 function filesOf(name, seen = new Set()) {
   const chunk = manifest[name];
   if (seen.has(chunk.file)) return seen;

@@ -1,5 +1,4 @@
-// Fails where a text of the interface stands outside Lingui's macros, or where src/locales/en.po, the one place in which
-// translators find them all, is not what the source says.
+// Fails if a page text is outside Lingui's macros, or if src/locales/en.po, the translators' catalogue, is out of date.
 
 import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
@@ -9,17 +8,17 @@ import ts from "typescript";
 
 const frontend = fileURLToPath(new URL("..", import.meta.url));
 const catalogue = join(frontend, "src/locales/en.po");
-/** Attributes that people read. */
+/** Attributes with text for users. */
 const READ = new Set(["alt", "aria-label", "description", "label", "placeholder", "title"]);
-/** Macros, and elements that hold what is typed or printed by programs, in no language. */
+/** Macros, and elements with text that is not translated: code, keys, output of programs. */
 const NO_RAW_TEXT = new Set(["Code", "Kbd", "Plural", "Select", "Trans", "code", "kbd", "pre"]);
 
-/** Lists that people read: choices, and the titles of columns, in place or as a constant. */
+/** Lists with text for users: choices and column titles, inline or as a constant. */
 const READ_LISTS = new Set(["data", "head", "HEAD"]);
 
 const isText = (text) => /[A-Za-z]{2,}/.test(text.replace(/&\w+;/g, ""));
 
-/** Texts of a list, however it is put together; what is asked for by a name, or compared, is none. */
+/** Return the texts of a list literal with its conditions and spreads; names and comparisons are not texts. */
 function textsOfList(node) {
   if (ts.isStringLiteral(node)) return isText(node.text) ? [node] : [];
   const parts = ts.isConditionalExpression(node) ? [node.whenTrue, node.whenFalse] : node.elements;
@@ -29,7 +28,7 @@ function textsOfList(node) {
   return within && node.expression ? textsOfList(node.expression) : [];
 }
 
-/** Texts below `node` that no macro takes; a macro takes those of its elements, yet not those in `{}` among them. */
+/** Return the texts below `node` outside macros. A macro covers the texts of its elements, but not those within `{}`. */
 function rawTexts(node, source, isTaken = false) {
   if (ts.isJsxText(node)) return isTaken || !isText(node.text) ? [] : [node];
   if (ts.isJsxAttribute(node)) {
@@ -73,6 +72,6 @@ const isFresh = readFileSync(catalogue, "utf8") === before;
 if (!isFresh) writeFileSync(catalogue, before);
 
 if (raw.length > 0)
-  process.stdout.write("These texts stand outside <Trans> and t``, so nobody can translate them.\n");
-if (!isFresh) process.stdout.write("src/locales/en.po is not what the source says: run `npm run texts`.\n");
+  process.stdout.write("These texts are outside <Trans> and t`` and cannot be translated.\n");
+if (!isFresh) process.stdout.write("src/locales/en.po is out of date. Run: npm run texts\n");
 process.exitCode = raw.length > 0 || !isFresh ? 1 : 0;

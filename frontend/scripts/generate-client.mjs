@@ -1,13 +1,13 @@
-// Writes src/api/schema.d.ts from openapi.json; with --check, says whether it is up to date.
-// Prose, examples and error answers are left out: pages read types, and every error becomes an ApiError.
+// Writes src/api/schema.d.ts and src/api/flagRanks.ts from openapi.json. With --check, fails if one is out of date.
+// Leaves out prose, examples and error responses: pages use the types only, and every error becomes an ApiError.
 import { readFile, writeFile } from "node:fs/promises";
 import openapiTS, { astToString } from "openapi-typescript";
 
 const PROSE = new Set(["summary", "description", "example", "examples", "title"]);
 const SOURCE = new URL("../openapi.json", import.meta.url);
-const CLIENT = new URL("../src/api/schema.d.ts", import.meta.url);
+const API = new URL("../src/api/", import.meta.url);
 
-/** Returns the document without prose; the keys of `properties` are names of fields, whatever they read. */
+/** Return the document without prose. Keys of `properties` are field names and stay. */
 function withoutProse(node, namesFields = false) {
   if (Array.isArray(node)) return node.map((item) => withoutProse(item));
   if (node === null || typeof node !== "object") return node;
@@ -24,9 +24,21 @@ for (const operation of Object.values(document.paths).flatMap(Object.values)) {
     Object.entries(operation.responses).filter(([status]) => Number(status) < 400),
   );
 }
-const text = astToString(await openapiTS(document));
-if (!process.argv.includes("--check")) await writeFile(CLIENT, text);
-else if ((await readFile(CLIENT, "utf8")) !== text) {
-  process.stderr.write("src/api/schema.d.ts is not what openapi.json says. Run: ./dev generate\n");
-  process.exitCode = 1;
+const ranks = Object.entries(document.components.schemas.FlagCode["x-ranks"]);
+const files = {
+  "schema.d.ts": astToString(await openapiTS(document)),
+  "flagRanks.ts": [
+    "/** Ranks of quality flags, from openapi.json. */",
+    "export const FLAG_RANKS = {",
+    ...ranks.map(([code, rank]) => `  ${code}: ${rank},`),
+    "} as const;\n",
+  ].join("\n"),
+};
+for (const [name, text] of Object.entries(files)) {
+  const file = new URL(name, API);
+  if (!process.argv.includes("--check")) await writeFile(file, text);
+  else if ((await readFile(file, "utf8")) !== text) {
+    process.stderr.write(`src/api/${name} does not match openapi.json. Run: ./dev generate\n`);
+    process.exitCode = 1;
+  }
 }

@@ -2,11 +2,11 @@ import { expect, it } from "vitest";
 import { displayedNumbers } from "./exportCheck";
 
 const PAGES = import.meta.glob<string>("../**/*.tsx", { query: "?raw", import: "default", eager: true });
-/** A cell that formats a number without holding it: see Datum, Quantity and OptionValue. */
+/** Use Datum, Quantity or OptionValue instead of formatting a number in a cell. */
 const BARE =
   /<td[^>]*>\s*\{[^<}]*\b(format(Value|Shift|P|Duration|Percent|Factor|RoughFactor|Number)|optionValue)\(/g;
 
-/** Tables on paper are printed, not exported. */
+/** Printed tables have no export. */
 function isPaper(page: string): boolean {
   return page.includes("PaperTable");
 }
@@ -41,7 +41,7 @@ it.each([
   expect(displayedNumbers({ columns: ["X"], rows: [[cell]] })).toEqual([]);
 });
 
-it("finds no cell of a page that formats a number and does not hold it", () => {
+it("finds no cell that formats a number without its data", () => {
   const found = Object.entries(PAGES).flatMap(([path, text]) =>
     path.includes(".test.") || isPaper(text)
       ? []

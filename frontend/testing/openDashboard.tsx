@@ -1,4 +1,4 @@
-/** For tests: the whole dashboard at an address, with what every page asks for. */
+/** Renders the whole dashboard with default responses. */
 
 import { I18nProvider } from "@lingui/react";
 import { MantineProvider } from "@mantine/core";
@@ -11,7 +11,7 @@ import { createQueryClient } from "@/app/queryClient";
 import { createAppRouter } from "@/app/router";
 import { i18n } from "@/lib/language";
 
-/** An answer with one page of a list. */
+/** A response with one page of a list. */
 export function listOf(items: readonly unknown[]) {
   return HttpResponse.json({ items, next_cursor: null });
 }
@@ -38,7 +38,7 @@ const LISTS = [
 
 const NO_ADVICE = { advice: [], not_known: [], looked_at: [], places: 0, cells: 0, is_cut: false };
 
-/** Of a cluster that nobody has joined. */
+/** For a cluster without nodes. */
 export const NO_BOARD = {
   since: "2026-08-22T00:00:00Z",
   clusters: [
@@ -57,7 +57,7 @@ export const NO_BOARD = {
   is_cut: false,
 };
 
-/** An admin is logged in, there is a cluster hpc1, and nothing else. */
+/** Default responses: a signed-in admin, a cluster hpc1, and nothing else. */
 export const USUAL_ANSWERS = [
   http.get("*/api/v1/session", () =>
     HttpResponse.json({ principal: { kind: "user", id: 1, name: "grace", roles: ROLES } }),

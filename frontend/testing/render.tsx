@@ -1,5 +1,3 @@
-/** Renders a component with what every page has around it. */
-
 import { I18nProvider } from "@lingui/react";
 import { MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-/** The API as the tests see it: each test says what it answers. */
+/** Mock API; each test defines its responses. */
 
 import { setupServer } from "msw/node";
 

@@ -1,4 +1,4 @@
-/** What Mantine asks for and happy-dom lacks, or does by itself; an unexpected request fails its test. */
+/** Browser features that Mantine needs and happy-dom lacks. Unexpected requests fail the test. */
 
 import "@testing-library/jest-dom/vitest";
 import { cleanup, configure } from "@testing-library/react";
@@ -7,7 +7,7 @@ import { tableData } from "@/lib/tableData";
 import { displayedNumbers } from "./exportCheck";
 import { server } from "./server";
 
-// The first test of a page loads all of it, which takes seconds on a busy machine.
+// The first test of a page loads all modules, which takes seconds on a busy machine.
 configure({ asyncUtilTimeout: 5000, getElementError: (message) => new Error(message ?? "") });
 
 class StillObserver implements ResizeObserver {
@@ -16,7 +16,7 @@ class StillObserver implements ResizeObserver {
   disconnect(): void {}
 }
 
-/** The change feed of a server on which nothing changes. */
+/** A change feed without updates. */
 class SilentSource extends EventTarget {
   close(): void {}
 }
@@ -34,7 +34,7 @@ window.matchMedia = (query) =>
 window.HTMLElement.prototype.scrollIntoView = () => undefined;
 Object.defineProperty(document, "fonts", { value: new EventTarget(), configurable: true });
 
-/** Every table that a test leaves on its page exports data; see Datum, Quantity and MeasuredValue for cells with numbers. */
+/** Checks the export of every table on a test's page; use Datum, Quantity and MeasuredValue for numbers. */
 function checkExports(): void {
   for (const table of document.querySelectorAll<HTMLTableElement>("table[data-exported=rows]"))
     expect(displayedNumbers(tableData(table)), `export of ${table.ariaLabel}`).toEqual([]);

@@ -1,6 +1,6 @@
-"""the schema of release 0.1.0, for which migrations 0001 to 0032 were squashed
+"""schema of release 0.1.0, squashed from migrations 0001 to 0032
 
-A database of that release has this revision and starts with 0033.
+A database of that release has this revision and continues with 0033.
 """
 
 from pathlib import Path

@@ -1,6 +1,6 @@
-"""signing in: cookies that change, people of an OpenID provider, refused attempts
+"""sign-in: rotating cookies, users of an OpenID provider, failed attempts
 
-The previous release goes on: its sessions keep their secret, the roles that it gives are local ones.
+Compatible with the previous release: its sessions keep their secret, and the roles it grants are local.
 """
 
 import sqlalchemy as sa

@@ -1,6 +1,6 @@
-"""people: from where a token was last used; the audit is found by each of its filters, and by words
+"""users: address of a token's last use, and indexes for each filter of the audit log and for words
 
-The previous release goes on: it writes what it wrote, and finds the entries of a cluster by the new index.
+Compatible with the previous release, which uses the new index for a cluster's entries.
 """
 
 import sqlalchemy as sa
@@ -11,9 +11,9 @@ down_revision = "0033"
 branch_labels = None
 depends_on = None
 
-# PostgreSQL would take a path, a host name, an address or a tag for one word, of which nobody types the beginning, so what
-# is between the words of these becomes a space; so do line ends, which JSON writes as two characters. More than a
-# megabyte of words is refused, and a change must not fail by that.
+# PostgreSQL takes a path, host name, address or tag as one word, whose beginning users would not search for. Separators
+# are therefore replaced by spaces, and so are line ends, which JSON writes as two characters. PostgreSQL rejects more
+# than a megabyte of words, and that must not make a change fail.
 _WORDS = r"""
     CREATE FUNCTION audit_words(action varchar, principal_name varchar, subject_kind varchar, subject_id bigint,
                                 address varchar, before jsonb, after jsonb)

@@ -1,7 +1,7 @@
-"""nodes: approval of hosts that enrol, rotation and revocation of what a node is known by
+"""nodes: approval at enrolment, rotation and revocation of credentials
 
-The previous release goes on: its join tokens need no approval, and a node that was revoked meanwhile has no digest left
-that any secret would match.
+Compatible with the previous release: its join tokens need no approval, and a revoked node has no digest that a secret
+could match.
 """
 
 import sqlalchemy as sa

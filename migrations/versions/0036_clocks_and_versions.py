@@ -1,6 +1,6 @@
-"""nodes: how far a node's clock is from the server's, and which wire version its agent speaks
+"""nodes: clock offset from the server, and wire version of the agent
 
-The previous release goes on: it writes neither.
+Compatible with the previous release, which writes neither.
 """
 
 import sqlalchemy as sa

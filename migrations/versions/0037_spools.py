@@ -1,6 +1,6 @@
-"""what agents say of their spools
+"""size of agents' spools
 
-The previous release goes on: it leaves the column empty.
+Compatible with the previous release, which leaves the column empty.
 """
 
 import sqlalchemy as sa

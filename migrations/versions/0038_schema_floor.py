@@ -1,6 +1,6 @@
-"""how old code may be that works on the schema, so that a release can start beside the next one
+"""oldest code that works on the schema, so that two releases can run during an upgrade
 
-The previous release goes on: it asks for none of this.
+Compatible with the previous release, which does not read it.
 """
 
 import sqlalchemy as sa

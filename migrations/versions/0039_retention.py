@@ -1,6 +1,6 @@
-"""how long raw output and per-second values are kept, and of which runs they are gone
+"""retention rule for raw output and per-second values, and the runs it was applied to
 
-The previous release goes on: it reads curves that were thinned as it reads all others, without their ranges.
+Compatible with the previous release, which reads thinned curves like others, without their ranges.
 """
 
 import sqlalchemy as sa
@@ -14,9 +14,9 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # First, as this commits what stands before it, and the migration may be tried again from the beginning.
+    # First, because this commits the preceding statements. The migration can then be repeated from the beginning.
     with op.get_context().autocommit_block():
-        # Of a build that was broken off an invalid one is left.
+        # An interrupted build leaves an invalid index.
         op.execute("DROP INDEX CONCURRENTLY IF EXISTS ix_artefact_sha256")
         op.create_index("ix_artefact_sha256", "artefact", ["sha256"], postgresql_concurrently=True)
     op.create_table(

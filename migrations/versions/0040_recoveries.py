@@ -1,7 +1,7 @@
-"""which change took an earlier one back, and series with a drift or several changes analysed again
+"""recoveries from earlier changes; series with a drift or several changes are analysed again
 
-A drift is measured from the start of its line now: until a series is analysed again, no percentage of it is shown.
-The previous release goes on: it leaves the columns empty.
+A drift is now measured from the start of its line: no percentage is shown until the series is analysed again.
+Compatible with the previous release, which leaves the columns empty.
 """
 
 import sqlalchemy as sa

@@ -1,6 +1,6 @@
-"""an index of failed runs, which trends mark
+"""index of failed runs, which trends mark
 
-The previous release goes on: it does not use the index.
+Compatible with the previous release, which does not use the index.
 """
 
 import sqlalchemy as sa
@@ -13,9 +13,9 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # It commits what stands before it, and the migration may be tried again from the beginning.
+    # This commits the preceding statements, and the migration can be repeated from the beginning.
     with op.get_context().autocommit_block():
-        # Of a build that was broken off an invalid one is left.
+        # An interrupted build leaves an invalid index.
         op.execute("DROP INDEX CONCURRENTLY IF EXISTS ix_run_failed")
         op.create_index(
             "ix_run_failed",

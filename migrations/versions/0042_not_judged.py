@@ -1,6 +1,6 @@
-"""checks of a run that found too little to answer
+"""checks of a run without enough data for a verdict
 
-The previous release goes on: it neither reads nor writes the column, so that runs of its time have none.
+Compatible with the previous release, which neither reads nor writes the column.
 """
 
 import sqlalchemy as sa

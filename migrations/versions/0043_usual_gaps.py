@@ -1,6 +1,6 @@
-"""the usual gap of each series, so that one without new data is found, whether a schedule measures it or not
+"""usual gap of each series, to detect stale series even without a schedule
 
-The previous release goes on: it neither reads nor writes the column.
+Compatible with the previous release, which neither reads nor writes the column.
 """
 
 from alembic import op
@@ -12,7 +12,7 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # On its own, so that nobody waits for the lock while the gaps are computed; it may be tried again.
+    # In a separate transaction, so that no lock is held while the gaps are computed. Repeatable.
     with op.get_context().autocommit_block():
         op.execute("ALTER TABLE series_course ADD COLUMN IF NOT EXISTS usual_gap_seconds double precision")
     op.execute(

@@ -1,6 +1,6 @@
-"""series whose numbers were timed by the wrong clock, or said twice, are superseded; outliers are judged anew
+"""series with wrongly timed or duplicate numbers are superseded; outliers are evaluated again
 
-The previous release goes on: it knows nothing of the mark, and what it stores meanwhile begins series of its own.
+Compatible with the previous release: it ignores the mark, and its results start new series.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ down_revision = "0043"
 branch_labels = None
 depends_on = None
 
-# Reasons and rules as `results/ingest/superseded.py` had them then, of what agents of before it stored.
+# Reasons and rules of `results/ingest/superseded.py` at that time, for results of older agents.
 _FOUND = sa.text(
     """
     SELECT total.*,
@@ -51,7 +51,7 @@ _MARK = sa.text(
 
 
 def upgrade() -> None:
-    # On its own, so that nobody waits for the lock while the series are searched; it may be tried again.
+    # In a separate transaction, so that no lock is held while the series are searched. Repeatable.
     with op.get_context().autocommit_block():
         op.execute("ALTER TABLE series ADD COLUMN IF NOT EXISTS superseded varchar NOT NULL DEFAULT ''")
     connection = op.get_bind()
@@ -62,7 +62,7 @@ def upgrade() -> None:
         "keys": [_key(row) for row in found],
     }
     connection.execute(_MARK, marked)
-    # The worker of this release takes their points away. That of the release before does not know this work: it would
+    # This release's worker removes their points. The previous release's worker does not know this work and would
     # compute the points again by its own rules.
     op.execute(
         "INSERT INTO work (kind, key, due_at) SELECT 'superseded', 0, now() WHERE EXISTS (SELECT FROM series)"
@@ -71,12 +71,12 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # What came into their places meanwhile has their keys: they stay apart, without points.
+    # Series that were created in their place meanwhile have their keys. These stay separate, without points.
     op.drop_column("series", "superseded")
 
 
 def _key(row: sa.Row[Any]) -> str:
-    """The key of `results/ingest/keys.py`, with the reason as a part."""
+    """Return the key of `results/ingest/keys.py` with the reason as a part."""
     return canonical_sha256(
         {
             "cluster": row.cluster_id,

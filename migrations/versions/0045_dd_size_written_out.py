@@ -1,6 +1,6 @@
-"""stored plans: dd's file size is written out where a plan left it to the default of 1 GiB, which is now twice the memory
+"""stored plans: dd's file size is explicit where it was the default of 1 GiB, which is now twice the memory
 
-The previous release goes on: it takes the size as one that was given.
+Compatible with the previous release, which reads it as a given size.
 """
 
 from alembic import op
@@ -35,4 +35,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """A size that is written out means the same there."""
+    """Nothing to do: an explicit size means the same there."""

@@ -1,6 +1,6 @@
-"""loads that no signal ends: their node is stuck, and what they hold stays held
+"""loads that ignore all signals: their node is stuck and keeps its locks
 
-The previous release goes on: it neither reads nor writes the columns, and so goes on giving back what such loads hold.
+Compatible with the previous release, which neither reads nor writes the columns and releases the locks of such loads.
 """
 
 import sqlalchemy as sa
@@ -14,10 +14,10 @@ depends_on = None
 
 
 def upgrade() -> None:
-    # First, as this commits what stands before it, and the migration may be tried again from the beginning.
+    # First, because this commits the preceding statements. The migration can then be repeated from the beginning.
     with op.get_context().autocommit_block():
         op.execute("ALTER TABLE node_order ADD COLUMN IF NOT EXISTS stuck_since timestamptz")
-        # Of a build that was broken off an invalid one is left.
+        # An interrupted build leaves an invalid index.
         op.execute("DROP INDEX CONCURRENTLY IF EXISTS ix_node_order_stuck")
         op.create_index(
             "ix_node_order_stuck",
@@ -26,7 +26,8 @@ def upgrade() -> None:
             postgresql_where=sa.text("stuck_since IS NOT NULL"),
             postgresql_concurrently=True,
         )
-    # Without it the planner takes the new column to be set in nearly every row, and a pass of the scheduler reads them all.
+    # Without it, the planner assumes that nearly all rows have a value, and each pass of the scheduler reads all of
+    # them.
     op.execute("ANALYZE node_order (stuck_since)")
     op.add_column("node", sa.Column("stuck", postgresql.JSONB(none_as_null=True), nullable=True))
     op.drop_constraint(op.f("ck_delivery_kind"), "delivery", type_="check")

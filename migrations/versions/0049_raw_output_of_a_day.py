@@ -1,6 +1,6 @@
-"""node_beat: how much raw output a node has sent today
+"""node_beat: raw output that a node has sent today
 
-The previous release goes on: it neither reads the columns nor has to write them.
+Compatible with the previous release, which neither reads nor needs to write the columns.
 """
 
 import sqlalchemy as sa

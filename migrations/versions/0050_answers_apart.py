@@ -1,6 +1,6 @@
-"""what a receiver answered is stored apart from the words about an attempt: administrators of all clusters alone read it
+"""a receiver's answer is stored separately from an attempt's text; only administrators of all clusters may read it
 
-The previous release goes on: it shows the words.
+Compatible with the previous release, which shows the text.
 """
 
 from alembic import op
@@ -11,7 +11,7 @@ branch_labels = None
 depends_on = None
 
 _BY_HTTP = "WORDS ~ '^HTTP [0-9]{3}: ' AND WORDS NOT LIKE 'HTTP ___: a redirect, which is not followed%'"
-# A reply of SMTP, such replies by recipient, or the line that came instead of HTTP.
+# An SMTP reply, such replies by recipient, or the line that arrived instead of HTTP.
 _OTHERWISE = "WORDS ~ '^(-?[0-9]+ |[^ ]+@[^ ]+: |(BadStatusLine|UnknownProtocol): )'"
 _STORED = "an answer that an earlier release stored"
 _DELIVERIES = f"""
@@ -37,4 +37,4 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    """The words have the status there, too."""
+    """The text has the status there too."""

@@ -1,7 +1,7 @@
-"""sentences name nobody: they say `an operator`, and a column of their row says who that is
+"""stored sentences contain no names: they say `an operator`, and a column has the actor
 
-The previous release goes on, and shows `an operator` to everybody. What it stores meanwhile names people; readers who
-are not signed in do not see it.
+Compatible with the previous release, which shows `an operator` to all readers. Sentences that it stores meanwhile
+contain names; readers who are not signed in do not see them.
 """
 
 import sqlalchemy as sa
@@ -14,8 +14,9 @@ depends_on = None
 
 _COLUMNS = {"run": "reason_actor", "attempt": "reason_actor", "run_event": "actor", "node": "problem_actor"}
 
-# Each stored sentence that names somebody, as releases until 0.2.0 wrote it: what stands before the name, the name, and
-# what stands behind it. A run's log has the node and the end before it, a run that was given up how often it was tried.
+# Stored sentences with a name, as written by releases up to 0.2.0: the text before the name, the name, and the text
+# after it. In a run's log the text before also has the node and outcome, or the number of attempts of an abandoned
+# run.
 _PREFIX = r"(?:[^ ]+: [a-z]+: |[a-z]+ (?:[0-9]+ times|in attempt [0-9]+), the last time because: )?"
 _NAME = r"[^ ]+(?: \(.*\))?"
 _SENTENCES = (
@@ -28,8 +29,8 @@ _PERSON_IN = f"""
         SELECT coalesce({", ".join(f"regexp_match(words, '{sentence}')" for sentence in _SENTENCES)})
     $$
 """
-# For readers who may know the name, it replaces the first `an operator` of the sentence; see `kit/people.py`. For others
-# a name that the previous release stored after this migration is left out.
+# Replaces the first `an operator` of the sentence with the name for readers who may see it; see `kit/people.py`. For
+# other readers, a name stored by the previous release after this migration is removed.
 _WORDED = """
     CREATE FUNCTION worded(words text, actor text, with_names boolean) RETURNS text LANGUAGE sql STABLE AS $$
         SELECT CASE
@@ -67,14 +68,14 @@ _STORED = (
     ),
     ("node", "problem", "problem IS NOT NULL"),
 )
-# In the name of the owner a schedule submits its plan, and an alert the runs that confirm it.
+# A schedule submits its plan as its owner, and an alert its confirmation runs.
 _REFUSED = r"^[^ ]+ \((?:schedule|confirms alert) .*\)( is not (?:viewer|operator|admin) .*)$"
 
 _OWNED = (("firing", "problem", "the schedule's owner"), ("alert_action", "comment", "the owner of the campaign"))
 
 
 def upgrade() -> None:
-    # On their own, so that nobody waits for the locks while the sentences are searched; it may be tried again.
+    # In separate transactions, so that no lock is held while the sentences are searched. Repeatable.
     with op.get_context().autocommit_block():
         for table, column in _COLUMNS.items():
             op.execute(f"ALTER TABLE {table} ADD COLUMN IF NOT EXISTS {column} varchar")
@@ -97,7 +98,7 @@ def upgrade() -> None:
 
 
 def downgrade() -> None:
-    # The sentences go on saying `an operator`, which is all that the release before could show.
+    # Sentences keep `an operator`, because the previous release cannot show more.
     op.execute("DROP FUNCTION worded(text, text, boolean), person_in(text)")
     for table, column in _COLUMNS.items():
         op.drop_column(table, column)

@@ -1,10 +1,11 @@
-"""each cluster has a catalogue of its own; workloads that iotide ships are everybody's
+"""each cluster has its own catalogue; workloads that iotide ships are shared
 
-A workload that several clusters announced becomes one row for each; the first cluster keeps the row's id. The previous
-release goes on: what it stores of a plug-in meanwhile is of no cluster, until the node says hello to this one.
+A workload that several clusters announced becomes one row per cluster; the first cluster keeps the row's id.
+Compatible with the previous release: plug-in workloads that it stores meanwhile have no cluster until the node's
+hello to this release.
 
-Moving cells to these rows takes longest, and comes before the table of workloads is locked. What others store meanwhile
-is moved after that.
+Moving cells to these rows takes longest, and is done before the table of workloads is locked. Rows stored meanwhile
+are moved after that.
 """
 
 import sqlalchemy as sa
@@ -16,7 +17,7 @@ down_revision = "0049"
 branch_labels = None
 depends_on = None
 
-# Digests that releases up to this one announced, as `built_in.json` had them then.
+# Digests announced by releases up to this one, from their `built_in.json`.
 _SHIPPED = (
     "3dc865d88c2df4aa0ae3e48a43284b1cdceafdffdf6f7edaf66ec9210d01913d",  # bonnie 2
     "f61ca57e4e5b639d58dad97eab85b085ec10cadd457102e0206ab5f78565a2d7",  # create 2
@@ -40,7 +41,7 @@ _SHIPPED = (
     "ebb5344c716d923a21dca0afb59f74c74fb4d1cdfbd12ff139cafcc7d4447362",  # stream 2
     "548a71c0e5d7c1963cf16caaaaf1c7e12d3b342ae022348a9fdd17ae59a6efd2",  # stream 3
 )
-# What a row's series were known by so far: whatever node said first that a revision breaks them.
+# Whether a revision breaks the series, as decided by the first node that announced it.
 _KNOWN_BY = """
     UPDATE workload SET series_revision = coalesce(
         (SELECT max(revision) FROM workload AS breaking
@@ -91,7 +92,7 @@ _BASELINES = """
     FROM workload AS own JOIN workload_baseline AS baseline ON baseline.name = own.name
     WHERE own.cluster_id IS NOT NULL
 """
-# Of what is alike once clusters do not count, the row with the lowest id.
+# Among rows that are equal except for the cluster, the one with the lowest id.
 _KEPT = """
     SELECT id, first_value(id) OVER (
         PARTITION BY name, revision, split_part(schema_sha256, '@', 1) ORDER BY id
@@ -115,7 +116,7 @@ def upgrade() -> None:
 
 
 def _part_cells() -> dict[int, int]:
-    """Give each cluster but the first a row of its own, and return the first one's by the workload's id."""
+    """Give each cluster except the first its own row, and return the first cluster's row by workload id."""
     connection = op.get_bind()
     first: dict[int, int] = {}
     for row in connection.execute(_OWNERS, {"shipped": list(_SHIPPED)}).all():

@@ -1,6 +1,6 @@
-"""lines, and copies of what a cell says, are written without a look at another row each
+"""queue positions and copies of a cell's values are written without foreign key checks
 
-A run's campaign and cluster are those of its cell, which it refers to; nodes and runs are never deleted.
+A run's campaign and cluster are those of its cell, which it references. Nodes and runs are never deleted.
 """
 
 from alembic import op

@@ -1,6 +1,6 @@
-"""what people add to a cluster in a day is counted, and a run names the person in whose name it waits
+"""daily counts of what people add to a cluster, and the person a run waits for
 
-The previous release goes on: it neither reads nor has to write these.
+Compatible with the previous release, which neither reads nor needs to write these.
 """
 
 import sqlalchemy as sa

@@ -1,4 +1,4 @@
-"""series that results of a node begin in a day"""
+"""number of series that a node's results started today"""
 
 import sqlalchemy as sa
 from alembic import op
@@ -8,7 +8,7 @@ down_revision = "0055"
 branch_labels = None
 depends_on = None
 
-# The new release's worker also looks for points of values beyond 1e30 then; release 0.2 does not know this work.
+# The new worker also searches for points beyond 1e30. Release 0.2 does not know this work.
 _SETTLE = """
 INSERT INTO work (kind, key, due_at) SELECT 'superseded', 0, now() WHERE EXISTS (SELECT FROM point)
 ON CONFLICT (kind, key) DO UPDATE SET version = work.version + 1, sends = 0, due_at = excluded.due_at

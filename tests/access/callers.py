@@ -1,4 +1,4 @@
-"""Everybody who may call the API: what each of them proves, and the role that follows from it."""
+"""Callers of the API: the proof that each of them has, and the role that follows from it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,22 +18,22 @@ Headers = Mapping[str, str]
 
 
 class Proof(StrEnum):
-    """What a caller shows."""
+    """Proof of a caller's identity."""
 
     NOTHING = "nothing"
     BROWSER = "a session's cookie with the CSRF header"
     BARE_COOKIE = "a session's cookie without the CSRF header"
     ENDED_SESSION = "the cookie of a session that has ended"
     TOKEN = "an API token"
-    DEAD_TOKEN = "an API token that opens nothing"
+    DEAD_TOKEN = "an API token that is no longer valid"
     NODE = "a node token"
-    PENDING_NODE = "the token of a host that waits to be let in"
+    PENDING_NODE = "the token of a pending node"
     DEAD_NODE = "the token of a node that was retired or revoked"
-    READING = "nothing, where the installation is open for reading"
+    READING = "nothing, on an installation that is open for reading"
 
 
 class Where(StrEnum):
-    """Where a person's role holds; the things of the table belong to the cluster that is here."""
+    """Where a person's role holds; the objects of the table belong to the cluster HERE."""
 
     HERE = "here"
     ELSEWHERE = "elsewhere"
@@ -45,8 +45,8 @@ class Caller:
     """A column of the table.
 
     Attributes:
-        role: of a person, as far as the proof goes: an administrator's token of the scope `read` is a viewer's.
-        node: whose token it is; `n1` has the order of the table, `n2` is of its cluster, `far` of another.
+        role: of a person, limited by the proof: an admin's token of the scope `read` is a viewer's.
+        node: the owner of the token; `n1` has the order of the table, `n2` is in its cluster, `far` in another.
     """
 
     name: str
@@ -57,21 +57,21 @@ class Caller:
 
     @property
     def is_person(self) -> bool:
-        """Whether a person's route lets the proof count at all."""
+        """Return whether the routes of people accept this kind of proof."""
         return self.proof in {Proof.BROWSER, Proof.BARE_COOKIE, Proof.TOKEN, Proof.READING}
 
     def may(self, wanted: Role, *, everywhere: bool = False) -> bool:
-        """Whether the role reaches so far, in the cluster of the table or in all clusters."""
+        """Return whether the caller has at least this role, in the cluster of the table or in all clusters."""
         is_there = self.where is Where.EVERYWHERE or (self.where is Where.HERE and not everywhere)
         return is_there and self.may_somewhere(wanted)
 
     def may_somewhere(self, wanted: Role) -> bool:
-        """Whether the role reaches so far in any cluster."""
+        """Return whether the caller has at least this role in any cluster."""
         return self.role is not None and self.role.rank >= wanted.rank
 
 
 CALLERS = (
-    Caller("nobody", Proof.NOTHING),
+    Caller("anonymous", Proof.NOTHING),
     Caller("no role", Proof.BROWSER),
     Caller("viewer", Proof.BROWSER, Role.VIEWER),
     Caller("operator", Proof.BROWSER, Role.OPERATOR),
@@ -94,12 +94,12 @@ CALLERS = (
     Caller("pending node", Proof.PENDING_NODE, node="pending"),
     Caller("retired node", Proof.DEAD_NODE, node="retired"),
     Caller("revoked node", Proof.DEAD_NODE, node="revoked"),
-    Caller("nobody, open for reading", Proof.READING, Role.VIEWER, Where.EVERYWHERE),
+    Caller("anonymous, open for reading", Proof.READING, Role.VIEWER, Where.EVERYWHERE),
 )
 
 
 def admit(session: Session, caller: Caller, clusters: Mapping[Where, list[int]], now: datetime) -> Headers:
-    """Make the person behind the caller, if there is one; the headers by which they call."""
+    """Create the person behind the caller, if there is one; return the caller's headers."""
     if caller.node is not None:
         return {"Authorization": f"Bearer {node_token(caller.node)}"}
     if caller.proof in {Proof.NOTHING, Proof.READING}:

@@ -1,4 +1,4 @@
-"""Whatever takes a text is given one that a careless page would run: by people over the API, and by a node's agent."""
+"""Texts that a careless page would execute, in every text field of the API: entered by people and by a node's agent."""
 
 import hashlib
 from collections.abc import Mapping
@@ -12,7 +12,7 @@ from iotide_server.main import API
 from iotide_server.trends.points.service import recompute_points
 
 SIGN: Final = "iotideRan"
-"""What a script of these sets in the window; it also stands in the text wherever that is shown."""
+"""A script from one of these texts sets this name in the window; the name is also in every displayed text."""
 
 SHORT: Final = f"<img src=x onerror=window.{SIGN}=1>"
 EVIL: Final = (
@@ -33,10 +33,10 @@ PLAN: Final[Mapping[str, Any]] = {
 
 
 class HostileSite:
-    """The site of the table after people and its node have written such texts wherever they may.
+    """The site of the table after people and its node have written such texts to every field.
 
     Attributes:
-        refused: requests whose field takes no such text, with the status.
+        refused: requests with a field that takes no such text, with the status.
     """
 
     def __init__(self, site: AccessSite) -> None:
@@ -104,9 +104,15 @@ class HostileSite:
         order = f"/agent/orders/{ids['order_id']}"
         self._send(node, "POST", f"{order}/claim", {"fence": ids["fence"], **said})
         self._send(node, "POST", "/agent/hello", hello)
-        beat = {"order_id": ids["order_id"], "fence": ids["fence"], "state": "running", "progress": 0.5, "phase": EVIL}
-        beats = {**said, "sent_at": NOW.isoformat(), "orders": [{**beat, "started_at": NOW.isoformat()}]}
-        self._send(node, "POST", "/agent/beat", beats)
+        running = {
+            "order_id": ids["order_id"],
+            "fence": ids["fence"],
+            "state": "running",
+            "progress": 0.5,
+            "phase": EVIL,
+        }
+        heartbeat = {**said, "sent_at": NOW.isoformat(), "orders": [{**running, "started_at": NOW.isoformat()}]}
+        self._send(node, "POST", "/agent/beat", heartbeat)
         raw = f"<html><script>window.{SIGN}=1</script>{EVIL}".encode()
         sha256 = hashlib.sha256(raw).hexdigest()
         upload = f"{order}/artefacts/page.html?sha256={sha256}"
@@ -121,7 +127,7 @@ class HostileSite:
         self._send(node, "POST", f"{order}/finish", result)
 
     def _by_results(self) -> None:
-        """Two campaigns with samples and options whose names and values are such texts, as an agent hands them in."""
+        """Two campaigns with samples and options with such texts as names and values, as an agent reports them."""
         with self._site.database.transaction() as session:
             measured = Measured(session, NOW, name="alpha-evil")
             self._cluster_id = measured.cluster.id
@@ -141,7 +147,7 @@ class HostileSite:
 
     @property
     def pages(self) -> list[str]:
-        """Every page on which something of it may be shown."""
+        """Return every page that may show one of the texts."""
         ids, (first, second) = self._site.ids, self._campaign_ids
         cluster, measured = ids["cluster_id"], self._cluster_id
         listed = f"%5B{first}%2C{second}%5D"

@@ -1,14 +1,14 @@
-"""How each route of the API is called for the table: by a request that is right, about things of the one cluster."""
+"""A valid request for each route of the API, about objects of the one cluster."""
 
-from access.rules import NOT_ALLOWED, Ids, Request, Whose
+from access.rules import NOT_ALLOWED, Ids, Ownership, Request
 
 from iotide_server.main import API
 
 _DRAIN = {"reason": "its disk is replaced"}
 _DIGEST = "0" * 64
-_LISTED = Request(Whose.NOBODYS)
-_SHOWN = Request(Whose.CLUSTERS)
-_OWN = Request(Whose.NOBODYS, shows=False)
+_LISTED = Request(Ownership.UNOWNED)
+_SHOWN = Request(Ownership.CLUSTERS)
+_OWN = Request(Ownership.UNOWNED, shows=False)
 
 
 def _plan(_: Ids) -> dict[str, object]:
@@ -46,7 +46,7 @@ def _result(ids: Ids) -> dict[str, object]:
         "digest": _DIGEST,
         "outcome": "failed",
         "reason_code": "because",
-        "reason": "the table says so",
+        "reason": "as in the table",
         "started_at": None,
         "ended_at": "2026-11-21T10:00:00Z",
         "environment": {},
@@ -70,7 +70,7 @@ def _hello(ids: Ids) -> dict[str, object]:
     }
 
 
-def _beat(ids: Ids) -> dict[str, object]:
+def _heartbeat(ids: Ids) -> dict[str, object]:
     return {"agent_instance": ids["instance"], "boot_id": "boot-1234", "sent_at": "2026-11-21T10:00:00Z", "orders": []}
 
 
@@ -101,39 +101,39 @@ def _measured(parameter: str) -> dict[str, str]:
 _ACCOUNTS = {
     "GET /health": _OWN,
     "GET /ready": _OWN,
-    "POST /session/link": Request(Whose.NOBODYS, lambda ids: {"token": ids["link"]}),
+    "POST /session/link": Request(Ownership.UNOWNED, lambda ids: {"token": ids["link"]}),
     "POST /session": Request(
-        Whose.NOBODYS, lambda _: {"name": "nobody-of-that-name", "password": "guessed"}, answer=401
+        Ownership.UNOWNED, lambda _: {"name": "nobody-of-that-name", "password": "guessed"}, answer=401
     ),
     "GET /session": _OWN,
-    "DELETE /session": Request(Whose.NOBODYS),
+    "DELETE /session": Request(Ownership.UNOWNED),
     "PUT /session/password": Request(
-        Whose.NOBODYS, lambda _: {"old_password": None, "new_password": "correct horse battery"}, by_person=True
+        Ownership.UNOWNED, lambda _: {"old_password": None, "new_password": "correct horse battery"}, by_person=True
     ),
     "GET /tokens": _OWN,
-    "POST /tokens": Request(Whose.NOBODYS, lambda _: {"name": "mine", "scopes": ["read"]}, by_person=True),
+    "POST /tokens": Request(Ownership.UNOWNED, lambda _: {"name": "mine", "scopes": ["read"]}, by_person=True),
     "DELETE /tokens/{token_id}": Request(
-        Whose.A_PERSONS, names={"token_id": "api_token_id"}, by_person=True, owner="operator", or_admins=True
+        Ownership.A_PERSONS, names={"token_id": "api_token_id"}, by_person=True, owner="operator", or_admins=True
     ),
-    "GET /users": Request(Whose.ALL_CLUSTERS),
-    "POST /users": Request(Whose.ALL_CLUSTERS, lambda _: {"name": "grace", "roles": []}),
-    "PUT /users/{user_id}": Request(Whose.ALL_CLUSTERS, lambda _: {"roles": [], "disabled": True}),
-    "POST /users/{user_id}/link": Request(Whose.ALL_CLUSTERS, by_person=True),
+    "GET /users": Request(Ownership.ALL_CLUSTERS),
+    "POST /users": Request(Ownership.ALL_CLUSTERS, lambda _: {"name": "grace", "roles": []}),
+    "PUT /users/{user_id}": Request(Ownership.ALL_CLUSTERS, lambda _: {"roles": [], "disabled": True}),
+    "POST /users/{user_id}/link": Request(Ownership.ALL_CLUSTERS, by_person=True),
     "GET /audit": _LISTED,
     "GET /audit/export": _LISTED,
     "GET /alive": _OWN,
     "GET /session/ways": _OWN,
-    "GET /session/provider": Request(Whose.NOBODYS, answer=404),
-    "GET /session/provider/callback": Request(Whose.NOBODYS, answer=404),
-    "GET /sessions": Request(Whose.NOBODYS, by_person=True, shows=False),
-    "DELETE /sessions": Request(Whose.NOBODYS, by_person=True),
-    "DELETE /sessions/{session_id}": Request(Whose.A_PERSONS, by_person=True, owner="operator"),
-    "DELETE /users/{user_id}/sessions": Request(Whose.ALL_CLUSTERS),
-    "POST /users/{user_id}/password-reset": Request(Whose.ALL_CLUSTERS, by_person=True),
+    "GET /session/provider": Request(Ownership.UNOWNED, answer=404),
+    "GET /session/provider/callback": Request(Ownership.UNOWNED, answer=404),
+    "GET /sessions": Request(Ownership.UNOWNED, by_person=True, shows=False),
+    "DELETE /sessions": Request(Ownership.UNOWNED, by_person=True),
+    "DELETE /sessions/{session_id}": Request(Ownership.A_PERSONS, by_person=True, owner="operator"),
+    "DELETE /users/{user_id}/sessions": Request(Ownership.ALL_CLUSTERS),
+    "POST /users/{user_id}/password-reset": Request(Ownership.ALL_CLUSTERS, by_person=True),
 }
 _CLUSTERS = {
     "GET /clusters": _LISTED,
-    "POST /clusters": Request(Whose.ALL_CLUSTERS, lambda _: {"name": "gamma"}),
+    "POST /clusters": Request(Ownership.ALL_CLUSTERS, lambda _: {"name": "gamma"}),
     "GET /clusters/{cluster_id}": _SHOWN,
     "PATCH /clusters/{cluster_id}": Request(body=lambda _: {"description": "d"}),
     "GET /clusters/{cluster_id}/blackouts": _SHOWN,
@@ -157,8 +157,8 @@ _CLUSTERS = {
     "POST /clusters/{cluster_id}/pending-nodes/approve": Request(body=_waiting),
     "POST /clusters/{cluster_id}/pending-nodes/refuse": Request(body=_waiting),
     "GET /drains": _LISTED,
-    "PUT /drain": Request(Whose.ALL_CLUSTERS, lambda _: _DRAIN),
-    "DELETE /drain": Request(Whose.ALL_CLUSTERS),
+    "PUT /drain": Request(Ownership.ALL_CLUSTERS, lambda _: _DRAIN),
+    "DELETE /drain": Request(Ownership.ALL_CLUSTERS),
     "PUT /clusters/{cluster_id}/drain": Request(body=lambda _: _DRAIN),
     "DELETE /clusters/{cluster_id}/drain": _SHOWN,
     "PUT /nodes/{node_id}/drain": Request(body=lambda _: _DRAIN),
@@ -172,7 +172,7 @@ _CLUSTERS = {
     "GET /clusters/{cluster_id}/peers": _SHOWN,
     "GET /published-sources": _OWN,
     "GET /board": _LISTED,
-    "GET /events": Request(Whose.NOBODYS, shows=False, streams=True),
+    "GET /events": Request(Ownership.UNOWNED, shows=False, streams=True),
 }
 _TARGETS = {
     "GET /targets": _LISTED,
@@ -228,7 +228,7 @@ _CAMPAIGNS = {
 _PLANS = {
     "GET /schedules": _LISTED,
     "POST /schedules": Request(body=_schedule),
-    "POST /schedules/preview": Request(Whose.NOBODYS, lambda _: {"cron": "30 2 * * *", "time_zone": "UTC"}),
+    "POST /schedules/preview": Request(Ownership.UNOWNED, lambda _: {"cron": "30 2 * * *", "time_zone": "UTC"}),
     "GET /schedules/{schedule_id}": _SHOWN,
     "PUT /schedules/{schedule_id}": Request(body=_schedule),
     "DELETE /schedules/{schedule_id}": _SHOWN,
@@ -248,9 +248,9 @@ _FINDINGS = {
     "GET /series/{series_id}": _SHOWN,
     "GET /series/{series_id}/points": _SHOWN,
     "GET /series/{series_id}/analysis": _SHOWN,
-    "GET /samples": Request(Whose.NOBODYS, shows=False),
+    "GET /samples": Request(Ownership.UNOWNED, shows=False),
     "GET /points": Request(query="series_id={series_id}"),
-    "GET /surface-sources": Request(Whose.NOBODYS, shows=False),
+    "GET /surface-sources": Request(Ownership.UNOWNED, shows=False),
     "GET /surface": Request(query="a=run-{measured_run_id}", answer=422),
     "GET /changes": _LISTED,
     "GET /trend-events": _LISTED,
@@ -269,15 +269,15 @@ _FINDINGS = {
     "DELETE /alert-rules/{rule_id}": _SHOWN,
     "GET /explorer/runs": _LISTED,
     "GET /explorer/count": _OWN,
-    "GET /explorer/sparklines": Request(Whose.NOBODYS, query="series_id={series_id}", shows=False),
+    "GET /explorer/sparklines": Request(Ownership.UNOWNED, query="series_id={series_id}", shows=False),
     "GET /explorer/views": _OWN,
-    "POST /explorer/views": Request(Whose.NOBODYS, lambda _: {"name": "another", "query": ""}, by_operating=True),
+    "POST /explorer/views": Request(Ownership.UNOWNED, lambda _: {"name": "another", "query": ""}, by_operating=True),
     "PUT /explorer/views/{view_id}": Request(
-        Whose.A_PERSONS, lambda _: {"name": "renamed", "query": ""}, owner="operator", by_operating=True
+        Ownership.A_PERSONS, lambda _: {"name": "renamed", "query": ""}, owner="operator", by_operating=True
     ),
-    "DELETE /explorer/views/{view_id}": Request(Whose.A_PERSONS, owner="operator", by_operating=True),
+    "DELETE /explorer/views/{view_id}": Request(Ownership.A_PERSONS, owner="operator", by_operating=True),
 }
-_TELLING = {
+_EVENTS = {
     "GET /channels": _LISTED,
     "POST /channels": Request(body=lambda ids: {**_channel(ids), "cluster_id": ids["cluster_id"]}),
     "GET /channels/{channel_id}": _SHOWN,
@@ -288,7 +288,7 @@ _TELLING = {
 }
 _AGENTS = {
     "POST /agent/enroll": Request(
-        Whose.NOBODYS,
+        Ownership.UNOWNED,
         lambda _: {
             "join_token": "ioj_invented-and-long-enough.-",
             "node_name": "n9",
@@ -298,24 +298,24 @@ _AGENTS = {
         },
         answer=401,
     ),
-    "POST /agent/hello": Request(Whose.NOBODYS, _hello, to_pending=NOT_ALLOWED),
-    "POST /agent/beat": Request(Whose.NOBODYS, _beat),
-    "POST /agent/batch": Request(Whose.NOBODYS, _batch, answer=409),
+    "POST /agent/hello": Request(Ownership.UNOWNED, _hello, to_pending=NOT_ALLOWED),
+    "POST /agent/beat": Request(Ownership.UNOWNED, _heartbeat),
+    "POST /agent/batch": Request(Ownership.UNOWNED, _batch, answer=409),
     "GET /agent/standing": _OWN,
-    "POST /agent/rotation": Request(Whose.NOBODYS, lambda ids: {"agent_instance": ids["instance"]}, answer=409),
-    "POST /agent/rotation/confirm": Request(Whose.NOBODYS),
-    "POST /agent/orders/{order_id}/claim": Request(Whose.ORDERS_NODE, _said),
+    "POST /agent/rotation": Request(Ownership.UNOWNED, lambda ids: {"agent_instance": ids["instance"]}, answer=409),
+    "POST /agent/rotation/confirm": Request(Ownership.UNOWNED),
+    "POST /agent/orders/{order_id}/claim": Request(Ownership.ORDERS_NODE, _said),
     "PUT /agent/orders/{order_id}/artefacts/{name}": Request(
-        Whose.ORDERS_NODE,
+        Ownership.ORDERS_NODE,
         lambda _: b"raw output",
         query="sha256={artefact_sha256}",
         headers=lambda ids: {"X-Iotide-Fence": str(ids["fence"])},
     ),
-    "POST /agent/orders/{order_id}/finish": Request(Whose.ORDERS_NODE, _result, unanswered="200 and refused"),
+    "POST /agent/orders/{order_id}/finish": Request(Ownership.ORDERS_NODE, _result, unanswered="200 and refused"),
 }
 REQUESTS = {
     f"{name.partition(' ')[0]} {API}{name.partition(' ')[2]}": request
-    for part in (_ACCOUNTS, _CLUSTERS, _TARGETS, _CAMPAIGNS, _PLANS, _FINDINGS, _TELLING, _AGENTS)
+    for part in (_ACCOUNTS, _CLUSTERS, _TARGETS, _CAMPAIGNS, _PLANS, _FINDINGS, _EVENTS, _AGENTS)
     for name, request in part.items()
-} | {"GET /metrics": Request(Whose.ALL_CLUSTERS)}
+} | {"GET /metrics": Request(Ownership.ALL_CLUSTERS)}
 """By method and path."""

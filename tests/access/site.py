@@ -1,4 +1,4 @@
-"""The cluster of the table with one of each thing, as rows that stay, and everybody who may ask for them."""
+"""The cluster of the table with one object of each kind, as rows that stay, and all callers."""
 
 import hashlib
 from collections.abc import Callable, Mapping
@@ -34,7 +34,7 @@ from iotide_server.tables import metadata
 from iotide_server.targets.models import Target
 
 MARK = "alpha"
-"""Stands in the name of whatever belongs to the cluster, and in nothing else."""
+"""Part of the name of every object of the cluster, and of no other."""
 
 RAW = b"raw output"
 _LINK = "a-link-that-was-not-spent"
@@ -42,10 +42,10 @@ _LINK = "a-link-that-was-not-spent"
 
 @dataclass
 class AccessSite:
-    """Two clusters of one owner, `alpha` which runs and `alpha-measured` which has results, and one of others.
+    """Two clusters of one owner, `alpha` with runs and `alpha-measured` with results, and a cluster of others.
 
     Attributes:
-        ids: of the things, by the names that routes have for them.
+        ids: of the objects, by the names that routes have for them.
         headers: of each caller, by name.
     """
 
@@ -75,7 +75,7 @@ class AccessSite:
     def _measure(self, session: Session) -> Measured:
         measured = Measured(session, NOW, name=f"{MARK}-measured")
         series = history(measured, levels((12, 100.0)))
-        # As it was submitted; what is shown of a campaign has its plan.
+        # The submitted plan: pages of a campaign show it.
         plan = REQUESTS[f"POST {API}/campaigns"].body
         assert plan is not None
         session.execute(update(Campaign).where(Campaign.plan == {}).values(plan=plan(self.ids)))
@@ -152,17 +152,17 @@ class AccessSite:
         self.ids |= {"api_token_id": token.id, "view_id": view.id, "user_id": other.principal.user_id, "link": _LINK}
 
     def _offer(self, site: Site) -> None:
-        """A campaign whose first run is offered to the first node."""
+        """Make a campaign with a first run that is offered to the first node."""
         run_ids = site.add_runs([1], repeats=2)
         site.start()
         offer = site.agent(1).offer()
         self.ids |= {"campaign_id": site.run(run_ids[0]).campaign_id, "run_id": run_ids[1], "first_run_id": run_ids[0]}
-        # What the new target of the table needs.
+        # Requirements of the new target of the table.
         site.agent(3).hello(instance="instance-1", mounts=(mount("/scratch"), mount("/nfs"), mount("/ost")))
         self.ids |= {"order_id": offer.order_id, "fence": offer.fence, "instance": "instance-1"}
 
     def _make(self, admin: Person) -> None:
-        """What the API itself makes, each by the request of the table."""
+        """Create objects through the API, each by the request of the table."""
 
         def made(path: str, *, changes: Mapping[str, object] | None = None) -> int:
             template = f"POST {API}{path}"
@@ -194,6 +194,6 @@ class AccessSite:
 
 
 def _mark(session: Session, table: type[Node] | type[Target] | type[Campaign]) -> None:
-    """Put the mark before the names of what belongs to the clusters that have it."""
+    """Put the mark before the names of all objects of the cluster."""
     here = table.cluster_id.in_(select(Cluster.id).where(Cluster.name.startswith(MARK)))
     session.execute(update(table).where(here).values(name=MARK + "-" + table.name))

@@ -1,4 +1,4 @@
-"""The table of every route and every caller: asked one by one, each in a transaction that is taken back."""
+"""The table of every route and every caller: each is called in a transaction that is rolled back."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from typing import Any
 
 from access.callers import CALLERS, Caller, Headers, Proof
 from access.requests import REQUESTS
-from access.rules import NOT_ALLOWED, NOT_AUTHENTICATED, NOT_FOUND, Ids, Request, Whose, expected
+from access.rules import NOT_ALLOWED, NOT_AUTHENTICATED, NOT_FOUND, Ids, Ownership, Request, expected
 from access.site import MARK
 from anyio.from_thread import BlockingPortal
 from factories.routes import DeclaredRoute
@@ -44,7 +44,7 @@ class Check:
 
 
 class TakenBack(Database):
-    """Transactions of one connection, whatever is committed in them; all of them end with `taken_back`."""
+    """Transactions of one connection that never commit; `taken_back` rolls them back."""
 
     def __init__(self, connection: Connection) -> None:
         super().__init__(connection.engine)
@@ -52,8 +52,10 @@ class TakenBack(Database):
 
     @contextmanager
     def transaction(self, *, statement_seconds: float | None = None) -> Iterator[Session]:
-        """As the base's, but for what is done after the commit: nobody outside hears of it."""
-        del statement_seconds  # it would be that of all that follows on the one connection
+        """Open a transaction as the base does, without actions after the commit, which would reach other
+        connections.
+        """
+        del statement_seconds  # it would end all that follows on the one connection
         with (
             Session(self._connection, join_transaction_mode="create_savepoint", expire_on_commit=False) as session,
             session.begin(),
@@ -62,7 +64,7 @@ class TakenBack(Database):
 
     @contextmanager
     def taken_back(self) -> Iterator[None]:
-        """Undo whatever happens within, and nothing of what happened before."""
+        """Undo all changes of the block, and none from before."""
         begun = self._connection.in_transaction()
         outer = self._connection.begin_nested() if begun else self._connection.begin()
         try:
@@ -73,7 +75,7 @@ class TakenBack(Database):
 
 @dataclass(frozen=True)
 class Asking:
-    """The API with its site, as it is asked."""
+    """The API with its site and callers."""
 
     app: FastAPI
     portal: BlockingPortal
@@ -82,11 +84,11 @@ class Asking:
     headers: Mapping[str, Headers]
 
     def checks(self, routes: Sequence[DeclaredRoute], callers: Sequence[Caller] = CALLERS) -> list[Check]:
-        """Every route that has a request, by every caller."""
+        """Yield the check of every route that has a request, for every caller."""
         was_open = self.app.state.public_read
         try:
-            with capture_logs():  # who is refused a password is logged
-                # In the event loop of the application: what its requests wait for belongs to that one.
+            with capture_logs():  # refused passwords are logged
+                # In the event loop of the application: its requests wait for objects of that loop.
                 return self.portal.call(self._checks, routes, callers)
         finally:
             self.app.state.public_read = was_open
@@ -113,7 +115,7 @@ class Asking:
 
 @dataclass
 class Answer:
-    """What came back."""
+    """An answer of the API."""
 
     status: int = 0
     text: str = ""
@@ -137,7 +139,7 @@ def head_of(method: str, path: str, query: str, headers: Headers) -> dict[str, A
 
 
 async def asked(app: FastAPI, method: str, path: str, query: str, headers: Headers, content: object = None) -> Answer:
-    """Send a request without socket and client: three thousand of them cost more in those than in the API."""
+    """Send a request without socket and client: for three thousand requests those cost more than the API itself."""
     body = content if isinstance(content, bytes) else b"" if content is None else json.dumps(content).encode()
     kind = "application/octet-stream" if isinstance(content, bytes) else "application/json"
     sent = {"content-type": kind, "content-length": str(len(body))} if body else {}
@@ -158,7 +160,7 @@ async def asked(app: FastAPI, method: str, path: str, query: str, headers: Heade
 
 
 def _remarks(route: DeclaredRoute, request: Request, caller: Caller, answer: Answer) -> Iterator[str]:
-    """What the status alone does not say."""
+    """Return remarks that the status alone does not show."""
     if answer.status >= HTTPStatus.BAD_REQUEST or isinstance(route.rules[0], Public):
         return
     if '"accepted":false' in answer.text:
@@ -166,7 +168,7 @@ def _remarks(route: DeclaredRoute, request: Request, caller: Caller, answer: Ans
     is_stranger = not caller.may(Role.VIEWER) and caller.node in {None, "far"}
     if is_stranger and MARK in answer.text:
         yield _SHOWS_WHAT_IS_NOT_THEIRS
-    if route.method == "GET" and request.whose is Whose.NOBODYS and request.shows:
+    if route.method == "GET" and request.ownership is Ownership.UNOWNED and request.shows:
         (rule,) = route.rules
         sees = isinstance(rule, HasRole) and caller.may(rule.role)
         if sees and MARK not in answer.text:
@@ -174,12 +176,12 @@ def _remarks(route: DeclaredRoute, request: Request, caller: Caller, answer: Ans
 
 
 def missing(routes: Sequence[DeclaredRoute]) -> list[str]:
-    """Routes without a request, and requests without a route."""
+    """Return routes without a request, and requests without a route."""
     return sorted({str(route) for route in routes} ^ REQUESTS.keys())
 
 
 def summary(routes: Sequence[DeclaredRoute], checks: Sequence[Check]) -> str:
-    """The line that the tests print."""
+    """Return the line that the tests print."""
     differences = sum(check.expected != check.observed for check in checks)
     counts = f"routes={len(routes)} roles={len(CALLERS)} checks={len(checks)}"
     return f"access: {counts} differences={differences} missing={len(missing(routes))}"
@@ -197,19 +199,22 @@ _RULE_NAMES: Mapping[type[AccessRule], str] = {
 
 _HEAD = """\
 # Who may call what
-Made by `./dev generate` from the rule that each route declares and from whose the thing is that it names. A test asks
-every route as every caller, about things that are there, and compares: no difference, no route left out.
+Made by `./dev generate` from the rule of each route and the owner of the object that the route names. A test calls
+every route as every caller, about existing objects, and compares the answers. It fails on any difference or missing
+route.
 
-The things belong to one cluster. *viewer*, *operator* and *admin* have that role in it and sit at a browser, *admin
-of all* in all clusters, *other operator* and *other admin* in another one; what they may not know of is 404 to them,
-and lists leave it out. A token has the role of its owner, cut down to its scopes. 2xx is let in. So is 409 or 422,
-which the state of the thing gives, and the 401 of the two routes that want another proof in their body.
+The objects belong to one cluster. *viewer*, *operator* and *admin* have that role in it and use a browser. *admin of
+all* has the role in all clusters, *other operator* and *other admin* in another cluster. For objects that callers may
+not see, the answer is 404, and lists leave them out. A token has the role of its owner, limited to its scopes.
+
+2xx means that access is allowed. So do 409 and 422, which depend on the state of the object, and the 401 of the two
+routes that need another proof in their body.
 
 """
 
 
 def document(routes: Sequence[DeclaredRoute]) -> str:
-    """The table in Markdown, as it is expected."""
+    """Return the expected table in Markdown."""
     shorts = {NOT_AUTHENTICATED: "401", NOT_ALLOWED: "403", NOT_FOUND: "404"}
     header = ["route", "rule", "belongs to", *(caller.name for caller in CALLERS)]
     lines = [_row(header), _row(["---"] * len(header))]
@@ -218,7 +223,7 @@ def document(routes: Sequence[DeclaredRoute]) -> str:
         answers = [expected(route, request, caller) for caller in CALLERS]
         shown = [shorts.get(answer, answer.partition(" ")[0]) for answer in answers]
         name = f"{route.method} {route.path.removeprefix(API)}"
-        lines.append(_row([f"`{name}`", _rule_name(route), request.whose.value, *shown]))
+        lines.append(_row([f"`{name}`", _rule_name(route), request.ownership.value, *shown]))
     return _HEAD + "\n".join(lines) + "\n"
 
 

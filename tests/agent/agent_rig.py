@@ -1,4 +1,4 @@
-"""A real agent, its Celery worker and a real Redis, against the gateway double."""
+"""Real agent, its Celery worker and a real Redis against the gateway double."""
 
 import hashlib
 import os
@@ -34,7 +34,7 @@ _node_ids = count(1)
 
 
 class AgentRig:
-    """One enrolled agent.
+    """Enrolled agent.
 
     Attributes:
         target: its approved directory; empty unless a run works there.
@@ -55,14 +55,14 @@ class AgentRig:
         self.gateway.start()
         self.config = base / "agent.toml"
         self.write_config()
-        # Its loads of fio are paced.
+        # Its fio loads are rate-limited.
         self._environment = {**os.environ, **WatchedLoads(base / "watched").environment}
         self._celery = Celery("test", broker=redis.url, task_ignore_result=True)
         self._announced = {found.name: found for found in announcements(SystemReader(), {})}
         self.process: subprocess.Popen[bytes] | None = None
 
     def write_config(self, **settings: str) -> None:
-        """Writes agent.toml; values are TOML."""
+        """Write agent.toml; values are TOML."""
         values = {
             "server": f'"{self.gateway.url}"',
             "node_name": '"node-1"',
@@ -72,7 +72,7 @@ class AgentRig:
         self.config.write_text("".join(f"{name} = {value}\n" for name, value in (values | settings).items()))
 
     def command(self, *arguments: str) -> subprocess.CompletedProcess[str]:
-        """Runs `iotide-agent` to its end."""
+        """Run an `iotide-agent` command to its end."""
         argv = [str(COMMAND), *arguments, "--config", str(self.config)]
         return subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
 
@@ -88,15 +88,13 @@ class AgentRig:
         self.close()
 
     def enroll(self) -> None:
-        """Makes it a node."""
         enroll(load_config(self.config), None, JOIN_TOKEN, replace=False)
 
     def log(self) -> str:
-        """What the agent has logged."""
         return (self.base / "agent.log").read_text()
 
     def start(self) -> None:
-        """Starts the agent and waits for its hello."""
+        """Start the agent and wait for its hello."""
         hellos = len(self.gateway.hellos)
         with (self.base / "agent.log").open("ab") as log:
             self.process = subprocess.Popen(
@@ -109,13 +107,13 @@ class AgentRig:
         self.gateway.until(lambda: len(self.gateway.hellos) > hellos)
 
     def kill(self) -> None:
-        """Kills the supervisor with -9."""
+        """Kill the supervisor with -9."""
         assert self.process is not None
         self.process.kill()
         self.process.wait()
 
     def order(self, workload: str, options: Mapping[str, Any], **changes: object) -> int:
-        """An order that the gateway knows; nobody was told yet."""
+        """Add an order to the gateway without offering it."""
         number = next(_numbers)
         card = target_card(self.target)
         target = OrderTarget(
@@ -136,7 +134,7 @@ class AgentRig:
         return number
 
     def offer_to_observe(self) -> int:
-        """An order that was offered, to sample the node alone."""
+        """Offer an order that only samples the node."""
         number = next(_numbers)
         order = make_order(number, fence=10**18 + number, role=OrderRole.OBSERVE, targets=())
         self.gateway.orders[number] = OrderRecord(order)
@@ -144,42 +142,38 @@ class AgentRig:
         return number
 
     def wake(self, order_id: int, fence: int | None = None) -> None:
-        """Sends the Celery message."""
+        """Send the Celery message."""
         wanted = fence or self.gateway.orders[order_id].order.fence
         self._celery.send_task("iotide.wake", args=[order_id, wanted], queue=self.queue, retry=False)
 
     def offer(self, workload: str, options: Mapping[str, Any], **changes: object) -> int:
-        """An order that was offered."""
+        """Add an order and offer it."""
         order_id = self.order(workload, options, **changes)
         self.wake(order_id)
         return order_id
 
     def worker_pids(self) -> list[int]:
-        """Celery workers of this agent."""
         return [pid for pid, line in _command_lines().items() if f"iotide_agent.core.worker\0{self.state}" in line]
 
     def runner_pids(self) -> list[int]:
-        """Runners of this agent."""
         return [pid for pid, line in _command_lines().items() if f"__main__.py\0{self.state}/orders" in line]
 
     def load_pids(self) -> list[int]:
-        """Processes that name the target in their arguments."""
+        """Return the processes that name the target in their arguments."""
         return [pid for pid, line in _command_lines().items() if str(self.target / "iotide-run-") in line]
 
     def until_loading(self, order_id: int) -> list[int]:
         """Wait until the order runs and its load's command line names the target; return the load's processes.
 
-        A load is said to run once its process was made, a moment before that has become another program.
+        An order counts as running once its process exists, shortly before that process executes the tool.
         """
         self.gateway.until_running(order_id)
         return self.gateway.until(self.load_pids)
 
     def until_order_gone(self, order_id: int) -> None:
-        """Waits until the agent has forgotten the order."""
         self.gateway.until(lambda: not (self.state / "orders" / str(order_id)).exists())
 
     def close(self) -> None:
-        """Ends everything that this rig started."""
         for pids in ([self.process.pid] if self.process else [], self.runner_pids(), self.load_pids()):
             for pid in pids:
                 _kill(pid)

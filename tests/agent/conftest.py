@@ -1,3 +1,3 @@
-"""The fixtures of the agent's tests."""
+"""Fixtures of the agent's tests."""
 
 from agent.fixtures import *

@@ -14,7 +14,7 @@ from iotide_server.bundled.redis import PrivateRedis
 
 @pytest.fixture
 def approved(tmp_path: Path) -> Path:
-    """Return the one directory below which runs may write."""
+    """Return the only directory below which runs may write."""
     directory = tmp_path / "approved"
     directory.mkdir(mode=0o700)
     return directory
@@ -31,7 +31,7 @@ def parent(approved: Path) -> Iterator[int]:
 
 @pytest.fixture
 def make_rig(tmp_path: Path) -> Iterator[Callable[..., Rig]]:
-    """Makes a rig; ends whatever it left running."""
+    """Return a function that makes a rig; end the processes of all rigs afterwards."""
     made: list[Rig] = []
 
     def make(**card: object) -> Rig:
@@ -45,13 +45,13 @@ def make_rig(tmp_path: Path) -> Iterator[Callable[..., Rig]]:
 
 @pytest.fixture
 def rig(make_rig: Callable[..., Rig]) -> Rig:
-    """A rig with ordinary settings."""
+    """Return a rig with ordinary settings."""
     return make_rig()
 
 
 @pytest.fixture
 def own_agent(tmp_path: Path, redis_server: PrivateRedis) -> Iterator[AgentRig]:
-    """An agent at work, for a test that kills it."""
+    """Return a running agent for a test that kills it."""
     with AgentRig(tmp_path, redis_server) as rig:
         rig.start()
         yield rig
@@ -59,7 +59,7 @@ def own_agent(tmp_path: Path, redis_server: PrivateRedis) -> Iterator[AgentRig]:
 
 @pytest.fixture(scope="module")
 def agent(tmp_path_factory: pytest.TempPathFactory, redis_server: PrivateRedis) -> Iterator[AgentRig]:
-    """An agent at work, for all tests that leave it whole."""
+    """Return a running agent for all tests that leave it running."""
     with AgentRig(tmp_path_factory.mktemp("agent"), redis_server) as rig:
         rig.start()
         yield rig

@@ -1,4 +1,4 @@
-"""A tiny gateway over real HTTP, enough of the server for the agent's own tests; the contract test has the real one."""
+"""Small gateway over real HTTP, sufficient for the agent's tests; the contract tests use the real one."""
 
 import hashlib
 import socket
@@ -16,17 +16,17 @@ from starlette.middleware.base import RequestResponseEndpoint
 
 from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import (
-    BeatReply,
-    BeatRequest,
     ClaimRequest,
     EnrollReply,
     EnrollRequest,
     FinishReply,
     FinishRequest,
+    HeartbeatReply,
+    HeartbeatRequest,
     HelloReply,
     HelloRequest,
     Order,
-    OrderBeat,
+    OrderHeartbeat,
     OrderState,
     OrderWord,
     StuckLoad,
@@ -39,7 +39,7 @@ T = TypeVar("T")
 
 
 class RefusedError(Exception):
-    """A refusal with its code."""
+    """Refusal with its code."""
 
     def __init__(self, code: str, status: int = 409) -> None:
         super().__init__(code)
@@ -49,29 +49,29 @@ class RefusedError(Exception):
 
 @dataclass
 class OrderRecord:
-    """What the double knows of an order."""
+    """State of an order in the double."""
 
     order: Order
     state: OrderState | None = None
     is_cancelled: bool = False
     is_unknown: bool = False
     go_at: datetime | None = None
-    beats: list[OrderBeat] = field(default_factory=list)
+    heartbeats: list[OrderHeartbeat] = field(default_factory=list)
     artefacts: dict[str, bytes] = field(default_factory=dict)
     results: list[FinishRequest] = field(default_factory=list)
     started_seen_at: float = 0.0
 
 
 class GatewayDouble:
-    """The server's side of the protocol, its memory open to the test.
+    """Server side of the protocol, with its state open to the test.
 
     Attributes:
         refuse_hello: code of a 409 for every hello.
-        stuck: what its beats said of stuck loads.
-        is_away: every request is answered with 503.
-        token, next_token: of the node; the latter once it asked for one, until it confirmed it.
-        rotation_wanted: its beats are told so.
-        lose: so many answers to rotations and confirmations are lost, after they were heeded.
+        stuck: stuck loads that its heartbeats reported.
+        is_away: answer every request with 503.
+        token, next_token: of the node; the second from the start of a rotation until its confirmation.
+        rotation_wanted: answers to heartbeats ask for a rotation.
+        lose: number of answers to rotations and confirmations that are lost after their request was processed.
     """
 
     def __init__(self, broker: BrokerAccess, node_id: int) -> None:
@@ -81,7 +81,7 @@ class GatewayDouble:
         self.hellos: list[HelloRequest] = []
         self.current_instance: str | None = None
         self.refuse_hello: str | None = None
-        self.refuse_beat: str | None = None
+        self.refuse_heartbeat: str | None = None
         self.stuck: list[tuple[StuckLoad, ...] | None] = []
         self.is_away = False
         self.token = "ion_secret"
@@ -98,17 +98,16 @@ class GatewayDouble:
         self._thread = threading.Thread(target=self._server.run, kwargs={"sockets": [self._socket]}, daemon=True)
 
     def start(self) -> None:
-        """Serves until closed."""
+        """Serve until closed."""
         self._thread.start()
 
     def close(self) -> None:
-        """Ends the server."""
         self._server.should_exit = True
         self._thread.join(10)
         self._socket.close()
 
     def until(self, is_so: Callable[[], T], limit_seconds: float = 30.0) -> T:
-        """What `is_so` answers, once it is true; asked whenever the agent has said something."""
+        """Return the first true result of `is_so`, which is called after each request of the agent."""
         ends_at = time.monotonic() + limit_seconds
         with self._changed:
             while not (answer := is_so()):
@@ -117,11 +116,11 @@ class GatewayDouble:
             return answer
 
     def result(self, order_id: int, limit_seconds: float = 30.0) -> FinishRequest:
-        """The result of an order, once it came."""
+        """Wait for the result of an order."""
         return self.until(lambda: self.orders[order_id].results, limit_seconds)[0]
 
     def until_running(self, order_id: int) -> float:
-        """When the order was first said to run, CLOCK_MONOTONIC."""
+        """Return when the order was first reported as running, CLOCK_MONOTONIC."""
         return self.until(lambda: self.orders[order_id].started_seen_at)
 
     def _app(self) -> FastAPI:
@@ -149,7 +148,7 @@ class GatewayDouble:
 
         app.post("/api/v1/agent/enroll")(self._enroll)
         app.post("/api/v1/agent/hello")(self._hello)
-        app.post("/api/v1/agent/beat")(self._beat)
+        app.post("/api/v1/agent/beat")(self._heartbeat)
         app.post("/api/v1/agent/orders/{order_id}/claim")(self._claim)
         app.put("/api/v1/agent/orders/{order_id}/artefacts/{name}")(self._put)
         app.post("/api/v1/agent/orders/{order_id}/finish")(self._finish)
@@ -217,13 +216,13 @@ class GatewayDouble:
         record.state = OrderState.CLAIMED
         return record.order
 
-    def _beat(self, request: BeatRequest) -> BeatReply:
-        if self.refuse_beat or request.agent_instance != self.current_instance:
-            raise RefusedError(self.refuse_beat or "agent_superseded")
+    def _heartbeat(self, request: HeartbeatRequest) -> HeartbeatReply:
+        if self.refuse_heartbeat or request.agent_instance != self.current_instance:
+            raise RefusedError(self.refuse_heartbeat or "agent_superseded")
         self.stuck.append(request.stuck)
-        words = tuple(self._word(beat) for beat in request.orders)
+        words = tuple(self._word(heartbeat) for heartbeat in request.orders)
         now = datetime.now(UTC)
-        return BeatReply(
+        return HeartbeatReply(
             server_time=now,
             beat_seconds=1.0,
             orders=words,
@@ -232,21 +231,21 @@ class GatewayDouble:
             rotation_wanted=self.rotation_wanted,
         )
 
-    def _word(self, beat: OrderBeat) -> OrderWord:
-        record = self.orders.get(beat.order_id)
+    def _word(self, heartbeat: OrderHeartbeat) -> OrderWord:
+        record = self.orders.get(heartbeat.order_id)
         word, go_at = Word.CONTINUE, None
-        if record is None or record.is_unknown or record.order.fence != beat.fence:
+        if record is None or record.is_unknown or record.order.fence != heartbeat.fence:
             word = Word.UNKNOWN
         else:
-            record.beats.append(beat)
-            record.state = beat.state
-            if beat.state is OrderState.RUNNING and not record.started_seen_at:
+            record.heartbeats.append(heartbeat)
+            record.state = heartbeat.state
+            if heartbeat.state is OrderState.RUNNING and not record.started_seen_at:
                 record.started_seen_at = time.monotonic()
             if record.is_cancelled:
                 word = Word.CANCEL
-            elif beat.state is OrderState.READY:
+            elif heartbeat.state is OrderState.READY:
                 word, go_at = Word.GO, record.go_at
-        return OrderWord(order_id=beat.order_id, fence=beat.fence, word=word, go_at=go_at)
+        return OrderWord(order_id=heartbeat.order_id, fence=heartbeat.fence, word=word, go_at=go_at)
 
     async def _put(self, order_id: int, name: str, sha256: str, request: Request) -> None:
         content = await request.body()

@@ -1,10 +1,10 @@
-"""What a kernel says below /proc and /sys, in a directory of its own."""
+"""Fake /proc and /sys in a directory of their own."""
 
 from pathlib import Path
 
 
 class Tree:
-    """A root directory with `proc` and `sys`; a file that is written again stays the same file, as the kernel's do."""
+    """Root directory with `proc` and `sys`. A file written again stays the same file, as in the kernel."""
 
     def __init__(self, root: Path) -> None:
         self.root, self.proc, self.sys = root, root / "proc", root / "sys"

@@ -8,7 +8,7 @@ DD_OPTIONS = {"file_size_bytes": 8 * 1024**2, "block_size_bytes": 1024**2}
 
 
 def make_order(order_id: int = 1, **changes: object) -> Order:
-    """An order for dd on an imagined target, but for the changes."""
+    """Return an order for dd on a fictitious target, with these changes."""
     target = OrderTarget(target_id=1, name="t", path="/t", fstype="ext4", source="/dev/x", reserve_bytes=0)
     values: dict[str, Any] = {
         "order_id": order_id,

@@ -1,4 +1,4 @@
-"""The agent's own executor and runner on real targets, without a server: an order goes in, its result comes out."""
+"""The agent's own executor and runner on real targets, without a server: an order goes in, a result comes out."""
 
 import os
 import subprocess
@@ -29,7 +29,7 @@ _numbers = count(1)
 
 
 class NodeRig:
-    """A node with these targets as its approved directories."""
+    """Node with these targets as its approved directories."""
 
     def __init__(self, state: Path, targets: Sequence[Path], **settings: object) -> None:
         values = {"state_directory": str(state), "approved_directories": list(map(str, targets)), "workloads": SETTINGS}
@@ -42,7 +42,7 @@ class NodeRig:
         self._begin_agent()
 
     def order(self, workload: str, options: Mapping[str, Any], target: Path, **changes: object) -> Order:
-        """An order for a target as it is mounted now."""
+        """Return an order for a target as it is mounted now."""
         number = next(_numbers)
         card = target_card(target)
         announced = self.executor.inventory.workloads[workload]
@@ -60,34 +60,34 @@ class NodeRig:
         )
 
     def begin(self, order: Order) -> None:
-        """Takes it as the supervisor does once it is claimed."""
+        """Start an order as the supervisor does after claiming it."""
         self.spool.keep_order(order)
         self.runs.begin(order)
 
     def measure(self, workload: str, options: Mapping[str, Any], target: Path) -> FinishRequest:
-        """The whole life of an order."""
+        """Run an order from its start to its result."""
         order = self.order(workload, options, target)
         self.begin(order)
         self.release(order)
         return self.finish(order)
 
     def until_ready(self, order: Order) -> None:
-        """Waits until its places are made, or it ended before."""
+        """Wait until its working directories exist or it has ended."""
         self.until(lambda: {Prepared(order.order_id), *_ends(order)} & set(self._events))
 
-    def release(self, order: Order) -> None:
-        """Lets its load start, once its places are made."""
+    def release(self, order: Order, at_boottime_seconds: float | None = None) -> None:
+        """Start its load once its working directories exist, at once or at that time."""
         self.until_ready(order)
-        self.release_if_ready(order)
+        self.release_if_ready(order, at_boottime_seconds)
 
-    def release_if_ready(self, order: Order) -> None:
-        """Lets its load start if its places are made; once is enough."""
+    def release_if_ready(self, order: Order, at_boottime_seconds: float | None = None) -> None:
+        """Start its load if its working directories exist; once is enough."""
         if Prepared(order.order_id) in self._events:
             self._events.remove(Prepared(order.order_id))
-            self.runs.release(order.order_id, None)
+            self.runs.release(order.order_id, at_boottime_seconds)
 
     def finish(self, order: Order) -> FinishRequest:
-        """Its result, once it has ended; it is forgotten as if the server had taken it."""
+        """Wait for its result, then forget it as if the server had accepted the result."""
         self.until(lambda: _ends(order) & set(self._events))
         if ResultReady(order.order_id) not in self._events:
             self.runs.collect(order.order_id)
@@ -98,26 +98,24 @@ class NodeRig:
         return result
 
     def cancel(self, order: Order) -> None:
-        """Cancels it as the user would."""
-        self.runs.cancel(order.order_id, Verdict(Outcome.CANCELLED, "cancelled", "the user said so"))
+        self.runs.cancel(order.order_id, Verdict(Outcome.CANCELLED, "cancelled", "cancelled by the user"))
 
     def runner_pid(self, order: Order) -> int:
-        """The process that runs it."""
         process = self.runs._active[order.order_id].process
         assert process is not None
         return process.pid
 
     def phase(self, order: Order) -> dict[str, Any]:
-        """What its runner noted last."""
+        """Return the phase that its runner recorded last."""
         return read_phase(self.spool.files(order.order_id).directory)
 
     def clean_leftovers(self) -> None:
-        """What the agent does at its start and while it is idle."""
+        """Remove orphaned directories, as the agent does at its start and while it is idle."""
         self.runs.clean_leftovers()
         self.until(lambda: self.spool.leftovers() == [])
 
     def restart(self) -> None:
-        """As if the agent had been killed and started again: what it knew is gone, its disk and its runners are not."""
+        """Restart the agent as after a kill: its memory is lost, its disk and its runners remain."""
         known = [run.process for run in self.runs._active.values() if run.process]
         for process in known:
             os.close(process.pidfd)
@@ -126,7 +124,7 @@ class NodeRig:
         self.runs.recover()
 
     def until(self, is_so: Callable[[], object]) -> None:
-        """Turns the supervisor's loop until it is so."""
+        """Run the supervisor's loop until the condition holds."""
         ends_at = processes.boottime() + LIMIT_SECONDS
         while not is_so():
             assert processes.boottime() < ends_at, self._events
@@ -134,11 +132,11 @@ class NodeRig:
 
     def _begin_agent(self) -> None:
         self._loop = Loop()
-        self._loop.watch(self._bell.fileno(), self._hear_bell)
+        self._loop.watch(self._bell.fileno(), self._on_bell)
         self._events: list[Event] = []
         self.runs = Runs(self.spool, self.executor, "instance-1", self._loop, self._events.append)
 
-    def _hear_bell(self) -> None:
+    def _on_bell(self) -> None:
         self._bell.quiet()
         self.runs.look()
 

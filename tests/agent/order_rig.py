@@ -1,4 +1,4 @@
-"""A real runner on a real directory, as the supervisor would start it."""
+"""Real runner on a real directory, started as the supervisor would."""
 
 import os
 import select
@@ -23,7 +23,7 @@ DIRECTORY_NAME = "iotide-run-7-1"
 
 
 def target_card(path: Path, **changes: object) -> TargetCard:
-    """A target as it really is mounted, but for the changes."""
+    """Return the target as it is mounted, with these changes."""
     descriptor = os.open(path, os.O_RDONLY)
     mount = mount_of(descriptor)
     os.close(descriptor)
@@ -60,17 +60,16 @@ def order_card(target: Path, **changes: object) -> Card:
 
 
 def step(*argv: str, name: str = "step", before: str = "none", files: Sequence[Path] = ()) -> StepCard:
-    """A step of a run."""
     return StepCard(name, argv, before, tuple(str(file) for file in files))
 
 
 def python(program: str) -> tuple[str, ...]:
-    """The argument list of a small load in Python."""
+    """Return the argument list of a small load in Python."""
     return (sys.executable, "-I", "-S", "-c", program)
 
 
 def eventually(is_so: Callable[[], bool], limit_seconds: float = 60.0) -> None:
-    """Waits until something that a real process does has happened."""
+    """Wait until a real process has made the condition true."""
     ends_at = time.monotonic() + limit_seconds
     while not is_so():
         assert time.monotonic() < ends_at
@@ -96,7 +95,6 @@ class Rig:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self, *arguments: str) -> None:
-        """Starts the runner."""
         with (self.directory / "runner.log").open("ab") as log:
             self.process = subprocess.Popen(
                 [sys.executable, "-I", "-S", str(RUNNER / "__main__.py"), str(self.directory), *arguments],
@@ -107,7 +105,7 @@ class Rig:
             )
 
     def until(self, is_so: Callable[[], T], limit_seconds: float = 60.0) -> T:
-        """What `is_so` answers, once it is true; asked at every ring of the bell and every 20 ms besides."""
+        """Return the first true result of `is_so`, called at every ring of the bell and every 20 ms."""
         ends_at = time.monotonic() + limit_seconds
         while not (answer := is_so()):
             assert time.monotonic() < ends_at, (self.directory / "runner.log").read_text()
@@ -116,35 +114,33 @@ class Rig:
         return answer
 
     def phase(self) -> dict[str, Any]:
-        """What the runner noted last."""
+        """Return the phase that the runner recorded last."""
         return read_json(self.directory / "phase.json") or {}
 
     def until_phase(self, phase: str) -> dict[str, Any]:
-        """Waits for a phase."""
         self.until(lambda: self.phase().get("phase") == phase or self.ended())
         return self.phase()
 
     def go(self, *groups: Sequence[StepCard], at: float | None = None) -> None:
-        """Lets the load start."""
+        """Let the load start."""
         write_go(self.directory, Go(at, tuple(tuple(group) for group in groups)))
         ring(self.directory / "bell")
 
     def cancel(self) -> None:
-        """Cancels the run as the supervisor does."""
-        write_cancel(self.directory, "cancelled", "cancelled", "the user said so")
+        """Cancel the run as the supervisor does."""
+        write_cancel(self.directory, "cancelled", "cancelled", "cancelled by the user")
         ring(self.directory / "bell")
 
     def descendants(self) -> list[processes.Stat]:
-        """The runner's processes."""
         return processes.descendants(self.process.pid) if self.process else []
 
     def ended(self) -> dict[str, Any] | None:
-        """The runner's last word, once it is written."""
+        """Return the runner's final record, or None."""
         ending: dict[str, Any] | None = read_json(self.directory / "exit.json")
         return ending
 
     def until_ended(self) -> dict[str, Any]:
-        """Waits for the end of the run and of its runner."""
+        """Wait for the end of the run and of its runner."""
         ending = self.until(self.ended)
         assert ending is not None
         assert self.process is not None
@@ -152,22 +148,21 @@ class Rig:
         return ending
 
     def run(self, *groups: Sequence[StepCard]) -> dict[str, Any]:
-        """The whole life of an order."""
+        """Run the order to its end."""
         self.start()
         self.until_phase("ready")
         return self.run_ready(*groups)
 
     def run_ready(self, *groups: Sequence[StepCard]) -> dict[str, Any]:
-        """The rest of its life, from the leave to start."""
+        """Send the start signal and run the order to its end."""
         self.go(*groups)
         return self.until_ended()
 
     def output(self, name: str) -> str:
-        """What a step printed."""
         return (self.directory / "out" / name).read_text(errors="replace")
 
     def close(self) -> None:
-        """Ends what a failed test left running."""
+        """End processes that a failed test left running."""
         if self.process is None:
             return
         if self.process.poll() is None:

@@ -1,4 +1,4 @@
-"""A node whose orders a test moves by hand, without server and agent process."""
+"""Node with orders that a test drives by hand, without server and agent process."""
 
 import os
 import signal
@@ -26,7 +26,7 @@ AGENT = "http://server/blade/n1@n1"
 
 
 class Node:
-    """An agent's disk, its target, and the orders on it."""
+    """An agent's state directory, its target, and its orders."""
 
     def __init__(self, base: Path, **settings: object) -> None:
         self._there_before = _below()  # such as a database of other tests
@@ -42,7 +42,7 @@ class Node:
         self.runs = Runs(self.spool, self.executor, "instance-1", self.loop, self.events.append)
 
     def begun(self, order_id: int = 1) -> OrderFiles:
-        """The files of an order whose runner had made its directory before it was killed."""
+        """Write the files of an order that was killed after its runner had made the directory."""
         order = make_order(order_id)
         self.spool.keep_order(order)
         files = self.spool.files(order_id)
@@ -61,7 +61,7 @@ class Node:
         return files
 
     def order(self, **changes: object) -> Order:
-        """An order for the node's own target, kept as claimed ones are."""
+        """Return an order for the node's own target, stored like a claimed one."""
         card = target_card(self.target)
         target = OrderTarget(
             target_id=1, name="t", path=card.path, fstype=card.fstype, source=card.source, reserve_bytes=0
@@ -73,19 +73,19 @@ class Node:
         return order
 
     def until_ready(self) -> None:
-        """Begins a real order, and waits until its runner has made its directory."""
+        """Begin a real order and wait until its runner has made its directory."""
         self.runs.begin(self.order())
         self.until(lambda: read_phase(self.spool.files(1).directory).get("phase") == "ready")
 
     def until(self, is_so: Callable[[], bool]) -> None:
-        """Turns the loop until it is so."""
+        """Run the loop until the condition holds."""
         ends_at = processes.boottime() + 60.0
         while not is_so():
             assert processes.boottime() < ends_at
             self.loop.turn(processes.boottime() + 0.05)
 
     def close(self) -> None:
-        """Ends what it started and takes the end."""
+        """End the started processes and collect their ends."""
         processes.send(signal.SIGKILL, self._started())
         self.until(lambda: not self._started())
 

@@ -1,4 +1,4 @@
-"""`iotide-agent` as a person runs it: what it prints and the status it ends with."""
+"""`iotide-agent` on the command line: output and exit status."""
 
 import json
 import os
@@ -28,7 +28,7 @@ from iotide_server.bundled.tls import fingerprint, prepare_certificates
 
 @pytest.fixture
 def stopped_agent(tmp_path: Path, redis_server: PrivateRedis) -> Iterator[AgentRig]:
-    """An enrolled agent that nobody started."""
+    """Return an enrolled agent that is not running."""
     with AgentRig(tmp_path, redis_server) as rig:
         yield rig
 
@@ -72,11 +72,11 @@ def test_a_join_token_is_asked_for_at_a_terminal_and_not_shown(stopped_agent: Ag
 @pytest.mark.parametrize(
     ("token", "arguments", "sentence"),
     [
-        (JOIN_TOKEN, (), "this host is enrolled already"),
-        ("", ("--replace",), "give it on standard input: echo TOKEN | iotide-agent enroll"),
-        ("0123456789abcdef", ("--replace",), "the join token is not whole"),
+        (JOIN_TOKEN, (), "this host is already enrolled"),
+        ("", ("--replace",), "pass it on standard input: echo TOKEN | iotide-agent enroll"),
+        ("0123456789abcdef", ("--replace",), "the join token is incomplete"),
         ("short.-", ("--replace",), "should have at least 16 characters"),
-        ("0123456789abcdef.abcd", ("--replace",), "write https://"),
+        ("0123456789abcdef.abcd", ("--replace",), "use https://"),
     ],
 )
 def test_a_bad_enrolment_is_explained(
@@ -110,21 +110,24 @@ def test_check_finds_a_ready_node_ready(stopped_agent: AgentRig) -> None:
     assert {"identity", "server", "clock", "memory", str(stopped_agent.target), "dd", "fio"} <= set(findings)
 
 
-def test_check_says_what_is_missing_and_what_to_do(stopped_agent: AgentRig) -> None:
+def test_check_reports_missing_parts_with_remedies(stopped_agent: AgentRig) -> None:
     stopped_agent.gateway.close()
     stopped_agent.target.rmdir()
     checked = run(stopped_agent, "check")
     assert checked.exit_code == 1
     assert "missing server:" in checked.stdout
-    assert f"remedy: make it and let this user write there: install -d -m 0700 {stopped_agent.target}" in checked.stdout
+    assert (
+        f"remedy: create it and give this user write access: install -d -m 0700 {stopped_agent.target}"
+        in checked.stdout
+    )
 
 
-def test_check_says_that_the_node_waits_to_be_let_in_and_by_what_it_is_known(stopped_agent: AgentRig) -> None:
+def test_check_reports_a_pending_node_and_its_fingerprint(stopped_agent: AgentRig) -> None:
     stopped_agent.gateway.pending_until = datetime(2026, 11, 28, 10, tzinfo=UTC)
     checked = run(stopped_agent, "check")
     assert checked.exit_code == 1
     fingerprint = load_identity(stopped_agent.state).fingerprint
-    assert f"token fingerprint {fingerprint}: waits to be let in, until 2026-11-28 10:00 UTC" in checked.stdout
+    assert f"token fingerprint {fingerprint}: pending approval until 2026-11-28 10:00 UTC" in checked.stdout
 
 
 def test_check_says_how_to_close_a_directory_that_is_open_to_others(stopped_agent: AgentRig) -> None:
@@ -144,12 +147,12 @@ def test_check_warns_of_a_run_that_could_fill_the_agents_own_disk(stopped_agent:
 
 class _Silent(BaseHTTPRequestHandler):
     def log_message(self, *_: object) -> None:
-        """Says nothing."""
+        pass
 
 
 @contextmanager
 def _tls_server(base: Path) -> Iterator[tuple[str, str]]:
-    """URL and CA of a server with certificates as `iotide-server up --listen` makes them."""
+    """Start a server with certificates as `iotide-server up --listen` makes them; return its URL and CA."""
     state = prepare_state_directory(base, account_of(os.geteuid()))
     files = prepare_certificates(state, names=(), now=datetime.now(UTC))
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -46,7 +46,7 @@ def test_fields_are_those_of_the_template_whatever_their_values_hold(
     assert said["time"].endswith("+00:00")
 
 
-def test_what_a_server_says_begins_no_line_of_its_own_and_moves_no_cursor(
+def test_server_text_starts_no_new_line_and_moves_no_cursor(
     logger: tuple[logging.Logger, io.StringIO],
 ) -> None:
     log, stream = logger
@@ -58,7 +58,7 @@ def test_what_a_server_says_begins_no_line_of_its_own_and_moves_no_cursor(
     assert umlaut == "\u00fc"
 
 
-def test_a_library_s_message_is_an_event_as_it_stands(logger: tuple[logging.Logger, io.StringIO]) -> None:
+def test_a_library_s_message_is_logged_unchanged(logger: tuple[logging.Logger, io.StringIO]) -> None:
     log, stream = logger
     log.warning("Connection to %s lost", "redis")
     assert line(stream)["event"] == "Connection to redis lost"

@@ -1,4 +1,4 @@
-"""Following a campaign: what is shown at its end is of all its runs."""
+"""Following a campaign: the final output covers all its runs."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
@@ -8,7 +8,7 @@ from iotide_agent.cli.watch import PERIOD_SECONDS, RESULTS_SECONDS, ended_cells
 
 
 class Computing:
-    """A server whose results are of one more run each time that it is asked, up to `computes`."""
+    """Server that adds the results of one more run at each request, up to `computes`."""
 
     def __init__(self, computes: int) -> None:
         self.computes = computes
@@ -30,7 +30,7 @@ class Computing:
 
 
 def cells_of(server: Computing) -> tuple[list[int], float]:
-    """The runs behind each cell's result as it is shown at last, and how long that took."""
+    """Return the run counts of each cell's result in the final output, and the seconds it took."""
     slept: list[float] = []
     cells = ended_cells(cast("Api", server), 7, slept.append)
     return [result.n for cell in cells for result in cell.results], sum(slept)

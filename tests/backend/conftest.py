@@ -1,4 +1,4 @@
-"""The fixtures of the server's tests."""
+"""Fixtures of the server's tests."""
 
 from collections.abc import Iterator
 
@@ -12,7 +12,7 @@ from iotide_server.accounts import passwords
 
 @pytest.fixture(scope="session", autouse=True)
 def slow_passwords() -> Iterator[PasswordHash]:
-    """Hash passwords at once in these tests, and return what an installation hashes them with."""
+    """Make password hashing fast in these tests; return the parameters of an installation."""
     with pytest.MonkeyPatch.context() as patch:
         slow = passwords._passwords
         patch.setattr(passwords, "_passwords", QUICK_PASSWORDS)

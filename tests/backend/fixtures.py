@@ -8,11 +8,12 @@ import pytest
 from access.site import AccessSite
 from access.table import Asking, TakenBack
 from factories.announced import NOW
+from factories.broker import BrokerView
 from factories.clock import MovedClock
 from factories.invariants import violations
 from factories.people import Person, person
 from factories.schema import create_migrated
-from factories.site import BrokerView, Site
+from factories.site import Site
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 from psycopg.conninfo import conninfo_to_dict, make_conninfo
@@ -40,8 +41,8 @@ from iotide_server.settings import Settings
 from iotide_server.tables import metadata
 
 QUICK_PASSWORDS = PasswordHash([Argon2Hasher(time_cost=1, memory_cost=8, parallelism=1)])
-# Quicker than TRUNCATE, or a copy of the database for each test, by a factor of ten; as a function on a connection that
-# stays, it is planned once.
+# Ten times faster than TRUNCATE or a copy of the database for each test. As a function on a lasting connection it is
+# planned once.
 _EMPTY_ALL = "; ".join(str(table.delete()) for table in metadata.sorted_tables)
 
 
@@ -55,11 +56,13 @@ def migrated_url(postgres_server: PrivatePostgres) -> str:
 
 @pytest.fixture(scope="session")
 def empty_all(postgres_server: PrivatePostgres, migrated_url: str) -> Iterator[Callable[[], None]]:
-    """Deletes every row of the migrated database."""
+    """Delete every row of the migrated database."""
     database = conninfo_to_dict(migrated_url)["dbname"]
     with psycopg.connect(make_conninfo(postgres_server.superuser_url, dbname=database), autocommit=True) as connection:
-        connection.execute("SET lock_timeout = '5s'")  # a test that left a transaction open fails here rather than hang
-        # Without triggers, as only a superuser may: looking for references to what goes was most of the work.
+        # a test that left a transaction open fails here instead of hanging
+        connection.execute("SET lock_timeout = '5s'")
+        # Without triggers, which only a superuser may disable: checking references to deleted rows took most of the
+        # time.
         connection.execute("SET session_replication_role = replica")
         body = f"CREATE FUNCTION pg_temp.empty_all() RETURNS void LANGUAGE plpgsql AS $$ BEGIN {_EMPTY_ALL}; END $$"
         connection.execute(body.encode())
@@ -72,7 +75,7 @@ def empty_all(postgres_server: PrivatePostgres, migrated_url: str) -> Iterator[C
 
 @pytest.fixture
 def empty(postgres_server: PrivatePostgres) -> Iterator[str]:
-    """Return the URL of an empty database of this test alone."""
+    """Return the URL of an empty database for this test only."""
     postgres_server.create_database("empty")
     yield postgres_server.url_of("empty")
     postgres_server.drop_database("empty")
@@ -80,7 +83,7 @@ def empty(postgres_server: PrivatePostgres) -> Iterator[str]:
 
 @pytest.fixture
 def empty_engine(empty: str) -> Iterator[Engine]:
-    """Return the engine of an empty database of this test alone."""
+    """Return the engine of an empty database for this test only."""
     engine = open_engine(empty)
     yield engine
     engine.dispose()
@@ -88,7 +91,7 @@ def empty_engine(empty: str) -> Iterator[Engine]:
 
 @pytest.fixture
 def migrated_engine(postgres_server: PrivatePostgres) -> Iterator[Engine]:
-    """Return the engine of a database of this test alone, at the schema of this release."""
+    """Return the engine of a database for this test only, at the schema of this release."""
     engine = open_engine(create_migrated(postgres_server, "of_one_test"))
     yield engine
     engine.dispose()
@@ -105,7 +108,7 @@ def database_url(migrated_url: str, empty_all: Callable[[], None]) -> Iterator[s
 @pytest.fixture(scope="session")
 def engine(migrated_url: str) -> Iterator[Engine]:
     """Share one engine among all tests of this process: each new one would compile every statement again."""
-    engine = open_engine(migrated_url, pool_size=12)  # as many do something at once in tests of what comes of it
+    engine = open_engine(migrated_url, pool_size=12)  # tests of concurrency open many connections
     yield engine
     engine.dispose()
 
@@ -119,7 +122,7 @@ def database(database_url: str, engine: Engine) -> Database:
 
 @pytest.fixture
 def session(database: Database) -> Iterator[Session]:
-    """A transaction that is rolled back in the end."""
+    """A transaction that is rolled back at the end."""
     with database.engine.connect() as connection:
         transaction = connection.begin()
         with Session(connection, join_transaction_mode="create_savepoint", expire_on_commit=False) as session:
@@ -143,7 +146,7 @@ def settings(database_url: str) -> Settings:
 
 @pytest.fixture(scope="session")
 def shared_app(migrated_url: str) -> Iterator[FastAPI]:
-    """Share one app among all tests of this process: each new one would look through every requested route again."""
+    """Share one app among all tests of this process: each new one would build every requested route again."""
     app = create_app(settings_of(migrated_url))
     yield app
     app.state.turns.close()
@@ -151,17 +154,17 @@ def shared_app(migrated_url: str) -> Iterator[FastAPI]:
 
 @pytest.fixture
 def prepared_app(shared_app: FastAPI, database: Database, clock: MovedClock) -> FastAPI:
-    """Return the shared application on the emptied database, by the clock of this test."""
+    """Return the shared application on the emptied database, with the clock of this test."""
     shared_app.state.database = database
     shared_app.state.clock = clock
-    shared_app.state.storage_failed = (None, None)  # as a test before may have met it
+    shared_app.state.storage_failed = (None, None)  # a previous test may have filled it
     measure(shared_app)
     return shared_app
 
 
 @pytest.fixture
 def client(prepared_app: FastAPI) -> Iterator[TestClient]:
-    """The API, called by nobody."""
+    """API client without credentials."""
     with TestClient(prepared_app, raise_server_exceptions=False) as client:
         yield client
 
@@ -170,14 +173,14 @@ def client(prepared_app: FastAPI) -> Iterator[TestClient]:
 def kept_site(
     shared_app: FastAPI, migrated_url: str, engine: Engine, empty_all: Callable[[], None]
 ) -> Iterator[AccessSite]:
-    """One of each thing and everybody who may ask for it, for all tests of a module, whose `database` none may use."""
+    """One object of each kind and every caller, for all tests of a module; its `database` is reserved for them."""
     del migrated_url
     shared_app.state.database, shared_app.state.clock = Database(engine), MovedClock()
     with pytest.MonkeyPatch.context() as patch, TestClient(shared_app, raise_server_exceptions=False) as client:
         measure(shared_app)
         patch.setattr(live, "STREAM_SECONDS", 0.01)
         patch.setattr(Office, "send", lambda *_: AttemptOutcome(Result.REFUSED, "nothing leaves this test"))
-        # Guessing a password takes long on purpose, and is done by everybody here.
+        # Checking a password is slow on purpose, and every caller does it here.
         patch.setattr(passwords, "_passwords", QUICK_PASSWORDS)
         yield AccessSite(client, shared_app.state.database, shared_app.state.clock)
     empty_all()
@@ -185,7 +188,7 @@ def kept_site(
 
 @pytest.fixture
 def taken_back(shared_app: FastAPI, kept_site: AccessSite) -> Iterator[TakenBack]:
-    """The API on one connection, whose transactions can be taken back."""
+    """The API on one connection, with transactions that can be rolled back."""
     with kept_site.database.engine.connect() as connection:
         shared_app.state.database = TakenBack(connection)
         yield shared_app.state.database
@@ -194,7 +197,7 @@ def taken_back(shared_app: FastAPI, kept_site: AccessSite) -> Iterator[TakenBack
 
 @pytest.fixture
 def asking(shared_app: FastAPI, kept_site: AccessSite, taken_back: TakenBack) -> Asking:
-    """The API as everybody asks it, about things that stay."""
+    """The API with every caller, about objects that stay."""
     portal = kept_site.client.portal
     assert portal is not None, "the client of the site is open"
     return Asking(shared_app, portal, taken_back, kept_site.ids, kept_site.headers)
@@ -202,14 +205,14 @@ def asking(shared_app: FastAPI, kept_site: AccessSite, taken_back: TakenBack) ->
 
 @pytest.fixture
 def site(kept_site: AccessSite, taken_back: TakenBack) -> Iterator[AccessSite]:
-    """As it was at first; what the test changes is undone."""
+    """The site in its first state; changes of the test are rolled back."""
     with taken_back.taken_back():
         yield kept_site
 
 
 @pytest.fixture
 def make_person(database: Database) -> Callable[..., Person]:
-    """Makes a person with roles; `Person.headers` calls the API as them."""
+    """Make a person with roles; `Person.headers` calls the API as them."""
 
     def make(name: str, role: Role, cluster_id: int | None = None) -> Person:
         with database.transaction() as session:

@@ -1,8 +1,9 @@
-"""What analyses cost: 200 series of 2,000 points one after the other, and the follow-up of a result among many.
+"""Cost of analyses: 200 series of 2,000 points one after the other, and the follow-up of one result among many.
 
-The analysis is the worker's own, a transaction for each series, on a private PostgreSQL with durable commits. Growth
-compares the seconds a series of all 200 with those of the first 50: 1 is linear. The follow-up computes the points of a
-new cell of five runs with 200 numbers each, once among 100,000 samples and once among a million of the same series.
+The analysis is the worker's own, one transaction per series, on a private PostgreSQL with durable commits. Growth
+compares the seconds per series of all 200 with those of the first 50: 1 is linear. The follow-up computes the points
+of a new cell of five runs with 200 numbers each, once among 100,000 samples and once among a million of the same
+series.
 """
 
 import argparse
@@ -78,14 +79,14 @@ _RUNS: Final = text(
 
 
 def main() -> int:
-    """Run the bench; 1 where a limit is passed."""
+    """Run the bench; return 1 if a limit is exceeded."""
     argparse.ArgumentParser(prog="./dev bench analysis", description=__doc__).parse_args()
     with migrated_database() as database:
         return 0 if measure(database) else 1
 
 
 def measure(database: Database) -> bool:
-    """Make the series, analyse them, follow results up; whether all is within its limits."""
+    """Make the series, analyse them and follow results up; return whether all limits hold."""
     with database.transaction() as session:
         measured = Measured(session, BEGAN_AT)
         cell_id = add_cell(measured, runs=1)
@@ -116,7 +117,7 @@ def measure(database: Database) -> bool:
 
 
 def add_cell(measured: Measured, runs: int) -> int:
-    """A cell with finished runs of 200 numbers each, all in the same series; its id."""
+    """Add a cell with finished runs of 200 numbers each, all in the same series; return its id."""
     cell = measured.cell()
     numbers = [sample(100.0 + number % 7, operation="write", writer=number) for number in range(SERIES)]
     for repeat in range(runs):
@@ -125,7 +126,7 @@ def add_cell(measured: Measured, runs: int) -> int:
 
 
 def histories() -> Iterator[NDArray[np.float64]]:
-    """For each series two years of points three times a day, with up to six steps of 5 to 30 % and noise of 3 %."""
+    """Yield two years of points per series, three a day, with up to six steps of 5 to 30 % and noise of 3 %."""
     random = np.random.default_rng(1)
     for _ in range(SERIES):
         level = np.full(POINTS, 100.0)
@@ -135,7 +136,7 @@ def histories() -> Iterator[NDArray[np.float64]]:
 
 
 def analysis_seconds(database: Database, series_id: int) -> float:
-    """How long one analysis takes, with its commit."""
+    """Return the duration of one analysis, with its commit."""
     began = time.perf_counter()
     with database.transaction() as session:
         analyse_series(session, series_id)
@@ -143,7 +144,7 @@ def analysis_seconds(database: Database, series_id: int) -> float:
 
 
 def follow_up_milliseconds(database: Database, measured: Measured, samples: int) -> float:
-    """How long the points of a new cell take once there are so many samples, the median of several cells."""
+    """Return the time to compute the points of a new cell among this many samples, the median of several cells."""
     with database.transaction() as session:
         present = session.scalar(text("SELECT count(*) FROM sample")) or 0
         runs = [session.scalar(text("SELECT count(*) FROM run")) or 0]

@@ -1,4 +1,4 @@
-"""The yardstick of the latency bench: a Celery task that does nothing but write down when it started.
+"""Baseline of the latency bench: a Celery task that only records its start time.
 
 Its worker has the settings of iotide's own; the broker's address comes from CELERY_BROKER_URL.
 """
@@ -23,7 +23,7 @@ app.conf.update(
 
 
 def write_start(log: str) -> None:
-    """Append the time of this moment, in seconds since the epoch."""
+    """Append the current time, in seconds since the epoch."""
     started = time.time()
     with Path(log).open("a") as file:
         file.write(f"{started}\n")

@@ -1,4 +1,4 @@
-"""A storm of faults over eight agents for as long as it takes: what must never be is counted by the loads' own log."""
+"""Storm of faults over eight agents; the loads' own log counts every violation."""
 
 import argparse
 import random
@@ -17,11 +17,11 @@ NODES: Final = 8
 SHARED_TARGETS: Final = 3
 RUNS: Final = 300
 PAUSE_SECONDS: Final = (3.0, 9.0)
-"""A part that is killed again and again is started again ever more slowly, and nothing is learnt while it is down."""
+"""A part that is killed repeatedly is restarted with growing delays, and a down part tests nothing."""
 
 
 def report(aftermath: Aftermath, seed: str) -> None:
-    """Print what happened, what was found, and the line."""
+    """Print the faults, the findings, and the last line."""
     verdict = aftermath.verdict
     table = Table(title=f"{verdict.runs} runs, {verdict.loads} loads on {NODES} nodes")
     for heading in ("fault", "times"):
@@ -40,10 +40,12 @@ def report(aftermath: Aftermath, seed: str) -> None:
 
 
 def main() -> None:
-    """Run it; exit 1 where anything was found."""
+    """Run it; exit 1 if anything was found."""
     parser = argparse.ArgumentParser(prog="./dev bench chaos", description=__doc__)
-    parser.add_argument("--minutes", type=float, default=5.0, help="for so long at least (5)")
-    parser.add_argument("--seed", default=str(random.SystemRandom().randrange(10**6)), help="repeats a storm")
+    parser.add_argument("--minutes", type=float, default=5.0, help="minimum duration (5)")
+    parser.add_argument(
+        "--seed", default=str(random.SystemRandom().randrange(10**6)), help="seed of an earlier storm to repeat"
+    )
     asked = parser.parse_args()
     weather = Weather(NODES, SHARED_TARGETS, RUNS, list(FAULTS), PAUSE_SECONDS, seconds=asked.minutes * 60)
     console = Console(stderr=True)

@@ -1,4 +1,4 @@
-"""A cluster of many nodes before a long queue, as rows: what `./dev bench scheduler` lets the scheduler work on."""
+"""Generated cluster of many nodes with a long queue, as rows: input of `./dev bench scheduler`."""
 
 import hashlib
 import random
@@ -20,8 +20,9 @@ from iotide_server.workloads.models import Workload, WorkloadBaseline
 from iotide_wire.messages import FinishRequest, Outcome
 
 NODES_PER_RUN_OF_A_CAMPAIGN: Final = 4
-"""A campaign has a quarter as many runs as there are nodes: the heads of the lines are of several campaigns, and of the
-same ones however long the queue is."""
+"""A campaign has a quarter as many runs as there are nodes. The heads of the queues thus belong to several campaigns,
+and to the same ones for every queue length.
+"""
 OWNERS: Final = 5
 NODES_PER_TARGET: Final = 50
 GANG_SHARE: Final = 0.15
@@ -81,7 +82,7 @@ _COUNTS: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """What a run needs."""
+    """Requirements of a run."""
 
     nodes: tuple[int, ...]
     targets: tuple[int, ...]
@@ -89,17 +90,17 @@ class Drawn:
 
 @dataclass(frozen=True, slots=True)
 class Counts:
-    """Where the crowd is."""
+    """Counts of the crowd's states."""
 
     waiting: int
     idle_nodes: int
 
 
 class Crowd:
-    """Nodes whose agents say what they are told.
+    """Nodes and runs; agents do exactly what the server asks.
 
-    The mix of runs and what ends are always the same for so many nodes: a longer queue is the shorter one and what
-    stands behind it.
+    For a given number of nodes the mix of runs and their ends are always the same: a longer queue is the shorter one
+    with more runs behind it.
     """
 
     def __init__(self, database: Database, nodes: int, now: datetime) -> None:
@@ -119,10 +120,10 @@ class Crowd:
             self._workload_id = _add_workload(session)
 
     def queue(self, runs: int, target_id: int | None = None) -> None:
-        """Let so many runs wait, of campaigns a minute apart, their owners in turn.
+        """Add this many waiting runs, in campaigns a minute apart with rotating owners.
 
         Args:
-            target_id: all of them are to load this one; None: what the mix says.
+            target_id: target of all of them; None: as the mix says.
         """
         size = len(self._node_ids) // NODES_PER_RUN_OF_A_CAMPAIGN
         campaigns = runs // size
@@ -137,20 +138,20 @@ class Crowd:
             session.execute(_MOUNTS, {"now": self.now})
 
     def block(self, target_id: int) -> None:
-        """Let one run wait that needs the target for itself, before all others."""
+        """Add a waiting run that needs the target exclusively, ahead of all others."""
         with self.database.transaction() as session:
             run = Drawn((self._node_ids[0],), (target_id,))
             self._submit(session, [run], "node+target", 0, self.now - timedelta(days=1))
 
     def go_on(self, seconds: float) -> None:
-        """Time passes: what was offered runs, and every node was just heard of."""
+        """Advance time: offered runs start, and every node has just sent a heartbeat."""
         self.now += timedelta(seconds=seconds)
         with self.database.transaction() as session:
             session.execute(_CLAIMED, {"now": self.now})
             session.execute(text("UPDATE node_beat SET seen_at = :now"), {"now": self.now})
 
     def end(self, share: float) -> int:
-        """Let a share of the active runs end as their nodes would say it; how many."""
+        """End a share of the active runs as their nodes would report it; return how many."""
         with self.database.transaction() as session:
             active = session.scalars(_ACTIVE).all()
         ending = self._ending.sample(active, max(1, round(share * len(active))))
@@ -163,7 +164,7 @@ class Crowd:
         return len(ending)
 
     def counts(self) -> Counts:
-        """Where it is now."""
+        """Return the present counts."""
         with self.database.transaction() as session:
             row = session.execute(_COUNTS).one()
         return Counts(row.waiting, row.idle_nodes)
@@ -201,7 +202,6 @@ class Crowd:
         new = NewRuns(
             campaign_id=campaign.id,
             cluster_id=self._cluster_id,
-            repeats=1,
             exclusive=exclusive,
             sort_key=at.timestamp(),
             time_limit_seconds=TIME_LIMITS_SECONDS[number % len(TIME_LIMITS_SECONDS)],
@@ -209,8 +209,8 @@ class Crowd:
             attempts_allowed=2,
             created_at=at,
         )
-        insert_runs(session, new)
-        open_stage(session, campaign.id, 1)
+        insert_runs(session, new, repeats=1)
+        open_stage(session, campaign.id, 1, at)
 
     def _result(self, fence: int, order_id: int) -> FinishRequest:
         return FinishRequest(

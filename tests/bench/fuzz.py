@@ -1,8 +1,8 @@
-"""Feeds every parser of texts that others wrote with made-up ones, guided by what they reach (atheris, libFuzzer).
+"""Fuzzing of every parser of foreign text, guided by coverage (atheris, libFuzzer).
 
-Each parser gets a process of its own, since libFuzzer ends it. What a parser raises and does not promise is printed,
-made short, and kept below tests/data/fuzz/findings; inputs that reach new code are kept below tests/data/fuzz/corpus.
-Both are read again by `./dev test`.
+Each parser runs in its own process, since libFuzzer ends it. Exceptions that a parser does not promise are printed,
+minimised, and kept below tests/data/fuzz/findings. Inputs that reach new code are kept below tests/data/fuzz/corpus.
+`./dev test` reads both again.
 """
 
 import argparse
@@ -26,18 +26,18 @@ MOST_KEPT: Final = 40
 LARGEST_KEPT_BYTES: Final = 4096
 LARGEST_SEED_BYTES: Final = 65_536
 _SPARE_SECONDS: Final = 120.0
-"""For a process to begin and, at the end of its time, to make what it found short."""
+"""Time for a process to start and, at the end, to minimise its findings."""
 _REDUCE_SECONDS: Final = 120.0
 _TRACED: Final = 20
-"""So many times as long an input takes once libFuzzer watches: measured with plans in YAML, 48 ms instead of some 3."""
+"""Slowdown per input under libFuzzer: measured with plans in YAML, 48 ms instead of some 3."""
 _EXECUTED: Final = re.compile(r"stat::number_of_executed_units:\s*(\d+)")
 _BLIND: Final = "Is the code instrumented"
-"""What libFuzzer asks when no input reached anything new."""
+"""libFuzzer's message if no input reached new code."""
 _FOUND: Final = re.compile(r"^finding: (.*)$", re.MULTILINE)
 
 
 def main() -> int:
-    """Runs the bench; 1 where a parser did not keep its promise."""
+    """Run the bench; return 1 if a parser broke its promise."""
     asked = _asked()
     if asked.child:
         _feed(asked.child, asked.seconds, asked.seed, Path(asked.work))
@@ -47,7 +47,7 @@ def main() -> int:
         return 0
     names = _names()
     if unknown := set(asked.parser) - set(names):
-        print(f"no parser {', '.join(sorted(unknown))}; there are: {' '.join(names)}", file=sys.stderr)
+        print(f"unknown parser {', '.join(sorted(unknown))}; known: {' '.join(names)}", file=sys.stderr)
         return 2
     chosen = asked.parser or names
     seconds = asked.minutes * 60 if asked.minutes else asked.seconds
@@ -66,11 +66,13 @@ def _asked() -> argparse.Namespace:
     parser = argparse.ArgumentParser(prog="./dev bench fuzz", description=__doc__)
     parser.add_argument("--seconds", type=int, default=60, help="for each parser")
     parser.add_argument("--minutes", type=int, help="for each parser, instead of --seconds")
-    parser.add_argument("--parser", action="append", default=[], metavar="NAME", help="this one alone; may be repeated")
+    parser.add_argument(
+        "--parser", action="append", default=[], metavar="NAME", help="only this parser; may be repeated"
+    )
     parser.add_argument(
         "--at-once", type=int, choices=range(1, 257), metavar="N", default=os.cpu_count(), help="parsers fed at a time"
     )
-    parser.add_argument("--seed", type=int, default=0, help="of libFuzzer; 0: another one each time")
+    parser.add_argument("--seed", type=int, default=0, help="of libFuzzer; 0: random")
     parser.add_argument("--keep", action=argparse.BooleanOptionalAction, default=True, help="renew the kept corpus")
     for hidden in ("--child", "--reduce", "--work"):
         parser.add_argument(hidden, help=argparse.SUPPRESS)
@@ -84,14 +86,14 @@ def _names() -> list[str]:
 
 
 def _fuzz(name: str, seconds: int, seed: int, *, keeps: bool) -> tuple[int, list[str]]:
-    """How many inputs were fed, and each finding in a line."""
+    """Return how many inputs were used, and each finding in a line."""
     with tempfile.TemporaryDirectory(prefix="iotide-fuzz-") as work:
         arguments = ("--child", name, "--seconds", str(seconds), "--seed", str(seed), "--work", work)
         status, said = _run(arguments, seconds + _SPARE_SECONDS)
         executed = _EXECUTED.search(said)
         found = _FOUND.findall(said)
         if status != 0 or executed is None or _BLIND in said:
-            found.append(f"{name}: its process ended with {status}; it said last: {said[-2000:]}")
+            found.append(f"{name}: its process ended with {status}; its last output: {said[-2000:]}")
         if keeps:
             # A process of its own as well: an input that ends one must not end the bench.
             status, said = _run(("--reduce", name, "--work", work), _SPARE_SECONDS * 5)
@@ -117,7 +119,7 @@ def _run(arguments: tuple[str, ...], limit_seconds: float) -> tuple[int | str, s
 
 
 def _feed(name: str, seconds: int, seed: int, work: Path) -> None:
-    """Lets libFuzzer feed one parser; it ends the process."""
+    """Let libFuzzer feed one parser; it ends the process."""
     import atheris  # noqa: PLC0415 - only the bench's children need it
 
     with atheris.instrument_imports(include=["iotide_agent", "iotide_wire", "iotide_server.schedules", "cronsim"]):
@@ -151,7 +153,9 @@ def _feed(name: str, seconds: int, seed: int, work: Path) -> None:
 
 
 def _affordable(target: Target, seeds: Sequence[bytes], seconds: float) -> int:
-    """How many like these take a fifth of the time: what libFuzzer begins with it reads, whatever its limit."""
+    """Return how many such inputs take a fifth of the time: libFuzzer reads its initial corpus regardless of its
+    limit.
+    """
     began = time.perf_counter()
     for data in seeds:
         try_input(target, data)
@@ -159,19 +163,19 @@ def _affordable(target: Target, seeds: Sequence[bytes], seconds: float) -> int:
 
 
 def _reduce(name: str, work: Path) -> None:
-    """Keeps the inputs that reach what the recorded ones do not, and drops those that no longer do.
+    """Keep the inputs that reach code beyond the recorded ones, and drop the others.
 
-    A parser of YAML takes a tenth of a second for an input that is traced, and libFuzzer finds thousands: what is known
-    and was not looked at in time stays.
+    A YAML parser takes a tenth of a second per traced input, and libFuzzer finds thousands. Known inputs that it did
+    not reach in time stay.
     """
-    from fuzzing.coverage import telling  # noqa: PLC0415 - see _names
+    from fuzzing.coverage import distinguishing  # noqa: PLC0415 - see _names
     from fuzzing.targets import FileParser, all_targets  # noqa: PLC0415 - see _names
 
     FileParser.directory = work
     target = all_targets()[name]
     files = [path for path in (*kept("corpus", name), *(work / "corpus").glob("*")) if path.is_file()]
     small = {path.read_bytes() for path in files if path.stat().st_size <= LARGEST_KEPT_BYTES}
-    found, left = telling(target, target.seeds(), small, MOST_KEPT, _REDUCE_SECONDS)
+    found, left = distinguishing(target, target.seeds(), small, MOST_KEPT, _REDUCE_SECONDS)
     unknown = set(left) if len(found) < MOST_KEPT else set()
     for path in kept("corpus", name):
         if path.read_bytes() not in unknown:

@@ -1,7 +1,7 @@
-"""How far apart the loads of eight agents start that are to start together, beside the start of a single one.
+"""Start skew of the loads of eight agents in a gang, and the start delay of a single load.
 
-Both by this machine's one clock, as the loads themselves say when they were entered (`watched_loads`). All agents share
-this machine's processors, which eight nodes would not.
+Both are measured by this machine's clock, at each load's entry (`watched_loads`). All agents share this machine's
+CPUs, unlike eight nodes.
 """
 
 import argparse
@@ -30,7 +30,7 @@ _LOAD: Final = {"file_size_bytes": 1024**2, "block_size_bytes": 1024**2, "operat
 
 
 class Gang:
-    """Agents that share one target, and what ran on each."""
+    """Agents that share one target, and the loads of each."""
 
     def __init__(self, stack: LocalStack, directory: Path) -> None:
         self._stack = stack
@@ -46,7 +46,9 @@ class Gang:
         stack.post("/targets", {**body, "nodes": [agent.node_id for agent in agents]})
 
     def starts(self, name: str, nodes: list[str]) -> tuple[float, list[float]]:
-        """Submit one run on these nodes together, and wait for its end; when it was submitted and each load began."""
+        """Submit one run on these nodes together and wait for its end; return the times of submission and of each
+        load's start.
+        """
         plan: dict[str, Any] = {
             "name": name,
             "cluster": "gang",
@@ -55,7 +57,7 @@ class Gang:
             "targets": ["shared"],
             "workloads": [{"workload": "dd", "options": _LOAD}],
             "repeats": 1,
-            "quiet": "ignore",  # else a node that was not idle for 5 s waits until it was
+            "quiet": "ignore",  # else a node that was not idle for 5 s would wait
         }
         submitted = time.time()
         ended = self._stack.wait_campaign(self._stack.post("/campaigns", plan)["id"])
@@ -65,12 +67,14 @@ class Gang:
 
 
 def measure(gang: Gang, rounds: int) -> tuple[list[float], list[float]]:
-    """The start skew of all nodes together and the time from the POST to a single node's start, in turn, in ms."""
+    """Return the start skew of all nodes together and the time from the POST to a single node's start, alternating, in
+    ms.
+    """
     skews: list[float] = []
     singles: list[float] = []
     for number in track(range(WARM_UP_ROUNDS + rounds), "starting", console=Console(stderr=True), transient=True):
         _, starts = gang.starts(f"all-{number}", gang.names)
-        # Let the system become idle again, and by a random time, so that no timer of it keeps step with ours.
+        # Let the system become idle again, for a random time, so that its timers do not run in step with the bench.
         time.sleep(random.uniform(0.3, 1.3))  # noqa: S311 - no secret
         submitted, (start,) = gang.starts(f"one-{number}", gang.names[:1])
         time.sleep(random.uniform(0.3, 1.3))  # noqa: S311 - no secret
@@ -80,7 +84,7 @@ def measure(gang: Gang, rounds: int) -> tuple[list[float], list[float]]:
 
 
 def report(skews: list[float], singles: list[float]) -> bool:
-    """Print the table and the line; whether both are as they should be."""
+    """Print the table and the last line; return whether both limits hold."""
     table = Table(title=f"Starts of {NODES} agents on one machine, in milliseconds")
     for heading in ("what", "n", "p50", "p95", "lowest", "highest", "p50 at most"):
         table.add_column(heading, justify="left" if heading == "what" else "right")
@@ -95,9 +99,9 @@ def report(skews: list[float], singles: list[float]) -> bool:
 
 
 def main() -> None:
-    """Run the bench; exit 1 where a limit is passed."""
+    """Run the bench; exit 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(prog="./dev bench gang", description=__doc__)
-    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of each, after a few that warm up")
+    parser.add_argument("--rounds", type=int, default=ROUNDS, help="of each, after some warm-up runs")
     asked = parser.parse_args()
     directory = Path(tempfile.mkdtemp(prefix="iotide-gang-", dir="/dev/shm"))
     try:

@@ -1,6 +1,6 @@
-"""From the POST of a campaign to the first instant of its load on an idle system, beside a bare Celery task's way.
+"""Delay from the POST of a campaign to its load's first instant on an idle system, compared with a bare Celery task.
 
-The load itself says when it started (`watched_loads`), the bare task likewise, all by this machine's one clock.
+The load records its own start (`watched_loads`), and so does the bare task, by this machine's clock.
 """
 
 import os
@@ -28,7 +28,7 @@ _QUIET: Final = ("--without-gossip", "--without-mingle", "--without-heartbeat", 
 
 
 class BareWorker:
-    """A worker of its own for the plainest task, on the broker that iotide uses."""
+    """Separate worker for the simplest task, on iotide's broker."""
 
     def __init__(self, directory: Path, broker_url: str) -> None:
         bare_task.app.conf.broker_url = broker_url
@@ -56,14 +56,13 @@ class BareWorker:
         )
 
     def seconds_to_start(self) -> float:
-        """Send one task; how long until it ran."""
+        """Send one task and return the delay until it ran."""
         known = len(self._starts())
         sent = time.time()
         bare_task.app.send_task(bare_task.TASK, args=[str(self._log)], queue=bare_task.QUEUE)
         return wait_for("the bare task", lambda: self._start_after(known), pause_seconds=0.005) - sent
 
     def stop(self) -> None:
-        """End the worker."""
         self._process.terminate()
         self._process.wait(timeout=20)
 
@@ -76,7 +75,7 @@ class BareWorker:
 
 
 def submit_to_start_seconds(rig: Rig) -> float:
-    """Submit one short run; how long from the POST to the load's first instant. Returns when the run has ended."""
+    """Submit one short run; return the delay from the POST to the load's first instant, after the run has ended."""
     plan = rig.plan("dd", _LOAD, quiet="ignore")  # else each waits until its node was idle for 5 s
     submitted = time.time()
     campaign = rig.stack.post("/campaigns", plan)
@@ -87,12 +86,12 @@ def submit_to_start_seconds(rig: Rig) -> float:
 
 
 def measure(rig: Rig, bare: BareWorker) -> tuple[list[float], list[float]]:
-    """Both ways in turn, in seconds, without the first few."""
+    """Measure both delays in turn, in seconds, without the first few."""
     ours: list[float] = []
     bares: list[float] = []
     for _ in track(range(WARM_UP_ROUNDS + ROUNDS), "submitting", console=Console(stderr=True), transient=True):
         ours.append(submit_to_start_seconds(rig))
-        # Let the system become idle again, and by a random time, so that no timer of it keeps step with ours.
+        # Let the system become idle again, for a random time, so that its timers do not run in step with the bench.
         time.sleep(random.uniform(0.3, 1.3))  # noqa: S311 - no secret
         bares.append(bare.seconds_to_start())
         time.sleep(random.uniform(0.1, 0.4))  # noqa: S311 - no secret
@@ -100,7 +99,7 @@ def measure(rig: Rig, bare: BareWorker) -> tuple[list[float], list[float]]:
 
 
 def report(ours: list[float], bares: list[float]) -> None:
-    """Print the table and the line."""
+    """Print the table and the last line."""
     table = Table(title="From the order to the first instant of work, in milliseconds")
     for heading in ("way", "n", "p50", "p95", "lowest", "highest"):
         table.add_column(heading, justify="left" if heading == "way" else "right")
@@ -118,7 +117,6 @@ def _p95(values: list[float]) -> float:
 
 
 def main() -> None:
-    """Run the bench."""
     directory = Path(tempfile.mkdtemp(prefix="iotide-latency-", dir="/dev/shm"))
     try:
         with running_stack() as stack:

@@ -1,14 +1,14 @@
-"""Whether one server carries 2,000 agents, 200 samples a second and 20 open pages on two cores, without growing.
+"""Load test: one server with 2,000 agents, 200 samples a second and 20 open pages on two cores, without growth.
 
-One whole server is brought up as `iotide-server up` does, with a PostgreSQL that waits for its disk, and this process
-is all of its clients: agents that were really enrolled (`load_agents`), of which one in twenty has run after run,
-four nodes to a campaign, and browsers (`load_browsers`). Client and server share the machine; what each took of it is
-said.
+One whole server is started as `iotide-server up` does, with a PostgreSQL that waits for its disk. This process plays
+all its clients. Agents are really enrolled (`load_agents`); one in twenty has run after run, four nodes to a
+campaign. Browsers are in `load_browsers`. Client and server share the machine; the bench reports what each used of
+it.
 
-With `--hostile` the middle half of the time is spent beside traffic that means harm (`load_hostile`), which no limit is
-about but how ordinary requests fare. Work grows with what is stored, so they are compared with those before and after.
+With `--hostile`, hostile traffic (`load_hostile`) runs in the middle half of the time. The only limit on it is the
+effect on ordinary requests. Work grows with stored data, so they are compared with those before and after.
 
-Ends with status 1, and a sentence for each, where a limit was passed. Memory is judged from five minutes on.
+Ends with status 1 and a sentence for each exceeded limit. Memory is judged from five minutes on.
 """
 
 import argparse
@@ -52,7 +52,7 @@ BUSY_SHARE: Final = 0.05
 LEAST_BUSY: Final = 20
 NODES_A_CAMPAIGN: Final = 4
 AT_ONCE: Final = 8
-"""Requests that are under way at once while it is set up."""
+"""Concurrent requests during the setup."""
 SHORTEST_RUN_SECONDS: Final = RUN_SECONDS[0]
 LOOK_SECONDS: Final = 5.0
 INGEST: Final = ("artefact", "finish")
@@ -60,7 +60,7 @@ INGEST: Final = ("artefact", "finish")
 
 @dataclass
 class Site:
-    """What was set up.
+    """Setup of the bench.
 
     Attributes:
         busy: the agents that get runs.
@@ -77,11 +77,10 @@ class Site:
 
 
 def main() -> int:
-    """Run the bench."""
     parser = argparse.ArgumentParser(prog="./dev bench load", description=__doc__)
     parser.add_argument("--minutes", type=_between(0.1, MOST_MINUTES), default=MINUTES, help="default: %(default)g")
     parser.add_argument("--agents", type=_between(1, MOST_AGENTS), default=AGENTS, help="default: %(default)g")
-    parser.add_argument("--hostile", action="store_true", help="the middle half beside hostile traffic")
+    parser.add_argument("--hostile", action="store_true", help="hostile traffic in the middle half of the time")
     asked = parser.parse_args()
     with running_stack() as stack:
         return asyncio.run(measure(stack, round(asked.agents), asked.minutes, is_attacked=asked.hostile))
@@ -98,7 +97,7 @@ def _between(least: float, most: float) -> Callable[[str], float]:
 
 
 async def measure(stack: LocalStack, agent_count: int, minutes: float, *, is_attacked: bool = False) -> int:
-    """Set up, let it go on for so long, and report."""
+    """Set up, run for this long, and report."""
     began = time.monotonic()
     site = await set_up(stack, agent_count, minutes)
     browsers = make_browsers(site)
@@ -114,7 +113,7 @@ async def measure(stack: LocalStack, agent_count: int, minutes: float, *, is_att
         else:
             await watching(15 * minutes)
             calm.add(site.tally.taken())
-            _say(f"half of the time beside {attack}")
+            _say(f"half of the time with {attack}")
             before = len(looks)
             with attack.going_on() as parts.attackers_pid:
                 await watching(45 * minutes)
@@ -128,11 +127,11 @@ async def measure(stack: LocalStack, agent_count: int, minutes: float, *, is_att
 
 
 def attacked(calm: Tally, under_attack: Tally) -> Hostile:
-    """Compare the requests under attack with those without it."""
+    """Compare the requests under attack with the others."""
     for answer in under_attack.refused:
         print(f"under attack: {answer}")
     kinds = calm.seconds.keys() | under_attack.seconds.keys()
-    groups = {"beats": ["beat"], "ingest": INGEST, "pages": [kind for kind in kinds if kind.startswith("GET ")]}
+    groups = {"heartbeats": ["beat"], "ingest": INGEST, "pages": [kind for kind in kinds if kind.startswith("GET ")]}
     p95_ms = {
         group: (_p95_ms(calm, group_kinds), _p95_ms(under_attack, group_kinds)) for group, group_kinds in groups.items()
     }
@@ -144,7 +143,7 @@ def _p95_ms(tally: Tally, kinds: Iterable[str]) -> float:
 
 
 async def set_up(stack: LocalStack, agent_count: int, minutes: float) -> Site:
-    """Enrol all agents, let them say hello, and submit campaigns that last."""
+    """Enrol all agents, let them send hello, and submit campaigns that last."""
     tally, samples = Tally(), Samples(SAMPLES_PER_SECOND)
     cluster_id = stack.add_cluster("load")
     agents = await enrol(stack, tally, samples, cluster_id, agent_count)
@@ -174,7 +173,7 @@ async def set_up(stack: LocalStack, agent_count: int, minutes: float) -> Site:
 async def enrol(
     stack: LocalStack, tally: Tally, samples: Samples, cluster_id: int, agent_count: int
 ) -> list[SimulatedAgent]:
-    """So many nodes `n1` and up, each with a token of its own, as `iotide-agent enroll` gets it."""
+    """Enrol this many nodes, `n1` and up, each with its own token, as `iotide-agent enroll` does."""
     terms = {"uses": agent_count, "expires_in_seconds": 3600, "needs_approval": False}
     join_token = stack.post(f"/clusters/{cluster_id}/join-tokens", terms)["token"]
     console = Caller(stack.port, tally, "")
@@ -208,7 +207,7 @@ async def enrol(
 
 
 def make_browsers(site: Site) -> list[Browser]:
-    """Pages that people leave open: half of them the overview, each by a person of their own."""
+    """Return pages that users keep open: half of them the overview, each of its own user."""
     shown: list[list[Query]] = [
         *(overview() for _ in range(BROWSERS // 2)),
         *(campaign_page(site.cluster_id, campaign_id) for campaign_id in site.campaign_ids[: BROWSERS // 5]),
@@ -230,7 +229,7 @@ def make_browsers(site: Site) -> list[Browser]:
 
 
 def sign_in(stack: LocalStack, count: int) -> Iterator[str]:
-    """The session cookies of so many new people."""
+    """Return the session cookies of this many new users."""
     csrf = {"X-Iotide-Csrf": "1"}
     with httpx2.Client(base_url=stack.api.base_url, headers=csrf) as admin:
         admin.cookies.set(SESSION_COOKIE, stack.browser_session())
@@ -246,7 +245,7 @@ def sign_in(stack: LocalStack, count: int) -> Iterator[str]:
 
 @contextmanager
 def going_on(site: Site, browsers: Sequence[Browser]) -> Iterator[list[asyncio.Task[None]]]:
-    """All clients, from now until the end of the block."""
+    """Run all clients until the end of the block."""
     lives = [*(agent.live() for agent in site.agents), *(browser.live() for browser in browsers)]
     redis_url = site.stack.settings["IOTIDE_REDIS_ADMIN_URL"]
     tasks = [asyncio.create_task(life) for life in [*lives, deliver_wakes(redis_url, site.busy)]]
@@ -260,7 +259,7 @@ def going_on(site: Site, browsers: Sequence[Browser]) -> Iterator[list[asyncio.T
 async def watch(
     parts: Parts, tasks: Sequence[asyncio.Task[None]], tally: Tally, looks: list[Look], until_seconds: float
 ) -> None:
-    """Look at the parts again and again until so long after the first look; faults of the clients' code are raised."""
+    """Sample the parts regularly for this long; errors of the clients' code are raised."""
     tally.is_counting = True
     began = time.monotonic() - (looks[-1].at_seconds if looks else 0.0)
     if not looks:
@@ -270,13 +269,13 @@ async def watch(
         failed, _ = await asyncio.wait(tasks, timeout=pause, return_when=asyncio.FIRST_EXCEPTION)
         for task in failed:
             task.result()
-        # Beside the clients, who would else wait for it.
+        # In a task of its own, or the clients would wait for it.
         looks.append(await asyncio.to_thread(parts.look, time.monotonic() - began))
     tally.is_counting = False
 
 
 async def _each(agents: Sequence[SimulatedAgent], act: Callable[[SimulatedAgent], Awaitable[None]]) -> None:
-    """Some at once."""
+    """Run the calls, several at a time."""
     waiting = iter(agents)
 
     async def one_after_another() -> None:
@@ -294,24 +293,25 @@ def report(
     tally: Tally,
     hostile: Hostile | None,
 ) -> int:
-    """Print the tables, each passed limit and the last lines; 1 where there is one."""
+    """Print the tables, each exceeded limit and the last lines; return 1 if a limit is exceeded."""
     seconds = looks[-1].at_seconds
     ingest = [value for kind in INGEST for value in tally.seconds[kind]]
     growths = {name: growth_mb(looks, name, seconds) for name in PARTS}
-    growth = sum(max(0.0, one) for one in growths.values())  # what one part gave back excuses no other
+    # memory released by one part does not offset growth of another
+    growth = sum(max(0.0, one) for one in growths.values())
     ended_at = time.monotonic()
     for agent in site.agents:
-        agent.note_heard(ended_at)
+        agent.end_silence(ended_at)
     found = Measured(
         errors=tally.errors,
-        beat_p95_ms=percentile_ms(tally.seconds["beat"], 95),
+        heartbeat_p95_ms=percentile_ms(tally.seconds["beat"], 95),
         ingest_p95_ms=percentile_ms(ingest, 95),
         samples_per_second=site.samples.rate(ended_at),
         growth_mb=growth if minutes >= LEAST_JUDGED_MINUTES else None,
         agents=len(site.agents),
         online=online_nodes(site),
         longest_silence_seconds=max(agent.longest_silence_seconds for agent in site.agents),
-        deaf_pages=sum(browser.heard == 0 for browser in browsers),
+        deaf_pages=sum(browser.updates == 0 for browser in browsers),
         hostile=hostile,
     )
     console = Console(width=120)
@@ -320,13 +320,14 @@ def report(
     for answer in tally.refused:
         print(answer)
     print(
-        f"pages: {sum(browser.heard for browser in browsers)} changes heard, {site.lines.rounds} rounds of questions,"
-        f" {site.lines.resumed} streams resumed after their line broke"
+        f"pages: {sum(browser.updates for browser in browsers)} updates received,"
+        f" {site.lines.rounds} rounds of requests,"
+        f" {site.lines.resumed} streams resumed after their connection broke"
     )
     print(f"beats: longest_silence_s={found.longest_silence_seconds:.1f}")
     passed = passed_limits(found)
     for sentence in passed:
-        print(f"limit passed: {sentence}", file=sys.stderr)
+        print(f"limit exceeded: {sentence}", file=sys.stderr)
     if found.growth_mb is None:
         print(f"memory is judged from {LEAST_JUDGED_MINUTES:g} minutes on")
     quantiles = " ".join(f"p{percent}_ms={percentile_ms(ingest, percent):.0f}" for percent in (50, 95, 99))
@@ -334,8 +335,8 @@ def report(
     for group, (before, after) in hostile.p95_ms.items() if hostile is not None else ():
         print(f"hostile: {group} p95_ms={after:.0f} p95_without_ms={before:.0f}")
     print(
-        f"load: agents={found.agents} requests={tally.requests} errors={found.errors} p95_ms={found.beat_p95_ms:.0f}"
-        f" memory_growth_mb={growth:.1f}{_of_attack(hostile)}"
+        f"load: agents={found.agents} requests={tally.requests} errors={found.errors}"
+        f" p95_ms={found.heartbeat_p95_ms:.0f} memory_growth_mb={growth:.1f}{_of_attack(hostile)}"
     )
     return 1 if passed else 0
 
@@ -344,7 +345,7 @@ def _of_attack(hostile: Hostile | None) -> str:
     """Return the further keys of the last line; print the table of each group before it."""
     if hostile is None:
         return ""
-    _before, after = hostile.p95_ms["beats"]
+    _before, after = hostile.p95_ms["heartbeats"]
     rate = hostile.errors / max(1, hostile.requests)
     return (
         f" hostile_requests={hostile.requests} hostile_error_rate={rate:.4f} hostile_p95_ms={after:.0f}"
@@ -353,7 +354,7 @@ def _of_attack(hostile: Hostile | None) -> str:
 
 
 def online_nodes(site: Site) -> int:
-    """How many nodes the server counts as such; none where it does not even say so."""
+    """Return how many nodes the server counts as online; 0 if it does not answer."""
     cursor: str | None = ""
     online: int = 0
     while cursor is not None:
@@ -369,8 +370,8 @@ def online_nodes(site: Site) -> int:
 
 
 def requests_table(tally: Tally, seconds: float) -> Table:
-    """A row for each kind of request."""
-    table = Table("request", "status", title=f"What was asked in {seconds:.0f} s")
+    """Return a row for each kind of request."""
+    table = Table("request", "status", title=f"Requests in {seconds:.0f} s")
     for heading in ("number", "a second", "p50 ms", "p95 ms", "p99 ms", "longest ms"):
         table.add_column(heading, justify="right")
     for kind, statuses in sorted(tally.statuses.items()):

@@ -1,8 +1,8 @@
-"""Agents as the server sees them, thousands in one process, for `./dev bench load`.
+"""Simulated agents, thousands in one process, for `./dev bench load`.
 
-Each has a node token of its own from a real enrolment, says hello, and from then on beats when the answer to its last
-beat tells it to. Where a wake-up comes it claims the order, is ready, goes at the server's word, beats with progress
-and curves, and hands in raw output and result. Nothing is run; what it says has the form that agents give it.
+Each has its own node token from a real enrolment, sends hello, and then sends heartbeats at the interval that the
+last answer gave. After a wake-up it claims the order, gets ready, starts at the server's signal, sends heartbeats
+with progress and curves, and uploads raw output and result. No load runs; messages have the form of a real agent's.
 """
 
 import asyncio
@@ -22,34 +22,34 @@ from redis.asyncio import Redis
 from iotide_wire.measured import SampleMessage, StepRecord
 from iotide_wire.messages import (
     ArtefactFact,
-    BeatReply,
-    BeatRequest,
     ClaimRequest,
     CurvePiece,
     FinishReply,
     FinishRequest,
+    HeartbeatReply,
+    HeartbeatRequest,
     HelloRequest,
     Order,
-    OrderBeat,
+    OrderHeartbeat,
     OrderState,
     Outcome,
     Word,
 )
 
 RUN_SECONDS: Final = (60.0, 120.0)
-"""A run's length is drawn from between: a beat each second for 10 s, every 3 s for 20 s, then one every 10 s."""
+"""Range of a run's length. Its heartbeats come each second for 10 s, every 3 s for 20 s, then every 10 s."""
 MOST_SAMPLES: Final = 400
 """Of one result."""
 COUNTERS: Final = 40
 PIECE_SECONDS: Final = 10
-"""As long are the pieces of a curve in a run's first ten minutes."""
+"""Length of a curve's pieces in a run's first ten minutes."""
 RAW_BYTES: Final = 8192
 _JSON: Final = "Content-Type: application/json\r\n"
 
 
 @dataclass
 class Samples:
-    """How many samples the next result has, so that all agents together hand in so many a second.
+    """Number of samples of the next result, so that all agents together upload this many a second.
 
     Attributes:
         sent: of results that were acknowledged.
@@ -61,11 +61,11 @@ class Samples:
     _began: float | None = None
 
     def rate(self, now: float) -> float:
-        """How many were acknowledged a second since the first result was ready."""
+        """Acknowledged samples a second since the first result was ready."""
         return 0.0 if self._began is None else self.sent / (now - self._began)
 
     def owed(self, now: float) -> int:
-        """How many are due now; from the first result on."""
+        """Samples due now, counted from the first result."""
         if self._began is None:
             self._began = now - 1 / 5
         due = min(MOST_SAMPLES, max(1, round(self.per_second * (now - self._began)) - self._promised))
@@ -75,8 +75,6 @@ class Samples:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """A wake-up."""
-
     order_id: int
     fence: int
 
@@ -86,8 +84,8 @@ class SimulatedAgent:
     """One node's agent.
 
     Attributes:
-        offers: wake-ups that it has not seen to.
-        longest_silence_seconds: between two of its beats that were answered.
+        offers: wake-ups that it has not handled yet.
+        longest_silence_seconds: between two of its answered heartbeats.
     """
 
     node_id: int
@@ -100,11 +98,11 @@ class SimulatedAgent:
     offers: asyncio.Queue[Offer] = field(default_factory=asyncio.Queue)
     longest_silence_seconds: float = 0.0
     _seen: set[int] = field(default_factory=set)
-    _beat_seconds: float = 5.0
-    _heard_at: float | None = None
+    _heartbeat_seconds: float = 5.0
+    _answered_at: float | None = None
 
     async def hello(self, template: HelloRequest) -> None:
-        """Announce what the template does, as this agent."""
+        """Send a hello like the template's, as this agent."""
         own = {"agent_instance": self.instance, "boot_id": self.boot_id, "sent_at": _now()}
         said = template.model_copy(update=own).model_dump_json().encode()
         answer = await self.caller.ask("hello", "POST", "/api/v1/agent/hello", said, _JSON)
@@ -112,28 +110,28 @@ class SimulatedAgent:
             raise SystemExit(f"load: a hello was refused: {answer.status} {answer.body!r}")
 
     async def live(self) -> None:
-        """Beat and serve, until cancelled."""
-        self.note_heard(time.monotonic())
-        await asyncio.sleep(self.draw.uniform(0, self._beat_seconds))
+        """Send heartbeats and carry out orders, until cancelled."""
+        self.end_silence(time.monotonic())
+        await asyncio.sleep(self.draw.uniform(0, self._heartbeat_seconds))
         while True:
-            await self._beat()
+            await self._send_heartbeat()
             try:
-                offer = await asyncio.wait_for(self.offers.get(), self._beat_seconds)
+                offer = await asyncio.wait_for(self.offers.get(), self._heartbeat_seconds)
             except TimeoutError:
                 continue
             if offer.order_id not in self._seen:
                 self._seen.add(offer.order_id)
                 await self._serve(offer)
 
-    def note_heard(self, now: float) -> None:
-        """The server has heard of it now, or the bench ends now."""
-        if self._heard_at is not None:
-            self.longest_silence_seconds = max(self.longest_silence_seconds, now - self._heard_at)
-        self._heard_at = now
+    def end_silence(self, now: float) -> None:
+        """Note the end of a silence: the server answered, or the bench ends."""
+        if self._answered_at is not None:
+            self.longest_silence_seconds = max(self.longest_silence_seconds, now - self._answered_at)
+        self._answered_at = now
 
-    async def _beat(self, order: OrderBeat | None = None) -> Word | None:
-        """The server's word on the order; None where there is none."""
-        said = BeatRequest(
+    async def _send_heartbeat(self, order: OrderHeartbeat | None = None) -> Word | None:
+        """Return the server's answer about the order; None if there is none."""
+        said = HeartbeatRequest(
             agent_instance=self.instance,
             boot_id=self.boot_id,
             sent_at=_now(),
@@ -143,9 +141,9 @@ class SimulatedAgent:
         answer = await self._post("beat", "/beat", said)
         if not answer.is_success:
             return None
-        self.note_heard(time.monotonic())
-        reply = BeatReply.model_validate_json(answer.body)
-        self._beat_seconds = reply.beat_seconds
+        self.end_silence(time.monotonic())
+        reply = HeartbeatReply.model_validate_json(answer.body)
+        self._heartbeat_seconds = reply.beat_seconds
         return reply.orders[0].word if reply.orders else None
 
     async def _serve(self, offer: Offer) -> None:
@@ -154,15 +152,15 @@ class SimulatedAgent:
         if not answer.is_success:
             return
         order = Order.model_validate_json(answer.body)
-        await self._beat(_beat_of(order, OrderState.PREFLIGHT, None))
-        while (word := await self._beat(_beat_of(order, OrderState.READY, None))) is not Word.GO:
+        await self._send_heartbeat(_heartbeat_of(order, OrderState.PREFLIGHT, None))
+        while (word := await self._send_heartbeat(_heartbeat_of(order, OrderState.READY, None))) is not Word.GO:
             if word is Word.UNKNOWN:
                 self.tally.fail("beat", f"the server does not know order {order.order_id}")
                 return
-            await asyncio.sleep(self._beat_seconds)
+            await asyncio.sleep(self._heartbeat_seconds)
         began = _now()
         seconds = self.draw.uniform(*RUN_SECONDS)
-        # A server is met amid runs: were all of them begun with the bench, none would hand in for its first minute.
+        # The server is met in the middle of runs. If all began with the bench, the first minute would have no results.
         await self._run(order, began, seconds if len(self._seen) > 1 else self.draw.uniform(0, seconds))
         await self._hand_in(order, began)
 
@@ -172,9 +170,11 @@ class SimulatedAgent:
             rows = int(passed) - int(passed) % PIECE_SECONDS
             curves = self._curves(began, sent_rows, rows)
             sent_rows = rows
-            beat = _beat_of(order, OrderState.RUNNING, began)
-            await self._beat(beat.model_copy(update={"progress": passed / seconds, "phase": "write", "curves": curves}))
-            await asyncio.sleep(self._beat_seconds)
+            heartbeat = _heartbeat_of(order, OrderState.RUNNING, began)
+            await self._send_heartbeat(
+                heartbeat.model_copy(update={"progress": passed / seconds, "phase": "write", "curves": curves})
+            )
+            await asyncio.sleep(self._heartbeat_seconds)
 
     async def _hand_in(self, order: Order, began: datetime) -> None:
         raw = {name: self.draw.randbytes(RAW_BYTES // 2).hex().encode() for name in ("write.stdout", "plan.json")}
@@ -232,7 +232,7 @@ class SimulatedAgent:
         )
 
     def _samples(self, target_id: int, count: int) -> tuple[SampleMessage, ...]:
-        """As many cells of the matrices that iozone measures."""
+        """Return as many samples as the matrices of iozone have cells."""
         return tuple(
             SampleMessage(
                 metric="throughput",
@@ -248,7 +248,7 @@ class SimulatedAgent:
         )
 
     def _curves(self, began: datetime, first: int, end: int) -> tuple[CurvePiece, ...]:
-        """All counters from one second to another."""
+        """Return all counters from one second to another."""
         if first >= end:
             return ()
         at = began + timedelta(seconds=first)
@@ -262,13 +262,13 @@ class SimulatedAgent:
             for number in range(COUNTERS)
         )
 
-    async def _post(self, kind: str, path: str, message: BeatRequest | ClaimRequest | FinishRequest) -> Answer:
+    async def _post(self, kind: str, path: str, message: HeartbeatRequest | ClaimRequest | FinishRequest) -> Answer:
         said = message.model_dump_json().encode()
         return await self.caller.ask(kind, "POST", f"/api/v1/agent{path}", said, _JSON)
 
 
 async def deliver_wakes(redis_url: str, agents: Sequence[SimulatedAgent]) -> None:
-    """Hand each wake-up on the agents' queues to its agent, as the Celery worker of each would, until cancelled."""
+    """Pass each wake-up on the agents' queues to its agent, as each agent's Celery worker would, until cancelled."""
     by_queue = {f"node.{agent.node_id}": agent for agent in agents}
     async with Redis.from_url(redis_url) as redis:
         while True:
@@ -282,8 +282,8 @@ async def deliver_wakes(redis_url: str, agents: Sequence[SimulatedAgent]) -> Non
             )
 
 
-def _beat_of(order: Order, state: OrderState, started_at: datetime | None) -> OrderBeat:
-    return OrderBeat(
+def _heartbeat_of(order: Order, state: OrderState, started_at: datetime | None) -> OrderHeartbeat:
+    return OrderHeartbeat(
         order_id=order.order_id,
         fence=order.fence,
         state=state,
@@ -294,7 +294,7 @@ def _beat_of(order: Order, state: OrderState, started_at: datetime | None) -> Or
 
 
 def bearer(node_token: str) -> str:
-    """The header that proves who the agent is."""
+    """Return the header that authenticates the agent."""
     return f"Authorization: Bearer {node_token}\r\n"
 
 

@@ -1,10 +1,10 @@
-"""Browsers with a page of the dashboard open, for `./dev bench load`: what they ask for, and when they ask again.
+"""Simulated browsers with an open dashboard page, for `./dev bench load`: what they request, and when they repeat it.
 
-Each holds one stream of news by its own session, and the five connections that a browser opens besides to one address.
-What it shows it fetches again by the same rules as `frontend/src/api/changeFeed.ts` and the `queries.ts` of the pages
-(`load_pages`): news are gathered for a moment, what they make stale is asked for at once, the next round waits for the
-answers and rests after them, and some of it is asked for every few seconds besides. Now and then the line breaks; the
-stream then goes on after the last event that was heard.
+Each has its own session, one connection to the change feed, and the five further connections that a browser opens to
+one address. It refetches by the same rules as `frontend/src/api/changeFeed.ts` and the `queries.ts` of the pages
+(`load_pages`). Updates are gathered for a moment, and the queries that they make stale run at once. The next round
+waits for the answers and pauses after them. Some queries also repeat every few seconds. Now and then the connection
+breaks; the feed then continues after the last event that was received.
 """
 
 import asyncio
@@ -26,21 +26,21 @@ RESTS: Final = 9
 LEAST_REST_SECONDS: Final = 1.0
 LONGEST_REST_SECONDS: Final = 15.0
 RETRY_SECONDS: Final = 0.5
-"""As the stream itself tells browsers to wait before they come back."""
+"""Reconnection delay that the feed itself gives to browsers."""
 LINE_SECONDS: Final = (45.0, 90.0)
-"""A line breaks after a time drawn from between."""
+"""A connection breaks after a time drawn from this range."""
 ANY: Final = 0
-"""In place of a row's id: very many of the kind have changed."""
+"""In place of a row's id: very many rows of this kind have changed."""
 _GZIPPED: Final = b"\x1f\x8b"
 
 
 @dataclass
 class Lines:
-    """What came of all streams together.
+    """Totals of all feeds.
 
     Attributes:
-        resumed: how often a stream went on after the last event that it had heard.
-        rounds: how often a page asked anew for what news had made stale.
+        resumed: how often a feed continued after its last received event.
+        rounds: how often a page refetched stale queries.
     """
 
     resumed: int = 0
@@ -49,10 +49,10 @@ class Lines:
 
 @dataclass
 class Browser:
-    """One page that is open.
+    """One open page.
 
     Attributes:
-        heard: how many news its stream told.
+        updates: how many updates its feed delivered.
     """
 
     port: int
@@ -61,9 +61,9 @@ class Browser:
     headers: str
     queries: Sequence[Query]
     draw: random.Random
-    heard: int = 0
+    updates: int = 0
     _stale: set[Query] = field(default_factory=set)
-    _has_news: asyncio.Event = field(default_factory=asyncio.Event)
+    _has_updates: asyncio.Event = field(default_factory=asyncio.Event)
     _last_id: str = ""
     _free: asyncio.Queue[Caller] = field(default_factory=asyncio.Queue)
     _shown: dict[Query, asyncio.Lock] = field(default_factory=dict)
@@ -86,7 +86,7 @@ class Browser:
         self._tasks.create_task(self._show(query, lock))
 
     async def _show(self, query: Query, lock: asyncio.Lock) -> None:
-        """Ask for it, and again every few seconds as long as it is shown."""
+        """Run the query, and again every few seconds as long as it is shown."""
         await self._fetch(query)
         while query.every_seconds is not None and self._shown.get(query) is lock:
             await asyncio.sleep(query.every_seconds)
@@ -102,12 +102,12 @@ class Browser:
                 async with stream.stream("/api/v1/events", resumes) as lines:
                     with suppress(TimeoutError):
                         async with asyncio.timeout(self.draw.uniform(*LINE_SECONDS)):
-                            await self._hear(lines)
+                            await self._receive(lines)
             except (OSError, asyncio.IncompleteReadError) as error:  # a TimeoutError is an OSError
                 self.tally.fail("GET events", f"{type(error).__name__}: {error}")
             await asyncio.sleep(RETRY_SECONDS)
 
-    async def _hear(self, lines: AsyncIterator[bytes]) -> None:
+    async def _receive(self, lines: AsyncIterator[bytes]) -> None:
         event = ""
         async for line in lines:
             name, _, value = line.decode().partition(": ")
@@ -117,7 +117,7 @@ class Browser:
                 event = value
             elif name == "data" and event == "change":
                 change = json.loads(value)
-                self.heard += 1
+                self.updates += 1
                 self._mark(change["kind"], change["id"])
             elif name == "data" and event == "reset":
                 self.tally.fail("GET events", "a reset: what was missed is unknown")
@@ -131,15 +131,15 @@ class Browser:
         }
         if stale:
             self._stale |= stale
-            self._has_news.set()
+            self._has_updates.set()
 
     async def _refetch(self) -> None:
-        """One round after another: each would cancel its forerunner."""
+        """Refetch in one round after another: a parallel round would cancel the one before."""
         rested_at = 0.0
         while True:
-            await self._has_news.wait()
+            await self._has_updates.wait()
             await asyncio.sleep(max(GATHER_SECONDS, rested_at - time.monotonic()))
-            self._has_news.clear()
+            self._has_updates.clear()
             wanted, self._stale = self._stale, set()
             began = time.monotonic()
             await asyncio.gather(*map(self._fetch, wanted))
@@ -161,7 +161,7 @@ class Browser:
             self._follow(query, follow_ups(query, found))
 
     def _follow(self, query: Query, wanted: Sequence[Query]) -> None:
-        """Show what the answer calls for, and no longer what the last one did."""
+        """Show what the answer links to, and stop showing what only the previous answer did."""
         before = self._followed.get(query, ())
         self._followed[query] = wanted
         for gone in set(before).difference(wanted):
@@ -170,7 +170,7 @@ class Browser:
             self._start(new)
 
     async def _ask(self, kind: str, path: str) -> dict[str, Any] | None:
-        """The answer; None where it was refused, which the tally knows."""
+        """Return the answer; None if it was refused, which the tally counts."""
         caller = await self._free.get()
         try:
             answer = await caller.ask(kind, "GET", path)

@@ -1,7 +1,7 @@
-"""HTTP as cheap as a client of thousands can have it, and what came of each request, for `./dev bench load`.
+"""Minimal HTTP client for thousands of connections, and a tally of all requests, for `./dev bench load`.
 
-A connection is what one agent or one page of a browser holds: kept for as long as an agent's own client keeps it, then
-opened anew. It reads what this server sends, lengths and chunks, and nothing else of HTTP.
+A connection stands for one agent or one connection of a browser page. It is kept for as long as an agent's own client
+keeps it, then reopened. It reads what this server sends, lengths and chunks, and nothing else of HTTP.
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from math import ceil
 from typing import Final
 
 KEEP_ALIVE_SECONDS: Final = 60.0
-"""A connection that was not used for so long is opened anew, as an agent's own client does."""
+"""A connection unused for this long is reopened, as in an agent's own client."""
 PATIENCE_SECONDS: Final = 10.0
-"""As long as an agent waits for the answer to a beat."""
+"""An agent's timeout for the answer to a heartbeat."""
 NO_ANSWER: Final = 0
 """In place of a status."""
 _BODILESS: Final = frozenset({204, 304})
@@ -25,20 +25,19 @@ _LARGEST_BYTES: Final = 16 * 1024**2
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came back; of `NO_ANSWER` the body says why."""
+    """Answer to a request; for `NO_ANSWER` the body holds the reason."""
 
     status: int
     body: bytes
 
     @property
     def is_success(self) -> bool:
-        """Whether it did what it was asked for."""
         return 200 <= self.status < 300
 
 
 @dataclass
 class Tally:
-    """What came of the requests of each kind.
+    """Counts of requests by kind.
 
     Attributes:
         is_counting: False while the bench sets up, or warms up.
@@ -53,7 +52,7 @@ class Tally:
     refused: list[str] = field(default_factory=list)
 
     def note(self, kind: str, answer: Answer, seconds: float) -> None:
-        """One request has come to its end."""
+        """Count a finished request."""
         if not answer.is_success and len(self.refused) < 20:
             self.refused.append(f"{kind}: {answer.status} {answer.body[:300].decode(errors='replace')}")
         if not self.is_counting and answer.is_success:
@@ -62,18 +61,18 @@ class Tally:
         self.seconds[kind].append(seconds)
 
     def fail(self, kind: str, why: str) -> None:
-        """Something was answered, but not as it has to be."""
+        """Count an answer with wrong content as a failure."""
         self.refused.append(f"{kind}: {why}")
         self.statuses[kind][NO_ANSWER] += 1
 
     def taken(self) -> "Tally":
-        """Return what was noted so far, and begin again with nothing."""
+        """Return the counts so far and reset them."""
         so_far = Tally(self.is_counting, self.seconds, self.statuses, self.refused)
         self.seconds, self.statuses, self.refused = defaultdict(list), defaultdict(Counter), []
         return so_far
 
     def add(self, other: "Tally") -> None:
-        """Count what another one noted."""
+        """Add another tally's counts."""
         for kind, seconds in other.seconds.items():
             self.seconds[kind] += seconds
         for kind, statuses in other.statuses.items():
@@ -82,29 +81,28 @@ class Tally:
 
     @property
     def requests(self) -> int:
-        """How many there were."""
         return sum(count for found in self.statuses.values() for count in found.values())
 
     @property
     def errors(self) -> int:
-        """How many of them did not do what they were asked for."""
+        """Requests that failed."""
         return sum(
             count for found in self.statuses.values() for status, count in found.items() if not 200 <= status < 300
         )
 
 
 def percentile_ms(seconds: Sequence[float], percent: float) -> float:
-    """The least time within which that share of the requests was answered, in milliseconds; 0 where there was none."""
+    """Return the time within which that share of the requests was answered, in milliseconds; 0 without requests."""
     if not seconds:
         return 0.0
     return 1000 * sorted(seconds)[ceil(len(seconds) * percent / 100) - 1]
 
 
 class Caller:
-    """One client's own connection."""
+    """Connection of one client."""
 
     def __init__(self, port: int, tally: Tally, headers: str) -> None:
-        """Opens nothing yet.
+        """Prepare the connection without opening it.
 
         Args:
             headers: lines that go with each request, each with its end.
@@ -117,7 +115,7 @@ class Caller:
         self._free_at = 0.0
 
     async def ask(self, kind: str, method: str, path: str, body: bytes = b"", headers: str = "") -> Answer:
-        """Send a request, wait for the whole answer and note what came of it; a failure is an answer, too."""
+        """Send a request, wait for the whole answer and count it; a failure is an answer, too."""
         began = time.perf_counter()
         try:
             async with asyncio.timeout(PATIENCE_SECONDS):
@@ -129,7 +127,7 @@ class Caller:
         return answer
 
     def close(self) -> None:
-        """Open anew for the next request."""
+        """Close, so that the next request opens a new connection."""
         if self._writer is not None:
             self._writer.close()
         self._reader = self._writer = None
@@ -159,7 +157,7 @@ class Caller:
 
     @asynccontextmanager
     async def stream(self, path: str, headers: str = "") -> AsyncIterator[AsyncIterator[bytes]]:
-        """The lines of a stream that the server goes on writing, until it or the block ends.
+        """Yield the lines of a stream until it or the block ends.
 
         Raises:
             ConnectionRefusedError: it was refused; OSError, IncompleteReadError: it broke.

@@ -1,7 +1,7 @@
-"""Hostile traffic for `./dev bench load --hostile`, from a process of its own.
+"""Hostile traffic for `./dev bench load --hostile`, from a separate process.
 
-Bodies of 16 MiB of JSON lists without a token, previews of a workload whose options are a bomb, and streams of news by
-one person, all of them again and again. What they are answered is counted, and no limit is about it.
+It repeats 16 MiB bodies of JSON lists without a token, previews of a workload with an expensive option schema, and
+many change feeds of one user. Their answers are counted but have no limit.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ BODY_BYTES: Final = 16 * 1024**2
 BODY: Final = b'{"fence":[' + b"[]," * ((BODY_BYTES - 14) // 3) + b"[]]}"
 PIECE_BYTES: Final = 64 * 1024
 PAUSE_SECONDS: Final = 1.0
-"""Between two requests of one attacker. The attackers share two cores with those that they attack."""
+"""Between two requests of one attacker. The attackers share two cores with the server."""
 STREAM_PAUSE_SECONDS: Final = 30.0
 DEPTH: Final = 40
 _JSON: Final = "Content-Type: application/json\r\n"
@@ -45,10 +45,10 @@ def bomb_schema() -> dict[str, Any]:
 
 @dataclass
 class Attack:
-    """What attacks the server of a bench: a node of its own, and an operator who asks for previews of its workload.
+    """Attackers of a bench's server: a node of their own, and an operator who previews its workload.
 
     Attributes:
-        workload: what is previewed: the bomb, or an ordinary workload where the server refuses the bomb.
+        workload: previewed workload: the bomb, or an ordinary one if the server rejects the bomb.
     """
 
     stack: LocalStack
@@ -76,7 +76,7 @@ class Attack:
 
     @contextmanager
     def going_on(self) -> Iterator[int | None]:
-        """Attack until the end of the block, and then say what was answered; the block gets the attackers' process."""
+        """Attack until the end of the block, then report the answers; the block gets the attackers' process."""
         context = multiprocessing.get_context("spawn")  # a fork would have the bench's own event loop
         here, there = context.Pipe()
         arguments = (self.stack.port, f"Authorization: Bearer {self.stack.token}\r\n", self._plan, there)
@@ -91,7 +91,7 @@ class Attack:
             print("hostile: answers " + " ".join(f"{name}={count}" for name, count in sorted(counts.items())))
 
     def _announce(self) -> int:
-        """Enrol the node and announce its workloads; its id."""
+        """Enrol the node and announce its workloads; return its id."""
         terms = {"uses": 1, "expires_in_seconds": 600, "needs_approval": False}
         join_token = self.stack.post(f"/clusters/{self.cluster_id}/join-tokens", terms)["token"]
         request = EnrollRequest(
@@ -147,7 +147,7 @@ async def _again(
 
 
 async def _send_body(port: int) -> int:
-    """Return the status, or 0 where the server ended the connection before its answer was read."""
+    """Return the status, or 0 if the server closed the connection before its answer was read."""
     with suppress(OSError, asyncio.IncompleteReadError):
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         try:

@@ -1,36 +1,36 @@
-"""What `./dev bench load` holds a server against, and a sentence for each limit that was passed."""
+"""Limits of `./dev bench load`, and a sentence for each one that is exceeded."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
 SAMPLES_PER_SECOND: Final = 200.0
-MOST_BEAT_P95_MS: Final = 250.0
+MOST_HEARTBEAT_P95_MS: Final = 250.0
 MOST_INGEST_P95_MS: Final = 500.0
 MOST_GROWTH_MB: Final = 20.0
-"""All parts together in seven minutes, in which some 200,000 requests come: what keeps 100 bytes of each is found."""
+"""All parts together in seven minutes with some 200,000 requests: a leak of 100 bytes per request is found."""
 LEAST_JUDGED_MINUTES: Final = 5.0
 LEAST_SAMPLES_SHARE: Final = 0.95
-"""Of what was to be handed in since the first runs ended."""
+"""Share of the samples due since the first runs ended."""
 LONGEST_SILENCE_SECONDS: Final = 30.0
-"""From then on the server says of a node that it is silent."""
+"""From then on the server reports a node as silent."""
 MOST_SLOWER: Final = 2.0
-"""Times as long as without hostile traffic the p95 of any group of requests may be with it."""
+"""Largest ratio of any request group's p95 with hostile traffic to that without."""
 
 
 @dataclass(frozen=True)
 class Measured:
-    """What is held against the limits.
+    """Values that the limits apply to.
 
     Attributes:
-        growth_mb: None where it went on for too short a time to measure it.
-        online: nodes of which the server says so in the end.
-        deaf_pages: those without any update, though runs change all the time.
-        hostile: how it was with hostile traffic; None where there was none.
+        growth_mb: None if the bench was too short to measure it.
+        online: nodes that the server reports as online at the end.
+        deaf_pages: pages without any update, though runs change all the time.
+        hostile: comparison with hostile traffic; None without it.
     """
 
     errors: int
-    beat_p95_ms: float
+    heartbeat_p95_ms: float
     ingest_p95_ms: float
     samples_per_second: float
     growth_mb: float | None
@@ -43,7 +43,7 @@ class Measured:
 
 @dataclass(frozen=True)
 class Hostile:
-    """What became of ordinary requests while others sent hostile ones.
+    """Ordinary requests with and without hostile traffic.
 
     Attributes:
         p95_ms: by group of requests, without hostile traffic and with it.
@@ -55,18 +55,21 @@ class Hostile:
 
     @property
     def slower(self) -> float:
-        """Return how many times as long the group took that hostile traffic slowed down most."""
+        """Return the ratio for the group that hostile traffic slowed down most."""
         return max((after / before for before, after in self.p95_ms.values() if before), default=1.0)
 
 
 def passed_limits(found: Measured) -> list[str]:
-    """Return a sentence for each limit that was passed."""
+    """Return a sentence for each exceeded limit."""
     least_samples = LEAST_SAMPLES_SHARE * SAMPLES_PER_SECOND
     checks = [
         (found.errors > 0, f"{found.errors} requests failed, none may"),
         (
-            found.beat_p95_ms > MOST_BEAT_P95_MS,
-            f"the p95 of beats is {found.beat_p95_ms:.0f} ms, at most {MOST_BEAT_P95_MS:.0f} ms are allowed",
+            found.heartbeat_p95_ms > MOST_HEARTBEAT_P95_MS,
+            (
+                f"the p95 of heartbeats is {found.heartbeat_p95_ms:.0f} ms,"
+                f" at most {MOST_HEARTBEAT_P95_MS:.0f} ms are allowed"
+            ),
         ),
         (
             found.ingest_p95_ms > MOST_INGEST_P95_MS,

@@ -1,6 +1,6 @@
-"""What the pages of the dashboard ask for, and what makes each of it stale, for `./dev bench load`; pure.
+"""Queries of the dashboard's pages and the updates that make each stale, for `./dev bench load`; pure.
 
-Written down from the pages' own `queries.ts`: whoever changes how much a page asks for changes it here, too.
+Copied from the pages' own `queries.ts`: a change of a page's queries belongs here, too.
 """
 
 from collections.abc import Mapping
@@ -14,13 +14,13 @@ _API: Final = "/api/v1"
 
 @dataclass(frozen=True)
 class Query:
-    """What a page asks for.
+    """Query of a page.
 
     Attributes:
         kind: its name in the table.
-        stale_on: kinds of news that make it stale; `campaign/7`: of this row alone.
-        every_seconds: it is asked for again every so often, whatever happens; None: never.
-        has_pages: all of its pages are wanted, one after another.
+        stale_on: kinds of updates that make it stale; `campaign/7`: of this row only.
+        every_seconds: interval of repetition; None: never.
+        has_pages: fetch all of its pages, one after another.
     """
 
     kind: str
@@ -36,7 +36,7 @@ _BOARD: Final = Query(
     "GET board", f"{_API}/board?days=90", frozenset({"standing", "alert", "cluster"}), every_seconds=60
 )
 _NEW_POINTS: Final = frozenset({"series"})
-"""What is keyed as cells are."""
+"""Keys that depend on cells."""
 
 
 def _workloads(cluster_id: int | None) -> Query:
@@ -45,7 +45,7 @@ def _workloads(cluster_id: int | None) -> Query:
 
 
 def overview() -> list[Query]:
-    """What is to be dealt with, how all clusters stand, what runs and what is next."""
+    """Open alerts, state of all clusters, active runs and the next ones."""
     campaigns = [
         Query("GET campaigns", f"{_API}/campaigns?limit=50&state={state}", frozenset({"campaign"}))
         for state in ("active", "waiting", "paused")
@@ -63,7 +63,7 @@ def overview() -> list[Query]:
 
 
 def campaign_page(cluster_id: int, campaign_id: int) -> list[Query]:
-    """A campaign at work: its results, what of it runs, what waits."""
+    """An active campaign: its results, active runs and waiting runs."""
     one, runs = f"{_API}/campaigns/{campaign_id}", f"{_API}/runs?campaign_id={campaign_id}&limit=100"
     queue = f"{_API}/clusters/{cluster_id}/queue?limit=3&campaign_id={campaign_id}"
     return [
@@ -80,7 +80,6 @@ def campaign_page(cluster_id: int, campaign_id: int) -> list[Query]:
 
 
 def runs_page() -> list[Query]:
-    """The table of all runs."""
     return [
         _SESSION,
         _CLUSTERS,
@@ -112,7 +111,9 @@ def cluster_page(cluster_id: int) -> list[Query]:
 
 
 def follow_ups(query: Query, found: Mapping[str, Any]) -> list[Query]:
-    """What a page asks for once it knows the answer: what the first active runs move, a figure, the series' courses."""
+    """Return the queries that follow from an answer: progress of the first active runs, a figure, the series'
+    curves.
+    """
     match query.kind:
         case "GET active runs":
             counters = "&".join(f"counter={way}_bytes_per_second" for way in ("write", "read"))

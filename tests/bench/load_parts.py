@@ -1,7 +1,7 @@
-"""What the parts of a server take of the cores and of memory while `./dev bench load` goes on, and whether it grows.
+"""CPU and memory use of a server's parts during `./dev bench load`, and their growth.
 
-Memory is what only a part itself can give back: anonymous pages (`Pss_Anon` of smaps_rollup). PostgreSQL's shared
-buffers and files in the page cache are left out; the former fill up to what is set, and then stay.
+Memory is what only the part itself can release: anonymous pages (`Pss_Anon` of smaps_rollup). PostgreSQL's shared
+buffers and files in the page cache are excluded; shared buffers fill up to their configured size and then stay.
 """
 
 import os
@@ -19,17 +19,17 @@ PARTS: Final = ("api", "scheduler", "worker", "postgres", "redis")
 CLIENT: Final = "this client"
 ATTACKERS: Final = "attackers"
 OTHERS: Final = "others"
-"""All else on the machine: what it took was missing, and figures beside it say little."""
+"""Everything else on the machine: what it used was missing, and results of such a time mean little."""
 WARM_UP_SHARE: Final = 0.2
-"""Of the time: caches and pools fill, and nothing is judged."""
+"""Share of the time in which caches and pools fill; nothing is judged."""
 WINDOW_SHARE: Final = 0.1
-"""As long are the two windows that are compared: the third minute of ten, and the last."""
+"""Length of the two windows that are compared: the third minute of ten, and the last."""
 _MEGABYTE: Final = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What the parts had at a moment: bytes of memory, and seconds of a processor since they started."""
+    """Sample of the parts at one moment: bytes of memory, and CPU seconds since they started."""
 
     at_seconds: float
     memory_bytes: Mapping[str, int]
@@ -37,10 +37,10 @@ class Look:
 
 
 class Parts:
-    """The processes of one server, this one, and the one that attacks.
+    """The processes of one server, this one, and the attackers'.
 
     Attributes:
-        attackers_pid: None while nobody attacks.
+        attackers_pid: None while nothing attacks.
     """
 
     def __init__(self, stack: LocalStack) -> None:
@@ -48,9 +48,9 @@ class Parts:
         self._roots = {name: stack.part_pid(name) for name in PARTS}
 
     def look(self, at_seconds: float) -> Look:
-        """How it is now."""
+        """Take a sample."""
         families = {name: family(pid) for name, pid in self._roots.items()}
-        families[CLIENT] = [os.getpid()]  # alone: the server is a child of it
+        families[CLIENT] = [os.getpid()]  # excluded: the server is a child of it
         families[ATTACKERS] = [] if self.attackers_pid is None else [self.attackers_pid]
         cpu = {name: sum(map(_worked_seconds, pids)) for name, pids in families.items()}
         for name, pid in self._roots.items():
@@ -61,12 +61,12 @@ class Parts:
 
 
 def worked_seconds(stat: str) -> float:
-    """How long a process has worked itself, also in threads that have ended."""
+    """Return the CPU seconds of a process, including threads that have ended."""
     return _ticks_to_seconds(stat, 11)
 
 
 def ended_seconds(stat: str) -> float:
-    """How long the children of a process that have ended have worked: a backend of PostgreSQL, for example."""
+    """Return the CPU seconds of ended children of a process, such as PostgreSQL backends."""
     return _ticks_to_seconds(stat, 13)
 
 
@@ -78,19 +78,19 @@ def _worked_seconds(pid: int) -> float:
 
 
 def _ticks_to_seconds(stat: str, place: int) -> float:
-    """Two numbers of the line, time as user and in the kernel, from this place after the process' name on."""
+    """Return the sum of two fields, user and kernel time, from this position after the process name on."""
     user, system = stat.rpartition(")")[2].split()[place : place + 2]
     return (int(user) + int(system)) / os.sysconf("SC_CLK_TCK")
 
 
 def busy_seconds(stat: str) -> float:
-    """How long all processors together have worked since the machine started, or were taken away by its host."""
+    """Return the CPU seconds of the machine since boot, including those stolen by its host."""
     user, nice, system, _idle, _waiting, interrupts, soft_interrupts, stolen = map(int, stat.split()[1:9])
     return (user + nice + system + interrupts + soft_interrupts + stolen) / os.sysconf("SC_CLK_TCK")
 
 
 def anonymous_bytes(pid: int) -> int:
-    """What a process has that no file and no other process holds; 0 once it has ended."""
+    """Return the bytes that only this process holds, without files; 0 once it has ended."""
     try:
         lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
     except (FileNotFoundError, ProcessLookupError):
@@ -99,10 +99,10 @@ def anonymous_bytes(pid: int) -> int:
 
 
 def growth_mb(looks: Sequence[Look], name: str, whole_seconds: float) -> float:
-    """How much more a part had in the last tenth of the time than in the third: between the medians of both.
+    """Return the growth of a part from the third tenth of the time to the last: the difference of both medians.
 
-    A leak grows between any two windows; a process that fills its caches and one that waits for its collector do not
-    for long, and a median passes over a single answer that was large.
+    A leak grows between any two windows. Filling caches and delayed garbage collection do not grow for long, and a
+    median ignores a single large answer.
     """
     begin = _in_window(looks, name, WARM_UP_SHARE * whole_seconds, (WARM_UP_SHARE + WINDOW_SHARE) * whole_seconds)
     end = _in_window(looks, name, (1 - WINDOW_SHARE) * whole_seconds, whole_seconds)
@@ -112,26 +112,26 @@ def growth_mb(looks: Sequence[Look], name: str, whole_seconds: float) -> float:
 def _in_window(looks: Sequence[Look], name: str, begin: float, end: float) -> list[int]:
     found = [look.memory_bytes[name] for look in looks if begin <= look.at_seconds <= end]
     if not found:
-        raise ValueError(f"nobody looked between {begin:g} s and {end:g} s")
+        raise ValueError(f"no sample between {begin:g} s and {end:g} s")
     return found
 
 
 def cores_taken(looks: Sequence[Look], name: str) -> float:
-    """Return the mean over all looks: 1 is one core all the time."""
+    """Return the mean over all samples: 1 is one core all the time."""
     first, last = looks[0], looks[-1]
     return (last.cpu_seconds[name] - first.cpu_seconds[name]) / (last.at_seconds - first.at_seconds)
 
 
 def cores_of(looks: Sequence[Look]) -> str:
-    """Return what each part took of the cores, in one line."""
+    """Return the CPU use of each part, in one line."""
     return " ".join(
         f"{name.replace(' ', '_')}={cores_taken(looks, name):.2f}" for name in (*PARTS, CLIENT, ATTACKERS, OTHERS)
     )
 
 
 def parts_table(looks: Sequence[Look], growths: dict[str, float]) -> Table:
-    """A row for each process, or group of them."""
-    table = Table("part", title=f"What they took of {os.cpu_count()} cores, and of memory")
+    """Return a row for each process, or group of them."""
+    table = Table("part", title=f"Use of {os.cpu_count()} cores, and of memory")
     for heading in ("cores", "first MB", "last MB", "growth MB"):
         table.add_column(heading, justify="right")
     for name in (*PARTS, CLIENT):

@@ -1,6 +1,6 @@
-"""Small benches, each for one question about iotide itself. Each prints `PART: key=value ...` as its last line.
+"""Small benches of single aspects of iotide. Each prints `PART: key=value ...` as its last line.
 
-Without PART all of them run, one after the other. The exit status is 1 where a limit is passed.
+Without PART all of them run, one after the other. The exit status is 1 if a limit is exceeded.
 """
 
 import argparse

@@ -1,4 +1,4 @@
-"""What the agent itself costs its node: processor time, requests, processes and samples a second."""
+"""Cost of the agent on its node: CPU time, requests, processes and samples a second."""
 
 import os
 import time
@@ -13,17 +13,17 @@ from rig import FIO_SMALL, Rig, add_rig, running_stack
 from windows import Watchers, agent_cpu_seconds
 
 IDLE_SECONDS: Final = 40
-"""Of an agent without orders: several of its beats, and the last of what it does at its start."""
+"""Of an agent without orders: several heartbeats, and the end of the work at its start."""
 MOST_CORE_PERCENT: Final = 0.3
 _MARGIN_SECONDS: Final = 2.0
-"""Between the first look at a run and its start, and between the last one and its end."""
-_QUICK_BEATS_SECONDS: Final = 35.0
-"""Of a run: beats come each second in the first 30."""
+"""Between the first reading of a run and its start, and between the last one and its end."""
+_QUICK_HEARTBEATS_SECONDS: Final = 35.0
+"""Of a run: heartbeats come each second in the first 30."""
 
 
 @dataclass(frozen=True)
 class Noise:
-    """What was found.
+    """Measured cost.
 
     Attributes:
         core_percent: of one core, by all processes of the agent together, over the whole run.
@@ -40,7 +40,7 @@ class Noise:
 
 
 def agent_noise(seconds: int = 120) -> bool:
-    """Measure what the agent costs the node, without a run and beside a load of so many seconds.
+    """Measure the agent's cost on the node, idle and during a load of this many seconds.
 
     The load is one fio that writes small blocks without pause, so that every counter moves each second. A proxy
     between agent and server counts the requests.
@@ -53,7 +53,7 @@ def agent_noise(seconds: int = 120) -> bool:
 
 
 def listen_idle(rig: Rig) -> float:
-    """What the agent costs without an order, in percent of a core."""
+    """Return the agent's cost without an order, in percent of a core."""
     time.sleep(IDLE_SECONDS / 4)
     began, cpu_before = time.monotonic(), agent_cpu_seconds(rig.agent)
     time.sleep(IDLE_SECONDS)
@@ -61,14 +61,14 @@ def listen_idle(rig: Rig) -> float:
 
 
 def listen(rig: Rig, recording: Recording, seconds: int) -> Noise:
-    """Listen to the agent, first while it has nothing to do, then while the load runs once."""
+    """Measure the agent, first idle, then while the load runs once."""
     idle_core_percent = listen_idle(rig)
     run_id = rig.submit_one("fio", {**FIO_SMALL, "rw": "write", "runtime_seconds": seconds})
     rig.wait_running(run_id)
     began = time.monotonic()
     watchers = Watchers(rig.agent, rig.loads.starts()[-1].pid)
     cpu_before = watchers.cpu_seconds() + _children_seconds(rig.agent.process.pid)
-    time.sleep(_QUICK_BEATS_SECONDS)
+    time.sleep(_QUICK_HEARTBEATS_SECONDS)
     quiet_began, asked_before = time.monotonic(), len(recording.exchanges)
     time.sleep(began + seconds - 2 * _MARGIN_SECONDS - time.monotonic())
     asked, quiet_seconds = len(recording.exchanges) - asked_before, time.monotonic() - quiet_began
@@ -89,14 +89,14 @@ def listen(rig: Rig, recording: Recording, seconds: int) -> Noise:
 
 
 def _children_seconds(pid: int) -> float:
-    """Processor time of the process's children that have ended, in clock ticks' steps."""
+    """Return the CPU time of the process's ended children, in steps of a clock tick."""
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[13]) + int(fields[14])) / os.sysconf("SC_CLK_TCK")
 
 
 def _report(noise: Noise, seconds: int) -> None:
-    table = Table("what", "found", "at most", title=f"The agent beside a load of {seconds} s")
-    table.add_row("processor, all its processes", f"{noise.core_percent:.2f} % of a core", f"{MOST_CORE_PERCENT} %")
+    table = Table("what", "found", "at most", title=f"Cost of the agent during a load of {seconds} s")
+    table.add_row("CPU, all its processes", f"{noise.core_percent:.2f} % of a core", f"{MOST_CORE_PERCENT} %")
     table.add_row("the same without a run", f"{noise.idle_core_percent:.2f} % of a core", f"{MOST_CORE_PERCENT} %")
     table.add_row("requests in 10 s, after the first 30 s", f"{noise.requests_per_10s:.1f}", "")
     table.add_row("points a second", f"{noise.samples_hz:.2f}", "")

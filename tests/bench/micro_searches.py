@@ -1,4 +1,4 @@
-"""How quick pages of a hundred are found: among a million entries of the audit, and among 100,000 runs."""
+"""Response times of pages of a hundred: among a million entries of the audit log, and among 100,000 runs."""
 
 import resource
 import time
@@ -138,9 +138,9 @@ RUN_SEARCHES: Final[dict[str, tuple[ExplorerFilter, RunSort]]] = {
 
 
 def audit(entries: int = 1_000_000, *, explain: bool = False) -> bool:
-    """Search and export the audit of five years of 200 people on 10 clusters.
+    """Search and export the audit log of five years of 200 users on 10 clusters.
 
-    One of the people has done nothing for four of the years. `--explain` shows how PostgreSQL finds each first page.
+    One of the users was inactive for four of the years. `--explain` shows how PostgreSQL finds each first page.
     """
     with migrated_database() as database:
         began = time.perf_counter()
@@ -161,7 +161,7 @@ def audit(entries: int = 1_000_000, *, explain: bool = False) -> bool:
 def explorer(*, explain: bool = False) -> bool:
     """Search and count 100,000 runs, in every order: 2,500 campaigns of 8 cells, on 20 nodes and 40 targets.
 
-    Nobody has run one of the five workloads for long, so that a list by time has far to go to it. `--explain` shows
+    One of the five workloads has no recent runs, so a list by time has to go far back to reach it. `--explain` shows
     how PostgreSQL finds each first page.
     """
     with migrated_database() as database:
@@ -177,11 +177,11 @@ def explorer(*, explain: bool = False) -> bool:
 
 
 _Pages: TypeAlias = Callable[[], Iterable[float]]
-"""Reads the first pages of a search, one after the other; the seconds of each."""
+"""Reads the first pages of a search, one after the other; returns the seconds of each."""
 
 
 def _search(database: Database, pages: Mapping[str, _Pages], *, explains: bool) -> float:
-    """Read all pages many times and print a line for each search; the 95th percentile of all in milliseconds."""
+    """Read all pages many times and print a line for each search; return the 95th percentile of all in milliseconds."""
     everything: list[float] = []
     for name, read in pages.items():
         if explains:

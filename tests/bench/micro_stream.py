@@ -1,4 +1,4 @@
-"""The highest rate that the stream workload records without loss on this machine, next to what loopback carries."""
+"""Highest rate that the stream workload records without loss on this machine, compared with raw loopback."""
 
 import multiprocessing
 import os
@@ -38,14 +38,14 @@ def stream(
     step_mbit_s: int = 1024,
     rates: int = 7,
 ) -> bool:
-    """Record a ramp of rates on this machine, as an agent would, until something is lost.
+    """Record a ramp of rates on this machine, as an agent would, until datagrams are lost.
 
-    Sender and receiver run side by side; the files lie in `--directory`, and each rate takes so many seconds. Raw is
-    the plainest pair of Python loops over the same datagrams and the same socket buffer: sent unpaced, received into
-    one buffer, neither counted nor written.
+    Sender and receiver run side by side; the files are in `--directory`, and each rate takes this many seconds. Raw
+    is the simplest pair of Python loops over the same datagrams and the same socket buffer: sent unpaced, received
+    into one buffer, neither counted nor written.
 
-    Prints a sentence for each limit that is passed: less than 4096 Mbit/s recorded without loss, no O_DIRECT, or a
-    smaller socket buffer than was asked for. A run with rates of less than 30 s is a quick look and may be slower.
+    Prints a sentence for each exceeded limit: less than 4096 Mbit/s recorded without loss, no O_DIRECT, or a smaller
+    socket buffer than requested. A run with rates of less than 30 s is a quick check and may be slower.
     """
     options = StreamOptions(
         rate_bytes_per_second=first_mbit_s * MEGABIT,
@@ -61,13 +61,13 @@ def stream(
     for flag in parsed.flags:
         print(f"{flag.code}: {flag.measured} (limit: {flag.limit})")
     for problem in problems:
-        print(f"short of the mark: {problem}", file=sys.stderr)
+        print(f"below the limit: {problem}", file=sys.stderr)
     print(f"stream: lossless_mbit_s={lossless_mbit_s(parsed):.0f} raw_mbit_s={raw / MEGABIT:.0f}")
     return not problems
 
 
 def shortfalls(parsed: Parsed, options: StreamOptions) -> list[str]:
-    """Why the numbers do not show that this machine records 4 Gbit/s; nothing where they do."""
+    """Return the reasons why this machine does not record 4 Gbit/s; empty if it does."""
     problems = []
     reached = lossless_mbit_s(parsed)
     least = LEAST_MBIT_S if options.duration_seconds >= LEAST_SECONDS else 1
@@ -85,13 +85,13 @@ def shortfalls(parsed: Parsed, options: StreamOptions) -> list[str]:
 
 
 def lossless_mbit_s(parsed: Parsed) -> float:
-    """The highest rate without loss."""
+    """Return the highest rate without loss."""
     [rate] = [sample.value for sample in parsed.samples if sample.metric == "lossless_rate"]
     return rate / MEGABIT
 
 
 def record(options: StreamOptions, place: Place) -> Parsed:
-    """What the workload says of the ramp."""
+    """Return the workload's samples of the ramp."""
     workload = StreamWorkload()
     outcomes = run_groups(workload.plan(options, [place]), place)
     failures = [failure for outcome in outcomes if (failure := workload.failure(outcome))]
@@ -102,7 +102,7 @@ def record(options: StreamOptions, place: Place) -> Parsed:
 
 
 def table(parsed: Parsed, options: StreamOptions, directory: Path) -> Table:
-    """A row for each rate that was tried."""
+    """Return a row for each tested rate."""
     size, seconds = format_bytes(options.datagram_bytes), options.duration_seconds
     shown = Table(title=f"Datagrams of {size} for {seconds:g} s each, recorded below {directory}")
     columns = {
@@ -127,7 +127,7 @@ def table(parsed: Parsed, options: StreamOptions, directory: Path) -> Table:
 
 
 def raw_rate(datagram_bytes: int, socket_buffer_bytes: int) -> float:
-    """Bytes a second that arrive when nothing is done but send and receive."""
+    """Return the bytes a second that arrive with plain send and receive loops."""
     receiver = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         receiver.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, socket_buffer_bytes)
@@ -145,7 +145,7 @@ def raw_rate(datagram_bytes: int, socket_buffer_bytes: int) -> float:
         while True:
             received_bytes += receiver.recv_into(buffer)
             ended = time.monotonic()
-    except BlockingIOError:  # it fell silent
+    except BlockingIOError:  # end of the datagrams
         pass
     finally:
         sender.join()

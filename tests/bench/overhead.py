@@ -1,12 +1,12 @@
-"""What supervision costs a load: dd, fio and iozone, watched by the real agent and runner, or without them.
+"""Overhead of supervision: dd, fio and iozone, with and without the real agent and runner.
 
-Windows: one real run (O_DIRECT) is kept going by `repeating_tool`. Stopping agent, its Celery worker and the runner by
-SIGSTOP leaves the raw load; letting them go on brings the beat, the sampler, everything. Each block has three windows
-in random order, one watched and two raw, so that drift of the disk cancels and the two raw ones are their own control.
-On a virtual machine a neighbour's second is not like the next one: what a hypervisor stole of the processors explains
-most of that, so the windows are compared at equal theft, by a slope that the raw windows alone give. They resolve 1 %.
+Windows: `repeating_tool` keeps one real run (O_DIRECT) going. SIGSTOP of the agent, its Celery worker and the runner
+leaves the raw load; SIGCONT brings back heartbeats, the sampler and all else. Each block has three windows in random
+order, one watched and two raw, so that drift of the disk cancels and the two raw ones are their own control. On a
+virtual machine, CPU time stolen by the hypervisor differs from second to second and explains most of the spread. The
+windows are therefore compared at equal theft, with a slope from the raw windows only. They resolve 1 %.
 
-Pairs: the same run as a campaign's and as the bare command, each to its end, in the order A B B A. They see what
+Pairs: the same run as a campaign's and as the bare command, each to its end, in the order A B B A. They include what
 windows cannot, the start and the end, and scatter much more.
 """
 
@@ -41,23 +41,23 @@ MOST_WINDOWS: Final = 810
 HALF_WIDTH: Final = 0.015
 """At most; wider is unresolved."""
 AIM: Final = 0.011
-"""Of the half-width, where windows end: at 0.015 the lower bound of a true ratio of 1 is too low one time in four."""
+"""Half-width at which windows end: at 0.015 the lower bound of a true ratio of 1 is too low one time in four."""
 LOWEST_RATIO: Final = 0.98
 SAMPLER_PERCENT: Final = 0.1
 PAIRS: Final = 12
 DEVICE_BYTES: Final = 12 * 1024**3
 ZRAM: Final = Path("/sys/class/zram-control")
-TELL_WINDOWS: Final = 60
+REPORT_WINDOWS: Final = 60
 
 console = Console()
 
 
 @dataclass(frozen=True)
 class Subject:
-    """A tool with the options under which it is watched, and what differs where each run goes to its end.
+    """A tool with the options under which it is watched, and the differences of whole runs.
 
     Attributes:
-        repeated: what the arguments of the call that is kept going have in them.
+        repeated: texts that the arguments of the repeated call contain.
     """
 
     tool: str
@@ -67,9 +67,9 @@ class Subject:
 
 
 SUBJECTS: Final = (
-    # Overwritten in place: emptying the file is a stall in some windows and not in others. Large, as real runs are:
-    # each start makes a process that the sampler has to meet. In small requests, so that many could feel supervision,
-    # and since larger ones take turns with the neighbours of a virtual machine in the caches of the processor.
+    # Overwritten in place: truncating the file stalls some windows and not others. Large, as real runs are: each
+    # start makes a process that the sampler has to find. Small requests, so that overhead per request shows. Larger
+    # ones would compete with other virtual machines for the CPU caches.
     Subject(
         "dd",
         {
@@ -81,8 +81,8 @@ SUBJECTS: Final = (
         {"file_size_bytes": 2 * 1024**3},
         repeated="notrunc",
     ),
-    # A file that is soon full, since growing it is slower; and a long run in the windows, since each start of fio is a
-    # third of a second in which nothing is written.
+    # A file that fills quickly, since growing it is slower; and a long run in the windows, since each start of fio is
+    # a third of a second in which nothing is written.
     Subject(
         "fio",
         {"rw": "write", "block_size_bytes": 4096, "file_size_bytes": 256 * 1024**2, "runtime_seconds": 60},
@@ -104,7 +104,7 @@ SUBJECTS: Final = (
 
 @contextmanager
 def ext4(directory: Path) -> Iterator[Path]:
-    """An ext4 of its own on a device in memory, mounted."""
+    """Mount a new ext4 on a device in memory."""
     mount_point = directory / "mount"
     mount_point.mkdir()
     with device(directory) as path:
@@ -118,9 +118,9 @@ def ext4(directory: Path) -> Iterator[Path]:
 
 @contextmanager
 def device(directory: Path) -> Iterator[Path]:
-    """A block device in memory: zram where the kernel has it, which serves each request at once, else a loop device.
+    """Yield a block device in memory: zram if the kernel has it, which serves each request at once, else a loop device.
 
-    The faster the device, the more supervision weighs, and the less it scatters.
+    On a faster device supervision costs relatively more, and the ratios scatter less.
     """
     if ZRAM.is_dir():
         number = (ZRAM / "hot_add").read_text().strip()
@@ -145,7 +145,7 @@ def _run(*command: str) -> str:
 
 
 class Laboratory:
-    """One agent, whose tools can be made to repeat, and the same tools without it."""
+    """One agent with tools that can repeat, and the same tools without it."""
 
     def __init__(self, stack: LocalStack, directory: Path, target: Path, subjects: Sequence[Subject]) -> None:
         self._stack = stack
@@ -157,7 +157,7 @@ class Laboratory:
         stack.add_target(cluster_id, "memory", target, [self.agent.node_id])
 
     def watched_run(self, subject: Subject, options: Mapping[str, Any]) -> dict[str, Any]:
-        """An ordinary run of a campaign, as the API tells of it."""
+        """Run an ordinary campaign and return its run as in the API."""
         campaign_id = self._submit(subject, options)
         if self._stack.wait_campaign(campaign_id)["state"] != "finished":
             raise StackError(f"the ordinary run of {subject.tool} did not finish")
@@ -165,13 +165,13 @@ class Laboratory:
         return run
 
     def watched_rate(self, subject: Subject, options: Mapping[str, Any]) -> float:
-        """Mean throughput by the tool's own word, in bytes per second, of a campaign's run."""
+        """Return the mean throughput that the tool reported in a campaign's run, in bytes per second."""
         run_id = self.watched_run(subject, options)["id"]
         samples = self._stack.get("/samples", run_id=run_id)["items"]
         return fmean(sample["value"] for sample in samples if sample["metric"] == "throughput")
 
     def raw_rate(self, subject: Subject, options: Mapping[str, Any]) -> float:
-        """The same of the bare commands, started here."""
+        """Return the same of the bare commands, started here."""
         with tempfile.TemporaryDirectory(dir=self._target.parent) as name, tempfile.TemporaryDirectory() as scratch:
             place = replace(make_place(Path(name)), scratch=Path(scratch))
             found = workload(subject.tool, {})
@@ -181,14 +181,14 @@ class Laboratory:
         return fmean(sample.value for sample in samples if sample.metric == "throughput")
 
     def sampler_cpu_percent(self, run_id: int) -> float:
-        """Processor time of the runner's sampler, of one core."""
+        """Return the CPU time of the runner's sampler, in percent of one core."""
         curves = self._stack.get(f"/runs/{run_id}/curves", max_points=10_000)["items"]
         own = (curve["values"] for curve in curves if curve["counter"] == "sampler_cpu_ratio")
         return 100 * fmean(value for value in chain.from_iterable(own) if value is not None)
 
     @contextmanager
     def repeated(self, subject: Subject) -> Iterator[tuple[Watchers, int]]:
-        """A run whose load is kept going until the end of the block, and its id."""
+        """Keep a run's load going until the end of the block; yield the run's id."""
         repeating = self.tools[subject.tool]
         repeating.repeat(subject.repeated)
         campaign_id = self._submit(subject, subject.options)
@@ -215,11 +215,11 @@ class Laboratory:
 
 @dataclass(frozen=True)
 class Finding:
-    """What supervision cost one tool.
+    """Cost of supervision for one tool.
 
     Attributes:
         pairs: watched to raw rate of whole runs.
-        sampler_cpu_percent: of one core, by the runner's own account.
+        sampler_cpu_percent: of one core, as measured by the runner.
     """
 
     tool: str
@@ -230,17 +230,17 @@ class Finding:
 
     @property
     def is_shown(self) -> bool:
-        """Whether the interval is narrow enough, its lower bound high enough and the sampler quiet enough."""
+        """Whether the interval is narrow enough, its lower bound high enough and the sampler's CPU use low enough."""
         ratio = self.windows.ratio()
         is_resolved = ratio.half_width <= HALF_WIDTH
         return is_resolved and ratio.low >= LOWEST_RATIO and self.sampler_cpu_percent <= SAMPLER_PERCENT
 
 
 def measure(laboratory: Laboratory, subject: Subject, most_windows: int) -> Finding:
-    """Pairs of whole runs, then windows until their interval is narrow enough or there are too many."""
+    """Measure pairs of whole runs, then windows until their interval is narrow enough or there are too many."""
     shown = laboratory.watched_run(subject, subject.options)
     if any(flag["code"] == FlagCode.NO_DIRECT for flag in shown["flags"]):
-        raise StackError(f"{subject.tool} was not let past the page cache")
+        raise StackError(f"{subject.tool} used the page cache")
     arguments = shown["attempts"][-1]["orders"][0]["steps"][-1]["argv"]
     pairs = _pairs(laboratory, subject)
     with (
@@ -260,7 +260,7 @@ def measure(laboratory: Laboratory, subject: Subject, most_windows: int) -> Find
                 so_far = windows.ratio()
                 if so_far.half_width <= AIM:
                     break
-                if len(windows) % TELL_WINDOWS == 0:
+                if len(windows) % REPORT_WINDOWS == 0:
                     print(f"{subject.tool}: after {len(windows)} windows {so_far}; taking more", file=sys.stderr)
     return Finding(subject.tool, arguments, windows, pairs, laboratory.sampler_cpu_percent(run_id))
 
@@ -279,12 +279,12 @@ def _pairs(laboratory: Laboratory, subject: Subject) -> Interval:
 
 
 def _without_places(arguments: Sequence[str]) -> list[str]:
-    """The arguments without paths, whose directories are the run's own."""
+    """Return the arguments without paths, since each run has its own directories."""
     return [argument for argument in arguments if "/" not in argument or argument == "if=/dev/zero"]
 
 
-def tell(finding: Finding, device_name: str) -> None:
-    """Print what was found of one tool."""
+def report(finding: Finding, device_name: str) -> None:
+    """Print the results of one tool."""
     windows = finding.windows
     cpu_percent = 100 * windows.watching_cpu_seconds / windows.watched_seconds
     rates = [block.raw.rate for block in windows.blocks]
@@ -297,19 +297,19 @@ def tell(finding: Finding, device_name: str) -> None:
     )
     table.add_row("stolen by a hypervisor", f"{stolen:.1%} of one core on average")
     table.add_row("watched / raw at equal theft, 95 % interval", str(windows.ratio()))
-    table.add_row("the same as seen, whatever was stolen", str(windows.ratio_as_seen()))
-    table.add_row("the same of the means, stalls of the disk included", str(windows.ratio_of_means()))
+    table.add_row("the same, uncorrected for theft", str(windows.ratio_as_seen()))
+    table.add_row("the same from means, disk stalls included", str(windows.ratio_of_means()))
     table.add_row("raw / raw (control)", str(windows.control()))
     table.add_row(f"{PAIRS} pairs of whole runs, watched / raw", str(finding.pairs))
-    table.add_row("processor of agent, Celery worker and runner", f"{cpu_percent:.2f} % of one core")
-    table.add_row("of it the sampler", f"{finding.sampler_cpu_percent:.3f} % of one core")
+    table.add_row("CPU of agent, Celery worker and runner", f"{cpu_percent:.2f} % of one core")
+    table.add_row("the sampler's part", f"{finding.sampler_cpu_percent:.3f} % of one core")
     console.print(table)
     if windows.ratio().half_width > HALF_WIDTH:
         print(f"{finding.tool}: unresolved after {len(windows)} windows, wanted a half-width of {HALF_WIDTH}")
 
 
 def last_line(findings: Sequence[Finding]) -> str:
-    """All ratios in one line."""
+    """Return all ratios in one line."""
     ratios = {finding.tool: finding.windows.ratio() for finding in findings}
     values = [
         *(f"ratio_{tool}={ratio.estimate:.4f}" for tool, ratio in ratios.items()),
@@ -321,9 +321,8 @@ def last_line(findings: Sequence[Finding]) -> str:
 
 
 def main() -> int:
-    """Run the bench."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    where = "directory of the image of a loop device, where the kernel has no zram: %(default)s"
+    where = "directory of the loop device's image if the kernel has no zram: %(default)s"
     parser.add_argument("--image-in", type=Path, default=usual_place(), help=where)
     names = [subject.tool for subject in SUBJECTS]
     parser.add_argument("--most-windows", type=int, default=MOST_WINDOWS, help="of each tool: %(default)s")
@@ -339,14 +338,14 @@ def main() -> int:
         laboratory = Laboratory(stack, directory, mount_point / "target", subjects)
         for subject in subjects:
             findings.append(measure(laboratory, subject, asked.most_windows))
-            tell(findings[-1], device_name)
+            report(findings[-1], device_name)
     print(last_line(findings))
     return 0 if all(finding.is_shown for finding in findings) else 1
 
 
 @contextmanager
 def own_directory(parent: Path) -> Iterator[Path]:
-    """Below `parent`, and in the end removed with all that is in it."""
+    """Make a directory below `parent` and remove it with its contents at the end."""
     directory = Path(tempfile.mkdtemp(prefix="iotide-overhead-", dir=parent))
     try:
         yield directory
@@ -355,7 +354,7 @@ def own_directory(parent: Path) -> Iterator[Path]:
 
 
 def usual_place() -> Path:
-    """In memory where there is room."""
+    """Return a directory in memory if it has room."""
     memory = Path("/dev/shm")  # noqa: S108 - the bench makes its own directory there
     has_room = memory.is_dir() and shutil.disk_usage(memory).free > 2 * DEVICE_BYTES
     return memory if has_room else Path(tempfile.gettempdir())

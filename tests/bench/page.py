@@ -1,8 +1,7 @@
-"""How soon pages of the dashboard are there, in a real Chromium with an empty cache, among a million numbers.
+"""Load times of dashboard pages in a real Chromium with an empty cache, over a million stored numbers.
 
-5,000 runs of 2,000 nights are made up, with 200 series and some matrices of IOzone besides. Each page is loaded --loads
-times after one that does not count, by `page_loads.cjs`, which notes in the page itself when something was painted
-first, and when all that the page is for was.
+5,000 runs of 2,000 nights are generated, with 200 series and some IOzone matrices. Each page is loaded --loads times
+after one warm-up. `page_loads.cjs` records in the page when it first painted, and when its main content was there.
 """
 
 import argparse
@@ -39,7 +38,7 @@ BARS: Final = {
 LOADS: Final = 5
 POINTS: Final = 2000
 POINTS_A_SERIES: Final = 1000
-"""As many as the page asks for."""
+"""As many as the page requests."""
 _KILOBYTE: Final = 1000
 
 Load = Mapping[str, Any]
@@ -47,10 +46,10 @@ Load = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """A page and when it is there.
+    """A page and the condition for its main content.
 
     Attributes:
-        wanted: how many of what, by selector, it shows at least.
+        wanted: minimum number of elements by selector.
     """
 
     name: str
@@ -59,7 +58,7 @@ class Place:
 
 
 def main() -> int:
-    """Run the bench; 1 where a median is above its bar."""
+    """Run the bench; return 1 if a median is above its limit."""
     parser = argparse.ArgumentParser(prog="./dev bench page", description=__doc__)
     parser.add_argument("--loads", type=int, default=LOADS, help="default: %(default)s")
     options = parser.parse_args()
@@ -71,7 +70,7 @@ def main() -> int:
 
 
 def places(stack: LocalStack) -> list[Place]:
-    """What is opened, of which each has what it shows most of."""
+    """Return the pages to open, each for the object with the most content."""
     clusters = {cluster["name"]: cluster["id"] for cluster in stack.get("/clusters")["items"]}
     trend = stack.get("/series", cluster_id=clusters["page-hpc"], workload="dd")["items"]
     drawn = [len(stack.get(f"/series/{one['id']}/points", limit=10_000, points=POINTS_A_SERIES)["at"]) for one in trend]
@@ -90,7 +89,7 @@ def places(stack: LocalStack) -> list[Place]:
         Place(
             "comparison",
             f"/compare?campaigns=%5B{monthly}%5D",
-            # Four runs of each of three file systems, and how far two are from the first.
+            # Four runs of each of three file systems, and the distance of two from the first.
             {"figure .scatterlayer path.point": 14, "table[aria-label=Verdicts] tbody tr": 1},
         ),
         Place(
@@ -102,19 +101,19 @@ def places(stack: LocalStack) -> list[Place]:
 
 
 def _campaign(stack: LocalStack, cluster_id: int, name: str) -> int:
-    """The newest of that name."""
+    """Return the newest campaign of that name."""
     newest = stack.get("/campaigns", cluster_id=cluster_id, limit=200)["items"]
     return int(next(campaign["id"] for campaign in newest if campaign["name"] == name))
 
 
 def _matrices(stack: LocalStack) -> list[str]:
-    """Two of the largest runs of IOzone, the newer one first."""
+    """Return two of the largest IOzone runs, the newer one first."""
     listed = stack.get("/explorer/runs", workload="iozone", text="matrix", limit=2)["items"]
     return [f"run-{run['id']}" for run in listed]
 
 
 def load_pages(stack: LocalStack, pages: Sequence[Place], loads: int) -> dict[str, list[Load]]:
-    """What was seen of each page, load by load."""
+    """Return the measurements of each page, load by load."""
     wanted = {
         "url": stack.url,
         "session": stack.browser_session(),
@@ -138,7 +137,7 @@ def load_pages(stack: LocalStack, pages: Sequence[Place], loads: int) -> dict[st
 
 
 def report(loads: Mapping[str, Sequence[Load]]) -> int:
-    """Print a table and the last line; 1 where a median is above its bar."""
+    """Print a table and the last line; return 1 if a median is above its limit."""
     table = Table("page", "first paint ms", "drawn ms", "from", "to", "requests", "kB before first paint")
     for name, own in loads.items():
         drawn = _values(own, "drawn")

@@ -1,4 +1,4 @@
-"""A million numbers for `page.py`: some weeks by the ordinary ingest, and again, later, by statements."""
+"""A million numbers for `page.py`: some weeks by the ordinary ingest, then copied to later weeks by statements."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -29,12 +29,12 @@ from iotide_wire.units import GIB, KIB, MIB, TIB
 SAMPLES: Final = 1_000_000
 _DAYS: Final = 56
 _TIMES: Final = 37
-"""So often are the days there in the end: 2,000 nights, and 5,000 runs."""
+"""Number of copies of the days: they give 2,000 nights and 5,000 runs."""
 _SLOW_TIMES: Final = (15, 22)
-"""What was measured in these is slower, so that there are changes to be found."""
+"""Measurements in these weeks are slower, so that there are changes to detect."""
 _SLOWER: Final = 0.82
 _SPARE: Final = "g3"
-"""Where the matrices are measured, since a node has one course of noise for a workload on a target."""
+"""Cells of the matrices, since a node has one noise curve for a workload on a target."""
 
 _REPEATS: Final = text("""
     INSERT INTO sample (run_id, order_id, series_id, target_id, value)
@@ -42,7 +42,7 @@ _REPEATS: Final = text("""
     FROM sample, generate_series(1, :steps) AS step, (VALUES (-1), (1)) AS signs (sign)
     ORDER BY run_id, sample.id
 """)
-"""Around each number, so that the median of the run stays what it is, and with it all that was computed from it."""
+"""Spread around each number that keeps the run's median, and all values computed from it."""
 
 _SAID_AGAIN: Final[tuple[type[Base], ...]] = (
     *(Campaign, Cell, CellNode, CellTarget, Run, Attempt, Order, RunEvent, Firing),
@@ -52,14 +52,14 @@ _MEASURED: Final = {"sample.value", "point.median", "point.low", "point.high", "
 
 
 def fill(database: Database) -> None:
-    """Make the history up, so that it ends today."""
+    """Generate the history, ending today."""
     began_ago = timedelta(days=_DAYS * (_TIMES - 1))
     load_history(database, HistoryPlan(seed=1, days=_DAYS, sites=sites()), lambda: system_clock() - began_ago)
     with database.transaction() as session:
         live.mute(session)
-        told = session.execute(text("SELECT count(*) FROM sample")).scalar_one()
+        count = session.execute(text("SELECT count(*) FROM sample")).scalar_one()
         with _checked_at_once(session, Base.metadata.tables[Sample.__tablename__]):
-            session.execute(_REPEATS, {"steps": ceil((SAMPLES / (told * _TIMES) - 1) / 2)})
+            session.execute(_REPEATS, {"steps": ceil((SAMPLES / (count * _TIMES) - 1) / 2)})
             say_again(session)
     vacuum(database)
     with database.transaction() as session:
@@ -72,7 +72,7 @@ def fill(database: Database) -> None:
 
 @contextmanager
 def _checked_at_once(session: Session, table: Table) -> Iterator[None]:
-    """What its rows refer to is looked up for all of them together: row by row a million of them take minutes."""
+    """Check the references of all rows together: row by row, a million of them take minutes."""
     for constraint in table.foreign_key_constraints:
         session.execute(DropConstraint(constraint))
     yield
@@ -81,7 +81,7 @@ def _checked_at_once(session: Session, table: Table) -> Iterator[None]:
 
 
 def say_again(session: Session) -> None:
-    """All rows of campaigns once for each of the times after the first, later by its days and with ids of their own."""
+    """Copy all rows of campaigns for each later period, with shifted times and new ids."""
     tables = [Base.metadata.tables[model.__tablename__] for model in _SAID_AGAIN]
     strides = {table.name: session.scalar(select(func.max(table.c.id))) or 0 for table in tables if "id" in table.c}
     times = func.generate_series(1, _TIMES - 1).table_valued("time", name="times").render_derived()
@@ -96,7 +96,7 @@ def say_again(session: Session) -> None:
 
 
 def _later(column: Column[Any], time: ColumnElement[int], strides: Mapping[str, int]) -> ColumnElement[Any]:
-    """What a column says so many times later."""
+    """Return the SQL expression of a column in this copy."""
     # `run.campaign_id` is a copy that has no foreign key.
     tables = {key.column.table.name for key in column.foreign_keys} | {column.name.removesuffix("_id")}
     if column.name == "id":
@@ -112,7 +112,7 @@ def _later(column: Column[Any], time: ColumnElement[int], strides: Mapping[str, 
 
 
 def sites() -> tuple[SampleCluster, ...]:
-    """Two clusters of 200 series; besides, once in their days, a whole matrix of IOzone."""
+    """Two clusters of 200 series; once in their days, a whole IOzone matrix."""
     few = (64 * MIB, 256 * MIB, GIB), (64 * KIB, MIB, 16 * MIB)
     all_sizes = tuple(_powers(64 * KIB, 512 * MIB)), tuple(_powers(4 * KIB, 16 * MIB))
     nodes, servers = ("c01", "c02", "c03", "c04"), ("g1", "g2")
@@ -157,7 +157,7 @@ def _dd(node: str, target: str) -> SampleLoad:
 
 
 def _iozone(nodes: tuple[str, ...], target: str, files: tuple[int, ...], records: tuple[int, ...]) -> SampleLoad:
-    """Quick while a file fits into memory, and slow with small records."""
+    """Return a rate that is high while a file fits into memory, and low with small records."""
     figures = tuple(
         Figure(
             "throughput",

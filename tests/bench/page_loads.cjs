@@ -10,7 +10,7 @@ const LONGEST_MILLISECONDS = 60_000;
 /** In the page, each frame from its start: when all that is wanted is there, and nothing that is seen still loads. */
 function watch(wanted) {
   const isBusy = () =>
-    [...document.querySelectorAll("main [aria-busy=true], main [aria-label='Loading the chart']")].some((one) =>
+    [...document.querySelectorAll("main [aria-busy=true], main [aria-label='Loading chart']")].some((one) =>
       one.checkVisibility(),
     );
   const look = () => {

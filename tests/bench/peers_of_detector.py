@@ -1,4 +1,4 @@
-"""Detectors of other systems, as they come, beside ours; they are installed apart, without what they depend on."""
+"""Detectors of other systems in their default form; they are installed separately, without their dependencies."""
 
 import importlib.util
 import subprocess
@@ -19,14 +19,14 @@ FIXED_RUNS: Final = 5
 
 
 def others() -> dict[str, Detector]:
-    """Apache Otava with its defaults, asv, and the fixed rule of 2 %."""
+    """Return Apache Otava with its defaults, asv, and the fixed rule of 2 %."""
     installed = DIRECTORY / ".installed"
     if not installed.exists() or installed.read_text() != " ".join(PACKAGES):
         command = ["uv", "pip", "install", "--quiet", "--no-deps", "--target", str(DIRECTORY), *PACKAGES]
         subprocess.run(command, check=True)
         installed.write_text(" ".join(PACKAGES))
     sys.path.append(str(DIRECTORY))
-    _without_its_init("asv")  # which imports all of its commands, and what these depend on
+    _without_its_init("asv")  # it imports all of its commands and their dependencies
     otava = importlib.import_module("otava.analysis")
     step_detect = importlib.import_module("asv.step_detect")
 
@@ -41,7 +41,7 @@ def others() -> dict[str, Detector]:
 
 
 def fixed_rule(values: Sequence[float]) -> list[int]:
-    """Each run that differs by 2 % from the median of the five before it, as many a dashboard has it."""
+    """Return each run that differs by 2 % from the median of the five before it, a common dashboard rule."""
     return [
         number
         for number in range(FIXED_RUNS, len(values))

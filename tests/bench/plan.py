@@ -1,9 +1,9 @@
-"""What a campaign of 100,000 cells costs: its preview, its submission, and all that shows or ends it.
+"""Cost of a campaign of 100,000 cells: its preview, its submission, its pages and its end.
 
 The API answers in this process, on a private PostgreSQL. Four plans are previewed, and the slowest one counts: many
-options that change no size, many sizes, many nodes and targets, and options of fio that depend on each other. The last
-two targets were measured before. Then the first plan is submitted, shown, passed over by the scheduler, judged by the
-worker and cancelled; that of fio is submitted under the same limit.
+options that change no size, many sizes, many nodes and targets, and options of fio that depend on each other. The
+last two targets were measured before. Then the first plan is submitted, shown, processed by the scheduler, judged by
+the worker and cancelled; that of fio is submitted under the same limit.
 """
 
 import time
@@ -26,7 +26,7 @@ from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import migrate
 from iotide_server.main import create_app
 from iotide_server.scheduling.queues import NodeQueues
-from iotide_server.scheduling.starting import start_what_can
+from iotide_server.scheduling.starting import start_runs
 from iotide_server.settings import Settings
 from iotide_server.trends.peers.marks import judge_peers
 from iotide_wire.units import KIB
@@ -79,7 +79,7 @@ def _dd(sweep: dict[str, Any]) -> dict[str, Any]:
 
 
 def _fio() -> dict[str, Any]:
-    """Return fio with engines and depths, of which its schema allows certain combinations."""
+    """Return fio with engines and depths; its schema allows only certain combinations."""
     sweep = {
         "block_size_bytes": [4 * KIB * number for number in range(1, 251)],
         "rw": ["randread", "randwrite"],
@@ -90,7 +90,7 @@ def _fio() -> dict[str, Any]:
 
 
 def timed(what: str, ask: Callable[[], Response | None]) -> float:
-    """Return the seconds that it took.
+    """Return the duration in seconds.
 
     Raises:
         RuntimeError: the API refused it.
@@ -155,17 +155,17 @@ def judge(database: Database, campaign_id: int) -> None:
 
 def start(database: Database) -> None:
     """Do one pass of the scheduler."""
-    list(start_what_can(database, NodeQueues(), system_clock()))
+    list(start_runs(database, NodeQueues(), system_clock()))
 
 
 def last_run(database: Database) -> int:
-    """Return the run that waits behind all others."""
+    """Return the last run in the queue."""
     with database.transaction() as session:
         return int(session.scalars(text("SELECT max(id) FROM run")).one())
 
 
 def main() -> None:
-    """Print all seconds, and fail where one is above its bar."""
+    """Print all durations, and fail if one is above its limit."""
     took: dict[str, float] = {}
     with private_postgres() as postgres:
         engine = open_engine(postgres.url, pool_size=4)

@@ -1,4 +1,4 @@
-"""A private PostgreSQL with durable commits for benches, and a database on it with the schema of this release."""
+"""Private PostgreSQL with durable commits for benches, and a database on it with the schema of this release."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -33,11 +33,11 @@ def migrated_database() -> Iterator[Database]:
 
 
 def vacuum(database: Database) -> None:
-    """Do what PostgreSQL does by itself within a minute of many inserts."""
+    """Vacuum as autovacuum would within a minute of many inserts."""
     with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("VACUUM ANALYZE"))
 
 
 def p95_ms(seconds: list[float]) -> float:
-    """Return the milliseconds that all but a twentieth stay below."""
+    """Return the 95th percentile in milliseconds."""
     return 1000 * quantiles(seconds, n=20)[-1]

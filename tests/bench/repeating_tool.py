@@ -1,4 +1,4 @@
-"""A tool for an agent's PATH that does the same again and again while it is told to, and the count of what it moved."""
+"""Wrapper in an agent's PATH that repeats a tool's call until it is switched off, and counts the bytes moved."""
 
 import shutil
 from pathlib import Path
@@ -23,7 +23,7 @@ class RepeatingTool:
 
     Attributes:
         name: of the program.
-        bin_directory: to be put before the rest of an agent's PATH.
+        bin_directory: first directory of the agent's PATH.
     """
 
     def __init__(self, name: str, directory: Path) -> None:
@@ -36,26 +36,28 @@ class RepeatingTool:
         script.chmod(0o755)
 
     def repeat(self, mark: str) -> None:
-        """From now on a call by the agent, with `mark` in its arguments, goes on until it is ended."""
+        """Make the agent's calls with `mark` in their arguments repeat until they are ended."""
         (self._directory / "again").write_text(mark)
 
     def repeat_no_more(self) -> None:
-        """From now on a call is a call."""
+        """Make a call a single call again."""
         for name in ("again", "repeater", "current"):
             (self._directory / name).unlink(missing_ok=True)
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What the repeated tool got, its own name first."""
+        """Return the repeated tool's arguments, its own name first."""
         return (self.name, *(self._directory / "arguments").read_text().splitlines())
 
     @property
     def pid(self) -> int:
-        """Process id of what repeats, a child of iotide's runner; waits for its start."""
+        """Wait for the start of the repeating process, a child of iotide's runner, and return its id."""
         return wait_for(f"the repeated {self.name}", lambda: self._number("repeater"))
 
     def moved_bytes(self) -> int:
-        """What all of them handed to write(2) and its like; of those that ended, the kernel adds it to their parent."""
+        """Return the bytes of all write(2) and similar calls; the kernel adds those of ended children to their
+        parent.
+        """
         while True:
             ended_bytes = _written_bytes(self.pid)
             current = self._number("current")

@@ -1,9 +1,9 @@
-"""What a pass of the scheduler costs with many nodes and a long queue, on a private PostgreSQL with durable commits.
+"""Cost of a scheduler pass with many nodes and a long queue, on a private PostgreSQL with durable commits.
 
-Nodes, targets and runs are rows, and ends of runs are handed in as agents do it; no load is started. Steady: 2 % of the
-active runs have ended since the last pass. Blocked: every node is idle, and all runs wait for one target that another
-has to itself. A pass is everything up to the decision who starts (`decide`); what it starts is timed beside it. Growth
-compares two queues, pass by pass in turn, of which the longer begins with the shorter, so that the same nodes are idle.
+Nodes, targets and runs are rows, and ends of runs are reported as agents do it; no load is started. Steady: 2 % of
+the active runs have ended since the previous pass. Blocked: every node is idle, and all runs wait for one exclusively
+used target. A pass covers everything up to the decision (`decide`); starting the runs is timed separately. Growth
+compares two queues, pass by pass in turn. The longer begins with the shorter, so that the same nodes are idle.
 """
 
 import argparse
@@ -39,7 +39,7 @@ MOST_BLOCKED_MS: Final = 300.0
 MOST_GROWTH: Final = 1.3
 """From 10,000 to 100,000 waiting runs on 1,000 nodes."""
 MOST_IDLE_APART: Final = 0.05
-"""By so much may the numbers of idle nodes differ of which passes are compared: what is idle is what they cost."""
+"""Maximum difference in idle nodes between compared passes: idle nodes cause the cost."""
 
 _say = Console(stderr=True)
 
@@ -62,22 +62,22 @@ class Measured:
 
     @property
     def p50_ms(self) -> float:
-        """Of the decisions."""
+        """Median of the decisions."""
         return median(self.decided)
 
     @property
     def waiting(self) -> float:
-        """Runs before the median pass."""
+        """Waiting runs before the median pass."""
         return median(counts.waiting for counts in self.before)
 
     @property
     def idle_nodes(self) -> float:
-        """Before the median pass."""
+        """Idle nodes before the median pass."""
         return median(counts.idle_nodes for counts in self.before)
 
 
 class Bench:
-    """One PostgreSQL, a database for each case."""
+    """One PostgreSQL with a database for each case."""
 
     def __init__(self, postgres: PrivatePostgres, rounds: int) -> None:
         self._postgres = postgres
@@ -85,7 +85,7 @@ class Bench:
         self._crowds = 0
 
     def steady(self, nodes: int, *queues: int) -> list[Measured]:
-        """A full cluster for each length of the queue, on which some runs end before each pass; passes in turn."""
+        """Measure a full cluster for each queue length, on which some runs end before each pass; passes alternate."""
         with ExitStack() as crowds:
             cases = [self._full(crowds, nodes, runs) for runs in queues]
             for number in range(WARM_UP_ROUNDS + self._rounds):
@@ -105,7 +105,7 @@ class Bench:
         return crowd, measured
 
     def blocked(self, nodes: int, runs: int) -> Measured:
-        """All wait for one target, which another run has to itself."""
+        """Measure passes in which all runs wait for one target that another run uses exclusively."""
         measured = Measured(f"blocked, {nodes:,} nodes, {runs:,} runs")
         with self._crowd(measured.name, nodes) as crowd:
             target_id = crowd.target_ids[0]
@@ -117,7 +117,7 @@ class Bench:
                 crowd.go_on(BETWEEN_PASSES_SECONDS)
                 _pass(crowd, measured if number >= WARM_UP_ROUNDS else None)
         if any(measured.runs_started):
-            raise SystemExit("scheduler: a run started on a target that another has to itself")
+            raise SystemExit("scheduler: a run started on a target that another uses exclusively")
         return measured
 
     @contextmanager
@@ -134,7 +134,7 @@ class Bench:
 
 
 def _fill(crowd: Crowd) -> float:
-    """Start all that can start; how long the first decision took."""
+    """Start all runs that can start; return the duration of the first decision."""
     cold = 0.0
     for number in range(MOST_FILLING_PASSES):
         crowd.go_on(1.0)
@@ -147,7 +147,7 @@ def _fill(crowd: Crowd) -> float:
 
 
 def _pass(crowd: Crowd, measured: Measured | None) -> None:
-    """One pass as the scheduler makes it, without the wake-ups."""
+    """Do one scheduler pass without the wake-ups."""
     before = crowd.counts()
     began = time.perf_counter()
     runs = starting.decide(crowd.database, crowd.lines, crowd.now)
@@ -183,21 +183,21 @@ def report(cases: list[Measured]) -> None:
 
 
 def judge(small: Measured, steady: Measured, large: Measured, blocked: Measured) -> bool:
-    """Print what is beyond its limit, and the line; whether all is within."""
+    """Print exceeded limits and the last line; return whether all limits hold."""
     growth = steady.p50_ms / small.p50_ms
     limits = (
         ("the steady pass with 1,000 nodes and 100,000 runs took", steady.p50_ms, MOST_STEADY_1000_MS, "ms"),
         ("the steady pass with 10,000 nodes and 100,000 runs took", large.p50_ms, MOST_STEADY_10000_MS, "ms"),
-        ("the pass over 100,000 runs that wait for one target took", blocked.p50_ms, MOST_BLOCKED_MS, "ms"),
+        ("the pass with 100,000 runs that wait for one target took", blocked.p50_ms, MOST_BLOCKED_MS, "ms"),
         ("from 10,000 to 100,000 runs on 1,000 nodes the steady pass grew to", growth, MOST_GROWTH, "times"),
     )
     passed = [limit for limit in limits if limit[1] > limit[2]]
     is_alike = abs(steady.idle_nodes - small.idle_nodes) <= MOST_IDLE_APART * small.idle_nodes
     if not is_alike:
         idle = f"{steady.idle_nodes:.0f} idle nodes and {small.idle_nodes:.0f}"
-        print(f"scheduler: growth compares passes with {idle}, which says nothing")
+        print(f"scheduler: growth compares passes with {idle}, so it means nothing")
     for what, value, most, unit in passed:
-        print(f"scheduler: {what} {value:.2f} {unit}, and is to take at most {most:g}")
+        print(f"scheduler: {what} {value:.2f} {unit}, at most {most:g}")
     print(
         f"scheduler: steady_p50_ms_1000_100000={steady.p50_ms:.1f} steady_p50_ms_10000_100000={large.p50_ms:.1f}"
         f" blocked_p50_ms={blocked.p50_ms:.1f} growth={growth:.2f}"
@@ -206,7 +206,7 @@ def judge(small: Measured, steady: Measured, large: Measured, blocked: Measured)
 
 
 def main() -> int:
-    """Run the bench; 1 where a limit is passed."""
+    """Run the bench; return 1 if a limit is exceeded."""
     parser = argparse.ArgumentParser(prog="./dev bench scheduler", description=__doc__)
     parser.add_argument("--rounds", type=int, default=ROUNDS, help="passes of each case; default: %(default)s")
     asked = parser.parse_args()

@@ -1,4 +1,4 @@
-"""One-second windows of a running load, watched by iotide or with all that watches it frozen, and their ratio."""
+"""One-second windows of a running load, watched by iotide or with all watchers frozen, and their ratio."""
 
 import math
 import os
@@ -17,24 +17,24 @@ from repeating_tool import RepeatingTool
 
 WINDOW_SECONDS: Final = 1.0
 SETTLE_SECONDS: Final = 1.0
-"""After a change; released watchers first do at once what they were kept from: that is no supervision of a window."""
+"""Pause after a change: released watchers first do their delayed work, which is not part of a window."""
 RESAMPLES: Final = 4000
 
 
 @dataclass(frozen=True)
 class Window:
-    """What was seen in a second.
+    """Measurements of one second.
 
     Attributes:
         rate: bytes per second.
-        stolen_ratio: the share of a processor that the hypervisor gave to others meanwhile; 0 where there is none.
+        stolen_ratio: the share of a CPU that the hypervisor gave to others meanwhile; 0 on real hardware.
     """
 
     rate: float
     stolen_ratio: float
 
     def without_theft(self, slope: float) -> float:
-        """The rate had nothing been stolen; `slope` is how the logarithm of a rate changes with what is stolen."""
+        """Return the rate without stolen time; `slope` is the change of the rate's logarithm with stolen time."""
         return self.rate * math.exp(-slope * self.stolen_ratio)
 
 
@@ -57,7 +57,6 @@ class Interval:
 
     @property
     def half_width(self) -> float:
-        """Half of the interval's length."""
         return (self.high - self.low) / 2
 
     def __str__(self) -> str:
@@ -75,19 +74,18 @@ class Watchers:
 
     @property
     def count(self) -> int:
-        """How many they are."""
         return len(self._pids)
 
     def freeze(self) -> None:
-        """Leave the load alone."""
+        """Stop the watchers."""
         self._signal(signal.SIGSTOP)
 
     def release(self) -> None:
-        """Watch it again."""
+        """Continue the watchers."""
         self._signal(signal.SIGCONT)
 
     def cpu_seconds(self) -> float:
-        """Processor time of all their threads."""
+        """CPU time of all their threads."""
         return cpu_seconds(self._pids)
 
     def _signal(self, number: signal.Signals) -> None:
@@ -96,18 +94,18 @@ class Watchers:
 
 
 def agent_cpu_seconds(agent: Agent) -> float:
-    """Processor time of the agent's processes, which load nothing now."""
+    """CPU time of the agent's processes, which run no load now."""
     return cpu_seconds(family(agent.process.pid))
 
 
 def family(pid: int) -> list[int]:
-    """The process and all that descend from it."""
+    """Return the process and all its descendants."""
     parents = _parents()
     return [one for one in parents if pid in _line(one, parents)]
 
 
 def cpu_seconds(pids: Iterable[int]) -> float:
-    """Processor time of all threads of these processes that are there now."""
+    """Return the CPU time of all live threads of these processes."""
     files = (file for pid in pids for file in Path(f"/proc/{pid}/task").glob("*/schedstat"))
     return sum(map(_run_nanoseconds, files)) / 1e9
 
@@ -130,14 +128,14 @@ def _parents() -> dict[int, int]:
 
 
 def _line(pid: int, parents: dict[int, int]) -> Iterator[int]:
-    """The process and its ancestors."""
+    """Return the process and its ancestors."""
     while pid:
         yield pid
         pid = parents.get(pid, 0)
 
 
 class Windows:
-    """Takes blocks of windows from one running load."""
+    """Blocks of windows from one running load."""
 
     def __init__(self, load: RepeatingTool, watchers: Watchers) -> None:
         self._load = load
@@ -151,18 +149,18 @@ class Windows:
         return 3 * len(self.blocks)
 
     def take_block(self) -> None:
-        """Three windows in random order."""
+        """Measure three windows in random order."""
         taken: dict[str, Window] = {}
         for kind in random.sample(["watched", "raw", "raw_again"], 3):
             taken[kind] = self._watched_window() if kind == "watched" else self._raw_window()
         self.blocks.append(Block(**taken))
 
     def ratio(self) -> Interval:
-        """Watched to raw in the typical block, at equal theft of processor time."""
+        """Return watched to raw in the typical block, at equal stolen CPU time."""
         return self._ratio(self._theft_slope())
 
     def ratio_as_seen(self) -> Interval:
-        """The same of the bare rates."""
+        """Return the same from the uncorrected rates."""
         return self._ratio(0.0)
 
     def _ratio(self, slope: float) -> Interval:
@@ -177,20 +175,20 @@ class Windows:
         )
 
     def control(self) -> Interval:
-        """Raw to raw at equal theft, which is 1 but for chance."""
+        """Return raw to raw at equal stolen CPU time, which is 1 up to chance."""
         slope = self._theft_slope()
         pairs = [(block.raw.without_theft(slope), block.raw_again.without_theft(slope)) for block in self.blocks]
         return typical_ratio(pairs)
 
     def _theft_slope(self) -> float:
-        """By least squares over the pairs of raw windows, so that supervision has no part in it."""
+        """Return the slope by least squares over the pairs of raw windows, so that supervision has no effect on it."""
         steps = [block.raw.stolen_ratio - block.raw_again.stolen_ratio for block in self.blocks]
         changes = [math.log(block.raw.rate / block.raw_again.rate) for block in self.blocks]
         squares = sum(step**2 for step in steps)
         return sum(step * change for step, change in zip(steps, changes, strict=True)) / squares if squares else 0.0
 
     def ratio_of_means(self) -> Interval:
-        """Mean watched to mean raw, stalls of the disk included; whole blocks are drawn, so that drift cancels."""
+        """Return mean watched to mean raw, disk stalls included; whole blocks are resampled, so that drift cancels."""
 
         def ratio(drawn: Sequence[Block]) -> float:
             return sum(block.watched.rate for block in drawn) / sum(map(_raw_rate, drawn))
@@ -227,7 +225,7 @@ class Windows:
 
 
 def _stolen_seconds() -> float:
-    """Of all processors since the boot: the eighth figure of /proc/stat's first line, in ticks."""
+    """Return the stolen time of all CPUs since the boot: the eighth field of /proc/stat's first line, in ticks."""
     line, _, _ = Path("/proc/stat").read_text().partition("\n")
     return int(line.split()[8]) / os.sysconf("SC_CLK_TCK")
 
@@ -237,10 +235,10 @@ def _raw_rate(block: Block) -> float:
 
 
 def typical_ratio(pairs: Sequence[tuple[float, float]]) -> Interval:
-    """Ratio in the typical pair, by Hodges and Lehmann: the median of all averages of two logarithms.
+    """Return the ratio in the typical pair, by Hodges and Lehmann: the median of all averages of two logarithms.
 
-    The interval is that of the Wilcoxon signed-rank test, by its normal approximation (Hollander, Wolfe, Chicken 2014,
-    section 3.2). A disk that stalls now and then spoils few pairs, and so hardly touches it.
+    The interval is that of the Wilcoxon signed-rank test, by its normal approximation (Hollander, Wolfe, Chicken
+    2014, section 3.2). Occasional disk stalls spoil few pairs and hardly affect it.
     """
     logs = [math.log(one / other) for one, other in pairs]
     averages = sorted((one + other) / 2 for one, other in combinations_with_replacement(logs, 2))

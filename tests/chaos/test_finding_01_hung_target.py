@@ -1,4 +1,4 @@
-"""A target that hangs under a run costs that run alone: what waits for the node's healthy targets finishes after it."""
+"""Target that hangs during a run: only that run is affected, and runs on the node's healthy targets finish after it."""
 
 import os
 import signal
@@ -16,7 +16,7 @@ from made_mounts import FILE_SYSTEMS, made_mount
 from rig import Rig
 
 FROZEN_SECONDS: Final = float(os.environ.get("IOTIDE_FROZEN_SECONDS", "600"))
-"""How long the target gives no answer; a night of a dead NFS server is longer, and each run waits as it does here."""
+"""Time without an answer of the target; an NFS server may be down for a night, and each run waits in the same way."""
 QUEUED: Final = 20
 HEALTHY: Final = ("healthy-1", "healthy-2")
 LIMIT_SECONDS: Final = 20.0
@@ -28,20 +28,22 @@ pytestmark = [pytest.mark.faults, pytest.mark.timeout(FROZEN_SECONDS + 600)]
 
 @contextmanager
 def frozen_ext4(point: Path) -> Iterator[Callable[[str], None]]:
-    """Mount a file system that `fsfreeze` makes as deaf as a dead NFS server; yield what freezes and thaws it."""
+    """Mount a file system that `fsfreeze` makes hang like a dead NFS server; yield functions that freeze and thaw
+    it.
+    """
 
     def turn(word: str) -> None:
         subprocess.run(["fsfreeze", f"--{word}", str(point)], check=True)
 
     with made_mount(FILE_SYSTEMS["ext4"], point):
         yield turn
-        # A hand that was killed while it hung lets go of the file system a moment after the thaw.
+        # A helper that was killed while it hung releases the file system a moment after the thaw.
         wait_for("the unmounting", lambda: subprocess.run(["umount", point], check=False).returncode == 0 or None)
 
 
 @contextmanager
 def frozen_fuse(point: Path) -> Iterator[Callable[[str], None]]:
-    """Mount a file system in user mode whose server stops; yield what stops it and lets it go on."""
+    """Mount a FUSE file system; yield functions that stop and continue its server."""
     source = point.with_name(f"{point.name}.source")
     for directory in (source, point):
         directory.mkdir(mode=0o700)
@@ -56,12 +58,12 @@ def frozen_fuse(point: Path) -> Iterator[Callable[[str], None]]:
     finally:
         server.send_signal(signal.SIGCONT)
         wait_for("the unmounting", lambda: subprocess.run(["umount", point], check=False).returncode == 0 or None)
-        server.terminate()  # a copy of the mount in another namespace keeps it from ending by itself
+        server.terminate()  # a copy of the mount in another namespace keeps it from ending automatically
         server.wait(20)
 
 
 def add_node(stack: LocalStack, cluster: str, point: Path) -> int:
-    """Add a node with a target on the mount and two healthy ones beside it; return its id."""
+    """Add a node with a target on the mount and two healthy ones; return its id."""
     cluster_id = stack.add_cluster(cluster)
     directories = {"hung": point / "target"} | {name: stack.directory / cluster / name for name in HEALTHY}
     node_id = stack.add_agent(cluster_id, "node-1", list(directories.values())).node_id
@@ -107,7 +109,7 @@ def test_only_the_run_on_the_hung_target_fails(rig: Rig, kind: str, hung: Callab
             node = stack.get(f"/nodes/{node_id}")
             waiting = [run for run in runs(stack, *queued) if run["state"] == "waiting"]
             if kind == "ext4":
-                # What a frozen server in user mode has not read yet, a signal ends.
+                # A signal ends requests that a stopped FUSE server has not read yet.
                 _assert_stuck(stack, node, failed, len(waiting))
         finally:
             turn("unfreeze")
@@ -124,7 +126,7 @@ def _ended(run: dict[str, Any]) -> dict[str, Any] | None:
 
 
 def _assert_stuck(stack: LocalStack, node: dict[str, Any], failed: dict[str, Any], waiting_count: int) -> None:
-    """Check that the node says what holds it, and that its whole queue waits with the same words."""
+    """Check that the node reports what holds it, and that its whole queue waits with the same message."""
     assert (failed["reason_code"], node["state"], waiting_count) == ("stuck", "stuck", QUEUED)
     (load,) = node["stuck"]
     assert (load["run_id"], load["targets"]) == (failed["id"], ["hung"])

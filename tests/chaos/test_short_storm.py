@@ -1,4 +1,4 @@
-"""Thirty runs on four nodes through the faults that take seconds; `test_storm.py` has all of them and takes an hour."""
+"""Thirty runs on four nodes through the short faults; `test_storm.py` has all of them and takes an hour."""
 
 from collections import Counter
 from pathlib import Path
@@ -23,7 +23,7 @@ WEATHER = Weather(nodes=4, shared_targets=2, runs=30, faults=FAULTS, pause_secon
 @pytest.mark.faults
 @pytest.mark.timeout(400)
 def test_nothing_runs_twice_and_nothing_is_lost_in_a_short_storm(tally: Counter[str]) -> None:
-    # A server of its own: a part that was killed is started again ever more slowly.
+    # A separate server: a killed part is restarted with growing delays.
     with running_stack() as stack:
         aftermath = weather_the_storm(stack, Path(stack.directory) / "storm", WEATHER, "short")
     assert aftermath.verdict.found == (), "\n".join(aftermath.log)

@@ -1,4 +1,4 @@
-"""Three hundred runs through every fault that there is, on eight nodes: what must never be, the loads' log shows.
+"""Three hundred runs through every fault on eight nodes; the loads' log shows violations.
 
 Among them are full disks, an agent's and the server's, for a minute each.
 """

@@ -1,4 +1,4 @@
-"""Campaigns through the proxy on the agent in the containers and the one outside, and what they measured."""
+"""Campaigns through the proxy on the agents inside and outside the containers, and their results."""
 
 from typing import Any, Final
 
@@ -22,7 +22,7 @@ class Campaigns:
         self.runs = 0
 
     def target(self, node: str, path: str) -> None:
-        """Wait for a node and make a target on it, which has the node's name."""
+        """Wait for a node and make a target on it with the node's name."""
 
         def online() -> Any:  # noqa: ANN401 - the node as the route answers
             found = self.api.call("GET", "/nodes?state=online")["items"]
@@ -52,7 +52,7 @@ class Campaigns:
         self.runs += found["counts"]["finished"]
 
     def samples(self) -> list[tuple[int, int, float]]:
-        """Run, series and value of each number that there is.
+        """Return run, series and value of each number.
 
         Raises:
             SystemExit: there are more than one page has.

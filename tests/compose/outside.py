@@ -1,4 +1,4 @@
-"""A node outside of the containers: an agent of this machine, which knows the published ports alone."""
+"""Node outside the containers: an agent of this machine that uses only the published ports."""
 
 import json
 import subprocess
@@ -17,7 +17,7 @@ _STOP_SECONDS: Final = 30.0
 
 @contextmanager
 def outside_agent(stack: Stack, server: str) -> Iterator[Path]:
-    """Enrol an agent by the join command's token and run it; gives the directory that its runs may use."""
+    """Enrol an agent by the join command's token and run it; return the directory that its runs may use."""
     agent = str(Path(sys.executable).with_name("iotide-agent"))
     with tempfile.TemporaryDirectory(prefix="iotide-outside-") as root:
         data = Path(root) / "data"

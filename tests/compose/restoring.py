@@ -1,4 +1,6 @@
-"""Backup and restore in containers, by the very lines of docs/backup.md: on the same installation and on a new host."""
+"""Backup and restore in containers, with the exact lines of docs/backup.md: on the same installation and on a new
+host.
+"""
 
 import re
 import tempfile
@@ -16,19 +18,19 @@ _EXAMPLE: Final = "iotide-20261125T024000Z.tar"
 
 
 def documented() -> list[list[str]]:
-    """The blocks of lines in the section, without their remarks: to take a backup, to bring it back, on a new host."""
+    """Return the blocks of lines in the section, without their comments: to back up, to restore, on a new host."""
     section = (ROOT / "docs/backup.md").read_text().partition(_SECTION)[2].partition("\n## ")[0]
     blocks = re.findall(r"(?m)(?:^    .*\n)+", section)
     return [[line.partition(" #")[0].strip() for line in block.splitlines()] for block in blocks]
 
 
 def restore_twice(stack: Stack, api: Api, campaigns: Campaigns) -> tuple[float, float]:
-    """Take a backup, let the service go on, and go back; then lose everything and go back. How long each took.
+    """Back up, continue the service, and restore; then lose everything and restore. Return how long each took.
 
     Raises:
         SystemExit: something is missing afterwards, or does not work.
     """
-    take, again, anew = documented()
+    take, again, on_a_new_host = documented()
     with tempfile.TemporaryDirectory(prefix="iotide-kept-") as kept:
         before = campaigns.samples()
         _type(stack, take, Path(kept), {})
@@ -41,11 +43,11 @@ def restore_twice(stack: Stack, api: Api, campaigns: Campaigns) -> tuple[float, 
         campaigns.run(INSIDE, WORKLOADS[:1], repeats=1)
         stack.compose("down", "--volumes", "--timeout", "20")
         began_at = time.monotonic()
-        _type(stack, anew[:-2], Path(kept), {_EXAMPLE: backup})
+        _type(stack, on_a_new_host[:-2], Path(kept), {_EXAMPLE: backup})
         new_seconds = time.monotonic() - began_at
         _go_on(stack, api, campaigns, before)
         token = api.call("POST", f"/nodes/{_node_id(api)}/join-token", {"expires_in_seconds": 600})["token"]
-        _type(stack, anew[-2:], Path(kept), {"TOKEN": token})
+        _type(stack, on_a_new_host[-2:], Path(kept), {"TOKEN": token})
         campaigns.run(INSIDE, WORKLOADS[:1], repeats=1)
     return same_seconds, new_seconds
 
@@ -58,7 +60,7 @@ def _type(stack: Stack, lines: Sequence[str], directory: Path, words: Mapping[st
 
 
 def _go_on(stack: Stack, api: Api, campaigns: Campaigns, before: Sequence[tuple[int, int, float]]) -> None:
-    """All of the backup is there, and its nodes work for whoever signs in anew and resumes the cluster."""
+    """Check that the whole backup is back, and that nodes work after a new sign-in and resuming the cluster."""
     api.sign_in(stack.admin_link())
     after = campaigns.samples()
     if after != before:

@@ -1,4 +1,4 @@
-"""docker-compose.yml under a project name of its own, and the service through its published port."""
+"""docker-compose.yml under a separate project name, and the service through its published port."""
 
 import http.client
 import json
@@ -21,8 +21,6 @@ LOOPBACK: Final = "127.0.0.1"
 
 
 class Stack:
-    """The containers."""
-
     def __init__(self, port: int, redis_port: int) -> None:
         self.port = port
         self._environment = {
@@ -36,10 +34,10 @@ class Stack:
             self._environment.pop(name, None)
 
     def compose(self, *arguments: str, check: bool = True) -> str:
-        """Run docker compose on the project, and return what it printed.
+        """Run docker compose on the project, and return its output.
 
         Raises:
-            SystemExit: it failed; its words are shown.
+            SystemExit: it failed; its error output is shown.
         """
         done = self._run(["docker", "compose", *arguments], ROOT)
         if check and done.returncode:
@@ -47,10 +45,10 @@ class Stack:
         return done.stdout
 
     def type(self, line: str, directory: Path) -> str:
-        """Run a line of the documentation as an administrator would, and return what it printed.
+        """Run a line of the documentation as an administrator would, and return its output.
 
         Raises:
-            SystemExit: it failed; its words are shown.
+            SystemExit: it failed; its error output is shown.
         """
         done = self._run(["bash", "-o", "pipefail", "-c", line], directory)
         if done.returncode:
@@ -63,28 +61,28 @@ class Stack:
         )
 
     def containers(self) -> list[dict[str, Any]]:
-        """What docker knows of the containers that run."""
+        """Return docker's description of the running containers."""
         ids = self.compose("ps", "--quiet").split()
         found: list[dict[str, Any]] = json.loads(docker("inspect", *ids))
         return found
 
     def authority(self) -> str:
-        """The certificate of the installation's authority, PEM."""
+        """Return the certificate of the installation's authority, PEM."""
         return self.compose("exec", "-T", "api", "cat", "/run/iotide/ca.crt")
 
     def admin_link(self) -> str:
-        """A link that signs an administrator in, once."""
+        """Return a link that signs an administrator in, once."""
         return self.compose("exec", "-T", "api", "iotide-server", "admin-link").strip()
 
     def left(self) -> list[str]:
-        """What of the project is still there."""
+        """Return what is left of the project."""
         label = f"label=com.docker.compose.project={PROJECT}"
         kinds = (("ps", "--all"), ("volume", "ls"), ("network", "ls"))
         return [line for kind in kinds for line in docker(*kind, "--quiet", "--filter", label).split()]
 
 
 def docker(*arguments: str) -> str:
-    """What `docker ...` prints."""
+    """Return the output of `docker ...`."""
     return subprocess.run(["docker", *arguments], check=True, text=True, capture_output=True).stdout
 
 
@@ -100,10 +98,10 @@ class Api:
         )
 
     def call(self, method: str, path: str, body: object = None) -> Any:  # noqa: ANN401 - whatever the route answers
-        """The JSON that the route answers; None where it says nothing (204).
+        """Return the JSON answer of the route; None for 204.
 
         Raises:
-            SystemExit: the route refused; its words are printed.
+            SystemExit: the route refused; its message is printed.
         """
         data = json.dumps(body).encode() if body is not None else None
         request = urllib.request.Request(f"{self.url}/api/v1{path}", data, self._headers, method=method)  # noqa: S310 - our own
@@ -117,17 +115,17 @@ class Api:
             raise SystemExit(f"{method} {path}: {error.code} {error.read().decode()}") from error
 
     def sign_in(self, link: str) -> None:
-        """Be whom the link signs in, from now on."""
+        """Use the link's session from now on."""
         self._headers.pop("Cookie", None)
         self.call("POST", "/session/link", {"token": urlsplit(link).fragment.removeprefix("token=")})
 
     def page(self, path: str) -> tuple[str, str]:
-        """Text and content type of a page."""
+        """Return text and content type of a page."""
         with self._opener.open(f"{self.url}{path}", timeout=30) as answer:
             return answer.read().decode(), answer.headers["Content-Type"]
 
-    def seconds_to_first_news(self) -> float:
-        """How long the stream of news, which then stays silent, takes to say its first line."""
+    def seconds_to_first_change(self) -> float:
+        """Return the time to the first line of the change feed, which then stays silent."""
         host = self.url.removeprefix("https://")
         connection = http.client.HTTPSConnection(host, timeout=30, context=self._trust)
         asked_at = time.monotonic()
@@ -139,7 +137,7 @@ class Api:
 
 
 def wait_for(what: str, probe: Callable[[], Any], seconds: float) -> Any:  # noqa: ANN401 - whatever the probe finds
-    """The first true value of `probe`, which is asked once a second.
+    """Return the first true value of `probe`, which is called once a second.
 
     Raises:
         SystemExit: there was none in time.
@@ -148,5 +146,5 @@ def wait_for(what: str, probe: Callable[[], Any], seconds: float) -> Any:  # noq
     while not (value := probe()):
         if time.monotonic() > deadline:
             raise SystemExit(f"{what}: not within {seconds:g} s")
-        time.sleep(1)  # between two looks at something that other programs do
+        time.sleep(1)  # between two checks of other programs
     return value

@@ -1,4 +1,4 @@
-"""A real server, a real agent, a real Redis and Celery worker, brought up once for all contract tests."""
+"""A real server, a real agent, a real Redis and Celery worker, started once for all contract tests."""
 
 from collections.abc import Iterator
 
@@ -17,7 +17,7 @@ LONGEST = (
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put the longest files first, so that none of them begins when all others are done."""
+    """Put the longest files first, so that they do not run alone at the end."""
     items.sort(key=lambda item: LONGEST.index(item.path.name) if item.path.name in LONGEST else len(LONGEST))
 
 

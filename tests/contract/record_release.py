@@ -1,4 +1,4 @@
-"""Keeps what a release leaves behind: its agent as wheels, and a dump of a database in which it did some of everything.
+"""Recorder of a release: its agent as wheels, and a dump of a database with some data of every kind.
 
 Run at the release's own commit, before the version is raised:
     for part in agent/wire agent/node; do uv build --wheel "$part" --out-dir tests/data/releases/VERSION; done
@@ -27,7 +27,7 @@ _DAY: Final = {"cron": "30 2 * * *", "time_zone": "Europe/Stockholm"}
 
 
 def fill(stack: LocalStack, rig: Rig) -> None:
-    """Let the server do some of everything that it keeps."""
+    """Make the server store some data of every kind."""
     stack.post("/users", {"name": "vera", "roles": [{"cluster_id": rig.cluster_id, "role": "viewer"}]})
     receiver = {"kind": "webhook", "url": "https://hooks.example.org/iotide", "secret": "whsec_" + "c2VjcmV0" * 4}
     channel = stack.post("/channels", {"name": "ops", "cluster_id": rig.cluster_id, "receiver": receiver})
@@ -56,7 +56,7 @@ def fill(stack: LocalStack, rig: Rig) -> None:
 
 
 def dump(stack: LocalStack, file: Path) -> None:
-    """The whole database as pg_dump's custom archive."""
+    """Dump the whole database in pg_dump's custom format."""
     state = StateDirectory(stack.directory / "server", choose_account(stack.directory / "server"))
     programs = next(find_postgres(state))
     given = conninfo_to_dict(stack.settings["IOTIDE_DATABASE_URL"])
@@ -67,7 +67,7 @@ def dump(stack: LocalStack, file: Path) -> None:
 
 
 def main(version: str) -> None:
-    """Bring a server of this release up, fill it, and keep its database."""
+    """Start a server of this release, fill it, and keep its database."""
     with running_stack() as stack:
         rig = add_rig(stack, "kept")
         fill(stack, rig)

@@ -1,14 +1,14 @@
-"""Records what no recording has yet; PYTHONPATH=deploy/demo:tests uv run python tests/contract/record_wire.py."""
+"""Recorder of new wire messages; PYTHONPATH=deploy/demo:tests uv run python tests/contract/record_wire.py."""
 
 import sys
 
-from overheard import conversation
+from recorded_conversation import conversation
 from rig import running_stack
 from wire_recordings import messages, record
 
 
 def main() -> None:
-    """Overhear a conversation and write down what is new in it."""
+    """Record a conversation and save the messages that have no recording yet."""
     with running_stack() as stack:
         for file in record(messages(conversation(stack))):
             sys.stdout.write(f"{file}\n")

@@ -1,4 +1,4 @@
-"""Bad plans against the catalogue of a real agent: each gets a clear refusal and changes nothing."""
+"""Invalid plans against the catalogue of a real agent: each gets a clear error and changes nothing."""
 
 from typing import Any
 
@@ -47,8 +47,8 @@ def test_a_bad_plan_is_refused_with_field_value_and_remedy(rig: Rig, case: str, 
     assert error["code"]
     assert error["field"]
     assert error["remedy"]
-    told = f"{error['field']} {error['value']} {error['message']}".replace(",", "")
-    assert offending in told
+    text = f"{error['field']} {error['value']} {error['message']}".replace(",", "")
+    assert offending in text
     assert rig.stack.get("/campaigns", limit=1)["items"] == campaigns_before
 
 

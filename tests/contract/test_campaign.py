@@ -1,4 +1,4 @@
-"""A campaign of every workload on the real tools, followed from the plan to the point on the trend."""
+"""Campaign of every workload on the real tools, from the plan to the point on the trend."""
 
 import csv
 import hashlib
@@ -71,7 +71,7 @@ def test_every_run_finishes_at_its_first_attempt(measured: Measured) -> None:
     assert {(tuple(run["node_names"]), tuple(run["target_names"])) for run in measured.runs} == {((NODE,), (TARGET,))}
 
 
-def test_no_load_runs_beside_another_and_each_runs_once(measured: Measured) -> None:
+def test_no_loads_overlap_and_each_runs_once(measured: Measured) -> None:
     tools = [start.arguments[0] for start in measured.starts]
     assert all(start.is_alone for start in measured.starts)
     assert (tools.count("dd"), tools.count("fio")) == (2 * REPEATS, REPEATS)
@@ -206,7 +206,7 @@ def test_nothing_stays_on_the_target(measured: Measured) -> None:
     assert list(orders.glob("*")) == []
 
 
-def test_the_log_of_a_run_tells_its_way(measured: Measured) -> None:
+def test_the_log_of_a_run_shows_its_steps(measured: Measured) -> None:
     events = measured.rig.stack.get(f"/runs/{measured.runs[0]['id']}/events")["items"]
     assert [event["at"] for event in events] == sorted(event["at"] for event in events)
     assert len(events) >= 3

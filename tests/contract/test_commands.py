@@ -1,4 +1,4 @@
-"""The command `iotide` as a user's script sees it: what it prints and with which status it ends."""
+"""`iotide` in a user's script: output and exit status."""
 
 import json
 import os
@@ -36,10 +36,10 @@ def test_submit_and_watch_ends_with_0_when_every_run_finished(rig: Rig, tmp_path
     done = iotide(rig, "campaign", "submit", plan_file(tmp_path, rig.plan("dd", SMALL, repeats=3)), "--watch")
     assert done.returncode == 0, done.stderr
     assert "3 runs finished, 0 failed" in done.stdout
-    # What is computed some seconds after the last run is waited for: no number is of fewer runs.
+    # Wait for the number computed some seconds after the last run: no number covers fewer runs.
     numbers = [line.split()[-1] for line in done.stdout.splitlines() if line.startswith("  Throughput")]
     assert numbers == ["3", "3"]
-    assert "not all runs" not in done.stderr
+    assert "do not include all runs" not in done.stderr
 
 
 def test_submit_and_watch_ends_with_1_when_a_run_failed(rig: Rig, tmp_path: Path) -> None:
@@ -75,7 +75,7 @@ def test_a_wrong_token_ends_with_2(rig: Rig) -> None:
     assert "remedy" in done.stderr
 
 
-def test_what_was_submitted_can_be_listed_shown_and_cancelled(rig: Rig, tmp_path: Path) -> None:
+def test_submitted_campaigns_can_be_listed_shown_and_cancelled(rig: Rig, tmp_path: Path) -> None:
     plan = rig.plan("fio", LONG)
     campaign = answer(iotide(rig, "campaign", "submit", plan_file(tmp_path, plan), "--json"))
     listed = answer(iotide(rig, "campaign", "list", "--json"))

@@ -1,4 +1,4 @@
-"""What operators decide, with real parts: a drained node, and one called dead whose agent comes back after all."""
+"""Operators' actions with real parts: a drained node, and a node marked as dead whose agent comes back."""
 
 import json
 import os
@@ -17,12 +17,12 @@ LONG_LOAD = {**FIO_SMALL, "rw": "write", "runtime_seconds": 300}
 
 @pytest.fixture(scope="module")
 def own(stack: LocalStack) -> Rig:
-    """A cluster of these tests alone, of which one loses its agent."""
+    """Return a cluster for these tests only; one of its nodes loses its agent."""
     return add_rig(stack, "control")
 
 
 def iotide(rig: Rig, *arguments: str) -> str:
-    """What the command prints."""
+    """Return the output of the command."""
     environment = {**os.environ, "IOTIDE_URL": rig.stack.url, "IOTIDE_TOKEN": rig.stack.token}
     command = [str(BIN / "iotide"), *arguments]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=100, check=False)
@@ -35,7 +35,7 @@ def node(rig: Rig) -> dict[str, Any]:
     return found
 
 
-def test_what_runs_on_a_drained_node_goes_on_and_the_next_run_waits_until_it_is_resumed(own: Rig) -> None:
+def test_a_run_on_a_drained_node_continues_and_the_next_one_waits_until_it_is_resumed(own: Rig) -> None:
     running = own.submit_one("fio", {**FIO_SMALL, "runtime_seconds": 3})
     own.wait_running(running)
     iotide(own, "drain", "node", NODE, "--cluster", "control", "--reason", "its disk is replaced")
@@ -51,7 +51,7 @@ def test_what_runs_on_a_drained_node_goes_on_and_the_next_run_waits_until_it_is_
 
 
 def test_a_node_that_was_called_dead_too_early_ends_its_load_before_it_gets_another(own: Rig) -> None:
-    """The operator was wrong: the agent alone had died, and its load went on."""
+    """The operator was wrong: only the agent had died, and its load continued."""
     before = len(own.loads.starts())
     run_id = own.submit_one("fio", LONG_LOAD)
     own.wait_running(run_id)

@@ -1,7 +1,7 @@
-"""`./dev demo`: however it is ended, nothing of it goes on.
+"""`./dev demo`: all its processes end, however it is ended.
 
-One is whole, with a smaller campaign. Others have processes that only wait as their server and agent: what these two do
-at SIGTERM is tested where they are (`backend/bundled/test_up.py`, `agent/core/test_driver.py`).
+One demo is whole, with a smaller campaign. Others have idle processes as server and agent: how those two handle
+SIGTERM is tested elsewhere (`backend/bundled/test_up.py`, `agent/core/test_driver.py`).
 """
 
 import os
@@ -41,7 +41,7 @@ ENDED_SECONDS: Final = 60.0
 
 
 class Demo:
-    """One at a terminal of its own."""
+    """A demo with its own terminal."""
 
     def __init__(self, directory: Path, *program: str) -> None:
         self.state = directory / "state"
@@ -64,7 +64,7 @@ class Demo:
         os.write(self._terminal, keys)
 
     def processes(self, *words: str) -> dict[int, str]:
-        """What runs below its directory and has these words in its command."""
+        """Return the processes below its directory with these words in their commands."""
         found = {}
         for file in Path("/proc").glob("[0-9]*/cmdline"):
             try:
@@ -76,13 +76,13 @@ class Demo:
         return found
 
     def wait_ended(self) -> int:
-        """Its exit status; what it prints is taken meanwhile, so that it need not wait for that."""
+        """Return its exit status; read its output meanwhile, so that it never blocks."""
         wait_for("the demo's end", self._ended, seconds=ENDED_SECONDS)
         return self.process.returncode
 
     def _ended(self) -> bool | None:
         if select.select([self._terminal], [], [], 0)[0]:
-            with suppress(OSError):  # nobody has the terminal any more
+            with suppress(OSError):  # the terminal has no reader any more
                 self.shown += os.read(self._terminal, 4096).decode()
         return None if self.process.poll() is None else True
 
@@ -95,7 +95,7 @@ class Demo:
 
 @pytest.fixture
 def directory() -> Iterator[Path]:
-    """Return a directory that every user may enter, since a server started as root becomes another."""
+    """Return a directory that every user may enter, since a server started as root switches to another user."""
     path = Path(tempfile.mkdtemp(prefix="iotide-demo-"))
     path.chmod(0o755)
     yield path
@@ -138,7 +138,7 @@ def test_sigterm_ends_all_of_it_while_its_agent_starts(light_demo: Demo) -> None
 
 
 @pytest.mark.parametrize("light_demo", ["all works"], indirect=True)
-def test_it_ends_with_its_server_and_says_so(light_demo: Demo) -> None:
+def test_it_ends_with_its_server_and_reports_it(light_demo: Demo) -> None:
     light_demo.wait_shown("demo: 2 runs finished, 0 failed")
     (server,) = light_demo.processes("iotide-server up")
     assert light_demo.processes("iotide-agent run")

@@ -1,4 +1,4 @@
-"""The examples do what they say: the REST scripts are run as a user runs them, the plans are understood."""
+"""Examples work: the REST scripts run as a user runs them, and the plans are valid."""
 
 import csv
 import io
@@ -73,11 +73,11 @@ def test_the_workloads_of_a_plan_are_run_with_what_it_names(file: str) -> None:
 @pytest.mark.parametrize("file", PLANS)
 def test_a_plan_is_understood(rig: Rig, file: str) -> None:
     plan = yaml.safe_load((EXAMPLES / file).read_text()) | {"cluster": "contract", "nodes": [NODE], "targets": [TARGET]}
-    plan.pop("nodes_at_once", None)  # of the example's own places
+    plan.pop("nodes_at_once", None)  # of the example's own directories
     for choice in plan["workloads"]:
         choice.pop("nodes", None)
         choice.pop("roles", None)
         choice.pop("targets", None)
     response = rig.stack.api.post("/campaigns/preview", json=plan)
-    # A machine with less room than the example wants is no fault of the example.
+    # A machine with less room than the example needs is not a fault of the example.
     assert response.is_success or response.json()["error"]["code"] == "not_enough_space", response.text

@@ -12,7 +12,7 @@ def test_a_run_finishes_once_though_a_part_was_killed(rig: Rig, victim: Victim) 
     assert aftermath.load_starts == 1
 
 
-def test_a_run_whose_runner_was_killed_fails_with_a_reason_and_leaves_nothing(rig: Rig) -> None:
+def test_a_run_with_a_killed_runner_fails_with_a_reason_and_leaves_nothing(rig: Rig) -> None:
     aftermath = live_through(rig, Victim.RUNNER, Moment.RUNNING_EARLY, delay_seconds=1.0)
     assert aftermath.run["state"] == "failed"
     assert "runner" in aftermath.run["reason"]

@@ -1,4 +1,4 @@
-"""Several nodes at once: real agents whose loads start at one moment on one shared target."""
+"""Several nodes at once: real agents start their loads together on one shared target."""
 
 from typing import Any
 
@@ -13,7 +13,7 @@ LOAD = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB", "operations": 
 
 @pytest.fixture(scope="module")
 def loads(stack: LocalStack) -> dict[str, WatchedLoads]:
-    """Three nodes with one target that all share; what ran on each."""
+    """Return three nodes that share one target, and the loads of each."""
     cluster_id = stack.add_cluster("gang")
     shared = stack.directory / "targets" / "gang"
     watched = {name: WatchedLoads(stack.directory / "watched" / f"gang-{name}") for name in NODES}

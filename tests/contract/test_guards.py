@@ -1,4 +1,4 @@
-"""The node's own guards: what the server believes of a node is checked where the node is."""
+"""Guards of the node: it checks locally what the server assumes about it."""
 
 import os
 import shutil
@@ -17,7 +17,7 @@ LOAD = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}
 
 @pytest.fixture(scope="module")
 def mounted(rig: Rig) -> Iterator[Rig]:
-    """A rig whose target lies on a file system of its own."""
+    """Return a rig with its target on a separate file system."""
     mount_point = rig.stack.directory / "mount-point"
     mount_point.mkdir()
     subprocess.run(as_root("mount", "-t", "tmpfs", "-o", "size=64m,mode=1777", "iotide-test", mount_point), check=True)
@@ -33,7 +33,7 @@ def declined(rig: Rig, run_id: int) -> dict[str, Any] | None:
     return run if run["attempts"] and run["attempts"][0]["state"] == "declined" else None
 
 
-def test_a_target_whose_file_system_is_gone_is_declined_and_what_lies_below_not_touched(mounted: Rig) -> None:
+def test_a_target_without_its_file_system_is_declined_and_the_directory_below_not_touched(mounted: Rig) -> None:
     unmount(mounted.target.parent)
     mounted.target.mkdir()  # as after a reboot without the mount: a plain directory on the root disk
     run_id = mounted.submit_one("dd", LOAD, attempts_allowed=10)
@@ -47,7 +47,7 @@ def test_a_target_whose_file_system_is_gone_is_declined_and_what_lies_below_not_
     mounted.stack.post(f"/runs/{run_id}/cancel", {})
 
 
-def test_a_node_without_the_tool_says_so_and_a_campaign_is_refused(rig: Rig) -> None:
+def test_a_node_without_the_tool_reports_it_and_a_campaign_is_rejected(rig: Rig) -> None:
     tools = rig.stack.directory / "few-tools"
     tools.mkdir()
     dd = shutil.which("dd")

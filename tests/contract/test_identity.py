@@ -1,4 +1,4 @@
-"""An agent's identity: from its join token to its revocation, and two agents with one, of which one works."""
+"""An agent's identity from its join token to its revocation; of two agents with one identity only one works."""
 
 import json
 import shutil
@@ -22,7 +22,7 @@ from iotide_agent.node.identity import Identity, load_identity
 
 @pytest.fixture
 def twin(rig: Rig) -> tuple[Rig, Path]:
-    """Return a rig of its own, and the directory of a copy of its agent: configuration and state."""
+    """Return a rig, and a copy of its agent's directory: configuration and state."""
     own = add_rig(rig.stack, "twin")
     home = rig.stack.directory / "agents/twin-copy"
     home.mkdir()
@@ -35,12 +35,12 @@ def twin(rig: Rig) -> tuple[Rig, Path]:
     return own, home
 
 
-def test_a_second_agent_with_a_copied_state_is_refused_and_the_first_goes_on(twin: tuple[Rig, Path]) -> None:
+def test_a_second_agent_with_a_copied_state_is_rejected_and_the_first_continues(twin: tuple[Rig, Path]) -> None:
     own, home = twin
     command = [str(BIN / "iotide-agent"), "run", "--config", str(home / "agent.toml")]
-    beside = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
-    assert (beside.returncode, "is a copy of" in beside.stderr) == (OTHER_AGENT_STATUS, True), beside.stderr
-    # As in another container, where the copy cannot see whose it is; the server knows.
+    from_copy = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
+    assert (from_copy.returncode, "is a copy of" in from_copy.stderr) == (OTHER_AGENT_STATUS, True), from_copy.stderr
+    # As in another container, where the copy cannot detect its original; the server can.
     origin = json.loads((home / "state/origin.json").read_text())
     (home / "state/origin.json").write_text(json.dumps(origin | {"path": "/out/of/sight"}))
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as copy:
@@ -63,7 +63,7 @@ def test_a_second_agent_on_the_same_state_directory_is_refused(rig: Rig) -> None
 
 @pytest.fixture
 def waiting(stack: LocalStack) -> Iterator[Rig]:
-    """A rig whose agent enrolled with a token for several nodes, was started, and waits to be let in."""
+    """Return a rig whose agent enrolled with a token for several nodes, was started, and waits for approval."""
     cluster_id = stack.add_cluster("newcomers")
     target = stack.directory / "targets/newcomers"
     home = stack.enrol(cluster_id, NODE, [target], uses=3)
@@ -80,7 +80,7 @@ def own_identity(agent: Agent) -> Identity:
 
 
 def status_of(stack: LocalStack, token: str) -> int:
-    """What the server answers to the holder of a node's token."""
+    """Return the server's answer to the holder of a node's token."""
     return httpx2.get(f"{stack.url}/api/v1/agent/standing", headers={"Authorization": f"Bearer {token}"}).status_code
 
 
@@ -92,8 +92,8 @@ def opens_redis(identity: Identity) -> bool:
             return False
 
 
-def let_in(rig: Rig) -> Rig:
-    """The same rig, its agent approved by the fingerprint that its host knows, with its target."""
+def approved_rig(rig: Rig) -> Rig:
+    """Return the same rig with its target, after an admin approved its agent by the fingerprint shown on its host."""
     path = f"/clusters/{rig.cluster_id}/pending-nodes"
     (host,) = rig.stack.get(path)["items"]
     assert host["fingerprint"] == own_identity(rig.agent).fingerprint
@@ -104,13 +104,13 @@ def let_in(rig: Rig) -> Rig:
     return Rig(rig.stack, rig.cluster, rig.cluster_id, agent, rig.target, target_id, rig.loads)
 
 
-def test_a_node_waits_is_let_in_changes_its_secrets_while_it_works_and_is_put_out(waiting: Rig) -> None:
+def test_a_node_is_approved_rotates_its_secrets_while_it_works_and_is_revoked(waiting: Rig) -> None:
     stack = waiting.stack
-    wait_for("its word that it waits", lambda: "node_pending" in waiting.agent.log or None, seconds=60)
+    wait_for("its report that it waits", lambda: "node_pending" in waiting.agent.log or None, seconds=60)
     assert stack.get("/nodes", cluster_id=waiting.cluster_id)["items"] == []
     assert not opens_redis(own_identity(waiting.agent))
 
-    rig = let_in(waiting)
+    rig = approved_rig(waiting)
     former = own_identity(rig.agent)
     run_id = rig.submit_one("fio", {**FIO_SMALL, "runtime_seconds": 6})
     rig.wait_running(run_id)

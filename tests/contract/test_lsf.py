@@ -1,4 +1,4 @@
-"""Runs as jobs of LSF, with a stand-in for its commands and all else real; `./dev test-slurm` has a real Slurm."""
+"""Runs as LSF jobs, with fake LSF commands and all else real; `./dev test-slurm` uses a real Slurm."""
 
 import sys
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ LONG_LOAD = {**FIO_SMALL, "rw": "write", "runtime_seconds": 120}
 
 @pytest.fixture(scope="module")
 def jobs(stack: LocalStack) -> Path:
-    """What the stand-in keeps; with a file `hold` in it, nothing starts."""
+    """Return the fake's directory; while it contains a file `hold`, nothing starts."""
     directory = stack.directory / "lsf-jobs"
     directory.mkdir()
     return directory
@@ -35,7 +35,7 @@ def lsf(stack: LocalStack, jobs: Path) -> Iterator[BatchRig]:
         "STANDIN_LSF": str(jobs),
         "STANDIN_LSF_HOSTS": "n1",
     }
-    # All hosts have this one's name here, so that a path with `{node}` would name none of them.
+    # All hosts have the same name here, so a path with `{node}` would match none of them.
     with BatchRig(stack, "lsf", ["n1"], environment, config_of="n1") as rig:
         yield rig
 

@@ -1,4 +1,4 @@
-"""A node that only observes: a real agent whose curves stand beside the load's, its node free for other runs."""
+"""Nodes that only observe: a real agent with curves next to the load's, and its node free for other runs."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,10 +14,10 @@ SHORT = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB", "operations":
 
 @dataclass(frozen=True)
 class Watched:
-    """A client and a server, each with a target of its own; on a third node the agent was killed.
+    """A client and a server, each with its own target; the agent of a third node was killed.
 
     Attributes:
-        on_server: what ran there.
+        on_server: loads that ran there.
     """
 
     on_server: WatchedLoads
@@ -91,7 +91,7 @@ def test_a_dead_observer_holds_nothing_up(stack: LocalStack) -> None:
     run = run_of(stack, campaign_id)
     assert (orders_of(run)["observe"]["outcome"], run["observations"]) == ("withdrawn", [])
     log = [event["text"] for event in stack.get(f"/runs/{run['id']}/events", limit=200)["items"]]
-    assert "dead: withdrawn: the loads ended before it was claimed" in log
+    assert "dead: withdrawn: the loads ended before the node claimed it" in log
 
 
 def _is_observed(stack: LocalStack, campaign_id: int) -> bool | None:
@@ -100,6 +100,6 @@ def _is_observed(stack: LocalStack, campaign_id: int) -> bool | None:
 
 
 def _after_its_observer(stack: LocalStack, campaign_id: int) -> dict[str, Any] | None:
-    """The run, once its observer has ended: what was observed arrives in a message before that of the end."""
+    """Wait for the end of the run's observer: observations arrive in a message before that of the end."""
     run = run_of(stack, campaign_id)
     return run if run["observations"] and orders_of(run)["observe"]["outcome"] is not None else None

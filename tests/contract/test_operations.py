@@ -1,6 +1,6 @@
-"""What an administrator watches, on a whole iotide at work: metrics, dashboard, alert rules, logs and the doctor.
+"""Monitoring of a whole iotide at work: metrics, dashboard, alert rules, logs and the doctor.
 
-One story of its own, in which every kind of secret is made: each log is then held against all of them.
+One scenario creates every kind of secret. Each log is then searched for all of them.
 """
 
 import json
@@ -37,19 +37,19 @@ class Story:
     secrets: dict[str, str] = field(default_factory=dict)
 
     def scrape(self, part: int) -> Scraped:
-        """By the port of its own; 0 is the API, 1 the scheduler, 2 the worker."""
+        """Read the metrics of one part: 0 is the API, 1 the scheduler, 2 the worker."""
         url = f"http://127.0.0.1:{self.metrics_port + part}/metrics"
         answer = httpx2.get(url, headers={"Accept": OPENMETRICS}, trust_env=False, timeout=30)
         return Scraped(answer.text, answer.headers["content-type"])
 
     @property
     def logs(self) -> dict[str, str]:
-        """By name, all that was logged; what a person at the terminal of `up` reads is none of it."""
+        """Return all logs by name, without the terminal output of `up`."""
         server = {path.stem: path.read_text() for path in (self.stack.directory / "server/log").glob("*.log")}
         return {**server, "agent": self.agent.log}
 
     def doctor(self) -> tuple[int, list[dict[str, Any]]]:
-        """Its status and findings."""
+        """Return the doctor's status and findings."""
         argv = [str(BIN / "iotide-server"), "doctor", "--json", "--state", str(self.stack.directory / "server")]
         done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
         assert done.stdout, done.stderr
@@ -64,10 +64,10 @@ def story() -> Iterator[Story]:
         patch.setenv("IOTIDE_LOG_FORMAT", "json")
         patch.setenv("IOTIDE_METRICS_LISTEN", f"127.0.0.1:{port}")
         with running_stack() as stack:
-            yield told(stack, port)
+            yield run_story(stack, port)
 
 
-def told(stack: LocalStack, port: int) -> Story:
+def run_story(stack: LocalStack, port: int) -> Story:
     cluster_id = stack.add_cluster("blade")
     target, textfile = stack.directory / "scratch", stack.directory / "iotide.prom"
     launch = Launch(configuration=f'metrics_textfile = "{textfile}"\n')
@@ -80,7 +80,7 @@ def told(stack: LocalStack, port: int) -> Story:
     ended = stack.wait_campaign(campaign["id"])
     assert ended["state"] == "finished", ended
     (run,) = stack.get("/runs", campaign_id=campaign["id"])["items"]
-    # What is refused is logged, and is where a secret is most easily told.
+    # Refused requests are logged, and are where a secret leaks most easily.
     for path in ("/session", "/session/link"):
         stack.api.post(path, json={"name": "ada", "password": "wrong " + PASSWORD, "token": "wrong"})
     httpx2.get(f"{stack.url}/api/v1/users", headers={"Authorization": "Bearer iot_" + "w" * 43}, trust_env=False)
@@ -88,7 +88,7 @@ def told(stack: LocalStack, port: int) -> Story:
 
 
 def other_secrets(stack: LocalStack, cluster_id: int) -> dict[str, str]:
-    """Made by the API: of a person, of a node to come and of a channel."""
+    """Return secrets from the API: of a user, of a pending node and of a channel."""
     link = stack.admin_link()
     join = stack.post(f"/clusters/{cluster_id}/join-tokens", {})
     channel = {
@@ -110,7 +110,7 @@ def other_secrets(stack: LocalStack, cluster_id: int) -> dict[str, str]:
 
 
 def secrets_of_services(stack: LocalStack, agent: Agent) -> dict[str, str]:
-    """That the installation and the agent made for themselves."""
+    """Return secrets that the installation and the agent generated."""
     found = {path.name: path.read_text().strip() for path in (stack.directory / "server/secrets").glob("*")}
     identity = json.loads(next(agent.directory.rglob("identity.json")).read_text())
     password = re.search(r"://[^:]+:([^@]+)@", identity["broker"]["url"])
@@ -118,7 +118,7 @@ def secrets_of_services(stack: LocalStack, agent: Agent) -> dict[str, str]:
     return found | {"node token": identity["node_token"], "node's Redis password": password[1]}
 
 
-def test_each_part_tells_prometheus_what_it_does(story: Story) -> None:
+def test_each_part_serves_metrics(story: Story) -> None:
     api, scheduler, worker = map(story.scrape, range(3))
     assert [each.labels("iotide_build_info")["part"] for each in (api, scheduler, worker)] == [
         *("api", "scheduler", "worker")
@@ -133,7 +133,7 @@ def test_each_part_tells_prometheus_what_it_does(story: Story) -> None:
     assert worker.value("iotide_work_duration_seconds_count", kind="pulse") >= 1
 
 
-def test_the_agent_s_file_says_how_it_is(story: Story) -> None:
+def test_the_agent_s_file_shows_its_state(story: Story) -> None:
     agent = wait_for("the file of an idle agent", lambda: idle(story), seconds=60)
     assert agent.labels("iotide_agent_info")["node"] == NODE
     assert agent.value("iotide_agent_connected") == agent.value("iotide_agent_up") == 1
@@ -142,20 +142,20 @@ def test_the_agent_s_file_says_how_it_is(story: Story) -> None:
 
 
 def idle(story: Story) -> Scraped | None:
-    told = Scraped(story.textfile.read_text())
-    return told if sum(told.by("stage", "iotide_agent_orders").values()) == 0 else None
+    run_story = Scraped(story.textfile.read_text())
+    return run_story if sum(run_story.by("stage", "iotide_agent_orders").values()) == 0 else None
 
 
-def test_every_metric_of_dashboard_and_alerts_is_one_that_is_told(story: Story) -> None:
-    told = {name for part in range(3) for name in story.scrape(part).announced}
-    told |= Scraped(story.textfile.read_text()).announced | _OF_ALERTS
+def test_every_metric_of_dashboard_and_alerts_exists(story: Story) -> None:
+    run_story = {name for part in range(3) for name in story.scrape(part).announced}
+    run_story |= Scraped(story.textfile.read_text()).announced | _OF_ALERTS
     dashboard = json.loads((ROOT / "deploy/grafana/iotide.json").read_text())
     rules = yaml.safe_load((ROOT / "deploy/prometheus/rules.yml").read_text())
     asked = [query["expr"] for panel in dashboard["panels"] for query in panel.get("targets", ())]
     asked += [rule["expr"] for group in rules["groups"] for rule in group["rules"]]
     wanted = {name for expression in asked for name in _METRIC.findall(expression)}
     assert len(wanted) > 40
-    assert wanted <= told
+    assert wanted <= run_story
 
 
 def lines(log: str) -> list[dict[str, Any]]:
@@ -204,7 +204,7 @@ def test_the_worker_s_health_is_that_of_work_that_goes_all_the_way(story: Story)
     assert (health["status"], health["worker"]) == ("ok", "ok")
 
 
-def test_the_doctor_finds_nothing_wrong_and_then_what_is(story: Story) -> None:
+def test_the_doctor_finds_nothing_wrong_and_then_a_fault(story: Story) -> None:
     status, findings = story.doctor()
     assert [finding for finding in findings if finding["standing"] == "wrong"] == []
     assert status == 0

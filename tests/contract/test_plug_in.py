@@ -1,4 +1,4 @@
-"""A third party's package on a node: the server, which has it not, shows its form, runs it and draws its numbers."""
+"""Third-party package on a node: the server, without the package, shows its form, runs it and draws its numbers."""
 
 import os
 from collections.abc import Iterator
@@ -19,7 +19,7 @@ FILE_BYTES = 8 * 1024**2
 
 @pytest.fixture(scope="module")
 def plugged(stack: LocalStack) -> Iterator[Rig]:
-    """A node with the package; its target is a file system of its own, for which the kernel keeps a read-ahead."""
+    """Return a node with the package; its target is a separate file system, for which the kernel keeps a read-ahead."""
     environment = install_template(stack.directory / "plug-ins")
     with made_mount(FILE_SYSTEMS["ext4"], stack.directory / "plugged") as mount:
         rig = add_rig(stack, "plugged", target=mount.point / "target", environment=environment)
@@ -29,7 +29,7 @@ def plugged(stack: LocalStack) -> Iterator[Rig]:
 
 @pytest.fixture(scope="module")
 def run(plugged: Rig) -> dict[str, Any]:
-    """A run of the package's workload, planned by a size as a person writes it."""
+    """Return a run of the package's workload, planned with a size such as `4 MiB`."""
     return plugged.wait_ended(plugged.submit_one("sha256", {"file_size_bytes": "8 MiB"}))
 
 

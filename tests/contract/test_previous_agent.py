@@ -1,4 +1,4 @@
-"""Server first, then agents: one of the previous release works on this server as it did on its own."""
+"""Upgrade order "server first": an agent of the previous release works with this server as with its own."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from rig import FIO_SMALL, Rig, add_rig
 
 @pytest.fixture(scope="module")
 def old_rig(stack: LocalStack, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Rig]:
-    """A node whose agent is the previous release's."""
+    """Return a node with the previous release's agent."""
     programs = install_agent(PREVIOUS, tmp_path_factory.mktemp("previous") / "venv")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(local_stack, "BIN", programs)
@@ -21,7 +21,7 @@ def old_rig(stack: LocalStack, tmp_path_factory: pytest.TempPathFactory) -> Iter
     stack.stop_agent(rig.agent)
 
 
-def test_it_enrols_and_says_which_release_it_is(old_rig: Rig) -> None:
+def test_it_enrols_and_reports_its_release(old_rig: Rig) -> None:
     node = old_rig.stack.get(f"/nodes/{old_rig.agent.node_id}")
     assert (node["state"], node["agent_version"]) == ("online", PREVIOUS)
 

@@ -1,4 +1,4 @@
-"""Nodes and people are kept apart: what one may ask, the other may not."""
+"""Separation of nodes and users: neither may use the other's routes."""
 
 import json
 import re
@@ -29,7 +29,7 @@ PUBLIC = {
 
 
 def routes(rig: Rig) -> Iterator[tuple[str, str]]:
-    """Method and path of every route that needs somebody, parameters filled with 1."""
+    """Return method and path of every route that needs a principal, with parameters set to 1."""
     document = rig.stack.api.get(f"{rig.stack.url}/openapi.json")
     if document.is_error:
         document = rig.stack.api.get("/openapi.json")
@@ -55,7 +55,7 @@ def node_token(rig: Rig) -> str:
 
 
 def answers(rig: Rig, token: str | None, asked: Iterable[tuple[str, str]]) -> dict[tuple[str, str], int]:
-    """The status with which each route answers the holder of a token."""
+    """Return the status with which each route answers the holder of a token."""
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     with httpx2.Client(base_url=f"{rig.stack.url}/api/v1", headers=headers) as client:
         return {(method, path): client.request(method, path, json={}).status_code for method, path in asked}
@@ -74,13 +74,13 @@ def test_a_user_token_opens_no_route_of_a_node(rig: Rig) -> None:
 
 
 @pytest.mark.parametrize("token", [None, "iot_wrong", "ion_wrong", "nonsense"])
-def test_nobody_gets_in_with_a_wrong_token(rig: Rig, token: str | None) -> None:
-    let_in = {route for route, status in answers(rig, token, routes(rig)).items() if status not in {401, 403}}
-    assert let_in == set()
+def test_a_wrong_token_is_rejected(rig: Rig, token: str | None) -> None:
+    admitted = {route for route, status in answers(rig, token, routes(rig)).items() if status not in {401, 403}}
+    assert admitted == set()
 
 
 def test_a_node_cannot_claim_the_order_of_another(rig: Rig, stack: LocalStack) -> None:
-    """The thief knows all that the node under attack says itself, but for its token."""
+    """The attacker knows all that the other node sends, except its token."""
     thief = stack.enrol(stack.add_cluster("thieves"), "thief", [stack.directory / "targets" / "thieves"])
     run_id = rig.submit_one("fio", {**FIO_SMALL, "runtime_seconds": 5})
     rig.wait_running(run_id)

@@ -1,4 +1,4 @@
-"""What a browser sees of a run while it happens."""
+"""Progress of a run as a browser receives it."""
 
 import json
 from collections.abc import Iterator
@@ -13,8 +13,8 @@ STREAM_SECONDS = 40.0
 
 
 @contextmanager
-def news(rig: Rig, topics: str, after: str | None = None) -> Iterator[Iterator[tuple[str, dict[str, Any]]]]:
-    """The stream of changes as (event id, data)."""
+def change_feed(rig: Rig, topics: str, after: str | None = None) -> Iterator[Iterator[tuple[str, dict[str, Any]]]]:
+    """Return the change feed as (event id, data)."""
     headers = {"Last-Event-ID": after} if after else {}
     query = {"topics": topics}
     with rig.stack.api.stream("GET", "/events", params=query, headers=headers, timeout=STREAM_SECONDS) as response:
@@ -37,7 +37,7 @@ def changes(response: httpx2.Response) -> Iterator[tuple[str, dict[str, Any]]]:
 
 def test_progress_grows_in_the_stream_until_the_run_has_ended(rig: Rig) -> None:
     seen: list[float] = []
-    with news(rig, "run") as stream:
+    with change_feed(rig, "run") as stream:
         run_id = rig.submit_one("fio", LOAD)
         for _, change in stream:
             if (change["kind"], change["id"]) != ("run", run_id):
@@ -55,18 +55,18 @@ def test_progress_grows_in_the_stream_until_the_run_has_ended(rig: Rig) -> None:
 
 
 def test_the_stream_resumes_where_it_broke_off(rig: Rig) -> None:
-    with news(rig, "campaign,run") as stream:
+    with change_feed(rig, "campaign,run") as stream:
         first = rig.submit("dd", {"file_size_bytes": 4096, "block_size_bytes": 4096})
         last_seen, _ = next(stream)
     missed = rig.submit("dd", {"file_size_bytes": 4096, "block_size_bytes": 4096})
     for campaign_id in (first, missed):
         rig.stack.wait_campaign(campaign_id)
-    with news(rig, "campaign,run", after=last_seen) as stream:
-        told = next(change for _, change in stream if (change["kind"], change["id"]) == ("campaign", missed))
-    assert told["cluster_id"] == rig.cluster_id
+    with change_feed(rig, "campaign,run", after=last_seen) as stream:
+        update = next(change for _, change in stream if (change["kind"], change["id"]) == ("campaign", missed))
+    assert update["cluster_id"] == rig.cluster_id
 
 
-def test_the_server_hears_of_a_stream_that_is_too_far_behind(rig: Rig) -> None:
+def test_a_stream_that_is_too_far_behind_is_reset(rig: Rig) -> None:
     with rig.stack.api.stream(
         "GET", "/events", params={"topics": "run"}, headers={"Last-Event-ID": "0"}, timeout=STREAM_SECONDS
     ) as response:

@@ -1,7 +1,7 @@
-"""A node that others really use: a real agent flags, waits for or refuses it, by the policy of the campaign.
+"""Nodes in real use by others: a real agent flags the other load, waits for its end or rejects the run, by policy.
 
 Other load is a crowd of programs that compute without end, or a dd that writes without end. Limits are those of a
-crowd, so that the rest of this machine, server and tests, counts as quiet: each agent judges one thing alone.
+crowd, so that the rest of this machine, server and tests, counts as quiet. Each agent checks only one kind of load.
 """
 
 import os
@@ -21,14 +21,14 @@ SHORT = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB", "operations":
 LONG = {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * 1024**2, "runtime_seconds": 8}
 SECOND = {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * 1024**2, "runtime_seconds": 1}
 RUNS = int(os.environ.get("IOTIDE_BUSY_RUNS", "8"))
-"""Of one second each, while half of the processors compute for somebody else."""
+"""Of one second each, while half of the CPUs compute for another program."""
 CROWD = 12
-"""Programs for each processor."""
+"""Programs for each CPU."""
 TASKS_ALLOWED = 7
 DISK_ALLOWED = 32 * 1024**2
 """Less than a dd alone writes to any disk, more than the server and other tests do."""
 CPU_ALLOWED = 0.3
-"""Server and tests use less while an agent samples its node; half of the processors are more."""
+"""Server and tests use less while an agent samples its node; half of the CPUs are more."""
 NOTHING_ELSE = """
 psi_cpu_ratio = 1.0
 psi_io_ratio = 1.0
@@ -38,14 +38,14 @@ jobs = 1000
 pytestmark = pytest.mark.timeout(400)
 
 SAMPLE_SECONDS = 6.0
-"""So long after a load has ended a sample without it is complete."""
+"""After a load has ended, a sample without it is complete this much later."""
 
 
 @pytest.fixture(scope="module")
 def site(stack: LocalStack) -> LocalStack:
-    """Three nodes: `tasks` counts what runs, `disk` what disks move, `cpu` what processors do; each has a target.
+    """Return three nodes, each with a target: `tasks` counts processes, `disk` checks disk traffic, `cpu` CPU use.
 
-    Another target is of the first two.
+    The first two share another target.
     """
     cluster_id = stack.add_cluster("quiet")
     both = stack.directory / "targets" / "quiet-both"
@@ -66,9 +66,9 @@ def site(stack: LocalStack) -> LocalStack:
 
 @contextmanager
 def crowd(count: int = CROWD * (os.cpu_count() or 1)) -> Iterator[None]:
-    """Start programs that want more than all processors, and get what server, agent and other tests leave."""
+    """Start programs that use more than all CPUs, at a lower priority than server, agent and other tests."""
     script = "for number in $(seq $1); do while :; do :; done & done; wait"
-    # A group of its own, whose number its first process bears.
+    # A separate process group; its number is the first process's.
     process = subprocess.Popen(["chrt", "--idle", "0", "sh", "-c", script, "sh", str(count)], start_new_session=True)
     try:
         yield
@@ -79,7 +79,7 @@ def crowd(count: int = CROWD * (os.cpu_count() or 1)) -> Iterator[None]:
 
 @contextmanager
 def writer(directory: Path) -> Iterator[None]:
-    """A dd that writes 64 MiB through to the disk, again and again."""
+    """Start a dd that writes 64 MiB through to the disk, again and again."""
     script = "while :; do dd if=/dev/zero of=$1 bs=1M count=64 conv=fdatasync status=none; done"
     process = subprocess.Popen(["sh", "-c", script, "sh", str(directory / "foreign")], start_new_session=True)
     try:
@@ -91,7 +91,7 @@ def writer(directory: Path) -> Iterator[None]:
 
 
 def submit(site: LocalStack, node: str, quiet: str, **more: object) -> int:
-    """A campaign of one short run, or of several; the id of its first run."""
+    """Submit a campaign of one short run, or of several; return the id of its first run."""
     plan = {
         "name": f"{quiet}-on-{node}",
         "cluster": "quiet",
@@ -116,7 +116,7 @@ def ended(site: LocalStack, run_id: int) -> dict[str, Any]:
 
 
 def phase(site: LocalStack, run_id: int, words: str) -> str:
-    """What one of the run's nodes says it does, once that has these words in it: a gang shows its slowest alone."""
+    """Return the state of one of the run's nodes once it contains these words: a gang shows only its slowest node."""
 
     def found() -> str | None:
         attempts = site.get(f"/runs/{run_id}")["attempts"]
@@ -127,7 +127,7 @@ def phase(site: LocalStack, run_id: int, words: str) -> str:
 
 
 def before(run: dict[str, Any]) -> dict[str, Any]:
-    """What others used of the node before the run's last attempt."""
+    """Return the other load on the node before the run's last attempt."""
     (order,) = run["attempts"][-1]["orders"]
     measured: dict[str, Any] = order["foreign_load"]["before"]
     return measured
@@ -137,12 +137,12 @@ def foreign_flags(run: dict[str, Any]) -> list[str]:
     return [flag["measured"] for flag in run["flags"] if flag["code"] == "FOREIGN_LOAD"]
 
 
-def test_a_run_waits_for_the_crowd_to_go_and_says_so_and_then_starts_on_its_own(site: LocalStack) -> None:
+def test_a_run_reports_that_it_waits_for_the_crowds_end_and_then_starts_automatically(site: LocalStack) -> None:
     with crowd():
         time.sleep(SAMPLE_SECONDS)
         run_id = submit(site, "tasks", "wait", quiet_wait="2 min")
-        said = phase(site, run_id, "waiting for a quiet node: load ")
-        assert f"of at most {TASKS_ALLOWED} per processor; " in said
+        said = phase(site, run_id, "waiting for an idle node: load ")
+        assert f"of at most {TASKS_ALLOWED} per CPU; " in said
         assert said.endswith(" s of 120 s")
         assert site.get(f"/runs/{run_id}")["started_at"] is None
     run = ended(site, run_id)
@@ -159,7 +159,7 @@ def test_a_run_that_waited_in_vain_is_declined_and_its_node_is_free(site: LocalS
         run_id = submit(site, "tasks", "wait", quiet_wait="2 s")
         declined = wait_for("the decline", lambda: _declined(site, run_id), seconds=40)
         assert declined["attempts"][0]["state"] == "declined"
-        assert declined["attempts"][0]["reason"].startswith("the node is not quiet after ")
+        assert declined["attempts"][0]["reason"].startswith("the node is not idle after ")
         assert before(declined)["excess"].startswith("load ")
         site.post(f"/runs/{run_id}/cancel", {})
     assert ended(site, run_id)["state"] == "cancelled"
@@ -176,8 +176,8 @@ def test_a_crowd_is_refused_at_once_flagged_or_ignored_as_the_campaign_says_and_
         time.sleep(SAMPLE_SECONDS)
         ignored = ended(site, submit(site, "tasks", "ignore"))
     assert (refused["state"], refused["reason_code"], len(refused["attempts"])) == ("failed", "node_busy", 1)
-    assert refused["reason"].startswith("the node is not quiet: load ")
-    assert f"of at most {TASKS_ALLOWED} per processor" in refused["reason"]
+    assert refused["reason"].startswith("the node is not idle: load ")
+    assert f"of at most {TASKS_ALLOWED} per CPU" in refused["reason"]
     assert "[quiet] of the node's agent.toml" in refused["reason"]
     assert refused["attempts"][0]["orders"][0]["steps"] == []
     assert (flagged["state"], ignored["state"]) == ("finished", "finished")
@@ -187,7 +187,7 @@ def test_a_crowd_is_refused_at_once_flagged_or_ignored_as_the_campaign_says_and_
         assert before(run)["running_tasks"] > TASKS_ALLOWED * before(run)["processors"]
 
 
-def test_what_others_use_during_a_run_is_measured_also_where_the_campaign_ignores_it(site: LocalStack) -> None:
+def test_other_load_during_a_run_is_measured_even_if_the_campaign_ignores_it(site: LocalStack) -> None:
     with crowd():
         run = ended(site, submit(site, "tasks", "ignore", workloads=[{"workload": "fio", "options": LONG}]))
     (order,) = run["attempts"][-1]["orders"]
@@ -195,11 +195,11 @@ def test_what_others_use_during_a_run_is_measured_also_where_the_campaign_ignore
     assert (run["state"], foreign_flags(run)) == ("finished", [])
     assert during["seconds"] >= 5
     assert during["psi_cpu_ratio"] > 0.1
-    # Nobody can tell whose time it was where the target's file system is a program.
+    # If the target's file system is a program, no kernel counter shows whose CPU time it was.
     assert during["cpu_ratio"] is None or during["cpu_ratio"] > 0.1
 
 
-def test_each_of_many_short_runs_beside_other_load_says_that_it_met_it_or_that_nobody_measured(
+def test_each_of_many_short_runs_reports_other_load_or_that_it_was_not_measured(
     site: LocalStack,
 ) -> None:
     with crowd((os.cpu_count() or 1) // 2):
@@ -207,19 +207,19 @@ def test_each_of_many_short_runs_beside_other_load_says_that_it_met_it_or_that_n
         runs = [ended(site, first_id + number) for number in range(RUNS)]
     codes = [{flag["code"] for flag in run["flags"]} & {"FOREIGN_LOAD", "LOAD_NOT_MEASURED"} for run in runs]
     assert [len(found) for found in codes] == [1] * RUNS, codes
-    # A node that is idle for a second now and then has a sample, so that next to no run is without.
+    # A node that is idle for a second now and then has a sample, so hardly any run lacks one.
     assert codes.count({"FOREIGN_LOAD"}) >= RUNS / 2
     assert all(before(run)["seconds"] >= 5 for run, found in zip(runs, codes, strict=True) if "FOREIGN_LOAD" in found)
 
 
-def test_a_dd_of_somebody_else_is_seen_on_the_disk(site: LocalStack) -> None:
+def test_a_dd_of_another_user_is_seen_on_the_disk(site: LocalStack) -> None:
     if not any((disk / "device").exists() for disk in Path("/sys/block").iterdir()):
         pytest.fail("no disk with hardware below it is seen here; give the container /sys of the machine")
     with writer(site.directory):
         time.sleep(SAMPLE_SECONDS)
         refused = ended(site, submit(site, "disk", "refuse"))
     assert (refused["state"], refused["reason_code"]) == ("failed", "node_busy")
-    assert refused["reason"].startswith("the node is not quiet: disks ")
+    assert refused["reason"].startswith("the node is not idle: disks ")
     assert before(refused)["disk_bytes_per_second"] > DISK_ALLOWED
     run = ended(site, submit(site, "disk", "wait", quiet_wait="2 min"))
     assert (run["state"], before(run)["excess"]) == ("finished", "")
@@ -234,7 +234,7 @@ def test_a_gang_starts_together_once_its_last_node_is_quiet_and_is_freed_whole_w
         refused = ended(site, submit(site, "disk", "refuse", **gang))
         time.sleep(SAMPLE_SECONDS)
         run_id = submit(site, "disk", "wait", quiet_wait="2 min", **gang)
-        phase(site, run_id, "waiting for a quiet node: disks ")
+        phase(site, run_id, "waiting for an idle node: disks ")
     outcomes = {order["node_name"]: order["outcome"] for order in refused["attempts"][0]["orders"]}
     assert (refused["state"], refused["reason_code"], outcomes["disk"]) == ("failed", "node_busy", "failed")
     assert outcomes["tasks"] in {"cancelled", "withdrawn", "failed"}, "failed where other tests made it busy, too"

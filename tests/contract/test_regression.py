@@ -1,4 +1,4 @@
-"""A regression's whole life over the API, from a step on a schedule to the new baseline, with Redis emptied twice."""
+"""A regression over the API, from a step on a schedule to the new baseline, with Redis emptied twice."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,7 +22,7 @@ MOST_SLOW_POINTS = 12
 
 @dataclass
 class Received:
-    """What a receiver of webhooks was sent: headers and body of each POST."""
+    """Receiver of webhooks: headers and body of each POST."""
 
     url: str
     posts: list[tuple[dict[str, str], bytes]] = field(default_factory=list)
@@ -38,7 +38,7 @@ def receiver() -> Iterator[Received]:
             self.end_headers()
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         received = Received(f"http://127.0.0.1:{server.server_port}/hook")
@@ -69,7 +69,7 @@ def suspect(site: LevelledSite) -> dict[str, Any] | None:
 
 
 def confirmed(site: LevelledSite, points: int) -> tuple[dict[str, Any], dict[str, Any]] | tuple[()] | None:
-    """The alerts of both metrics; empty where so many points were analysed and gave none; None before that."""
+    """Return the alerts of both metrics; empty if this many analysed points gave none; None before that."""
     rates, waits = site.alerts("rate", "untriaged"), site.alerts("wait", "untriaged")
     if rates and waits:
         return rates[0], waits[0]
@@ -80,7 +80,7 @@ def confirmed(site: LevelledSite, points: int) -> tuple[dict[str, Any], dict[str
 
 
 @pytest.mark.timeout(300)
-def test_a_regression_is_found_confirmed_told_judged_and_accepted(site: LevelledSite) -> None:
+def test_a_regression_is_found_confirmed_notified_evaluated_and_accepted(site: LevelledSite) -> None:
     with receiver() as received:
         receiver_of = {"kind": "webhook", "url": received.url, "secret": SECRET}
         channel = {"name": "ops", "cluster_id": site.cluster_id, "receiver": receiver_of}
@@ -115,9 +115,9 @@ def test_a_regression_is_found_confirmed_told_judged_and_accepted(site: Levelled
 
         wait_for("the webhook", lambda: received.posts or None, seconds=120)
         ((headers, body),) = received.posts
-        told = Webhook(SECRET).verify(body, headers)
-        assert {one["id"] for one in told["data"]["alerts"]} <= {alert["id"], other["id"]}
-        assert told["type"] == "alert"
+        message = Webhook(SECRET).verify(body, headers)
+        assert {one["id"] for one in message["data"]["alerts"]} <= {alert["id"], other["id"]}
+        assert message["type"] == "alert"
 
         def act(action: str, **details: object) -> dict[str, Any]:
             done = site.stack.post(f"/alerts/{alert['id']}/actions", {"action": action, **details})

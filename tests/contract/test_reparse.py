@@ -1,4 +1,4 @@
-"""`iotide run reparse` against a real server: a run that a real agent measured, read again by a mended parser."""
+"""`iotide run reparse` against a real server: a corrected parser reads a real agent's run again."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,11 +14,11 @@ from iotide_agent.workloads.dd import DdOptions, DdWorkload
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
 
 SMALL = {"file_size_bytes": "1 MiB", "block_size_bytes": "64 KiB"}
-MARK = Flag(code=FlagCode.TOO_FAST, effect=FlagEffect.MARKED, measured="the mended parser says so", limit="none")
+MARK = Flag(code=FlagCode.TOO_FAST, effect=FlagEffect.MARKED, measured="set by the fixed parser", limit="none")
 
 
-class MendedDd(DdWorkload):
-    """A parser that found out that dd counts everything twice."""
+class FixedDd(DdWorkload):
+    """Parser that finds out that dd counts everything twice."""
 
     def read(self, options: DdOptions, place: Place, outcome: StepOutcome) -> Parsed:
         parsed = super().read(options, place, outcome)
@@ -36,10 +36,10 @@ class NewerDd(DdWorkload):
 
 
 class StrictDd(DdWorkload):
-    """A parser that takes nothing."""
+    """Parser that rejects everything."""
 
     def failure(self, outcome: StepOutcome) -> str | None:
-        return f"{outcome.step.name} looks odd"
+        return f"{outcome.step.name} looks wrong"
 
 
 Reparse = Callable[..., tuple[int, str]]
@@ -76,27 +76,25 @@ def throughputs(run: dict[str, Any]) -> dict[str, float]:
 def test_the_parser_that_read_it_first_changes_nothing(rig: Rig, run_id: int, iotide: Reparse) -> None:
     status, printed = iotide(DdWorkload(), str(run_id))
     assert status == 0, printed
-    assert "0 of 10 numbers differ" in printed
+    assert "0 of 10 values differ" in printed
     assert "0 of 1 runs would change" in printed
     [reading] = rig.stack.get(f"/runs/{run_id}")["readings"]
     assert (reading["ordinal"], reading["workload_revision"], reading["read_by"]) == (1, DdWorkload.revision, None)
 
 
-def test_a_mended_parser_is_shown_first_and_then_takes_the_place_of_the_first(
-    rig: Rig, run_id: int, iotide: Reparse
-) -> None:
+def test_a_fixed_parser_is_previewed_and_then_replaces_the_first(rig: Rig, run_id: int, iotide: Reparse) -> None:
     before = rig.stack.get(f"/runs/{run_id}")
-    status, shown = iotide(MendedDd(), str(run_id), "--dry-run")
+    status, shown = iotide(FixedDd(), str(run_id), "--dry-run")
     assert status == 0, shown
-    assert "2 of 10 numbers differ" in shown
+    assert "2 of 10 values differ" in shown
     assert "\u221250.0 %" in shown
-    assert "+ TOO_FAST (marked): the mended parser says so" in shown
+    assert "+ TOO_FAST (marked): set by the fixed parser" in shown
     assert rig.stack.get(f"/runs/{run_id}") == before
 
-    status, refused = iotide(MendedDd(), str(run_id))
+    status, refused = iotide(FixedDd(), str(run_id))
     assert (status, "--yes" in refused) == (2, True)
 
-    status, printed = iotide(MendedDd(), str(run_id), "--yes")
+    status, printed = iotide(FixedDd(), str(run_id), "--yes")
     assert status == 0, printed
     after = rig.stack.get(f"/runs/{run_id}")
     assert throughputs(after) == {name: value / 2 for name, value in throughputs(before).items()}
@@ -118,7 +116,7 @@ def test_a_parser_that_refuses_the_output_changes_nothing(rig: Rig, run_id: int,
     before = rig.stack.get(f"/runs/{run_id}")
     status, printed = iotide(StrictDd(), str(run_id), "--yes")
     assert status == 1
-    assert "revision 2 of dd refuses it: step write: write looks odd" in printed
+    assert "revision 2 of dd refuses the output: step write: write looks wrong" in printed
     assert rig.stack.get(f"/runs/{run_id}") == before
 
 
@@ -130,7 +128,7 @@ def test_a_revision_that_no_agent_announced_is_refused_by_the_server(run_id: int
 
 
 @pytest.mark.parametrize("arguments", [(), ("1", "--campaign", "1"), ("1", "--workload", "dd")])
-def test_what_to_read_again_must_be_clear(iotide: Reparse, arguments: tuple[str, ...]) -> None:
+def test_the_selection_to_reparse_must_be_unambiguous(iotide: Reparse, arguments: tuple[str, ...]) -> None:
     status, printed = iotide(DdWorkload(), *arguments)
     assert status == 2
     assert "remedy" in printed

@@ -1,4 +1,4 @@
-"""A schedule from a file to a load on a real agent, which waits for the end of a maintenance."""
+"""Schedule from a file to a load on a real agent, which waits for the end of a maintenance window."""
 
 import json
 import os
@@ -30,15 +30,15 @@ def waiting_for(rig: Rig, run_id: int, words: str) -> None:
 def test_a_schedule_of_a_file_loads_a_node_once_its_maintenance_is_over(rig: Rig, tmp_path: Path) -> None:
     now = datetime.now(UTC)
     day = {"starts_at": (now - timedelta(hours=1)).isoformat(), "ends_at": (now + timedelta(hours=1)).isoformat()}
-    blackout = rig.stack.post(f"/clusters/{rig.cluster_id}/blackouts", {**day, "reason": "new firmware"})
+    window = rig.stack.post(f"/clusters/{rig.cluster_id}/blackouts", {**day, "reason": "new firmware"})
     file = tmp_path / "schedule.yaml"
     given = {"name": "by-hand", "monthly": "last friday at 22:00", "time_zone": "America/New_York"}
     file.write_text(yaml.safe_dump({**given, "plan": rig.plan("dd", SMALL)}))
     schedule = iotide(rig, "schedule", "submit", file)
     campaign_id = iotide(rig, "schedule", "run", str(schedule["id"]))["campaign_id"]
     (run,) = rig.runs(campaign_id)
-    waiting_for(rig, run["id"], "the cluster is in maintenance until")
-    assert rig.stack.api.delete(f"/blackouts/{blackout['id']}").is_success
+    waiting_for(rig, run["id"], "The cluster is in maintenance until")
+    assert rig.stack.api.delete(f"/blackouts/{window['id']}").is_success
     assert rig.wait_ended(run["id"])["state"] == "finished"
     assert rig.stack.get(f"/campaigns/{campaign_id}")["schedule_name"] == "by-hand"
     assert [firing["campaign_id"] for firing in iotide(rig, "schedule", "show", str(schedule["id"]))["firings"]] == [
@@ -58,6 +58,6 @@ def test_a_plan_with_a_window_loads_a_node_in_it_and_not_outside(rig: Rig) -> No
     )
     later = rig.submit_one("dd", SMALL, window=open_later)
     assert rig.wait_ended(rig.submit_one("dd", SMALL, window=open_now))["state"] == "finished"
-    waiting_for(rig, later, f"its window, {open_later['from']} to {open_later['until']} UTC, opens at")
+    waiting_for(rig, later, f"The campaign's window ({open_later['from']} to {open_later['until']} UTC) opens at")
     rig.stack.post(f"/campaigns/{rig.run(later)['campaign_id']}/cancel", {})
     assert rig.wait_ended(later)["state"] == "cancelled"

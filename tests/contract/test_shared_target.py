@@ -1,4 +1,4 @@
-"""One file system that two agents see at different paths: one target, and each node held to that very file system."""
+"""One file system at different paths on two agents: one target, and each node must use that file system."""
 
 import os
 import subprocess
@@ -24,7 +24,7 @@ def image(file: Path) -> Path:
 
 @pytest.fixture
 def places(tmp_path: Path) -> Iterator[list[Path]]:
-    """A file system at one place and, as on another node, at another."""
+    """Return a file system's mount point and its second mount point on another node."""
     mounted = [tmp_path / "scratch", tmp_path / "work"]
     for place in mounted:
         place.mkdir()

@@ -1,4 +1,4 @@
-"""A campaign in stages on a real agent: the target is made anew between them and used once an operator confirms."""
+"""Campaign in stages on a real agent: the target is reformatted between them and used after an operator confirms."""
 
 import os
 import subprocess
@@ -31,7 +31,7 @@ def mount_ext4(image: Path, mount_point: Path) -> None:
 
 @pytest.fixture
 def mounted(rig: Rig) -> Iterator[Rig]:
-    """A rig whose target lies on a file system of its own."""
+    """Return a rig with its target on a separate file system."""
     mount_point = rig.stack.directory / "staged"
     mount_point.mkdir()
     mount_tmpfs(mount_point)

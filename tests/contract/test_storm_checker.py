@@ -1,4 +1,4 @@
-"""The storm's checker finds each thing that must not be: a storm in which nothing is found would say nothing else."""
+"""The storm's checker finds each violation; otherwise a storm without findings would prove nothing."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ def run(
 
 
 def load(order: int, *, number: int = 1, node: str = "n1", attempt: int = 1, **seen: bool) -> list[dict[str, Any]]:
-    """A load from start to end; `ends=False` for one that was killed."""
+    """Return a load's events from start to end; `ends=False` for one that was killed."""
     about = {"run": number, "attempt": attempt, "order": order, "node": node, "target": "nfs", "mode": "shared"}
     ends = seen.pop("ends", True)
     start = {"event": "start", **about, "is_node_free": True, "is_target_free": True, **seen}
@@ -23,7 +23,7 @@ def found(asked: AskedRun, *loads: list[dict[str, Any]]) -> tuple[str, ...]:
     return tuple(judge([asked], [event for one in loads for event in one]).found)
 
 
-def test_what_went_well_is_no_finding() -> None:
+def test_a_success_is_not_a_finding() -> None:
     assert found(run(), load(1)) == ()
     assert found(run(1, "n1", "n2", results=2), load(1), load(2, node="n2")) == ()
     assert found(run(), load(1, ends=False), load(2, attempt=2)) == ()
@@ -45,7 +45,7 @@ def test_an_order_that_started_twice_and_a_run_tried_again_after_its_end_are_fou
     assert judge([gang], load(1) + load(2, node="n2", ends=False) + again).is_clean
 
 
-def test_a_gang_of_which_a_node_never_started_is_found() -> None:
+def test_a_gang_with_a_node_that_never_started_is_found() -> None:
     verdict = judge([run(1, "n1", "n2", state="failed")], load(1))
     assert verdict.partial_gangs == 1
     assert judge([run(1, "n1", "n2", state="cancelled", cancelled=True)], load(1)).is_clean

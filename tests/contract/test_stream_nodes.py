@@ -1,4 +1,4 @@
-"""A stream from one node to another: two real agents, a sender without any target, and a receiver that records."""
+"""Stream between two nodes: two real agents, a sender without any target, and a receiver that records."""
 
 import os
 import signal
@@ -25,7 +25,7 @@ ENDED = {"finished", "failed", "cancelled"}
 
 @dataclass(frozen=True)
 class Observatory:
-    """A dish that sends and a recorder, which alone has the target; both on this machine."""
+    """A sending dish and a recorder, the only one with the target; both on this machine."""
 
     stack: LocalStack
     dish: Agent
@@ -33,7 +33,7 @@ class Observatory:
     target: Path
 
     def submit(self, seconds: float, **options: object) -> int:
-        """A campaign of one run from the dish to the recorder; the run's id."""
+        """Submit a campaign of one run from the dish to the recorder; return the run's id."""
         choice = {
             "workload": "stream",
             "options": {**SMALL, "duration_seconds": seconds, **options},
@@ -60,7 +60,7 @@ class Observatory:
         return wait_for("the end", lambda: run if (run := self.run(run_id))["state"] in ENDED else None, seconds=60)
 
     def wait_receiving(self, run_id: int) -> list[int]:
-        """The processes of both ends, the receiver first, once data is being recorded."""
+        """Wait until data is being recorded; return the processes of both ends, the receiver first."""
 
         def processes() -> list[int] | None:
             run = self.run(run_id)
@@ -81,7 +81,7 @@ class Observatory:
         ]
 
     def wait_clean(self) -> None:
-        """Until nothing of any run lies on the target or is alive."""
+        """Wait until no files or processes of any run are left."""
 
         def is_clean() -> bool | None:
             is_left = any(self.target.iterdir()) or self.pids_of("stream_receive.py") or self.pids_of("stream_send.py")
@@ -91,7 +91,7 @@ class Observatory:
 
 
 def commands() -> dict[int, list[str]]:
-    """What every process of this machine was called with."""
+    """Return the command lines of all processes of this machine."""
     found = {}
     for command in Path("/proc").glob("[0-9]*/cmdline"):
         with suppress(OSError):  # it ended meanwhile
@@ -118,7 +118,7 @@ def observatory(stack: LocalStack) -> Observatory:
     return Observatory(stack, dish, recorder, target)
 
 
-def test_what_one_node_sends_another_records_and_each_reports_its_own_end(observatory: Observatory) -> None:
+def test_one_node_sends_another_records_and_each_reports_its_own_end(observatory: Observatory) -> None:
     run_id = observatory.submit(2, verify=True, files="split")
     run = observatory.wait_ended(run_id)
     assert (run["state"], run["validity"], run["reason"]) == ("finished", "valid", None)
@@ -174,7 +174,7 @@ def test_the_port_is_open_on_loopback_alone_while_the_run_lasts_and_refuses_stra
 
 
 def listened_at(pid: int) -> tuple[str, int]:
-    """Where a process has a UDP socket."""
+    """Return the addresses of a process's UDP sockets."""
     inodes = {
         link.readlink().name.removeprefix("socket:[").removesuffix("]")
         for link in Path(f"/proc/{pid}/fd").iterdir()

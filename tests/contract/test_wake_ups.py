@@ -1,4 +1,4 @@
-"""Wake-ups carry no work and no authority: lost, doubled, late or forged ones change nothing."""
+"""Wake-ups carry no work and no authority: lost, duplicated, late or forged ones change nothing."""
 
 import secrets
 import subprocess
@@ -26,11 +26,11 @@ hasty = {{"visibility_timeout": {VISIBILITY_SECONDS}, "unacked_restore_interval"
 app.conf.broker_transport_options = app.conf.broker_transport_options | hasty
 app.worker_main(["--quiet", "worker", f"--queues={{identity.broker.queue}}", "--hostname=hasty@%h", *worker._FLAGS])
 """
-"""The node's own worker once more; of several on a queue, the shortest visibility timeout rules over all messages."""
+"""Second worker of the node. Of several on a queue, the shortest visibility timeout applies to all messages."""
 
 
 def wake(rig: Rig, order_id: int, fence: int) -> None:
-    """What the scheduler sends, sent by somebody who may write to every queue."""
+    """Send what the scheduler sends, with the right to write to every queue."""
     with Celery(broker=rig.stack.settings["IOTIDE_REDIS_URL"]) as app:
         queue = f"node.{rig.agent.node_id}"
         app.send_task("iotide.wake", args=[order_id, fence], queue=queue, ignore_result=True)

@@ -1,4 +1,4 @@
-"""What docker-compose.yml promises, read from the file as it stands: no engine is needed."""
+"""Promises of docker-compose.yml, read from the file: no engine is needed."""
 
 import re
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ def name(request: pytest.FixtureRequest) -> str:
 
 
 def texts(value: object) -> Iterator[str]:
-    """Every string inside."""
+    """Yield every string inside."""
     if isinstance(value, dict):
         for key, inner in value.items():
             yield from texts(key)
@@ -48,17 +48,17 @@ def test_ports_are_published_on_loopback_unless_an_address_is_named(name: str) -
     ports = SERVICES[name].get("ports", [])
     assert all(isinstance(port, str) and port.startswith(LOOPBACK_UNLESS_ASKED) for port in ports)
     assert bool(ports) == (name in PUBLISHED)
-    assert SERVICES[name].get("network_mode", "none") == "none"  # host would publish whatever listens
+    assert SERVICES[name].get("network_mode", "none") == "none"  # host would publish every listening port
 
 
-def test_a_service_says_whether_it_is_healthy(name: str) -> None:
+def test_every_service_has_a_health_check(name: str) -> None:
     has_check = bool(SERVICES[name].get("healthcheck", {}).get("test"))
     assert has_check != (name in ONE_SHOT)
     assert SERVICES[name]["restart"] == ("no" if name in ONE_SHOT else "unless-stopped")
 
 
-def test_what_ends_is_waited_for(name: str) -> None:
-    """`up --wait` takes a service that ended, and that nobody waits for, for one that failed."""
+def test_a_service_that_ends_is_waited_for(name: str) -> None:
+    """`up --wait` takes a service that ended and that no other waits for as failed."""
     waited = [other.get("depends_on", {}).get(name, {}).get("condition") for other in SERVICES.values()]
     assert name not in ONE_SHOT or "service_completed_successfully" in waited
 
@@ -80,17 +80,17 @@ def test_an_image_has_a_version(name: str) -> None:
     assert image in OUR_IMAGES or re.fullmatch(r"\d+(\.\d+)*(-\w+)?", version)
 
 
-def test_no_secret_stands_in_the_file(name: str) -> None:
+def test_no_secret_is_in_the_file(name: str) -> None:
     for variable, value in (SERVICES[name].get("environment") or {}).items():
         assert not SECRET_WORDS.search(variable) or str(value).startswith("/run/"), variable  # a file, or a directory
         assert not re.search(r"://[^/@]*:[^/@]+@", str(value)), variable
     for text in texts(SERVICES[name]):
-        # `${SOMETHING_PASSWORD:-default}` would be a default that everybody knows.
+        # `${SOMETHING_PASSWORD:-default}` would be a publicly known default.
         assert not re.search(r"\$\{\w*(PASSWORD|SECRET|TOKEN|KEY)\w*", text), text
         assert not re.search(r"://[^/@{]+:(?!\{password\})[^/@]+@", text), text
 
 
-def test_each_part_reads_its_own_secrets_alone(name: str) -> None:
+def test_each_part_reads_only_its_own_secrets(name: str) -> None:
     mounted = {str(volume).partition(":")[0]: str(volume) for volume in SERVICES[name].get("volumes", [])}
     shared = {
         "server-secrets": {"migrate", "api", "scheduler", "worker", "join"},
@@ -113,12 +113,12 @@ def test_only_the_proxy_leads_from_outside_to_the_server() -> None:
     assert not any("outside" in networks[name] for name in ("api", "worker"))
 
 
-def test_backups_are_written_by_pg_dump_of_the_very_postgresql_where_nobody_from_outside_gets() -> None:
+def test_backups_are_written_by_the_same_postgresqls_pg_dump_out_of_reach_of_the_api() -> None:
     dockerfile = (ROOT / "deploy/docker/Dockerfile").read_text()
     _, _, server = dockerfile.partition("FROM python AS server\n")
     clients = re.findall(r"apt-get install .*\bpostgresql-client-(\d+)", server.partition("\nFROM ")[0])
     assert clients == [SERVICES["postgres"]["image"].removeprefix("postgres:")]
-    # A tag that follows Debian's newest release would lose the package with the next one.
+    # With a tag of Debian's newest release, the package would be missing after the next one.
     assert re.search(r"^FROM python:[\d.]+-slim-[a-z]+ AS python$", dockerfile, re.MULTILINE)
     having = {name for name, service in SERVICES.items() if "backups:/backup" in service.get("volumes", [])}
     assert having == {"scheduler"}
@@ -131,13 +131,13 @@ def test_every_volume_has_a_name(name: str) -> None:
     assert {source for source in sources if not source.startswith("./")} <= FILE["volumes"].keys()
 
 
-def test_redis_has_no_default_user_no_plain_port_and_keeps_what_it_was_told() -> None:
+def test_redis_has_no_default_user_no_plain_port_and_is_durable() -> None:
     lines = (ROOT / "deploy/docker/redis.conf").read_text().splitlines()
     assert {"port 0", "tls-port 6379", "appendonly yes", "aclfile /run/iotide/users.acl"} <= set(lines)
     assert not [line for line in lines if line.startswith(("user ", "requirepass"))]
 
 
 @pytest.mark.parametrize("path", ["deploy/docker/redis.conf", "deploy/systemd/redis-iotide.conf"])
-def test_redis_takes_no_more_memory_than_that_of_iotide_server_up(path: str) -> None:
+def test_redis_has_the_memory_limit_of_iotide_server_up(path: str) -> None:
     lines = (ROOT / path).read_text().splitlines()
     assert {*BOUNDS, BOUND_OF_ALL_CLIENTS} <= set(lines)

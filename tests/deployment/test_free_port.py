@@ -1,4 +1,4 @@
-"""Free ports for the demo and for tests: a search that ends, and that hides no other error than a taken port."""
+"""Free ports for the demo and for tests: the search ends, and hides no error except a taken port."""
 
 import errno
 import secrets
@@ -9,7 +9,7 @@ import pytest
 from bring_up import StackError, free_port
 
 FIRST = 10_000
-"""The least port that `free_port` draws."""
+"""The lowest port that `free_port` draws."""
 
 
 @pytest.fixture
@@ -23,7 +23,7 @@ def taken() -> Iterator[int]:
 
 def test_a_row_in_which_each_time_a_port_is_taken_ends_with_words(taken: int, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(secrets, "randbelow", lambda _: taken - 1 - FIRST)
-    with pytest.raises(StackError, match=r"no 2 free ports in a row on 127\.0\.0\.1 after 200 tries"):
+    with pytest.raises(StackError, match=r"no 2 consecutive free ports on 127\.0\.0\.1 after 200 attempts"):
         free_port(in_a_row=2)
 
 

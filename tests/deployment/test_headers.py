@@ -1,4 +1,4 @@
-"""The proxy of docker-compose.yml serves the pages itself, and must say of them what the API would."""
+"""The proxy of docker-compose.yml serves the pages itself, with the same headers as the API."""
 
 import re
 from pathlib import Path
@@ -19,7 +19,7 @@ def test_the_proxys_security_headers_are_the_apis() -> None:
 
 
 def test_every_place_of_files_has_the_headers() -> None:
-    """nginx inherits none of them where a place adds one of its own."""
+    """nginx inherits no header in a location that adds its own."""
     server = (DOCKER / "nginx.conf").read_text()
     places = re.findall(r"(?s)location (\S+) \{(.*?)\n        \}", server)
     assert [path for path, text in places if "add_header" in text and "headers.conf" not in text] == []

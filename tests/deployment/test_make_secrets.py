@@ -21,7 +21,7 @@ class Installation:
             (root / name).mkdir()
 
     def make(self, *more: str) -> dict[str, str]:
-        """Call it, and return every file that the parts read."""
+        """Run it, and return every file that the parts read."""
         parts = [f"--{name}={self.root / name}" for name in PARTS]
         main([str(self.root / "kept"), "--redis=redis:6379", *parts, *more])
         files = [path for name in PARTS for path in (self.root / name).iterdir()]
@@ -53,7 +53,7 @@ def test_two_installations_share_no_secret(tmp_path: Path) -> None:
         assert a[f"server/{name}"] != b[f"server/{name}"]
 
 
-def test_what_an_earlier_release_kept_is_kept(installation: Installation) -> None:
+def test_data_of_an_earlier_release_is_kept(installation: Installation) -> None:
     for name in ("postgres_password", "iotide_vault_key"):
         (installation.root / "kept" / name).write_text(f"old-{name}-as-long-as-it-was-made-32")
     made = installation.make()
@@ -74,7 +74,7 @@ def test_the_server_reads_its_settings_from_the_files(
     assert settings.ca_certificate.read_text() == settings.broker_ca_certificate.read_text()
 
 
-def test_both_clients_of_redis_trust_its_authority_alone(installation: Installation) -> None:
+def test_both_clients_of_redis_trust_only_its_authority(installation: Installation) -> None:
     made = installation.make()
     authority = str(installation.root / "server/broker-ca.crt")
     url = made["server/iotide_redis_url"]
@@ -87,7 +87,7 @@ def test_both_clients_of_redis_trust_its_authority_alone(installation: Installat
     assert made_connection.check_hostname
 
 
-def test_redis_knows_digests_of_two_users_and_nobody_else(installation: Installation) -> None:
+def test_redis_has_digests_of_two_users_only(installation: Installation) -> None:
     made = installation.make()
     lines = made["redis-files/users.acl"].splitlines()
     assert [line.split()[1:3] for line in lines] == [
@@ -118,7 +118,7 @@ def test_no_part_sees_another_ones_secrets_nor_the_authoritys_key(installation: 
 
 
 def own(installation: Installation, *names: str) -> Path:
-    """A directory with a site's own certificate: that of another installation."""
+    """Directory with a site's own certificate, that of another installation."""
     other = installation.root / "other"
     other.mkdir()
     made = Installation(other).make("--name=bench.example")

@@ -1,4 +1,4 @@
-"""The rules of ARCHITECTURE.md that no linter knows."""
+"""Rules of ARCHITECTURE.md that no linter checks."""
 
 import ast
 from collections import Counter
@@ -21,14 +21,14 @@ def test_no_two_classes_of_a_part_have_one_name(part: str) -> None:
 
 
 def statements(source: Path) -> list[str]:
-    """Return the makers of SQL statements that a module imports."""
+    """Return the constructors of SQL statements that a module imports."""
     imports = [node for node in ast.walk(ast.parse(source.read_text())) if isinstance(node, ast.ImportFrom)]
     names = [name.name for node in imports if str(node.module).startswith("sqlalchemy") for name in node.names]
     return [name for name in names if name in {"text", "select", "insert", "update", "delete", "func", "exists"}]
 
 
 def is_without_sql(source: Path) -> bool:
-    """Whether a module decides, words or serves: its SQL stands elsewhere."""
+    """Return whether a module must not contain SQL: it decides, words or serves."""
     first = source.read_text().partition("\n")[0]
     named = source.stem in {"service", "routes", "errors"} or source.stem.endswith("schemas")
     return named or source.parent.name == "statistics" or first.endswith('; pure."""')

@@ -1,4 +1,4 @@
-"""What the systemd units promise, read from the files; systemd itself looks at them in `./dev test-deploy`."""
+"""Promises of the systemd units, read from the files; `./dev test-deploy` checks them with systemd."""
 
 import re
 from typing import Final
@@ -25,7 +25,7 @@ NEVER_GIVEN_UP: Final = {
     "SystemCallArchitectures": "native",
     "UMask": "0077",
 }
-SANDBOX: Final = re.compile(r"(?s)# What it may do beside its work.*?\n\n")
+SANDBOX: Final = re.compile(r"(?s)# Sandbox.*?\n\n")
 COMMANDS: Final = {
     "/opt/iotide/bin/iotide-server": server_app,
     "/opt/iotide-agent/bin/iotide-agent": agent_app,
@@ -41,7 +41,7 @@ def test_a_unit_is_an_ordinary_user_in_a_sandbox(name: str) -> None:
     assert "@privileged" in unit["SystemCallFilter"][1]
 
 
-def test_the_backup_gives_up_no_more_than_the_servers_units() -> None:
+def test_the_backup_has_the_same_restrictions_as_the_servers_units() -> None:
     unit, api = read_unit("../backup/iotide-backup.service"), read_unit("iotide-api.service")
     own = {key for key in api if key.startswith(("Protect", "Private", "Restrict"))} & unit.keys()
     assert {"ProtectSystem", "PrivateDevices", "ProtectKernelTunables", "RestrictNamespaces", "RestrictSUIDSGID"} <= own
@@ -49,12 +49,12 @@ def test_the_backup_gives_up_no_more_than_the_servers_units() -> None:
     assert {key: unit[key] for key in always} == {key: api[key] for key in always}
 
 
-def test_the_backup_says_which_settings_it_needs_beside_the_servers_units() -> None:
-    told = (ROOT / "deploy/backup/iotide-backup.service").read_text()
+def test_the_backup_unit_names_the_settings_it_needs_with_the_servers_units() -> None:
+    unit_text = (ROOT / "deploy/backup/iotide-backup.service").read_text()
     api = read_unit("iotide-api.service")
     (secrets,) = [word for line in api["Environment"] for word in line.split() if word.startswith("IOTIDE_SECRETS=")]
     wanted = ["#   Environment=", f"#   EnvironmentFile={api['EnvironmentFile'][0]}", f"#   Environment={secrets}"]
-    assert "\n".join(wanted) in told, "IOTIDE_STATE is asked first, so it goes"
+    assert "\n".join(wanted) in unit_text, "IOTIDE_STATE is asked first, so it goes"
 
 
 def test_the_servers_units_have_one_sandbox() -> None:
@@ -69,10 +69,10 @@ def test_a_unit_starts_a_command_that_there_is(name: str) -> None:
 
 
 def test_a_database_that_is_late_when_the_machine_starts_is_waited_for() -> None:
-    """systemd tries no unit again that a failed one was required for, so the one that is required does not fail."""
+    """systemd never retries a unit after a required one failed, so the required one must not fail."""
     migrate = read_unit("iotide-migrate.service")
     assert migrate["ExecStart"][0].split()[1:] == ["migrate", "--wait"]
-    assert migrate["Type"] == ["oneshot"]  # systemd.service(5): without a limit of its own it may start for ever
+    assert migrate["Type"] == ["oneshot"]  # systemd.service(5): without a limit of its own it may take forever to start
     assert not {"TimeoutSec", "TimeoutStartSec", "JobTimeoutSec", "RuntimeMaxSec"} & migrate.keys()
     for part in ("api", "scheduler", "worker"):
         unit = read_unit(f"iotide-{part}.service")
@@ -96,7 +96,7 @@ def test_the_agents_unit_and_the_agent_agree_on_paths_and_exit_statuses() -> Non
     assert unit["RestartPreventExitStatus"] == [f"{BAD_INPUT_STATUS} {OTHER_AGENT_STATUS}"]
 
 
-def test_where_sudo_is_wanted_each_setting_goes_that_would_keep_it_from_working() -> None:
+def test_sudo_works_without_the_settings_that_would_prevent_it() -> None:
     """systemd.exec(5): these imply NoNewPrivileges= in the unit of an ordinary user."""
     unit, dropped = read_unit("iotide-agent.service"), read_unit("iotide-agent.sudo.conf")
     implying = {
@@ -109,7 +109,7 @@ def test_where_sudo_is_wanted_each_setting_goes_that_would_keep_it_from_working(
     assert {key for key in implying & unit.keys() if set(dropped.get(key, ["kept"])) - given_up} == set()
 
 
-def test_redis_listens_on_loopback_by_tls_alone_and_knows_no_default_user() -> None:
+def test_redis_listens_only_on_loopback_by_tls_and_has_no_default_user() -> None:
     lines = set((UNITS / "redis-iotide.conf").read_text().splitlines())
     assert {"bind 127.0.0.1 -::1", "port 0", "aclfile /etc/redis/iotide/users.acl", "appendonly yes"} <= lines
     assert not [line for line in lines if line.startswith(("user ", "requirepass"))]

@@ -1,4 +1,4 @@
-"""The packages of a release fit only each other."""
+"""The packages of a release accept only each other."""
 
 import json
 import subprocess
@@ -24,7 +24,7 @@ def version_of(directory: str) -> str:
 
 
 def wheel_metadata(directory: str, into: Path) -> Message:
-    """The metadata that the package's wheel has."""
+    """Return the metadata of the package's wheel."""
     command = [sys.executable, "-c", MAKE_METADATA, str(into)]
     made = subprocess.run(command, cwd=TOP / directory, capture_output=True, text=True, check=True).stdout.strip()
     return Parser().parsestr((into / made / "METADATA").read_text())
@@ -37,7 +37,7 @@ def test_all_packages_have_one_version() -> None:
 
 
 @pytest.mark.parametrize("directory", ["agent/node", "backend"])
-def test_a_wheel_takes_the_wire_format_of_its_own_release_alone(directory: str, tmp_path: Path) -> None:
+def test_a_wheel_only_accepts_the_wire_format_of_its_own_release(directory: str, tmp_path: Path) -> None:
     metadata = wheel_metadata(directory, tmp_path)
     wanted = [one for one in metadata.get_all("Requires-Dist", []) if one.startswith("iotide-wire")]
     assert wanted == [f"iotide-wire=={metadata['Version']}"] == [f"iotide-wire=={version_of('agent/wire')}"]

@@ -1,4 +1,4 @@
-"""Reads systemd units, which name one setting several times."""
+"""Reads systemd units, which repeat some settings."""
 
 from collections import defaultdict
 from pathlib import Path
@@ -10,7 +10,7 @@ SERVER_PARTS: Final = ("migrate", "api", "scheduler", "worker")
 
 
 def read_unit(name: str) -> dict[str, list[str]]:
-    """The values of each setting, in their order, whatever the section.
+    """Return the values of each setting in order, for all sections together.
 
     Raises:
         AssertionError: a line is no setting, no section, no comment.

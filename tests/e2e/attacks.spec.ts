@@ -1,14 +1,17 @@
-/** Hostile texts on every page, and a hostile page beside: no script runs, nothing leaves its server, nothing changes. */
+/**
+ * Hostile texts on every page, and a hostile page of another origin: no script runs, no request leaves, nothing
+ * changes.
+ */
 
 import { expect, type Page, test } from "@playwright/test";
-import { expectNoStrays, watchStrays } from "./strays";
+import { expectNoForeignRequests, watchForeignRequests } from "./foreignRequests";
 import { given, signIn } from "./surroundings";
 
-/** What a script would set in the window; where a text is shown as it is written, it stands in that. */
+/** Property that a script would set on the window; pages that show the raw text contain it. */
 const SIGN = given("IOTIDE_SIGN");
 const PAGES = JSON.parse(given("IOTIDE_PAGES")) as string[];
 const OTHER = given("IOTIDE_OTHER_ORIGIN");
-/** Of so many pages at least the texts are read: else they were not there. */
+/** Minimum number of pages that show the texts: otherwise the texts are missing. */
 const FEWEST_SHOWN = 8;
 
 interface Found {
@@ -17,7 +20,7 @@ interface Found {
   readonly isShown: boolean;
 }
 
-/** In the page: whether a script ran, and what elements the texts became. */
+/** In the page: whether a script ran, and which elements the texts became. */
 function lookFor(sign: string): Found {
   const made = document.querySelectorAll("img[src=x], [onerror], [onload]").length;
   // Charts have their links in an attribute of another name space.
@@ -32,13 +35,13 @@ function lookFor(sign: string): Found {
 }
 
 function isQuiet(): boolean {
-  const loading = [...document.querySelectorAll("[aria-busy=true], [aria-label='Loading the chart']")];
+  const loading = [...document.querySelectorAll("[aria-busy=true], [aria-label='Loading chart']")];
   return document.querySelector("main") !== null && !loading.some((element) => element.checkVisibility());
 }
 
 test("no text on any page is anything but text", async ({ browser }) => {
   const context = await browser.newContext();
-  await watchStrays(context);
+  await watchForeignRequests(context);
   const page = await context.newPage();
   const dialogs: string[] = [];
   page.on("dialog", (dialog) => {
@@ -58,7 +61,7 @@ test("no text on any page is anything but text", async ({ browser }) => {
     if (found.isShown) shown.push(path);
   }
   expect(dialogs).toEqual([]);
-  expectNoStrays(context, "hostile texts");
+  expectNoForeignRequests(context, "hostile texts");
   expect(shown.length, `shown on ${shown}`).toBeGreaterThanOrEqual(FEWEST_SHOWN);
   await context.close();
 });

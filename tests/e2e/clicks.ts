@@ -1,4 +1,4 @@
-/** Counts the clicks from the overview to what was wanted, as a reader makes them; typing does not count. */
+/** Counts a reader's clicks from the overview to the goal; typing does not count. */
 
 import { expect, type Page, test } from "@playwright/test";
 import { signIn } from "./surroundings";
@@ -6,8 +6,8 @@ import { signIn } from "./surroundings";
 export const MOST_CLICKS = 6;
 
 /**
- * Opens the overview, walks, and expects no more than MOST_CLICKS. The walk may click, type and look, and open no address:
- * a reader who knows the address needs no clicks.
+ * Opens the overview, runs the walk, and expects at most MOST_CLICKS. The walk may click, type and look, but open no
+ * address: a reader who knows the address needs no clicks.
  */
 export async function inFewClicks(page: Page, walk: () => Promise<void>): Promise<void> {
   let clicks = 0;
@@ -23,20 +23,20 @@ export async function inFewClicks(page: Page, walk: () => Promise<void>): Promis
     loads += 1;
   });
   await walk();
-  // What was clicked last is told before this is answered.
+  // The page reports its last click before it answers this.
   await page.evaluate(() => undefined);
   test.info().annotations.push({ type: "clicks", description: String(clicks) });
   expect(loads, "addresses opened on the way").toBe(0);
   expect(clicks, "clicks").toBeLessThanOrEqual(MOST_CLICKS);
 }
 
-/** In the page: a press is a click; a choice in a list of the browser's own is two, which Playwright makes without a press. */
+/** In the page: a press is a click; a choice in a native list is two, which Playwright makes without a press. */
 function listen(): void {
-  const tell = (count: number) => Reflect.get(window, "iotideClicked")(count);
-  document.addEventListener("pointerdown", () => tell(1), { capture: true });
+  const report = (count: number) => Reflect.get(window, "iotideClicked")(count);
+  document.addEventListener("pointerdown", () => report(1), { capture: true });
   document.addEventListener(
     "change",
-    ({ target, isTrusted }) => target instanceof HTMLSelectElement && !isTrusted && tell(2),
+    ({ target, isTrusted }) => target instanceof HTMLSelectElement && !isTrusted && report(2),
     { capture: true },
   );
 }

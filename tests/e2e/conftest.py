@@ -1,4 +1,4 @@
-"""A whole iotide with something to look at: a made-up year, finished, failed and rejected runs, a plug-in."""
+"""Whole iotide with content: sample data of a year; finished, failed and rejected runs; a plug-in."""
 
 import os
 import subprocess
@@ -13,11 +13,11 @@ from local_stack import BIN, LocalStack
 from rig import FIO_SMALL, Rig, add_rig, running_stack
 
 DAYS: Final = ["--days", "730" if "IOTIDE_PICTURES" in os.environ else "365"]
-"""Two years on pictures for the docs. One takes half of the processor time, and its change has three digits, too."""
+"""Two years on pictures for the docs. One takes half of the CPU time, and its change has three digits, too."""
 
 
 def loading(stack: LocalStack, *command: str) -> "subprocess.Popen[bytes]":
-    """Start a command that loads what was not measured here."""
+    """Start a command that loads data not measured here."""
     argv = [str(BIN / "iotide-server"), *command, "--state", str(stack.directory / "server")]
     return subprocess.Popen(argv)
 
@@ -29,7 +29,7 @@ def rig() -> Iterator[Rig]:
         loads = [loading(stack, "load-published"), loading(stack, "load-demo-history", *history)]
         plug_ins = install_template(stack.directory / "plug-ins")
         rig = add_rig(stack, "e2e", spare=stack.directory / "targets" / "spare", environment=plug_ins)
-        # Before the first campaign of ours, so that ours are the newest.
+        # Before our first campaign, so that ours are the newest.
         assert [load.wait() for load in loads] == [0, 0]
         fio = {**FIO_SMALL, "rw": "write", "runtime_seconds": 2}
         staged = rig.submit(
@@ -60,7 +60,7 @@ def rig() -> Iterator[Rig]:
                 {"block_size_bytes": "64 KiB"},
                 name="every-workload",
                 repeats=2,
-                note="What this disk does, before the new firmware.",
+                note="Performance of this disk before the new firmware.",
                 workloads=[
                     {"workload": "dd", "sweep": {"file_size_bytes": ["1 MiB", "4 MiB"], "flush": ["fsync", "none"]}},
                     {"workload": "create", "options": {"file_count": 200}},
@@ -76,5 +76,5 @@ def rig() -> Iterator[Rig]:
 
 @pytest.fixture(scope="session")
 def levelled(rig: Rig) -> LevelledSite:
-    """Where a walk can make a regression happen."""
+    """Steady generated runs, on which a walk can cause a regression."""
     return found_site(rig.stack, "levelled")

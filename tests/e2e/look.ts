@@ -1,14 +1,14 @@
 /**
- * Looks at a page in light and dark, wide and narrow: nothing that axe objects to, nothing wider than the screen, nothing
- * asked of anybody but its own server, nothing that its security policy refuses.
+ * Checks a page in light and dark, wide and narrow: no axe findings, no overflow in width, no requests to other
+ * servers, and no violations of its security policy.
  */
 
 import AxeBuilder from "@axe-core/playwright";
 import { type Browser, expect, type Locator, type Page, test } from "@playwright/test";
-import { expectNoStrays, watchStrays } from "./strays";
+import { expectNoForeignRequests, watchForeignRequests } from "./foreignRequests";
 import { signIn } from "./surroundings";
 
-/** Where pictures of all pages are wanted, for a person to look at; nothing is asserted of them. */
+/** Directory for pictures of all pages for a reviewer; tests assert nothing about them. */
 const PICTURES = process.env.IOTIDE_PICTURES;
 const WIDE = { width: 1440, height: 900 };
 export const NARROW = { width: 390, height: 900 };
@@ -19,9 +19,9 @@ type Scheme = (typeof SCHEMES)[number];
 export interface Place {
   readonly name: string;
   readonly path: string;
-  /** Seen once the page shows what it is for. */
+  /** Visible once the page shows its main content. */
   readonly sign: (page: Page) => Promise<void>;
-  /** What is done before it is looked at. */
+  /** Steps before the check. */
   readonly act?: (page: Page) => Promise<void>;
 }
 
@@ -37,7 +37,7 @@ export function heading(name: string | RegExp) {
 
 export async function openPage(browser: Browser): Promise<Page> {
   const context = await browser.newContext({ viewport: WIDE, reducedMotion: "reduce" });
-  await watchStrays(context);
+  await watchForeignRequests(context);
   return context.newPage();
 }
 
@@ -47,7 +47,9 @@ export async function openLoggedIn(browser: Browser): Promise<Page> {
   return page;
 }
 
-/** Loaded once, then turned dark and narrow. Axe looks where all is shown: what it sees does not depend on the width. */
+/**
+ * Loaded once, then turned dark and narrow. Axe runs where all is visible: its findings do not depend on the width.
+ */
 export async function look(page: Page, place: Place): Promise<void> {
   await test.step(place.name, async () => {
     await page.setViewportSize(WIDE);
@@ -64,13 +66,13 @@ export async function look(page: Page, place: Place): Promise<void> {
       await page.emulateMedia({ colorScheme: scheme });
       await fits(page, place, scheme);
     }
-    expectNoStrays(page.context(), place.name);
+    expectNoForeignRequests(page.context(), place.name);
   });
 }
 
-/** All that axe objects to in light; in dark what it says of colours, since nothing else depends on the scheme. */
+/** All axe findings in light; in dark only those about colours, since nothing else depends on the scheme. */
 export async function objections(page: Page, scheme: Scheme = "light"): Promise<string[]> {
-  // What passes is not told: of a long table that is megabytes. No frame of another origin needs the slower way.
+  // Omit passes: those of a long table are megabytes. No frame of another origin needs the slower way.
   const axe = new AxeBuilder({ page }).options({ resultTypes: ["violations"] }).setLegacyMode();
   if (scheme === "dark") axe.withRules(OF_COLOURS);
   const { violations } = await axe.analyze();
@@ -79,9 +81,9 @@ export async function objections(page: Page, scheme: Scheme = "light"): Promise<
 
 async function fits(page: Page, { name }: Place, scheme: Scheme): Promise<void> {
   const picture = `${name}-${page.viewportSize()?.width}-${scheme}`;
-  await page.waitForFunction(isSettled, scheme, { polling: "raf", timeout: 15_000 });
+  await page.waitForFunction(isSettled, scheme, { polling: "raf", timeout: 60_000 });
   if (PICTURES) {
-    // What lies over a page is as tall as the screen.
+    // An overlay is as tall as the screen.
     const fullPage = !(await page.getByRole("dialog").isVisible());
     await page.screenshot({ path: `${PICTURES}/${picture}.png`, fullPage });
   }
@@ -89,12 +91,12 @@ async function fits(page: Page, { name }: Place, scheme: Scheme): Promise<void> 
   expect.soft(width, `${picture} is wider than the screen`).toBeLessThanOrEqual(0);
 }
 
-/** In the page: it wears the scheme, no colour is on its way, nothing is being loaded, every chart fills its place. */
+/** In the page: it has the scheme, no colour changes, nothing is loading, every chart fills its container. */
 function isSettled(scheme: string): boolean {
   if (document.documentElement.dataset.mantineColorScheme !== scheme) return false;
   if (document.getAnimations().some((one) => one instanceof CSSTransition)) return false;
-  // What lies behind another tab loads when that is opened.
-  const loading = [...document.querySelectorAll("[aria-busy=true], [aria-label='Loading the chart']")];
+  // The content of another tab loads when that tab is opened.
+  const loading = [...document.querySelectorAll("[aria-busy=true], [aria-label='Loading chart']")];
   if (loading.some((element) => element.checkVisibility())) return false;
   return [...document.querySelectorAll("figure")].every((figure) => {
     const drawn = figure.querySelector(".main-svg");

@@ -1,10 +1,10 @@
-/** The overview and the pages of a cluster, a node and a target; and the menu that leads everywhere on a telephone. */
+/** The overview and the pages of a cluster, a node and a target; and the navigation menu on a phone. */
 
 import { expect, test } from "@playwright/test";
 import { heading, look, NARROW, openLoggedIn, shown } from "./look";
 import { items, post } from "./surroundings";
 
-/** A cluster that nobody has joined. */
+/** A cluster without nodes. */
 const EMPTY_CLUSTER = `bare-${Date.now()}`;
 
 test.beforeAll(async ({ request }) => {
@@ -36,9 +36,9 @@ test("the overview, and what its rows lead to", async ({ browser, request }) => 
       await mounts.getByRole("checkbox").first().check();
     },
   });
-  const join = shown((page) => page.getByRole("button", { name: "Make a join token" }));
+  const join = shown((page) => page.getByRole("button", { name: "Create join token" }));
   await look(page, { name: "cluster-empty", path: `/clusters/${bare}`, sign: join });
-  const runs = shown((page) => page.getByRole("table", { name: "Last runs" }));
+  const runs = shown((page) => page.getByRole("table", { name: "Latest runs" }));
   await look(page, { name: "node", path: `/nodes/${node?.id}`, sign: runs });
   const stack = shown((page) => page.getByRole("img", { name: /^Layers of scratch/ }).first());
   await look(page, { name: "target", path: `/targets/${target?.id}`, sign: stack });
@@ -53,12 +53,12 @@ test("every place of the menu is reached on a narrow screen", async ({ browser }
   await expect(links.first()).toBeInViewport();
   for (const link of await links.all()) {
     await link.scrollIntoViewIfNeeded();
-    // Nearly all of it: a browser scrolls by whole pixels, and a link is not as high as some.
+    // Nearly all of it: a browser scrolls by whole pixels, and link heights differ slightly.
     await expect(link).toBeInViewport({ ratio: 0.95 });
   }
   await links.last().click();
   await expect(page.getByRole("heading", { level: 1 })).toHaveText("Settings");
-  // Where one is stays in sight when the page is opened anew.
+  // The active item stays visible when the page is reloaded.
   await page.reload();
   await expect(links.last()).toBeInViewport({ ratio: 0.95 });
   await page.context().close();

@@ -1,4 +1,4 @@
-/** A menu that opens where there is little room below its button. */
+/** Menu that opens with little room below its button. */
 
 import { expect, test } from "@playwright/test";
 import { items, signIn } from "./surroundings";
@@ -18,7 +18,7 @@ for (const size of [
     const clusters = await items(request, "clusters");
     const own = clusters.find(({ name }) => name === "e2e") ?? clusters[0];
     await page.goto(`/campaigns/new?cluster=${own?.id}`);
-    const button = page.getByRole("button", { name: "Add a workload" });
+    const button = page.getByRole("button", { name: "Add workload" });
     await expect(button).toBeEnabled();
     await button.evaluate((element) => {
       document.body.style.paddingBottom = `${innerHeight}px`;
@@ -31,6 +31,6 @@ for (const size of [
     const shown = await menu.boundingBox();
     expect(shown?.height).toBeGreaterThanOrEqual(LEAST_HEIGHT);
     const places = await page.getByRole("navigation", { name: "Main" }).boundingBox();
-    // On a narrow screen the places stand above the page.
+    // On a narrow screen the navigation is above the page.
     if (size.width > 1000) expect(shown?.x).toBeGreaterThanOrEqual((places?.x ?? 0) + (places?.width ?? 0));
   });

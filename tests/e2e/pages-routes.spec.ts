@@ -1,4 +1,4 @@
-/** No page is left out: each route of the router is an address that some spec here looks at. */
+/** Coverage: a spec in this directory checks each route of the router. */
 
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -7,10 +7,10 @@ import { expect, test } from "@playwright/test";
 const APP = join(__dirname, "../../frontend/src/app");
 const ROUTE = /^ {2}path: "([^"]*)",$/gm;
 const PLACE = /\bpath: (?:"([^"]*)"|`([^`]*)`)/g;
-/** Reached by who is not logged in, at whatever address. */
+/** Shown to visitors without a session, at any address. */
 const LED_TO = "login";
 
-/** The addresses that specs look at, with 1 for what they know only once they run. */
+/** The addresses that specs check, with 1 for ids known only at run time. */
 function addresses(): string[] {
   const specs = readdirSync(__dirname).filter((name) => name.endsWith(".spec.ts"));
   return specs.flatMap((name) =>
@@ -20,7 +20,7 @@ function addresses(): string[] {
   );
 }
 
-/** The router, and the areas that it puts together. */
+/** The router and the areas that it combines. */
 function routerFiles(): string[] {
   const areas = readdirSync(join(APP, "routes")).map((name) => join(APP, "routes", name));
   return [join(APP, "router.tsx"), ...areas];

@@ -1,4 +1,7 @@
-/** Every number of runs beside every verdict, as the server's statistics judge made-up runs (`tests/made_verdicts.py`). */
+/**
+ * Every number of runs with every verdict, as the server's statistics judge generated runs
+ * (`tests/made_verdicts.py`).
+ */
 
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
@@ -19,7 +22,7 @@ test("what may be said of so many runs", async ({ browser, request }) => {
     name: "verdicts-of-two",
     path: `/compare?a=${a?.id}&b=${b?.id}`,
     sign: async () => {
-      await expect(page.getByRole("table", { name: /^Numbers of/ })).toHaveCount(PAIRS);
+      await expect(page.getByRole("table", { name: /^Metrics of/ })).toHaveCount(PAIRS);
     },
   });
   await look(page, {

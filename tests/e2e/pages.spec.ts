@@ -1,4 +1,4 @@
-/** Every page in light and dark, wide and narrow; those that have a spec of their own stand in `pages-*.spec.ts`. */
+/** Every page in light and dark, wide and narrow; pages with their own spec are in `pages-*.spec.ts`. */
 
 import { type APIRequestContext, expect, test } from "@playwright/test";
 import { heading, look, openLoggedIn, openPage, type Place, shown } from "./look";
@@ -7,7 +7,7 @@ import { items, post } from "./surroundings";
 const chart = shown((page) => page.locator("figure .scatterlayer .trace").first());
 const refusal = shown((page) => page.getByRole("alert").first());
 
-/** A cluster that nobody has joined. */
+/** A cluster without nodes. */
 const EMPTY_CLUSTER = `empty-${Date.now()}`;
 
 test.beforeAll(async ({ request }) => {
@@ -18,17 +18,17 @@ const SETTINGS: Place = {
   name: "settings",
   path: "/settings",
   sign: heading("Settings"),
-  act: async (page) => page.getByRole("button", { name: "Add a rule" }).click(),
+  act: async (page) => page.getByRole("button", { name: "Add alert rule" }).click(),
 };
 
-/** What stands under the settings as pages of their own. */
+/** Settings with pages of their own. */
 const OF_SETTINGS: Place[] = [
   SETTINGS,
   {
     name: "people",
     path: "/settings/people",
     sign: shown((page) => page.getByRole("table", { name: "People" })),
-    act: async (page) => page.getByRole("button", { name: "Add a person" }).click(),
+    act: async (page) => page.getByRole("button", { name: "Add person" }).click(),
   },
   {
     name: "tokens",
@@ -41,19 +41,19 @@ const OF_SETTINGS: Place[] = [
     sign: shown((page) => page.getByRole("table", { name: "Audit" })),
     act: async (page) =>
       page
-        .getByRole("button", { name: /^Before and after of/ })
+        .getByRole("button", { name: /^Values before and after/ })
         .first()
         .click(),
   },
 ];
 
-/** Of a campaign with itself, so that all of it is alike. */
+/** Of a campaign with itself, so that both sides are equal. */
 function comparison(id: number | undefined): Place {
-  const numbers = shown((page) => page.getByRole("table", { name: /^Numbers of/ }).first());
+  const numbers = shown((page) => page.getByRole("table", { name: /^Metrics of/ }).first());
   return { name: "compare", path: `/compare?a=${id}&b=${id}`, sign: numbers };
 }
 
-/** Campaigns: all, one that has ended and one that waits for somebody. */
+/** Campaigns: all, one that has ended and one that waits for an operator. */
 function campaignPlaces(id: number | undefined, paused: number | undefined): Place[] {
   const bars = shown((page) => page.locator("figure .barlayer .trace").first());
   return [
@@ -67,7 +67,7 @@ function campaignPlaces(id: number | undefined, paused: number | undefined): Pla
       path: `/campaigns/${id}?tab=timeline`,
       sign: bars,
       act: async (page) => {
-        await page.getByLabel("View of the timeline").getByText("Table").click();
+        await page.getByLabel("Timeline view").getByText("Table").click();
         await expect(page.getByRole("table", { name: "Leases by time" })).toBeVisible();
       },
     },
@@ -89,7 +89,7 @@ function campaignPlaces(id: number | undefined, paused: number | undefined): Pla
   ];
 }
 
-/** Every page, with the ids of things that exist. */
+/** Every page, with the ids of existing objects. */
 async function places(request: APIRequestContext): Promise<Place[]> {
   const [campaign] = await items(request, "campaigns?state=finished");
   const [finished] = await items(request, "runs?state=finished&workload=fio");
@@ -126,7 +126,7 @@ async function places(request: APIRequestContext): Promise<Place[]> {
     {
       name: "trend",
       path: `/clusters/${studio}/trend?workload=dd&target=projects&each=target`,
-      sign: shown((page) => page.getByRole("table", { name: "Numbers side by side" })),
+      sign: shown((page) => page.getByRole("table", { name: "Values of the small multiples" })),
     },
     {
       name: "surfaces",
@@ -136,7 +136,7 @@ async function places(request: APIRequestContext): Promise<Place[]> {
     { name: "trend-empty", path: `/clusters/${empty}/trend`, sign: heading(`Trend of ${EMPTY_CLUSTER}`) },
     { name: "trends", path: "/trends", sign: heading("Trends") },
     ...OF_SETTINGS,
-    { name: "no-such-page", path: "/runs/abc", sign: heading("There is nothing here") },
+    { name: "no-such-page", path: "/runs/abc", sign: heading("Page not found") },
     {
       name: "command-palette",
       path: "/campaigns",
@@ -165,11 +165,11 @@ function ofManyRuns({ cluster, empty, run, campaign }: Ids): Place[] {
     {
       name: "runs-empty",
       path: `/runs?cluster=${empty}`,
-      sign: shown((page) => page.getByText(/No run is like that/)),
+      sign: shown((page) => page.getByText(/No runs match/)),
     },
     comparison(campaign),
     {
-      // Of one target alone; sides with verdicts are looked at by tasks-compare.
+      // Of one target only; tasks-compare checks sides with verdicts.
       name: "compare-nothing",
       path: `/compare?campaigns=${listOf(campaign)}`,
       sign: shown((page) => page.getByText(/^Nothing to compare/)),
@@ -177,7 +177,7 @@ function ofManyRuns({ cluster, empty, run, campaign }: Ids): Place[] {
   ];
 }
 
-/** A cluster's trend and queue, and where it is drained. */
+/** A cluster's trend and queue, and the page on which it is drained. */
 function ofCluster(cluster: number | undefined): Place[] {
   return [
     {
@@ -186,7 +186,7 @@ function ofCluster(cluster: number | undefined): Place[] {
       sign: shown((page) => page.getByLabel("Variant")),
     },
     { name: "queue", path: `/queues/${cluster}`, sign: heading("Waiting runs") },
-    { name: "surfaces-one", path: "/surfaces", sign: heading("Cuts") },
+    { name: "surfaces-one", path: "/surfaces", sign: heading("Slices") },
     { name: "changes", path: "/changes?unconfirmed=true", sign: heading("Changes") },
     { name: "alerts", path: "/alerts?state=all", sign: heading("Alerts") },
     { name: "published", path: "/published", sign: chart },
@@ -211,7 +211,7 @@ test("every page", async ({ browser, request }) => {
 
 test("the login", async ({ browser }) => {
   const page = await openPage(browser);
-  await look(page, { name: "login", path: "/", sign: heading("Log in to iotide") });
+  await look(page, { name: "login", path: "/", sign: heading("Sign in to iotide") });
   await page.context().close();
 });
 
@@ -233,7 +233,7 @@ test("what shows a running campaign", async ({ browser, request }) => {
   await look(page, { name: "campaign-running", path: `/campaigns/${id}`, sign: bar });
   const cluster = (await items(request, "clusters")).find(({ name }) => name === "e2e")?.id;
   await look(page, { name: "cluster-running", path: `/clusters/${cluster}`, sign: bar });
-  await look(page, { name: "overview-running", path: "/", sign: heading("Running now") });
+  await look(page, { name: "overview-running", path: "/", sign: heading("Running campaigns") });
   await post(request, `campaigns/${id}/cancel`);
   await page.context().close();
 });
@@ -260,6 +260,10 @@ test("schedules and blackouts", async ({ browser, request }) => {
   const next = shown((page) => page.getByRole("list", { name: "Next firings" }));
   await look(page, { name: "schedules", path: "/schedules", sign: table("Schedules") });
   await look(page, { name: "builder-schedule", path: `/campaigns/new?schedule=${id}`, sign: next });
-  await look(page, { name: "cluster-blackouts", path: `/clusters/${cluster}`, sign: table("Blackouts") });
+  await look(page, {
+    name: "cluster-blackouts",
+    path: `/clusters/${cluster}`,
+    sign: table("Maintenance windows"),
+  });
   await page.context().close();
 });

@@ -1,4 +1,4 @@
-/** How Playwright runs these walks; `test_browser.py` starts it beside a whole iotide and says where that is. */
+/** Playwright's configuration; `test_browser.py` starts Playwright with a whole iotide and passes its address. */
 
 import { defineConfig } from "@playwright/test";
 import { given } from "./surroundings";
@@ -13,9 +13,9 @@ export default defineConfig({
   use: {
     actionTimeout: 60_000,
     baseURL: given("IOTIDE_URL"),
-    // A trace films every step of walks that succeed too, at more than the cost of the walk itself.
+    // A trace films every step even of successful walks, at more than the cost of the walk itself.
     screenshot: "only-on-failure",
-    // The processor draws what moves, sixty times a second.
+    // The CPU draws animations, sixty times a second.
     contextOptions: { reducedMotion: "reduce" },
     launchOptions: {
       executablePath: given("IOTIDE_CHROMIUM"),

@@ -1,4 +1,4 @@
-/** What the Python side says of the iotide under test, and its API as its administrator has it. */
+/** Data from the Python side about the iotide under test, and its API as its administrator has it. */
 
 import { type APIRequestContext, expect, type Page } from "@playwright/test";
 
@@ -9,7 +9,7 @@ export function given(name: string): string {
   return value;
 }
 
-/** The page is the administrator's from now on, without the login. */
+/** From now on the page has the administrator's session, without the sign-in form. */
 export async function signIn(page: Page): Promise<void> {
   const session = { name: "iotide_session", value: given("IOTIDE_SESSION"), url: given("IOTIDE_URL") };
   await page.context().addCookies([session]);
@@ -38,4 +38,10 @@ export async function post<T = Item>(
   const answer = await request.post(`/api/v1/${path}`, { headers: headers(), data });
   expect(answer.ok(), await answer.text()).toBe(true);
   return (await answer.json()) as T;
+}
+
+/** Options of fio that write 1 MiB/s, so that the load leaves the processors to the browser. */
+export function slowWrites(seconds: number): object {
+  const job = `[slow]\nrw=randwrite\nbs=4k\nsize=4m\nrate=1m\ntime_based\nruntime=${seconds}\n`;
+  return { job_file: job, space_bytes: "4 MiB", runtime_seconds: seconds };
 }

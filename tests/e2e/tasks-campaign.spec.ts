@@ -1,22 +1,20 @@
-/** What people do with campaigns while they run and after, each in at most six clicks from the overview. */
+/** Tasks on campaigns during and after their runs, each in at most six clicks from the overview. */
 
 import { expect, test } from "@playwright/test";
 import { inFewClicks } from "./clicks";
-import { items, post } from "./surroundings";
+import { items, post, slowWrites } from "./surroundings";
 
 const BUSY = `busy-${Date.now()}`;
 let busy: number | undefined;
 
 test.beforeAll(async ({ request }) => {
-  const options = {
-    rw: "randwrite",
-    block_size_bytes: "4 KiB",
-    file_size_bytes: "4 MiB",
-    runtime_seconds: 120,
-  };
   const plan = { cluster: "e2e", nodes: ["node-1"], targets: ["scratch"], repeats: 2 };
   busy = (
-    await post(request, "campaigns", { ...plan, name: BUSY, workloads: [{ workload: "fio", options }] })
+    await post(request, "campaigns", {
+      ...plan,
+      name: BUSY,
+      workloads: [{ workload: "fio", options: slowWrites(120) }],
+    })
   ).id;
   const active = async () => (await items(request, `runs?campaign_id=${busy}&state=active`)).length;
   await expect.poll(active, { timeout: 60_000 }).toBe(1);
@@ -29,11 +27,11 @@ test.afterAll(async ({ request }) => {
 test("find out why a run waits", async ({ page }) => {
   await inFewClicks(page, async () => {
     await page.getByRole("link", { name: BUSY }).first().click();
-    const waiting = page.getByRole("table", { name: "Why runs wait" });
-    await expect(waiting).toContainText(/node node-1 is taken by run \d+ and it wants to be alone there/);
+    const waiting = page.getByRole("table", { name: "Waiting reasons" });
+    await expect(waiting).toContainText(/Waiting for node node-1 \(run \d+, exclusive\)/);
     await waiting.getByRole("link").first().click();
-    await expect(page.getByRole("alert", { name: "Why it waits" })).toContainText(
-      /Expected to start|cannot be foreseen/,
+    await expect(page.getByRole("alert", { name: "Waiting reason" })).toContainText(
+      /Expected start|Start time unknown/,
     );
   });
 });
@@ -46,10 +44,10 @@ test("cancel a running one", async ({ page }) => {
       timeout: 40_000,
     });
     await active.getByRole("link").first().click();
-    // The page that is left has such a button, too.
+    // The page before has such a button, too.
     await expect(page.getByRole("heading", { name: /^Run \d+/ }).first()).toBeVisible();
     await page.getByRole("button", { name: "Cancel" }).click();
-    await page.getByRole("button", { name: "Cancel the run" }).click();
+    await page.getByRole("button", { name: "Cancel run" }).click();
     await expect(page.getByText(/cancelled by/).first()).toBeVisible({ timeout: 40_000 });
   });
 });

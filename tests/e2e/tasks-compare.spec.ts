@@ -73,7 +73,7 @@ test("compare two pinned runs", async ({ page }) => {
 async function readsVerdict(page: Page): Promise<void> {
   const verdicts = page.getByRole("table", { name: "Verdicts" });
   await expect(
-    verdicts.getByText(/no difference shown|% (higher|lower)|different by|two modes/),
+    verdicts.getByText(/not significant|% (higher|lower)|practical threshold|two modes/),
   ).toBeVisible();
   await expect(verdicts.getByText("4 runs").first()).toBeVisible();
 }

@@ -15,7 +15,7 @@ interface Suspicion extends Item {
   readonly series: { readonly metric: string };
 }
 
-/** The schedule fires so often, and all of it has ended. */
+/** The schedule has fired this often, and all of it has ended. */
 async function measure(request: APIRequestContext, level: number, count: number): Promise<void> {
   await writeFile(given("IOTIDE_LEVEL"), String(level));
   const fired: number[] = [];
@@ -42,7 +42,7 @@ async function untilSuspected(request: APIRequestContext): Promise<number> {
   return (await alertOf(request, "suspect"))?.id ?? 0;
 }
 
-/** One slow run after the other, until enough of them say the same. */
+/** One slow run after the other, until enough of them agree. */
 async function untilConfirmed(request: APIRequestContext): Promise<void> {
   for (let firing = 0; firing < MOST_SLOW_FIRINGS; firing += 1) {
     await measure(request, 800, 1);
@@ -75,14 +75,14 @@ test("a regression from the suspicion to the new baseline", async ({ page, reque
   await signIn(page);
   await page.goto(`/alerts/${id}`);
   await showsState(page, "suspect");
-  await expect(page.getByText(/looked at again/i).first()).toBeVisible();
+  await expect(page.getByText(/Confirmation runs/).first()).toBeVisible();
   await page.getByRole("link", { name: /^campaign \d+$/ }).click();
   await expect(page.getByRole("heading", { name: /^confirm-/ })).toBeVisible();
   await page.goBack();
-  // The page is open while it is confirmed, and says so by itself.
+  // The open page updates automatically when it is confirmed.
   await untilConfirmed(request);
   await showsState(page, "untriaged");
-  await expect(page.getByText(/% lower, worse: \d+ points against \d+ before/).first()).toBeVisible();
+  await expect(page.getByText(/% lower, worse \(\d+ points after, \d+ before\)/).first()).toBeVisible();
   await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
   await page
     .getByRole("table", { name: "Open alerts" })
@@ -95,7 +95,7 @@ test("a regression from the suspicion to the new baseline", async ({ page, reque
 
   const expected = page.getByRole("button", { name: "Expected", exact: true });
   await expect(expected).toBeDisabled();
-  await page.getByRole("combobox", { name: "Event that explains it" }).click();
+  await page.getByRole("combobox", { name: "Event that explains the change" }).click();
   await page.getByRole("option", { name: new RegExp(CAUSE) }).click();
   await expected.click();
   await showsState(page, "expected");
@@ -104,8 +104,8 @@ test("a regression from the suspicion to the new baseline", async ({ page, reque
   await page.getByRole("button", { name: "Accept as new baseline" }).click();
   await expect(page.getByText(/^accepted /)).toBeVisible();
   const history = page.getByRole("table", { name: "History" });
-  for (const deed of ["Acknowledge", "Expected", "Accept as new baseline"])
-    await expect(history.getByText(deed, { exact: true })).toBeVisible();
+  for (const action of ["Acknowledge", "Expected", "Accept as new baseline"])
+    await expect(history.getByText(action, { exact: true })).toBeVisible();
   await expect(history.getByText("looking at it")).toBeVisible();
 
   await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();

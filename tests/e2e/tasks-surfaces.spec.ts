@@ -1,4 +1,4 @@
-/** The difference of two surfaces of IOzone is seen, in at most six clicks from the overview. */
+/** The difference of two IOzone surfaces is found, in at most six clicks from the overview. */
 
 import { expect, test } from "@playwright/test";
 import { inFewClicks } from "./clicks";
@@ -11,9 +11,9 @@ test("see the difference surface of two IOzone runs", async ({ page }) => {
     await page.getByRole("option", { name: /^surface-before/ }).click();
     const difference = page.getByRole("figure", { name: /^Difference of Throughput/ });
     await expect(difference.locator(".heatmaplayer .hm")).toBeVisible();
-    await page.getByText("B / A in per cent").click();
+    await page.getByText("B / A in %").click();
     await expect(difference.getByText("B / A", { exact: true })).toBeVisible();
-    const fields = page.getByRole("table", { name: "Fields of the surface" });
+    const fields = page.getByRole("table", { name: "Values of the surface" });
     await expect(fields.getByRole("row")).toHaveCount(13);
     await expect(fields.getByText("128 KiB").first()).toBeAttached();
     // One run a side: a ratio that claims nothing.

@@ -1,4 +1,4 @@
-/** Of trends: find the change of a year and the run behind it; take along what is shown. */
+/** Tasks on trends: find the change of a year and the run behind it; export what is shown. */
 
 import { readFile } from "node:fs/promises";
 import { expect, type Page, test } from "@playwright/test";
@@ -6,7 +6,7 @@ import { inFewClicks } from "./clicks";
 import { objections } from "./look";
 import { items } from "./surroundings";
 
-/** The history that is made up holds one remount of its NFS target, two fifths of the way. */
+/** The sample data contains one remount of its NFS target, two fifths of the way. */
 async function openTrend(page: Page): Promise<void> {
   await page.getByRole("navigation").getByRole("link", { name: "Trends" }).click();
   await page.getByRole("link", { name: "demo-studio", exact: true }).click();
@@ -15,11 +15,13 @@ async function openTrend(page: Page): Promise<void> {
 test("find the change on a trend of a year and open the run behind it", async ({ page }) => {
   await inFewClicks(page, async () => {
     await openTrend(page);
-    const changes = page.getByRole("table", { name: "What changed" });
-    await expect(changes.getByText(/2[0-9]\.\d % lower, worse: \d{3} points/).first()).toBeVisible();
+    const changes = page.getByRole("table", { name: "Changes" });
+    await expect(changes.getByText(/2[0-9]\.\d % lower, worse \(\d{3} points/).first()).toBeVisible();
     await expect(page.locator("figure .scatterlayer .trace").first()).toBeVisible();
     await changes.getByRole("button").first().click();
-    const run = page.getByRole("table", { name: "Runs of the point" }).getByRole("link", { name: /^\d+$/ });
+    const run = page
+      .getByRole("table", { name: "Runs behind this data point" })
+      .getByRole("link", { name: /^\d+$/ });
     await run.first().click();
     await expect(page.getByRole("heading", { name: /^Run \d+$/ })).toBeVisible();
   });
@@ -54,8 +56,8 @@ for (const scheme of ["light", "dark"] as const)
     await page.emulateMedia({ colorScheme: scheme });
     await inFewClicks(page, async () => {
       await openTrend(page);
-      await page.getByText("Each target").click();
-      await expect(page.getByRole("table", { name: "Numbers side by side" })).toBeVisible();
+      await page.getByText("By target", { exact: true }).click();
+      await expect(page.getByRole("table", { name: "Values of the small multiples" })).toBeVisible();
       expect(await objections(page)).toEqual([]);
       await page.getByRole("button", { name: /^Export Trend of/ }).click();
       await expect(page.getByRole("menuitem", { name: "Parquet with every column" })).toBeVisible();

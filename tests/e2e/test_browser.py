@@ -1,4 +1,4 @@
-"""Starts Playwright with a real Chromium on the built dashboard, served by a whole iotide."""
+"""Browser tests: Playwright with a real Chromium on the built dashboard, served by a whole iotide."""
 
 import os
 import subprocess
@@ -17,7 +17,7 @@ PACKAGES = HERE.parents[1] / "frontend/node_modules"
 @pytest.mark.timeout(1200)
 @pytest.mark.parametrize("spec", ["walk", "pages", "tabs", "tasks"])
 def test_browser(rig: Rig, levelled: LevelledSite, spec: str) -> None:
-    """Each in one start of Playwright; what stands in `SPEC-*.spec.ts` belongs to it."""
+    """Run each spec and its `SPEC-*.spec.ts` files in one start of Playwright."""
     environment = {
         **os.environ,
         "NODE_PATH": str(PACKAGES),
@@ -25,7 +25,7 @@ def test_browser(rig: Rig, levelled: LevelledSite, spec: str) -> None:
         "IOTIDE_AGENT": str(BIN / "iotide-agent"),
         "IOTIDE_URL": rig.stack.url,
         "IOTIDE_TOKEN": rig.stack.token,
-        # An approved directory that is no target yet.
+        # An approved directory that is not a target yet.
         "IOTIDE_SPARE": str(rig.stack.directory / "targets" / "spare"),
         "IOTIDE_LEVEL": str(levelled.level),
         "IOTIDE_SCHEDULE": str(levelled.schedule_id),

@@ -1,4 +1,7 @@
-/** Hosts with a token that needs approval: they wait on the cluster's page, one is let in, another refused, and the token revoked. */
+/**
+ * Hosts with a token that needs approval: they are pending on the cluster's page; one is approved, another rejected,
+ * and the token is revoked.
+ */
 
 import { execFile } from "node:child_process";
 import { mkdtemp, readFile, rm, writeFile } from "node:fs/promises";
@@ -33,23 +36,23 @@ test("hosts that wait: one is let in, another refused, and the token revoked", a
   const [good, bad] = [await enrol(command, "good-host"), await enrol(command, "bad-host")];
   expect(await standing(request, good)).toBe("waits");
   await page.reload();
-  const waiting = page.getByRole("table", { name: "Waiting nodes" });
+  const waiting = page.getByRole("table", { name: "Pending nodes" });
   await expect(waiting.getByRole("row", { name: /good-host/ })).toContainText(good.fingerprint);
   await expect(waiting.getByRole("row", { name: /bad-host/ })).toContainText(bad.fingerprint);
   await look(page, {
     name: "hosts-that-wait",
     path: `/clusters/${id}`,
-    sign: heading("Waiting to be let in"),
+    sign: heading("Pending nodes"),
   });
 
-  await waiting.getByRole("checkbox", { name: "Choose good-host" }).check();
-  await page.getByRole("button", { name: "Let 1 in" }).click();
+  await waiting.getByRole("checkbox", { name: "Select good-host" }).check();
+  await page.getByRole("button", { name: "Approve 1" }).click();
   await expect(
     page.getByRole("table", { name: "Nodes" }).getByRole("link", { name: "good-host" }),
   ).toBeVisible();
   expect(await standing(request, good)).toBe("is let in");
 
-  await waiting.getByRole("checkbox", { name: "Choose bad-host" }).check();
+  await waiting.getByRole("checkbox", { name: "Select bad-host" }).check();
   await page.getByRole("button", { name: "Refuse 1" }).click();
   await answerWith(page, "Refuse");
   await expect(waiting).toBeHidden();
@@ -60,10 +63,10 @@ test("hosts that wait: one is let in, another refused, and the token revoked", a
   await page.context().close();
 });
 
-/** By the form of a cluster that has no nodes, as it stands there; the command to run on the hosts. */
+/** By the form on the page of a cluster without nodes; returns the command to run on the hosts. */
 async function makeToken(page: Page): Promise<string> {
-  await expect(page.getByRole("checkbox", { name: "Each node waits until it is let in" })).toBeChecked();
-  await page.getByRole("button", { name: "Make a join token" }).click();
+  await expect(page.getByRole("checkbox", { name: "Require approval of each node" })).toBeChecked();
+  await page.getByRole("button", { name: "Create join token" }).click();
   const command = page.getByText(/^echo \S+ \| iotide-agent enroll /);
   await expect(command).toBeVisible();
   return (await command.textContent()) ?? "";
@@ -74,7 +77,7 @@ interface Host {
   readonly token: string;
 }
 
-/** What a person does on the host: the command as the page shows it, on a disk of its own. */
+/** The user's steps on the host: the command as the page shows it, on a separate disk. */
 async function enrol(command: string, name: string): Promise<Host> {
   const state = join(directory, name);
   const config = join(directory, `${name}.toml`);
@@ -92,7 +95,7 @@ async function enrol(command: string, name: string): Promise<Host> {
   return { fingerprint: (JSON.parse(stdout) as Host).fingerprint, token: identity.node_token };
 }
 
-/** How the server sees the host, as its agent asks. */
+/** The server's answer about the host, as its agent asks for it. */
 async function standing(request: APIRequestContext, { token }: Host): Promise<string> {
   const answer = await request.get("/api/v1/agent/standing", {
     headers: { Authorization: `Bearer ${token}` },

@@ -1,19 +1,22 @@
-/** What others published: the table of NUS as its article drew it, with the ratios of its own numbers, and one's own beside. */
+/**
+ * Published results: the table of NUS as in its article, with the ratios of its own numbers, next to your own
+ * results.
+ */
 
 import { expect, type Page, test } from "@playwright/test";
 import { items, signIn } from "./surroundings";
 
 const RATIOS = ["4.2", "4.3", "3.6", "4.7"];
 
-test("published results beside one's own", async ({ page, request }) => {
+test("published results next to one's own", async ({ page, request }) => {
   await signIn(page);
   await page.goto("/");
   await page.getByRole("navigation").getByRole("link", { name: "Published" }).click();
-  await page.getByRole("link", { name: /^How long dd takes for files of four sizes/ }).click();
+  await page.getByRole("link", { name: /^Duration of dd for files of four sizes/ }).click();
   await seeBars(page);
   await seeRatios(page);
   const own = (await items(request, "campaigns")).find(({ name }) => name === "every-workload");
-  await page.getByRole("combobox", { name: "Lay a campaign of your own beside it" }).fill(String(own?.id));
+  await page.getByRole("combobox", { name: "Compare with your campaign" }).fill(String(own?.id));
   await page.getByRole("option", { name: /every-workload/ }).click();
   await expect(page).toHaveURL(new RegExp(`own=${own?.id}`));
   await expect(
@@ -25,7 +28,7 @@ test("published results beside one's own", async ({ page, request }) => {
   await seeSource(page);
 });
 
-/** Four parts, of which three are stacked, for three file systems at each of four sizes. */
+/** Four parts, three of them stacked, for three file systems at each of four sizes. */
 async function seeBars(page: Page): Promise<void> {
   const figure = page.locator("figure").first();
   await expect(figure.locator(".barlayer .trace")).toHaveCount(3);
@@ -53,14 +56,14 @@ async function seeRatios(page: Page): Promise<void> {
     await expect(wholes.nth(index).getByRole("cell", { name: ratio, exact: true })).toBeVisible();
 }
 
-/** A run of it says where it was printed, and nothing on its pages offers to change it. */
+/** The page of such a run shows where it was printed, and offers no way to change it. */
 async function seeSource(page: Page): Promise<void> {
   await page.getByRole("link", { name: "Campaign", exact: true }).click();
   await expect(page.getByRole("link", { name: "published" }).first()).toBeVisible();
   await expect(page.getByRole("button", { name: "Add repeats" })).toHaveCount(0);
   await page.getByRole("tab", { name: "Runs" }).click();
   await page.getByRole("tabpanel").getByRole("link", { name: /^\d+$/ }).first().click();
-  // Each row of the list that is left shows this caution, too.
+  // Each remaining row of the list shows this caution, too.
   await expect(page.getByRole("heading", { name: /^Run \d+$/ })).toBeVisible();
   await expect(page.getByRole("cell", { name: "Published, not measured here" })).toBeVisible();
   await expect(page.getByText(/Infiniband Interconnects, table of dd times/).first()).toBeVisible();

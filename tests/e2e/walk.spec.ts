@@ -1,4 +1,4 @@
-/** The main job, by hand: log in by the link, build a campaign, watch it, open a run, find its point on the trend. */
+/** The main job, by hand: sign in by the link, build a campaign, watch it, open a run, find its point on the trend. */
 
 import { expect, type Page, test } from "@playwright/test";
 import { given } from "./surroundings";
@@ -34,8 +34,8 @@ async function build(page: Page, name: string): Promise<void> {
   await page.getByLabel("File size", { exact: true }).fill("4 MiB");
   await page.getByLabel("Block size", { exact: true }).fill("4 KiB");
   await page.getByLabel("Run time", { exact: true }).fill("10 s");
-  await page.getByLabel("Repeats").fill("2");
-  await expect(page.getByText("1 cell, 2 runs")).toBeVisible();
+  await page.getByRole("textbox", { name: "Repeats", exact: true }).fill("2");
+  await expect(page.getByText("1 configuration, 2 runs")).toBeVisible();
   await expect(page.getByRole("table", { name: "Run matrix" }).getByText("scratch")).toBeVisible();
   await page.getByRole("button", { name: "Submit campaign" }).click();
 }
@@ -46,19 +46,23 @@ async function planHere(page: Page): Promise<void> {
 }
 
 async function addWorkload(page: Page, title: RegExp): Promise<void> {
-  await page.getByRole("button", { name: "Add a workload" }).click();
+  await page.getByRole("button", { name: "Add workload" }).click();
   const menu = page.getByRole("menu");
   await expect(menu.getByRole("menuitem").nth(9)).toBeAttached();
   await expect(menu).toBeInViewport({ ratio: 1 });
   await menu.getByRole("menuitem", { name: title }).click();
 }
 
-/** What takes twice the node's memory is foreseen, or refused where this disk has no room for it, and not run. */
+/**
+ * Files of twice the node's memory appear in the preview, or are rejected if this disk has no room, and are not run.
+ */
 async function foreseeAuto(page: Page): Promise<void> {
   await addWorkload(page, /^dd/);
   await page.getByRole("combobox", { name: "File size" }).fill("auto");
   const foreseen = page.getByRole("table", { name: "Run matrix" }).getByText("File size auto");
-  const refused = page.getByRole("alert", { name: /needs .* GiB with its reserve; scratch on node-1 has/ });
+  const refused = page.getByRole("alert", {
+    name: /needs .* GiB including the reserve, but scratch on node-1 has/,
+  });
   await expect(foreseen.or(refused)).toBeVisible();
   await page.getByRole("button", { name: "Remove dd" }).click();
 }
@@ -70,7 +74,7 @@ async function watch(page: Page, name: string): Promise<void> {
   const seen = new Set<string>();
   await expect
     .poll(async () => {
-      // The bar goes when its run ends, and then there is nothing more to see of it.
+      // The bar disappears when its run ends.
       const value = await bar.getAttribute("aria-valuenow", { timeout: 500 }).catch(() => null);
       if (value !== null) seen.add(value);
       return seen.size;
@@ -94,13 +98,13 @@ async function findPoint(page: Page): Promise<void> {
   const runId =
     (await page.getByRole("heading", { name: /^Run \d+$/ }).textContent())?.replace("Run ", "") ?? "";
   await page.getByRole("table", { name: "Metrics" }).getByRole("link", { name: "Trend" }).first().click();
-  const runs = page.getByRole("table", { name: "Runs of the point" });
+  const runs = page.getByRole("table", { name: "Runs behind this data point" });
   await expect(runs.getByRole("link", { name: runId, exact: true })).toBeVisible();
-  // The address holds the choice; without it, the dot has to be found by hand.
+  // The address contains the choice; without it, the dot has to be found by hand.
   const address = new URL(page.url());
   address.searchParams.delete("cell");
   await page.goto(address.href);
-  await expect(page.getByText("No point is chosen.")).toBeVisible();
+  await expect(page.getByText("No point selected.")).toBeVisible();
   const dot = page.locator("figure .scatterlayer .point").first();
   await expect(dot).toBeVisible();
   const box = await dot.boundingBox();
@@ -109,7 +113,7 @@ async function findPoint(page: Page): Promise<void> {
   await expect(runs.getByRole("link", { name: runId, exact: true })).toBeVisible();
 }
 
-/** The form and the plan of a workload that only a package on the agent knows: the template of docs/plug-ins. */
+/** The form and the plan of a workload that only a package on the agent has: the template of docs/plug-ins. */
 async function planPlugIn(page: Page): Promise<void> {
   await page.goto("/");
   await planHere(page);
@@ -120,6 +124,6 @@ async function planPlugIn(page: Page): Promise<void> {
   const size = page.getByLabel("File size", { exact: true });
   await expect(size).toHaveValue("1 GiB");
   await size.fill("64 MiB");
-  await expect(page.getByText("Size of the file, whole mebibytes.")).toBeVisible();
-  await expect(page.getByText(/1 cell, \d+ runs?/)).toBeVisible();
+  await expect(page.getByText("Size of the file, in whole MiB.")).toBeVisible();
+  await expect(page.getByText(/1 configuration, \d+ runs?/)).toBeVisible();
 }

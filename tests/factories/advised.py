@@ -1,4 +1,4 @@
-"""Scenes for rules of advice: targets on nodes with facts, and what cells measured, without a database."""
+"""Scenes for advice rules without a database: targets on nodes with facts, and measured cells."""
 
 from collections.abc import Mapping, Sequence
 from itertools import count
@@ -29,7 +29,7 @@ def cell(
     facts: Mapping[str, FactValue] | None = None,
     **options: object,
 ) -> SceneCell:
-    """A cell of campaign 9; each node has the same facts, by default no memory."""
+    """Return a cell of campaign 9; all nodes have the same facts, by default no memory."""
     return SceneCell(
         ordinal=1,
         campaign_id=9,
@@ -44,7 +44,7 @@ def cell(
 
 
 def rate(of: SceneCell, *runs: float, metric: str = "throughput", **labels: str | float | bool) -> ScenePoint:
-    """What these runs of a cell say, in bytes a second."""
+    """Return the rates of a cell's runs, in bytes per second."""
     middle = sorted(runs)[len(runs) // 2] if len(runs) % 2 else sum(sorted(runs)[len(runs) // 2 - 1 :][:2]) / 2
     labels = {"operation": "write", **labels}
     return ScenePoint(of, metric, Unit.BYTES_PER_SECOND, labels, len(runs), middle, min(runs), max(runs))
@@ -55,7 +55,7 @@ def measured(*points: ScenePoint, claimed_ratio: float | None = None) -> Scene:
 
 
 def advice_of(findings: Sequence[Finding]) -> Advice:
-    """The only finding, which is an advice."""
+    """Return the only finding, which is advice."""
     (found,) = findings
     assert isinstance(found, Advice), found
     return found

@@ -1,4 +1,4 @@
-"""Which changes several analyses of one series agree on, as the server counts them before it raises an alert."""
+"""Changes that several analyses of one series agree on, counted as the server does before it raises an alert."""
 
 from itertools import pairwise
 
@@ -6,15 +6,17 @@ from iotide_server.statistics.course import CONFIRMING_RUNS, SAME_RUNS, Analysis
 
 
 def same_change(one: LevelChange, other: LevelChange) -> bool:
-    """Whether two analyses mean the same change, which later runs may move by a few."""
+    """Return whether two analyses mean the same change; later runs may move it by a few points."""
     return abs(one.index - other.index) <= SAME_RUNS
 
 
 def agreed(*analyses: Analysis) -> tuple[LevelChange, ...]:
-    """Return the changes of the last analysis that all those before it, of fewer runs each, had found too.
+    """Return the changes of the last analysis that all previous ones, of fewer runs each, had found too.
 
-    One analysis alone is no reason to alert anybody: its newest change may be gone with the next run. ValueError where
-    analyses do not grow, or the last has not CONFIRMING_RUNS more runs than the first.
+    A single analysis is not enough for an alert: its newest change may disappear with the next run.
+
+    Raises:
+        ValueError: the analyses do not grow, or the last has not CONFIRMING_RUNS more runs than the first.
     """
     counts = [analysis.run_count for analysis in analyses]
     if any(later <= earlier for earlier, later in pairwise(counts)) or counts[-1] - counts[0] < CONFIRMING_RUNS:

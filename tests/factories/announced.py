@@ -1,4 +1,4 @@
-"""What an agent without any tool of its own would say: hellos, mounts and workloads made up for a test."""
+"""Announcements of an agent without any tool of its own: generated hellos, mounts and workloads."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime

@@ -1,6 +1,6 @@
-"""Announces workloads for nodes of tests: the server judges them once in a process.
+"""Announces workloads for nodes of tests; the server judges them once per process.
 
-Each other node gets the rows that this announcement left. A test of announcements calls `announce` of the server.
+Every other node gets copies of the rows of this announcement. Tests of announcements call `announce` of the server.
 """
 
 from collections.abc import Sequence
@@ -22,7 +22,7 @@ _OWN: Final = {
     "schema_sha256": _IN_CLUSTER.format("schema_sha256", "schema_sha256"),
     "announced_by": "CASE WHEN announced_by IS NOT NULL THEN CAST(:node_name AS text) END AS announced_by",
 }
-"""What differs in another cluster, of workloads that iotide does not ship."""
+"""Columns that differ in another cluster, for workloads that iotide does not ship."""
 _IS_EMPTY: Final = text("SELECT NOT EXISTS (SELECT FROM workload) AND NOT EXISTS (SELECT FROM workload_baseline)")
 _READ: Final = text("""
     SELECT (SELECT json_agg(workload) FROM workload)::text AS workloads,
@@ -64,10 +64,10 @@ _judged: dict[tuple[str, ...], dict[str, str]] = {}
 def announce(
     session: Session, node: Node, announced: Sequence[WorkloadAnnouncement], absent_tools: tuple[str, ...]
 ) -> None:
-    """Store what a new node announces.
+    """Store the announcement of a new node.
 
     Args:
-        absent_tools: what the announcements differ by.
+        absent_tools: tools that the node lacks.
     """
     judged = _judged.get(absent_tools)
     named = {"node_id": node.id, "node_name": node.name, "cluster_id": node.cluster_id}

@@ -1,4 +1,4 @@
-"""The API as `iotide-server api` serves it, in processes of its own, whose memory can be measured."""
+"""The API as `iotide-server api` serves it, in separate processes with measurable memory."""
 
 import json
 import os
@@ -20,13 +20,13 @@ PIECE: Final = 64 * 1024
 
 @dataclass(frozen=True)
 class Api:
-    """The API as `iotide-server api` serves it, in processes of its own."""
+    """A running API."""
 
     pid: int
     port: int
 
     def memory_bytes(self) -> int:
-        """Return the anonymous memory that all of its processes have resident now."""
+        """Return the resident anonymous memory of all its processes."""
         return sum(map(_resident_bytes, family(self.pid)))
 
     def get(self, path: str, **headers: str) -> int:
@@ -34,7 +34,7 @@ class Api:
         return httpx2.get(f"http://127.0.0.1:{self.port}{path}", headers=headers, timeout=60).status_code
 
     def post(self, path: str, token: str | None, body: bytes) -> tuple[int, str]:
-        """Return status and code of the error; (0, "") where the server ended the connection during the body."""
+        """Return status and error code; (0, "") if the server closed the connection during the body."""
         head = f"POST {path} HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: {len(body)}\r\n"
         proof = f"Authorization: Bearer {token}\r\n" if token else ""
         with socket.create_connection(("127.0.0.1", self.port), timeout=60) as line:
@@ -46,7 +46,7 @@ class Api:
 
 
 def _resident_bytes(pid: int) -> int:
-    # Anonymous memory is where bodies are. A forked process also gains pages of libraries when it first uses them.
+    # Bodies are in anonymous memory. A forked process also gains pages of libraries when it first uses them.
     with suppress(FileNotFoundError, ProcessLookupError):
         for line in Path(f"/proc/{pid}/status").read_text().splitlines():
             if line.startswith("RssAnon:"):

@@ -1,4 +1,4 @@
-"""A site whose runs are jobs of Slurm, and its gateway as far as the server can tell."""
+"""A site with runs as Slurm jobs, and a simulated gateway."""
 
 from dataclasses import dataclass, field
 
@@ -28,7 +28,7 @@ INSTANCE = "instance-gateway"
 
 @dataclass
 class BatchSite:
-    """A batch system on paper: what it lists is what the test put there."""
+    """A simulated batch system; it lists what the test adds."""
 
     site: Site
     gateway_id: int = field(init=False)
@@ -41,7 +41,7 @@ class BatchSite:
         self.site.change("UPDATE cluster SET launcher = 'slurm' WHERE id = :id", id=self.site.cluster_id)
 
     def add_gateway(self, name: str) -> int:
-        """A gateway that has greeted; its id."""
+        """Add a gateway that has said hello; return its id."""
         with self.site.database.transaction() as session:
             gateway = Node(
                 cluster_id=self.site.cluster_id,
@@ -71,7 +71,7 @@ class BatchSite:
     def report(
         self, *refused: tuple[WantedJob, str], problem: str | None = None, gateway_id: int | None = None
     ) -> BatchReply:
-        """The gateway, or another one, says what it sees."""
+        """Report the listed jobs, as the site's gateway or another one."""
         request = BatchReport(
             agent_instance=INSTANCE,
             system=BatchSystem.SLURM,
@@ -84,32 +84,32 @@ class BatchSite:
             return batch.report(session, gateway_id or self.gateway_id, request, self.site.clock())
 
     def wanted(self) -> WantedJob:
-        """The one job that is to be submitted."""
+        """Return the one job to submit."""
         (job,) = self.report().submit
         return job
 
     def list_job(
         self, job: WantedJob, state: JobState, words: str = "", *, end: JobEnd | None = None, job_id: str = "12"
     ) -> BatchReply:
-        """The batch system lists it so from now on, and the gateway says so."""
+        """List the job in this state from now on, and report it."""
         seen = SeenJob(run_id=job.run_id, fence=job.fence, job_id=job_id, state=state, end=end, words=words)
         self.jobs = [other for other in self.jobs if other.job_id != job_id] + [seen]
         return self.report()
 
     def offer(self, job: WantedJob, number: int = 1) -> Offered:
-        """What the job's agent on that node knows of its order."""
+        """Return the order as the job's agent on that node knows it."""
         order_id = next(node.order_id for node in job.nodes if node.name == f"n{number}")
         return Offered(order_id, job.fence, job.run_id)
 
     def row(self, job: WantedJob) -> BatchJob:
-        """What is known of it."""
+        """Return the job's row."""
         with self.site.database.transaction() as session:
             attempts = session.query(Attempt.id).filter_by(fence=job.fence)
             return session.get_one(BatchJob, attempts.scalar())
 
 
 def why(site: Site, run_id: int) -> str | None:
-    """Why the run waits, in words; None: it does not."""
+    """Return the reason why the run waits; None if it does not wait."""
     with site.database.transaction() as session:
         found = queries.described_run(session, run_id)
         assert found is not None

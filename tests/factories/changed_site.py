@@ -23,7 +23,7 @@ from iotide_server.main import API
 from iotide_server.runs.models import Order
 from iotide_server.scheduling.queues import NodeQueues
 from iotide_server.scheduling.repository import Offer
-from iotide_server.scheduling.starting import start_what_can
+from iotide_server.scheduling.starting import start_runs
 
 CSRF = {"X-Iotide-Csrf": "1"}
 PASSWORD = "correct horse battery"
@@ -32,7 +32,7 @@ SIGNING_KEY = "whsec_" + base64.b64encode(b"k" * 32).decode()
 
 @dataclass(frozen=True)
 class Done:
-    """A change, and what the audit has of it."""
+    """A change and its audit entries."""
 
     route: str
     shape: str
@@ -41,7 +41,7 @@ class Done:
 
 @dataclass
 class ChangedSite:
-    """Calls routes as an administrator in a browser, and remembers each secret that was made on the way."""
+    """Calls routes as an admin in a browser, and remembers each secret created on the way."""
 
     client: TestClient
     database: Database
@@ -51,7 +51,7 @@ class ChangedSite:
     ids: dict[str, int] = field(default_factory=dict)
 
     def change(self, shape: str, route: str, body: Any = None, *, headers: Json | None = None, **ids: int) -> Any:  # noqa: ANN401 - JSON
-        """Call the route; `shape` is what its entry tells of: something `made`, `changed`, `removed`, or `neither`."""
+        """Call the route; `shape` is the kind of its audit entry: `made`, `changed`, `removed`, or `neither`."""
         method, path = route.split(" ")
         known = self._newest()
         url = re.sub(r"\{(\w+)\}", lambda match: str((self.ids | ids)[match[1]]), path)
@@ -77,7 +77,7 @@ class ChangedSite:
 
 
 def people(site: ChangedSite) -> None:
-    """Signing in and out, a person and their tokens."""
+    """Sign in and out; change a person and their tokens."""
     for how in ("link", "password"):
         if how == "link":
             with site.database.transaction() as session:
@@ -110,14 +110,14 @@ def people(site: ChangedSite) -> None:
 
 
 def signed_in(site: ChangedSite) -> None:
-    """The administrator, in another browser."""
+    """Sign the admin in with another browser."""
     site.client.cookies.clear()
     site.change("neither", "POST /session", {"name": "admin", "password": PASSWORD})
     site.secrets.append(site.client.cookies["iotide_session"])
 
 
 def identities(site: ChangedSite) -> None:
-    """Two hosts wait to be let in, and one is: its secrets are exchanged, it may enroll again and is revoked."""
+    """Approve one of two pending nodes: rotate its credentials, enrol it again, revoke it."""
     token = site.change("made", "POST /clusters/{cluster_id}/join-tokens", {"uses": 2, "needs_approval": True})
     site.secrets.append(token["token"])
     joined = []
@@ -125,24 +125,24 @@ def identities(site: ChangedSite) -> None:
         joining = {"join_token": token["token"], "node_name": name, "role": "compute", "agent_version": "1"}
         joined.append(site.change("made", "POST /agent/enroll", joining | {"wire_version": 2}))
         site.secrets.append(joined[-1]["node_token"])
-    let_in, kept_out = (one["node_id"] for one in joined)
+    approved, kept_out = (one["node_id"] for one in joined)
     chosen = "/clusters/{cluster_id}/pending-nodes"
-    site.change("made", f"POST {chosen}/approve", {"pending_ids": [let_in]})
+    site.change("made", f"POST {chosen}/approve", {"pending_ids": [approved]})
     site.change("removed", f"POST {chosen}/refuse", {"pending_ids": [kept_out]})
     said = hello("instance-n3").model_copy(update={"wire_version": 2}).model_dump(mode="json")
     agent(site, "/hello", said, joined[0]["node_token"])
-    site.change("neither", "POST /nodes/{node_id}/rotate", node_id=let_in)
+    site.change("neither", "POST /nodes/{node_id}/rotate", node_id=approved)
     given = agent(site, "/rotation", {"agent_instance": "instance-n3"}, joined[0]["node_token"])
     site.secrets.append(given["node_token"])
     confirming = {"Authorization": f"Bearer {given['node_token']}"}
     site.change("neither", "POST /agent/rotation/confirm", headers=confirming)
-    again = site.change("made", "POST /nodes/{node_id}/join-token", {}, node_id=let_in)
+    again = site.change("made", "POST /nodes/{node_id}/join-token", {}, node_id=approved)
     site.secrets.append(again["token"])
-    site.change("made", "POST /nodes/{node_id}/revoke", node_id=let_in)
+    site.change("made", "POST /nodes/{node_id}/revoke", node_id=approved)
 
 
 def cluster(site: ChangedSite) -> None:
-    """A cluster with a node that joined, two targets, and everything that is drained there once."""
+    """Make a cluster with an enrolled node and two targets; drain everything in it once."""
     site.ids["cluster_id"] = site.change("made", "POST /clusters", {"name": "blade"})["id"]
     site.change("changed", "PATCH /clusters/{cluster_id}", {"description": "rack 4"})
     token = site.change("made", "POST /clusters/{cluster_id}/join-tokens", {"uses": 2, "needs_approval": False})
@@ -157,8 +157,8 @@ def cluster(site: ChangedSite) -> None:
     site.ids["node_id"] = site.ids["n1"]
     agent_says_hello(site)
     window = {"starts_at": "2999-01-01T00:00:00Z", "ends_at": "2999-01-02T00:00:00Z", "reason": "firmware"}
-    blackout = site.change("made", "POST /clusters/{cluster_id}/blackouts", window)
-    site.change("removed", "DELETE /blackouts/{blackout_id}", blackout_id=blackout["id"])
+    maintenance = site.change("made", "POST /clusters/{cluster_id}/blackouts", window)
+    site.change("removed", "DELETE /blackouts/{blackout_id}", blackout_id=maintenance["id"])
     site.change("changed", "PATCH /nodes/{node_id}", {"slots": 2})
     target = {"cluster_id": site.ids["cluster_id"], "path": "/scratch", "scope": "node", "nodes": [site.ids["n1"]]}
     site.ids["target_id"] = site.change("made", "POST /targets", target | {"name": "scratch"})["id"]
@@ -199,7 +199,7 @@ def plan(**changes: object) -> Json:
 
 
 def campaigns(site: ChangedSite) -> None:
-    """A campaign whose runs are cancelled and tried again, one in stages, and what fires and is kept."""
+    """Make a campaign with cancelled and retried runs, one in stages, schedules and saved plans."""
     campaign = site.change("made", "POST /campaigns", plan())["id"]
     site.change("changed", "PATCH /campaigns/{campaign_id}", {"priority": 7}, campaign_id=campaign)
     site.change("made", "POST /campaigns/{campaign_id}/repeats", {"repeats": 1}, campaign_id=campaign)
@@ -229,16 +229,16 @@ def campaigns(site: ChangedSite) -> None:
 
 
 def stuck_node(site: ChangedSite) -> None:
-    """Add a load that no signal ends, and whose leases an operator frees."""
+    """Add a load that no signal ends; an operator frees its leases."""
     site.change("made", "POST /campaigns", plan(name="hung"))
-    ((offer,),) = start_what_can(site.database, NodeQueues(), site.clock())
+    ((offer,),) = start_runs(site.database, NodeQueues(), site.clock())
     hand_in(site, offer, {"outcome": "failed", "reason_code": "stuck", "reason": "cannot be killed"})
     held = site.read(f"/nodes/{site.ids['n1']}/stuck")["statement_sha256"]
     site.change("changed", "POST /nodes/{node_id}/stuck", {"statement_sha256": held})
 
 
 def hand_in(site: ChangedSite, offer: Offer, ending: dict[str, str | None]) -> None:
-    """Claim an order as its agent does, and end it so."""
+    """Claim an order as its agent does, and end it with this outcome."""
     claim = {"fence": offer.fence, "agent_instance": "instance-n1", "boot_id": hello().boot_id}
     agent(site, f"/orders/{offer.order_id}/claim", claim)
     at = site.clock().isoformat()
@@ -250,31 +250,31 @@ def hand_in(site: ChangedSite, offer: Offer, ending: dict[str, str | None]) -> N
 
 
 def staged_campaign(site: ChangedSite) -> None:
-    stages = [{"variant": "ext4"}, {"variant": "xfs", "pause": "make the target anew"}]
+    stages = [{"variant": "ext4"}, {"variant": "xfs", "pause": "reformat the target"}]
     campaign = site.change("made", "POST /campaigns", plan(name="formats", stages=stages))["id"]
-    ((offer,),) = start_what_can(site.database, NodeQueues(), site.clock())
+    ((offer,),) = start_runs(site.database, NodeQueues(), site.clock())
     hand_in(site, offer, {"outcome": "finished", "reason_code": None, "reason": None})
     at = site.clock().isoformat()
-    assert not any(start_what_can(site.database, NodeQueues(), site.clock()))
+    assert not any(start_runs(site.database, NodeQueues(), site.clock()))
     answer = site.client.post(f"{API}/campaigns/{campaign}/pause/look", headers=CSRF)
     assert answer.is_success, answer.text
-    beat = {"agent_instance": "instance-n1", "boot_id": hello().boot_id, "sent_at": at, "orders": []}
-    agent_says_hello(site, agent(site, "/beat", beat)["look"])
+    heartbeat = {"agent_instance": "instance-n1", "boot_id": hello().boot_id, "sent_at": at, "orders": []}
+    agent_says_hello(site, agent(site, "/beat", heartbeat)["look"])
     seen = site.read(f"/campaigns/{campaign}/pause")["found_sha256"]
     site.change("changed", "POST /campaigns/{campaign_id}/confirm", {"found_sha256": seen}, campaign_id=campaign)
     site.change("changed", "POST /campaigns/{campaign_id}/cancel", campaign_id=campaign)
 
 
 def findings(site: ChangedSite) -> None:
-    """A series that fell, the alert of that, a reading of a run by another parser, and who is told."""
+    """Make a series that fell, its alert, a rereading of a run, channels and rules."""
     with site.database.transaction() as session:
         measured = Measured(session, site.clock(), name="lake")
         series = history(measured, levels((12, 100.0)))
         order = session.scalars(select(Order).order_by(Order.id.desc()).limit(1)).one()
         reading = {"order_id": order.id, "samples": [], "flags": []}
         series_id, run_id = series.id, order.run_id
-    told = site.change("made", "POST /trend-events", {"cluster": "lake", "text": "RAID set 2 rebuilt"})
-    site.change("removed", "DELETE /trend-events/{event_id}", event_id=told["id"])
+    event = site.change("made", "POST /trend-events", {"cluster": "lake", "text": "RAID set 2 rebuilt"})
+    site.change("removed", "DELETE /trend-events/{event_id}", event_id=event["id"])
     rule = {"name": "slower", "cluster": "lake", "directions": "both"}
     made = site.change("made", "POST /alert-rules", rule)
     with site.database.transaction() as session:
@@ -307,5 +307,5 @@ STORY: tuple[Callable[[ChangedSite], None], ...] = (
 
 
 def digests(secrets: list[str]) -> list[str]:
-    """What is stored of them, which does not belong into the audit either."""
+    """Return the stored digests of secrets, which must not be in the audit log either."""
     return [hashlib.sha256(secret.encode()).hexdigest() for secret in secrets]

@@ -6,7 +6,7 @@ from factories.announced import NOW
 
 
 class MovedClock:
-    """Stands still until it is moved."""
+    """A clock that only the test moves."""
 
     def __init__(self) -> None:
         self.now = NOW

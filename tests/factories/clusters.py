@@ -26,7 +26,7 @@ def node_token(name: str) -> str:
 def make_node(
     session: Session, cluster: Cluster, name: str = "n1", *, said: HelloRequest | None = None, now: datetime = NOW
 ) -> Node:
-    """A node with the token `node_token(name)`, its hello taken."""
+    """Make a node with the token `node_token(name)` and a recorded hello."""
     node = Node(
         cluster_id=cluster.id,
         name=name,

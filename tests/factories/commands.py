@@ -1,4 +1,4 @@
-"""Commands of `iotide` in this process, and what is left of one that has ended."""
+"""Commands of `iotide` in this process, and what remains after they end."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -26,7 +26,7 @@ def run(*arguments: str) -> int:
 
 
 class Hurried:
-    """The time module of a watcher that cannot wait."""
+    """A time module for a watcher that does not wait."""
 
     @staticmethod
     def sleep(seconds: float) -> None:

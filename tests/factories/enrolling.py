@@ -1,4 +1,4 @@
-"""What a host says to enrol, and what a server gives it whose Redis nobody answers for."""
+"""Enrolment requests of a host, and the answer of a server without a Redis for nodes."""
 
 from bring_up import free_port
 from redis import Redis

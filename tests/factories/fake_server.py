@@ -1,4 +1,4 @@
-"""A server on paper: answers over real HTTP with what a test put there, and remembers what it was asked."""
+"""A fake server: answers over real HTTP as the test prepared, and records its requests."""
 
 import json
 import threading
@@ -11,7 +11,7 @@ from typing import Any
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What a client said."""
+    """A request of a client."""
 
     method: str
     path: str
@@ -21,7 +21,7 @@ class Request:
 
 @dataclass
 class FakeServer:
-    """Answers by `METHOD /path?query`, each with a list of answers of which the last one stays.
+    """Answers by `METHOD /path?query`. Each has a list of answers; the last one stays.
 
     An answer is (status, JSON or text); the status None breaks the connection without an answer.
     """
@@ -31,17 +31,17 @@ class FakeServer:
     requests: list[Request] = field(default_factory=list)
 
     def on(self, call: str, *answers: tuple[int | None, Any]) -> None:
-        """Prepares the answers to one call; the path is below /api/v1."""
+        """Prepare the answers to one call; the path is below /api/v1."""
         method, path = call.split(" ")
         self.answers[f"{method} /api/v1{path}"] = list(answers)
 
     def asked(self, call: str) -> list[Request]:
-        """Every request of that call so far."""
+        """Return every request of that call so far."""
         method, path = call.split(" ")
         return [request for request in self.requests if (request.method, request.path) == (method, f"/api/v1{path}")]
 
     def answer(self, request: Request) -> tuple[int | None, Any]:
-        """The next answer to a request, 404 in the server's own form where none was prepared."""
+        """Return the next answer to a request; if none was prepared, 404 in the server's own form."""
         self.requests.append(request)
         prepared = self.answers.get(f"{request.method} {request.path}")
         if prepared is None:
@@ -51,7 +51,7 @@ class FakeServer:
 
 @contextmanager
 def fake_server() -> Iterator[FakeServer]:
-    """A running fake on a port of its own."""
+    """Run a fake server on a free port."""
     fake = FakeServer()
 
     class Handler(BaseHTTPRequestHandler):

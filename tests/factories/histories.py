@@ -12,7 +12,7 @@ from iotide_server.trends.models import ChangePoint
 
 
 def history(measured: Measured, medians: Sequence[float], *, first_day: int = 0, operation: str = "write") -> Series:
-    """The series of the rate of an operation with one more point on each day from the first on."""
+    """Add the series of an operation's rate, with one point a day from the first day on."""
     session = measured.session
     cell = measured.cell()
     measured.deliver(cell, finish(measured.now, sample(medians[0], operation=operation)))
@@ -40,12 +40,12 @@ def history(measured: Measured, medians: Sequence[float], *, first_day: int = 0,
 
 
 def levels(*parts: tuple[int, float]) -> list[float]:
-    """So many medians at each level, a little apart."""
+    """Return that many medians at each level, slightly apart."""
     return [level * (1 + 0.004 * ((number * 7) % 5 - 2)) for count, level in parts for number in range(count)]
 
 
 def confirmed_change(session: Session, series: Series, at: datetime, before: float, after: float) -> ChangePoint:
-    """The series' level changed then, as if several analyses had found it."""
+    """Add a change of the series at that time, as if several analyses had confirmed it."""
     cell_id = session.scalars(text("SELECT min(cell_id) FROM point WHERE series_id = :id"), {"id": series.id}).one()
     made = ChangePoint(
         series_id=series.id,

@@ -1,4 +1,4 @@
-"""What must be true of the rows after every transaction, whatever happened before."""
+"""Rules that must hold for the rows after every transaction."""
 
 from typing import Final
 
@@ -41,15 +41,15 @@ _VIOLATIONS: Final = {
             SELECT FROM node_order WHERE attempt_id = attempt.id AND role = 'load' AND state <> 'ended')""",
     "an order that only observes has a lease": """
         SELECT lease.id FROM lease JOIN node_order ON node_order.id = lease.order_id WHERE role = 'observe'""",
-    "an observer of an ended attempt was not told": """
+    "an observer of an ended attempt is not cancelled": """
         SELECT node_order.id FROM node_order JOIN attempt ON attempt.id = node_order.attempt_id
         WHERE role = 'observe' AND node_order.state <> 'ended' AND attempt.state <> 'open'
         AND cancel_wanted_at IS NULL""",
-    "an attempt has not an order on each node of its run": """
+    "an attempt lacks an order on a node of its run": """
         SELECT attempt.id FROM attempt JOIN run ON run.id = attempt.run_id
         WHERE (SELECT count(*) FROM node_order WHERE attempt_id = attempt.id AND role = 'load')
             <> (SELECT count(*) FROM cell_node WHERE cell_id = run.cell_id)""",
-    "a run waits outside its lines, or stands in one without waiting": """
+    "a run waits outside its queues, or is in one without waiting": """
         SELECT run.id FROM run WHERE (SELECT count(*) FROM line_place WHERE run_id = run.id)
             <> CASE WHEN run.state = 'waiting' AND NOT EXISTS (
                 SELECT FROM cell JOIN campaign_stage USING (campaign_id) WHERE cell.id = run.cell_id
@@ -57,7 +57,7 @@ _VIOLATIONS: Final = {
             AND NOT EXISTS (
                 SELECT FROM campaign_window WHERE campaign_window.campaign_id = run.campaign_id AND NOT is_open)
             THEN (SELECT count(*) FROM cell_node WHERE cell_id = run.cell_id) ELSE 0 END""",
-    "an order that nobody has to hear of is due": """
+    "an order is due although its node needs no update": """
         SELECT id FROM node_order WHERE next_offer_at IS NOT NULL
             AND (state = 'ended' OR (state <> 'offered' AND cancel_wanted_at IS NULL))""",
     "an ended run has no end": "SELECT id FROM run WHERE (state IN ('waiting', 'active')) <> (ended_at IS NULL)",
@@ -65,6 +65,6 @@ _VIOLATIONS: Final = {
 
 
 def violations(session: Session) -> dict[str, list[int]]:
-    """The rules that are broken, each with the ids of the rows that break it; empty when all is well."""
+    """Return the broken rules, each with the ids of the rows that break it."""
     found = {rule: list(session.scalars(text(statement))) for rule, statement in _VIOLATIONS.items()}
     return {rule: ids for rule, ids in found.items() if ids}

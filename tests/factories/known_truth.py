@@ -1,4 +1,4 @@
-"""What a detector found in a made-up history, beside what is known to have happened there."""
+"""Changes that a detector found in a generated history, compared with the known ones."""
 
 from bisect import bisect_left
 from collections import defaultdict
@@ -18,7 +18,7 @@ from iotide_server.targets.models import Target
 from iotide_server.trends.models import ChangePoint
 
 TOLERANCE_POINTS = 3
-"""As `./dev bench detector` judges."""
+"""As in `./dev bench detector`."""
 LEAST_POINTS = 5
 """On both sides; a shorter level is no change."""
 
@@ -36,11 +36,11 @@ class KnownChange:
     metric: str
     operation: str
     at: datetime  # the first night after it
-    ratio: float  # of the number to what it was before
+    ratio: float  # of the number to its value before
 
 
 def known_changes(began_at: datetime, days: int) -> Iterator[KnownChange]:
-    """Every change of level in every series of a history that began then."""
+    """Return every change of level in every series of a history that began then."""
     for truth in TRUTHS:
         if truth.kind is not TruthKind.LEVEL:
             continue
@@ -67,7 +67,7 @@ def _figures() -> Iterator[tuple[str, str, SampleLoad, Figure]]:
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A change that is told.
+    """A change that the detector reports.
 
     Attributes:
         key: cluster, node, target, workload, metric and operation of its series.
@@ -80,11 +80,11 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """How a detector did.
+    """Score of a detector.
 
     Attributes:
         found: each known change with the one that was found for it.
-        unknown: what was found and did not happen.
+        unknown: found changes that did not happen.
     """
 
     found: list[tuple[KnownChange, Found]]
@@ -93,13 +93,13 @@ class Score:
 
 
 def score(session: Session, sites: tuple[SampleCluster, ...], began_at: datetime, days: int) -> Score:
-    """Hold confirmed changes against the table, within three points of where they were."""
+    """Compare confirmed changes with the known ones, within three points of their place."""
     series = _series(session)
     times: dict[Key, list[datetime]] = {
         key: list(session.scalars(select(Point.at).where(Point.series_id == series_id).order_by(Point.at)))
         for key, series_id in series.items()
     }
-    told = _told(session, series)
+    reported = _reported(session, series)
     found: list[tuple[KnownChange, Found]] = []
     missed: list[KnownChange] = []
     for known in known_changes(began_at, days):
@@ -108,13 +108,13 @@ def score(session: Session, sites: tuple[SampleCluster, ...], began_at: datetime
         place = bisect_left(at, known.at)
         if known.cluster not in {site.name for site in sites} or not _is_long(len(at), place):
             continue
-        near = [change for change in told[key] if abs(bisect_left(at, change.at) - place) <= TOLERANCE_POINTS]
+        near = [change for change in reported[key] if abs(bisect_left(at, change.at) - place) <= TOLERANCE_POINTS]
         if near:
-            told[key].remove(near[0])
+            reported[key].remove(near[0])
             found.append((known, near[0]))
         else:
             missed.append(known)
-    return Score(found, missed, [change for changes in told.values() for change in changes])
+    return Score(found, missed, [change for changes in reported.values() for change in changes])
 
 
 def _is_long(points: int, place: int) -> bool:
@@ -127,7 +127,7 @@ def _series(session: Session) -> dict[Key, int]:
         .join(Cluster, Cluster.id == Series.cluster_id)
         .join(Node, Node.id == Series.node_ids[1])
         .join(Target, Target.id == Series.target_ids[1])
-        .where(Cluster.origin == Origin.MADE_UP)
+        .where(Cluster.origin == Origin.SAMPLE_DATA)
     )
     return {
         (cluster, node, target, series.workload, series.metric, str(series.labels["operation"])): series.id
@@ -135,12 +135,12 @@ def _series(session: Session) -> dict[Key, int]:
     }
 
 
-def _told(session: Session, series: dict[Key, int]) -> dict[Key, list[Found]]:
+def _reported(session: Session, series: dict[Key, int]) -> dict[Key, list[Found]]:
     keys = {series_id: key for key, series_id in series.items()}
-    told: dict[Key, list[Found]] = defaultdict(list)
+    reported: dict[Key, list[Found]] = defaultdict(list)
     confirmed = select(ChangePoint).where(ChangePoint.gone_at.is_(None), ChangePoint.confirmed_at.is_not(None))
     for row in session.scalars(confirmed.order_by(ChangePoint.at)):
         if row.series_id in keys:
             key = keys[row.series_id]
-            told[key].append(Found(key, row.at, 1 + (row.shift_ratio or 0.0)))
-    return told
+            reported[key].append(Found(key, row.at, 1 + (row.shift_ratio or 0.0)))
+    return reported

@@ -1,4 +1,4 @@
-"""A database of its own, with a cluster of somebody's own in it, into which something large is loaded once."""
+"""A separate database with a user's own cluster, into which something large is loaded once."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -21,16 +21,16 @@ from iotide_server.main import create_app
 from iotide_server.settings import Settings
 
 _KEPT = {"audit_entry", "change"}
-"""What was done is never forgotten, and news for browsers are forgotten after an hour anyway."""
+"""Finished work is never deleted, and updates for browsers are deleted after an hour anyway."""
 
 
 @dataclass(frozen=True)
 class Loaded:
-    """The database, and its API as an administrator calls it.
+    """The database, and its API as an admin calls it.
 
     Attributes:
-        clock: by which what is loaded ends.
-        rows_before: of each table before that came.
+        clock: the time at which the loaded history ends.
+        rows_before: the rows of each table before loading.
     """
 
     database: Database
@@ -45,19 +45,19 @@ class Loaded:
         return answer.json()
 
     def refusal(self, method: str, path: str, body: object = None) -> tuple[int, str]:
-        """Status and code of what is not done."""
+        """Return status and error code of a refused request."""
         answer = self.client.request(method, f"/api/v1{path}", json=body, headers=self.admin.headers)
         return answer.status_code, answer.json().get("error", {}).get("code", "")
 
 
 def rows(database: Database) -> dict[str, int]:
-    """Of each table, but those that only grow."""
+    """Return the number of rows of each table, except those that only grow."""
     return {table: count(database, table) for table in Base.metadata.tables if table not in _KEPT}
 
 
 @contextmanager
 def to_be_loaded(postgres_server: PrivatePostgres, name: str) -> Iterator[Loaded]:
-    """Before it is loaded; its server runs."""
+    """Yield the installation before loading; its server runs."""
     url = create_migrated(postgres_server, name)
     database = Database(open_engine(url))
     with database.transaction() as session:

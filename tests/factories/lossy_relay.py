@@ -1,4 +1,4 @@
-"""A network that loses, doubles and swaps exactly the datagrams that it was told to."""
+"""A network that loses, doubles and swaps exactly the chosen datagrams."""
 
 import socket
 import threading
@@ -12,7 +12,7 @@ from iotide_agent.workloads.base import Step
 
 @dataclass(frozen=True)
 class Faults:
-    """Sequence numbers that are lost, that come twice, and that change places with the one after them."""
+    """Sequence numbers of datagrams that are lost, doubled, or swapped with the next one."""
 
     drops: frozenset[int] = frozenset()
     duplicates: frozenset[int] = frozenset()
@@ -21,10 +21,10 @@ class Faults:
 
 @dataclass
 class Relay:
-    """Stands between a sender and a receiver on this machine.
+    """A relay between a sender and a receiver on this machine.
 
     Attributes:
-        applied: how often each fault was done.
+        applied: how often each fault was applied.
     """
 
     receiver: tuple[str, int]
@@ -38,14 +38,14 @@ class Relay:
         self.port = self.socket.getsockname()[1]
 
     def run(self) -> None:
-        """Passes on until an empty datagram comes."""
+        """Relay datagrams until an empty one comes."""
         sender = None
         held: list[bytes] = []
         while True:
             try:
                 data, origin = self.socket.recvfrom(65_536)
             except ConnectionRefusedError:
-                continue  # one of the ends is not there yet, or not any more
+                continue  # one of the ends has not started or has ended
             if not data:
                 return
             if origin == self.receiver:
@@ -76,7 +76,7 @@ class Relay:
 
 @contextmanager
 def through_relay(send: Step, faults: Faults) -> Iterator[tuple[Step, Relay]]:
-    """The step with its datagrams passing the relay, while that runs."""
+    """Yield the step with its datagrams through the relay, while the relay runs."""
     port = next(argument for argument in send.argv if argument.startswith("--port="))
     relay = Relay(("127.0.0.1", int(port.removeprefix("--port="))), faults)
     thread = threading.Thread(target=relay.run)

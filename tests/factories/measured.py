@@ -1,4 +1,4 @@
-"""A cluster with a campaign whose runs deliver results, as rows; and the results that a node would send."""
+"""A campaign with delivered results, as rows, and results as a node sends them."""
 
 import hashlib
 from collections.abc import Mapping
@@ -102,7 +102,7 @@ class Measured:
         return cell
 
     def add_node(self, name: str, cell: Cell) -> Node:
-        """One more node that loads with the first in each run of the cell."""
+        """Add a node that loads with the first in each run of the cell."""
         node = Node(cluster_id=self.cluster.id, name=name, role="compute", token_sha256=name, redis_password_sha256="")
         self.session.add(node)
         self.session.flush()
@@ -111,13 +111,13 @@ class Measured:
         return node
 
     def send_from(self, node: Node, cell: Cell) -> None:
-        """In the cell's runs this node sends, and the other one receives."""
+        """Make this node send in the cell's runs, and the other one receive."""
         for of_cell in self.session.query(CellNode).filter_by(cell_id=cell.id):
             of_cell.step_role = "sender" if of_cell.node_id == node.id else "receiver"
         self.session.flush()
 
     def deliver_together(self, cell: Cell, results_by_node: Mapping[int, FinishRequest], *, minutes: float = 0) -> Run:
-        """A run of a gang that finished with these results, which came in this order."""
+        """Finish a run of a gang with these results, in their order of arrival."""
         run = self.run(cell, minutes=minutes)
         attempt = Attempt(run_id=run.id, ordinal=1, fence=run.id * 100 + 1)
         self.session.add(attempt)
@@ -139,7 +139,7 @@ class Measured:
         return run
 
     def observe(self, run: Run, name: str, result: FinishRequest) -> Order:
-        """A node that observed the run's last attempt has delivered this result."""
+        """Deliver the result of a node that observed the run's last attempt."""
         node = Node(cluster_id=self.cluster.id, name=name, role="storage", token_sha256=name, redis_password_sha256="")
         self.session.add(node)
         self.session.flush()
@@ -152,7 +152,7 @@ class Measured:
         return order
 
     def run(self, cell: Cell, *, minutes: float = 0) -> Run:
-        """A run that is active since `minutes` after now."""
+        """Make a run that is active since `minutes` after now."""
         run = Run(
             campaign_id=cell.campaign_id,
             cell_id=cell.id,
@@ -170,7 +170,7 @@ class Measured:
         return run
 
     def order(self, run: Run, ordinal: int = 1) -> Order:
-        """The node's order in a new attempt of the run."""
+        """Add the node's order to a new attempt of the run."""
         attempt = Attempt(run_id=run.id, ordinal=ordinal, fence=run.id * 100 + ordinal)
         self.session.add(attempt)
         self.session.flush()
@@ -180,14 +180,14 @@ class Measured:
         return order
 
     def end(self, run: Run, order: Order, state: str = "finished") -> None:
-        """What the life cycle writes when the order's result is in."""
+        """Write what the life cycle writes on the order's result."""
         attempt = self.session.get_one(Attempt, order.attempt_id)
         attempt.state = run.state = state
         order.state, order.outcome, order.result_sha256 = "ended", state, "0" * 64
         self.session.flush()
 
     def deliver(self, cell: Cell, result: FinishRequest, *, minutes: float = 0) -> Run:
-        """A run that finished with this result."""
+        """Finish a run with this result."""
         run = self.run(cell, minutes=minutes)
         order = self.order(run)
         results.ingest(self.session, order, result, self.now)
@@ -196,7 +196,7 @@ class Measured:
 
 
 def announced_again(measured: Measured, revision: int, *, digest: str, **changes: object) -> Workload:
-    """The workload as a row of this revision and digest."""
+    """Return the workload as a row of this revision and digest."""
     columns = {column.name: getattr(measured.workload, column.name) for column in Workload.__table__.columns}
     del columns["id"]
     row = Workload(**columns | {"revision": revision, "schema_sha256": digest} | changes)
@@ -216,7 +216,7 @@ def finish(
     environment: Mapping[str, FactValue] | None = None,
     outcome: Outcome = Outcome.FINISHED,
 ) -> FinishRequest:
-    """A node's result."""
+    """Return a node's result."""
     return FinishRequest(
         fence=1,
         agent_instance="instance-1",
@@ -236,7 +236,7 @@ def finish(
 
 
 def step(name: str, tool: str, started_at: datetime, seconds: float) -> StepRecord:
-    """A command that ran for so long and succeeded."""
+    """Return a command that ran that long and succeeded."""
     return StepRecord(
         name=name,
         phase=name,

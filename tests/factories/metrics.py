@@ -1,4 +1,4 @@
-"""What a scrape says, read by Prometheus' own parsers."""
+"""A scrape, read by Prometheus' own parsers."""
 
 from collections.abc import Iterable, Mapping
 
@@ -10,7 +10,7 @@ OPENMETRICS = "application/openmetrics-text; version=1.0.0"
 
 
 class Scraped:
-    """All samples of a scrape; a name or a set of labels that stands there twice is an error."""
+    """All samples of a scrape; a name or a set of labels that is repeated is an error."""
 
     def __init__(self, text: str, content_type: str = "text/plain") -> None:
         parse = parse_openmetrics if content_type.startswith("application/openmetrics") else parse_text
@@ -20,19 +20,19 @@ class Scraped:
         samples = [(sample.name, tuple(sorted(sample.labels.items()))) for sample in self._samples()]
         assert len(samples) == len(set(samples)), "each series once"
         self.names = {sample.name for sample in self._samples()}
-        """Of all series that there are."""
+        """Names of all existing series."""
         totals = {family.name: "_total" if family.type == "counter" else "" for family in self.families}
         self.announced = self.names | {name + total for name, total in totals.items()}
-        """And of those of which there is none at the moment."""
+        """Names of all series, including those without a sample."""
 
     def value(self, name: str, **labels: str) -> float:
-        """Of the one series with exactly these labels."""
+        """Return the value of the one series with exactly these labels."""
         value: float
         (value,) = [sample.value for sample in self._samples() if (sample.name, sample.labels) == (name, labels)]
         return value
 
     def by(self, label: str, name: str, **labels: str) -> Mapping[str, float]:
-        """The series of that name with these labels at least, by one label more."""
+        """Return the values of all series of that name that have these labels, by one more label."""
         return {
             sample.labels[label]: sample.value
             for sample in self._samples()
@@ -40,7 +40,7 @@ class Scraped:
         }
 
     def labels(self, name: str) -> Mapping[str, str]:
-        """Of the one series of that name."""
+        """Return the labels of the one series of that name."""
         labels: Mapping[str, str]
         (labels,) = [sample.labels for sample in self._samples() if sample.name == name]
         return labels

@@ -1,4 +1,4 @@
-"""What starts the programs of MPI in tests: the real ones where they are installed, else what stands in for them."""
+"""MPI launchers for tests: the real ones if installed, else stand-ins."""
 
 import shutil
 from pathlib import Path
@@ -8,7 +8,7 @@ STANDINS = Path(__file__).parents[1] / "standins"
 
 
 def mpi_settings(tool: str) -> dict[str, Any]:
-    """Settings of the node for `ior` or `mdtest`."""
+    """Return the node's settings for `ior` or `mdtest`."""
     if shutil.which(tool) and shutil.which("mpirun"):
         return {}
     return {"launcher": [str(STANDINS / "mpirun.py"), "-n", "{tasks}"], "program": str(STANDINS / f"{tool}.py")}

@@ -1,4 +1,4 @@
-"""Outcomes of steps: run for real, or dressed up from captured outputs."""
+"""Outcomes of steps: run for real, or built from captured outputs."""
 
 import contextlib
 import json
@@ -22,7 +22,7 @@ MEMORY_BYTES = 8 * 1024**3
 
 
 def make_place(directory: Path) -> Place:
-    """A run's own place below `directory`, which is the target."""
+    """Return a run's own working directory below `directory`, which is the target."""
     run, scratch = directory / "target" / "run", directory / "scratch"
     run.mkdir(parents=True)
     scratch.mkdir()
@@ -40,12 +40,12 @@ def make_place(directory: Path) -> Place:
 
 
 def steps_of(workload: Workload[OptionsT], options: OptionsT, place: Place) -> list[Step]:
-    """Every step of a run on one target, in the order in which they start."""
+    """Return every step of a run on one target, in order of start."""
     return list(chain.from_iterable(workload.plan(options, [place])))
 
 
 def read_all(workload: Workload[OptionsT], options: OptionsT, place: Place, outcomes: Sequence[StepOutcome]) -> Parsed:
-    """What the outputs of steps say, each on its own and, when the run is whole, all together."""
+    """Return the readings of the steps' outputs, each separately and, if the run is complete, all together."""
     parts = [workload.read(options, place, outcome) for outcome in outcomes]
     if len(outcomes) == len(steps_of(workload, options, place)):
         parts.append(workload.conclude(options, [place], outcomes))
@@ -53,7 +53,7 @@ def read_all(workload: Workload[OptionsT], options: OptionsT, place: Place, outc
 
 
 def run_together(workload: Workload[OptionsT], options: OptionsT, places: Sequence[Place]) -> Parsed:
-    """What a real run on several targets at once says."""
+    """Return the readings of a real run on several targets at once."""
     outcomes = run_groups(workload.plan(options, places), places[0])
     assert [workload.failure(outcome) for outcome in outcomes] == [None] * len(outcomes)
     place_of = {place.target_id: place for place in places}
@@ -62,7 +62,7 @@ def run_together(workload: Workload[OptionsT], options: OptionsT, places: Sequen
 
 
 def two_places(place: Place) -> list[Place]:
-    """Two directories of a place, as if each were a target of its own."""
+    """Return two directories of a working directory, as if each were a separate target."""
     found = []
     first = place.target_id or 0
     for target_id in (first, first + 1):
@@ -80,12 +80,12 @@ def two_places(place: Place) -> list[Place]:
 
 
 def run_steps(steps: Sequence[Step], place: Place) -> list[StepOutcome]:
-    """Runs every step to its end, as the runner does, but without a deadline and without dropping caches."""
+    """Run every step to its end, as the runner does, but without a deadline and without dropping caches."""
     return [_run(step, place.scratch) for step in steps]
 
 
 def run_groups(groups: Sequence[Group], place: Place, sockets: Sequence[socket] = ()) -> list[StepOutcome]:
-    """Runs the groups one after another, the steps of each side by side, each with its socket where it wants one."""
+    """Run the groups one after another and the steps of each in parallel, each with a socket if it needs one."""
     with ThreadPoolExecutor(max_workers=max(map(len, groups))) as side_by_side:
         return [
             outcome
@@ -95,7 +95,7 @@ def run_groups(groups: Sequence[Group], place: Place, sockets: Sequence[socket] 
 
 
 def as_step(outcome: StepOutcome, step: Step) -> StepOutcome:
-    """The outcome as if it were of `step`: what went to stdout counts as its first output file, where it has one."""
+    """Return the outcome as if it were of `step`: stdout becomes its first output file, if it has one."""
     files = {path.name: outcome.stdout for path in step.output_files[:1]}
     return replace(outcome, step=step, files=files, before_done=step.before)
 
@@ -123,7 +123,7 @@ def _run(step: Step, scratch: Path, sockets: Sequence[socket] = ()) -> StepOutco
         environment = {**os.environ, "LC_ALL": "C"}
         process = subprocess.Popen(step.argv, stdin=stdin, stdout=out, stderr=err, cwd=scratch, env=environment)
         if listening is not None:
-            listening.close()  # as the runner does: with the process its port is gone
+            listening.close()  # as the runner does: the port is released with the process
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = os.waitstatus_to_exitcode(status)
     return StepOutcome(
@@ -144,7 +144,7 @@ def _run(step: Step, scratch: Path, sockets: Sequence[socket] = ()) -> StepOutco
 
 
 def captured(name: str) -> StepOutcome:
-    """A capture of tests/data, called `tool/name`; its step is the command as it was typed then."""
+    """Return a capture of tests/data, named `tool/name`; its step is the command that was run."""
     meta = json.loads((DATA / f"{name}.meta.json").read_text())
     texts = {}
     for stream in ("stdout", "stderr"):

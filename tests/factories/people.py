@@ -11,7 +11,7 @@ from iotide_server.accounts.roles.principal import Principal, PrincipalKind
 from iotide_server.kit.digests import digest, new_secret
 
 ADMIN = Principal(PrincipalKind.USER, None, "ada", grants={None: Role.ADMIN})
-"""An administrator of all clusters, who has no row."""
+"""An admin of all clusters, without a row."""
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class Person:
 def person(
     session: Session, name: str, role: Role | None = None, cluster_id: int | None = None, *, now: datetime
 ) -> Person:
-    """A person with that role in the cluster, or in all; without a role if None."""
+    """Make a person with that role in the cluster, or in all; without a role if None."""
     user = User(name=name, created_at=now)
     session.add(user)
     session.flush()

@@ -1,4 +1,4 @@
-"""Third parties' packages, as an installer leaves them."""
+"""Third-party packages, as an installer leaves them."""
 
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ TEMPLATE: Final = Path(__file__).parents[2] / "docs/plug-ins/template"
 
 
 def install_module(site: Path, group: str, module: str, source: str, attribute: str) -> None:
-    """A package of one module in the directory `site`, with one entry point."""
+    """Write a package of one module to the directory `site`, with one entry point."""
     (site / f"{module}.py").write_text(source)
     metadata = site / f"{module}-1.0.dist-info"
     metadata.mkdir()
@@ -19,10 +19,10 @@ def install_module(site: Path, group: str, module: str, source: str, attribute: 
 
 
 def install_template(site: Path) -> dict[str, str]:
-    """The template of docs/plug-ins, built and installed for real into `site`; the environment of an agent with it."""
+    """Build the template of docs/plug-ins and install it into `site`; return the environment of an agent with it."""
     uv = shutil.which("uv")
     assert uv, "uv is not installed; ./dev installs it"
-    # The cache would give back an earlier build where only a module of the template changed.
+    # The cache would return an earlier build if only a module of the template changed.
     command = [uv, "pip", "install", "--quiet", "--offline", "--no-cache", "--no-deps", "--no-build-isolation"]
     subprocess.run([*command, "--python", sys.executable, "--target", site, TEMPLATE], check=True)
     return {"PYTHONPATH": str(site)}

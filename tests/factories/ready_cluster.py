@@ -1,9 +1,9 @@
-"""A cluster whose nodes said hello and announced the real workloads, with a target on each: ready for campaigns."""
+"""A cluster ready for campaigns: its nodes said hello and announced the real workloads, with a target on each."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
 from functools import cache
-from typing import Any
+from typing import Any, Final
 
 from factories.announcing import announce, announce_like
 from sqlalchemy.orm import Session
@@ -18,6 +18,8 @@ from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.messages import HelloRequest
 from iotide_wire.units import GIB
 
+_RELEASES: Final = {"dd": "dd (coreutils) 9.1", "fio": "fio-3.33"}
+
 
 class ToolsInstalled(Reader):
     """Answers every version command, except those of the named tools."""
@@ -28,18 +30,18 @@ class ToolsInstalled(Reader):
     def read(self, want: Want) -> str | Unavailable:
         if isinstance(want, CommandWant) and want.argv[0] in self.absent:
             return Unavailable(f"{want.argv[0]} is not installed; install it")
-        return "1.0"
+        return _RELEASES.get(want.argv[0], "1.0") if isinstance(want, CommandWant) else "1.0"
 
 
 @cache
 def announced(absent_tools: tuple[str, ...]) -> list[WorkloadAnnouncement]:
-    """All workloads as a node announces them; every node of every test does."""
+    """Return all workloads as a node announces them; shared by all tests."""
     return announcements(ToolsInstalled(*absent_tools), {})
 
 
 @dataclass
 class ReadyCluster:
-    """Nodes `n1` and up, each online, and the target `scratch` (8 GiB free) on all of them; flushed, not committed."""
+    """Online nodes `n1` and up, and the target `scratch` (8 GiB free) on all of them; flushed, not committed."""
 
     session: Session
     now: datetime
@@ -111,7 +113,7 @@ class ReadyCluster:
         return target
 
     def plan(self, **changes: Any) -> dict[str, Any]:  # noqa: ANN401 - any field of a plan
-        """A plan of one dd on every node."""
+        """Return a plan of one dd on every node."""
         return {
             "name": "nightly",
             "cluster": self.name,

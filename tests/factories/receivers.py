@@ -1,4 +1,4 @@
-"""Receivers of messages on loopback, which write down what they get: an HTTP server, and one of SMTP."""
+"""Receivers of messages on loopback that record what they receive: HTTP and SMTP servers."""
 
 import ssl
 import threading
@@ -13,7 +13,7 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Received:
-    """A request as it came; header names in lower case."""
+    """A received request; header names in lower case."""
 
     path: str
     headers: Mapping[str, str]
@@ -22,7 +22,7 @@ class Received:
 
 @dataclass
 class WebReceiver:
-    """Answers with one of `answers` (status, headers, body) after the other, and with the last one again and again."""
+    """Answers with each of `answers` (status, headers, body) in order, and repeats the last one."""
 
     answers: list[tuple[int, dict[str, str], str]] = field(default_factory=lambda: [(204, {}, "")])
     received: list[Received] = field(default_factory=list)
@@ -48,7 +48,7 @@ def _serving(server: TCPServer) -> Iterator[None]:
 
 @contextmanager
 def web_receiver(tls: ssl.SSLContext | None = None) -> Iterator[WebReceiver]:
-    """An HTTP server, of HTTPS with `tls`."""
+    """Run an HTTP server; with `tls` an HTTPS server."""
     receiver = WebReceiver()
 
     class Handler(BaseHTTPRequestHandler):
@@ -66,7 +66,7 @@ def web_receiver(tls: ssl.SSLContext | None = None) -> Iterator[WebReceiver]:
             self.wfile.write(said.encode())
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            pass
 
     with HTTPServer(("127.0.0.1", 0), Handler) as server:
         if tls is not None:
@@ -78,11 +78,11 @@ def web_receiver(tls: ssl.SSLContext | None = None) -> Iterator[WebReceiver]:
 
 @dataclass
 class MailReceiver:
-    """Takes mail for all but `refused`; `logins` are the users and passwords that came.
+    """Accepts mail for all recipients except `refused`; `logins` are the received users and passwords.
 
     Attributes:
         refused: reply by recipient.
-        tls: what STARTTLS begins; None: there is none.
+        tls: the context for STARTTLS; None: STARTTLS is not offered.
     """
 
     port: int = 0
@@ -93,7 +93,7 @@ class MailReceiver:
 
 
 class _Smtp(StreamRequestHandler):
-    """As much of SMTP as a sender needs that sends one mail (RFC 5321, 3207, 4954)."""
+    """The part of SMTP that a sender of one mail needs (RFC 5321, 3207, 4954)."""
 
     receiver: MailReceiver
 
@@ -144,7 +144,7 @@ class _Smtp(StreamRequestHandler):
         self._say("250 ok")
 
     def _data(self, _: str) -> None:
-        self._say("354 go on")
+        self._say("354 start mail input")
         lines = list(iter(lambda: self.rfile.readline().decode(), ".\r\n"))
         self.receiver.mails.append((self._to, "".join(lines)))
         self._say("250 ok queued as 4711")
@@ -154,7 +154,7 @@ class _Smtp(StreamRequestHandler):
 def mail_receiver(
     *, starttls: ssl.SSLContext | None = None, tls: ssl.SSLContext | None = None
 ) -> Iterator[MailReceiver]:
-    """An SMTP server that offers STARTTLS, or of TLS from the first byte on, or of neither."""
+    """Run an SMTP server with STARTTLS, with TLS from the first byte, or without either."""
     receiver = MailReceiver(tls=starttls)
     handler = type("Handler", (_Smtp,), {"receiver": receiver})
     with TCPServer(("127.0.0.1", 0), handler) as server:

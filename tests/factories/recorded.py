@@ -1,4 +1,4 @@
-"""A node on paper: a reader that knows recorded texts and says of all else that it is not there."""
+"""A simulated node: a reader of recorded texts; everything else is missing."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -29,21 +29,21 @@ class Recorded(Reader):
 
 
 def sample(name: str) -> str:
-    """A recorded output, without the remarks on where it comes from, which begin with `# `."""
+    """Return a recorded output, without the remarks on its origin, which begin with `# `."""
     lines = (PROBE_DATA / name).read_text().splitlines(keepends=True)
     return "".join(line for line in lines if not line.startswith("# "))
 
 
 def mount_at(mount_point: str, mountinfo: str) -> Mount:
-    """The last mount at that place in a recorded mountinfo."""
+    """Return the last mount at that path in a recorded mountinfo."""
     return [mount for mount in parse_mountinfo(sample(mountinfo)) if mount.mount_point == mount_point][-1]
 
 
 def mount_of(fstype: str, mountinfo: str) -> Mount:
-    """The mount of that type in a recorded mountinfo."""
+    """Return the mount of that type in a recorded mountinfo."""
     return next(mount for mount in parse_mountinfo(sample(mountinfo)) if mount.fstype == fstype)
 
 
 def failures(facts: Facts) -> list[str]:
-    """The probes that raised."""
+    """Return the probes that raised."""
     return [name for name in facts if name.endswith(".probe")]

@@ -1,4 +1,4 @@
-"""What each kind of file system was recorded to say, for tests that go over all of them."""
+"""Recorded outputs of each kind of file system, for tests over all of them."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -57,6 +57,18 @@ config:
 
 errors: No known data errors
 """
+DAOS_CONTAINER: Final = """\
+  Container UUID              : 5f1a2b3c-0000-4000-8000-1234567890ab
+  Container Label             : bench
+  Container Type              : POSIX
+  Pool UUID                   : 7a1a2b3c-0000-4000-8000-1234567890ab
+  Pool Label                  : tank
+  Container redundancy factor : 1
+"""
+JUICEFS: Final = (
+    '{"Meta": {"Retries": 10}, "Format": {"Name": "bench", "UUID": "1f1a2b3c", "Storage": "s3", "SecretKey": "removed",'
+    ' "BlockSize": 4096, "Compression": "none"}, "Chunk": {"Writeback": true, "Prefetch": 1}, "Version": "1.1.2+2024"}'
+)
 STATUS: Final = "ceph --connect-timeout 5"
 
 
@@ -69,7 +81,7 @@ class Recording:
 
 
 def ethernet(address: str, interface: str = "eth0") -> dict[str, str]:
-    """The way to an address over a link of 10 Gbit/s."""
+    """Return the route to an address over a link of 10 Gbit/s."""
     base = f"/sys/class/net/{interface}"
     return {
         f"ip route get {address}": f"{address} dev {interface} src 10.0.0.9 uid 0 \n    cache \n",
@@ -80,7 +92,7 @@ def ethernet(address: str, interface: str = "eth0") -> dict[str, str]:
 
 
 def recordings() -> dict[str, Recording]:
-    """By the name of the probe; texts that nobody could record are as the tool's documentation has them."""
+    """Return the recordings by name of the probe; texts that could not be recorded follow the tool's documentation."""
     gluster = "gluster --mode=script --remote-host=10.77.0.1 volume info gv0"
     ceph = {
         f"{STATUS} status --format json": sample("ceph-s.json"),
@@ -106,7 +118,10 @@ def recordings() -> dict[str, Recording]:
                 "lfs getstripe -d /users": sample("lfs-getstripe.pfl.txt"),
                 "lfs df /users": sample("lfs-df.txt"),
                 "lctl get_param version": sample("lctl-get_param-version.txt"),
+                "lfs getdirstripe /users": "lmv_stripe_count: 0 lmv_stripe_offset: 1 lmv_hash_type: none\n",
+                "lfs getdirstripe -D /users": "lmv_stripe_count: 2 lmv_stripe_offset: -1 lmv_hash_type: crush\n",
                 "lctl get_param -n osc.users-OST*.max_dirty_mb": "32\n32\n",
+                "lctl get_param -n llite.users-*.max_read_ahead_mb": "1006.64\n",
             }
             | ethernet("172.31.14.250"),
         ),
@@ -181,5 +196,25 @@ def recordings() -> dict[str, Recording]:
         ),
         "reiserfs": Recording(
             mount_at("/mnt/reiserfs", "mountinfo.local.txt"), {"debugreiserfs /dev/vdb": sample("debugreiserfs.txt")}
+        ),
+        "weka": Recording(mount_at("/mnt/weka", "mountinfo.made.txt"), {}),
+        "daos": Recording(
+            mount_at("/mnt/daos", "mountinfo.made.txt"),
+            {
+                "daos container query --path=/mnt/daos": DAOS_CONTAINER,
+                "daos fs get-attr --path=/mnt/daos": "Object Class = SX\nObject Chunk Size = 1048576\n",
+            },
+        ),
+        "cifs": Recording(mount_at("/mnt/smb", "mountinfo.made.txt"), ethernet("10.0.0.5")),
+        "juicefs": Recording(mount_at("/mnt/jfsvol", "mountinfo.made.txt"), {"cat /mnt/jfsvol/.config": JUICEFS}),
+        "virtiofs": Recording(mount_at("/mnt/host", "mountinfo.made.txt"), {}),
+        "bcachefs": Recording(
+            mount_at("/mnt/bca", "mountinfo.made.txt"),
+            {
+                "readlink --canonicalize /dev/sdb": "/dev/sdb\n",
+                "readlink --canonicalize /dev/sdc": "/dev/sdc\n",
+                "/sys/class/block/sdb/uevent": "DEVNAME=sdb\nDEVTYPE=disk\n",
+                "/sys/class/block/sdc/uevent": "DEVNAME=sdc\nDEVTYPE=disk\n",
+            },
         ),
     }

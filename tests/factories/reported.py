@@ -1,4 +1,4 @@
-"""What a node reports of a run, and what the server says of a report that it refuses."""
+"""A node's report of a run, and the server's error for a report that it rejects."""
 
 from typing import Any, Final
 

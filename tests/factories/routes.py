@@ -1,4 +1,4 @@
-"""The routes of the API with the rules that they declare."""
+"""Routes of the API with their declared rules."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -23,13 +23,13 @@ class DeclaredRoute:
         return f"{self.method} {self.path}"
 
     def url(self, ids: Mapping[str, object] | None = None) -> str:
-        """The path with these values of its parameters, by default 1 for each."""
+        """Return the path with these values of its parameters, by default 1 for each."""
         parts = [_filled(part[1:-1], ids) if part.startswith("{") else part for part in self.path.split("/")]
         return "/".join(parts)
 
 
 def declared_routes(app: FastAPI) -> list[DeclaredRoute]:
-    """All API routes; the description at /openapi.json is none of ours."""
+    """Return all API routes; /openapi.json belongs to FastAPI."""
     return [
         DeclaredRoute(method, context.path or "", _rules_of(context.dependant), _status(context.original_route))
         for context in iter_route_contexts(app.routes)
@@ -39,7 +39,7 @@ def declared_routes(app: FastAPI) -> list[DeclaredRoute]:
 
 
 def _rules_of(dependant: Dependant) -> tuple[AccessRule, ...]:
-    """Each once, however many parts of the route depend on it."""
+    """Return each rule once, however many parts of the route depend on it."""
     return tuple(dict.fromkeys(_rules(dependant)))
 
 

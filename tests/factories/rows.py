@@ -1,4 +1,4 @@
-"""What stands in the tables."""
+"""Rows and schemas of test databases."""
 
 from alembic import command
 from sqlalchemy import Engine, func, select
@@ -8,13 +8,13 @@ from iotide_server.kit.migrations import alembic_config
 
 
 def count(database: Database, table: str) -> int:
-    """How many rows a table has."""
+    """Return the number of rows of a table."""
     with database.transaction() as session:
         return session.execute(select(func.count()).select_from(Base.metadata.tables[table])).scalar_one()
 
 
 def upgrade(engine: Engine, revision: str) -> None:
-    """Bring an empty database, or one of an earlier revision, to the schema of a revision."""
+    """Upgrade an empty database, or one of an earlier revision, to the schema of a revision."""
     with engine.connect() as connection:
         command.upgrade(alembic_config(connection), revision)
         connection.commit()

@@ -1,4 +1,4 @@
-"""Databases at the schema of this release: a process migrates one, and copies it for whoever needs another."""
+"""Databases at the schema of this release: each process migrates one and copies it for every further one."""
 
 from contextlib import suppress
 
@@ -15,9 +15,9 @@ def create_migrated(postgres_server: PrivatePostgres, name: str) -> str:
     """Create a migrated database without rows and return its URL.
 
     Raises:
-        DuplicateDatabase: there is one of this name.
+        DuplicateDatabase: a database of this name exists.
     """
-    with suppress(DuplicateDatabase):  # this process has migrated it already
+    with suppress(DuplicateDatabase):  # this process has already migrated it
         postgres_server.create_database(_TEMPLATE)
         engine = open_engine(postgres_server.url_of(_TEMPLATE))
         migrate(engine)

@@ -1,4 +1,4 @@
-"""Applications on a real socket by the server's own protocol, and clients that take in as little as they can."""
+"""Applications on a real socket with the server's own protocol, and clients with small receive buffers."""
 
 import socket
 import threading
@@ -45,18 +45,18 @@ def serving(
             wait_for("the server", lambda: server.started or None)
             yield server
         finally:
-            server.force_exit = lifespan == "off"  # by force the application would leave what it opened
+            server.force_exit = lifespan == "off"  # a forced end would keep the application from closing what it opened
             server.should_exit = True
             thread.join(WAIT_SECONDS)
 
 
 def port_of(server: uvicorn.Server) -> int:
-    """Return where it is reached."""
+    """Return the server's port."""
     return int(server.servers[0].sockets[0].getsockname()[1])
 
 
 def connected(port: int, address: str = ADDRESS) -> socket.socket:
-    """Return a client at the address, of which the kernel takes little in."""
+    """Return a client at the address with a small receive buffer."""
     line = socket.socket()
     line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     line.bind((address, 0))
@@ -66,7 +66,7 @@ def connected(port: int, address: str = ADDRESS) -> socket.socket:
 
 
 def all_of(line: socket.socket) -> bytes:
-    """Return what comes until the connection ends."""
+    """Return all data until the connection ends."""
     pieces = []
     with suppress(ConnectionResetError):
         while piece := line.recv(1024**2):

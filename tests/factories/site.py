@@ -1,9 +1,6 @@
-"""A cluster at work: runs that wait, agents that speak to the gateway's services, and a broker that can be read."""
+"""A cluster at work: waiting runs, agents that use the services of the gateway, and a readable broker."""
 
 import hashlib
-import json
-import time
-from base64 import b64decode
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -13,10 +10,9 @@ from factories.announced import mount
 from factories.clock import MovedClock
 from factories.people import ADMIN
 from factories.ready_cluster import ReadyCluster, announced
-from redis import Redis
 from sqlalchemy import text
 
-from iotide_server.agent_api import beats, service
+from iotide_server.agent_api import heartbeats, service
 from iotide_server.campaigns.models import Campaign, Cell, CellNode, CellObserver, CellTarget
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.models import Node
@@ -27,19 +23,19 @@ from iotide_server.runs.line_repository import open_stage
 from iotide_server.runs.models import Run
 from iotide_server.runs.repository import NewRuns, insert_runs
 from iotide_server.scheduling.queues import NodeQueues
-from iotide_server.scheduling.starting import start_what_can
+from iotide_server.scheduling.starting import start_runs
 from iotide_server.workloads.models import Workload
 from iotide_wire.facts import MountFacts
 from iotide_wire.messages import (
-    BeatReply,
-    BeatRequest,
     ClaimRequest,
     FinishReply,
     FinishRequest,
+    HeartbeatReply,
+    HeartbeatRequest,
     HeldOrder,
     HelloRequest,
     Order,
-    OrderBeat,
+    OrderHeartbeat,
     OrderState,
     Outcome,
     StuckLoad,
@@ -51,29 +47,29 @@ _serial = count(1)
 
 @dataclass(frozen=True, slots=True)
 class Offered:
-    """An order as its node hears of it."""
+    """An order, as its node receives it."""
 
     order_id: int
     fence: int
     run_id: int
 
 
-def order_beat(
+def order_heartbeat(
     offer: Offered | Order,
     state: OrderState = OrderState.RUNNING,
     started_at: datetime | None = None,
     **changes: object,
-) -> OrderBeat:
-    """Return what a heartbeat says of an order, with some fields changed."""
+) -> OrderHeartbeat:
+    """Return a heartbeat's report of an order, with some fields changed."""
     usual = {"progress": None, "phase": state.value, "started_at": started_at}
-    return OrderBeat.model_validate(
+    return OrderHeartbeat.model_validate(
         {"order_id": offer.order_id, "fence": offer.fence, "state": state, **usual, **changes}
     )
 
 
 @dataclass
 class Site:
-    """Nodes `n1` and up that were just heard of; targets `scratch` (private to each) and `nfs` (shared by all)."""
+    """Online nodes `n1` and up; targets `scratch` (private to each) and `nfs` (shared by all)."""
 
     database: Database
     clock: MovedClock
@@ -94,13 +90,13 @@ class Site:
                 node.slots = self.slots
                 node.redis_password_sha256 = f"{node.id:064x}"
             session.flush()
-        self.hear_of_all()
+        self.keep_online()
 
-    def hear_of_all(self) -> None:
-        """Every node's agent has just beaten."""
+    def keep_online(self) -> None:
+        """Store a heartbeat of every node's agent."""
         with self.database.transaction() as session:
             for number, node_id in enumerate(self.node_ids, start=1):
-                agents.beat(session, node_id, f"instance-n{number}", self.clock())
+                agents.heartbeat(session, node_id, f"instance-n{number}", self.clock())
 
     def add_runs(
         self,
@@ -115,10 +111,11 @@ class Site:
         owner: int | None = None,
         roles: Sequence[str] = (),
     ) -> list[int]:
-        """A campaign with a cell for each set of nodes (numbers from 1); the ids of its waiting runs in line order.
+        """Add a campaign with a cell for each set of nodes (numbers from 1); return the ids of its waiting runs in
+        queue order.
 
         Args:
-            roles: what the nodes of each set do, in their order.
+            roles: of the nodes of each set, in their order.
         """
         with self.database.transaction() as session:
             campaign = Campaign(
@@ -159,7 +156,6 @@ class Site:
                 NewRuns(
                     campaign_id=campaign.id,
                     cluster_id=self.cluster_id,
-                    repeats=repeats,
                     exclusive=exclusive,
                     sort_key=self.clock().timestamp(),
                     time_limit_seconds=limit,
@@ -167,25 +163,31 @@ class Site:
                     attempts_allowed=attempts,
                     created_at=self.clock(),
                 ),
+                repeats,
             )
-            open_stage(session, campaign.id, 1)
-            return list(
-                session.scalars(text("SELECT id FROM run WHERE campaign_id = :id ORDER BY id"), {"id": campaign.id})
-            )
+            open_stage(session, campaign.id, 1, self.clock())
+            campaign_id = campaign.id
+        return self.runs_of(campaign_id)
 
     def start(self) -> list[int]:
-        """One pass of a scheduler; the runs it started, once for each of their orders."""
+        """Run one pass of a scheduler; return the started runs, once for each of their orders."""
         return started_by(self.database, self.lines, self.clock())
 
     def run(self, run_id: int) -> Run:
         with self.database.transaction() as session:
             return session.get_one(Run, run_id)
 
+    def runs_of(self, campaign_id: int) -> list[int]:
+        with self.database.transaction() as session:
+            return list(
+                session.scalars(text("SELECT id FROM run WHERE campaign_id = :id ORDER BY id"), {"id": campaign_id})
+            )
+
     def states(self, run_ids: Sequence[int]) -> list[str]:
         return [self.run(run_id).state for run_id in run_ids]
 
     def why_waiting(self, run_id: int) -> str:
-        """What the run's page says."""
+        """Return the queue reason of the run's page."""
         with self.database.transaction() as session:
             return reading.why_waiting(session, reading.run(session, ADMIN, run_id), self.clock()) or ""
 
@@ -209,8 +211,8 @@ class Site:
 
 
 def started_by(database: Database, lines: NodeQueues, now: datetime) -> list[int]:
-    """The runs that one pass starts, once for each of their orders."""
-    order_ids = [offer.order_id for batch in start_what_can(database, lines, now) for offer in batch]
+    """Return the runs that one pass starts, once for each of their orders."""
+    order_ids = [offer.order_id for batch in start_runs(database, lines, now) for offer in batch]
     with database.transaction() as session:
         rows = session.execute(text("SELECT id, run_id FROM node_order WHERE id = ANY(:ids)"), {"ids": order_ids})
         run_ids = {row.id: row.run_id for row in rows}
@@ -219,20 +221,20 @@ def started_by(database: Database, lines: NodeQueues, now: datetime) -> list[int
 
 @dataclass
 class SimulatedAgent:
-    """The agent of one node, as far as the server can tell.
+    """A simulated agent of one node.
 
     Attributes:
-        heard: by order, the moment of the start that it heard last.
+        acknowledged: the last start moment received, by order.
     """
 
     site: Site
     node_id: int
     instance: str
     boot_id: str = "boot-1234"
-    heard: dict[int, datetime] = field(default_factory=dict)
+    acknowledged: dict[int, datetime] = field(default_factory=dict)
 
     def offers(self) -> list[Offered]:
-        """What is offered to the node, the oldest first."""
+        """Return the offers to the node, oldest first."""
         with self.site.database.transaction() as session:
             rows = session.execute(
                 text(
@@ -245,7 +247,7 @@ class SimulatedAgent:
             return [Offered(*row) for row in rows]
 
     def offer(self) -> Offered:
-        """The one thing that is offered."""
+        """Return the only offer."""
         (offer,) = self.offers()
         return offer
 
@@ -258,48 +260,48 @@ class SimulatedAgent:
         return claimed
 
     def claim_offer(self) -> Offered:
-        """Claim what is offered."""
+        """Claim the only offer."""
         offer = self.offer()
         self.claim(offer)
         return offer
 
     def run_offer(self, *, started_at: datetime | None = None) -> Offered:
-        """Claim what is offered, and report that its load runs, by default from now on."""
+        """Claim the only offer, and report its load as running, by default from now on."""
         offer = self.claim_offer()
         self.say(offer, OrderState.RUNNING, 0.1, started_at=started_at or self.site.clock())
         return offer
 
-    def beat(
+    def heartbeat(
         self,
-        *orders: OrderBeat,
+        *orders: OrderHeartbeat,
         instance: str | None = None,
         spool_bytes: int | None = None,
         stuck: Collection[StuckLoad] | None = None,
         problem: str | None = None,
-    ) -> BeatReply:
-        request = BeatRequest(
+    ) -> HeartbeatReply:
+        request = HeartbeatRequest(
             agent_instance=instance or self.instance,
             boot_id=self.boot_id,
             sent_at=self.site.clock(),
-            orders=tuple(self._heard(order) for order in orders),
+            orders=tuple(self._with_acknowledged(order) for order in orders),
             spool_bytes=spool_bytes,
             stuck=None if stuck is None else tuple(stuck),
             problem=problem,
         )
         with self.site.database.transaction() as session:
-            reply = beats.beat(session, self.node_id, request, self.site.clock())
-        self.heard |= {word.order_id: word.go_at for word in reply.orders if word.go_at is not None}
+            reply = heartbeats.answer_heartbeat(session, self.node_id, request, self.site.clock())
+        self.acknowledged |= {word.order_id: word.go_at for word in reply.orders if word.go_at is not None}
         return reply
 
-    def _heard(self, order: OrderBeat) -> OrderBeat:
-        """The order's beat with the moment that the agent heard last, as an agent says it."""
-        return order.model_copy(update={"go_heard": self.heard.get(order.order_id)})
+    def _with_acknowledged(self, order: OrderHeartbeat) -> OrderHeartbeat:
+        """Return the order's heartbeat with the last start moment received, as an agent reports it."""
+        return order.model_copy(update={"go_heard": self.acknowledged.get(order.order_id)})
 
     def say(
         self, offer: Offered, state: OrderState, progress: float | None = None, *, started_at: datetime | None = None
     ) -> Word:
-        """Beat with one order; the server's word on it."""
-        return self.beat(order_beat(offer, state, started_at, progress=progress)).orders[0].word
+        """Send a heartbeat with one order; return the server's word on it."""
+        return self.heartbeat(order_heartbeat(offer, state, started_at, progress=progress)).orders[0].word
 
     def result(
         self,
@@ -344,7 +346,7 @@ class SimulatedAgent:
         look: int | None = None,
         wire_version: int = 1,
     ) -> None:
-        """A new process of the agent says hello; `instance` and `boot_id` are this agent's from now on."""
+        """Say hello as a new process of the agent, with `instance` and `boot_id` from now on."""
         request = HelloRequest(
             agent_instance=instance,
             previous_instance=self.instance,
@@ -365,29 +367,8 @@ class SimulatedAgent:
 
 
 def agree(*gang: tuple[SimulatedAgent, Offered]) -> list[Word]:
-    """Let each node of a gang be ready, hear of the moment and say so; the words that follow."""
+    """Let each node of a gang report ready and acknowledge the start moment; return the server's words."""
     for _ in range(3):
         for agent, offer in gang:
             agent.say(offer, OrderState.READY)
     return [agent.say(offer, OrderState.READY) for agent, offer in gang]
-
-
-@dataclass
-class BrokerView:
-    """What lies in Redis for whoever reads it."""
-
-    redis: Redis
-
-    def take(self, queue: str) -> list[list[object]]:
-        """The arguments of all messages on a queue, in order; they are gone then."""
-        messages = []
-        while isinstance(raw := self.redis.rpop(queue), bytes):
-            messages.append(json.loads(b64decode(json.loads(raw)["body"]))[0])
-        return messages
-
-    def append_again(self) -> None:
-        """Switch the file on again that a test switched off; until it is there, Redis refuses to end."""
-        self.redis.config_set("appendonly", "yes")
-        unfinished = ("aof_rewrite_scheduled", "aof_rewrite_in_progress")
-        while any(self.redis.info("persistence")[name] for name in unfinished):
-            time.sleep(0.01)

@@ -12,21 +12,22 @@ _ASKED: Final = "SELECT count(*) FROM pg_stat_activity WHERE datname = current_d
 
 
 def locks_wanted(database: Database) -> int:
-    """Return how many statements wait for a lock."""
-    with database.transaction() as session:  # a new one each time: within one, PostgreSQL shows what it showed first
+    """Return the number of statements that wait for a lock."""
+    # a new transaction each time: within one, PostgreSQL repeats its first answer
+    with database.transaction() as session:
         return session.scalar(text(_ASKED)) or 0
 
 
 @contextmanager
 def slow_campaigns(database: Database) -> Iterator[None]:
-    """Have each list of campaigns wait."""
+    """Make each list of campaigns wait."""
     with locked(database, "campaign"):
         yield
 
 
 @contextmanager
 def locked(database: Database, table: str) -> Iterator[None]:
-    """Have each statement on the table wait."""
+    """Make each statement on the table wait."""
     with database.engine.connect() as holder:
         holder.execute(text(f"LOCK TABLE {table} IN ACCESS EXCLUSIVE MODE"))
         yield

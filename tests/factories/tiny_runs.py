@@ -1,4 +1,4 @@
-"""The smallest runs of every workload, for suites that go over all of them; one with none here fails there."""
+"""The smallest runs of every workload, for suites over all of them; a workload without one fails there."""
 
 import sys
 from typing import Any, Final
@@ -82,7 +82,7 @@ ONE_WRITER: dict[str, list[dict[str, object]]] = TINY | {
     "ior": [{"tasks": 1, "transfers_per_block": 4}],
     "mdtest": [{"tasks": 1, "item_count": 50}],
 }
-"""By workload, what one writer, task or process does alone."""
+"""By workload, options for a single writer, task or process."""
 WHOLE: dict[str, dict[str, object]] = {name: tiny[0] for name, tiny in TINY.items()} | {
     "dd": {
         "file_size_bytes": 4 * MIB,
@@ -92,7 +92,7 @@ WHOLE: dict[str, dict[str, object]] = {name: tiny[0] for name, tiny in TINY.item
     },
     "rawread": {"path": "big.data", "runtime_seconds": 1, "patterns": ["random"]},
 }
-"""One set for each, with the steps that it usually has but for such as only take time."""
+"""One option set for each workload with its usual steps, except those that only take time."""
 SETTINGS: dict[str, dict[str, Any]] = {
     "ior": mpi_settings("ior"),
     "mdtest": mpi_settings("mdtest"),
@@ -137,11 +137,11 @@ SETTINGS: dict[str, dict[str, Any]] = {
         }
     },
 }
-"""What the node's administrator set up; without it these have nothing to run."""
+"""Settings of the node's admin; without them these workloads cannot run."""
 MADE_BEFORE = {"rawread": "big.data"}
-"""A file that is on the target before the run, of those that only read."""
+"""A file on the target before the run, for workloads that only read."""
 
 
 def real_workloads() -> list[str]:
-    """Those whose own tool is there, and nothing that stands in for it, by name."""
+    """Return the workloads with a real tool on this machine, no stand-in, by name."""
     return sorted(name for name in all_workloads() if "program" not in SETTINGS.get(name, {}))

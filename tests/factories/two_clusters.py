@@ -18,7 +18,7 @@ from iotide_wire.catalogue import WorkloadAnnouncement
 
 @dataclass
 class TwoClusters:
-    """`alpha`, whose node was taken over, and `beta`; the nodes are called as their clusters are."""
+    """`alpha`, with a taken-over node, and `beta`; nodes have the names of their clusters."""
 
     client: TestClient
     database: Database
@@ -33,7 +33,7 @@ class TwoClusters:
                 self.clusters[name] = made
 
     def say(self, name: str, *others: WorkloadAnnouncement) -> dict[str, dict[str, Any]]:
-        """Have a cluster's node announce these, and iotide's own workloads of other names.
+        """Announce these workloads and iotide's own with other names from a cluster's node.
 
         Returns:
             The workloads on the node's page, by name.
@@ -44,7 +44,7 @@ class TwoClusters:
         return by_name(self.get(f"/nodes/{node_id}")["workloads"])
 
     def greet(self, name: str, *others: WorkloadAnnouncement) -> Any:  # noqa: ANN401 - a response
-        """Send the hello of `say`, whatever comes of it."""
+        """Send the hello of `say`; return any answer."""
         names = {one.name for one in others}
         own = [one for one in announced(()) if one.name not in names]
         said = (

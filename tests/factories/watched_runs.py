@@ -1,4 +1,4 @@
-"""A run with its real tool, its progress asked for all the while from real counters, as the agent's sampler does."""
+"""A run with its real tool and regular progress from real counters, as the agent's sampler reads them."""
 
 import threading
 from collections.abc import Sequence
@@ -18,10 +18,10 @@ LOOK_SECONDS = 0.01
 
 @dataclass(frozen=True)
 class WatchedRun:
-    """What came of it.
+    """Outcome of the run.
 
     Attributes:
-        fractions: of each group of steps, what `progress` answered one time after the other, where it knew.
+        fractions: of each group of steps, the known answers of `progress` in order.
     """
 
     place: Place
@@ -32,7 +32,7 @@ class WatchedRun:
 
 
 def watched_run(workload: Workload[Any], options: Options, place: Place) -> WatchedRun:
-    """Runs it to its end; each step must succeed."""
+    """Run it to its end; each step must succeed."""
     outcomes: list[StepOutcome] = []
     fractions = []
     for group in workload.plan(options, [place]):
@@ -44,7 +44,7 @@ def watched_run(workload: Workload[Any], options: Options, place: Place) -> Watc
 
 
 class _Watch:
-    """Looks at a group of steps from a thread of its own."""
+    """Watches a group of steps from a separate thread."""
 
     def __init__(self, workload: Workload[Any], group: Group, scratch: Path) -> None:
         self.fractions: list[float] = []

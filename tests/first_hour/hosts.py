@@ -12,7 +12,7 @@ from typing import IO, Final
 SUITE: Final = "trixie"
 """Debian 13: its own Python and Node are new enough for the README's commands."""
 _PACKAGES: Final = "ca-certificates,iproute2,procps"
-"""What every installed host has; the rest is installed by the README's commands, and counted."""
+"""Packages of every installed host; the README's commands install the rest, and are counted."""
 _PASSED_ON: Final = re.compile(r"^(PIP_|UV_|NPM_|NODE_EXTRA_|SSL_|REQUESTS_CA|.*_proxy$)", re.IGNORECASE)
 _SETTINGS: Final = (
     "/etc/pip.conf",
@@ -21,22 +21,22 @@ _SETTINGS: Final = (
     "/etc/uv/uv.toml",
     "/usr/local/share/ca-certificates",
 )
-"""How this machine reaches package sources; a host of the same site has them too."""
+"""This machine's access to package sources; a host of the same site has it too."""
 _OWN_COMMAND: Final = re.compile(r"(^|\| )iotide")
 _PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
-"""Root's, as Debian's /etc/profile has it."""
+"""Root's, as in Debian's /etc/profile."""
 _TERMINAL: Final = "/tmp/terminal"  # noqa: S108 - of the host, not of this machine
-"""What a terminal remembers from line to line: its directory and what was exported."""
+"""State of a terminal between lines: its directory and its exported variables."""
 _BRIDGE: Final = "fh-bridge"
 _NETWORK: Final = "10.77.3"
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One line that was typed.
+    """One typed line.
 
     Attributes:
-        seconds: until its prompt came back; of what stays in the foreground, until what was waited for.
+        seconds: until its prompt came back; for a foreground program, until the expected output.
     """
 
     host: str
@@ -45,24 +45,24 @@ class Command:
 
 
 class Outside:
-    """The network in which this program was started: package sources are reached by it and by nothing else."""
+    """The network in which this program was started; only it reaches package sources."""
 
     def __init__(self, descriptor: int) -> None:
         self._descriptor = descriptor
 
     @property
     def enter(self) -> tuple[str, ...]:
-        """What runs a program there."""
+        """Return the command that runs a program there."""
         return ("nsenter", f"--net=/proc/self/fd/{self._descriptor}")
 
     @property
     def kept(self) -> tuple[int, ...]:
-        """What such a program inherits."""
+        """Return the file descriptors that such a program inherits."""
         return (self._descriptor,)
 
 
 class Host:
-    """One of the two; its commands are typed by `type`, and what stays in the foreground by `leave_running`."""
+    """One of the two hosts; `type` runs its commands, and `leave_running` its foreground programs."""
 
     def __init__(self, name: str, number: int, root: Path, outside: Outside, typed: list[Command]) -> None:
         self.name = name
@@ -71,18 +71,18 @@ class Host:
         self._outside = outside
         self.typed = typed
         self._join(number)
-        # A mount of its own, as every host's root is.
+        # A separate mount, as every host's root is.
         run("mount", "--bind", root, root)
         for source in ("/proc", "/dev", "/sys"):
             run("mount", "--rbind", source, root / source[1:])
-        # Of its own: what other programs of this machine keep there is none of a clean host's business.
+        # Separate: files of other programs on this machine do not belong to a clean host.
         for own in ("tmp", "run", "dev/shm"):
             run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", root / own)
         (root / "etc/hostname").write_text(f"{name}\n")
         (root / "etc/resolv.conf").write_bytes(Path("/etc/resolv.conf").read_bytes())
 
     def type(self, line: str, *, seconds: float = 900) -> str:
-        """Run one line as root would in a shell, and return what it prints.
+        """Run one line as root would in a shell, and return its output.
 
         Raises:
             SystemExit: it failed, or took longer than `seconds`.
@@ -98,7 +98,7 @@ class Host:
         return done.stdout
 
     def leave_running(self, line: str, until: str, *, seconds: float = 180) -> str:
-        """Run one line that keeps its terminal, until it has printed what `until` matches; the next line has a new one.
+        """Run one line that keeps its terminal, until its output matches `until`; the next line has a new terminal.
 
         Raises:
             SystemExit: it ended first, or did not print that within `seconds`.
@@ -121,17 +121,19 @@ class Host:
         )
 
     def _argv(self, line: str) -> Sequence[str | Path]:
-        """iotide's own commands in the host's network, all else, which installs, in that of package sources."""
+        """Run iotide's own commands in the host's network, and all other commands, which install, in that of package
+        sources.
+        """
         is_own = _OWN_COMMAND.search(line) is not None
         network = ("ip", "netns", "exec", self.name) if is_own else self._outside.enter
-        # Without a terminal, and beside nothing that this program's own environment holds.
+        # Without a terminal, and without this program's own environment.
         within = ("unshare", "--uts", "chroot", self.root, "bash", "-c")
         before = f"hostname {self.name}; if [ -e {_TERMINAL} ]; then . {_TERMINAL}; else cd; fi"
         after = f"status=$?; {{ export -p; printf 'cd %q\\n' \"$PWD\"; }} >{_TERMINAL}; exit $status"
         return (*network, *within, f"{before}\n{line}\n{after}")
 
     def _join(self, number: int) -> None:
-        """A network of its own with an address on the bridge."""
+        """Join a separate network with an address on the bridge."""
         run("ip", "netns", "add", self.name)
         run("ip", "link", "add", f"fh{number}", "type", "veth", "peer", "name", "eth0", "netns", self.name)
         run("ip", "link", "set", f"fh{number}", "master", _BRIDGE, "up")
@@ -144,7 +146,7 @@ class Host:
 
 
 def make_bridge() -> None:
-    """Joins the hosts with this program, which is the administrator's own desk."""
+    """Connect the hosts with this program, which acts as the administrator's desktop."""
     run("mount", "--make-rprivate", "/")
     run("mount", "-t", "tmpfs", "tmpfs", "/run")
     run("ip", "link", "set", "lo", "up")
@@ -154,7 +156,7 @@ def make_bridge() -> None:
 
 
 def clean_debian(archive: Path, outside: Outside) -> None:
-    """Makes the archive from which both hosts are unpacked, unless it is there."""
+    """Make the archive from which both hosts are unpacked, unless it exists."""
     if archive.exists():
         return
     archive.parent.mkdir(parents=True, exist_ok=True)
@@ -179,7 +181,7 @@ def clean_debian(archive: Path, outside: Outside) -> None:
 
 
 def unpack(archive: Path, root: Path) -> None:
-    """A clean root directory, with this site's way to package sources."""
+    """Unpack a clean root directory, with this site's access to package sources."""
     root.mkdir(parents=True)
     run("tar", "--extract", "--file", archive, "--directory", root)
     for setting in filter(os.path.exists, _SETTINGS):
@@ -192,10 +194,10 @@ def unpack(archive: Path, root: Path) -> None:
 
 
 def run(*argv: str | Path) -> None:
-    """A program of this machine.
+    """Run a program of this machine.
 
     Raises:
-        SystemExit: it failed; its words are printed.
+        SystemExit: it failed; its error output is printed.
     """
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=300)
     if done.returncode != 0:

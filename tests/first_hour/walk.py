@@ -1,8 +1,8 @@
 """A new user's first hour, timed: the README's commands on two clean Debian hosts, to a campaign and a trend.
 
-Usage: python tests/first_hour/walk.py, as root. The commands are read from the README itself, so that what it
-says is what is tried. Both hosts are root directories with a network namespace each; what a person would do in the
-browser is done by the requests that its pages make. Exit status 0 when the trend is there within the hour.
+Usage: python tests/first_hour/walk.py, as root. The commands are read from the README itself. Both hosts are root
+directories with a network namespace each. Steps in the browser are replaced by the requests that its pages make. Exit
+status 0 when the trend is there within the hour.
 """
 
 import dataclasses
@@ -30,12 +30,12 @@ FIRST_HOUR_SECONDS: Final = 3600.0
 CAMPAIGNS: Final = 4
 """Points of the first trend."""
 _REPOSITORY: Final = "/srv/iotide.git"
-"""The project's address, as far as the hosts are concerned."""
+"""The project's address, as the hosts see it."""
 _INNER: Final = "IOTIDE_FIRST_HOUR_OUTSIDE"
 _WORK: Final = "IOTIDE_FIRST_HOUR_WORK"
 _FENCED: Final = re.MULTILINE | re.DOTALL
 _STAYS: Final = {"iotide-server up": "iotide is ready", "iotide-agent run": "greeted"}
-"""What stays in the foreground, and what it prints when it is there."""
+"""Foreground programs, and their output when they are ready."""
 
 
 class Desk:
@@ -53,10 +53,10 @@ class Desk:
         )
 
     def call(self, method: str, path: str, body: object = None, *, click: str | None = None) -> Any:  # noqa: ANN401 - JSON
-        """What the route answers.
+        """Return the route's answer.
 
         Args:
-            click: what the person does for it; None where the page asks by itself.
+            click: the user's action; None if the page sends the request automatically.
         """
         if click is not None:
             self.clicks.append(click)
@@ -68,7 +68,7 @@ class Desk:
 
 
 def readme_block(heading: str) -> list[str]:
-    """The first indented commands below a heading of the README, without their comments."""
+    """Return the first indented commands below a heading of the README, without their comments."""
     _, found, rest = (ROOT / "README.md").read_text().partition(f"\n{heading}\n")
     if not found:
         raise SystemExit(f"the README has no heading {heading!r}")
@@ -80,7 +80,7 @@ def readme_block(heading: str) -> list[str]:
 
 
 def readme_plan() -> str:
-    """The README's first campaign."""
+    """Return the README's first campaign."""
     found = re.search(r"^```yaml\n(.*?)^```", (ROOT / "README.md").read_text(), _FENCED)
     if found is None:
         raise SystemExit("the README has no campaign")
@@ -88,26 +88,26 @@ def readme_plan() -> str:
 
 
 def filled_in(line: str, words: dict[str, str]) -> str:
-    """With what a person puts for the words in capitals."""
+    """Replace the README's placeholders in capitals by a user's values."""
     for word, value in words.items():
         line = line.replace(word, value)
     return line
 
 
 def type_lines(host: Host, lines: Sequence[str], words: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Types the README's commands, the words filled in; each with what it printed."""
+    """Type the README's commands with values filled in; yield each with its output."""
     for written in lines:
         line = filled_in(written, words)
         stays = next((until for start, until in _STAYS.items() if line.startswith(start)), None)
         printed = host.leave_running(line, stays) if stays else host.type(line)
-        # As it was written: what was filled in is no affair of who reads this.
+        # As written: readers of this output do not need the values.
         host.typed[-1] = dataclasses.replace(host.typed[-1], line=written)
         _say(host.typed[-1])
         yield written, printed
 
 
 def walk(outside: Outside, work: Path) -> tuple[list[Command], list[str], str]:
-    """Everything, from bare hosts to the first trend: commands, clicks, and what the trend says."""
+    """Do everything, from bare hosts to the first trend; return commands, clicks, and the trend in words."""
     typed: list[Command] = []
     archive = BUILT / "debian.tar"
     clean_debian(archive, outside)
@@ -115,7 +115,7 @@ def walk(outside: Outside, work: Path) -> tuple[list[Command], list[str], str]:
     for number, name in enumerate(("server", "node01"), start=1):
         unpack(archive, work / name)
         hosts.append(Host(name, number, work / name, outside, typed))
-        # What `git clone` of the project's address brings.
+        # The result of `git clone` of the project's address.
         subprocess.run(["git", "clone", "--quiet", "--bare", ROOT, f"{work / name}{_REPOSITORY}"], check=True)
     began = time.monotonic()
     desk = install_server(hosts[0])
@@ -128,7 +128,7 @@ def walk(outside: Outside, work: Path) -> tuple[list[Command], list[str], str]:
 
 
 def install_server(server: Host) -> Desk:
-    """Types "The server" and signs the administrator in."""
+    """Type "The server" and sign the administrator in."""
     words = {"URL": _REPOSITORY, "ADDRESS": server.address}
     links = [
         printed.strip()
@@ -141,17 +141,17 @@ def install_server(server: Host) -> Desk:
 
 
 def install_node(node: Host, desk: Desk, cluster_id: int) -> None:
-    """Types "Each node", lets the node in once it has enrolled, and makes a target of its directory."""
-    # As the page asks for it, where nothing was unticked.
+    """Type "Each node", approve the node once it has enrolled, and make a target of its directory."""
+    # As the page requests it if nothing was unticked.
     terms = {"uses": 100, "expires_in_seconds": 3600, "needs_approval": True}
     joined = desk.call("POST", f"/clusters/{cluster_id}/join-tokens", terms, click="make a join token")
     words = {"URL": _REPOSITORY, "SERVER": desk.host, "TOKEN": joined["token"]}
     block = readme_block("### Each node")
     if joined["command"] not in [filled_in(line, words) for line in block]:
-        raise SystemExit(f"the README says another join command than the dashboard: {joined['command']}")
+        raise SystemExit(f"the README's join command differs from the dashboard's: {joined['command']}")
     for line, _ in type_lines(node, block, words):
         if "enroll" in line:
-            _let_in(desk, cluster_id)
+            _approve(desk, cluster_id)
     (candidate,) = _wait(lambda: desk.call("GET", f"/clusters/{cluster_id}/candidates"))
     (place,) = candidate["places"]
     target = {"cluster_id": cluster_id, "name": candidate["suggested_name"], "path": place["path"]}
@@ -159,18 +159,18 @@ def install_node(node: Host, desk: Desk, cluster_id: int) -> None:
     desk.call("POST", "/targets", {**target, **more}, click=f"tick {place['path']}")
 
 
-def _let_in(desk: Desk, cluster_id: int) -> None:
+def _approve(desk: Desk, cluster_id: int) -> None:
     waiting = desk.call("GET", f"/clusters/{cluster_id}/pending-nodes")["items"]
     chosen = {"pending_ids": [host["id"] for host in waiting]}
-    desk.call("POST", f"/clusters/{cluster_id}/pending-nodes/approve", chosen, click="let the node in")
+    desk.call("POST", f"/clusters/{cluster_id}/pending-nodes/approve", chosen, click="approve the node")
 
 
 def campaigns(node: Host, desk: Desk, authority: Path) -> None:
-    """Types "A campaign" on the node, the campaign as often as the trend needs it."""
+    """Type "A campaign" on the node, the campaign as often as the trend needs it."""
     token = desk.call("POST", "/tokens", {"name": "shell", "scopes": ["read", "operate"]}, click="make an API token")
     (node.root / "root/nightly.yaml").write_text(readme_plan())
     desk.clicks.append("paste the plan into nightly.yaml")
-    copied, *lines = readme_block("## A campaign")
+    copied, *lines = readme_block("## A campaign, from YAML to answer")
     shutil.copy(authority, node.root / "root/ca.crt")  # the hosts have no SSH
     node.typed.append(Command(node.name, copied, 0.0))
     _say(node.typed[-1])
@@ -181,7 +181,7 @@ def campaigns(node: Host, desk: Desk, authority: Path) -> None:
 
 
 def _trend(desk: Desk) -> str | None:
-    """The first series that has a point of each campaign, in words; None while there is none."""
+    """Return the first series that has a point of each campaign, in words; None while there is none."""
     for series in desk.call("GET", "/series?limit=50")["items"]:
         count = len(desk.call("GET", f"/series/{series['id']}/points")["median"])
         if count >= CAMPAIGNS:
@@ -193,8 +193,8 @@ def _wait(probe: Callable[[], Any], seconds: float = 60) -> Any:  # noqa: ANN401
     deadline = time.monotonic() + seconds
     while not (found := probe()):
         if time.monotonic() > deadline:
-            raise SystemExit("what the campaign should bring did not come")
-        time.sleep(0.5)  # between two looks at what other programs do
+            raise SystemExit("the campaign's expected result did not arrive")
+        time.sleep(0.5)  # between two checks of other programs
     return found
 
 
@@ -202,7 +202,7 @@ def _in_namespaces() -> int:
     BUILT.mkdir(parents=True, exist_ok=True)
     descriptor = os.open("/proc/self/ns/net", os.O_RDONLY)
     namespaces = ("--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
-    # Removed by this process, for which nothing is mounted below it: not even /dev of a host can be reached from there.
+    # Removed by this process, which sees no mounts below it: not even /dev of a host can be reached from here.
     with tempfile.TemporaryDirectory(dir=BUILT, prefix="work-") as work:
         environment = {**os.environ, _INNER: str(descriptor), _WORK: work}
         argv = ["unshare", *namespaces, sys.executable, __file__]
@@ -214,7 +214,7 @@ def _say(command: Command) -> None:
 
 
 def main() -> int:
-    """Begins anew in namespaces of its own, which take everything but files with them at the end."""
+    """Start again in new namespaces, which take everything except files with them at the end."""
     if _INNER not in os.environ:
         return _in_namespaces()
     outside = Outside(int(os.environ.pop(_INNER)))

@@ -1,4 +1,4 @@
-"""What a server is fuzzed by that takes announcements: schemas with options against them, and whole hellos."""
+"""Fuzz targets for announcements: schemas with options against them, and whole hellos."""
 
 import json
 from collections.abc import Iterator
@@ -32,7 +32,7 @@ _BOMBS: Final = (
 
 
 class AnnouncedSchema(Target):
-    """A schema of options from a node and, after it, the options that a person gives."""
+    """A schema of options from a node and, after it, the options that a user gives."""
 
     name = "schema"
 
@@ -55,7 +55,7 @@ class AnnouncedSchema(Target):
 
 
 class SaidHello(Target):
-    """A hello, of which each workload is judged as a server does."""
+    """A hello; each of its workloads is judged as the server does."""
 
     name = "hello"
 

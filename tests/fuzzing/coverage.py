@@ -1,4 +1,4 @@
-"""Which ways through our code an input takes, so that of many inputs those few are kept that tell something new."""
+"""Execution paths of inputs through our code, to keep the few inputs that reach new ones."""
 
 import sys
 from collections.abc import Iterable
@@ -21,7 +21,7 @@ def _is_own(file: str) -> bool:
 
 
 def arcs(target: Target, data: bytes) -> frozenset[Arc]:
-    """The steps from line to line that feeding takes in code of ours."""
+    """Return the steps from line to line that an input takes in code of iotide."""
     found: set[Arc] = set()
 
     def begin(frame: FrameType, _event: str, _argument: Any) -> Any:  # noqa: ANN401 - as sys.settrace has it
@@ -47,13 +47,13 @@ def arcs(target: Target, data: bytes) -> frozenset[Arc]:
     return frozenset(found)
 
 
-def telling(
+def distinguishing(
     target: Target, seeds: Iterable[bytes], inputs: Iterable[bytes], most: int, seconds: float = inf
 ) -> tuple[list[bytes], list[bytes]]:
-    """Of the inputs those that go where no seed and no shorter input went, at most so many.
+    """Return the inputs that reach lines which no seed and no shorter input reached, up to `most`.
 
     Returns:
-        These, and those that were not looked at: there were enough, or the time was over.
+        These inputs, and those not tried: there were enough, or the time was over.
     """
     until = monotonic() + seconds
     seen: set[Arc] = set()

@@ -1,4 +1,4 @@
-"""Feeds a parser with one input, within limits of time and memory, and makes what it choked on small."""
+"""Feeds a parser with one input, within limits of time and memory, and shrinks inputs that fail."""
 
 import os
 import resource
@@ -17,9 +17,9 @@ from fuzzing.target import Target
 
 DATA: Final = Path(__file__).parents[1] / "data/fuzz"
 INPUT_SECONDS: Final = 5.0
-"""Of processor time, for one input; a parser that needs more hangs."""
+"""CPU time for one input; a parser that needs more hangs."""
 MEMORY_BYTES: Final = 3 * 1024**3
-"""Of address space, for the process that feeds."""
+"""Address space of the process that feeds."""
 _SHRINK_SECONDS: Final = 20.0
 _OWN: Final = ("/iotide_", "/cronsim/")
 
@@ -30,11 +30,11 @@ class HangError(Exception):
 
 @dataclass(frozen=True)
 class Finding:
-    """What a parser did not promise.
+    """An error that a parser does not promise.
 
     Attributes:
-        signature: kind of error and where in our code it arose; two inputs with the same one are one finding.
-        words: for a person, with the way to it.
+        signature: kind of error and its origin in our code; two inputs with the same one are one finding.
+        words: message and traceback for people.
     """
 
     signature: str
@@ -42,23 +42,23 @@ class Finding:
 
 
 def limit_memory() -> None:
-    """From now on too much memory is a MemoryError of this process alone."""
+    """Make excessive memory use raise MemoryError in this process only."""
     _, hard = resource.getrlimit(resource.RLIMIT_AS)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY_BYTES, hard))
 
 
 def try_input(target: Target, data: bytes, limit_seconds: float = INPUT_SECONDS) -> Finding | None:
-    """Feeds the target; None where it kept its promise."""
+    """Feed the target; return None if it kept its promise."""
     try:
         with _limited(limit_seconds):
             target.feed(data)
-    except Exception as error:  # noqa: BLE001 - whatever a parser raises is what is looked for
+    except Exception as error:  # noqa: BLE001 - any error of a parser is a finding
         return _finding(error)
     return None
 
 
 def shrink(target: Target, data: bytes, finding: Finding) -> bytes:
-    """A shorter input with the same finding: parts are left out as long as that is so."""
+    """Return a shorter input with the same finding; parts are removed as long as the finding stays."""
     until = monotonic() + _SHRINK_SECONDS
     size = max(1, len(data) // 2)
     while size and monotonic() < until:
@@ -75,7 +75,7 @@ def shrink(target: Target, data: bytes, finding: Finding) -> bytes:
 
 
 def keep(directory: Path, data: bytes) -> Path:
-    """Writes an input under the name of its digest."""
+    """Write an input to a file named by its digest."""
     directory.mkdir(parents=True, exist_ok=True)
     file = directory / sha256(data).hexdigest()[:16]
     file.write_bytes(data)
@@ -83,7 +83,7 @@ def keep(directory: Path, data: bytes) -> Path:
 
 
 def kept(kind: str, name: str) -> list[Path]:
-    """The kept inputs of a target, `findings` or `corpus`."""
+    """Return the kept inputs of a target, `findings` or `corpus`."""
     directory = DATA / kind / name
     return sorted(directory.iterdir()) if directory.is_dir() else []
 
@@ -91,7 +91,7 @@ def kept(kind: str, name: str) -> list[Path]:
 @contextmanager
 def _limited(seconds: float) -> Iterator[None]:
     def end(_number: int, _frame: FrameType | None) -> None:
-        raise HangError(f"no end within {seconds:g} s of processor time")
+        raise HangError(f"no end within {seconds:g} s of CPU time")
 
     before = signal.signal(signal.SIGVTALRM, end)
     signal.setitimer(signal.ITIMER_VIRTUAL, seconds)
@@ -105,7 +105,7 @@ def _limited(seconds: float) -> Iterator[None]:
 def _finding(error: Exception) -> Finding:
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if any(part in frame.filename for part in _OWN)] or list(frames)
-    # A hang and a recursion end anywhere, so where they came from says more than where they were met.
+    # A hang or a recursion can end anywhere: its caller identifies it better than the line where it ended.
     at = own[0] if isinstance(error, HangError | RecursionError | MemoryError) else own[-1]
     signature = f"{type(error).__name__} in {os.path.basename(at.filename)}:{at.name}"  # noqa: PTH119 - of a text
     words = "".join(traceback.format_exception(error, limit=-12))

@@ -1,4 +1,4 @@
-"""Inputs that chance seldom makes: nested too deep, numbers that are too long or none, lines without an end."""
+"""Inputs that are rarely random: nested too deep, numbers too long or invalid, lines without an end."""
 
 import re
 from collections.abc import Iterable, Iterator
@@ -9,7 +9,7 @@ _MOST_NUMBERS: Final = 12
 _LARGEST_BYTES: Final = 16_384
 _NUMBER: Final = re.compile(rb"\d+(?:\.\d+)?")
 _INSTEAD: Final = (b"9" * 4400, b"1e999", b"-1", b"0", b"NaN", b"null", b"\xd9\xa3", b"[" * 3000, b"1" + b"0" * 310)
-"""A number that is longer than Python reads, infinite, negative, none, no ASCII, nested; one that is no float."""
+"""Numbers that are longer than Python reads, infinite, negative, missing, not ASCII, nested; one that is no float."""
 _WHOLE: Final = (
     b"[" * 20_000,
     b'{"a":' * 10_000,
@@ -22,7 +22,7 @@ _WHOLE: Final = (
 
 
 def hostile(seeds: Iterable[bytes], choices: int) -> Iterator[bytes]:
-    """Such inputs: whole ones after the bytes that choose, and seeds with one number each exchanged."""
+    """Yield such inputs: whole ones after the choice bytes, and seeds with one number replaced."""
     yield from (bytes(choices) + text for text in _WHOLE)
     small = [seed for seed in seeds if len(seed) <= _LARGEST_BYTES]
     for seed in small[:: max(1, len(small) // _MOST_SEEDS)]:

@@ -1,4 +1,4 @@
-"""What probes are fuzzed by: texts of files and commands, of mounts and of the node."""
+"""Fuzz targets for probes: texts of files and commands, of mounts and of the node."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -25,7 +25,7 @@ _FACTS: Final[TypeAdapter[Facts]] = TypeAdapter(Facts)
 
 
 class _Answers(Reader):
-    """Answers the wants in the order in which they come; an empty text is none."""
+    """Answers requests in order; an empty text is a missing answer."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         self._texts = texts
@@ -40,7 +40,7 @@ class _Answers(Reader):
 
 
 class _InOrder(Recorded):
-    """Keeps what was answered, in order."""
+    """Keeps the answers in order."""
 
     def __init__(self, texts: Mapping[str, str]) -> None:
         super().__init__(texts)
@@ -58,7 +58,7 @@ def _mounts() -> list[Mount]:
 
 
 class ProbedMount(Target):
-    """A probe's reading of what files and commands say of a mount."""
+    """A probe's reading of files and commands about a mount."""
 
     choices = 1
 
@@ -89,7 +89,7 @@ class ProbedMount(Target):
 
 
 class ProbedNode(Target):
-    """What is said of the node itself, and of the condition of what lies below a directory."""
+    """Facts of the node, and the condition of the file systems below a directory."""
 
     name = "probe-node"
 

@@ -1,4 +1,4 @@
-"""Records, as inputs of its parser, a tiny run of each workload whose outputs tests/data does not hold."""
+"""Records a tiny run of each workload without outputs in tests/data, as inputs of its parser."""
 
 import shutil
 
@@ -12,7 +12,7 @@ RECORDED = ("create", "fill", "stream", "rawread", "command")
 
 
 def main() -> None:
-    """Needs fio, and runs for some ten seconds."""
+    """Record the runs; needs fio and some ten seconds."""
     for name in RECORDED:
         target = ParsedOutput(name)
         shutil.rmtree(DATA / "seeds" / name, ignore_errors=True)

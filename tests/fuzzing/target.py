@@ -1,4 +1,4 @@
-"""What can be fuzzed. Imports none of the code that is: that must be instrumented while it is imported first."""
+"""Fuzz target. Imports no fuzzed code: that must be instrumented at its first import."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
@@ -9,8 +9,8 @@ class Target(ABC):
     """One parser.
 
     Attributes:
-        name: what `--parser` calls it.
-        choices: how many bytes at the begin of an input choose what the rest is for.
+        name: for `--parser`.
+        choices: number of bytes at the start of an input that choose the use of the rest.
     """
 
     name: str
@@ -18,8 +18,8 @@ class Target(ABC):
 
     @abstractmethod
     def seeds(self) -> Iterator[bytes]:
-        """Inputs to begin with: what was recorded."""
+        """Return recorded inputs to begin with."""
 
     @abstractmethod
     def feed(self, data: bytes) -> None:
-        """Has the parser read an input; raises nothing that the parser promises to raise, and all else."""
+        """Parse an input; the errors that the parser promises are caught, all others are raised."""

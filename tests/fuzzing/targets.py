@@ -1,4 +1,4 @@
-"""What is fuzzed: each parser of texts that others wrote, fed with bytes, and which errors it promises."""
+"""All fuzz targets: each parser of foreign texts, fed with bytes, and the errors that it promises."""
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import suppress
@@ -19,7 +19,7 @@ from pydantic import TypeAdapter, ValidationError
 from wire_recordings import KINDS, kind_of
 from wire_recordings import recordings as wire_recordings
 
-from iotide_agent.batch import lsf, slurm
+from iotide_agent.batch import flux, lsf, pbs, slurm
 from iotide_agent.batch.system import BatchProblemError, JobKey
 from iotide_agent.cli.plan_file import read_plan, read_schedule
 from iotide_agent.cli.problems import RefusedError
@@ -28,9 +28,18 @@ from iotide_agent.probes.mounts import MountinfoError
 from iotide_agent.probes.mounts import parse_mountinfo as parse_mounts
 from iotide_agent.probes.registry import all_probes
 from iotide_agent.runner.mounts import parse_mountinfo as parse_mount_lines
-from iotide_agent.runner.strays import read_mark
+from iotide_agent.runner.orphans import read_mark
 from iotide_agent.workloads.base import OutputRefusedError
-from iotide_agent.workloads.fio_report import read_series
+from iotide_agent.workloads.fio_job_file import (
+    JobFileError,
+    groups_of,
+    is_even,
+    largest_buffers,
+    left_out_keys,
+    read_job_file,
+    write_job_file,
+)
+from iotide_agent.workloads.fio_report import read_report, read_series
 from iotide_agent.workloads.registry import all_workloads
 from iotide_agent.workloads.registry import workload as workload_of
 from iotide_server.kit.errors import InvalidInputError
@@ -52,7 +61,7 @@ _VALUES: Final[dict[str, object]] = {
 
 
 class TextParser(Target):
-    """A function from a text, with the errors that it promises."""
+    """A function of a text, with the errors that it promises."""
 
     def __init__(
         self,
@@ -75,10 +84,10 @@ class TextParser(Target):
 
 
 class FileParser(Target):
-    """A function from a file, with the errors that it promises."""
+    """A function of a file, with the errors that it promises."""
 
     directory: ClassVar[Path]
-    """Where the file is written; set by whoever feeds it."""
+    """Path of the file; the caller sets it."""
 
     def __init__(
         self,
@@ -103,7 +112,7 @@ class FileParser(Target):
 
 
 class WireMessage(Target):
-    """Every message of the wire; the first byte says which."""
+    """Every message of the wire; the first byte chooses one."""
 
     name = "wire"
     choices = 1
@@ -176,10 +185,29 @@ def _batches() -> Iterator[str]:
     yield "node01|idle\nnode02|down*\nnode03|mixed#\n"
     yield f"12^PEND^{job}^-^Job slot limit reached;\n13^EXIT^{job}^TERM_OWNER: job killed by owner^-\n"
     yield "HOST_NAME STATUS JL/U MAX\nn1 ok - 8\nn2 unavail - 8\n"
+    yield f'{{\n "Jobs":{{\n  "8.pbs":{{\n   "Job_Name":"{job}",\n   "Job_Owner":"bench@n1",\n   "job_state":"F"\n}}}}'
+    yield '{\n    "nodes":{\n        "n1":{\n            "state":"free,job-busy"\n        }\n    }\n}\n'
+    yield f"17|{job}|FAILED|exec|lost contact\n18|x|RUN||\n"
+    yield "free|n[01-03/2],m[1-2]x[3]\ndown|n4\n"
+
+
+def _read_job_file(text: str) -> None:
+    jobs = read_job_file(text, 2**70)
+    written = write_job_file(jobs, direct_works=True)
+    again = read_job_file(written, 2**70)
+    assert write_job_file(again, direct_works=True) == written
+    groups = groups_of(jobs)
+    assert sum(map(len, groups)) == len(jobs)
+    assert largest_buffers(jobs)[0] > 0
+    assert [is_even(group) for group in groups]
+    assert all(job.unflushed_writes >= 0 for job in jobs)
+    left_out_keys(text)
 
 
 def _read_batches(text: str) -> None:
-    for parse in (slurm.parse_jobs, slurm.parse_hosts, lsf.parse_jobs, lsf.parse_hosts):
+    tables = (slurm.parse_jobs, slurm.parse_hosts, lsf.parse_jobs, lsf.parse_hosts)
+    others = (partial(pbs.parse_jobs, user="bench"), pbs.parse_hosts, flux.parse_jobs, flux.parse_hosts)
+    for parse in (*tables, *others):
         with suppress(BatchProblemError):
             parse(text)
 
@@ -199,7 +227,22 @@ def _others() -> Iterator[Target]:
     yield TextParser("mountinfo", parse_mounts, (MountinfoError,), _mountinfos)
     yield TextParser("mountinfo-runner", parse_mount_lines, (ValueError,), _mountinfos)
     yield TextParser(
-        "fio-series", read_series, (OutputRefusedError,), lambda: map(bytes.decode, files("tests/data/fio/*.log"))
+        "fio-series",
+        read_series,
+        (OutputRefusedError,),
+        lambda: map(bytes.decode, files("tests/data/fio/*.log", "tests/data/fio/made/*.log")),
+    )
+    yield TextParser(
+        "fio-report",
+        lambda text: read_report("measure", text),
+        (OutputRefusedError,),
+        lambda: map(bytes.decode, files("tests/data/fio/made/*.json")),
+    )
+    yield TextParser(
+        "fio-job-file",
+        _read_job_file,
+        (JobFileError,),
+        lambda: map(bytes.decode, files("tests/data/fio/made/*.fio")),
     )
     yield TextParser("batch", _read_batches, (), _batches)
     yield TextParser("mark", lambda text: read_mark(text.encode()), (), _marks)
@@ -212,7 +255,7 @@ def _others() -> Iterator[Target]:
 
 @cache
 def all_targets() -> Mapping[str, Target]:
-    """Every parser by name."""
+    """Return every parser by name."""
     found: list[Target] = [
         *map(ParsedOutput, sorted(all_workloads())),
         *map(GivenOptions, sorted(all_workloads())),

@@ -1,4 +1,4 @@
-"""What fuzzing found and what it reached is read again: the bench itself is `./dev bench fuzz`."""
+"""Kept findings and corpus inputs, read again; `./dev bench fuzz` is the fuzzing itself."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ from fuzzing.hostile import hostile
 from fuzzing.targets import FileParser, all_targets
 
 FEW = 40
-"""Of the hostile inputs that are made anew each time."""
+"""Number of the hostile inputs, which are made again each time."""
 
 
 @pytest.fixture(autouse=True)

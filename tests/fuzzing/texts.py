@@ -1,4 +1,4 @@
-"""Inputs: bytes that choose (options, step, mount, how the tool ended), then texts with SEPARATOR between them."""
+"""Inputs: choice bytes (options, step, mount, the tool's end), then texts with SEPARATOR between them."""
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path

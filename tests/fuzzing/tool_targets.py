@@ -1,4 +1,4 @@
-"""What workloads are fuzzed by: the output of their tools, and their options as an order brings them."""
+"""Fuzz targets for workloads: the output of their tools, and their options as an order has them."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -12,6 +12,7 @@ from typing import Any, Final
 from agent.workloads.test_captures import CAPTURES, FILES, READ
 from factories.outcomes import MEMORY_BYTES
 from factories.outcomes import captured as captured_outcome
+from factories.released_outputs import FOLDER, RELEASED
 from factories.tiny_runs import SETTINGS, TINY
 from fuzzing.target import Target
 from fuzzing.texts import decode, encode, files
@@ -49,7 +50,7 @@ _SPACE: Final = {
 
 
 class ParsedOutput(Target):
-    """A workload's reading of what its tool printed."""
+    """A workload's reading of its tool's output."""
 
     choices = 4
 
@@ -64,7 +65,8 @@ class ParsedOutput(Target):
     def options(self) -> list[Options]:
         validate = self.workload.options_type.model_validate
         captures = [given for capture, given in READ.items() if capture.startswith(f"{self.name}/")]
-        return list(dict.fromkeys([*map(validate, TINY[self.name]), *captures]))[:256]
+        released = [validate(one.options) for one in RELEASED if one.workload == self.name]
+        return list(dict.fromkeys([*map(validate, TINY[self.name]), *captures, *released]))[:256]
 
     @cached_property
     def place(self) -> Place:
@@ -87,13 +89,16 @@ class ParsedOutput(Target):
         for capture in (capture for capture in CAPTURES if capture.startswith(f"{self.name}/")):
             outcome = captured_outcome(capture)
             options = READ.get(capture)
-            beside = _ROOT / f"tests/data/{FILES.get(capture, capture)}.json"
-            printed = beside.read_text() if beside.exists() else outcome.stdout
+            recorded = _ROOT / f"tests/data/{FILES.get(capture, capture)}.json"
+            printed = recorded.read_text() if recorded.exists() else outcome.stdout
             ends = (outcome.exit_status, outcome.signal)
             end = _ENDS.index(ends) if ends in _ENDS else 1
             for step in (0, 255):
                 choices = (self.options.index(options) if options else 0, step, end, 0)
                 yield encode(choices, (outcome.stdout, outcome.stderr, printed))
+        for one in (one for one in RELEASED if one.workload == self.name):
+            options, text = self.workload.options_type.model_validate(one.options), (FOLDER / one.file).read_text()
+            yield encode((self.options.index(options), 0, 0, 0), (text, text, text))
         for number in range(min(len(self.options), 4)):
             yield encode((number, 0, 0, 0), ("",))
         yield from files(f"tests/data/fuzz/seeds/{self.name}/*")
@@ -148,7 +153,7 @@ class ParsedOutput(Target):
         return None if failure else read
 
     def _check(self, parsed: Parsed) -> None:
-        """Check that what was read may be sent."""
+        """Check that the reading may be sent."""
         for curve in parsed.curves:
             check_curve(curve)
         for found in parsed.samples:
@@ -156,7 +161,7 @@ class ParsedOutput(Target):
 
 
 class GivenOptions(Target):
-    """A workload's options as an order brings them, and the plan and the needs that follow from them."""
+    """A workload's options as an order has them, and the plan and the needs that follow from them."""
 
     def __init__(self, workload: str) -> None:
         self.name = f"options-{workload}"

@@ -1,4 +1,4 @@
-"""A whole iotide on loopback, for what stands in front of it."""
+"""Whole iotide on loopback, for the proxies in front of it."""
 
 from collections.abc import Iterator
 

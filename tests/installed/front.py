@@ -1,4 +1,4 @@
-"""A real proxy with an example of deploy/proxy in front of a running API, on ports and with files of the test's own."""
+"""Real proxy with an example of deploy/proxy in front of a running API, on the test's own ports and files."""
 
 import ssl
 import subprocess
@@ -20,7 +20,7 @@ _READY_SECONDS: Final = 20.0
 
 @dataclass(frozen=True)
 class Front:
-    """A proxy that runs.
+    """A running proxy.
 
     Attributes:
         authority: the file of the CA to trust.
@@ -30,14 +30,14 @@ class Front:
     authority: Path
 
     def client(self) -> httpx2.Client:
-        """Trusts its authority alone."""
+        """Return a client that trusts only its authority."""
         trust = ssl.create_default_context(cafile=self.authority)
         return httpx2.Client(base_url=f"{self.url}/api/v1", verify=trust, trust_env=False, timeout=30)
 
 
 @contextmanager
 def in_front(kind: str, directory: Path, api_port: int) -> Iterator[Front]:
-    """Run nginx or Caddy with our example; its own words stand in the error where it does not start."""
+    """Run nginx or Caddy with our example; an error contains its output if it does not start."""
     port = free_port()
     certificate = directory / "proxy"
     for path in (directory / "kept", certificate):

@@ -1,4 +1,4 @@
-"""The server as README installs it, readable by everyone, started by root in a directory that only root may enter."""
+"""Server as README installs it, readable by every user, started by root in a directory that only root may enter."""
 
 import os
 import shutil
@@ -25,7 +25,7 @@ READY_SECONDS: Final = 30.0
 
 @pytest.fixture(scope="module")
 def place() -> Iterator[Path]:
-    """A directory that everyone may enter, as /opt is."""
+    """Return a directory that every user may enter, like /opt."""
     path = Path(tempfile.mkdtemp(prefix="iotide-", dir="/var/tmp"))
     path.chmod(0o755)
     yield path
@@ -34,10 +34,10 @@ def place() -> Iterator[Path]:
 
 @pytest.fixture(scope="module")
 def server(place: Path) -> Path:
-    """The program, installed by the line in README."""
+    """Return the program, installed by the line in README."""
     assert " ".join(INSTALL) in README.read_text().replace("'", "")
     where = {"UV_TOOL_DIR": str(place / "tools"), "UV_TOOL_BIN_DIR": str(place / "bin"), "UV_PYTHON": PYTHON}
-    # Else uv takes a wheel that it built of an earlier state of these sources.
+    # Otherwise uv reuses a wheel of an earlier state of these sources.
     fresh = [word for name in ("iotide-server", "iotide-wire") for word in ("--refresh-package", name)]
     subprocess.run([*INSTALL, *fresh], cwd=TOP, env={**os.environ, **where}, check=True, umask=0o022)
     return place / "bin/iotide-server"

@@ -1,4 +1,4 @@
-"""The bundle for nodes without internet: made here, installed where there is no network at all, by a bare Python."""
+"""Bundle for nodes without internet: made here, installed without any network, by a bare Python."""
 
 import os
 import stat
@@ -18,7 +18,7 @@ BAD_INPUT: Final = 2
 
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The unpacked bundle."""
+    """Return the unpacked bundle."""
     directory = tmp_path_factory.mktemp("bundle")
     subprocess.run(
         [OFFLINE / "make-bundle.sh", "--python", PYTHON, "--arch", os.uname().machine, directory / "agent.tar"],
@@ -30,7 +30,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def install(bundle: Path, prefix: Path, *more: str, python: str = sys.executable) -> subprocess.CompletedProcess[str]:
-    """Run the installer where there is no network, with the interpreter named, as an admin who keeps files private."""
+    """Run the installer without network, with the given interpreter, as an admin with a private umask."""
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PYTHON": python, "HOME": "/nonexistent"}
     command: list[str | Path] = [*NO_NETWORK, bundle / "install.sh", "--only-programs", "--prefix", prefix, *more]
     return subprocess.run(command, env=environment, check=False, capture_output=True, text=True, umask=0o077)
@@ -57,12 +57,12 @@ def test_the_installed_agent_works_without_network(installed: Path) -> None:
     subprocess.run(worker, check=True)
 
 
-def test_it_stands_on_its_own_files_alone(installed: Path) -> None:
+def test_it_uses_only_its_own_files(installed: Path) -> None:
     asked = "import iotide_agent, sys; print(iotide_agent.__file__); print(*sys.path, sep='\\n')"
-    told = subprocess.run([installed / "bin/python", "-P", "-c", asked], check=True, capture_output=True, text=True)
+    printed = subprocess.run([installed / "bin/python", "-P", "-c", asked], check=True, capture_output=True, text=True)
     own = installed.resolve()
-    # By the link or by what it leads to: which of them Python names depends on what made the environment.
-    module, *searched = (Path(line).resolve() for line in told.stdout.splitlines())
+    # By the link or its target: the program that made the environment decides which of them Python names.
+    module, *searched = (Path(line).resolve() for line in printed.stdout.splitlines())
     assert module.is_relative_to(own)
     assert [path for path in searched if "site-packages" in path.parts and not path.is_relative_to(own)] == []
 
@@ -87,19 +87,19 @@ def test_a_bundle_that_was_changed_is_refused_and_installs_nothing(bundle: Path,
     finally:
         wheel.write_bytes(whole)
     assert (refused.returncode, list(tmp_path.iterdir())) == (BAD_INPUT, [])
-    assert "the bundle is not whole; copy it again" in refused.stderr
+    assert "the bundle is incomplete or damaged; copy it again" in refused.stderr
 
 
 @pytest.mark.parametrize(
     ("more", "python", "sentence"),
     [
-        (("--pefix", "/x"), sys.executable, "no option --pefix; --help lists them"),
+        (("--pefix", "/x"), sys.executable, "unknown option --pefix; see --help"),
         ((), "/nonexistent/python", "/nonexistent/python does not run"),
-        (("--prefix", "relative"), sys.executable, "--prefix relative: write an absolute path"),
-        (("--prefix", "/etc"), sys.executable, "/etc is there and not an agent that this installed"),
+        (("--prefix", "relative"), sys.executable, "--prefix relative: give an absolute path"),
+        (("--prefix", "/etc"), sys.executable, "/etc exists and was not created by this installer"),
     ],
 )
-def test_what_cannot_be_is_refused_with_the_remedy(
+def test_impossible_values_are_rejected_with_the_remedy(
     bundle: Path, tmp_path: Path, more: tuple[str, ...], python: str, sentence: str
 ) -> None:
     refused = install(bundle, tmp_path / "agent", *more, python=python)
@@ -111,9 +111,9 @@ def test_what_cannot_be_is_refused_with_the_remedy(
 @pytest.mark.parametrize(
     ("arguments", "sentence"),
     [
-        (("agent.zip",), "name the file to write, ending with .tar"),
-        (("--python", "four", "agent.tar"), "--python four: write a version such as 3.11"),
-        (("--arch", "m68k", "agent.tar"), "--arch m68k: x86_64 or aarch64"),
+        (("agent.zip",), "give the name of the file to write, ending with .tar"),
+        (("--python", "four", "agent.tar"), "--python four: give a version such as 3.11"),
+        (("--arch", "m68k", "agent.tar"), "--arch m68k: give x86_64 or aarch64"),
     ],
 )
 def test_a_bundle_that_cannot_be_made_is_refused(arguments: tuple[str, ...], sentence: str) -> None:

@@ -1,4 +1,6 @@
-"""The examples of deploy/proxy, as real proxies before a real server: pages, news, uploads, and an agent behind."""
+"""Examples of deploy/proxy as real proxies in front of a real server: pages, change feed, uploads, and an agent
+behind.
+"""
 
 import socket
 import ssl
@@ -21,7 +23,7 @@ from iotide_server.kit.one_each import TOO_MANY_AT_ONCE
 from iotide_server.kit.web import ErrorBody
 from iotide_wire.units import MIB
 
-NEWS_SECONDS = 3.0
+CHANGE_SECONDS = 3.0
 MOST_OF_AN_ADDRESS = 256
 
 
@@ -43,7 +45,7 @@ def test_the_browser_application_comes_through_with_its_security_headers(front: 
         assert shown.headers[name] == own.headers[name]
 
 
-def test_news_are_passed_on_line_by_line_at_once(front: Front, stack: LocalStack) -> None:
+def test_changes_are_forwarded_line_by_line_at_once(front: Front, stack: LocalStack) -> None:
     headers = {"Cookie": f"iotide_session={stack.browser_session()}"}
     with (
         front.client() as client,
@@ -54,10 +56,10 @@ def test_news_are_passed_on_line_by_line_at_once(front: Front, stack: LocalStack
         assert ": open" in next(lines)
         stack.add_cluster(f"news-{urlsplit(front.url).port}")
         next(line for line in lines if line.startswith("event: change"))
-        assert time.monotonic() - asked_at < NEWS_SECONDS
+        assert time.monotonic() - asked_at < CHANGE_SECONDS
 
 
-def test_what_an_agent_may_upload_reaches_the_api_and_what_it_may_not_is_refused_in_the_apis_words(
+def test_allowed_uploads_reach_the_api_and_others_get_the_apis_error(
     front: Front,
 ) -> None:
     headers = {"Authorization": "Bearer ion_nobody", "Content-Type": "application/octet-stream", "X-Iotide-Fence": "1"}
@@ -77,7 +79,7 @@ def test_an_agent_runs_a_campaign_through_it(front: Front, stack: LocalStack, mo
 
 
 class _Upstream(BaseHTTPRequestHandler):
-    """Answers with much, notes that a body came, and holds lists of campaigns until the test ends them."""
+    """Upstream with large answers; it records bodies, and holds lists of campaigns until the test ends them."""
 
     protocol_version = "HTTP/1.1"
     timeout = 2.0
@@ -101,7 +103,7 @@ class _Upstream(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        pass
 
 
 _held_back, _arrives = Event(), Event()
@@ -114,7 +116,7 @@ class _Server(ThreadingHTTPServer):
 
 @pytest.fixture
 def upstream_port() -> Iterator[int]:
-    """Where a server of the test's own is, in the API's place."""
+    """Return the port of a test server in the API's place."""
     with _Server(("127.0.0.1", 0), _Upstream) as upstream:
         Thread(target=upstream.serve_forever, daemon=True).start()
         yield upstream.server_port
@@ -137,7 +139,7 @@ def _asking(front: Front) -> Iterator[Callable[[str], ssl.SSLSocket]]:
 
 
 @pytest.mark.parametrize("kind", ["nginx", "caddy"])
-def test_neither_answers_that_nobody_reads_nor_bodies_of_slow_clients_wait_on_the_proxys_disk(
+def test_neither_unread_responses_nor_bodies_of_slow_clients_wait_on_the_proxys_disk(
     kind: str, tmp_path: Path, upstream_port: int
 ) -> None:
     _held_back.clear()

@@ -1,4 +1,4 @@
-"""The units of deploy/systemd, as systemd itself reads them."""
+"""Units of deploy/systemd, as systemd itself reads them."""
 
 import re
 import shutil
@@ -9,12 +9,12 @@ import pytest
 from deployment.units import SERVER_PARTS, UNITS
 
 MOST_EXPOSED = {"iotide-agent": 2.2, **{f"iotide-{part}": 1.5 for part in SERVER_PARTS}}
-"""Of systemd's ten points; each allows what its unit says why."""
+"""Of systemd's ten points; each unit explains its exceptions."""
 
 
 @pytest.fixture
 def unit_directory(tmp_path: Path) -> Path:
-    """The units, with programs that exist here."""
+    """Return the units, with programs that exist here."""
     for unit in UNITS.iterdir():
         text = re.sub(r"ExecStart=\S+", "ExecStart=/bin/true", unit.read_text())
         (tmp_path / unit.name).write_text(text.replace("redis-server@iotide.service", ""))

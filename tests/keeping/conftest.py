@@ -1,4 +1,4 @@
-"""Marks what kills and restores whole databases, so that `./dev test-keeping` alone runs it."""
+"""Marker for tests that kill and restore whole databases, so that only `./dev test-keeping` runs them."""
 
 from pathlib import Path
 

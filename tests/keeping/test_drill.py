@@ -1,4 +1,4 @@
-"""The restore drill: campaigns run with real agents, a backup is taken, everything is wiped, and it all comes back."""
+"""Restore drill: campaigns run with real agents, a backup is made, everything is wiped, and all of it is restored."""
 
 import hashlib
 import shutil
@@ -26,7 +26,7 @@ def lasting(seconds: float) -> dict[str, Any]:
 
 
 def iotide_server(*arguments: str | Path) -> str:
-    """What the command says."""
+    """Return the output of the command."""
     command = [str(BIN / "iotide-server"), *map(str, arguments)]
     done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stderr
@@ -35,7 +35,7 @@ def iotide_server(*arguments: str | Path) -> str:
 
 @dataclass(frozen=True)
 class Kept:
-    """What of the runs is compared before and after: numbers, and the digests of raw output as it is fetched."""
+    """Data of the runs for the comparison before and after: numbers, and digests of the raw output."""
 
     samples: dict[int, list[tuple[int, float]]]
     raw: dict[int, dict[str, str]]
@@ -55,7 +55,7 @@ def kept(stack: LocalStack, run_ids: list[int]) -> Kept:
 
 @dataclass
 class Drill:
-    """What there was before, in four clusters of one node each, and what there is after."""
+    """State before, in four clusters of one node each, and state after."""
 
     stack: LocalStack
     ended_run_ids: list[int]
@@ -71,7 +71,7 @@ class Drill:
 
 
 def wipe(stack: LocalStack) -> None:
-    """Kill the server with all its parts, and remove everything that it kept."""
+    """Kill the server with all its parts, and remove all its files."""
     parts = [stack.part_pid(name) for name in ("postgres", "redis", "api")]
     stack.kill_server()
     wait_for("the end of all parts", lambda: not any(Path(f"/proc/{pid}/fd").exists() for pid in parts) or None)
@@ -116,36 +116,36 @@ def test_every_run_that_had_ended_is_there_with_its_numbers_and_raw_output(drill
     assert kept(drill.stack, drill.ended_run_ids) == drill.before
 
 
-def test_the_restore_says_what_was_in_flight_and_what_waits_for_a_person(drill: Drill) -> None:
-    assert "3 nodes are asked what they hold; 2 orders were in flight" in drill.said
-    assert "Nothing new starts in begun-since, ended-since, running" in drill.said
+def test_the_restore_reports_orders_in_flight_and_pending_decisions(drill: Drill) -> None:
+    assert "3 nodes must report their orders; 2 orders were in flight" in drill.said
+    assert "No new runs start in begun-since, ended-since, running" in drill.said
 
 
-def test_what_ran_at_the_backup_goes_on_and_ends_as_if_nothing_had_been(drill: Drill) -> None:
+def test_runs_active_at_the_backup_continue_and_end_normally(drill: Drill) -> None:
     run = drill.running.wait_ended(drill.running_id, seconds=150)
     assert (run["state"], run["attempts_made"]) == ("finished", 1)
     assert len(drill.running.loads.starts()) == drill.running_starts
     assert drill.stack.get(f"/runs/{drill.running_id}/artefacts")["items"]
 
 
-def test_what_began_after_the_backup_is_ended_by_its_agent_and_leaves_nothing(drill: Drill) -> None:
+def test_runs_begun_after_the_backup_are_ended_by_their_agent_and_leave_nothing(drill: Drill) -> None:
     drill.begun_since.wait_clean(seconds=60)
     assert drill.stack.api.get(f"/runs/{drill.begun_since_id}").status_code == 404
 
 
-def test_what_ended_after_the_backup_is_tried_again_only_once_a_person_resumes(drill: Drill) -> None:
+def test_runs_ended_after_the_backup_are_retried_only_after_an_operator_resumes(drill: Drill) -> None:
     rig, run_id = drill.ended_since, drill.ended_since_id
 
     def given_up() -> dict[str, Any] | None:
         run = rig.run(run_id)
         return run if run["state"] == "waiting" else None
 
-    run = wait_for("the agent's word", given_up, seconds=60)
+    run = wait_for("the agent's report", given_up, seconds=60)
     assert run["attempts"][0]["state"] == "lost"
-    assert "after the backup is not known" in run["attempts"][0]["reason"]
+    assert "after the backup is unknown" in run["attempts"][0]["reason"]
     assert len(rig.loads.starts()) == 1
-    assert "The database is that of" in drain_of(drill, rig)["reason"]
-    assert "database is that of" in rig.run(run_id)["waiting_because"]
+    assert "The database was restored to" in drain_of(drill, rig)["reason"]
+    assert "database was restored to" in rig.run(run_id)["waiting_because"]
     assert drill.stack.api.delete(f"/clusters/{rig.cluster_id}/drain").is_success
     again = rig.wait_ended(run_id, seconds=90)
     assert (again["state"], again["attempts_made"], len(rig.loads.starts())) == ("finished", 2, 2)

@@ -1,4 +1,4 @@
-"""PostgreSQL is killed at many random moments under ingest: what a node was told is stored is stored, once."""
+"""PostgreSQL killed at many random moments under ingest: data acknowledged to a node is stored exactly once."""
 
 import os
 import signal
@@ -38,7 +38,7 @@ pytestmark = [
 
 
 class Mortal:
-    """A durable PostgreSQL that can be killed with everything of it, and started again on what it left."""
+    """Durable PostgreSQL that can be killed with all its processes, and restarted on its files."""
 
     def __init__(self, postgres: PrivatePostgres, log: Path) -> None:
         self.postgres = postgres
@@ -47,7 +47,7 @@ class Mortal:
 
     def start(self) -> None:
         part = self.postgres.part()
-        # As `prepare_postgres` does: what the file names is dead.
+        # As `prepare_postgres` does: the process named in the file is dead.
         (self.postgres.data / "postmaster.pid").unlink(missing_ok=True)
         with self._log.open("ab") as log:
             self._process = subprocess.Popen(part.launch(), stdout=log, stderr=log, start_new_session=True)
@@ -59,7 +59,7 @@ class Mortal:
 
     def kill(self) -> None:
         assert self._process is not None
-        # All of it, as the kernel's killer does: a backend that lived on could still commit.
+        # All of it, as the kernel's OOM killer does: a surviving backend could still commit.
         pids = [self._process.pid, *children(self._process.pid)]
         for pid in pids:
             with suppress(ProcessLookupError):
@@ -127,5 +127,5 @@ def test_no_acknowledged_sample_is_lost_or_doubled_when_postgres_is_killed() -> 
         f" seed={SEED}\n"
     )
     assert (verdict.lost, verdict.doubled) == (0, 0)
-    assert nodes.waiting, "too little was handed in: the last kills met nothing"
-    assert nodes.refusals >= KILLS / 2, "hardly any kill met a delivery"
+    assert nodes.waiting, "too few results were sent: the last kills hit nothing"
+    assert nodes.refusals >= KILLS / 2, "hardly any kill hit a delivery"

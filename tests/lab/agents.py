@@ -1,4 +1,4 @@
-"""The agent without its server: recovers, looks at its directory, carries out orders and says what came of them."""
+"""Agent without its server: recovers, checks its directory, carries out orders and returns their results."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -23,7 +23,7 @@ from iotide_wire.messages import FinishRequest, Order, OrderTarget
 ERRAND_SECONDS: Final = 240.0
 """The longest that an agent may take for one order, whatever its target does."""
 LEFTOVER_SECONDS: Final = 60.0
-"""For a server that has just come back, until its client has found out."""
+"""Additional time after a server's restart, until its client has noticed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,11 +36,11 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """What an agent is to do.
+    """Instructions for an agent.
 
     Attributes:
         first_order: number of the first order; each node counts from another, as the server gives each number once.
-        target: what the orders expect at the directory; None takes what is mounted there.
+        target: the target that the orders expect in the directory; None: the mounted one.
     """
 
     state: Path
@@ -53,12 +53,12 @@ class Errand:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What came of it.
+    """Results of an errand.
 
     Attributes:
-        target: what the orders expected.
+        target: the target that the orders expected.
         results: one for each job, as the server would get them.
-        leftovers: orders whose files a target has not given up yet.
+        leftovers: orders with files that a target has not released yet.
     """
 
     mount: MountFacts
@@ -88,10 +88,11 @@ class Agent:
         self.loop.watch(self.bell.fileno(), self._look)
 
     def carry_out(self, wait_for_leave: Callable[[], None]) -> Answer:
-        """Recovers what an earlier process of this state left, then does one job after another.
+        """Recover the files of an earlier process of this state directory, then do one job after another.
 
         Args:
-            wait_for_leave: called once the first job has its place or was declined; the others follow by themselves.
+            wait_for_leave: called once the first job has its directory or was declined; the others follow
+                automatically.
         """
         self.runs.recover()
         with suppress(LateError):
@@ -134,7 +135,7 @@ class Agent:
         )
 
     def _has_nothing_left(self) -> bool:
-        # Tried again as an idle agent does: processes that slept on a dead mount hold the node for a moment longer.
+        # Retry as an idle agent does: processes that slept on a dead mount hold the node for a moment longer.
         self.runs.clean_leftovers()
         return not self.spool.leftovers()
 
@@ -146,12 +147,12 @@ class Agent:
         ends_at = boottime() + limit_seconds
         while not is_so():
             if boottime() >= ends_at:
-                raise LateError(f"nothing within {limit_seconds:g} s; heard {self.events}")
+                raise LateError(f"nothing within {limit_seconds:g} s; received {self.events}")
             self.loop.turn(min(ends_at, boottime() + 0.2))
 
 
 def _target(mount: MountFacts) -> OrderTarget:
-    """A target as the server makes it of what a node announced."""
+    """Return a target as the server makes it from a node's announcement."""
     identity = mount.facts.get("fs.identity")
     return OrderTarget(
         target_id=1,

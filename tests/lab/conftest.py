@@ -10,7 +10,7 @@ from lab.nodes import Node
 
 @pytest.fixture
 def make_node(tmp_path: Path) -> Iterator[Callable[..., Node]]:
-    """Makes a node with a state directory of its own; ends whatever it left running."""
+    """Return a function that makes a node with its own state directory; end all processes afterwards."""
     made: list[Node] = []
 
     def make(directory: Path, namespace: str | None = None) -> Node:
@@ -25,7 +25,7 @@ def make_node(tmp_path: Path) -> Iterator[Callable[..., Node]]:
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Prints the line of a scenario that `./dev test-lab` counts, and at once why it failed."""
+    """Print the line of a scenario that `./dev test-lab` counts, and the reason of a failure."""
     if report.when == "call" or report.failed:
         name = report.nodeid.rpartition("/")[2].replace(".py::", ": ")
         if report.failed:

@@ -1,7 +1,7 @@
-"""Runs iotide's agent on file systems that no container has: a virtual machine's, and GlusterFS beside it.
+"""Runner of iotide's agent on file systems that no container has: a virtual machine's, and GlusterFS on this machine.
 
 Usage: python tests/lab/lab.py, as root. Exit status 0 when every scenario passed. The machine is built once below
-.dev/lab and again after a change of its recipe; its disks are made anew at each start.
+.dev/lab and again after a change of its recipe; its disks are made again at each start.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ OWN: Final = Path(__file__).parent
 BUILT: Final = ROOT / ".dev/lab"
 RECIPE: Final = (OWN / "build-vm.sh", OWN / "vm-init.sh")
 GUEST_PYTHON: Final = "3.11"
-"""Of the machine's Debian; the agent's packages are taken for it, whatever Python this is."""
+"""Of the machine's Debian; the agent's packages are built for it, whichever Python runs this file."""
 GUEST_TESTS: Final = ("pyproject.toml", "tests/agent/orders.py", "tests/agent/order_rig.py", "tests/lab")
 GUEST_RUN: Final = """\
 export PYTHONPATH=/lab/packages:/lab/tests PYTHONPYCACHEPREFIX=/tmp/bytecode PATH=/lab/packages/bin:$PATH
@@ -41,14 +41,14 @@ PYTEST: Final = (
 DISKS: Final = 3
 DISK_BYTES: Final = 1024**3
 LIMIT_SECONDS: Final = 1800
-"""A guard against a machine that hangs; all takes a third of it where two processors are free."""
+"""Limit for a machine that hangs; on two idle CPUs everything takes a third of it."""
 _SCENARIO: Final = re.compile(r"^scenario: (passed|failed|skipped) ")
 _EXIT: Final = re.compile(r"^lab-exit: (\d+)$")
 _KVM_FLAGS: Final = re.compile(r"^flags\b.*\b(vmx|svm)\b", re.MULTILINE)
 
 
 class Tally:
-    """How many scenarios passed and failed, by the lines that they print."""
+    """Counts of passed and failed scenarios, from the lines that they print."""
 
     def __init__(self) -> None:
         self.passed = 0
@@ -56,7 +56,7 @@ class Tally:
         self._failed_before = 0
 
     def take(self, line: str) -> None:
-        """Prints a line and counts what it says."""
+        """Print a line and count it."""
         sys.stdout.write(line)
         sys.stdout.flush()
         scenario = _SCENARIO.match(line)
@@ -64,14 +64,14 @@ class Tally:
             self.passed += scenario[1] == "passed"
             self.failed += scenario[1] != "passed"
 
-    def end(self, went_well: bool) -> None:  # noqa: FBT001 - one that says so by its name
-        """A part has ended; one that failed without a failed scenario, as at collection, counts as one."""
+    def end(self, went_well: bool) -> None:  # noqa: FBT001 - the name explains it
+        """End a part; one that failed without a failed scenario, as at collection, counts as one."""
         self.failed += not went_well and self.failed == self._failed_before
         self._failed_before = self.failed
 
 
 def build_machine() -> None:
-    """Makes the machine's kernel and root disk, unless they are there as the recipe says."""
+    """Make the machine's kernel and root disk, unless they match the recipe."""
     stamp = BUILT / "recipe.sha256"
     digest = hashlib.sha256(b"".join(file.read_bytes() for file in RECIPE)).hexdigest()
     if stamp.exists() and stamp.read_text() == digest:
@@ -83,15 +83,15 @@ def build_machine() -> None:
 
 
 def install_agent(directory: Path) -> None:
-    """Puts the agent, pytest and the scenarios into a directory, as wheels for the machine's Python."""
+    """Put the agent, pytest and the scenarios into a directory, as wheels for the machine's Python."""
     locked = directory / "locked.txt"
     uv("export", "--quiet", "--frozen", "--all-packages", "--no-emit-workspace", "--no-hashes", "--output-file", locked)
     what = (ROOT / "agent/wire", ROOT / "agent/node", "pytest", "pytest-timeout")
     guest = ("--python-version", GUEST_PYTHON, "--python-platform", "x86_64-unknown-linux-gnu")
-    # As wheels of what lies here now: uv would link the sources, and take a wheel of before for a later one.
-    anew = ("--no-sources", "--refresh-package=iotide-wire", "--refresh-package=iotide-agent")
+    # Built as wheels from the present sources: uv would link the sources, and reuse an older wheel.
+    rebuilt = ("--no-sources", "--refresh-package=iotide-wire", "--refresh-package=iotide-agent")
     constrained = ("--quiet", "--constraints", locked)
-    uv("pip", "install", "--target", directory / "packages", *guest, *anew, *constrained, *what)
+    uv("pip", "install", "--target", directory / "packages", *guest, *rebuilt, *constrained, *what)
     for name in GUEST_TESTS:
         source, copy = ROOT / name, directory / name
         copy.parent.mkdir(parents=True, exist_ok=True)
@@ -102,12 +102,12 @@ def install_agent(directory: Path) -> None:
 
 
 def uv(*arguments: str | Path) -> None:
-    """Runs uv on the project."""
+    """Run uv on the project."""
     subprocess.run(["uv", *arguments], cwd=ROOT, check=True)
 
 
 def disk_of(directory: Path, image: Path) -> Path:
-    """A file system with the files of a directory."""
+    """Make a file system with the files of a directory."""
     used_bytes = sum(file.lstat().st_size for file in directory.rglob("*"))
     with image.open("wb") as file:
         file.truncate(2 * used_bytes + 64 * 1024**2)
@@ -116,7 +116,7 @@ def disk_of(directory: Path, image: Path) -> Path:
 
 
 def machine(work: Path, disks: Sequence[Path]) -> list[str]:
-    """The command of the virtual machine: its own root disk as a throw-away copy, then the given ones."""
+    """Return the command of the virtual machine: its own root disk as a throw-away copy, then the given ones."""
     has_kvm = os.access("/dev/kvm", os.W_OK) and _KVM_FLAGS.search(Path("/proc/cpuinfo").read_text()) is not None
     say("booting the virtual machine " + ("on KVM" if has_kvm else "under emulation, since KVM cannot be used here"))
     words = "root=/dev/vda rw init=/usr/sbin/lab-init console=ttyS0 net.ifnames=0 mitigations=off panic=-1"
@@ -134,7 +134,7 @@ def machine(work: Path, disks: Sequence[Path]) -> list[str]:
 
 
 def run_machine(work: Path, tally: Tally) -> None:
-    """Boots the machine with the agent on its second disk and lets it run the scenarios inside."""
+    """Boot the machine with the agent on its second disk and let it run the scenarios inside."""
     shared = work / "shared"
     shared.mkdir()
     install_agent(shared)
@@ -147,21 +147,21 @@ def run_machine(work: Path, tally: Tally) -> None:
     printed, _ = follow(machine(work, disks), tally)
     ending = _EXIT.search(printed)
     if ending is None:
-        say(f"the machine ended without a word; its console ended with\n{(work / 'console.log').read_text()[-3000:]}")
+        say(f"the machine ended without a result; its console ended with\n{(work / 'console.log').read_text()[-3000:]}")
     tally.end(ending is not None and ending[1] == "0")
 
 
 def run_host(tally: Tally) -> None:
-    """Runs the scenarios on this machine, in namespaces whose end ends every process and mount of theirs."""
+    """Run the scenarios on this machine, in namespaces whose end ends every process and mount of theirs."""
     apart = ("unshare", "--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
     _, status = follow([*apart, sys.executable, "-m", "pytest", *PYTEST, str(OWN / "host")], tally)
     tally.end(status == 0)
 
 
 def follow(command: Sequence[str], tally: Tally) -> tuple[str, int]:
-    """Runs a command whose lines are printed and counted; its last line and its exit status.
+    """Run a command, print and count its lines; return its last line and its exit status.
 
-    It is ended after LIMIT_SECONDS, and whatever ends this program.
+    The command ends after LIMIT_SECONDS, and with this program.
     """
     line = ""
     with subprocess.Popen(
@@ -181,15 +181,14 @@ def follow(command: Sequence[str], tally: Tally) -> tuple[str, int]:
 
 
 def say(sentence: str) -> None:
-    """Tells what goes on."""
+    """Print the progress."""
     sys.stderr.write(f"test-lab: {sentence}\n")
 
 
 def main() -> int:
-    """Everything."""
     signal.signal(
         signal.SIGTERM, lambda *_: sys.exit(143)
-    )  # the same way out as an interrupt: nothing goes on behind it
+    )  # the same way out as an interrupt: nothing keeps running in the background
     tally = Tally()
     build_machine()
     with tempfile.TemporaryDirectory(dir=BUILT) as work:

@@ -1,4 +1,4 @@
-"""The nodes of a lab scenario: agents on this machine, each in a network namespace of its own where it has one."""
+"""Nodes of a lab scenario: agents on this machine, each in its own network namespace if it has one."""
 
 import ctypes
 import logging
@@ -19,7 +19,7 @@ JOBS: Final = (
     Job("dd", {"file_size_bytes": 8 * 1024**2, "block_size_bytes": 1024**2}),
     Job("create", {"file_count": 20}),
 )
-"""Small ones: emulation makes every rate meaningless, so nothing is asked of them but that they are there."""
+"""Small ones: emulation makes every rate meaningless, so tests only check that results exist."""
 
 
 _orders = count(1)
@@ -28,14 +28,14 @@ _CLONE_NEWNET: Final = 0x40000000
 
 
 def system(*argv: str) -> str:
-    """What a program of the system prints; its own words where it fails."""
+    """Return a program's output; fail with its error output."""
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=120)
     assert done.returncode == 0, f"{' '.join(argv)}: {done.stdout}{done.stderr}"
     return done.stdout
 
 
 class Errands:
-    """An agent at work, forked from here: to start Python anew takes an emulated processor many seconds."""
+    """Running agent, forked from this process: a new Python takes an emulated CPU many seconds."""
 
     def __init__(self, namespace: str | None, errand: Errand) -> None:
         context = multiprocessing.get_context("fork")
@@ -45,24 +45,24 @@ class Errands:
         theirs.close()
 
     def until_prepared(self) -> Self:
-        """Waits until the first order has its place, or was declined."""
+        """Wait until the first order has its directory, or was declined."""
         assert self._ours.recv() is None
         return self
 
     def release(self) -> Self:
-        """Lets the first order start; the others follow by themselves."""
+        """Let the first order start; the others follow automatically."""
         self._ours.send(None)
         return self
 
     def answer(self) -> Answer:
-        """What came of it."""
+        """Return its results."""
         found = self._ours.recv()
         assert isinstance(found, Answer)
         self._process.join(30)
         return found
 
     def close(self) -> None:
-        """Ends it where a test failed before it had."""
+        """End it if a test failed before its answer."""
         self._process.kill()
         self._process.join(30)
         self._ours.close()
@@ -81,7 +81,9 @@ def _be_agent(theirs: Connection, namespace: str | None, errand: Errand) -> None
 
 
 def _enter(namespace: str) -> None:
-    """As `ip netns exec` does it: /sys shows the interfaces of the namespace in which it was mounted."""
+    """Enter the namespace as `ip netns exec` does: /sys shows the interfaces of the namespace in which it was
+    mounted.
+    """
     libc = ctypes.CDLL(None, use_errno=True)
     with Path("/run/netns", namespace).open() as file:
         for failed in (libc.setns(file.fileno(), _CLONE_NEWNET), libc.unshare(_CLONE_NEWNS)):
@@ -107,36 +109,36 @@ class Node:
     def start(
         self, jobs: Sequence[Job] = JOBS, target: OrderTarget | None = None, time_limit_seconds: float = 90.0
     ) -> Errands:
-        """An agent that begins to work; without a target it expects what is mounted."""
+        """Start an agent; without a target it expects what is mounted."""
         first_order = next(_orders) * 10
         errand = Errand(self._base / "state", str(self.directory), first_order, tuple(jobs), target, time_limit_seconds)
         self._started.append(Errands(self._namespace, errand))
         return self._started[-1]
 
     def look(self) -> Answer:
-        """What the agent says of its directory after it has recovered; no order."""
+        """Return the agent's announcement of its directory after it has recovered; no order."""
         return self.start(()).answer()
 
     def run(self, jobs: Sequence[Job] = JOBS, target: OrderTarget | None = None) -> Answer:
-        """All jobs, from the first to the last."""
+        """Run all jobs, from the first to the last."""
         return self.start(jobs, target).until_prepared().release().answer()
 
     def files(self) -> list[str]:
-        """What lies in its directory."""
+        """Return the files in its directory."""
         return sorted(file.name for file in self.directory.iterdir())
 
     def unmount(self) -> None:
-        """As an administrator would: what is left is a plain directory on the disk of the system."""
+        """Unmount as an administrator would; what remains is a plain directory on the system's disk."""
         system("umount", str(self.directory))
 
     def close(self) -> None:
-        """Ends whatever a failed test left running."""
+        """End processes that a failed test left running."""
         for errands in self._started:
             errands.close()
 
 
 def assert_measured(answer: Answer) -> None:
-    """Each job finished with samples, on the target's own mount, and left nothing to remove."""
+    """Check that each job finished with samples, on the target's own mount, and left nothing to remove."""
     for result in answer.results:
         assert result.outcome is Outcome.FINISHED, (result.reason_code, result.reason)
         assert result.samples
@@ -145,12 +147,12 @@ def assert_measured(answer: Answer) -> None:
 
 
 def highest(result: FinishRequest, counter: str) -> float:
-    """The largest value of a counter in the seconds of a run; 0 where nothing was counted."""
+    """Return the largest value of a counter in the seconds of a run; 0 if nothing was counted."""
     return max((value for curve in result.curves if curve.counter == counter for value in curve.values), default=0.0)
 
 
 def assert_declined(answer: Answer, code: str) -> None:
-    """Nothing was measured, and the reason is the named one."""
+    """Check that nothing was measured, and that the reason is the given one."""
     [result] = answer.results
     assert (result.outcome, result.reason_code) == (Outcome.DECLINED, code), result.reason
     assert result.samples == ()

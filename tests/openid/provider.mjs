@@ -1,4 +1,4 @@
-/** An OpenID provider on loopback for the tests; prints its issuer once it listens. Whoever names an account is let in. */
+/** An OpenID provider on loopback for the tests; prints its issuer once it listens. It accepts any account name without a password. */
 
 import { createServer } from "node:http";
 import { generateKeyPairSync } from "node:crypto";

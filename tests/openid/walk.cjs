@@ -28,9 +28,9 @@ async function walk(page) {
     if (response.status() >= 400) refused.push(`${response.status()} ${response.url().replace(url, "")}`);
   });
   await page.goto(`${url}/`);
-  await page.getByRole("banner").getByRole("link", { name: "Log in" }).waitFor();
+  await page.getByRole("banner").getByRole("link", { name: "Sign in" }).waitFor();
   for (const path of ["/campaigns", "/runs", "/schedules", "/alerts", "/trends", "/changes", "/compare", "/published", "/"]) {
-    // The stream of news never ends, so the network is never idle; what a page asks for it asks for at once.
+    // The change feed never ends, so the network is never idle. A page sends its requests at once.
     await page.goto(url + path);
     await page.getByRole("heading", { level: 1 }).waitFor();
     await page.waitForTimeout(1000);
@@ -39,7 +39,7 @@ async function walk(page) {
   if (refused.length) throw new Error(`the reader was offered what is refused: ${refused}`);
 
   await page.goto(`${url}/settings`);
-  const button = page.getByRole("button", { name: "Log in" });
+  const button = page.getByRole("button", { name: "Sign in", exact: true });
   for (let attempt = 0; attempt < 6; attempt++) {
     await page.getByRole("textbox", { name: /^Name/ }).fill("grace");
     await page.getByRole("textbox", { name: /Password/ }).fill(`guess ${attempt}`);
@@ -47,21 +47,21 @@ async function walk(page) {
     await button.click();
     await answered;
   }
-  await page.getByText("Too many attempts failed").waitFor();
+  await page.getByText("Too many failed attempts").waitFor();
   await picture(page, "throttled");
   await page.goto(`${url}/login?error=no_role`);
-  await page.getByText("Your groups give you no role").waitFor();
+  await page.getByText("None of your groups has a role here").waitFor();
   await picture(page, "refused");
 
   await page.goto(`${url}/login?next=/settings`);
-  await page.getByRole("link", { name: "Log in with Campus" }).click();
+  await page.getByRole("link", { name: "Sign in with Campus" }).click();
   await page.locator("input[name=login]").fill("u-17");
   await page.locator("input[name=password]").fill("any");
   await page.locator("button[type=submit]").click();
   await page.locator("form:not(:has(input[name=login])) button[type=submit]").click();
-  await page.getByRole("table", { name: "Sessions" }).getByText("this one").waitFor();
+  await page.getByRole("table", { name: "Sessions" }).getByText("this session").waitFor();
   await picture(page, "sessions");
-  await page.getByRole("button", { name: "Log out" }).click();
+  await page.getByRole("button", { name: "Sign out" }).click();
   await page.waitForURL(/\/session\/end/);
 }
 

@@ -1,4 +1,4 @@
-"""A whole iotide and a real Slurm of two nodes, brought up once for all scenarios."""
+"""Whole iotide and a real Slurm of two nodes, started once for all scenarios."""
 
 from collections.abc import Iterator
 

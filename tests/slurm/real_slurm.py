@@ -1,4 +1,4 @@
-"""A real Slurm of this machine's packages: munged, slurmctld and some slurmd below one directory, as root."""
+"""Real Slurm from this machine's packages: munged, slurmctld and some slurmd below one directory, as root."""
 
 import os
 import secrets
@@ -45,7 +45,7 @@ PartitionName=bench Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 
 
 def missing() -> list[str]:
-    """What is not installed."""
+    """Return the missing programs."""
     return [name for name in PROGRAMS if shutil.which(name) is None]
 
 
@@ -59,7 +59,7 @@ class RealSlurm:
 
     @property
     def environment(self) -> dict[str, str]:
-        """Where Slurm's commands find it."""
+        """Variables with which Slurm's commands find it."""
         return {"SLURM_CONF": str(self.config)}
 
     def __enter__(self) -> Self:
@@ -77,7 +77,7 @@ class RealSlurm:
         self.stop()
 
     def ask(self, *argv: str, check: bool = True) -> str:
-        """What a command of Slurm printed."""
+        """Return the output of a Slurm command."""
         environment = {**os.environ, **self.environment}
         done = subprocess.run(argv, env=environment, capture_output=True, text=True, timeout=60, check=False)
         if check and done.returncode:
@@ -85,17 +85,17 @@ class RealSlurm:
         return done.stdout + done.stderr
 
     def job_state(self, job_id: str) -> str:
-        """The state of a job, as squeue has it."""
+        """Return the state of a job, as squeue shows it."""
         printed = self.ask("squeue", "--noheader", "--states=all", f"--jobs={job_id}", "--format=%T", check=False)
         return printed.strip()
 
     def jobs(self) -> list[tuple[str, str]]:
-        """Number and name of every job that it remembers."""
+        """Return number and name of every job that it remembers."""
         lines = self.ask("squeue", "--noheader", "--states=all", "--format=%i|%j").splitlines()
         return [(number, name) for number, _, name in (line.partition("|") for line in lines)]
 
     def stop(self) -> None:
-        """End the jobs, then the daemons; what does not go is killed."""
+        """End the jobs, then the daemons; kill what does not end."""
         if self.config.exists() and self._children:
             self.ask("scancel", "--user=root", "--signal=KILL", "--full", check=False)
         for child in reversed(self._children):

@@ -1,4 +1,4 @@
-"""Runs iotide's batch launcher on a real Slurm: `python tests/slurm/scenarios.py`, as root.
+"""Runner of iotide's batch launcher tests on a real Slurm: `python tests/slurm/scenarios.py`, as root.
 
 Exit status 0 when every scenario passed; the last line counts them.
 """
@@ -13,20 +13,20 @@ LIMIT_SECONDS = 600
 
 
 class Tally:
-    """How many scenarios passed and failed; one that could not begin has failed."""
+    """Counts of passed and failed scenarios; one that could not begin has failed."""
 
     def __init__(self) -> None:
         self.passed = 0
         self.failed = 0
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Counts the outcome of a scenario."""
+        """Count the outcome of a scenario."""
         self.passed += report.when == "call" and report.passed
         self.failed += report.failed
 
 
 def main(arguments: list[str]) -> int:
-    """All scenarios, or those that pytest's arguments choose."""
+    """Run all scenarios, or those that pytest's arguments choose."""
     tally = Tally()
     status = pytest.main(["-q", f"--timeout={LIMIT_SECONDS}", str(OWN), *arguments], plugins=[tally])
     has_failed = tally.failed > 0 or status != pytest.ExitCode.OK

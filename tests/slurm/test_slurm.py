@@ -1,4 +1,4 @@
-"""Runs as jobs of a real Slurm; what ran is asked of the loads' own log alone."""
+"""Runs as jobs of a real Slurm; only the loads' own log shows what ran."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ LONG_LOAD = {**FIO_SMALL, "rw": "write", "runtime_seconds": 300}
 
 
 def loads_of(cluster: BatchRig) -> list[int]:
-    """Processes that name the target in their arguments."""
+    """Return the processes that name the target in their arguments."""
     found = []
     for file in Path("/proc").glob("[0-9]*/cmdline"):
         try:
@@ -31,7 +31,7 @@ def loads_of(cluster: BatchRig) -> list[int]:
 
 
 def kill_outright(cluster: BatchRig, job_id: str) -> None:
-    """SIGKILL to each process of the job, the agent first, so that none of them can say anything."""
+    """Send SIGKILL to each process of the job, the agent first, so that none of them can report anything."""
     mark = f"SLURM_JOB_ID={job_id}\0"
     own = []
     for file in Path("/proc").glob("[0-9]*/environ"):
@@ -46,7 +46,7 @@ def kill_outright(cluster: BatchRig, job_id: str) -> None:
 
 
 def wait_gone(slurm: RealSlurm, job_id: str) -> str:
-    """How the job ended, once it has."""
+    """Wait for the job's end and return its final state."""
 
     def ended() -> str | None:
         state = slurm.job_state(job_id)
@@ -56,7 +56,7 @@ def wait_gone(slurm: RealSlurm, job_id: str) -> str:
 
 
 def block(slurm: RealSlurm, node: str) -> str:
-    """A job of somebody else that has the node for itself; its number."""
+    """Submit another user's job that occupies the whole node; return its number."""
     argv = ("--parsable", "--exclusive", f"--nodelist={node}", "--output=/dev/null", "--wrap=sleep 600")
     job_id = slurm.ask("sbatch", *argv).strip()
     wait_for("the other job", lambda: True if slurm.job_state(job_id) == "RUNNING" else None)
@@ -64,7 +64,7 @@ def block(slurm: RealSlurm, node: str) -> str:
 
 
 def submit_again(cluster: BatchRig, run: dict[str, Any], fence: str) -> str:
-    """The very job of a run a second time, as by a gateway that forgot; its number."""
+    """Submit the same job of a run a second time, like a gateway that lost its state; return its number."""
     script = str(files("iotide_agent") / "batch" / "slurm-job.sh")
     order = run["attempts"][-1]["orders"][0]
     config = str(cluster.base / "{node}" / "agent.toml")
@@ -79,7 +79,7 @@ def submit_again(cluster: BatchRig, run: dict[str, Any], fence: str) -> str:
 
 
 def fence_of(slurm: RealSlurm, job_id: str) -> str:
-    """The fence in the name of one of our jobs."""
+    """Return the fence in the name of one of our jobs."""
     return dict(slurm.jobs())[job_id].rpartition("-")[2]
 
 
@@ -153,7 +153,7 @@ def test_a_requeued_job_does_not_run_its_load_twice(cluster: BatchRig, slurm: Re
     cluster.wait_running(run_id)
     job_id = cluster.wait_job(run_id, "running")["job_id"]
     refused = slurm.ask("scontrol", "requeue", job_id, check=False)
-    assert "disabled" in refused or "not" in refused.lower(), "sbatch --no-requeue says so"
+    assert "disabled" in refused or "not" in refused.lower(), "sbatch --no-requeue forbids it"
     assert slurm.job_state(job_id) == "RUNNING"
     slurm.ask("scontrol", "update", f"JobId={job_id}", "Requeue=1")
     slurm.ask("scontrol", "requeue", job_id)
@@ -193,7 +193,7 @@ def test_the_same_order_submitted_twice_runs_once(cluster: BatchRig, slurm: Real
     run = cluster.wait_ended(run_id)
     assert (run["state"], run["attempts_made"]) == ("finished", 1)
     assert wait_gone(slurm, again) == "COMPLETED"
-    assert "nothing is run twice" in (cluster.base / "logs/again.log").read_text()
+    assert "so it does not run" in (cluster.base / "logs/again.log").read_text()
     assert len(cluster.loads.starts()) == before + 1
 
 
@@ -235,7 +235,7 @@ def test_scancel_of_a_waiting_job_ends_its_run_with_the_reason(cluster: BatchRig
     assert f"Slurm job {job_id} was cancelled" in run["reason"]
 
 
-def test_a_job_whose_processes_are_all_killed_ends_its_run_once_its_node_is_silent(
+def test_killing_all_processes_of_a_job_ends_its_run_once_its_node_is_silent(
     cluster: BatchRig, slurm: RealSlurm
 ) -> None:
     run_id = cluster.submit_one("fio", LONG_LOAD, attempts_allowed=1)
@@ -249,7 +249,7 @@ def test_a_job_whose_processes_are_all_killed_ends_its_run_once_its_node_is_sile
     assert loads_of(cluster) == []
 
 
-def test_a_partition_that_does_not_exist_is_said_on_the_run(cluster: BatchRig) -> None:
+def test_a_run_shows_that_its_partition_does_not_exist(cluster: BatchRig) -> None:
     config = cluster.base / "login/agent.toml"
     text = config.read_text()
     cluster.stop_gateway()
@@ -262,7 +262,7 @@ def test_a_partition_that_does_not_exist_is_said_on_the_run(cluster: BatchRig) -
             words: str = cluster.run(run_id)["waiting_because"] or ""
             return words if "invalid partition" in words else None
 
-        assert "Slurm would not take the job" in wait_for("Slurm's words", refused, seconds=60)
+        assert "Slurm refused the job" in wait_for("Slurm's words", refused, seconds=60)
         cluster.stack.post(f"/runs/{run_id}/cancel", {})
     finally:
         cluster.stop_gateway()
@@ -270,13 +270,13 @@ def test_a_partition_that_does_not_exist_is_said_on_the_run(cluster: BatchRig) -
         cluster.start_gateway()
 
 
-def test_without_its_gateway_a_run_says_that_nothing_submits_it(cluster: BatchRig) -> None:
+def test_without_its_gateway_a_run_shows_that_nothing_submits_it(cluster: BatchRig) -> None:
     cluster.stop_gateway()
     try:
 
         def said() -> str | None:
             words: str = cluster.run(run_id)["waiting_because"] or ""
-            return words if "gateway login has been silent since" in words else None
+            return words if "Gateway login has been silent since" in words else None
 
         run_id = cluster.submit_one("dd", DD)
         wait_for("the reason", said, seconds=60)

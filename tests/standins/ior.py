@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stands in for IOR where it is not installed: makes the files, and the summary in the form of a recorded one."""
+"""Replaces IOR if it is not installed: makes the files, and prints a summary in the form of a recorded one."""
 
 import json
 import os
@@ -27,7 +27,7 @@ def main() -> None:
         file = path.with_name(f"{path.name}.{task:08}") if "-F" in sys.argv else path
         size = per_task if "-F" in sys.argv else per_task * tasks
         if operation == "write":
-            file.write_bytes(bytes(size))
+            file.write_bytes(os.urandom(size) if "random" in sys.argv else bytes(size))
         elif len(file.read_bytes()) != size:
             raise SystemExit(f"{file} is not what was written")
     report: dict[str, Any] = json.loads(RECORDED.read_text())

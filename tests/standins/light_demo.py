@@ -1,4 +1,4 @@
-"""`./dev demo` with processes that only wait as its server and agent; how it starts and ends them is the demo's own."""
+"""`./dev demo` with idle processes as its server and agent; the demo's own code starts and ends them."""
 
 import subprocess
 import sys
@@ -18,12 +18,12 @@ signal.signal(signal.SIGTERM, end)
 while True:
     signal.pause()
 """
-"""Ends half a second after it was asked to."""
+"""Ends half a second after the request."""
 _AGENT_NEVER_STARTS: Final = sys.argv.pop(1) == "agent never starts"
 
 
 def waiting(name: str, directory: Path) -> "subprocess.Popen[bytes]":
-    """Start a process that is found by its name and its directory."""
+    """Start a process that can be found by its name and its directory."""
     directory.mkdir(parents=True, exist_ok=True)
     with directory.with_suffix(".log").open("ab") as log:
         return subprocess.Popen(
@@ -32,7 +32,7 @@ def waiting(name: str, directory: Path) -> "subprocess.Popen[bytes]":
 
 
 class LightStack(LocalStack):
-    """A stack without any server to ask."""
+    """A stack without a server."""
 
     def start_server(self) -> None:
         self._server = waiting("iotide-server up", self.directory / "server")
@@ -68,7 +68,7 @@ class LightStack(LocalStack):
 
 
 def main() -> int:
-    """Run the demo on a light stack, whose campaign has ended at once."""
+    """Run the demo on a light stack with a campaign that ends at once."""
     ended = {"id": 1, "counts": {"finished": 2, "failed": 0}}
     stand_ins = {"LocalStack": LightStack, "run_campaign": lambda *_: ended}
     nothing = dict.fromkeys(("show_results", "show_series", "load_published"), lambda *_: None)

@@ -1,7 +1,7 @@
-"""Stands in for LSF on one host: bsub, bjobs, bhosts and bkill, by the name under which this is called.
+"""Replaces LSF on one host: bsub, bjobs, bhosts and bkill, by the name of the called program.
 
-Its words are those of IBM's pages for LSF 10.1. Jobs are directories below $STANDIN_LSF, which may hold a file `hold`:
-then none starts, and bjobs says why. A job is a process group of its own.
+Its words are those of IBM's pages for LSF 10.1. Jobs are directories below $STANDIN_LSF, which may hold a file
+`hold`: then no job starts, and bjobs shows why. A job is a process group of its own.
 """
 
 import json

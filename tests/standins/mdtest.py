@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stands in for mdtest where it is not installed: makes its directory, and the table in the form of a recorded one."""
+"""Replaces mdtest if it is not installed: makes its directory, and prints a table in the form of a recorded one."""
 
 import os
 import re

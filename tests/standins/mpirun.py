@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Stands in for MPI's launcher where none is installed: starts the program once and tells it how many tasks it is."""
+"""Replaces MPI's launcher if none is installed: starts the program once and passes it the number of tasks."""
 
 import os
 import sys

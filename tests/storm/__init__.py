@@ -1,1 +1,1 @@
-"""A storm of faults over several agents, and a checker that believes only what the loads themselves wrote."""
+"""Storm of faults over several agents, and a checker that uses only the loads' own log."""

@@ -1,4 +1,4 @@
-"""What the loads' own log says of a storm, held against what was asked for and against the server's last word."""
+"""Checker of a storm: compares the loads' own log with the submitted runs and the server's final states."""
 
 import json
 import re
@@ -13,13 +13,13 @@ _RUN = re.compile(r"^run (\d+)")
 
 @dataclass(frozen=True)
 class AskedRun:
-    """A run as it was submitted, and what became of it by the server.
+    """A submitted run and its final state on the server.
 
     Attributes:
-        state: the server's last word.
-        result_count: nodes of its last attempt whose numbers the server has.
+        state: the server's final state.
+        result_count: nodes of its last attempt with numbers on the server.
         is_cancelled: by the storm, so it may end anywhere.
-        frozen: its nodes that stood still past its time limit, so that their loads need not start or come to their end.
+        frozen: its nodes that were frozen past its time limit, so that their loads need not start or finish.
     """
 
     id: int
@@ -32,13 +32,13 @@ class AskedRun:
 
     @property
     def is_disturbed(self) -> bool:
-        """It need not finish."""
+        """The run need not finish."""
         return self.is_cancelled or bool(self.frozen)
 
 
 @dataclass(frozen=True)
 class Verdict:
-    """Counts of what must not be; each has its sentences in `found`."""
+    """Counts of violations; each has its sentences in `found`."""
 
     runs: int
     loads: int
@@ -55,29 +55,30 @@ class Verdict:
 
     @property
     def is_clean(self) -> bool:
-        """Nothing was found."""
         return not self.found
 
     @property
     def runs_found(self) -> list[int]:
-        """The runs of which something was."""
+        """Return the runs with violations."""
         return sorted({int(number) for sentence in self.found for number in _RUN.findall(sentence)})
 
 
 def read_log(lines: Iterable[str]) -> list[dict[str, Any]]:
-    """The events of the loads, in the order in which they were written."""
+    """Return the events of the loads, in the order in which they were written."""
     return [json.loads(line) for line in lines]
 
 
 def judge(asked: Sequence[AskedRun], events: Sequence[Mapping[str, Any]]) -> Verdict:
-    """Hold every rule against the log."""
+    """Check every rule against the log."""
     runs = {run.id: run for run in asked}
     starts = [event for event in events if event["event"] == "start"]
     ended = {event["order"] for event in events if event["event"] == "end"}
     found = {
-        "overlaps": [f"{_name(one)} ran beside another load of its node" for one in starts if not one["is_node_free"]],
+        "overlaps": [
+            f"{_name(one)} ran in parallel to another load of its node" for one in starts if not one["is_node_free"]
+        ],
         "target_violations": [
-            f"{_name(one)} found target {one['target']} taken, which it wanted {one['mode']}"
+            f"{_name(one)} found target {one['target']} taken, but needs it {one['mode']}"
             for one in starts
             if not one["is_target_free"]
         ],
@@ -101,9 +102,9 @@ def judge(asked: Sequence[AskedRun], events: Sequence[Mapping[str, Any]]) -> Ver
 def _started_twice(
     runs: Mapping[int, AskedRun], starts: Sequence[Mapping[str, Any]], ended: frozenset[int] | set[int]
 ) -> list[str]:
-    """An order that was started twice, and a run that was tried again though all its loads had come to their end.
+    """Find orders that were started twice, and runs that were retried although all their loads had finished.
 
-    Where one node of a gang was kept from its end, the others' loads are done, and the run is rightly tried again.
+    If one node of a gang could not finish, the others' loads are done, and the run is rightly retried.
     """
     orders = Counter(start["order"] for start in starts)
     twice = [f"order {order} was started {count} times" for order, count in orders.items() if count > 1]
@@ -111,7 +112,7 @@ def _started_twice(
     for start in starts:
         attempts[start["run"]].add(start["attempt"])
     again = [
-        f"run {run} was started again after attempt {attempt} had come to its end"
+        f"run {run} was started again after attempt {attempt} had finished"
         for (run, attempt), nodes in sorted(_came_through(starts, ended).items())
         if nodes == runs[run].nodes and not runs[run].is_disturbed and max(attempts[run]) > attempt
     ]
@@ -121,7 +122,7 @@ def _started_twice(
 def _came_through(
     starts: Sequence[Mapping[str, Any]], ended: frozenset[int] | set[int]
 ) -> Mapping[tuple[int, int], set[str]]:
-    """The nodes on which loads came to their end, by run and attempt."""
+    """Return the nodes on which loads finished, by run and attempt."""
     through: dict[tuple[int, int], set[str]] = defaultdict(set)
     for start in starts:
         if start["order"] in ended:
@@ -132,7 +133,7 @@ def _came_through(
 def _partial(
     runs: Mapping[int, AskedRun], starts: Sequence[Mapping[str, Any]], ended: frozenset[int] | set[int]
 ) -> list[str]:
-    """Attempts of which a load came to its end while a node never started that did not stand still."""
+    """Find attempts in which one load finished while a node that was not frozen never started its load."""
     nodes: dict[tuple[int, int], set[str]] = defaultdict(set)
     came_through: set[tuple[int, int]] = set()
     for start in starts:
@@ -149,14 +150,14 @@ def _partial(
 def _lost(
     runs: Mapping[int, AskedRun], starts: Sequence[Mapping[str, Any]], ended: frozenset[int] | set[int]
 ) -> list[str]:
-    """Loads that came to their end on all nodes and of which the server has no numbers, and numbers without a load."""
+    """Find loads that finished on all nodes without numbers on the server, and numbers without a load."""
     whole = {run for (run, _), nodes in _came_through(starts, ended).items() if nodes == runs[run].nodes}
     lost = []
     for run in runs.values():
         if run.id in whole and not run.is_disturbed and run.state != "finished":
-            lost.append(f"run {run.id} came to its end on all nodes and is {run.state}: {run.reason}")
+            lost.append(f"run {run.id} finished on all nodes and is {run.state}: {run.reason}")
         if run.state == "finished" and run.id not in whole:
-            lost.append(f"run {run.id} is finished, and not all of its loads came to their end")
+            lost.append(f"run {run.id} is finished, and not all of its loads finished")
         if run.state == "finished" and run.result_count != len(run.nodes):
             lost.append(f"run {run.id} is finished with numbers of {run.result_count} of {len(run.nodes)} nodes")
     return lost

@@ -1,4 +1,4 @@
-"""Lets a storm go over a site, waits until everything has ended, and asks the checker."""
+"""Driver of a storm over a site: waits until everything has ended, then calls the checker."""
 
 import os
 import random
@@ -25,30 +25,30 @@ from storm.network import CutNetwork, cut_network
 from storm.site import StormSite
 
 _AWAY: Final = (httpx2.HTTPError, StackError)
-"""What a request meets while a part of the server is down."""
+"""Errors of a request while a part of the server is down."""
 
 AGENT_DISK: Final = FileSystem("tmpfs", options=("mode=0700",), size_bytes=64 * 1024**2)
 SERVER_DISK: Final = FileSystem("tmpfs", options=("mode=0755",), size_bytes=768 * 1024**2)
-"""Where `server's disk full` is among the faults, for `running_stack`."""
+"""Set if `server's disk full` is among the faults, for `running_stack`."""
 
 _CLOCK_AHEAD: Final = Path(__file__).with_name("clock_ahead.c")
 _PORTION: Final = 20
 _MOST_OPEN: Final = 40
-"""Runs that have not ended at once: the storm blows while they come, and ends soon after the last."""
+"""Limit of open runs: the storm strikes while they are submitted, and ends soon after the last."""
 
 
 @dataclass(frozen=True)
 class Weather:
-    """How hard a storm is.
+    """Intensity of a storm.
 
     Attributes:
-        runs: submitted in all at least; with `seconds`, as many as find room in that time.
-        faults: names of `FAULTS`, each of which happens at least once.
+        runs: minimum number of submitted runs; with `seconds`, as many as fit into that time.
+        faults: names of `FAULTS`; each happens at least once.
         pause_seconds: between two faults, at least and at most.
-        load_seconds: how long a load lasts, at least and at most.
-        seconds: for how long it goes on at least.
+        load_seconds: duration of a load, at least and at most.
+        seconds: minimum duration.
         is_a_clock_ahead: of the second agent, by an hour.
-        patience_seconds: how long everything may take to end when the last fault is over.
+        patience_seconds: maximum time until everything has ended after the last fault.
     """
 
     nodes: int
@@ -64,11 +64,11 @@ class Weather:
 
 @dataclass
 class Aftermath:
-    """What a storm left.
+    """Result of a storm.
 
     Attributes:
         struck: how often each fault happened.
-        log: what the server knows of the runs of which something was found.
+        log: the server's log of the runs with violations.
     """
 
     verdict: Verdict
@@ -77,14 +77,14 @@ class Aftermath:
 
 
 def weather_the_storm(
-    stack: LocalStack, directory: Path, weather: Weather, seed: str, tell: Callable[[str], None] = lambda _: None
+    stack: LocalStack, directory: Path, weather: Weather, seed: str, report: Callable[[str], None] = lambda _: None
 ) -> Aftermath:
-    """Let it pass over a new site; the same seed has the same runs, faults, victims and pauses."""
+    """Run a storm over a new site; the same seed gives the same runs, faults, victims and pauses."""
     with _site(stack, directory, weather) as (site, network):
         storm = Storm(site, network, start_scheduler(site))
         try:
-            struck = _pass_over(storm, weather, seed, tell)
-            _wait_all_ended(site, weather.patience_seconds, tell)
+            struck = _pass_over(storm, weather, seed, report)
+            _wait_all_ended(site, weather.patience_seconds, report)
         finally:
             storm.second_scheduler.kill()
             storm.second_scheduler.wait()
@@ -94,7 +94,9 @@ def weather_the_storm(
 
 @contextmanager
 def _site(stack: LocalStack, directory: Path, weather: Weather) -> Iterator[tuple[StormSite, CutNetwork | None]]:
-    """The first agent is behind a network where that is to be cut; the second one's clock is ahead where it should."""
+    """Yield a site: the first agent is behind a network if that is to be cut; the second has its clock ahead if
+    requested.
+    """
     directory.mkdir()
     with ExitStack() as until_the_end:
         network = None
@@ -113,7 +115,7 @@ def _site(stack: LocalStack, directory: Path, weather: Weather) -> Iterator[tupl
 
 @contextmanager
 def _disk_of_its_own(stack: LocalStack, agent: Agent) -> Iterator[Path]:
-    """Put the state of an agent on a small disk; it is started again there."""
+    """Put the state of an agent on a small disk and restart it there."""
     os.killpg(agent.process.pid, signal.SIGTERM)
     agent.process.wait()
     state = agent.directory / "state"
@@ -131,19 +133,19 @@ def _disk_of_its_own(stack: LocalStack, agent: Agent) -> Iterator[Path]:
 
 
 def _clock_ahead(directory: Path) -> dict[str, str]:
-    """The environment of a process whose time of day is an hour ahead."""
+    """Return the environment of a process whose time of day is an hour ahead."""
     library = directory / "clock_ahead.so"
     subprocess.run(["cc", "-shared", "-fPIC", "-O2", "-o", library, _CLOCK_AHEAD], check=True)
     return {"LD_PRELOAD": str(library), "IOTIDE_CLOCK_AHEAD_SECONDS": "3600"}
 
 
-def _pass_over(storm: Storm, weather: Weather, seed: str, tell: Callable[[str], None]) -> Counter[str]:
-    """Submit the runs bit by bit and strike meanwhile; faults that take long happen beside the others."""
+def _pass_over(storm: Storm, weather: Weather, seed: str, report: Callable[[str], None]) -> Counter[str]:
+    """Submit the runs bit by bit and strike meanwhile; long faults run in parallel to the others."""
     chance = random.Random(f"{seed} faults")  # noqa: S311 - no secret
     struck: Counter[str] = Counter()
     submitting = threading.Thread(target=_submit, args=(storm.site, weather, seed))
     submitting.start()
-    beside: list[threading.Thread] = []
+    parallel: list[threading.Thread] = []
     end = time.monotonic() + weather.seconds
     left: list[str] = []
     rounds = 0
@@ -154,21 +156,21 @@ def _pass_over(storm: Storm, weather: Weather, seed: str, tell: Callable[[str], 
             rounds += 1
         name = left.pop()
         time.sleep(chance.uniform(*weather.pause_seconds))
-        beside = [thread for thread in beside if thread.is_alive()]
-        # Its own luck for each, so that what one meets does not change what the next one does.
+        parallel = [thread for thread in parallel if thread.is_alive()]
+        # Each has its own random numbers, so that one fault does not change the next.
         own = random.Random(f"{seed} {name} {struck[name]}")  # noqa: S311 - no secret
-        if all(other.name != name for other in beside):
+        if all(other.name != name for other in parallel):
             struck[name] += 1
-            tell(f"{name}, {sum(struck.values())} faults so far")
-            beside.append(threading.Thread(target=_strike, args=(storm, name, own), name=name))
-            beside[-1].start()
-    for thread in [*beside, submitting]:
+            report(f"{name}, {sum(struck.values())} faults so far")
+            parallel.append(threading.Thread(target=_strike, args=(storm, name, own), name=name))
+            parallel[-1].start()
+    for thread in [*parallel, submitting]:
         thread.join()
     return struck
 
 
 def _strike(storm: Storm, name: str, chance: random.Random) -> None:
-    with suppress(*_AWAY):  # the part that it asks is down by another fault
+    with suppress(*_AWAY):  # its part is down through another fault
         FAULTS[name](storm, chance)
 
 
@@ -185,13 +187,13 @@ def _submit(site: StormSite, weather: Weather, seed: str) -> None:
         submitted += portion
 
 
-def _wait_all_ended(site: StormSite, seconds: float, tell: Callable[[str], None]) -> None:
-    """Until no run is open, or the patience is over: what has not ended then is for the checker to tell."""
+def _wait_all_ended(site: StormSite, seconds: float, report: Callable[[str], None]) -> None:
+    """Wait until no run is open or the time is over; the checker reports runs that have not ended then."""
     deadline = time.monotonic() + seconds
     while time.monotonic() < deadline:
         with suppress(*_AWAY):
             open_runs = site.open_runs() or site.unended()
             if not open_runs:
                 return
-            tell(f"{len(open_runs)} runs have not ended")
+            report(f"{len(open_runs)} runs have not ended")
         time.sleep(1)

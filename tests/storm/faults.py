@@ -1,4 +1,4 @@
-"""What a storm does to a site, each followed by what an operator or the service manager would do."""
+"""Faults of a storm, each followed by the repair of an operator or the service manager."""
 
 import os
 import random
@@ -35,10 +35,10 @@ _WAKE_UPS: Final = text(
 
 @dataclass
 class Storm:
-    """A site with what the faults need beside it.
+    """A site with the equipment of the faults.
 
     Attributes:
-        network: of the first agent; None where it cannot be cut.
+        network: of the first agent; None if it cannot be cut.
         second_scheduler: stands by, as a second server's would.
     """
 
@@ -48,7 +48,7 @@ class Storm:
 
 
 def start_scheduler(site: StormSite) -> subprocess.Popen[bytes]:
-    """A scheduler beside the server's own."""
+    """Start a second scheduler next to the server's own."""
     with (site.directory / "scheduler.log").open("ab") as log:
         return subprocess.Popen(
             [str(BIN / "iotide-server"), "scheduler"],
@@ -60,7 +60,7 @@ def start_scheduler(site: StormSite) -> subprocess.Popen[bytes]:
 
 def _kill_part(name: str, number: signal.Signals = signal.SIGKILL) -> Callable[[Storm, random.Random], None]:
     def strike(storm: Storm, _: random.Random) -> None:
-        with suppress(StackError):  # another fault was faster, and it is being started again
+        with suppress(StackError):  # another fault was faster, and it is being restarted
             os.kill(storm.site.stack.part_pid(name), number)
 
     return strike
@@ -79,7 +79,7 @@ def _kill_schedulers(storm: Storm, chance: random.Random) -> None:
 
 
 def _kill_agents(storm: Storm, chance: random.Random) -> None:
-    """Agents and Celery workers of some nodes; their runners and loads go on."""
+    """Kill agents and Celery workers of some nodes; their runners and loads continue."""
     agents = chance.sample(storm.site.agents, max(1, len(storm.site.agents) // 3))
     for agent in agents:
         _signal(storm.site.processes_of(agent, with_loads=False), signal.SIGKILL)
@@ -96,10 +96,10 @@ def _freeze_agent(storm: Storm, chance: random.Random) -> None:
 
 
 def _freeze_node_past_the_limit(storm: Storm, chance: random.Random) -> None:
-    """Agent, runner and load of a node stand still until the runs' time limit is over, and go on then."""
+    """Freeze agent, runner and load of a node until the runs' time limit is over, then let them continue."""
     agent = chance.choice(storm.site.agents)
     frozen: set[int] = set()
-    # A look may miss what is being started; what is started by what stands still is not.
+    # A scan may miss a process that is starting; a frozen process starts none.
     while more := set(storm.site.processes_of(agent, with_loads=True)) - frozen:
         _signal(more, signal.SIGSTOP)
         frozen |= more
@@ -112,19 +112,19 @@ def _freeze_node_past_the_limit(storm: Storm, chance: random.Random) -> None:
 
 def _fill_agent_disk(storm: Storm, _: random.Random) -> None:
     if storm.site.agent_disk is None:
-        raise RuntimeError("no agent of this storm has a disk of its own")
+        raise RuntimeError("no agent of this storm has a separate disk")
     _fill(storm.site.agent_disk)
 
 
 def _fill_server_disk(storm: Storm, _: random.Random) -> None:
     disk = storm.site.stack.directory / "server"
     if not disk.is_mount():
-        raise RuntimeError("the server of this storm has no disk of its own")
+        raise RuntimeError("the server of this storm has no separate disk")
     _fill(disk)
 
 
 def _fill(disk: Path) -> None:
-    """Take every byte of a disk for a minute, also what becomes free meanwhile, as another program may."""
+    """Fill a disk for a minute, including space that becomes free, as another program may."""
     ballast, until = disk / "ballast", time.monotonic() + FULL_SECONDS
     try:
         with ballast.open("wb", buffering=0) as file:
@@ -149,11 +149,11 @@ def _cut_network(storm: Storm, _: random.Random) -> None:
         raise RuntimeError("this storm has no network to cut")
     storm.network.cut()
     time.sleep(CUT_SECONDS)
-    storm.network.mend()
+    storm.network.repair()
 
 
 def _replay_wake_ups(storm: Storm, _: random.Random) -> None:
-    """Every wake-up that was ever sent, twice."""
+    """Send every wake-up of the storm again, twice."""
     engine = open_engine(storm.site.stack.settings["IOTIDE_DATABASE_URL"], pool_size=1)
     broker = Broker(storm.site.stack.settings["IOTIDE_REDIS_URL"])
     try:
@@ -195,4 +195,6 @@ FAULTS: Final[Mapping[str, Callable[[Storm, random.Random], None]]] = {
 """By name, in no order; a clock that is an hour ahead is not struck, one agent has it from the start."""
 
 LASTS_LONG: Final = frozenset({"agent's disk full", "server's disk full"})
-"""Each lasts a minute, in which little starts or ends; struck in every third round, or others meet an idle site."""
+"""Each lasts a minute with hardly any starts or ends. They strike only in every third round, or others would meet an
+idle site.
+"""

@@ -1,11 +1,11 @@
-"""A load of the storm: holds kernel locks on its node and its target while it runs, and writes down what it saw.
+"""Load of the storm: holds kernel locks on its node and its target while it runs, and logs other loads that it finds.
 
     load.py LOG NODE NODE_LOCK LOCKS MODE DIRECTORY SHORTEST LONGEST
 
-The locks are the witness. A load that finds its node's lock taken ran beside another. On its target each load has a
-lock of its own, named after its run and whether that wanted the target alone; one that finds a lock of another run
-taken there, where either of the two wanted to be alone, broke a rule. The kernel frees them with the last process that
-has them, so that a load which was killed counts as gone exactly when it is. Each line is one JSON object.
+The locks are the evidence. A load that finds its node's lock taken ran in parallel to another. On its target each
+load has its own lock, named after its run and whether that run is exclusive. A load that finds a lock of another run
+there, if either of the two is exclusive, has found a violation. The kernel frees locks with the last process that has
+them, so a killed load counts as gone exactly when it is. Each line is one JSON object.
 """
 
 import fcntl
@@ -28,7 +28,7 @@ def main() -> None:
     _write(log, {"event": "start", **about, "is_node_free": is_node_free, "is_target_free": is_target_free})
     with open(os.path.join(directory, "data"), "wb") as data:
         data.write(os.urandom(65_536))
-    # A gang's loads last equally long, whatever node they are on; seeded by the run, so that a seed repeats the storm.
+    # A gang's loads last equally long on every node; seeded by the run, so that a seed repeats the storm.
     time.sleep(random.Random(run).uniform(float(shortest), float(longest)))
     _write(log, {"event": "end", **about})
     print(json.dumps({"rate": 1.0}))
@@ -37,7 +37,9 @@ def main() -> None:
 
 
 def _on_target(directory: str, run: int, order: int, mode: str) -> tuple[TextIO, bool]:
-    """The load's own lock, and whether no other run's forbids it; of two that come at once, the later one sees it."""
+    """Return the load's own lock, and whether another run's lock forbids it; of two concurrent loads the later one sees
+    it.
+    """
     os.makedirs(directory, exist_ok=True)
     own = f"{run}-{order}-{mode}"
     file, _ = _locked(os.path.join(directory, own), fcntl.LOCK_EX)
@@ -52,7 +54,7 @@ def _on_target(directory: str, run: int, order: int, mode: str) -> tuple[TextIO,
 
 
 def _locked(path: str, mode: int) -> tuple[TextIO, bool]:
-    """The open file, locked if nobody holds it otherwise."""
+    """Return the open file, locked unless another process holds a conflicting lock."""
     file = open(path, "a")
     try:
         fcntl.flock(file, mode | fcntl.LOCK_NB)

@@ -1,4 +1,4 @@
-"""A network namespace for one agent, joined to this machine by one link that can be cut: for root alone."""
+"""Network namespace for one agent, with a link to this machine that can be cut; root only."""
 
 import subprocess
 import sys
@@ -17,27 +17,27 @@ _READY_SECONDS: Final = 10.0
 
 @dataclass(frozen=True)
 class CutNetwork:
-    """A namespace in which the server's ports are found on its own loopback, through a link."""
+    """Namespace in which the server's ports are available on loopback, through a link."""
 
     name: str
 
     @property
     def within(self) -> Sequence[str]:
-        """The command that runs another in it."""
+        """Return the command that runs another in it."""
         return ("ip", "netns", "exec", self.name)
 
     def cut(self) -> None:
-        """From now on whatever is sent is lost, and no end hears of it."""
+        """From now on drop all packets; no end is notified."""
         _ip("link", "set", _LINK, "down")
 
-    def mend(self) -> None:
-        """Let what is sent again pass."""
+    def repair(self) -> None:
+        """Forward packets again."""
         _ip("link", "set", _LINK, "up")
 
 
 @contextmanager
 def cut_network(ports: Sequence[int]) -> Iterator[CutNetwork]:
-    """A namespace with these loopback ports of this machine."""
+    """Return a namespace with these loopback ports of this machine."""
     network = CutNetwork("iotide-storm")
     relays: list[subprocess.Popen[bytes]] = []
     _remove_leftover(network.name)
@@ -75,7 +75,9 @@ def _wait_listening(network: CutNetwork, ports: Sequence[int]) -> None:
 
 
 def _remove_leftover(name: str) -> None:
-    """Of a storm that was killed; one in which something still runs is another storm's, and the name then refused."""
+    """Remove the namespace of a killed storm. If processes still run in it, it belongs to another storm, and the
+    name is rejected.
+    """
     inside = subprocess.run(["ip", "netns", "pids", name], capture_output=True, text=True, check=False)
     if inside.returncode == 0 and not inside.stdout.split():
         _ip("netns", "delete", name)

@@ -1,4 +1,4 @@
-"""Passes TCP connections on from one address to another, so that what lies between can be cut.
+"""Forwarder of TCP connections from one address to another, so that the network between them can be cut.
 
 relay.py LISTEN_HOST:PORT=CONNECT_HOST:PORT...
 """

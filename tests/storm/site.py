@@ -1,4 +1,4 @@
-"""The cluster that a storm goes over: agents on one machine, private and shared targets, the log of the loads."""
+"""Cluster of a storm: agents on one machine, private and shared targets, the log of the loads."""
 
 import json
 import random
@@ -29,10 +29,10 @@ T = TypeVar("T")
 
 
 def persistently(ask: Callable[[], T]) -> T:
-    """The answer, asked for again and again while a part of the server is down.
+    """Return the answer; repeat the request while a part of the server is down.
 
     Raises:
-        RefusedError: the server answered that it does not want to.
+        RefusedError: the server rejected the request.
     """
 
     def answer() -> tuple[T] | None:
@@ -50,14 +50,14 @@ def persistently(ask: Callable[[], T]) -> T:
 
 @dataclass
 class StormSite:
-    """A cluster of `node1` and up with one private and some shared targets.
+    """Cluster of `node1` and up with one private and some shared targets.
 
     Attributes:
-        seconds: how long a load lasts, at least and at most.
+        seconds: duration of a load, at least and at most.
         asked: by run id, the nodes of each run that was submitted.
         cancelled: runs that a fault cancelled.
-        frozen: by run, its nodes that stood still past its time limit.
-        agent_disk: which the state of the last agent has for itself; None where it has none.
+        frozen: by run, its nodes that were frozen past its time limit.
+        agent_disk: separate disk for the state of the last agent; None if it has none.
     """
 
     stack: LocalStack
@@ -81,7 +81,7 @@ class StormSite:
         self.cluster_id = self.stack.add_cluster(CLUSTER)
 
     def add_agent(self, *, environment: dict[str, str] | None = None, within: Sequence[str] = ()) -> Agent:
-        """One more node.
+        """Add a node.
 
         Args:
             within: a command that runs the agent, such as `ip netns exec NAME`.
@@ -100,7 +100,7 @@ class StormSite:
         return agent
 
     def _commands(self, name: str) -> str:
-        """The node's list of commands: one load that wants its target alone, one that bears others."""
+        """Return the node's list of commands: one load that needs its target exclusively, one that shares it."""
         lock = self._locks / f"node-{name}"
         return "".join(
             f"[workloads.command.commands.{mode}]\nargv = {json.dumps(self._argv(name, lock, mode))}\n"
@@ -113,7 +113,7 @@ class StormSite:
         return [*start, mode, "{directory}", *map(str, self.seconds)]
 
     def add_targets(self) -> None:
-        """Define the targets, on all nodes: the private one at a path of each node's own."""
+        """Define the targets on all nodes: the private one at a different path on each node."""
         home = self.directory / "targets"
         node_ids = [agent.node_id for agent in self.agents]
         for name in self.shared:
@@ -126,7 +126,9 @@ class StormSite:
         self.stack.post("/targets", {**body, "nodes": nodes, "elsewhere": elsewhere, "reserve_bytes": None})
 
     def submit(self, chance: random.Random, run_count: int) -> None:
-        """Campaigns of so many runs in all: of 1 to 8 nodes, 40 % on shared targets, a third of these exclusive."""
+        """Submit campaigns of this many runs in all: of 1 to 8 nodes, 40 % on shared targets, a third of these
+        exclusive.
+        """
         submitted = 0
         while submitted < run_count:
             repeats = min(chance.randint(1, 4), run_count - submitted)
@@ -152,24 +154,23 @@ class StormSite:
             ],
             "repeats": repeats,
             "cache": "none",
-            # An agent that was killed has no sample of its node; waiting for one would only make the storm longer.
+            # A killed agent has no sample of its node; waiting for one would only make the storm longer.
             "quiet": "ignore",
             "exclusive": "node+target" if alone else "node",
             "time_limit_seconds": TIME_LIMIT_SECONDS,
             "attempts_allowed": 4,
         }
-        # Whether a request that got no answer was carried out, only the key tells.
+        # Only the key shows whether a request without an answer was carried out.
         key = {"Idempotency-Key": str(plan["name"])}
         campaign_id = persistently(lambda: self.stack.post("/campaigns", plan, **key))["id"]
         for run in persistently(lambda: self.stack.get("/runs", campaign_id=campaign_id, limit=500))["items"]:
             self.asked[run["id"]] = frozenset(nodes)
 
     def open_runs(self) -> list[dict[str, Any]]:
-        """The runs that have not ended."""
         return persistently(lambda: self._runs("active")) + persistently(lambda: self._runs("waiting"))
 
     def unended(self) -> list[int]:
-        """Ask each run by itself which have not ended; between two lists, a run may pass from one to the other."""
+        """Ask each run individually which have not ended; between two lists, a run may move from one to the other."""
         return [run_id for run_id in self.asked if self._run(run_id)["state"] not in ENDED]
 
     def _run(self, run_id: int) -> dict[str, Any]:
@@ -181,7 +182,7 @@ class StormSite:
         return found
 
     def results(self) -> list[AskedRun]:
-        """Every run that was submitted, as the server has it now."""
+        """Return every submitted run, as the server has it now."""
         return [self._result(run_id, nodes) for run_id, nodes in sorted(self.asked.items())]
 
     def _result(self, run_id: int, nodes: frozenset[str]) -> AskedRun:
@@ -194,19 +195,19 @@ class StormSite:
         return AskedRun(run_id, nodes, run["state"], run["reason"], len(with_numbers), is_cancelled, frozen)
 
     def log_of(self, run_id: int) -> list[str]:
-        """What the server knows of how a run went, line by line."""
+        """Return the server's log of a run, line by line."""
         events = persistently(lambda: self.stack.get(f"/runs/{run_id}/events", limit=500))["items"]
         run = self._run(run_id)
-        told = ("node_name", "state", "outcome", "claimed_at", "started_at", "ended_at", "silent_since")
+        fields = ("node_name", "state", "outcome", "claimed_at", "started_at", "ended_at", "silent_since")
         orders = [
-            f"run {run_id}, attempt {attempt['ordinal']}, go {attempt['go_at']}: {[order[name] for name in told]}"
+            f"run {run_id}, attempt {attempt['ordinal']}, go {attempt['go_at']}: {[order[name] for name in fields]}"
             for attempt in run["attempts"]
             for order in attempt["orders"]
         ]
         return [f"run {run_id}: {event['at']} {event['kind']}: {event['text']}" for event in events] + orders
 
     def processes_of(self, agent: Agent, *, with_loads: bool) -> list[int]:
-        """The processes of the node: its agent and Celery worker, with their runners and loads or without."""
+        """Return the processes of the node: its agent and Celery worker, with their runners and loads or without."""
         found = []
         for file in Path("/proc").glob("[0-9]*/cmdline"):
             try:

@@ -12,5 +12,5 @@ def test_each_check_is_in_the_list() -> None:
     assert set(CHECKS) == set(Check)
 
 
-def test_the_page_has_the_list_as_it_is() -> None:
+def test_the_page_has_the_current_list() -> None:
     assert as_table() in DOCUMENT.read_text()

@@ -24,7 +24,7 @@ def test_an_endpoint_has_ports_and_a_token(changes: dict[str, object]) -> None:
         Endpoint.model_validate({"address": "10.1.0.7", "ports": (20_000,), "token": TOKEN} | changes)
 
 
-def test_a_sender_alone_loads_without_a_target() -> None:
+def test_only_a_sender_loads_without_a_target() -> None:
     values = {
         "order_id": 1,
         "run_id": 1,

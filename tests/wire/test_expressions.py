@@ -66,16 +66,16 @@ def test_arithmetic_over_options_and_facts(expression: Expression, expected: flo
         (Number.of(1e308) * Number.of(10), "not a finite number"),
         (Option.of("huge") * 1, "larger than any size"),
         (Operation(op="double", args=(Number.of(0), Number.of(9))), "a number above 0"),
-        (Operation(op="double", args=(Number.of(1), Number.of(1e308) * 10)), "the most that it may become"),
+        (Operation(op="double", args=(Number.of(1), Number.of(1e308) * 10)), "and its maximum"),
         (Operation(op="double", args=(Number.of(1),)), "double takes"),
     ],
 )
-def test_what_has_no_value_is_an_error_that_names_it(expression: Expression, problem: str) -> None:
+def test_a_missing_value_is_an_error_that_names_it(expression: Expression, problem: str) -> None:
     with pytest.raises(ExpressionError, match=problem):
         evaluate(expression, {"rw": "write", "huge": 10**400})
 
 
-def test_deep_expression_from_a_strange_node_is_refused() -> None:
+def test_a_deep_expression_from_a_node_is_refused() -> None:
     expression: Expression = Number.of(1)
     for _ in range(MAX_DEPTH + 1):
         expression = Operation(op="+", args=(expression,))
@@ -106,7 +106,7 @@ def test_anything_but_arithmetic_is_refused(document: dict[str, Any]) -> None:
         EXPRESSION.validate_python(document)
 
 
-def test_plug_in_that_mixes_in_a_string_is_told_at_once() -> None:
+def test_plug_in_that_mixes_in_a_string_gets_an_error_at_once() -> None:
     with pytest.raises(TypeError, match="not of str"):
         SIZE * "2"  # type: ignore[operator]  # the mistake under test
 
@@ -150,7 +150,7 @@ EXPRESSIONS: st.SearchStrategy[Expression] = st.recursive(
     rows=st.lists(st.tuples(VALUES, VALUES), min_size=1, max_size=4),
     swept=st.permutations(NAMES),
 )
-def test_many_rows_have_the_values_that_each_has_alone(
+def test_many_rows_have_the_same_values_as_single_ones(
     expression: Expression, values: dict[str, object], rows: list[tuple[object, object]], swept: list[str]
 ) -> None:
     columns = dict(zip(swept, zip(*rows, strict=True), strict=False))

@@ -4,8 +4,8 @@ import pytest
 from pydantic import ValidationError
 
 from iotide_wire.measured import SampleMessage
-from iotide_wire.messages import BeatRequest, ClaimRequest, HelloReply, OrderBeat, OrderState
-from iotide_wire.plan import CampaignPlan
+from iotide_wire.messages import ClaimRequest, HeartbeatRequest, HelloReply, OrderHeartbeat, OrderState
+from iotide_wire.plan import AdaptiveRepeats, CampaignPlan
 
 
 def hello_reply(server_time: object) -> HelloReply:
@@ -42,7 +42,7 @@ def test_fence_fits_a_positive_bigint(fence: int) -> None:
 @pytest.mark.parametrize("progress", [-0.1, 1.1])
 def test_progress_is_a_fraction(progress: float) -> None:
     with pytest.raises(ValidationError, match="progress"):
-        OrderBeat(order_id=1, fence=1, state=OrderState.RUNNING, progress=progress, phase="", started_at=None)
+        OrderHeartbeat(order_id=1, fence=1, state=OrderState.RUNNING, progress=progress, phase="", started_at=None)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf")])
@@ -52,9 +52,9 @@ def test_sample_is_a_finite_number(value: float) -> None:
 
 
 def test_messages_cannot_be_changed_after_they_were_made() -> None:
-    beat = BeatRequest(agent_instance="instance-1", boot_id="boot-0001", sent_at=datetime.now(UTC), orders=())
+    heartbeat = HeartbeatRequest(agent_instance="instance-1", boot_id="boot-0001", sent_at=datetime.now(UTC), orders=())
     with pytest.raises(ValidationError, match="frozen"):
-        beat.boot_id = "other"  # type: ignore[misc]  # the mistake under test
+        heartbeat.boot_id = "other"  # type: ignore[misc]  # the mistake under test
 
 
 PLAN: dict[str, object] = {
@@ -71,9 +71,26 @@ def test_shortest_plan_has_the_defaults_of_an_honest_campaign() -> None:
     assert (made.repeats, made.exclusive, made.attempts_allowed, made.priority) == (4, "node", 2, 0)
 
 
+def test_adaptive_repeats_and_spread_are_written_in_short() -> None:
+    rule = {"until": "3 %", "most": 20, "seconds": "6 h"}
+    made = CampaignPlan.model_validate(PLAN | {"repeats": rule})
+    assert made.repeats == 20
+    assert made.adaptive == AdaptiveRepeats(until_ratio=0.03, seconds=21_600.0)
+    assert CampaignPlan.model_validate(made.model_dump(mode="json")) == made
+    assert CampaignPlan.model_validate(PLAN | {"repeats": {"until": 0.05}}).repeats == 40
+    spread = CampaignPlan.model_validate(PLAN | {"spread": "3 days"})
+    assert (spread.spread_seconds, spread.adaptive) == (259_200.0, None)
+
+
 @pytest.mark.parametrize(
     ("changed", "field"),
     [
+        ({"repeats": {"most": 20}}, "adaptive.until_ratio"),
+        ({"repeats": {"until": "3"}}, "adaptive.until"),
+        ({"repeats": {"until": 3}}, "adaptive.until"),
+        ({"repeats": {"until": "3 %", "most": 0}}, "repeats"),
+        ({"repeats": {"until": "3 %", "least": 4}}, "adaptive.least"),
+        ({"spread": "-1 d"}, "spread"),
         ({"name": "../x"}, "name"),
         ({"name": "a b"}, "name"),
         ({"nodes": []}, "nodes"),

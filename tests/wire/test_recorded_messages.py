@@ -1,4 +1,4 @@
-"""Every message that was ever said can still be read: agents of the release before must go on working."""
+"""Every recorded message of earlier releases can still be read: agents of the previous release must keep working."""
 
 import json
 from pathlib import Path
@@ -23,20 +23,20 @@ def test_every_field_of_every_kind_was_recorded() -> None:
 def test_a_recorded_message_is_read_without_loss(file: Path) -> None:
     recorded = json.loads(file.read_text())
     read = kind_of(file).model_validate(recorded).model_dump(mode="json")
-    assert without_news(read, recorded) == recorded
+    assert without_new_fields(read, recorded) == recorded
 
 
-def without_news(read: object, recorded: object) -> object:
-    """What was read, without fields that the recording's time did not know yet."""
+def without_new_fields(read: object, recorded: object) -> object:
+    """Return the message without fields that did not exist at the time of the recording."""
     if isinstance(read, dict) and isinstance(recorded, dict):
-        return {name: without_news(read.get(name), part) for name, part in recorded.items()}
+        return {name: without_new_fields(read.get(name), part) for name, part in recorded.items()}
     if isinstance(read, list) and isinstance(recorded, list) and len(read) == len(recorded):
-        return [without_news(part, known) for part, known in zip(read, recorded, strict=True)]
+        return [without_new_fields(part, known) for part, known in zip(read, recorded, strict=True)]
     return read
 
 
 @pytest.mark.parametrize("file", recordings(), ids=lambda file: f"{file.parent.name}/{file.stem}")
-def test_a_message_is_said_without_what_its_hearer_does_not_know(file: Path) -> None:
+def test_a_message_is_sent_without_fields_that_its_receiver_does_not_know(file: Path) -> None:
     version = int(file.parent.name.removeprefix("v"))
     kind = kind_of(file)
     said = json.loads(as_spoken(kind.model_validate_json(file.read_bytes()), version))
@@ -67,16 +67,20 @@ def test_a_server_of_an_older_version_is_sent_no_flag_that_it_would_refuse() -> 
     finish = next(file for file in recordings() if kind_of(file) is FinishRequest)
     flags = [
         Flag(code=code, effect=FlagEffect.MARKED, measured="0 s", limit="5 s")
-        for code in (FlagCode.DURATION, FlagCode.LOAD_NOT_MEASURED, FlagCode.CUT, FlagCode.BOUND)
+        for code in (FlagCode.DURATION, FlagCode.LOAD_NOT_MEASURED, FlagCode.CUT, FlagCode.LATE_START)
     ]
     said = FinishRequest.model_validate_json(finish.read_bytes()).model_copy(update={"flags": tuple(flags)})
     codes = {
         version: [flag["code"] for flag in json.loads(as_spoken(said, version))["flags"]] for version in SPOKEN_VERSIONS
     }
-    assert codes == {1: ["DURATION"], 2: ["DURATION"], 3: ["DURATION", "LOAD_NOT_MEASURED", "CUT", "BOUND"]}
+    assert codes == {
+        1: ["DURATION", "CLOCK"],
+        2: ["DURATION", "CLOCK"],
+        3: ["DURATION", "LOAD_NOT_MEASURED", "CUT", "LATE_START"],
+    }
 
 
-def test_a_server_of_an_older_version_keeps_the_result_of_an_agent_that_says_what_it_did_not_judge() -> None:
+def test_an_older_server_keeps_the_result_of_an_agent_that_reports_skipped_checks() -> None:
     newest = max(file for file in recordings() if kind_of(file) is FinishRequest)
     said = FinishRequest.model_validate_json(newest.read_bytes())
     assert said.not_judged

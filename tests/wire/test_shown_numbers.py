@@ -1,4 +1,4 @@
-"""Numbers become text in iotide_wire.units alone: everything else names a shared function."""
+"""Only iotide_wire.units formats numbers as text: all other code calls its functions."""
 
 import ast
 import re
@@ -19,7 +19,7 @@ ALLOWED = {
     "iotide_agent/loads/stream_send.py": "a limit as it was given; starts without iotide's packages",
     **dict.fromkeys(
         ("iotide_agent/runner/groups.py", "iotide_agent/runner/hand.py", "iotide_agent/runner/life.py"),
-        "limits as they were given, in whole seconds; the runner stands on the standard library alone",
+        "limits as they were given, in whole seconds; the runner only uses the standard library",
     ),
     "iotide_agent/runner/load.py": "a moment that a program reads",
     "iotide_agent/workloads/stream.py": "an argument of a command",
@@ -28,7 +28,7 @@ ALLOWED = {
 
 
 def rounded_places(code: str) -> Iterator[int]:
-    """Lines of f-strings and of calls of `format` whose specification rounds a number."""
+    """Return the lines of f-strings and of calls of `format` with a specification that rounds a number."""
     for node in ast.walk(ast.parse(code)):
         if isinstance(node, ast.FormattedValue) and isinstance(node.format_spec, ast.JoinedStr):
             spec = "".join(
@@ -48,7 +48,7 @@ def files() -> Iterator[tuple[str, Path]]:
             yield path.relative_to(source).as_posix(), path
 
 
-def test_no_sentence_rounds_numbers_by_itself() -> None:
+def test_no_sentence_rounds_numbers_on_its_own() -> None:
     found = [
         f"{name}:{line}"
         for name, path in files()

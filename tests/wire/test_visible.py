@@ -14,10 +14,10 @@ from iotide_wire.visible import visible
         ("lone \udc9b", r"lone \udc9b"),
     ],
 )
-def test_what_a_terminal_would_obey_is_written_out(text: str, shown: str) -> None:
+def test_control_characters_are_written_out(text: str, shown: str) -> None:
     assert visible(text) == shown
     assert visible(shown) == shown
 
 
-def test_what_is_ours_stays() -> None:
+def test_kept_characters_stay() -> None:
     assert visible("a\n\tb\r", kept="\n\t") == "a\n\tb\\r"

@@ -1,1 +1,1 @@
-"""iotide's server: the API, the scheduler and the Celery worker over one PostgreSQL."""
+"""iotide's server: API, scheduler and Celery worker on one PostgreSQL."""

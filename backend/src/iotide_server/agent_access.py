@@ -1,4 +1,4 @@
-"""What agents are told of this installation by its settings, and the connection by which Redis lets them in."""
+"""Agents' connection details, and Redis with permission to manage their users."""
 
 from typing import Final
 from urllib.parse import urlsplit
@@ -9,7 +9,7 @@ from iotide_server.bundled.tls import fingerprint
 from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.settings import Settings
 
-REDIS_SECONDS: Final = 2.0  # so long does a request wait for Redis
+REDIS_SECONDS: Final = 2.0
 
 
 def agent_access(settings: Settings) -> AgentAccess:

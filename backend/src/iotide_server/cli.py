@@ -1,4 +1,4 @@
-"""Starts `iotide-server` and each part of the server: loads the command line and runs it."""
+"""Entry point of `iotide-server` and each part of the server."""
 
 from iotide_server.kit.loading import uncollected
 

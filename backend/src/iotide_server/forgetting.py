@@ -1,4 +1,4 @@
-"""Removes clusters without machines, with all that belongs to them in whatever table, those to come included."""
+"""Removes clusters without machines and all their rows, in present and future tables."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -15,10 +15,10 @@ from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import any_of
 from iotide_server.tables import metadata
 
-_AUDIT: Final = "audit_entry"  # it keeps what was done, also to what is gone
+_AUDIT: Final = "audit_entry"  # keeps entries of removed clusters
 
 _SHARED: Final = "workload"
-"""Some of its rows belong to a cluster and others to none, so what refers to it belongs elsewhere as well."""
+"""Some rows have no cluster, so a reference does not show that a row belongs to one."""
 
 _FORGET_WORK: Final = text(
     """
@@ -26,7 +26,8 @@ _FORGET_WORK: Final = text(
     WHERE (kind IN ('analysis', 'alerts') AND key IN (SELECT id FROM series WHERE cluster_id = ANY(:clusters)))
        OR (kind = 'points' AND key IN (SELECT cell.id FROM cell JOIN campaign ON campaign.id = cell.campaign_id
                                        WHERE cluster_id = ANY(:clusters)))
-       OR (kind = 'peers' AND key IN (SELECT id FROM campaign WHERE cluster_id = ANY(:clusters)))
+       OR (kind IN ('peers', 'rounds') AND key IN (SELECT id FROM campaign WHERE cluster_id = ANY(:clusters)))
+       OR (kind = 'events' AND key IN (SELECT id FROM event WHERE cluster_id = ANY(:clusters)))
     """
 )
 _ENVIRONMENTS: Final = text("SELECT DISTINCT environment_sha256 FROM run WHERE cluster_id = ANY(:clusters)")
@@ -37,7 +38,7 @@ _FORGET_ENVIRONMENTS: Final = text(
       AND NOT EXISTS (SELECT FROM node_order WHERE environment_sha256 = sha256)
     """
 )
-# Rows of the catalogue that came with these clusters, if no real node announced them since.
+# Workloads of these clusters that no other node has announced since.
 _FORGET_WORKLOADS: Final = text(
     """
     DELETE FROM workload WHERE first_seen_at = ANY(:founded)
@@ -57,12 +58,12 @@ _FORGET_BASELINES: Final = text(
 
 
 def forget_work(session: Session, cluster_ids: list[int]) -> int:
-    """Leave nothing to be done of what was stored for these clusters; how many rows that were."""
+    """Delete pending work for these clusters. Return the number of rows."""
     return _rows(session, _FORGET_WORK, {"clusters": cluster_ids})
 
 
 def forget_clusters(session: Session, principal: Principal, clusters: Sequence[Cluster], kind: str) -> int:
-    """Remove clusters with all that belongs to them and count the rows; the audit, by `kind`, alone knows of them."""
+    """Remove clusters with all their rows except audit entries (`kind`). Return the number of rows."""
     for cluster in clusters:
         audit.record(session, principal, Action(kind, "cluster", cluster.id, None, before={"name": cluster.name}))
     session.flush()
@@ -86,7 +87,7 @@ def _forget(session: Session, cluster_ids: list[int], founded: list[datetime]) -
 
 
 def _belongs(table: Table, cluster_ids: Collection[int]) -> ColumnElement[bool] | None:
-    """Tell rows of the clusters by their own column or a row that they need; None: the table is of no cluster."""
+    """Return a condition for rows of the clusters, by their own column or a parent row."""
     if table.name == _AUDIT:
         return None
     if table.name == Cluster.__tablename__:

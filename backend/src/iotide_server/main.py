@@ -1,4 +1,4 @@
-"""Builds the API: the slices' routes, the guard around them and the browser application beside them."""
+"""Builds the API application."""
 
 import asyncio
 import re
@@ -31,10 +31,10 @@ from iotide_server.accounts.sessions.routes import HASH_TURNS
 from iotide_server.accounts.sessions.routes import router as sessions
 from iotide_server.advice.routes import router as advice
 from iotide_server.agent_access import REDIS_SECONDS, agent_access
-from iotide_server.agent_api.beats_first import BeatsFirst
-from iotide_server.agent_api.idle_beats import IDLE_BEATS, IdleBeats
+from iotide_server.agent_api.heartbeats_first import HeartbeatsFirst
+from iotide_server.agent_api.idle_heartbeats import IDLE_HEARTBEATS, IdleHeartbeats
 from iotide_server.agent_api.routes import router as agent_api
-from iotide_server.agent_api.routes import take_beat
+from iotide_server.agent_api.routes import take_heartbeat
 from iotide_server.alerts.routes import router as alerts
 from iotide_server.campaigns.routes import router as campaigns
 from iotide_server.change_feed.feed import FEED, Feed
@@ -49,7 +49,7 @@ from iotide_server.explorer.routes import router as explorer
 from iotide_server.kit.assets import serve_assets
 from iotide_server.kit.bodies import BODIES, Bodies, BodyLimit
 from iotide_server.kit.clock import CLOCK, Clock, system_clock
-from iotide_server.kit.db import BEAT_CONNECTIONS, CALLER_CONNECTIONS, CONNECTIONS, DATABASE, Database, open_engine
+from iotide_server.kit.db import CALLER_CONNECTIONS, CONNECTIONS, DATABASE, HEARTBEAT_CONNECTIONS, Database, open_engine
 from iotide_server.kit.guard import Guard
 from iotide_server.kit.metering import Metering
 from iotide_server.kit.one_each import ONE_EACH, ONE_NODE_EACH, OneEach
@@ -95,18 +95,21 @@ from iotide_wire.units import KIB, MIB
 
 API: Final = "/api/v1"
 SLICES: Final[tuple[APIRouter, ...]] = (
-    agent_api,  # first, since a request is held against one route after another, and agents ask more than all others
+    agent_api,  # first: routes are matched in order, and agents send most requests
     *(health, sessions, oidc, accounts, audit, clusters, targets, workloads),
     *(campaigns, campaign_results, schedules, templates, runs, results, surfaces),
     *(trends, advice, alerts, explorer, overview, notifications, published, change_feed),
 )
-BEAT: Final = next(route for route in agent_api.routes if isinstance(route, APIRoute) and route.endpoint is take_beat)
+HEARTBEAT_ROUTE: Final = next(
+    route for route in agent_api.routes if isinstance(route, APIRoute) and route.endpoint is take_heartbeat
+)
 RAW_PATHS: Final = re.compile(rf"{API}/agent/orders/\d+/artefacts/[^/]+")
 BODY_LIMITS: Final = {
-    re.compile(rf"{API}/session(/link)?"): BodyLimit(size_bytes=16 * KIB),  # read from anybody
-    re.compile(rf"{API}/agent/enroll"): BodyLimit(size_bytes=64 * KIB),  # as above, with the facts of a host
+    re.compile(rf"{API}/session(/link)?"): BodyLimit(size_bytes=16 * KIB),  # no authentication
+    # the same, with the facts of a host
+    re.compile(rf"{API}/agent/enroll"): BodyLimit(size_bytes=64 * KIB),
     re.compile(rf"{API}/agent/(rotation(/confirm)?|orders/\d+/claim)"): BodyLimit(size_bytes=64 * KIB),
-    # Four orders on a node, each with the curves of ten minutes for every counter, or of hours without a server.
+    # Four orders, each with ten minutes of curves of every counter, or hours after a server outage.
     re.compile(rf"{API}/agent/beat"): BodyLimit(size_bytes=8 * MIB, values=500_000, queue="-beats"),
     re.compile(rf"{API}/agent/batch"): BodyLimit(size_bytes=8 * MIB),  # ten thousand jobs and as many hosts
     re.compile(rf"{API}/agent/hello"): BodyLimit(size_bytes=8 * MIB),  # a thousand mounts with the longest options
@@ -115,24 +118,23 @@ BODY_LIMITS: Final = {
     ),
     RAW_PATHS: BodyLimit(size_bytes=16 * MIB),
 }
-"""What each message can need, by its path; every other body has the usual limit."""
 
 
 MOST_OF_A_NODE: Final = 8
-"""Requests of a node that wait for one another in a process; its agent sends what is refused again."""
+"""Concurrent requests of a node in a process. The agent retries rejected ones."""
 
 MOST_CHANNEL_TESTS: Final = 4
-"""Messages to receivers that may take half a minute, which a process sends at once while somebody waits."""
+"""Concurrent test messages per process. Each may take 30 seconds."""
 
 
 def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
-    """The ASGI application; it opens its connections when it is used and closes them when it stops."""
+    """Return the ASGI application. It connects on first use and disconnects on shutdown."""
     database_url = settings.database_url.get_secret_value()
     database = Database(
         open_engine(database_url, pool_size=CONNECTIONS, statement_seconds=settings.statement_seconds),
-        of_beats=open_engine(
+        for_heartbeats=open_engine(
             database_url,
-            pool_size=BEAT_CONNECTIONS + CALLER_CONNECTIONS,
+            pool_size=HEARTBEAT_CONNECTIONS + CALLER_CONNECTIONS,
             statement_seconds=settings.statement_seconds,
         ),
         info={IN_SESSION: settings.quotas},
@@ -151,12 +153,12 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         try:
             yield
         finally:
-            with ExitStack() as closing:  # where one of them fails, the others are closed all the same
+            with ExitStack() as closing:
                 for close in (
                     redis.close,
                     access.redis_admin.close,
                     database.engine.dispose,
-                    database.beats.engine.dispose,
+                    database.heartbeats.engine.dispose,
                     turns.close,
                 ):
                     closing.callback(close)
@@ -173,14 +175,14 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         docs_url=None,
         redoc_url=None,
         generate_unique_id_function=_operation_id,
-        # What is counted is in kit/meters.py; FastAPI would look for OpenTelemetry's exporters with each request.
+        # kit/meters.py counts. FastAPI would search for OpenTelemetry exporters on each request.
         telemetry={"tracing": False, "metrics": False, "logs": False, "auto_configure": False},
     )
     DATABASE.put(app.state, database)
     REDIS.put(app.state, redis)
     CLOCK.put(app.state, clock)
     BODIES.put(app.state, Bodies(shared_directory()))
-    IDLE_BEATS.put(app.state, IdleBeats(app.state))
+    IDLE_HEARTBEATS.put(app.state, IdleHeartbeats(app.state))
     FEED.put(app.state, feed)
     TURNS.put(app.state, turns)
     AGENT_ACCESS.put(app.state, access)
@@ -202,7 +204,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     app.include_router(monitoring)
     _serve_frontend(app, settings.frontend_directory or _frontend_directory())
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
-    app.add_middleware(BeatsFirst, path=f"{API}{BEAT.path}", route=BEAT)
+    app.add_middleware(HeartbeatsFirst, path=f"{API}{HEARTBEAT_ROUTE.path}", route=HEARTBEAT_ROUTE)
     app.add_middleware(Guard, body_limits=BODY_LIMITS, raw_paths=RAW_PATHS)
     app.add_middleware(behind_proxies, trusted=settings.trusted_proxies)
     app.add_middleware(Metering, api=API)
@@ -210,12 +212,10 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
 
 
 def _bound_pages(app: FastAPI) -> None:
-    """Keep what one person, or anybody, may ask at once from taking what all others need."""
     PAGE_HOLDERS.put(app.state, PageHolders())
     ONE_EACH.put(app.state, OneEach(PAGE_HOLDERS.of(app.state).holder_of))
     ONE_NODE_EACH.put(app.state, OneEach(node_holder, MOST_OF_A_NODE))
     HASH_TURNS.put(app.state, OneEach(network_holder))
-    # Each has one of the `CALLER_CONNECTIONS`.
     KNOCKS.put(app.state, CapacityLimiter(1))
     INTRODUCTIONS.put(app.state, CapacityLimiter(1))
     CATCH_UPS.put(app.state, CapacityLimiter(1))
@@ -226,13 +226,11 @@ def _bound_pages(app: FastAPI) -> None:
 
 
 def _provider(settings: Settings) -> Provider | None:
-    """The OpenID provider; it is asked when the first person wants to sign in there, and may be away until then."""
     redirect_uri = f"{settings.public_url.rstrip('/')}{API}{CALLBACK}"
     return None if settings.oidc is None else Provider(settings.oidc, redirect_uri)
 
 
 def openapi_document() -> dict[str, Any]:
-    """The API's description; needs neither database nor broker."""
     app = create_app(
         Settings(database_url=SecretStr("postgresql://nowhere/none"), redis_url=SecretStr("redis://nowhere"))
     )
@@ -240,24 +238,22 @@ def openapi_document() -> dict[str, Any]:
 
 
 def measure(app: FastAPI) -> None:
-    """Make what the health, the route of the metrics and the port of their own show of what the application holds."""
     HEALTH.put(app.state, KeptHealth())
     database, redis, clock = DATABASE.of(app.state), REDIS.of(app.state), CLOCK.of(app.state)
     process = ProcessMetrics("api", database.engine)
-    if database.beats is not database:
-        count_connections(database.beats.engine)
+    if database.heartbeats is not database:
+        count_connections(database.heartbeats.engine)
     METRICS.put(app.state, registry_of(process, SiteMetrics(database, redis, clock, site_metrics)))
     with_nodes = SiteMetrics(database, redis, clock, site_metrics, node_metrics)
     METRICS_OF_NODES.put(app.state, registry_of(process, with_nodes))
 
 
 def _operation_id(route: APIRoute) -> str:
-    """The function's name: the generated clients call the operation by it."""
+    """Generated clients name the operation like the function."""
     return route.name
 
 
 def _frontend_directory() -> Path:
-    """The built browser application: inside an installed wheel, else where the repository builds it."""
     package = Path(str(files("iotide_server")))
     bundled = package / "frontend"
     return bundled if bundled.is_dir() else package.parents[2] / "frontend" / "dist"
@@ -270,6 +266,6 @@ def _serve_frontend(app: FastAPI, directory: Path) -> None:
         return
 
     async def say_what_is_missing(*_: object) -> PlainTextResponse:
-        return PlainTextResponse("The browser application was not built: run `npm run build` in frontend/.\n", 503)
+        return PlainTextResponse("The dashboard is not built: run `npm run build` in frontend/.\n", 503)
 
     app.add_route("/", say_what_is_missing, include_in_schema=False)

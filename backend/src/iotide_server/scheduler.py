@@ -1,4 +1,4 @@
-"""The scheduler's process: elects itself by an advisory lock, waits for notifications and steps until it is stopped."""
+"""Scheduler process: elects itself by an advisory lock and runs passes until stopped."""
 
 import contextlib
 import selectors
@@ -32,15 +32,13 @@ from iotide_server.trends.points.service import ALERTS, ANALYSIS, PEERS
 
 _TRY_AGAIN_AFTER: Final = timedelta(seconds=1)
 _CONNECTIONS: Final = 2
-_NAME: Final = "iotide-scheduler"  # as an administrator finds it in pg_stat_activity
+_NAME: Final = "iotide-scheduler"
 _NAMED_TOGETHER: Final = frozenset({ANALYSIS, ALERTS, PEERS})
-"""What a worker does together: what a result wants hundreds of, and what one judgement answers for many."""
+"""Sent in one message for many rows, because a result triggers hundreds and one analysis may answer several."""
 _log = structlog.get_logger(__name__)
 
 
 class Stop:
-    """A request to stop, by SIGTERM or SIGINT, on which one can wait along with other things."""
-
     def __init__(self) -> None:
         self.is_wanted = False
         self._reader, self._writer = socket.socketpair()
@@ -50,11 +48,9 @@ class Stop:
             signal.signal(number, lambda *_: self.want())
 
     def want(self) -> None:
-        """Stop after the present step."""
         self.is_wanted = True
 
     def wait(self, timeout: timedelta, also: int | None = None) -> None:
-        """Return after the time, when a stop is wanted, or when the descriptor `also` can be read."""
         if self.is_wanted:
             return
         with selectors.DefaultSelector() as selector:
@@ -65,7 +61,7 @@ class Stop:
 
 
 def run(settings: Settings) -> None:
-    """Schedule until a signal says to stop; a database or a Redis that is away is waited for."""
+    """Schedule until a signal, waiting for an unavailable database or Redis."""
     stop = Stop()
     database_url = settings.database_url.get_secret_value()
     engine = open_engine(database_url, pool_size=_CONNECTIONS, statement_seconds=WORK_STATEMENT_SECONDS)
@@ -90,7 +86,6 @@ def run(settings: Settings) -> None:
 
 
 def _is_elected(listener: psycopg.Connection, stop: Stop) -> bool:
-    """Wait for the lock, which the connection keeps for as long as it lives; False when a stop is wanted first."""
     announce_ready()
     while not stop.is_wanted:
         row = listener.execute("SELECT pg_try_advisory_lock(%s)", (SCHEDULER_LOCK,)).fetchone()
@@ -117,7 +112,7 @@ def _fair_share(settings: Settings) -> FairShareTerms:
 
 
 def _redis_users(settings: Settings, database: Database) -> Callable[[], None]:
-    """What keeps nodes' credentials from becoming too old, Redis's users those of the nodes, and its memory free."""
+    """Return a task for Redis users: rotate credentials, update users, empty overfull queues."""
     rotate_every = timedelta(days=settings.node_rotation_days)
     admin = Redis.from_url(settings.redis_acl_url, socket_timeout=5, socket_connect_timeout=3)
 

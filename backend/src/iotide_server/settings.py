@@ -1,4 +1,4 @@
-"""What an installation sets, read from `IOTIDE_...` variables; the programs alone read it and pass values down."""
+"""Settings from `IOTIDE_...` variables, read only by the programs."""
 
 import json
 from collections.abc import Mapping
@@ -21,7 +21,7 @@ from iotide_server.kit.vault import Vault
 from iotide_server.notifications.addresses import Reach, hosts_of
 from iotide_server.results.ingest.limits import DEFAULTS, ReportLimits
 
-API_PORT: Final = 8470  # where the API listens unless it is told otherwise
+API_PORT: Final = 8470
 
 
 def _check_key(keys: SecretStr) -> SecretStr:
@@ -30,44 +30,39 @@ def _check_key(keys: SecretStr) -> SecretStr:
 
 
 def _roles_by_group(given: object) -> object:
-    """JSON as the environment has it, or what it says already."""
     by_group = json.loads(given) if isinstance(given, str) else given
     if not isinstance(by_group, Mapping):
-        raise ValueError('give an object of roles by group, as {"storage": "admin"}')  # noqa: TRY004 - pydantic's own
+        raise ValueError('give a JSON object of roles by group, such as {"storage": "admin"}')  # noqa: TRY004 - pydantic's own
     return {group: _named_roles(roles) for group, roles in by_group.items()}
 
 
 def _named_roles(given: object) -> tuple[NamedRole, ...]:
     texts = [given] if isinstance(given, str) else given
     if not isinstance(texts, list):
-        raise ValueError(f"{given!r} is neither a role nor a list of roles")  # noqa: TRY004 - as above
+        raise ValueError(f"{given!r} is not a role or a list of roles")  # noqa: TRY004 - as above
     return tuple(parse_role(str(text)) for text in texts)
 
 
 class Settings(BaseSettings):
-    """Settings of API, scheduler and worker."""
-
     model_config = SettingsConfigDict(env_prefix="IOTIDE_", frozen=True)
 
-    database_url: SecretStr  # `postgresql://user:password@host:port/name`
-    redis_url: SecretStr  # the server's own access to the broker
-    redis_admin_url: SecretStr | None = None  # access with the right to `ACL`; None: `redis_url` has it
-    # the broker as agents reach it, without user and password; None: as `redis_url`
+    database_url: SecretStr
+    redis_url: SecretStr
+    redis_admin_url: SecretStr | None = None  # needs permission for `ACL`; None: `redis_url`
+    # Redis for agents, without credentials; None: `redis_url`
     agent_broker_url: str | None = None
-    # where browsers and agents reach the API; it stands in join commands and sign-in links
+    # in join commands and sign-in links
     public_url: str = f"http://127.0.0.1:{API_PORT}"
-    ca_certificate: Path | None = None  # the CA that agents must trust for API and broker; None: the system's
-    # the one for the broker, where that is another; None: as `ca_certificate`
-    broker_ca_certificate: Path | None = None
-    # so far do the runs of an owner who used all nodes of a cluster all the time stand back behind those of others, and
-    # in proportion where less was used; 0: the order of submission alone counts
+    ca_certificate: Path | None = None  # of API and Redis, for agents; None: the system's CAs
+    broker_ca_certificate: Path | None = None  # of Redis, if different
+    # priority penalty, in hours of waiting, for an owner who always used all nodes of a cluster; 0: order of submission
     fair_share_hours: float = Field(default=24.0, ge=0)
-    fair_share_half_life_hours: float = Field(default=24.0, gt=0)  # what was used so long ago counts half
-    # PostgreSQL ends a statement of the API that takes longer; the request is answered with 503
+    fair_share_half_life_hours: float = Field(default=24.0, gt=0)
+    # longer statements of the API fail with 503
     statement_seconds: float = Field(default=30.0, gt=0, le=3600)
-    # so old may a node's token and Redis password become before it gets new ones; 0: any age
+    # renews nodes' tokens and Redis passwords; 0: never
     node_rotation_days: float = Field(default=90.0, ge=0, le=3650)
-    # with those below, see `results.limits.ReportLimits`
+    # report_*: see `results.limits.ReportLimits`
     report_samples: int = Field(default=DEFAULTS.samples, gt=0, le=DEFAULTS.samples)
     report_series: int = Field(default=DEFAULTS.series, gt=0)
     report_labels: int = Field(default=DEFAULTS.labels, gt=0)
@@ -82,7 +77,6 @@ class Settings(BaseSettings):
     report_fact_bytes: int = Field(default=DEFAULTS.fact_bytes, gt=0)
     report_log_lines: int = Field(default=DEFAULTS.log_lines, gt=0)
     report_hellos_a_minute: int = Field(default=DEFAULTS.hellos_a_minute, gt=0)
-    # with those below, see `kit.quotas.Quotas`
     quota_waiting_runs: int = Field(default=DEFAULT_QUOTAS.waiting_runs, gt=0)
     quota_waiting_runs_of_person: int = Field(default=DEFAULT_QUOTAS.waiting_runs_of_person, gt=0)
     quota_active_schedules: int = Field(default=DEFAULT_QUOTAS.active_schedules, gt=0)
@@ -91,41 +85,36 @@ class Settings(BaseSettings):
     quota_schedules_a_day: int = Field(default=DEFAULT_QUOTAS.schedules_a_day, gt=0)
     quota_templates_a_day: int = Field(default=DEFAULT_QUOTAS.templates_a_day, gt=0)
     quota_events_a_day: int = Field(default=DEFAULT_QUOTAS.events_a_day, gt=0)
-    # seals the secrets of notification channels, see `kit.vault`; None: none can be stored
     vault_key: Annotated[SecretStr, AfterValidator(_check_key)] | None = None
-    # notifications may go to services on the server's own machine, by any of its addresses, such as a mail relay
+    # allow notifications to the server's own host, such as a mail relay
     notify_loopback: bool = False
-    # so long after signing in a browser has to sign in again
     session_hours: float = Field(default=720.0, gt=0, le=8784)
-    session_idle_hours: float = Field(default=168.0, gt=0, le=8784)  # it has to, also, when it was not used for so long
-    # addresses and networks, separated by commas, whose X-Forwarded-For says where a request came from; nobody else's
-    # is believed
+    session_idle_hours: float = Field(default=168.0, gt=0, le=8784)
+    # comma-separated addresses and networks whose X-Forwarded-For is trusted
     trusted_proxies: Annotated[str, AfterValidator(check_proxies)] = ""
-    # whoever is not signed in may look at everything but people, tokens, channels and the audit
+    # makes everything except people, tokens, channels and the audit log readable without signing in
     public_read: bool = False
-    # with those below, see `accounts.oidc.terms.OidcTerms`; None: no OpenID provider
+    # oidc_*: see `accounts.oidc.terms.OidcTerms`
     oidc_issuer: Annotated[str, AfterValidator(check_issuer)] | None = None
     oidc_client_id: str | None = None
     oidc_client_secret: SecretStr | None = None
     oidc_name: str = "OpenID"
     oidc_scopes: Annotated[str, Field(pattern=r"(^|\s)openid(\s|$)")] = "openid profile email"
     oidc_roles_claim: str = "groups"
-    # roles by group, `{"storage": "admin", "hpc": ["operator@blue", "viewer"]}`; all are in `*`
+    # `{"storage": "admin", "hpc": ["operator@blue", "viewer"]}`; the group `*` has all people
     oidc_roles: Annotated[Mapping[str, tuple[NamedRole, ...]], NoDecode, BeforeValidator(_roles_by_group)] = Field(
         default_factory=dict
     )
-    oidc_admit_without_role: bool = False  # people whose groups give no role get an account all the same
-    # `ADDRESS:PORT` where each part answers Prometheus without asking who it is: the API at the port, the scheduler one
-    # above, the worker two above; None: nowhere
+    oidc_admit_without_role: bool = False  # accounts for people whose groups give no role
+    # `ADDRESS:PORT` of unauthenticated metrics: API; scheduler one above, worker two above
     metrics_listen: Annotated[str, AfterValidator(check_listen)] | None = None
-    log_format: LogFormat = LogFormat.PLAIN  # `plain` for people, `json` for programs: an object a line
-    # the built browser application; None: the one in the package or the repository
+    log_format: LogFormat = LogFormat.PLAIN
     frontend_directory: Path | None = None
 
     @model_validator(mode="after")
     def _check_oidc(self) -> Self:
         if self.oidc_issuer is not None and not self.oidc_client_id:
-            raise ValueError("IOTIDE_OIDC_ISSUER is set: set IOTIDE_OIDC_CLIENT_ID, too")
+            raise ValueError("IOTIDE_OIDC_ISSUER requires IOTIDE_OIDC_CLIENT_ID")
         return self
 
     @property
@@ -157,7 +146,6 @@ class Settings(BaseSettings):
 
     @property
     def redis_acl_url(self) -> str:
-        """The access by which the nodes' users get into Redis."""
         return (self.redis_admin_url or self.redis_url).get_secret_value()
 
     @property
@@ -167,7 +155,6 @@ class Settings(BaseSettings):
 
     @property
     def vault(self) -> Vault | None:
-        """What keeps secrets that have to be sent again."""
         return None if self.vault_key is None else Vault(self.vault_key.get_secret_value())
 
     @property

@@ -1,4 +1,4 @@
-"""Load every table, for Alembic and for code that needs all relations: `models.py` of each slice, and the kit's."""
+"""Loads all tables."""
 
 from importlib import import_module
 from pathlib import Path
@@ -10,6 +10,6 @@ from iotide_server.kit.db import Base
 for _models in sorted(Path(__file__).parent.glob("*/models.py")):
     import_module(f"iotide_server.{_models.parent.name}.models")
 
-metadata: Final = Base.metadata  # the schema that migrations lead to; `alembic check` compares the two
+metadata: Final = Base.metadata
 
 __all__ = ["metadata", "migrations", "quotas", "work"]

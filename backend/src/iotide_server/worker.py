@@ -1,4 +1,4 @@
-"""The server's Celery worker: does the work that rows name, for instance the points after a result."""
+"""Celery worker of the server."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -8,12 +8,13 @@ from typing import Final
 from celery.signals import setup_logging, worker_ready
 from structlog.contextvars import bound_contextvars
 
-from iotide_server.alerts.digest import tell_channel
-from iotide_server.alerts.groups import ALERT_GROUP, tell_group
+from iotide_server.alerts.digest import send_channel_digests
+from iotide_server.alerts.groups import ALERT_GROUP, send_group
 from iotide_server.alerts.oversight import watch_cluster
 from iotide_server.alerts.raising import raise_alerts
-from iotide_server.alerts.repository import series_told_of
+from iotide_server.alerts.repository import noteworthy_series
 from iotide_server.bundled.readiness import announce_ready
+from iotide_server.campaigns.rounds import rounds_handler
 from iotide_server.kit.allocation import give_memory_back
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import WORK_STATEMENT_SECONDS, Database, open_engine
@@ -28,9 +29,11 @@ from iotide_server.notifications.sending import Courier
 from iotide_server.notifications.service import DELIVERY
 from iotide_server.results.ingest.service import POINTS
 from iotide_server.retention.service import RETENTION, give_up_old
+from iotide_server.runs.service import ROUNDS
 from iotide_server.settings import Settings
 from iotide_server.targets.agents import OVERSIGHT
-from iotide_server.trends.changes.analysis import analyse_series, analyse_young
+from iotide_server.trends.changes.analysis import REANALYSIS, analyse_series, analyse_young, reanalyse
+from iotide_server.trends.events.judging import EVENTS, judge_event
 from iotide_server.trends.peers.marks import judge_peers, judge_together
 from iotide_server.trends.points.service import ALERTS, ANALYSIS, PEERS, recompute_points
 from iotide_server.trends.points.superseding import SUPERSEDED, settle_superseded
@@ -39,31 +42,31 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     POINTS: recompute_points,
     ANALYSIS: analyse_series,
     PEERS: judge_peers,
+    EVENTS: judge_event,
     SUPERSEDED: settle_superseded,
+    REANALYSIS: reanalyse,
     ALERTS: raise_alerts,
-    ALERT_GROUP: tell_group,
+    ALERT_GROUP: send_group,
     OVERSIGHT: watch_cluster,
-    DIGEST: tell_channel,
+    DIGEST: send_channel_digests,
     RETENTION: give_up_old,
+    ROUNDS: rounds_handler(system_clock),
     PULSE: pulse_handler(system_clock),
 }
-"""What is done for each kind of work."""
 
 TOGETHER: Final[Mapping[str, ManyHandler]] = {
     ANALYSIS: analyse_young,
-    ALERTS: series_told_of,
+    ALERTS: noteworthy_series,
     PEERS: judge_together,
 }
-"""What is done for many at once, where it can be."""
 
 _THREADS: Final = 3
-_THREADS_OUT: Final = 2  # so many threads at most wait for receivers of messages; the others always compute
+_THREADS_OUT: Final = 2  # may wait for receivers of messages; the others always compute
 
-_TAKEN_UP_AFTER: Final = timedelta(seconds=1)  # what finds all of them out is named again so soon
+_TAKEN_UP_AFTER: Final = timedelta(seconds=1)  # to send a delivery again when all are busy
 
 
 def run(settings: Settings) -> None:
-    """Work until a signal says to stop; what is under way is ended first."""
     give_memory_back()
     database_url = settings.database_url.get_secret_value()
     engine = open_engine(database_url, pool_size=_THREADS, statement_seconds=WORK_STATEMENT_SECONDS)
@@ -86,7 +89,7 @@ def run(settings: Settings) -> None:
             with bound_contextvars(work_kind=kind, work_key=key):
                 try:
                     do(kind, key)
-                except Exception as error:  # noqa: BLE001 - the others are to be done all the same
+                except Exception as error:  # noqa: BLE001 - other keys must still be done
                     failures.append(error)
         if failures:
             raise ExceptionGroup(f"{kind}: {len(failures)} of {len(keys)} failed", failures)
@@ -104,7 +107,6 @@ def run(settings: Settings) -> None:
 
     app.task(work, name=WORK_TASK)
     worker_ready.connect(_announce_ready)
-    # Its lines go where ours go: where somebody is connected here, Celery sets up nothing of its own.
     setup_logging.connect(_log_as_configured)
     app.worker_main(
         [
@@ -120,4 +122,4 @@ def _announce_ready(**_: object) -> None:
 
 
 def _log_as_configured(**_: object) -> None:
-    """Nothing: `kit.logs` has done it."""
+    pass  # without a receiver, Celery would configure logging

@@ -19,7 +19,7 @@ function staleKeys(client: QueryClient): unknown[] {
     .map((query) => query.queryKey);
 }
 
-it("makes the changed row and the lists of its kind stale, and nothing else", async () => {
+it("invalidates only the changed row and the lists of its kind", async () => {
   const client = clientWith(
     ["run", 7],
     ["run", 7, "curves"],
@@ -36,7 +36,7 @@ it("makes the changed row and the lists of its kind stale, and nothing else", as
   ]);
 });
 
-it("makes all of a kind stale when very many have changed", async () => {
+it("invalidates all of a kind when many have changed", async () => {
   const client = clientWith(
     ["series", "list", 1],
     ["series", 5, "points"],
@@ -52,7 +52,7 @@ it("makes all of a kind stale when very many have changed", async () => {
   ]);
 });
 
-it("asks for the board when a cluster stands otherwise or an alert changed, and not for new points", async () => {
+it("refetches the status board for changes of clusters and alerts, but not for new points", async () => {
   const board = ["standing", "list", 90];
   for (const [kind, isStale] of [
     ["standing", true],
@@ -66,11 +66,11 @@ it("asks for the board when a cluster stands otherwise or an alert changed, and 
   }
 });
 
-it("gathers a burst into one invalidation a key", async () => {
+it("collects a burst into one invalidation per key", async () => {
   const client = clientWith(["run", "list"]);
   const invalidate = vi.spyOn(client, "invalidateQueries");
-  const hear = refetchOnUpdates(client);
-  for (let id = 0; id < 50; id += 1) hear({ type: "change", kind: "node", id: 1 + (id % 2) });
+  const receive = refetchOnUpdates(client);
+  for (let id = 0; id < 50; id += 1) receive({ type: "change", kind: "node", id: 1 + (id % 2) });
   await vi.advanceTimersByTimeAsync(1000);
   expect(invalidate.mock.calls.map(([filters]) => filters?.queryKey)).toEqual([
     ["node", "list"],
@@ -82,18 +82,18 @@ it("gathers a burst into one invalidation a key", async () => {
   ]);
 });
 
-it("shows new points in trends and in results, and leaves both alone while a run merely goes on", async () => {
+it("refetches trends and results for new points, but not while a run continues", async () => {
   const client = clientWith(
     ["series", "list", 1],
     ["series", 5, "points"],
     ["cell", "list", 3],
     ["campaign", 3],
   );
-  const hear = refetchOnUpdates(client);
-  hear({ type: "change", kind: "run", id: 7 });
+  const receive = refetchOnUpdates(client);
+  receive({ type: "change", kind: "run", id: 7 });
   await vi.advanceTimersByTimeAsync(1000);
   expect(staleKeys(client)).toEqual([]);
-  hear({ type: "change", kind: "series", id: 5 });
+  receive({ type: "change", kind: "series", id: 5 });
   await vi.advanceTimersByTimeAsync(4000);
   expect(staleKeys(client)).toEqual([
     ["series", "list", 1],
@@ -102,7 +102,7 @@ it("shows new points in trends and in results, and leaves both alone while a run
   ]);
 });
 
-it("lets a query that is slower than the news come to its end", async () => {
+it("does not cancel a query that is slower than the updates", async () => {
   const client = clientWith();
   const load = vi.fn(
     ({ signal }: { signal: AbortSignal }) =>
@@ -111,9 +111,9 @@ it("lets a query that is slower than the news come to its end", async () => {
   client.setQueryData(["run", "list"], "old");
   const watched = new QueryObserver(client, { queryKey: ["run", "list"], queryFn: load, staleTime: 60_000 });
   const leave = watched.subscribe(() => undefined);
-  const hear = refetchOnUpdates(client);
-  for (let beat = 0; beat < 6; beat += 1) {
-    hear({ type: "change", kind: "run", id: beat });
+  const receive = refetchOnUpdates(client);
+  for (let heartbeat = 0; heartbeat < 6; heartbeat += 1) {
+    receive({ type: "change", kind: "run", id: heartbeat });
     await vi.advanceTimersByTimeAsync(500);
   }
   expect(client.getQueryData(["run", "list"])).toBe("new");
@@ -122,22 +122,22 @@ it("lets a query that is slower than the news come to its end", async () => {
   leave();
 });
 
-/** How often a list is asked for in a minute in which a run changes four times a second. */
+/** Requests of a list in one minute in which a run changes four times a second. */
 async function askedInAMinute(answerMilliseconds: number): Promise<number> {
   const client = clientWith(["run", "list"]);
   const load = vi.fn(() => new Promise((resolve) => setTimeout(resolve, answerMilliseconds, "new")));
   const watched = new QueryObserver(client, { queryKey: ["run", "list"], queryFn: load, staleTime: 600_000 });
   const leave = watched.subscribe(() => undefined);
-  const hear = refetchOnUpdates(client);
-  for (let beat = 0; beat < 240; beat += 1) {
-    hear({ type: "change", kind: "run", id: 7 });
+  const receive = refetchOnUpdates(client);
+  for (let heartbeat = 0; heartbeat < 240; heartbeat += 1) {
+    receive({ type: "change", kind: "run", id: 7 });
     await vi.advanceTimersByTimeAsync(250);
   }
   leave();
   return load.mock.calls.length;
 }
 
-it("asks once a second at most for what is quickly answered, and seldom for what takes the server long", async () => {
+it("refetches fast queries at most once a second, and slow ones rarely", async () => {
   const quickly = await askedInAMinute(10);
   expect(quickly).toBeGreaterThan(40);
   expect(quickly).toBeLessThan(65);
@@ -145,21 +145,21 @@ it("asks once a second at most for what is quickly answered, and seldom for what
   expect(await askedInAMinute(4000)).toBeLessThan(5);
 });
 
-it("shows a change at once that comes after a rest, however long the last answer took", async () => {
+it("refetches at once after a pause", async () => {
   const client = clientWith(["run", "list"]);
   const load = vi.fn(() => new Promise((resolve) => setTimeout(resolve, 1000, "new")));
   const watched = new QueryObserver(client, { queryKey: ["run", "list"], queryFn: load, staleTime: 600_000 });
   const leave = watched.subscribe(() => undefined);
-  const hear = refetchOnUpdates(client);
-  hear({ type: "change", kind: "run", id: 7 });
+  const receive = refetchOnUpdates(client);
+  receive({ type: "change", kind: "run", id: 7 });
   await vi.advanceTimersByTimeAsync(60_000);
-  hear({ type: "change", kind: "run", id: 7 });
+  receive({ type: "change", kind: "run", id: 7 });
   await vi.advanceTimersByTimeAsync(500);
   expect(load).toHaveBeenCalledTimes(2);
   leave();
 });
 
-it("asks for a node that a run began on or left, and not for what nodes announce", async () => {
+it("refetches a node when a run begins or ends, but not its announcements", async () => {
   const client = clientWith(
     ["node", "list"],
     ["node", 7],
@@ -175,7 +175,7 @@ it("asks for a node that a run began on or left, and not for what nodes announce
   ]);
 });
 
-it("makes everything stale when the server no longer knows what was missed", () => {
+it("invalidates everything if updates were lost", () => {
   const client = clientWith(["run", 7], ["node", "list"]);
   refetchOnUpdates(client)({ type: "reset" });
   expect(staleKeys(client)).toHaveLength(2);

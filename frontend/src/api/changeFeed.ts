@@ -1,4 +1,4 @@
-/** Turns the updates of the server's change feed into refetches: a change of (kind, id) makes the queries keyed by them stale. */
+/** Turns updates of the change feed into refetches: a change of (kind, id) invalidates the queries keyed by it. */
 
 import type { QueryClient, QueryKey } from "@tanstack/react-query";
 import { openStream, type Update } from "./stream";
@@ -6,18 +6,20 @@ import type { Word } from "./stream-worker";
 
 const EVENTS_URL = "/api/v1/events";
 const GATHER_MILLISECONDS = 400;
-/** A request without an answer holds up the rest no longer than this. */
+/** A request without a response blocks the others for at most this time. */
 const LONGEST_REFETCH_MILLISECONDS = 30_000;
-/** While updates go on coming, a page rests so many times as long as its last refetch took: what costs is asked seldom. */
+/**
+ * While updates continue, a page waits this multiple of its last refetch time, so that expensive queries run rarely.
+ */
 const RESTS = 9;
-/** As often as a run that begins is heard of: a quick answer is no reason to ask more often. */
+/** Minimum wait, even if responses are fast. */
 const LEAST_REST_MILLISECONDS = 1000;
 const LONGEST_REST_MILLISECONDS = 15_000;
-/** In place of a row's id: very many of the kind have changed. */
+/** Sent instead of a row id when many rows of the kind have changed. */
 const ANY = 0;
 /**
- * What else a changed row makes stale: new points are results of cells, a node announces workloads and mounts, and the
- * board counts alerts and clusters.
+ * Other kinds invalidated by a change. New points are results of cells, a node announces workloads and mounts, and
+ * the status board counts alerts and clusters.
  */
 const FOLLOWERS: Readonly<Record<string, readonly QueryKey[]>> = {
   series: [["cell"]],
@@ -25,12 +27,12 @@ const FOLLOWERS: Readonly<Record<string, readonly QueryKey[]>> = {
   cluster: [["standing"]],
   node: [["node", "announced"], ["workload"], ["target"]],
 };
-/** Kinds of updates that tell of another kind of row: a run began or ended on a node, which announces nothing by that. */
+/** Kinds that only report that a run began or ended on another kind of row. */
 const SUBJECTS: Readonly<Record<string, string>> = { activity: "node" };
 
-/** Follow the change feed until the returned function is called. */
-export function followUpdates(tell: (update: Update) => void): () => void {
-  if (typeof SharedWorker === "undefined") return openStream(EVENTS_URL, tell);
+/** Follows the change feed until the returned function is called. */
+export function followUpdates(report: (update: Update) => void): () => void {
+  if (typeof SharedWorker === "undefined") return openStream(EVENTS_URL, report);
   const worker = new SharedWorker(new URL("./stream-worker.ts", import.meta.url), {
     type: "module",
     name: "iotide",
@@ -38,9 +40,9 @@ export function followUpdates(tell: (update: Update) => void): () => void {
   const send = (word: Word) => worker.port.postMessage(word);
   const open = () => send({ type: "open", url: EVENTS_URL });
   const bye = () => send({ type: "bye" });
-  worker.port.onmessage = ({ data }: MessageEvent<Update>) => tell(data);
+  worker.port.onmessage = ({ data }: MessageEvent<Update>) => report(data);
   open();
-  // A page kept for the back button hears nothing; it asks again when it is shown.
+  // A page in the back/forward cache receives no updates; it refetches when shown.
   addEventListener("pagehide", bye);
   addEventListener("pageshow", open);
   return () => {
@@ -52,11 +54,11 @@ export function followUpdates(tell: (update: Update) => void): () => void {
 }
 
 /**
- * Gathers changes for a moment, so that a burst of a hundred rows costs one refetch a query.
+ * Collects changes briefly, so that a burst of a hundred rows costs one refetch per query.
  *
- * The next refetch waits for the last one: each would cancel its forerunner, and a query slower than the updates would
- * never be answered. It also rests in between, so that pages that a hundred runs keep changing, and a server that has
- * become slow, are asked less often; what changes after a rest is shown at once.
+ * The next refetch waits for the previous one. Otherwise each would cancel the one before, and a query slower than
+ * the updates would never finish. Pauses in between limit the load of pages that change all the time and of a slow
+ * server. A change after a pause is shown at once.
  *
  * Queries are keyed [kind, id, ...] for one row and [kind, "list", ...] for many.
  */

@@ -10,12 +10,12 @@ function fetchRun() {
   return answer(api.GET("/api/v1/runs/{run_id}", { params: { path: { run_id: 7 } } }));
 }
 
-it("gives back the data of an answer", async () => {
+it("returns the data of a response", async () => {
   server.use(http.get(RUN, () => HttpResponse.json({ id: 7 })));
   await expect(fetchRun()).resolves.toMatchObject({ id: 7 });
 });
 
-it("sends what the server asks of a browser's changes", async () => {
+it("sends the headers that the server requires for changes", async () => {
   let csrf: string | null = null;
   server.use(
     http.post(`${RUN}/cancel`, ({ request }) => {
@@ -45,12 +45,12 @@ it("turns a refusal into an error with its code, field and remedy", async () => 
   });
 });
 
-it("says what came where a proxy answers instead of the server", async () => {
+it("describes an unexpected response of a proxy", async () => {
   server.use(http.get(RUN, () => HttpResponse.text("<h1>Bad gateway</h1>", { status: 502 })));
   await expect(fetchRun()).rejects.toMatchObject({ status: 502, code: "unexpected_answer" });
 });
 
-it("tells an unreachable server from a refusing one", async () => {
+it("distinguishes an unreachable server from a refusal", async () => {
   server.use(http.get(RUN, () => HttpResponse.error()));
   const failure = await fetchRun().catch((error: unknown) => error);
   expect(failure).toBeInstanceOf(ApiError);

@@ -1,4 +1,4 @@
-/** Every request leaves here, with the session's cookie, and every refusal comes back as an ApiError. */
+/** HTTP client of the dashboard. Sends the session cookie and turns refusals into ApiErrors. */
 
 import createClient from "openapi-fetch";
 import { ApiError, errorOf } from "./errors";
@@ -7,7 +7,7 @@ import type { paths } from "./schema";
 export const api = createClient<paths>({
   baseUrl: location.origin,
   headers: { "X-Iotide-Csrf": "1" },
-  // openapi-fetch keeps the fetch it finds at its creation; asking late lets msw answer in tests.
+  // openapi-fetch captures fetch at creation; a late lookup lets msw intercept it in tests.
   fetch: (request) => globalThis.fetch(request),
 });
 
@@ -17,7 +17,7 @@ interface Outcome<Data> {
   readonly response: Response;
 }
 
-/** The data of an answer; an ApiError for every status above 299 and when the server cannot be reached. */
+/** Returns the data of a response. Throws an ApiError for statuses above 299 and if the server is unreachable. */
 export async function answer<Data>(call: Promise<Outcome<Data>>): Promise<Data> {
   const { data, error, response } = await call.catch((cause: unknown) => {
     throw isAbort(cause) ? cause : ApiError.unreachable(cause);
@@ -26,7 +26,7 @@ export async function answer<Data>(call: Promise<Outcome<Data>>): Promise<Data> 
   return data as Data;
 }
 
-/** Seconds in the header Retry-After; null where it is absent. */
+/** The Retry-After header; null if absent. */
 function waitOf(response: Response): number | null {
   const seconds = Number(response.headers.get("retry-after"));
   return seconds > 0 ? seconds : null;

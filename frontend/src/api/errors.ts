@@ -1,4 +1,4 @@
-/** The server's refusals: a stable code, the field, the value and the remedy. */
+/** Errors of the API: code, field, value and remedy. */
 
 import * as z from "zod/mini";
 
@@ -13,7 +13,7 @@ const ErrorBody = z.object({
   }),
 });
 
-/** A request that was not done; `status` 0 means that the server could not be reached. */
+/** A failed request; `status` 0 means that the server was unreachable. */
 export class ApiError extends Error {
   constructor(
     readonly status: number,
@@ -21,7 +21,7 @@ export class ApiError extends Error {
     message: string,
     readonly remedy: string | null = null,
     readonly field: string | null = null,
-    /** So long does the server ask to wait. */
+    /** Seconds to wait, from Retry-After. */
     readonly waitSeconds: number | null = null,
     readonly requestId: string | null = null,
   ) {
@@ -40,7 +40,7 @@ export class ApiError extends Error {
   }
 }
 
-/** The ApiError that a body of the form {"error": {...}} describes, or one that says what came instead. */
+/** ApiError from a body {"error": {...}}, or one that describes the unexpected body. */
 export function errorOf(status: number, body: unknown, waitSeconds: number | null = null): ApiError {
   const parsed = ErrorBody.safeParse(body);
   if (!parsed.success)
@@ -54,12 +54,12 @@ const WAITING_CODES: ReadonlySet<string> = new Set(["one_at_a_time", "too_many_a
 const FIRST_MILLISECONDS = 1_000;
 const MOST_MILLISECONDS = 30_000;
 
-/** Whether other requests of the same person are what stands in the way; that ends by itself. */
+/** The server limits parallel requests of a user; a retry will succeed. */
 export function retryWhileBusy(failures: number, error: Error): boolean {
   return failures < MOST_WAITS && error instanceof ApiError && WAITING_CODES.has(error.code);
 }
 
-/** As long as the server says, else longer and longer. */
+/** Uses Retry-After, else exponential backoff. */
 export function retryDelay(failures: number, error: Error): number {
   const seconds = error instanceof ApiError ? error.waitSeconds : null;
   return seconds !== null ? seconds * 1_000 : Math.min(FIRST_MILLISECONDS * 2 ** failures, MOST_MILLISECONDS);

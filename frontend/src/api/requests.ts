@@ -1,4 +1,4 @@
-/** Requests by path and method with the types of the API, and what follows a write: reading stale queries again. */
+/** Typed requests and refetches after mutations. */
 
 import type { MutationFunctionContext, QueryKey } from "@tanstack/react-query";
 import { answer, api } from "./client";
@@ -10,7 +10,7 @@ type PathOf<M extends Method> = {
 }[keyof paths];
 type Operation<M extends Method, P extends keyof paths> = paths[P] extends Record<M, infer Op> ? Op : never;
 type Frozen<V> = V extends (infer Item)[] ? readonly Item[] : V;
-/** The client leaves out what is undefined or null. */
+/** The client omits null and undefined. */
 type Query<Q> = { [K in keyof Q]: Frozen<Q[K]> | undefined };
 type Parameters<All> = {
   [K in keyof All as K extends "path" | "query" | "header" ? K : never]: K extends "query"
@@ -24,7 +24,7 @@ type Wanted<M extends Method, P extends keyof paths> =
   Operation<M, P> extends infer Op extends { parameters: object }
     ? Parameters<Op["parameters"]> & Body<Op> & { readonly signal?: AbortSignal }
     : never;
-/** The parameters and body may be absent where none is required. */
+/** Optional if no parameters or body are required. */
 type Rest<W> = object extends W ? [wanted?: W] : [wanted: W];
 type Content<R> = R extends { content: { "application/json": infer Json } } ? Json : undefined;
 type Answer<M extends Method, P extends keyof paths> =
@@ -41,12 +41,11 @@ export function get<P extends PathOf<"get">>(path: P, ...[wanted]: Rest<Wanted<"
   return request("get", path, wanted);
 }
 
-/** The items of an answer, of a list those of its first page. */
+/** Items of a response; of a list, those of the first page. */
 export async function getItems<P extends PathOf<"get">>(path: P, ...[wanted]: Rest<Wanted<"get", P>>) {
   return ((await request("get", path, wanted)) as PageOf<ItemOf<P>>).items;
 }
 
-/** Every item of a list, page by page. */
 export function getEvery<P extends PathOf<"get">>(path: P, ...[wanted]: Rest<Wanted<"get", P>>) {
   return everyItem((page) => {
     const of = { ...wanted, query: { ...(wanted as { query?: object })?.query, ...page } };
@@ -54,7 +53,6 @@ export function getEvery<P extends PathOf<"get">>(path: P, ...[wanted]: Rest<Wan
   });
 }
 
-/** Options of an infinite query that reads a list of `limit` items a page. */
 export function pages<P extends PathOf<"get">>(path: P, limit: number, ...[wanted]: Rest<Wanted<"get", P>>) {
   return {
     queryFn: ({ pageParam: cursor, signal }: { pageParam: string | null; signal: AbortSignal }) => {
@@ -66,7 +64,7 @@ export function pages<P extends PathOf<"get">>(path: P, limit: number, ...[wante
   };
 }
 
-/** The items of all pages that are read, for `select`. */
+/** Items of all loaded pages, for `select`. */
 export function itemsOf<Item>({ pages: read }: { readonly pages: readonly { items: Item[] }[] }): Item[] {
   return read.flatMap(({ items }) => items);
 }
@@ -83,15 +81,15 @@ export function patch<P extends PathOf<"patch">>(path: P, ...[wanted]: Rest<Want
   return request("patch", path, wanted);
 }
 
-/** `delete` is a word of the language. */
+/** `delete` is a reserved word. */
 export function remove<P extends PathOf<"delete">>(path: P, ...[wanted]: Rest<Wanted<"delete", P>>) {
   return request("delete", path, wanted);
 }
 
-/** Arguments of a handler; the context comes last in each. */
+/** Arguments of a mutation handler; the context comes last. */
 type Handled = [...unknown[], MutationFunctionContext];
 
-/** Handler of a mutation that succeeded or settled: read the queries of these keys again, and wait for them. */
+/** Mutation handler that refetches the queries of these keys and waits for them. */
 export function refetch(...keys: readonly QueryKey[]) {
   return <Ended extends Handled>(...ended: Ended): Promise<unknown> => {
     const { client } = ended.at(-1) as MutationFunctionContext;
@@ -99,12 +97,12 @@ export function refetch(...keys: readonly QueryKey[]) {
   };
 }
 
-/** As `refetch`, but the mutation is over before the queries are. */
+/** Like `refetch`, but does not wait. */
 export function refetchLater(...keys: readonly QueryKey[]) {
   return <Ended extends Handled>(...ended: Ended): void => void refetch(...keys)(...ended);
 }
 
-/** Lists come page by page; the cursor of the last page is null. */
+/** Lists are paginated; the cursor of the last page is null. */
 interface PageOf<Item> {
   readonly items: Item[];
   readonly next_cursor: string | null;
@@ -115,10 +113,10 @@ interface PageQuery {
   readonly cursor: string | null;
 }
 
-/** Items that the server puts on a page at most. */
+/** Maximum page size of the server. */
 export const LARGEST_PAGE = 500;
 
-/** Every item of a list that is short enough to be shown or searched as a whole; fewer where so many are enough. */
+/** All items of a short list, up to a limit. */
 export async function everyItem<Item>(
   load: (query: PageQuery) => Promise<PageOf<Item>>,
   isEnough: (items: readonly Item[]) => boolean = () => false,

@@ -104,7 +104,7 @@ export interface paths {
         };
         get?: never;
         put?: never;
-        post: operations["take_beat"];
+        post: operations["take_heartbeat"];
         delete?: never;
         options?: never;
         head?: never;
@@ -518,9 +518,9 @@ export interface paths {
             path?: never;
             cookie?: never;
         };
-        get: operations["list_blackouts"];
+        get: operations["list_maintenance_windows"];
         put?: never;
-        post: operations["create_blackout"];
+        post: operations["create_maintenance_window"];
         delete?: never;
         options?: never;
         head?: never;
@@ -537,7 +537,7 @@ export interface paths {
         get?: never;
         put?: never;
         post?: never;
-        delete: operations["remove_blackout"];
+        delete: operations["remove_maintenance_window"];
         options?: never;
         head?: never;
         patch?: never;
@@ -2074,6 +2074,21 @@ export interface components {
             progress: number | null;
             phase: string;
         };
+        AdaptiveProgress: {
+            until_ratio: number;
+            open: number;
+            narrow: number;
+            most: number;
+            budget: number;
+            failed: number;
+            gone: number;
+            cancelled: number;
+            words: string;
+        };
+        AdaptiveRepeats: {
+            until_ratio: number;
+            seconds?: number | null;
+        };
         AddedRepeats: {
             /** Format: date-time */
             added_at: string;
@@ -2296,6 +2311,8 @@ export interface components {
         BackingInput: {
             targets: number[];
         };
+        /** @enum {string} */
+        Basis: "runs" | "pairs" | "days" | "history" | "workload" | "one_day";
         BatchJobOutput: {
             system: components["schemas"]["BatchSystem"];
             /** @enum {string} */
@@ -2322,29 +2339,7 @@ export interface components {
             clock?: components["schemas"]["ClockReading"] | null;
         };
         /** @enum {string} */
-        BatchSystem: "slurm" | "lsf";
-        BeatReply: {
-            /** Format: date-time */
-            server_time: string;
-            beat_seconds: number;
-            orders: components["schemas"]["OrderWord"][];
-            oldest_offer_seconds: number | null;
-            hello_wanted: boolean;
-            look?: number | null;
-            /** @default false */
-            rotation_wanted: boolean;
-        };
-        BeatRequest: {
-            agent_instance: string;
-            boot_id: string;
-            /** Format: date-time */
-            sent_at: string;
-            orders: components["schemas"]["OrderBeat"][];
-            spool_bytes?: number | null;
-            clock?: components["schemas"]["ClockReading"] | null;
-            stuck?: components["schemas"]["StuckLoad"][] | null;
-            problem?: string | null;
-        };
+        BatchSystem: "slurm" | "lsf" | "pbs" | "flux";
         BlackoutInput: {
             /** Format: date-time */
             starts_at: string;
@@ -2487,6 +2482,8 @@ export interface components {
             counts: components["schemas"]["RunCounts"];
             stages: components["schemas"]["Stage"][];
             additions: components["schemas"]["AddedRepeats"][];
+            adaptive: components["schemas"]["AdaptiveProgress"] | null;
+            next_release_at: string | null;
             progress: number;
             seconds_remaining_estimated: number | null;
         };
@@ -2506,6 +2503,8 @@ export interface components {
             workloads: components["schemas"]["WorkloadChoice"][];
             /** @default 4 */
             repeats: number;
+            adaptive?: components["schemas"]["AdaptiveRepeats"] | null;
+            spread_seconds?: number | null;
             /** @default node */
             exclusive: components["schemas"]["Exclusivity"];
             /** @default drop */
@@ -2565,6 +2564,15 @@ export interface components {
             runs: number[];
             counted_runs: number[];
             results: components["schemas"]["CellResult"][];
+            adaptive: components["schemas"]["CellRepeats"] | null;
+        };
+        CellRepeats: {
+            runs: number;
+            half_width_ratio: number | null;
+            resembles_before: boolean;
+            ended_because: components["schemas"]["EndOfRepeats"] | null;
+            series_id: number | null;
+            words: string;
         };
         CellResult: {
             series_id: number;
@@ -2585,6 +2593,7 @@ export interface components {
             robust_spread_ratio: number | null;
             variation: components["schemas"]["Variation"] | null;
             flags: string[];
+            usual_flags: string[];
         };
         ChannelChange: {
             name: string;
@@ -2624,7 +2633,7 @@ export interface components {
             has_url: boolean;
         };
         /** @enum {string} */
-        Check: "load_before" | "neighbours" | "load_during" | "steadiness" | "client_limit" | "clock" | "storage_condition" | "storage_errors" | "cache_size" | "cache_drop" | "data_source" | "same_start" | "outlier" | "environment";
+        Check: "load_before" | "neighbours" | "load_during" | "steadiness" | "client_limit" | "clock" | "storage_condition" | "storage_errors" | "cache_size" | "cache_drop" | "data_source" | "same_start" | "outlier" | "environment" | "tool_release";
         ClaimRequest: {
             fence: number;
             agent_instance: string;
@@ -2683,6 +2692,9 @@ export interface components {
             high: number | null;
             p_value: number | null;
             is_discovery: boolean | null;
+            basis: components["schemas"]["Basis"];
+            basis_words: string;
+            looks: number;
             metric: string;
             title: string;
             unit: components["schemas"]["Unit"];
@@ -2702,6 +2714,7 @@ export interface components {
             flags: string[];
             flags_a: string[];
             flags_b: string[];
+            reasons: string[];
             modes_a: components["schemas"]["TwoModes"] | null;
             modes_b: components["schemas"]["TwoModes"] | null;
         };
@@ -2822,6 +2835,7 @@ export interface components {
             until: string | null;
         };
         Drift: {
+            shape: components["schemas"]["DriftShape"];
             shift_ratio: number | null;
             low: number | null;
             high: number | null;
@@ -2831,7 +2845,15 @@ export interface components {
             start_at: string;
             /** Format: date-time */
             end_at: string;
+            path: components["schemas"]["DriftPoint"][];
         };
+        DriftPoint: {
+            /** Format: date-time */
+            at: string;
+            value: number;
+        };
+        /** @enum {string} */
+        DriftShape: "line" | "curve" | "wave";
         /** @enum {string} */
         Effect: "too_few_before" | "pending" | "none_shown" | "shifted";
         Email: {
@@ -2864,6 +2886,8 @@ export interface components {
             sender: string;
             recipients: string[];
         };
+        /** @enum {string} */
+        EndOfRepeats: "narrow" | "most" | "budget" | "failed" | "gone" | "cancelled";
         EndedRunOutput: {
             run_id: number;
             campaign_id: number;
@@ -2931,6 +2955,9 @@ export interface components {
             target_ids: number[];
             run_id: number | null;
             told_by: string | null;
+            judged_series: number;
+            shifted_series: number;
+            series_words: string | null;
         };
         /** @enum {string} */
         Exclusivity: "none" | "node" | "node+target" | "cluster";
@@ -2954,6 +2981,7 @@ export interface components {
             /** @enum {string} */
             validity: "valid" | "rejected";
             flags: string[];
+            usual_flags: string[];
             /** Format: date-time */
             at: string;
             duration_seconds: number | null;
@@ -2972,6 +3000,10 @@ export interface components {
         };
         /** @enum {string} */
         FileFormat: "json" | "csv" | "parquet";
+        Findable: {
+            points_after: number;
+            shift_ratio: number;
+        };
         FinishReply: {
             accepted: boolean;
             duplicate: boolean;
@@ -3023,7 +3055,7 @@ export interface components {
             target_id?: number | null;
         };
         /** @enum {string} */
-        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "REPEATS" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD" | "PUBLISHED" | "LOAD_NOT_MEASURED" | "CUT" | "BOUND";
+        FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD" | "PUBLISHED" | "LOAD_NOT_MEASURED" | "CUT" | "BOUND" | "TOOL_CLOCK" | "TIME_SET" | "NODE_TIME" | "LATE_START";
         /** @enum {string} */
         FlagEffect: "marked" | "rejected";
         ForeignBefore: {
@@ -3088,6 +3120,7 @@ export interface components {
             };
             value: number;
             flags: string[];
+            usual_flags: string[];
         };
         Health: {
             /** @enum {string} */
@@ -3101,6 +3134,28 @@ export interface components {
             /** @enum {string} */
             worker: "ok" | "down" | "full" | "unknown";
             version: string;
+        };
+        HeartbeatReply: {
+            /** Format: date-time */
+            server_time: string;
+            beat_seconds: number;
+            orders: components["schemas"]["OrderWord"][];
+            oldest_offer_seconds: number | null;
+            hello_wanted: boolean;
+            look?: number | null;
+            /** @default false */
+            rotation_wanted: boolean;
+        };
+        HeartbeatRequest: {
+            agent_instance: string;
+            boot_id: string;
+            /** Format: date-time */
+            sent_at: string;
+            orders: components["schemas"]["OrderHeartbeat"][];
+            spool_bytes?: number | null;
+            clock?: components["schemas"]["ClockReading"] | null;
+            stuck?: components["schemas"]["StuckLoad"][] | null;
+            problem?: string | null;
         };
         HeldOrder: {
             order_id: number;
@@ -3194,7 +3249,7 @@ export interface components {
             made_by: string | null;
         };
         /** @enum {string} */
-        Launcher: "direct" | "slurm" | "lsf";
+        Launcher: "direct" | "slurm" | "lsf" | "pbs" | "flux";
         LinkInput: {
             token: string;
         };
@@ -3214,6 +3269,8 @@ export interface components {
             counts: components["schemas"]["RunCounts"];
             stages: components["schemas"]["Stage"][];
             additions: components["schemas"]["AddedRepeats"][];
+            adaptive: components["schemas"]["AdaptiveProgress"] | null;
+            next_release_at: string | null;
             progress: number;
             seconds_remaining_estimated: number | null;
         };
@@ -3509,7 +3566,9 @@ export interface components {
             /** @default client */
             step_role: components["schemas"]["StepRole"];
         };
-        OrderBeat: {
+        /** @enum {string} */
+        OrderEnd: "finished" | "failed" | "cancelled" | "declined" | "withdrawn" | "lost";
+        OrderHeartbeat: {
             order_id: number;
             fence: number;
             state: components["schemas"]["OrderState"];
@@ -3521,8 +3580,6 @@ export interface components {
             endpoint?: components["schemas"]["Endpoint"] | null;
             go_heard?: string | null;
         };
-        /** @enum {string} */
-        OrderEnd: "finished" | "failed" | "cancelled" | "declined" | "withdrawn" | "lost";
         OrderReading: {
             order_id: number;
             samples: components["schemas"]["SampleMessage"][];
@@ -3712,13 +3769,15 @@ export interface components {
             name: string;
             series_id: number;
             n: number;
+            campaigns: number;
             median: number;
             difference_ratio: number;
             robust_z: number | null;
-            p_value: number;
             is_odd: boolean;
             words: string;
         };
+        /** @enum {string} */
+        PeerBasis: "common_campaigns" | "own_campaigns";
         PeerGroup: {
             kind: components["schemas"]["PeerKind"];
             alike: string;
@@ -3738,6 +3797,9 @@ export interface components {
             too_few: string[];
             has_odd: boolean;
             not_judged: string | null;
+            z_limit: number | null;
+            basis: components["schemas"]["PeerBasis"] | null;
+            basis_words: string | null;
         };
         /** @enum {string} */
         PeerKind: "nodes" | "targets" | "osts";
@@ -3790,15 +3852,26 @@ export interface components {
             cell_id: number[];
             campaign_id: number[];
             flags: string[][];
+            usual_flags: string[][];
             gaps: components["schemas"]["Gap"][];
             gap_missing_days: number;
             failures: components["schemas"]["Failure"][];
+        };
+        PowerOutput: {
+            repeats: number;
+            numbers: number;
+            workloads: components["schemas"]["WorkloadPower"][];
+        };
+        PowerRow: {
+            scatter_ratio: number;
+            difference_ratio: number | null;
+            repeats_needed: number | null;
         };
         Preview: {
             cells: components["schemas"]["PreviewCell"][];
             cell_count: number;
             run_count: number;
-            smallest_p: number | null;
+            power: components["schemas"]["PowerOutput"];
             seconds_estimated: number | null;
             seconds_unknown_because: string | null;
             bytes_peak: number;
@@ -3970,6 +4043,7 @@ export interface components {
             /** @enum {string} */
             validity: "valid" | "rejected";
             flags: components["schemas"]["Flag"][];
+            usual_flags: string[];
             overdue: boolean;
             /** Format: date-time */
             created_at: string;
@@ -4034,6 +4108,7 @@ export interface components {
             /** @enum {string} */
             validity: "valid" | "rejected";
             flags: components["schemas"]["Flag"][];
+            usual_flags: string[];
             overdue: boolean;
             /** Format: date-time */
             created_at: string;
@@ -4151,6 +4226,9 @@ export interface components {
             n: number;
             missing_points: number;
             memory: number | null;
+            scatter_ratio: number | null;
+            findable: components["schemas"]["Findable"][];
+            findable_words: string | null;
             drift: components["schemas"]["Drift"] | null;
             noise: components["schemas"]["Noise"] | null;
             noise_missing_points: number;
@@ -4175,6 +4253,7 @@ export interface components {
             shift_ratio: number | null;
             direction: ("better" | "worse" | "recovered") | null;
             ended_at: string | null;
+            is_over: boolean;
             recovered_by: number | null;
             p_value: number;
             words: string;
@@ -4182,6 +4261,7 @@ export interface components {
             found_at: string;
             confirmed_at: string | null;
             detector: string;
+            reasons: string[];
         };
         SeriesEvent: {
             event: components["schemas"]["EventOutput"];
@@ -4254,7 +4334,11 @@ export interface components {
             high: number | null;
             p_value: number | null;
             is_discovery: boolean | null;
+            basis: components["schemas"]["Basis"];
+            basis_words: string;
+            looks: number;
             runs_missing: number;
+            reasons: string[];
         };
         SidesComparison: {
             by: string | null;
@@ -4448,6 +4532,9 @@ export interface components {
             high: number | null;
             p_value: number | null;
             is_discovery: boolean | null;
+            basis: components["schemas"]["Basis"];
+            basis_words: string;
+            looks: number;
             difference: number;
         };
         SurfaceMetric: {
@@ -4737,7 +4824,7 @@ export interface components {
         /** @enum {string} */
         Variation: "steady" | "flagged" | "noisy" | "unrankable";
         /** @enum {string} */
-        Verdict: "no_ratio" | "one_run" | "few_runs" | "two_modes" | "no_difference_shown" | "below_practical" | "higher" | "lower";
+        Verdict: "unlike" | "no_ratio" | "one_run" | "few_runs" | "two_modes" | "not_judged" | "no_difference_shown" | "equal" | "below_practical" | "higher" | "lower";
         WantedJob: {
             run_id: number;
             fence: number;
@@ -4843,6 +4930,12 @@ export interface components {
             step_roles: ("sender" | "receiver")[];
             tool: string;
             nodes: components["schemas"]["WorkloadNodes"][];
+        };
+        WorkloadPower: {
+            workload: string;
+            scatter_source: ("configurations" | "workload") | null;
+            scatter_runs: number;
+            rows: components["schemas"]["PowerRow"][];
         };
     };
     responses: never;
@@ -4983,7 +5076,7 @@ export interface operations {
             };
         };
     };
-    take_beat: {
+    take_heartbeat: {
         parameters: {
             query?: never;
             header?: never;
@@ -4992,7 +5085,7 @@ export interface operations {
         };
         requestBody: {
             content: {
-                "application/json": components["schemas"]["BeatRequest"];
+                "application/json": components["schemas"]["HeartbeatRequest"];
             };
         };
         responses: {
@@ -5001,7 +5094,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BeatReply"];
+                    "application/json": components["schemas"]["HeartbeatReply"];
                 };
             };
         };
@@ -5711,7 +5804,7 @@ export interface operations {
             };
         };
     };
-    list_blackouts: {
+    list_maintenance_windows: {
         parameters: {
             query?: {
                 limit?: number;
@@ -5735,7 +5828,7 @@ export interface operations {
             };
         };
     };
-    create_blackout: {
+    create_maintenance_window: {
         parameters: {
             query?: never;
             header?: never;
@@ -5760,7 +5853,7 @@ export interface operations {
             };
         };
     };
-    remove_blackout: {
+    remove_maintenance_window: {
         parameters: {
             query?: never;
             header?: never;

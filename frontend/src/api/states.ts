@@ -1,4 +1,4 @@
-/** The states of a run; of a campaign as the sum of its runs, which may also wait for an operator; and of an alert. */
+/** States of runs, campaigns and alerts. */
 
 import type { Alert, Campaign, Run } from "./types";
 
@@ -18,7 +18,7 @@ export const CAMPAIGN_STATES = [...STATES, "paused"] as const satisfies readonly
 
 export type AlertState = Alert["state"];
 
-/** In the order of an alert's life. */
+/** In the order of an alert's life cycle. */
 export const ALERT_STATES = [
   "suspect",
   "untriaged",
@@ -33,7 +33,7 @@ export const ALERT_STATES = [
   "closed",
 ] as const satisfies readonly AlertState[];
 
-/** Somebody has to do something about these. */
+/** States that need action. */
 export const OPEN_ALERT_STATES = [
   "untriaged",
   "acknowledged",

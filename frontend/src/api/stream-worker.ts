@@ -1,4 +1,4 @@
-/** Shared by all tabs of the browser: HTTP/1.1 allows six connections a host, so one stream serves them all. */
+/** Shared by all tabs: HTTP/1.1 allows six connections per host, so one stream serves them all. */
 
 import { openStream, type Update } from "./stream";
 
@@ -8,7 +8,7 @@ const tabs = new Set<MessagePort>();
 let close: (() => void) | undefined;
 let isUp = false;
 
-function tellAll(update: Update): void {
+function sendAll(update: Update): void {
   if (update.type === "line") isUp = update.up;
   for (const tab of tabs) tab.postMessage(update);
 }
@@ -16,7 +16,7 @@ function tellAll(update: Update): void {
 function welcome(tab: MessagePort, url: string): void {
   tabs.add(tab);
   if (close) tab.postMessage({ type: "line", up: isUp } satisfies Update);
-  else close = openStream(url, tellAll);
+  else close = openStream(url, sendAll);
 }
 
 function dismiss(tab: MessagePort): void {

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 import { openStream, type Update } from "./stream";
 
-/** An EventSource whose server is the test. */
+/** An EventSource controlled by the test. */
 class PlayedSource extends EventTarget {
   static readonly CLOSED = 2;
   static all: PlayedSource[] = [];
@@ -34,26 +34,26 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-function listen(): { heard: Update[]; close: () => void } {
-  const heard: Update[] = [];
-  return { heard, close: openStream("/events", (update) => heard.push(update)) };
+function listen(): { received: Update[]; close: () => void } {
+  const received: Update[] = [];
+  return { received, close: openStream("/events", (update) => received.push(update)) };
 }
 
-it("passes changes on", () => {
-  const { heard } = listen();
+it("reports changes", () => {
+  const { received } = listen();
   PlayedSource.all[0]?.say("change", '{"kind":"run","id":7,"version":3,"cluster_id":1}');
-  expect(heard).toEqual([{ type: "change", kind: "run", id: 7 }]);
+  expect(received).toEqual([{ type: "change", kind: "run", id: 7 }]);
 });
 
-it("opens a refused stream again and asks for everything, since it cannot know what it missed", () => {
-  const { heard } = listen();
+it("opens a refused stream again and reports a reset", () => {
+  const { received } = listen();
   PlayedSource.all[0]?.refuse();
   vi.advanceTimersByTime(5000);
   PlayedSource.all[1]?.onopen?.();
-  expect(heard).toEqual([{ type: "line", up: false }, { type: "line", up: true }, { type: "reset" }]);
+  expect(received).toEqual([{ type: "line", up: false }, { type: "line", up: true }, { type: "reset" }]);
 });
 
-it("leaves a stream that merely broke to the browser, which resumes it", () => {
+it("lets the browser resume a broken stream", () => {
   listen();
   PlayedSource.all[0]?.onerror?.();
   vi.advanceTimersByTime(60_000);

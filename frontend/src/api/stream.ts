@@ -1,10 +1,10 @@
-/** One EventSource on the server's change feed; runs in the shared worker, or in the tab where there is none. */
+/** One EventSource on the change feed, in the shared worker or, without one, in the tab. */
 
 import * as z from "zod/mini";
 
 const Change = z.object({ kind: z.string(), id: z.number() });
 
-/** What a tab hears: a row changed; all may have changed; the line is up or down. */
+/** Messages to a tab: a row changed, all may have changed, connection up or down. */
 export type Update =
   | { readonly type: "change"; readonly kind: string; readonly id: number }
   | { readonly type: "reset" }
@@ -13,25 +13,25 @@ export type Update =
 const RETRY_MILLISECONDS = 5000;
 
 /**
- * Tells every update until the returned function is called.
+ * Reports every update until the returned function is called.
  *
- * The browser resumes a broken stream by itself with Last-Event-ID. A stream that the server refused (an expired
- * session, a restart) is opened anew; what was missed meanwhile is unknown, hence the reset.
+ * The browser resumes a broken stream with Last-Event-ID. A stream that the server refused (expired session, restart)
+ * is opened again. Updates in between may be lost, so it sends a reset.
  */
-export function openStream(url: string, tell: (update: Update) => void): () => void {
+export function openStream(url: string, send: (update: Update) => void): () => void {
   let source: EventSource;
   let retry: ReturnType<typeof setTimeout> | undefined;
 
   function connect(isFirst: boolean): void {
     source = new EventSource(url);
-    source.addEventListener("change", (event) => tellChange(event.data, tell));
-    source.addEventListener("reset", () => tell({ type: "reset" }));
+    source.addEventListener("change", (event) => sendChange(event.data, send));
+    source.addEventListener("reset", () => send({ type: "reset" }));
     source.onopen = () => {
-      tell({ type: "line", up: true });
-      if (!isFirst) tell({ type: "reset" });
+      send({ type: "line", up: true });
+      if (!isFirst) send({ type: "reset" });
     };
     source.onerror = () => {
-      tell({ type: "line", up: false });
+      send({ type: "line", up: false });
       if (source.readyState === EventSource.CLOSED) retry = setTimeout(connect, RETRY_MILLISECONDS, false);
     };
   }
@@ -43,7 +43,7 @@ export function openStream(url: string, tell: (update: Update) => void): () => v
   };
 }
 
-function tellChange(text: string, tell: (update: Update) => void): void {
+function sendChange(text: string, send: (update: Update) => void): void {
   const change = Change.safeParse(JSON.parse(text));
-  tell(change.success ? { type: "change", ...change.data } : { type: "reset" });
+  send(change.success ? { type: "change", ...change.data } : { type: "reset" });
 }

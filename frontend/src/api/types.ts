@@ -1,4 +1,4 @@
-/** Short names for the generated types; nothing here is written by hand. */
+/** Short names for the generated types. */
 
 import type { components } from "./schema";
 
@@ -103,7 +103,7 @@ export type Timeline = Schemas["Timeline"];
 export type TimelineLease = Schemas["TimelineLease"];
 export type TimelineOrder = Schemas["TimelineOrder"];
 export type Token = Schemas["Token"];
-/** `Event` is the browser's own. */
+/** `Event` is a browser type. */
 export type TrendEvent = Schemas["EventOutput"];
 export type User = Schemas["UserOutput"];
 export type UserChange = Schemas["UserChange"];

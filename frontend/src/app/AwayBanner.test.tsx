@@ -29,7 +29,7 @@ async function pass(milliseconds: number): Promise<void> {
   await act(() => vi.advanceTimersByTimeAsync(milliseconds));
 }
 
-it("takes no answer and a gateway's word for a server that is away, and a refusal for one that is there", () => {
+it("treats no answer and a gateway error as an unreachable server, but not a rejection", () => {
   expect(isAwayError(AWAY)).toBe(true);
   expect(isAwayError(new ApiError(503, "unavailable", "later"))).toBe(true);
   expect(isAwayError(new ApiError(500, "internal", "a fault"))).toBe(false);
@@ -38,7 +38,7 @@ it("takes no answer and a gateway's word for a server that is away, and a refusa
   expect(isAwayError(null)).toBe(false);
 });
 
-it("says nothing of a server that is away for a moment", async () => {
+it("hides a short interruption", async () => {
   show(() => Promise.reject(AWAY));
   await pass(3500);
   expect(screen.queryByRole("alert")).toBeNull();
@@ -46,7 +46,7 @@ it("says nothing of a server that is away for a moment", async () => {
   expect(screen.getByRole("alert")).toHaveTextContent("The server cannot be reached.");
 });
 
-it("asks again by itself, and leaves when there is an answer", async () => {
+it("retries automatically and disappears once the server answers", async () => {
   const load = vi.fn<() => Promise<number>>().mockRejectedValueOnce(AWAY).mockResolvedValue(7);
   show(load);
   await pass(4500);
@@ -56,8 +56,8 @@ it("asks again by itself, and leaves when there is an answer", async () => {
   expect(screen.queryByRole("alert")).toBeNull();
 });
 
-it("says of a line that is down that there is no news, and of when what is shown is", async () => {
+it("reports interrupted live updates and the time of the last update", async () => {
   show(() => Promise.resolve(7), false);
   await pass(4500);
-  expect(screen.getByRole("alert")).toHaveTextContent(/No news from the server.*Last updated/);
+  expect(screen.getByRole("alert")).toHaveTextContent(/Live updates are interrupted.*Last updated/);
 });

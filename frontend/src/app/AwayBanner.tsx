@@ -1,4 +1,4 @@
-/** Says that the server is away, since when what is shown is of then, and asks again by itself; nothing on the page is lost. */
+/** Banner while the server is unreachable or live updates are down. It retries and keeps everything on the page. */
 
 import { t } from "@lingui/core/macro";
 import { Button, Group, Text } from "@mantine/core";
@@ -7,9 +7,9 @@ import { useEffect, useState, useSyncExternalStore } from "react";
 import { ApiError } from "@/api/errors";
 import { formatLogTime } from "@/lib/time";
 
-/** A line that is back within this was not worth a word. */
+/** Shorter interruptions are not shown. */
 const PATIENCE_MILLISECONDS = 4000;
-const ASK_AGAIN_MILLISECONDS = 10_000;
+const RETRY_MILLISECONDS = 10_000;
 
 export default function AwayBanner({ isLineUp }: { isLineUp: boolean }) {
   const client = useQueryClient();
@@ -17,7 +17,7 @@ export default function AwayBanner({ isLineUp }: { isLineUp: boolean }) {
   const isAway = useLasting(isApiAway || !isLineUp);
   useEffect(() => {
     if (!isAway) return;
-    const timer = setInterval(() => askAgain(client), ASK_AGAIN_MILLISECONDS);
+    const timer = setInterval(() => refetchActive(client), RETRY_MILLISECONDS);
     return () => clearInterval(timer);
   }, [client, isAway]);
   if (!isAway) return null;
@@ -26,20 +26,24 @@ export default function AwayBanner({ isLineUp }: { isLineUp: boolean }) {
       <Text size="sm">
         {isApiAway
           ? t`The server cannot be reached.`
-          : t`No news from the server; what is shown is asked for again.`}{" "}
+          : t`Live updates are interrupted. The page refreshes every 10 seconds.`}{" "}
         {lastUpdated(client)}
-        {isApiAway && t` It is asked again by itself; nothing that you have entered is lost.`}
+        {isApiAway && t` Retrying automatically. Your input is kept.`}
       </Text>
-      <Button onClick={() => askAgain(client)} size="compact-sm" variant="default">{t`Ask now`}</Button>
+      <Button
+        onClick={() => refetchActive(client)}
+        size="compact-sm"
+        variant="default"
+      >{t`Retry now`}</Button>
     </Group>
   );
 }
 
-/** Whether a question that is on the page has had no answer from the server itself. */
+/** Return whether a query on the page failed because the server did not answer. */
 function useApiAway(client: QueryClient): boolean {
   const cache = client.getQueryCache();
   return useSyncExternalStore(
-    (tell) => cache.subscribe(tell),
+    (notify) => cache.subscribe(notify),
     () =>
       cache
         .findAll({ type: "active" })
@@ -51,7 +55,7 @@ export function isAwayError(error: Error | null): boolean {
   return error instanceof ApiError && (error.status === 0 || error.status >= 502);
 }
 
-/** True once it was true for a while. */
+/** Return true once `isTrue` has held for the patience. */
 function useLasting(isTrue: boolean): boolean {
   const [hasLasted, setHasLasted] = useState(false);
   useEffect(() => {
@@ -71,6 +75,6 @@ function lastUpdated(client: QueryClient): string {
   return last > 0 ? t`Last updated ${formatLogTime(last)}.` : "";
 }
 
-function askAgain(client: QueryClient): void {
+function refetchActive(client: QueryClient): void {
   void client.refetchQueries({ type: "active" }, { cancelRefetch: false });
 }

@@ -16,7 +16,7 @@ function renderPalette() {
   return { ...renderWithApp(list), commands, onClose, onRun };
 }
 
-it("does the first match on Enter and closes", async () => {
+it("runs the first match on Enter and closes", async () => {
   const { user, commands, onClose } = renderPalette();
   await user.type(screen.getByRole("textbox", { name: "Command" }), "camp{Enter}");
   expect(commands[1]?.run).toHaveBeenCalledOnce();
@@ -29,10 +29,10 @@ it("moves through the matches with the arrow keys", async () => {
   expect(commands[2]?.run).toHaveBeenCalledOnce();
 });
 
-it("says so where nothing matches", async () => {
+it("reports that nothing matches", async () => {
   const { user } = renderPalette();
   await user.type(screen.getByRole("textbox", { name: "Command" }), "xyz");
-  expect(screen.getByText("Nothing matches.")).toBeInTheDocument();
+  expect(screen.getByText("No matches.")).toBeInTheDocument();
   expect(screen.queryByRole("option")).not.toBeInTheDocument();
 });
 

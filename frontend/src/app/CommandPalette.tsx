@@ -1,5 +1,3 @@
-/** Ctrl+K: go anywhere or do something by typing a few letters. */
-
 import { t } from "@lingui/core/macro";
 import { Combobox, Group, Modal, Text, TextInput, useCombobox, useMantineColorScheme } from "@mantine/core";
 import { type UseQueryResult, useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query";
@@ -30,7 +28,7 @@ interface CommandPaletteProps {
 
 export default function CommandPalette({ onClose, onDisplay, onHelp }: CommandPaletteProps) {
   const navigate = useNavigate();
-  const commands = [...useCommands(), ...useDeeds(onDisplay, onHelp)];
+  const commands = [...useCommands(), ...useActions(onDisplay, onHelp)];
   const openRun = (runId: number) => void navigate({ to: "/runs/$runId", params: { runId } });
   return (
     <Modal
@@ -38,7 +36,7 @@ export default function CommandPalette({ onClose, onDisplay, onHelp }: CommandPa
       onClose={onClose}
       opened
       padding="xs"
-      title={t`Go to or do`}
+      title={t`Command palette`}
       withCloseButton={false}
       yOffset="12vh"
     >
@@ -70,12 +68,12 @@ export function PaletteList({ commands, onClose, onRun }: PaletteListProps) {
           aria-label={t`Command`}
           data-autofocus
           onChange={(event) => setTyped(event.currentTarget.value)}
-          placeholder={t`Type a page, a cluster, a campaign, a target, a run's number or an action`}
+          placeholder={t`Type a page, cluster, campaign, target, run number or action`}
           value={typed}
         />
       </Combobox.EventsTarget>
       <Combobox.Options aria-label={t`Commands`} mt="xs">
-        {shown.length === 0 && <Combobox.Empty>{t`Nothing matches.`}</Combobox.Empty>}
+        {shown.length === 0 && <Combobox.Empty>{t`No matches.`}</Combobox.Empty>}
         {shown.map(({ id, label, group }) => (
           <Combobox.Option key={id} value={id}>
             <Group justify="space-between">
@@ -91,41 +89,39 @@ export function PaletteList({ commands, onClose, onRun }: PaletteListProps) {
   );
 }
 
-/** What can be done from anywhere. */
-function useDeeds(onDisplay: () => void, onHelp: () => void): Command[] {
+function useActions(onDisplay: () => void, onHelp: () => void): Command[] {
   const { setColorScheme } = useMantineColorScheme();
   const scheme = (name: "light" | "dark" | "auto"): Command => ({
     id: name,
     label: name === "auto" ? t`Use the system's colour scheme` : t`Use the ${name} colour scheme`,
-    group: "Do",
+    group: "Action",
     run: () => setColorScheme(name),
   });
   const rates = RATE_UNITS.map(
     (name): Command => ({
       id: t`rates ${name}`,
       label: t`Show rates in ${RATE_NAMES[name]}`,
-      group: "Do",
+      group: "Action",
       run: () => setPreferences({ rates: name }),
     }),
   );
   return [
     ...rates,
-    { id: "utc", label: t`Show times in UTC`, group: "Do", run: () => setPreferences({ zone: "UTC" }) },
+    { id: "utc", label: t`Show times in UTC`, group: "Action", run: () => setPreferences({ zone: "UTC" }) },
     {
       id: t`own zone`,
-      label: t`Show times by this computer's clock`,
-      group: "Do",
+      label: t`Show times in this computer's time zone`,
+      group: "Action",
       run: () => setPreferences({ zone: null }),
     },
-    { id: "display", label: t`Units, time zone, colours`, group: "Do", run: onDisplay },
-    { id: "keys", label: t`Show the keyboard's shortcuts`, group: "Do", run: onHelp },
+    { id: "display", label: t`Units, time zone, colours`, group: "Action", run: onDisplay },
+    { id: "keys", label: t`Show keyboard shortcuts`, group: "Action", run: onHelp },
     scheme("light"),
     scheme("dark"),
     scheme("auto"),
   ];
 }
 
-/** Pages, then what the server knows of clusters, their targets, and campaigns. */
 function useCommands(): Command[] {
   const navigate = useNavigate();
   const isLoggedIn = useIsLoggedIn();
@@ -171,7 +167,7 @@ function useCommands(): Command[] {
 }
 
 function newCampaign(run: () => void): Command {
-  return { id: "new", label: t`New campaign`, group: "Do", run };
+  return { id: "new", label: t`New campaign`, group: "Action", run };
 }
 
 function gatherTargets(results: readonly UseQueryResult<Target[]>[]): readonly Target[] {

@@ -1,5 +1,3 @@
-/** How numbers, times and colours are shown, in this browser; the page behind it follows at once. */
-
 import { t } from "@lingui/core/macro";
 import { type MantineColorScheme, Radio, Stack, useMantineColorScheme } from "@mantine/core";
 import { Dialog } from "@/components/Dialog";
@@ -14,7 +12,7 @@ const RATE_TITLES: Readonly<Record<RateUnits, string>> = {
   bits: "Mbit/s (1000)",
 };
 const SCHEMES: readonly (readonly [MantineColorScheme, string])[] = [
-  ["auto", t`As the system has it`],
+  ["auto", t`Same as system`],
   ["light", t`Light`],
   ["dark", t`Dark`],
 ];
@@ -26,8 +24,8 @@ export default function DisplayModal({ onClose }: { onClose: () => void }) {
     <Dialog onClose={onClose} title={t`Display`}>
       <Stack>
         <Radio.Group
-          description={t`In tables and at axes. What is stored, sent and exported stays in bytes per second.`}
-          label={t`Rates in`}
+          description={t`For tables and axes. Stored, submitted and exported values stay in bytes per second.`}
+          label={t`Rate unit`}
           onChange={(chosen) => setPreferences({ rates: RATE_UNITS.find((one) => one === chosen) ?? rates })}
           value={rates}
         >
@@ -38,7 +36,7 @@ export default function DisplayModal({ onClose }: { onClose: () => void }) {
           </Stack>
         </Radio.Group>
         <TimeZoneSelect
-          description={t`By whose clock moments are shown, and what you type is meant.`}
+          description={t`Applies to times on all pages and to times you enter.`}
           onChange={(chosen) => setPreferences({ zone: chosen === timeZone() ? null : chosen })}
           value={zone ?? timeZone()}
         />

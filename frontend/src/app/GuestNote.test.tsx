@@ -6,7 +6,7 @@ import { beforeEach, expect, it } from "vitest";
 
 beforeEach(() => server.use(...USUAL_ANSWERS));
 
-it("says to whoever reads without an account that they do, with the way to log in and back", async () => {
+it("shows guests a note with a sign-in link that leads back", async () => {
   const principal = {
     kind: "anonymous",
     id: null,
@@ -16,13 +16,13 @@ it("says to whoever reads without an account that they do, with the way to log i
   server.use(http.get("*/api/v1/session", () => HttpResponse.json({ principal })));
   openDashboard("/schedules");
   const note = await screen.findByRole("note");
-  expect(note).toHaveTextContent("You read as a guest");
-  const link = within(note).getByRole("link", { name: "Log in" });
+  expect(note).toHaveTextContent("You are browsing as a guest");
+  const link = within(note).getByRole("link", { name: "Sign in" });
   const { pathname, searchParams } = new URL((link as HTMLAnchorElement).href);
   expect([pathname, searchParams.get("next")]).toEqual(["/login", "/schedules"]);
 });
 
-it("says nothing of it to who is logged in", async () => {
+it("hides the note from signed-in users", async () => {
   openDashboard("/schedules");
   expect(await screen.findByRole("heading", { name: "Schedules" })).toBeInTheDocument();
   expect(screen.queryByRole("note")).toBeNull();

@@ -1,5 +1,3 @@
-/** Says to whoever reads without an account that they do, what that means, and how to log in. */
-
 import { Trans } from "@lingui/react/macro";
 import { useLocation } from "@tanstack/react-router";
 import { TextLink } from "@/components/links";
@@ -10,9 +8,9 @@ export default function GuestNote() {
   return (
     <Hint mb="sm" role="note">
       <Trans>
-        You read as a guest: nothing can be changed, and people are not named.{" "}
+        You are browsing as a guest: you cannot change anything, and names of users are hidden.{" "}
         <TextLink search={{ next: href }} to="/login" underline="always">
-          Log in
+          Sign in
         </TextLink>{" "}
         if you have an account.
       </Trans>

@@ -1,40 +1,38 @@
-/** “?”: which keys do what. */
-
 import { t } from "@lingui/core/macro";
 import { Kbd, Stack } from "@mantine/core";
 import { Dialog } from "@/components/Dialog";
 import { Hint } from "@/components/looks";
 import { PLACES_BY_KEY } from "./keys";
 
-const DEEDS = [
-  ["?", t`This help`],
-  [t`Ctrl K or /`, t`Go to or do: pages, clusters, campaigns, targets, runs by number`],
+const ACTIONS = [
+  ["?", t`Show this help`],
+  [t`Ctrl K or /`, t`Command palette: open pages, clusters, campaigns, targets or runs, or run an action`],
   ["n", t`New campaign`],
-  ["j, k", t`Next and previous row of a table; Enter opens it`],
-  [t`Esc`, t`Close what is open`],
+  ["j, k", t`Next and previous table row; Enter opens the row`],
+  [t`Esc`, t`Close the dialog or menu`],
 ] as const;
 
 export default function KeysModal({ onClose }: { onClose: () => void }) {
   const rows = [
-    ...DEEDS,
+    ...ACTIONS,
     ...[...PLACES_BY_KEY].map(([key, { label }]) => [t`g then ${key}`, label] as const),
   ];
   return (
-    <Dialog onClose={onClose} title={t`Keyboard`}>
+    <Dialog onClose={onClose} title={t`Keyboard shortcuts`}>
       <Stack gap="sm">
         <table aria-label={t`Shortcuts`} className="iotide-table">
           <tbody>
-            {rows.map(([keys, deed]) => (
+            {rows.map(([keys, action]) => (
               <tr key={keys}>
                 <th scope="row">
                   <Kbd>{keys}</Kbd>
                 </th>
-                <td className="iotide-wrap">{deed}</td>
+                <td className="iotide-wrap">{action}</td>
               </tr>
             ))}
           </tbody>
         </table>
-        <Hint>{t`While you type into a field, keys mean what they always do.`}</Hint>
+        <Hint>{t`Shortcuts are off while you type in a field.`}</Hint>
       </Stack>
     </Dialog>
   );

@@ -1,5 +1,3 @@
-/** A page that could not be opened, with a way on. */
-
 import { t } from "@lingui/core/macro";
 import { Box, Center, Stack, Text, Title } from "@mantine/core";
 import type { ErrorComponentProps } from "@tanstack/react-router";
@@ -17,14 +15,13 @@ export function RouteError({ error }: ErrorComponentProps) {
   );
 }
 
-/** An address that leads nowhere. */
 export function NotFound() {
   return (
     <Center component="main" mih="60vh">
       <Stack align="center">
-        <Title order={1} size="h2">{t`There is nothing here`}</Title>
-        <Text>{t`The address may be mistyped, or what it named was never made.`}</Text>
-        <ButtonLink to="/">{t`To the overview`}</ButtonLink>
+        <Title order={1} size="h2">{t`Page not found`}</Title>
+        <Text>{t`Check the address. It may be mistyped or point to something that does not exist.`}</Text>
+        <ButtonLink to="/">{t`Go to overview`}</ButtonLink>
       </Stack>
     </Center>
   );

@@ -1,4 +1,4 @@
-/** What stands around every page: navigation, search, colour scheme, the line to the server, and a way past them all. */
+/** Frame of every page: navigation, command palette, colour scheme, connection state and a skip link. */
 
 import { t } from "@lingui/core/macro";
 import { ActionIcon, Group, Text, UnstyledButton, useMantineColorScheme } from "@mantine/core";
@@ -18,7 +18,7 @@ import { UnitsNote } from "@/components/UnitsNote";
 import { sessionQuery } from "@/features/accounts/queries";
 import { clustersQuery } from "@/features/clusters/queries";
 import { namedWorkloadsQuery } from "@/features/workloads/queries";
-import { type Deed, deedOf, isTaken, moveRow, PAIR_MILLISECONDS } from "./keys";
+import { type Action, actionOf, isTaken, moveRow, PAIR_MILLISECONDS } from "./keys";
 import { PLACES } from "./places";
 
 const AwayBanner = lazy(() => import("./AwayBanner"));
@@ -32,7 +32,7 @@ const NONE = [] as const;
 export function Shell() {
   const { data: session } = useSuspenseQuery(sessionQuery);
   const { data: clusters = NONE } = useQuery(clustersQuery);
-  // Of all clusters: lists over several of them name options as the page of each does.
+  // Workloads of all clusters: lists that span clusters name options as each cluster's own page does.
   const { data: workloads = NONE } = useQuery(namedWorkloadsQuery);
   const isLineUp = useLive();
   const { rates, zone } = usePreferences();
@@ -43,7 +43,7 @@ export function Shell() {
   useKeys({ help: help.open, palette: palette.open });
   return (
     <SessionProvider principal={session.principal}>
-      <a className="iotide-skip" href="#main">{t`Skip to the content`}</a>
+      <a className="iotide-skip" href="#main">{t`Skip to content`}</a>
       <div className="iotide-shell">
         <Header isLineUp={isLineUp} onDisplay={display.open} onPalette={palette.open} />
         <Menu />
@@ -53,7 +53,7 @@ export function Shell() {
             {session.principal.kind === "anonymous" && <GuestNote />}
           </Suspense>
           <OriginProvider clusters={clusters}>
-            {/* Figures and tables are made anew in other units, whatever they remember. */}
+            {/* Remount figures and tables when the units change, since they keep state. */}
             <OptionTitles workloads={workloads}>
               <Outlet key={`${rates} ${zone}`} />
             </OptionTitles>
@@ -77,7 +77,7 @@ function Menu() {
   const places = PLACES.filter(({ to }) => isLoggedIn || to !== "/settings");
   const { pathname } = useLocation();
   const nav = useRef<HTMLElement>(null);
-  // On a narrow screen the menu scrolls: where one is stays in sight.
+  // On a narrow screen the menu scrolls. Keep the current link visible.
   // biome-ignore lint/correctness/useExhaustiveDependencies: another page has another current link
   useEffect(() => {
     const current = nav.current?.querySelector("[aria-current]");
@@ -119,13 +119,9 @@ function Header({ isLineUp, onPalette, onDisplay }: HeaderProps) {
         <LiveSign isUp={isLineUp} />
       </Group>
       <Group gap="xs" wrap="nowrap">
-        <UnstyledButton
-          aria-label={t`Open the command palette`}
-          className="iotide-search"
-          onClick={onPalette}
-        >
+        <UnstyledButton aria-label={t`Open command palette`} className="iotide-search" onClick={onPalette}>
           <Icon name="search" size={16} />
-          <Text component="span" size="sm" visibleFrom="sm">{t`Go to or do …`}</Text>
+          <Text component="span" size="sm" visibleFrom="sm">{t`Search or run a command …`}</Text>
           <Text component="kbd" size="xs" visibleFrom="sm">{t`Ctrl K`}</Text>
         </UnstyledButton>
         <SchemeToggle />
@@ -140,7 +136,7 @@ function Header({ isLineUp, onPalette, onDisplay }: HeaderProps) {
           <Icon name="settings" />
         </ActionIcon>
         {kind === "anonymous" ? (
-          <ButtonLink px="sm" search={{ next: href }} to="/login">{t`Log in`}</ButtonLink>
+          <ButtonLink px="sm" search={{ next: href }} to="/login">{t`Sign in`}</ButtonLink>
         ) : (
           <ButtonLink maw={160} px="sm" to="/settings" variant="default">
             {name}
@@ -176,7 +172,6 @@ function SchemeToggle() {
   );
 }
 
-/** Whether the line to the server is up. */
 function useLive(): boolean {
   const client = useQueryClient();
   const [isUp, setIsUp] = useState(true);
@@ -197,27 +192,27 @@ interface Opens {
 
 function useKeys(open: Opens): void {
   const navigate = useNavigate();
-  const act = useEffectEvent((deed: Deed) => {
-    if (deed.kind === "go") void navigate({ to: deed.to });
-    else if (deed.kind === "new") void navigate({ to: "/campaigns/new" });
-    else if (deed.kind === "row")
-      moveRow(document.getElementById("main") ?? document, document.activeElement, deed.step);
-    else open[deed.kind]();
+  const act = useEffectEvent((action: Action) => {
+    if (action.kind === "go") void navigate({ to: action.to });
+    else if (action.kind === "new") void navigate({ to: "/campaigns/new" });
+    else if (action.kind === "row")
+      moveRow(document.getElementById("main") ?? document, document.activeElement, action.step);
+    else open[action.kind]();
   });
   useEffect(() => {
     let last: { readonly key: string; readonly at: number } | undefined;
-    const hear = (event: KeyboardEvent) => {
+    const onKeyDown = (event: KeyboardEvent) => {
       if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented || isTaken(event.target))
         return;
       const before = last && event.timeStamp - last.at < PAIR_MILLISECONDS ? last.key : undefined;
       last = { key: event.key, at: event.timeStamp };
-      const deed = deedOf(event.key, before);
-      if (!deed) return;
+      const action = actionOf(event.key, before);
+      if (!action) return;
       event.preventDefault();
       last = undefined;
-      act(deed);
+      act(action);
     };
-    document.addEventListener("keydown", hear);
-    return () => document.removeEventListener("keydown", hear);
+    document.addEventListener("keydown", onKeyDown);
+    return () => document.removeEventListener("keydown", onKeyDown);
   }, []);
 }

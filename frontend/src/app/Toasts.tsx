@@ -1,4 +1,4 @@
-/** Short messages in the corner; a chunk of its own, since none is shown at the first paint. */
+/** Notifications in the corner. A separate chunk, since none is shown at first paint. */
 
 import "@mantine/notifications/styles.layer.css";
 import { Notifications } from "@mantine/notifications";

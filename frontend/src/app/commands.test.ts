@@ -7,24 +7,24 @@ function command(label: string, group: Command["group"] = "Page"): Command {
 const commands = [
   command("Overview"),
   command("Campaigns"),
-  command("New campaign", "Do"),
+  command("New campaign", "Action"),
   command("nightly nfs", "Campaign"),
 ];
 const labels = (typed: string) => matchCommands(commands, typed).map(({ label }) => label);
 
-it("offers everything before anything is typed", () => {
+it("offers all commands for an empty text", () => {
   expect(labels("  ")).toHaveLength(4);
 });
 
-it("finds all typed words in any order, in the label or the kind", () => {
+it("finds all typed words in any order, in the label or the group", () => {
   expect(labels("nfs campaign")).toEqual(["nightly nfs"]);
 });
 
-it("puts what begins with the typed text first", () => {
+it("lists commands that begin with the typed text first", () => {
   expect(labels("camp")).toEqual(["Campaigns", "New campaign", "nightly nfs"]);
   expect(labels("new")).toEqual(["New campaign"]);
 });
 
-it("finds nothing where nothing matches", () => {
+it("returns nothing without a match", () => {
   expect(labels("xyz")).toEqual([]);
 });

@@ -1,22 +1,22 @@
 import { afterEach, expect, it } from "vitest";
-import { deedOf, isTaken, moveRow } from "./keys";
+import { actionOf, isTaken, moveRow } from "./keys";
 
 afterEach(() => document.body.replaceChildren());
 
-it("goes to a page by g and its letter, and nowhere by the letter alone", () => {
-  expect(deedOf("t", "g")).toEqual({ kind: "go", to: "/trends" });
-  expect(deedOf("t", undefined)).toBeUndefined();
-  expect(deedOf("x", "g")).toBeUndefined();
-  expect(deedOf("toString", "g")).toBeUndefined();
+it("opens a page with g and its letter, not with the letter only", () => {
+  expect(actionOf("t", "g")).toEqual({ kind: "go", to: "/trends" });
+  expect(actionOf("t", undefined)).toBeUndefined();
+  expect(actionOf("x", "g")).toBeUndefined();
+  expect(actionOf("toString", "g")).toBeUndefined();
 });
 
-it("knows help, palette and rows by one key", () => {
-  expect(deedOf("?", undefined)).toEqual({ kind: "help" });
-  expect(deedOf("/", "x")).toEqual({ kind: "palette" });
-  expect(deedOf("j", undefined)).toEqual({ kind: "row", step: 1 });
+it("opens help and palette and moves between rows with a single key", () => {
+  expect(actionOf("?", undefined)).toEqual({ kind: "help" });
+  expect(actionOf("/", "x")).toEqual({ kind: "palette" });
+  expect(actionOf("j", undefined)).toEqual({ kind: "row", step: 1 });
 });
 
-it("leaves keys to what is typed into, and to dialogs and menus", () => {
+it("ignores keys in inputs, dialogs and menus", () => {
   document.body.innerHTML = '<input><div role="menu"><button>CSV</button></div><a href="#">there</a>';
   expect(isTaken(document.querySelector("input"))).toBe(true);
   expect(isTaken(document.querySelector("button"))).toBe(true);

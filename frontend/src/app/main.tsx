@@ -1,5 +1,3 @@
-/** Starts the dashboard. */
-
 import "./app.css";
 import "@mantine/core/styles.layer.css";
 import { I18nProvider } from "@lingui/react";
@@ -13,7 +11,7 @@ import { createQueryClient } from "./queryClient";
 import { createAppRouter } from "./router";
 import { cssVariables, theme } from "./theme";
 
-/** Resolves once something is seen; of a tab behind others, when it is looked at first. */
+/** Resolve at the first paint. A background tab paints when it is first shown. */
 function firstPaint(): Promise<void> {
   return new Promise((resolve) => {
     new PerformanceObserver((list, observer) => {
@@ -24,7 +22,7 @@ function firstPaint(): Promise<void> {
   });
 }
 
-// Nothing is told before anything is seen.
+// Notifications are not needed before the first paint.
 const Toasts = lazy(() => firstPaint().then(() => import("./Toasts")));
 
 const queryClient = createQueryClient(() => {
@@ -32,7 +30,7 @@ const queryClient = createQueryClient(() => {
   void router.navigate({ to: "/login", search: { next } });
 });
 const router = createAppRouter({ queryClient });
-// A page's own code comes while the server is asked who looks at it; where it cannot be loaded, the router says so.
+// Load the page's code while the session is requested. If that fails, the router reports it.
 for (const { routeId } of router.matchRoutes(router.latestLocation.pathname))
   router.loadRouteChunk(router.routesById[routeId])?.catch(() => undefined);
 

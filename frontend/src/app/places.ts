@@ -1,8 +1,6 @@
-/** The pages that the menu, the keys and the command palette lead to. */
-
 import { t } from "@lingui/core/macro";
 
-/** `key` follows g on the keyboard; `holds` are the addresses of other pages that belong there. */
+/** `key` follows g on the keyboard; `holds` matches addresses of pages below this one. */
 export const PLACES = [
   {
     to: "/",

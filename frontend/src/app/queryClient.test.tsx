@@ -18,20 +18,20 @@ function fail(client: QueryClient, error: Error, meta = {}): Promise<unknown> {
   return mutation.execute(undefined).catch(() => undefined);
 }
 
-it("leads to the login, with nothing kept, when the session has ended", async () => {
+it("opens the sign-in page with an empty cache when the session has ended", async () => {
   const { client, onSessionEnded } = clientWithSession();
   await fail(client, new ApiError(401, "not_authenticated", "log in first"));
   expect(onSessionEnded).toHaveBeenCalledOnce();
   expect(client.getQueryData(["session"])).toBeUndefined();
 });
 
-it("keeps a session through a wrong old password", async () => {
+it("keeps the session after a wrong old password", async () => {
   const { client, onSessionEnded } = clientWithSession();
   await fail(client, new ApiError(401, "wrong_credentials", "name or password is wrong"));
   expect(onSessionEnded).not.toHaveBeenCalled();
 });
 
-it("says a failure aloud unless its form shows it", async () => {
+it("shows a notification for a failure unless its form shows it", async () => {
   const { client } = clientWithSession();
   await fail(client, new ApiError(409, "conflict", "it is busy"), { isShownInPlace: true });
   expect(notificationsStore.getState().notifications).toHaveLength(0);
@@ -41,7 +41,7 @@ it("says a failure aloud unless its form shows it", async () => {
   ]);
 });
 
-it("asks again when the server is away, and takes a refusal for an answer", async () => {
+it("retries if the server is unreachable, but not after a rejection", async () => {
   const { client } = clientWithSession();
   const load = vi.fn().mockRejectedValue(new ApiError(404, "run_not_found", "there is no run 7"));
   await client
@@ -55,7 +55,7 @@ it("asks again when the server is away, and takes a refusal for an answer", asyn
 });
 
 it.each(["one_at_a_time", "too_many_at_once"])(
-  "waits while other requests of the same person are: %s",
+  "waits while other requests of the same user are: %s",
   async (code) => {
     const { client } = clientWithSession();
     const busy = new ApiError(429, code, "others are under way", null, null, 0.001);
@@ -70,7 +70,7 @@ it.each(["one_at_a_time", "too_many_at_once"])(
   },
 );
 
-it("does not repeat what took the server too long", async () => {
+it("does not retry a request that took the server too long", async () => {
   const { client } = clientWithSession();
   const load = vi.fn().mockRejectedValue(new ApiError(503, "took_too_long", "it took too long"));
   const { retry = 0 } = client.getDefaultOptions().queries ?? {};

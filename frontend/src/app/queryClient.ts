@@ -1,4 +1,7 @@
-/** The one cache of server data: fresh by the server's change feed, errors shown once, an ended session leads to the login. */
+/**
+ * Cache of server data. The change feed keeps it fresh, errors are shown once, and an ended session opens the sign-in
+ * page.
+ */
 
 import { notifications } from "@mantine/notifications";
 import { MutationCache, QueryCache, QueryClient } from "@tanstack/react-query";
@@ -31,7 +34,7 @@ export function createQueryClient(onSessionEnded: () => void): QueryClient {
 
   function endIfNotLoggedIn(error: Error): void {
     const isEnded = error instanceof ApiError && error.code === "not_authenticated";
-    // Only a session that was there can end: the first question for it leads to the login by its route.
+    // Without a session nothing has ended: the route itself opens the sign-in page.
     if (!isEnded || client.getQueryData(["session"]) === undefined) return;
     client.clear();
     onSessionEnded();
@@ -40,7 +43,7 @@ export function createQueryClient(onSessionEnded: () => void): QueryClient {
   return client;
 }
 
-/** A refusal stays a refusal; a server that is away may come back. */
+/** Return whether a retry may help: the server is unreachable and did not reject the request. */
 function isTransient(error: Error): boolean {
   if (!(error instanceof ApiError) || error.code === "took_too_long") return false;
   return error.status === 0 || error.status >= 502;

@@ -7,14 +7,14 @@ import { beforeEach, expect, it } from "vitest";
 beforeEach(() => server.use(...USUAL_ANSWERS));
 
 it.each(["/runs/abc", "/campaigns/0", "/clusters/x/trend", "/nowhere"])(
-  "says of %s that there is nothing",
+  'shows "not found" for %s',
   async (address) => {
     openDashboard(address);
-    expect(await screen.findByRole("heading", { name: "There is nothing here" })).toBeInTheDocument();
+    expect(await screen.findByRole("heading", { name: "Page not found" })).toBeInTheDocument();
   },
 );
 
-it("marks in the menu where a page belongs that the menu does not lead to", async () => {
+it("highlights the menu entry above a page that is not in the menu", async () => {
   const error = { code: "run_not_found", message: "there is no run 7" };
   server.use(http.get("*/api/v1/runs/7", () => HttpResponse.json({ error }, { status: 404 })));
   openDashboard("/runs/7");

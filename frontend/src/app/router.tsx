@@ -1,5 +1,3 @@
-/** Every address of the dashboard, put together; what its search parameters mean stands in routes/. */
-
 import { createRouter } from "@tanstack/react-router";
 import { audit, cluster, node, overview, people, queue, settings, target, tokens } from "@/app/routes/places";
 import { RouteError } from "./RouteError";

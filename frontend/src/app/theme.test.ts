@@ -4,7 +4,7 @@ import { cssVariables, theme } from "./theme";
 
 const merged = mergeMantineTheme(DEFAULT_THEME, theme);
 
-/** The colour behind a variable, references followed, as #rrggbb. */
+/** Resolve a variable and its references to #rrggbb. */
 function colour(scheme: "light" | "dark", name: string): string {
   const usual = defaultCssVariablesResolver(merged);
   const own = cssVariables(merged);

@@ -1,4 +1,4 @@
-/** Mantine's theme with the colours that miss WCAG AA replaced; theme.test.ts holds every pair that is used. */
+/** Mantine's theme with colours replaced that miss WCAG AA; theme.test.ts checks every pair in use. */
 
 import {
   type CSSVariablesResolver,
@@ -20,13 +20,13 @@ const tide: MantineColorsTuple = [
   "#054d5e",
 ];
 
-/** One of Mantine's palettes with other shades 8 (filled) and 9 (text on a light ground). */
+/** One of Mantine's palettes with other shades 8 (filled) and 9 (text on light). */
 function deepened(palette: MantineColorsTuple | undefined, filled: string, text: string): MantineColorsTuple {
   const [a = "", b = "", c = "", d = "", e = "", f = "", g = "", h = ""] = palette ?? [];
   return [a, b, c, d, e, f, g, h, filled, text];
 }
 
-/** How far menus stay from the edges of the window; at the top stands the header. */
+/** Distance of menus from the edges of the window; the header is at the top. */
 const MENU_ROOM = { top: 64, right: 8, bottom: 8, left: 8 };
 
 const { red, orange, green } = DEFAULT_THEME.colors;
@@ -49,8 +49,8 @@ export const theme = createTheme({
   components: {
     Alert: { defaultProps: { variant: "light" } },
     Badge: { defaultProps: { tt: "none", variant: "light" } },
-    // A menu with more entries than the window has room for is scrolled itself: scrolled with the page, it would go with
-    // its button. It opens on the side of its button that has more room, and never over the header.
+    // A long menu scrolls itself: scrolling with the page would move it away with its button. It opens on the side
+    // with more room, never over the header.
     Menu: {
       defaultProps: {
         middlewares: {

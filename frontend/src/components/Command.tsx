@@ -1,5 +1,3 @@
-/** A command or a text to be copied as it is. */
-
 import { t } from "@lingui/core/macro";
 import { ActionIcon, Box, CopyButton as Copy, Group } from "@mantine/core";
 import { Icon } from "./Icon";
@@ -18,7 +16,7 @@ export function CopyButton({ text, label }: { text: string; label: string }) {
 
 interface CommandProps {
   readonly text: string;
-  /** What the copy button is called, for instance “Copy the enrol command”. */
+  /** Label of the copy button, for example “Copy the enrol command”. */
   readonly label: string;
   readonly maxHeight?: number;
 }

@@ -1,5 +1,3 @@
-/** The question of a ConfirmButton. */
-
 import { t } from "@lingui/core/macro";
 import { Button, Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
@@ -8,9 +6,9 @@ import { Dialog } from "./Dialog";
 export interface Question {
   readonly title: string;
   readonly body: ReactNode;
-  /** What the confirming button says, for instance “Cancel the campaign”. */
+  /** Label of the confirming button, for example “Cancel the campaign”. */
   readonly yes: string;
-  /** “Keep it” where nothing else is said. */
+  /** “Keep it” by default. */
   readonly no?: string;
 }
 

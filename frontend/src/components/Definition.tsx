@@ -1,5 +1,3 @@
-/** A name and its value in a DataList. */
-
 import { DataList } from "@mantine/core";
 import type { ReactNode } from "react";
 

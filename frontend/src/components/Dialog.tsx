@@ -1,4 +1,4 @@
-/** A window over the page that is open while it is there; closing it is its owner's to do. */
+/** A dialog that is open while it is mounted; `onClose` must unmount it. */
 
 import { t } from "@lingui/core/macro";
 import { Modal } from "@mantine/core";
@@ -14,7 +14,7 @@ interface DialogProps {
 export function Dialog({ title, onClose, size = "md", children }: DialogProps) {
   return (
     <Modal
-      // The header element would be announced as a banner of the page.
+      // A header element would be announced as the banner of the page.
       attributes={{ header: { role: "presentation" } }}
       centered
       closeButtonProps={{ "aria-label": t`Close` }}

@@ -12,12 +12,12 @@ const FAULT = {
   remedy: null,
 };
 
-it("says of a fault of the server by which id its log knows the request", () => {
+it("shows the request id of a server error", () => {
   renderWithApp(<ErrorNotice error={errorOf(500, { error: { ...FAULT, request_id: "4711-0815" } })} />);
   expect(screen.getByRole("alert")).toHaveTextContent("request 4711-0815");
 });
 
-it("leaves the id out of a refusal, which says what to do", () => {
+it("omits the id for a rejection with a remedy", () => {
   const refusal = { ...FAULT, code: "not_found", message: "there is no run 7", remedy: "look it up" };
   renderWithApp(<ErrorNotice error={errorOf(404, { error: { ...refusal, request_id: "4711-0815" } })} />);
   expect(screen.getByRole("alert")).not.toHaveTextContent("4711-0815");

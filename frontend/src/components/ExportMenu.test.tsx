@@ -7,7 +7,7 @@ import { Quantity, When } from "./values";
 
 afterEach(() => vi.restoreAllMocks());
 
-/** What the next download holds, by its file name. */
+/** Resolve to the file name and content of the next download. */
 function catchDownload(): Map<string, Blob> {
   const files = new Map<string, Blob>();
   let last = new Blob();
@@ -24,7 +24,7 @@ function catchDownload(): Map<string, Blob> {
   return files;
 }
 
-it("exports the rows that a table shows, with stored values in place of rounded ones and no buttons", async () => {
+it("exports the rows shown with stored values and without buttons", async () => {
   const files = catchDownload();
   const { user } = renderWithApp(
     <ScrollTable head={["Node", "Rate", "At", ""]} label="Rates of nodes">
@@ -54,7 +54,7 @@ it("exports the rows that a table shows, with stored values in place of rounded 
   );
 });
 
-it("offers pictures of charts, and files and the command where the request is known", async () => {
+it("offers images of charts, and server files and curl if the path is known", async () => {
   const files = catchDownload();
   const image = vi.fn(async () => "data:image/png;base64,AAAA");
   const { user } = renderWithApp(

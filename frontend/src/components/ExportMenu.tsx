@@ -1,11 +1,11 @@
-/** What is shown, to take along: as CSV, JSON, Parquet, a picture, or the request behind it. Every chart and table has one. */
+/** Export of a chart or table as CSV, JSON, Parquet, an image, or a curl request. */
 
 import { lazy, Suspense, useState } from "react";
 import { ExportButton, type ExportSource } from "./export/ExportButton";
 
 const ExportList = lazy(() => import("./export/ExportList"));
 
-/** Loads the menu with the first click: tables stand in the first paint. */
+/** Loaded at the first click, since tables are in the first paint. */
 export function ExportMenu(source: ExportSource) {
   const [isWanted, setIsWanted] = useState(false);
   const button = <ExportButton name={source.name} onClick={() => setIsWanted(true)} />;

@@ -1,5 +1,3 @@
-/** The few icons of the dashboard, drawn as strokes of the current colour. */
-
 const PATHS = {
   alert: "M12 8v5m0 3.5v.01M12 3 2.5 20h19L12 3Z",
   book: "M12 6.5C9.5 4.8 6.5 4.5 4 5v13.5c2.5-.5 5.5-.2 8 1.5 2.5-1.700 5.5-2 8-1.5V5c-2.5-.5-5.5-.2-8 1.5Zm0 0V20",
@@ -27,7 +25,7 @@ const PATHS = {
 
 export type IconName = keyof typeof PATHS;
 
-/** Decoration only: the control around it carries the name. */
+/** Decoration only: the surrounding control has the accessible name. */
 export function Icon({ name, size = 18 }: { name: IconName; size?: number }) {
   return (
     <svg

@@ -1,4 +1,4 @@
-/** A ratio with its interval beside the line of no difference, small enough to stand in a table; the numbers stand beside it. */
+/** A ratio with its interval, drawn on a scale with "no difference" in the middle. Small enough for a table cell. */
 
 import { t } from "@lingui/core/macro";
 import { formatFactor, formatShift } from "@/lib/units";
@@ -9,11 +9,11 @@ const HEIGHT = 16;
 const MIDDLE = HEIGHT / 2;
 
 interface IntervalMarkProps {
-  /** Without low and high it is a dot alone: nothing says how sure it is. */
+  /** Without low and high it is drawn as a hollow dot. */
   readonly of: Interval;
-  /** The largest ratio that still lies inside, the same for all of a table. */
+  /** The largest ratio on the scale, the same for a whole table. */
   readonly reach: number;
-  /** Grey where the two are not alike. */
+  /** Grey if the two sides are not comparable. */
   readonly isFaint?: boolean;
 }
 
@@ -44,6 +44,6 @@ export function IntervalMark({ of, reach, isFaint = false }: IntervalMarkProps) 
 }
 
 function inWords({ ratio, low, high }: Interval): string {
-  if (low === null || high === null) return t`ratio ${formatFactor(ratio)}, without an interval`;
+  if (low === null || high === null) return t`ratio ${formatFactor(ratio)}, no interval`;
   return t`${formatShift(ratio)}, interval from ${formatShift(low)} to ${formatShift(high)}`;
 }

@@ -19,18 +19,18 @@ function Rows({ load }: { load: () => Promise<string[]> }) {
   );
 }
 
-it("shows that it loads, then what came", async () => {
+it("shows a loading state, then the data", async () => {
   renderWithApp(<Rows load={() => Promise.resolve(["one", "two"])} />);
   expect(screen.getByRole("status", { name: "Loading" })).toBeInTheDocument();
   expect(await screen.findByText("one two")).toBeInTheDocument();
 });
 
-it("teaches where there is nothing yet", async () => {
+it("shows the empty state", async () => {
   renderWithApp(<Rows load={() => Promise.resolve([])} />);
   expect(await screen.findByText("nothing yet")).toBeInTheDocument();
 });
 
-it("shows the remedy of a refusal and tries again on demand", async () => {
+it("shows the remedy of a rejection and retries on demand", async () => {
   const load = vi.fn<() => Promise<string[]>>();
   load.mockRejectedValueOnce(new ApiError(403, "not_allowed", "you may not see this", "ask an admin"));
   load.mockResolvedValueOnce(["one"]);
@@ -40,12 +40,12 @@ it("shows the remedy of a refusal and tries again on demand", async () => {
   expect(await screen.findByText("one")).toBeInTheDocument();
 });
 
-it("keeps what it has and says that it is no longer fresh", async () => {
+it("keeps the data and shows that it is stale", async () => {
   const load = vi.fn<() => Promise<string[]>>();
   load.mockResolvedValueOnce(["one"]).mockRejectedValueOnce(new Error("the server is away"));
   const { user } = renderWithApp(<Rows load={load} />);
   await screen.findByText("one");
   await user.click(screen.getByRole("button", { name: "refresh" }));
-  expect(await screen.findByText(/refreshing failed: the server is away/)).toBeInTheDocument();
+  expect(await screen.findByText(/Refresh failed: the server is away/)).toBeInTheDocument();
   expect(screen.getByText("one")).toBeInTheDocument();
 });

@@ -1,4 +1,7 @@
-/** The ratio of two medians where there are too few runs for an interval: grey, and no percentage that looks like a finding. */
+/**
+ * Ratio of two medians with too few runs for an interval. Grey and no percentage, so that it does not look like a
+ * finding.
+ */
 
 import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
@@ -12,7 +15,7 @@ export function MedianRatio({ ratio }: { ratio: number }) {
       component="span"
       data-export={JSON.stringify({ ratio })}
       inherit
-      title={t`ratio of the medians, without an interval`}
+      title={t`ratio of medians, no interval`}
     >
       {t`ratio ${formatFactor(ratio)}`}
     </Text>

@@ -1,4 +1,4 @@
-/** The value of an option or a fact as a person reads it; exports have the value itself, in base units. */
+/** An option or fact in readable units. Exports have the exact value in base units. */
 
 import { plainCell } from "@/lib/exported";
 import { optionValue } from "@/lib/options";

@@ -10,7 +10,7 @@ const CLUSTERS = [
   { id: 3, name: "demo-archive", origin: "made_up" },
 ] as Cluster[];
 
-it("marks a cluster of sample data with a word, and no other", () => {
+it("marks only clusters with sample data", () => {
   renderWithApp(
     <OriginProvider clusters={CLUSTERS}>
       <p>
@@ -25,7 +25,7 @@ it("marks a cluster of sample data with a word, and no other", () => {
   expect(screen.getByText("sample data").closest("p")).toHaveTextContent("demo");
 });
 
-it("names the clusters of sample data once above a list, and not in its rows", () => {
+it("names clusters with sample data above a list, not in its rows", () => {
   const rows = [2, 1, 2, 3, 2];
   renderWithApp(
     <OriginProvider clusters={CLUSTERS}>
@@ -38,7 +38,7 @@ it("names the clusters of sample data once above a list, and not in its rows", (
   expect(screen.getByRole("note")).toHaveTextContent("demo-archive, demo-hpc");
 });
 
-it("says nothing above a list without sample data", () => {
+it("shows no note above a list without sample data", () => {
   renderWithApp(
     <OriginProvider clusters={CLUSTERS}>
       <SampleNote clusterIds={[1, 1]} />

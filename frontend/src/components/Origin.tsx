@@ -1,4 +1,4 @@
-/** Marks what this installation's nodes did not measure: a badge or a note where sample data or published results are shown. */
+/** Marks for sample data and published results, which this installation's nodes did not measure. */
 
 import { t } from "@lingui/core/macro";
 import { Badge, Group } from "@mantine/core";
@@ -15,23 +15,21 @@ interface OriginProviderProps {
   readonly children: ReactNode;
 }
 
-/** Knows where the results of each cluster come from. */
 export function OriginProvider({ clusters, children }: OriginProviderProps) {
   const origins = useMemo(() => new Map(clusters.map((cluster) => [cluster.id, cluster])), [clusters]);
   return <OriginContext value={origins}>{children}</OriginContext>;
 }
 
-/** Every cluster that the reader may see. */
 export function useClusters(): Cluster[] {
   return [...useContext(OriginContext).values()];
 }
 
-/** Own where nothing else is known. */
+/** Return the origin of a cluster, "own" if unknown. */
 export function useOrigin(clusterId: number | null | undefined): Origin {
   return useContext(OriginContext).get(clusterId ?? 0)?.origin ?? "own";
 }
 
-/** Marks sample data, and links a published cluster to its source; nothing for a cluster of one's own. */
+/** Badge for sample data, link to the source for published clusters, nothing for own clusters. */
 export function OriginBadge({ clusterId }: { clusterId: number }) {
   const origin = useOrigin(clusterId);
   if (origin === "own") return null;
@@ -42,19 +40,19 @@ export function OriginBadge({ clusterId }: { clusterId: number }) {
         miw="max-content"
         search={{ cluster: clusterId }}
         style={{ cursor: "pointer" }}
-        title={t`Others measured it and published it. Leads to the source.`}
+        title={t`Measured and published by others. Opens the source.`}
         to="/published"
       >{t`published`}</BadgeLink>
     );
   return <SampleBadge />;
 }
 
-/** `OriginBadge` in the rows of a list, where one `SampleNote` above says which clusters are sample data. */
+/** `OriginBadge` for rows of a list whose sample data a `SampleNote` names above. */
 export function RowOriginBadge({ clusterId }: { clusterId: number }) {
   return useOrigin(clusterId) === "published" && <OriginBadge clusterId={clusterId} />;
 }
 
-/** One line above a list that names the clusters of sample data among its rows. */
+/** A line above a list that names its clusters with sample data. */
 export function SampleNote({ clusterIds }: { clusterIds: readonly number[] }) {
   const known = useContext(OriginContext);
   const shown = [...new Set(clusterIds)].flatMap((id) => known.get(id) ?? []);
@@ -74,7 +72,7 @@ function SampleBadge() {
       color="grape"
       component="span"
       miw="max-content"
-      title={t`These nodes and results are an example. Nothing was measured.`}
+      title={t`These nodes and results are generated examples. Nothing was measured.`}
     >{t`sample data`}</Badge>
   );
 }

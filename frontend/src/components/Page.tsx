@@ -1,5 +1,3 @@
-/** The parts of every page: its frame and sections, the states of what is loaded, and errors. */
-
 import { t } from "@lingui/core/macro";
 import { Alert, Box, Button, Card, Code, Group, Skeleton, Stack, Text, Title } from "@mantine/core";
 import { type ReactNode, useEffect, useId } from "react";
@@ -10,13 +8,12 @@ import { Icon } from "./Icon";
 
 interface PageProps {
   readonly title: string;
-  /** Stands above the heading: where the reader is. */
+  /** Breadcrumb above the heading. */
   readonly trail?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }
 
-/** The frame of every page: one heading, what can be done here, and sections below. */
 export function Page({ title, trail, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · iotide`;
@@ -44,7 +41,7 @@ interface SectionProps {
   readonly children: ReactNode;
 }
 
-/** A card with a heading of its own, announced as a region. */
+/** A card with a heading, announced as a region. */
 export function Section({ title, description, actions, children }: SectionProps) {
   const headingId = useId();
   return (
@@ -64,13 +61,13 @@ export function Section({ title, description, actions, children }: SectionProps)
 }
 
 interface LoadedPageProps<Data> {
-  /** The heading until the thing itself is there, for instance “Run 7”. */
+  /** Heading until the data is loaded, for example “Run 7”. */
   readonly title: string;
   readonly query: Query<Data>;
   readonly children: (data: Data) => ReactNode;
 }
 
-/** A page about one thing, which has a heading also while that is loaded and when it cannot be. */
+/** A page that has a heading also while its data loads or if loading fails. */
 export function LoadedPage<Data>({ title, query, children }: LoadedPageProps<Data>) {
   const loaded = (
     <Loaded lines={8} query={query}>
@@ -80,7 +77,6 @@ export function LoadedPage<Data>({ title, query, children }: LoadedPageProps<Dat
   return query.data === undefined ? <Page title={title}>{loaded}</Page> : loaded;
 }
 
-/** What is asked of a query or an infinite query. */
 export interface Query<Data> {
   readonly data: Data | undefined;
   readonly error: Error | null;
@@ -92,14 +88,12 @@ export interface Query<Data> {
 interface LoadedProps<Data> {
   readonly query: Query<Data>;
   readonly children: (data: Data) => ReactNode;
-  /** Shown instead of the children for a list without entries, or where `isEmpty` says so; a string is a grey line. */
+  /** Shown instead of the children for an empty list or if `isEmpty` returns true. A string becomes a grey line. */
   readonly empty?: ReactNode;
   readonly isEmpty?: (data: Data) => boolean;
-  /** Number of grey lines shown while it loads. */
   readonly lines?: number;
 }
 
-/** The four states of what comes from the server: loading, failed, empty, and there (perhaps no longer fresh). */
 export function Loaded<Data>({ query, children, empty, isEmpty, lines = 3 }: LoadedProps<Data>) {
   if (query.data === undefined) {
     if (query.error) return <ErrorNotice error={query.error} onRetry={query.refetch} />;
@@ -132,12 +126,11 @@ export function Loading({ lines }: { lines: number }) {
 function NotFresh({ at, error }: { at: number; error: Error }) {
   return (
     <Alert color="orange" mb="sm" role="status">
-      {t`Shown as of ${formatLogTime(at)}; refreshing failed: ${error.message}`}
+      {t`Data from ${formatLogTime(at)}. Refresh failed: ${error.message}`}
     </Alert>
   );
 }
 
-/** What went wrong and what to do about it, in the server's own words. */
 export function ErrorNotice({ error, onRetry }: { error: Error; onRetry?: () => void }) {
   return (
     <Alert color="red" icon={<Icon name="alert" />} role="alert" title={error.message}>
@@ -154,7 +147,7 @@ function Remedy({ error }: { error: ApiError }) {
     <Group gap="xs">
       {error.remedy && <Text size="sm">{error.remedy}</Text>}
       <Code>{error.code}</Code>
-      {/* A fault of the server: whoever is asked for help finds its lines of log by this. */}
+      {/* Finds the log lines of a server error. */}
       {error.status >= 500 && error.requestId && <Code>{t`request ${error.requestId}`}</Code>}
     </Group>
   );
@@ -170,7 +163,6 @@ interface ShowMoreProps {
   };
 }
 
-/** Asks for the next page of a list. */
 export function ShowMore({ query }: ShowMoreProps) {
   if (!query.hasNextPage) return null;
   if (query.isFetchNextPageError && query.error && !query.isFetchingNextPage)

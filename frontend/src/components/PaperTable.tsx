@@ -1,5 +1,3 @@
-/** A table on paper; on a narrow screen it scrolls in its place. */
-
 import { Box } from "@mantine/core";
 import type { ReactNode } from "react";
 

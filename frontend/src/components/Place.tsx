@@ -1,5 +1,3 @@
-/** Where something was measured: its nodes, below them its targets, and the variant of its stage. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import type { ReactNode } from "react";
@@ -30,12 +28,11 @@ export function Place({ of: { node_names, target_names, variant } }: PlaceProps)
   );
 }
 
-/** Above the title of a node or a target: the way to its cluster, and what else there is to say of it. */
 export function PlaceTrail({ clusterId, children }: { clusterId: number; children?: ReactNode }) {
   return (
     <>
       <TextLink to="/" underline="always">{t`Overview`}</TextLink> ·{" "}
-      <ClusterLink id={clusterId} name={t`its cluster`} underline="always" /> {children}
+      <ClusterLink id={clusterId} name={t`Cluster`} underline="always" /> {children}
       <OriginBadge clusterId={clusterId} />
     </>
   );

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { runSpans } from "./RunLinks";
 
-it("joins runs that follow one another", () => {
+it("joins consecutive runs", () => {
   expect(runSpans([5, 3, 4, 9])).toEqual([
     [3, 5],
     [9, 9],

@@ -1,4 +1,4 @@
-/** The runs behind a number, each a link; many that follow one another as a span. */
+/** Links to the runs behind a number. Consecutive runs are shown as a span. */
 
 import { Fragment } from "react";
 import { RunLink } from "./links";
@@ -26,7 +26,7 @@ export function RunLinks({ ids }: { ids: readonly number[] }) {
   );
 }
 
-/** First and last of each unbroken sequence, in order. */
+/** Return the first and last id of each unbroken sequence, in order. */
 export function runSpans(ids: readonly number[]): (readonly [number, number])[] {
   const spans: [number, number][] = [];
   for (const id of [...new Set(ids)].sort((a, b) => a - b)) {

@@ -1,4 +1,4 @@
-/** What so many runs of one side allow to be shown: a value, all points, median and range, percentiles, or two modes. */
+/** Numbers of one side, by its number of runs: the value, all values, median and range, percentiles, or two modes. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -7,13 +7,13 @@ import { Fragment } from "react";
 import type { SidesMetric, TwoModes } from "@/api/types";
 import { Detail } from "@/components/looks";
 import { percentile } from "@/lib/percentile";
-import { cautionsOf } from "./flagWords";
+import { cautionsOf, notesOf } from "./flagWords";
 import { MeasuredValue } from "./MeasuredValue";
 import { Quantity } from "./values";
 
-/** From here on a spread means something. */
+/** Runs from which a range is shown. */
 const ENOUGH_RUNS = 4;
-/** From here on the runs are a distribution. */
+/** Runs from which percentiles are shown. */
 const MANY_RUNS = 30;
 
 interface RunNumbersProps {
@@ -21,7 +21,6 @@ interface RunNumbersProps {
   readonly median: number;
   readonly modes: TwoModes | null;
   readonly unit: SidesMetric["unit"];
-  /** Codes of the flags of its runs. */
   readonly flags: readonly string[];
 }
 
@@ -42,8 +41,13 @@ function ShownNumbers({ values, median, modes, unit, flags }: RunNumbersProps) {
       <Trans>
         <MeasuredValue flags={flags} unit={unit} value={modes.low} /> ({modes.low_runs} runs)
         <br />
-        <MeasuredValue flags={flags} said={cautionsOf(flags)} unit={unit} value={modes.high} /> (
-        {modes.high_runs} runs)
+        <MeasuredValue
+          flags={flags}
+          shownElsewhere={[...cautionsOf(flags), ...notesOf(flags)]}
+          unit={unit}
+          value={modes.high}
+        />{" "}
+        ({modes.high_runs} runs)
       </Trans>
     );
   return (
@@ -67,7 +71,7 @@ function Spread({ values, unit }: Pick<RunNumbersProps, "values" | "unit">) {
   const number = (value: number) => <Quantity unit={unit} value={value} />;
   if (values.length < ENOUGH_RUNS)
     return ordered.map((value, place) => (
-      // biome-ignore lint/suspicious/noArrayIndexKey: equal runs are told apart by nothing else
+      // biome-ignore lint/suspicious/noArrayIndexKey: equal runs have no other key
       <Fragment key={place}>
         {place > 0 && ", "}
         {number(value)}

@@ -1,4 +1,4 @@
-/** How far a run is; where its workload cannot tell, an empty track, and its phase says what it does. */
+/** Progress of a run. If the workload does not report progress, an empty track and the phase. */
 
 import { t } from "@lingui/core/macro";
 import { Progress } from "@mantine/core";

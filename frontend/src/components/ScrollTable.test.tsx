@@ -20,7 +20,7 @@ vi.mock("./links", () => ({ RunLink: ({ id }: { id: number }) => <span>{id}</spa
 const RATE = "bytes_per_second";
 const FLAGS = ["CACHE_SIZE", "DURATION"];
 
-/** What a table with these cells in its only column exports. */
+/** Return the export of a table with these cells as its only column. */
 function exportOf(...cells: readonly ReactNode[]): ExportTable {
   renderWithApp(
     <ScrollTable head={["X"]} label="Numbers">
@@ -112,7 +112,7 @@ it.each<[string, ReactNode, ExportTable]>([
   expect(exportOf(cell)).toEqual(table);
 });
 
-it("keeps the words of a cell apart from its numbers, and nothing where a number is unknown", () => {
+it("separates text and numbers of a cell, and leaves unknown numbers empty", () => {
   const table = exportOf(
     <>
       since the update <Quantity unit={RATE} value={5} />
@@ -130,7 +130,7 @@ it("keeps the words of a cell apart from its numbers, and nothing where a number
   });
 });
 
-it("names the unit of each row where they differ", () => {
+it("exports the unit of each row if units differ", () => {
   expect(exportOf(<Quantity unit={RATE} value={5} />, <Quantity unit="seconds" value={2} />)).toEqual({
     columns: ["X", "X unit"],
     rows: [
@@ -140,7 +140,7 @@ it("names the unit of each row where they differ", () => {
   });
 });
 
-it("takes a number of the page that carries no data for a fault", () => {
+it("reports a displayed number without export data", () => {
   const table = exportOf(<Quantity unit={RATE} value={5e9} />, "1.62 GB/s 4 runs, 1.10 GB/s to 1.96 GB/s");
   expect(displayedNumbers(table)).toEqual(['X: "1.62 GB/s 4 runs, 1.10 GB/s to 1.96 GB/s"']);
   screen.getByRole("table", { name: "Numbers" }).removeAttribute("data-exported");

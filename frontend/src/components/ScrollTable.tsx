@@ -1,4 +1,4 @@
-/** A table that scrolls sideways inside its card, with a shadow where it goes on; it can be scrolled by keyboard, and exported. */
+/** A table that scrolls sideways inside its card, also by keyboard, and can be exported. */
 
 import { t } from "@lingui/core/macro";
 import { Box, Code, VisuallyHidden } from "@mantine/core";
@@ -11,12 +11,12 @@ import { OptionValue } from "./OptionValue";
 
 interface ScrollTableProps {
   readonly label: string;
-  /** Column titles; an empty one stands above buttons and links. */
+  /** Column titles; empty above buttons and links. */
   readonly head: readonly string[];
-  /** Rows as plain tr and td: Mantine's table would bring its scroll area into the first paint. */
+  /** Rows as plain tr and td: Mantine's table would add its scroll area to the first paint. */
   readonly children: ReactNode;
   readonly maxHeight?: number;
-  /** What else the export menu knows; without a table of its own it writes the rows that are shown. */
+  /** Source of the export menu. Without a table of its own, the menu exports the rows shown. */
   readonly exported?: Partial<ExportSource>;
 }
 
@@ -51,7 +51,7 @@ export function ScrollTable({ label, head, children, maxHeight, exported }: Scro
   );
 }
 
-/** A row of a table: each child is a cell; one that needs attributes is a `td` itself. */
+/** A table row. Each child becomes a cell, except one that already is a `td`. */
 export function Row({ children, ...row }: ComponentPropsWithRef<"tr">) {
   return (
     <tr {...row}>
@@ -68,7 +68,7 @@ interface FactsTableProps {
   readonly maxHeight?: number;
 }
 
-/** Facts of a node, a mount or a run: flat names and values in base units. */
+/** Facts of a node, mount or run: names and values in base units. */
 export function FactsTable({ label, facts, ...size }: FactsTableProps) {
   return (
     <ScrollTable head={[t`Fact`, t`Value`]} label={label} {...size}>

@@ -1,5 +1,3 @@
-/** What a series measures, as a link to its trend, and below it where. */
-
 import { t } from "@lingui/core/macro";
 import { Detail } from "@/components/looks";
 import { type ExportRecord, plainCell, spread } from "@/lib/exported";
@@ -20,16 +18,16 @@ interface SeriesNameProps {
     readonly variant?: string;
   };
   readonly clusterId: number;
-  /** Named where a list holds series of several clusters. */
+  /** Shown in lists with series of several clusters. */
   readonly clusterName?: string | undefined;
-  /** The point that the trend opens at. */
+  /** The point at which the trend opens. */
   readonly cellId?: number | undefined;
 }
 
 export function SeriesName({ series, clusterId, clusterName, cellId }: SeriesNameProps) {
   const titleOf = useTitlesOf()(series.workload, clusterId);
   const { workload, metric, title, labels, options, node_names, target_names, variant } = series;
-  const told = describeValues({ ...options, ...labels }, titleOf);
+  const details = describeValues({ ...options, ...labels }, titleOf);
   const place = [
     t`${node_names.join(", ")} on ${target_names.join(", ") || t`no target`}`,
     variant,
@@ -46,7 +44,7 @@ export function SeriesName({ series, clusterId, clusterName, cellId }: SeriesNam
         {workload}: {title}
       </TextLink>
       <Detail data-export={JSON.stringify(columnsOf(series))}>
-        {[told, ...place].filter(Boolean).join(" · ")}
+        {[details, ...place].filter(Boolean).join(" · ")}
       </Detail>
     </>
   );

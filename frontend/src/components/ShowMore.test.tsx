@@ -19,7 +19,7 @@ function Rows({ load }: { load: (page: number) => Promise<string> }) {
   );
 }
 
-it("says why the next page did not come, and asks for it again", async () => {
+it("shows why the next page failed, and retries", async () => {
   const load = vi.fn<(page: number) => Promise<string>>();
   load.mockResolvedValueOnce("one").mockRejectedValueOnce(new Error("the server is away"));
   load.mockResolvedValueOnce("two");

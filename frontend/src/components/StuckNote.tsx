@@ -1,4 +1,4 @@
-/** Loads that no signal ends, each with its process, its run and since when; nothing where there are none. */
+/** Processes that no signal ends, with their runs; nothing if there are none. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -15,7 +15,7 @@ interface StuckNoteProps {
     node_name?: string;
     targets?: readonly string[];
   }[];
-  /** What follows for what the page shows. */
+  /** Consequence for the page's subject. */
   readonly children: string;
 }
 

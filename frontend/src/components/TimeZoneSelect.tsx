@@ -1,5 +1,3 @@
-/** A time zone by its IANA name, found by typing a part of it. */
-
 import { t } from "@lingui/core/macro";
 import { Select } from "@mantine/core";
 
@@ -15,7 +13,7 @@ export function TimeZoneSelect({ value, onChange, description }: TimeZoneSelectP
     <Select
       allowDeselect={false}
       data={[...known]}
-      description={description ?? t`Whose clocks count, also when they change.`}
+      description={description ?? t`Time zone of the schedule, including daylight-saving changes.`}
       label={t`Time zone`}
       limit={50}
       onChange={(chosen) => chosen && onChange(chosen)}

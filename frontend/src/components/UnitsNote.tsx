@@ -1,4 +1,4 @@
-/** The meaning of the units on a page, once below all of it: rates and sizes count differently. */
+/** Note at the end of each page: rates and sizes count in different powers. */
 
 import { t } from "@lingui/core/macro";
 import { Detail } from "@/components/looks";
@@ -11,7 +11,7 @@ const RATES: Readonly<Record<RateUnits, string>> = {
   bits: t`Rates are in bits: 1 Mbit/s is 10⁶ bits a second.`,
 };
 
-/** Return the note's words, for a page that sets them in its own type. */
+/** Return the text, for a page with its own typography. */
 export function useUnitsWords(): string {
   const { rates } = usePreferences();
   return `${RATES[rates]} ${t`Sizes are binary: 1 MiB is 2²⁰ bytes.`}`;

@@ -1,4 +1,4 @@
-/** Of which campaigns the other load on the nodes was not measured in each run: such a run is not a quiet one. */
+/** Warns about campaigns with runs whose other load was not measured: such a node need not have been idle. */
 
 import { t } from "@lingui/core/macro";
 import { Alert } from "@mantine/core";
@@ -18,7 +18,7 @@ export function UnmeasuredLoad({ campaignIds }: { campaignIds: readonly number[]
   );
 }
 
-/** How many runs of a campaign nobody measured; null where there is none. */
+/** Return the number of runs without measured load, or null if there are none. */
 export function unmeasuredWords(
   campaignId: number,
   conduct: Pick<Conduct, "runs" | "load_not_measured"> | undefined,

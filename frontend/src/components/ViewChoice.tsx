@@ -1,5 +1,3 @@
-/** The same numbers as a chart or as a table. */
-
 import { t } from "@lingui/core/macro";
 import { SegmentedControl } from "@mantine/core";
 

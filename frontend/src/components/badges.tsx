@@ -1,5 +1,3 @@
-/** Badges of states and of the direction of a change. */
-
 import { t } from "@lingui/core/macro";
 import { Badge, type MantineColor } from "@mantine/core";
 
@@ -24,7 +22,7 @@ const COLOURS: Readonly<Record<string, MantineColor>> = {
   recovered: "green",
 };
 
-/** A state in its colour and, always, its word. */
+/** A state in its colour and always as a word. */
 export function StateBadge({ state }: { state: string }) {
   return (
     <Badge color={COLOURS[state] ?? "gray"} miw="max-content">
@@ -36,20 +34,21 @@ export function StateBadge({ state }: { state: string }) {
 interface DirectionBadgeProps {
   readonly change: {
     readonly direction: "better" | "worse" | "recovered" | null;
-    /** Null where it was 0 before. */
+    /** Null if the level before was 0. */
     readonly shift_ratio: number | null;
-    /** The change for the worse was taken back then. */
+    /** When the series recovered, or when the shift was over. */
     readonly ended_at?: string | null;
+    readonly is_over?: boolean;
   };
 }
 
-const DIRECTION_COLOURS = { better: "green", worse: "red", recovered: "gray" } as const;
-const DIRECTIONS = { better: t`better`, worse: t`worse`, recovered: t`recovered` } as const;
+const DIRECTION_COLOURS = { better: "green", worse: "red", recovered: "gray", over: "gray" } as const;
+const DIRECTIONS = { better: t`better`, worse: t`worse`, recovered: t`recovered`, over: t`over` } as const;
 
-/** The direction of a change: worse, better or recovered; higher or lower where a metric has no better side. */
+/** Worse, better, recovered or over; higher or lower for metrics without a better direction. */
 export function DirectionBadge({ change }: DirectionBadgeProps) {
   const { shift_ratio: shift } = change;
-  const direction = change.ended_at ? "recovered" : change.direction;
+  const direction = change.is_over ? "over" : change.ended_at ? "recovered" : change.direction;
   return (
     <Badge color={direction ? DIRECTION_COLOURS[direction] : "gray"} miw="max-content">
       {direction ? DIRECTIONS[direction] : shift === null || shift > 0 ? t`higher` : t`lower`}
@@ -57,7 +56,7 @@ export function DirectionBadge({ change }: DirectionBadgeProps) {
   );
 }
 
-/** A change that one analysis alone has found. */
+/** Marks a change that only one of the two analyses found. */
 export function UnconfirmedBadge() {
-  return <Badge color="orange" ml="xs">{t`not confirmed yet`}</Badge>;
+  return <Badge color="orange" ml="xs">{t`unconfirmed`}</Badge>;
 }

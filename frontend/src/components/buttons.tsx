@@ -1,5 +1,3 @@
-/** Buttons that open a dialog, ask first, or open a form below a list. */
-
 import { Button, type ButtonProps } from "@mantine/core";
 import { type UseMutationOptions, useMutation } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useState } from "react";
@@ -12,7 +10,7 @@ interface DialogButtonProps extends ButtonProps {
   readonly dialog: (onClose: () => void) => ReactNode;
 }
 
-/** A button that opens a dialog; the dialog is loaded when it is first wanted. */
+/** A button that opens a dialog and loads it on first use. */
 export function DialogButton({ dialog, ...button }: DialogButtonProps) {
   const [isOpen, setIsOpen] = useState(false);
   return (
@@ -29,7 +27,7 @@ interface ConfirmButtonProps extends Omit<DialogButtonProps, "dialog">, Question
 
 const ConfirmModal = lazy(() => import("./ConfirmModal"));
 
-/** A button for what cannot be undone: it asks first. */
+/** A button for an action that cannot be undone. It asks first. */
 export function ConfirmButton({ title, body, yes, no, onConfirm, ...button }: ConfirmButtonProps) {
   const question = { title, body, yes, ...(no && { no }), onConfirm };
   return (
@@ -47,7 +45,7 @@ interface ConfirmMutationProps<Data, Variables, Result> extends Omit<ConfirmButt
   readonly variables: Variables;
 }
 
-/** Runs the mutation with these variables once it is confirmed. */
+/** Variables of the mutation, which runs once confirmed. */
 export function ConfirmMutation<Data, Variables, Result>({
   mutation,
   variables,
@@ -58,13 +56,12 @@ export function ConfirmMutation<Data, Variables, Result>({
 }
 
 interface AddButtonProps {
-  /** What pressing it begins, for instance "Add a node". */
+  /** Label of the button, for example "Add a node". */
   readonly children: string;
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }
 
-/** Opens and closes the form below a list with which one adds to it. */
 export function AddButton({ children, isOpen, onToggle }: AddButtonProps) {
   return (
     <Button

@@ -1,4 +1,4 @@
-/** One clock for all that shows how long ago something was. */
+/** One clock for all relative times. */
 
 import { useSyncExternalStore } from "react";
 
@@ -9,7 +9,7 @@ let timer: ReturnType<typeof setInterval> | undefined;
 function subscribe(listener: () => void): () => void {
   listeners.add(listener);
   timer ??= setInterval(() => {
-    for (const tell of listeners) tell();
+    for (const notify of listeners) notify();
   }, TICK_MILLISECONDS);
   return () => {
     listeners.delete(listener);
@@ -19,7 +19,7 @@ function subscribe(listener: () => void): () => void {
   };
 }
 
-/** The current time in milliseconds, rounded up to a step: a component is rendered anew once a step and not more often. */
+/** Return the time in milliseconds, rounded up to a step, so that a component renders only once a step. */
 export function useNow(stepSeconds: number): number {
   const step = stepSeconds * 1000;
   return useSyncExternalStore(subscribe, () => Math.ceil(Date.now() / step) * step);

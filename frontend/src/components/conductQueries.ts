@@ -1,9 +1,7 @@
-/** How the runs of a campaign were really measured. */
-
 import { queryOptions } from "@tanstack/react-query";
 import { get } from "@/api/requests";
 
-/** Keyed as cells: each new result may change it. */
+/** Keyed as cells, since each new result may change it. */
 export function conductQuery(campaignId: number) {
   return queryOptions({
     queryKey: ["cell", "conduct", campaignId],

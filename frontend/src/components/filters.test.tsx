@@ -4,15 +4,15 @@ import { useState } from "react";
 import { expect, it, vi } from "vitest";
 import { TextFilter } from "./filters";
 
-let told: (string | undefined)[];
+let reported: (string | undefined)[];
 
-/** Its owner takes what was told when `takes` is called, as an address does that is on its way. */
+/** Its owner takes the reported text when `takes` is called, like an address that is still changing. */
 function Owned() {
   const [value, setValue] = useState<string | undefined>("");
-  const take = () => setValue(told.at(-1));
+  const take = () => setValue(reported.at(-1));
   return (
     <>
-      <TextFilter label="Who" onText={(text) => told.push(text)} placeholder="Who" value={value} />
+      <TextFilter label="Who" onText={(text) => reported.push(text)} placeholder="Who" value={value} />
       <button onClick={take} type="button">
         {"take"}
       </button>
@@ -27,25 +27,25 @@ const field = () => screen.getByRole("textbox", { name: "Who" });
 const type = (value: string) => fireEvent.change(field(), { target: { value } });
 const press = (name: string) => fireEvent.click(screen.getByRole("button", { name }));
 
-it("keeps what was typed while what was told before is on its way", async () => {
-  told = [];
+it("keeps the typed text while an earlier change is pending", async () => {
+  reported = [];
   renderWithApp(<Owned />);
   type("a");
-  await waitFor(() => expect(told).toEqual(["a"]));
+  await waitFor(() => expect(reported).toEqual(["a"]));
   type("ab");
   press("take");
   expect(field()).toHaveValue("ab");
-  await waitFor(() => expect(told).toEqual(["a", "ab"]));
+  await waitFor(() => expect(reported).toEqual(["a", "ab"]));
 });
 
-it("tells nothing of what was typed before its owner changed it", () => {
+it("discards typed text if its owner changes the value", () => {
   vi.useFakeTimers();
-  told = [];
+  reported = [];
   renderWithApp(<Owned />);
   type("a");
   press("other");
   vi.advanceTimersByTime(1000);
   vi.useRealTimers();
   expect(field()).toHaveValue("other");
-  expect(told).toEqual([]);
+  expect(reported).toEqual([]);
 });

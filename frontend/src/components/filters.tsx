@@ -1,4 +1,4 @@
-/** Fields that narrow a list: typed words, which are told once typing pauses, one of several choices, and a day. */
+/** Filters of a list: text (reported once typing pauses), a choice, and a day. */
 
 import { t } from "@lingui/core/macro";
 import { NativeSelect, Text, TextInput } from "@mantine/core";
@@ -19,26 +19,26 @@ interface TextFilterProps {
 
 export function TextFilter({ label, value = "", width = 140, onText, ...input }: TextFilterProps) {
   const [typed, setTyped] = useState(value);
-  const told = useRef(value);
-  const tell = useDebouncedCallback((text: string) => {
-    told.current = text;
+  const reported = useRef(value);
+  const report = useDebouncedCallback((text: string) => {
+    reported.current = text;
     onText(text || undefined);
   }, TYPING_MILLISECONDS);
-  // The address may change by itself, as by “Clear filters” or a saved view. What was told from here comes back late:
-  // more may have been typed meanwhile, which stays.
+  // “Clear filters” or a saved view may change the value from outside. The filter's own change arrives late and must
+  // not overwrite what the user typed since.
   useEffect(() => {
-    if (value === told.current) return;
-    told.current = value;
-    tell.cancel();
+    if (value === reported.current) return;
+    reported.current = value;
+    report.cancel();
     setTyped(value);
-  }, [value, tell]);
+  }, [value, report]);
   return (
     <TextInput
       aria-label={label}
       maxLength={100}
       onChange={({ currentTarget: { value: text } }) => {
         setTyped(text);
-        tell(text);
+        report(text);
       }}
       size="xs"
       value={typed}
@@ -50,10 +50,10 @@ export function TextFilter({ label, value = "", width = 140, onText, ...input }:
 
 export interface ChoiceFilterProps<Value extends string | number> {
   readonly label: string;
-  /** Stands there while nothing is chosen. */
+  /** Label of the empty choice. */
   readonly all: string;
   readonly choices: readonly (Value | { readonly value: Value; readonly label: string })[];
-  /** Stays to be seen where it is not, or no longer, offered. */
+  /** Shown even if it is not among the choices. */
   readonly value: Value | undefined;
   readonly onChoose: (value: Value | undefined) => void;
   readonly size?: "xs" | "sm";
@@ -83,7 +83,7 @@ interface DayFilterProps {
   readonly onDay: (day: string | undefined) => void;
 }
 
-/** A day by the clock that moments are shown on. */
+/** A day in the display time zone. */
 export function DayFilter({ label, value, onDay }: DayFilterProps) {
   const zone = shownTimeZone();
   return (
@@ -93,7 +93,7 @@ export function DayFilter({ label, value, onDay }: DayFilterProps) {
       leftSectionWidth={44}
       onChange={({ currentTarget }) => onDay(currentTarget.value || undefined)}
       size="xs"
-      title={t`A day in ${zone}`}
+      title={t`Day in ${zone}`}
       type="date"
       value={value ?? ""}
       w={176}

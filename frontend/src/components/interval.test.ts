@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { markOf, reachOf } from "./interval";
 
-it("puts no difference in the middle, and twice as far from it as half", () => {
+it('places "no difference" in the middle, with double and half equally far', () => {
   expect(markOf({ ratio: 1, low: 0.5, high: 2 }, 4)).toEqual({
     dot: 0.5,
     bar: { from: 0.25, to: 0.75 },
@@ -10,7 +10,7 @@ it("puts no difference in the middle, and twice as far from it as half", () => {
   });
 });
 
-it("says at which end an interval goes on, and shows no dot that lies beyond", () => {
+it("marks the end beyond which an interval extends, and hides a dot outside", () => {
   expect(markOf({ ratio: 9, low: 0.9, high: 12 }, 4)).toMatchObject({
     dot: null,
     cutLow: false,
@@ -23,7 +23,7 @@ it("says at which end an interval goes on, and shows no dot that lies beyond", (
   });
 });
 
-it("reaches as far as the widest of a table, never so near that noise looks large, never without end", () => {
+it("spans the widest interval of a table, within bounds", () => {
   expect(reachOf([])).toBeCloseTo(1.122);
   expect(reachOf([{ ratio: 1.01, low: 0.99, high: 1.03 }])).toBeCloseTo(1.122);
   expect(reachOf([{ ratio: 0.8, low: 0.5, high: 1.1 }])).toBeCloseTo(2.04);

@@ -1,4 +1,4 @@
-/** Where a ratio and its interval lie on a small scale with no difference in its middle; logarithmic, so that twice and half are as far. */
+/** Position of a ratio and its interval on a logarithmic scale with "no difference" in the middle. */
 
 export interface Interval {
   readonly ratio: number;
@@ -7,10 +7,10 @@ export interface Interval {
 }
 
 export interface Mark {
-  /** From 0 to 1; null: beyond the ends. */
+  /** 0 to 1; null if outside the scale. */
   readonly dot: number | null;
   readonly bar: { readonly from: number; readonly to: number } | null;
-  /** Whether it goes on beyond the left or the right end. */
+  /** Whether the interval extends beyond the left or right end. */
   readonly cutLow: boolean;
   readonly cutHigh: boolean;
 }
@@ -18,7 +18,7 @@ export interface Mark {
 const LEAST_REACH = 1.1;
 const MOST_REACH = 4;
 
-/** The reach that shows all of these, within bounds: a scale of a few per cent would make noise look large. */
+/** Return the reach that shows all intervals, within bounds: on a scale of a few per cent, noise would look large. */
 export function reachOf(intervals: readonly Interval[]): number {
   const ends = intervals.flatMap(({ ratio, low, high }) => [ratio, low ?? ratio, high ?? ratio]);
   const far = ends.filter((end) => end > 0).map((end) => Math.max(end, 1 / end));

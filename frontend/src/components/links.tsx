@@ -1,5 +1,3 @@
-/** Mantine's looks on the router's typed links. */
-
 import {
   Anchor,
   type AnchorProps,
@@ -40,7 +38,6 @@ export const BadgeLink = createLink(StyledBadge);
 
 interface NamedLinkProps extends AnchorProps {
   readonly id: number;
-  /** The id where there is none. */
   readonly name?: ReactNode;
 }
 

@@ -1,15 +1,12 @@
-/** Looks that stand all over the pages, named by what they are for. */
-
 import { Button, Text } from "@mantine/core";
 
-/** Says how to read what stands next to it. */
+/** Explains the element next to it. */
 export const Hint = Text.withProps({ c: "dimmed", size: "sm" });
 
-/** A line below a value, in smaller letters. */
+/** A smaller line below a value. */
 export const Detail = Text.withProps({ c: "dimmed", size: "xs" });
 
-/** A line below a value that something is wrong with. */
+/** A line below a value with a problem. */
 export const Problem = Text.withProps({ c: "var(--mantine-color-error)", size: "xs" });
 
-/** A button in a row of a table. */
 export const RowButton = Button.withProps({ size: "compact-xs", variant: "default" });

@@ -16,7 +16,7 @@ function shown(): (string | null)[] {
   return screen.getAllByText(/ x$/).map(({ textContent }) => textContent);
 }
 
-it("names an option by its schema in every list, also where a page knows the workloads of one cluster only", () => {
+it("titles an option by its schema, also on pages that know one cluster's workloads only", () => {
   const all = [workload("fio", { rw: { title: "Pattern", type: "string" } })];
   const ofCluster = [workload("dd", { bs: { title: "Block size", type: "string" } })];
   render(
@@ -37,7 +37,7 @@ const PLUG_INS = [
   workload("copy", { bs: { title: "Ours", type: "string" }, n: { title: "Count", type: "string" } }, 1),
 ];
 
-it("names a plug-in's options as their own cluster does, and in no other cluster's words", () => {
+it("titles a plug-in's options by their own cluster only", () => {
   render(
     <OptionTitles workloads={PLUG_INS}>
       <Shown cluster={1} of="copy" option="bs" />
@@ -52,7 +52,7 @@ it("names a plug-in's options as their own cluster does, and in no other cluster
   expect(shown()).toEqual(["Ours x", "Theirs x", "Bs x", "Ours x", "Theirs x"]);
 });
 
-it("names an option plainly where a page spans clusters that do not agree on its title", () => {
+it("uses a plain title if clusters disagree on it", () => {
   render(
     <OptionTitles workloads={PLUG_INS}>
       <Shown of="copy" option="bs" />
@@ -62,7 +62,7 @@ it("names an option plainly where a page spans clusters that do not agree on its
   expect(shown()).toEqual(["Bs x", "Count x"]);
 });
 
-it("names the options of iotide's own workloads as iotide does, whatever a cluster says", () => {
+it("titles options of built-in workloads the same in every cluster", () => {
   const lie = workload("fio", { rw: { title: "Lie", type: "string" } }, 1);
   render(
     <OptionTitles

@@ -1,11 +1,11 @@
-/** The titles of options: iotide's own workloads have one for all clusters, a plug-in one in each cluster. */
+/** Titles of options. Built-in workloads have one title in all clusters, plug-ins one per cluster. */
 
 import { createContext, type ReactNode, useContext, useMemo } from "react";
 import type { Workload } from "@/api/types";
 import { describerByWorkload, plainTitle, type TitlesOf, type Values } from "@/lib/options";
 import { readFields } from "./schema-form/schema";
 
-/** By the workload's name, then by its cluster, then by option. */
+/** Keys: workload, cluster, option. */
 type Titles = ReadonlyMap<string, ReadonlyMap<number | null, ReadonlyMap<string, string>>>;
 interface Known {
   readonly titles: Titles;
@@ -15,7 +15,7 @@ const TitlesContext = createContext<Known>({ titles: new Map(), clusterId: undef
 
 interface OptionTitlesProps {
   readonly workloads: readonly Workload[];
-  /** The cluster that the page is about; undefined where it spans several. */
+  /** The page's cluster; undefined if it spans several. */
   readonly clusterId?: number | undefined;
   readonly children: ReactNode;
 }
@@ -34,7 +34,7 @@ export function OptionTitles({ workloads, clusterId, children }: OptionTitlesPro
 
 function withTitles(around: Titles, workloads: readonly Workload[]): Titles {
   const all = new Map(around);
-  // The newest stand first, and name what older ones named otherwise.
+  // The newest announcement comes first and wins.
   for (const { name, cluster_id, options_schema } of [...workloads].reverse()) {
     const fields = readFields(options_schema).map((field) => [field.name, field.title] as const);
     const of = new Map(all.get(name));
@@ -44,8 +44,8 @@ function withTitles(around: Titles, workloads: readonly Workload[]): Titles {
 }
 
 /**
- * The titles of one workload's options in a cluster, or in the page's. A plain reading of the name stands where no
- * schema is known, and where clusters give an option different titles and the cluster is not known.
+ * Return the titles of a workload's options in a cluster, or in the page's cluster. Without a known schema, or if the
+ * cluster is unknown and titles differ between clusters, the title is made from the name.
  */
 export function useTitlesOf(): TitlesOf {
   const known = useContext(TitlesContext);
@@ -57,9 +57,9 @@ export function useTitlesOf(): TitlesOf {
         const own = titles?.get(null)?.get(name);
         if (titles === undefined || own !== undefined) return own ?? plainTitle(name);
         if (clusterId !== undefined) return titles.get(clusterId)?.get(name) ?? plainTitle(name);
-        const said = new Set([...titles.values()].flatMap((of) => of.get(name) ?? []));
-        const [first] = said;
-        return first !== undefined && said.size === 1 ? first : plainTitle(name);
+        const distinct = new Set([...titles.values()].flatMap((of) => of.get(name) ?? []));
+        const [first] = distinct;
+        return first !== undefined && distinct.size === 1 ? first : plainTitle(name);
       },
     [known],
   );
@@ -71,7 +71,7 @@ interface Row {
   readonly cluster_id?: number;
 }
 
-/** Says of a row what tells it from the others of its workload. */
+/** Return the values that distinguish a row from others of its workload, as text. */
 export function useDescriber(rows: readonly Row[]) {
   const titlesOf = useTitlesOf();
   return useMemo(() => describerByWorkload(rows, titlesOf), [rows, titlesOf]);

@@ -1,4 +1,4 @@
-/** Who is logged in, and what the dashboard therefore offers; the server decides again on every request. */
+/** The signed-in user and permissions. They decide what pages offer; the server checks every request itself. */
 
 import { createContext, type ReactNode, useContext } from "react";
 import type { Principal } from "@/api/types";
@@ -18,30 +18,31 @@ export function usePrincipal(): Principal {
   return principal;
 }
 
-/** Whether the user has at least `role` in the cluster; null asks for all clusters. Nobody changes what is published. */
+/**
+ * Return whether the user has at least `role` in the cluster (null: in all clusters). Published clusters are
+ * read-only.
+ */
 export function useMay(role: Role, clusterId: number | null): boolean {
   const principal = usePrincipal();
   const isPublished = useOrigin(clusterId) === "published";
   return isPublished ? role === "viewer" : hasRole(principal, role, clusterId);
 }
 
-/** Whether the user may let something run there: an operator may, on a cluster that has nodes of its own. */
+/** Return whether the user may start runs there: needs the operator role and a cluster with nodes of its own. */
 export function useMayRun(clusterId: number): boolean {
   const isOwn = useOrigin(clusterId) === "own";
   return useMay("operator", clusterId) && isOwn;
 }
 
-/** Whether somebody is logged in; where the installation is open for reading, others look at it, too. */
+/** Return whether the user is signed in. With public reading, guests see pages too. */
 export function useIsLoggedIn(): boolean {
   return usePrincipal().kind !== "anonymous";
 }
 
-/** What is of no use to whoever only looks at the installation without an account. */
 export function LoggedIn({ children }: { children: ReactNode }) {
   return useIsLoggedIn() && children;
 }
 
-/** Whether the user has at least `role` in any cluster. */
 export function useMaySomewhere(role: Role): boolean {
   return usePrincipal().roles.some((grant) => RANK[grant.role] >= RANK[role]);
 }

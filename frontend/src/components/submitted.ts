@@ -1,8 +1,6 @@
-/** Reads a form when it is submitted. */
-
 import type { FormEvent } from "react";
 
-/** Return the handler of a form: `send` gets the text of each field by its name. */
+/** Return a submit handler: `send` reads the text of each field by its name. */
 export function submitted(send: (text: (name: string) => string, form: HTMLFormElement) => void) {
   return (event: FormEvent<HTMLFormElement>): void => {
     event.preventDefault();

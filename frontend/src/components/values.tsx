@@ -1,4 +1,4 @@
-/** Numbers and moments as people read them, each with its exact value for a pointer and for exports. */
+/** Numbers and times in readable form, with exact values on hover and in exports. */
 
 import { t } from "@lingui/core/macro";
 import type { ReactNode } from "react";
@@ -8,12 +8,10 @@ import { useNow } from "./clock";
 
 interface DatumProps {
   readonly value: number | null;
-  /** What stands for the number. */
   readonly children: ReactNode;
   readonly unit?: string;
 }
 
-/** A number in the words of a formatter, with the number itself for whoever exports it. */
 export function Datum({ value, unit, children }: DatumProps) {
   if (value === null) return <span data-export='{"value":null}'>{children}</span>;
   return (
@@ -32,7 +30,7 @@ export function Seconds({ value }: { value: number }) {
   );
 }
 
-/** A stored number as a person reads it, with the exact value on hover and for whoever exports it. */
+/** A stored number in readable units, with the exact value on hover and in exports. */
 export function Quantity({ value, unit }: { value: number | null; unit: Unit }) {
   if (value === null) return <span data-export='{"value":null}'>{t`unknown`}</span>;
   return (
@@ -46,11 +44,11 @@ const MINUTE_MILLISECONDS = 60_000;
 
 interface WhenProps {
   readonly at: string | null;
-  /** Stands before it, for instance “until ”. */
+  /** Text before it, for example “until ”. */
   readonly prefix?: string;
 }
 
-/** A moment: how long ago, with the exact time on hover. */
+/** A relative time with the exact time on hover. */
 export function When({ at, prefix = "" }: WhenProps) {
   const isRecent = at !== null && Date.now() - Date.parse(at) < MINUTE_MILLISECONDS;
   const now = useNow(isRecent ? 1 : 60);
@@ -63,7 +61,7 @@ export function When({ at, prefix = "" }: WhenProps) {
   );
 }
 
-/** A day, with the exact time on hover: for what is known no closer, or where there is little room. */
+/** A day with the exact time on hover, for narrow columns and approximate times. */
 export function Day({ at }: { at: string }) {
   return (
     <time dateTime={at} style={{ whiteSpace: "nowrap" }} title={formatExactTime(at)}>

@@ -20,7 +20,7 @@ it.each<Unit>(["bytes_per_second", "operations_per_second", "seconds", "bytes", 
   },
 );
 
-it("knows no unit of other words", () => {
+it("rejects unknown units", () => {
   expect(baseUnitOf("UTC")).toBeUndefined();
 });
 

@@ -1,10 +1,10 @@
-/** Reads the name of a scale back: what axes say in MB/s or KiB, exports have in bytes. */
+/** Conversion of displayed units back to base units, for exports. */
 
 import type { Unit } from "./units";
 
 interface BaseUnit {
   readonly unit: Unit;
-  /** How many of the base unit one of the scale is. */
+  /** Factor to the base unit. */
   readonly factor: number;
 }
 
@@ -28,12 +28,12 @@ const SCALES: ReadonlyMap<string, BaseUnit> = new Map([
   ["%", { unit: "ratio", factor: 0.01 }],
 ]);
 
-/** Undefined for what names no scale. */
+/** Undefined for an unknown unit. */
 export function baseUnitOf(scaleName: string): BaseUnit | undefined {
   return SCALES.get(scaleName);
 }
 
-/** Without the noise of a multiplication, by as many digits as all numbers keep: 1.1 MB/s is 1100000. */
+/** Multiplies without binary rounding noise: 1.1 MB/s is 1100000. */
 export function inBaseUnit(value: number, factor: number): number {
   const exact = value * factor;
   if (exact === 0 || !Number.isFinite(exact)) return exact;

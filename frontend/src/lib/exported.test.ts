@@ -9,13 +9,13 @@ const TABLE = {
   ],
 };
 
-it("quotes in CSV what a reader would take for the end of a field, and keeps every digit", () => {
+it("quotes separators in CSV, and keeps every digit", () => {
   expect(toCsv(TABLE)).toBe(
     'Series,Median [bytes_per_second]\r\n"dd, ""quick""",118234112\r\n"fio\nrand",\r\n',
   );
 });
 
-it("lets no text be a formula of a spreadsheet, and leaves numbers as they are", () => {
+it("escapes spreadsheet formulas, and keeps numbers", () => {
   const csv = toCsv({ columns: ["Note"], rows: [["=1+1"], ["+1"], ["-1"], ["@A1"], ["\t=1"], [-1]] });
   expect(csv).toBe("Note\r\n'=1+1\r\n'+1\r\n'-1\r\n'@A1\r\n'\t=1\r\n-1\r\n");
 });
@@ -27,19 +27,19 @@ it("writes JSON as records by column name", () => {
   ]);
 });
 
-it("names files so that every file system takes them", () => {
+it("makes file names that are valid on every file system", () => {
   expect(fileName("Trend of Write: 64 KiB / é")).toBe("trend-of-write-64-kib-e");
   expect(fileName("→")).toBe("iotide");
 });
 
-it("asks for a file of the same numbers", () => {
+it("requests a file of the same values", () => {
   expect(withFormat("/api/v1/runs", "csv")).toBe("/api/v1/runs?format=csv");
   expect(withFormat("/api/v1/points?series_id=3", "parquet")).toBe(
     "/api/v1/points?series_id=3&format=parquet",
   );
 });
 
-it("says a request as a curl command that holds no token and stays one word in a shell", () => {
+it("writes a request as a quoted curl command without a token", () => {
   expect(asCurl("https://io.example", "/api/v1/runs?workload=o'dd&limit=5")).toBe(
     `curl --fail-with-body -H "Authorization: Bearer $IOTIDE_TOKEN" 'https://io.example/api/v1/runs?workload=o%27dd&limit=5'`,
   );

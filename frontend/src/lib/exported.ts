@@ -1,17 +1,16 @@
-/** What an export menu writes: a table in base units and UTC as CSV or JSON, and the request that gives it. */
+/** Exported tables as CSV or JSON, in base units and UTC. */
 
 export type ExportCell = string | number | boolean | null;
 
 export interface ExportTable {
-  /** With the base unit where a column has one: `Median [bytes_per_second]`. */
+  /** Includes the base unit, if any: `Median [bytes_per_second]`. */
   readonly columns: readonly string[];
   readonly rows: readonly (readonly ExportCell[])[];
 }
 
-/** A row by column name. */
 export type ExportRecord = Readonly<Record<string, ExportCell>>;
 
-/** Rows that may lack columns of others. A column that is new in a row follows the one before it in that row. */
+/** Builds a table from rows with different columns. A new column is inserted after its predecessor in that row. */
 export function recordTable(records: readonly ExportRecord[]): ExportTable {
   const columns: string[] = [];
   for (const record of records) {
@@ -25,7 +24,7 @@ export function recordTable(records: readonly ExportRecord[]): ExportTable {
   return { columns, rows: records.map((record) => columns.map((name) => record[name] ?? null)) };
 }
 
-/** One column for each option or label: `option_block_size_bytes`. */
+/** One column per option or label: `option_block_size_bytes`. */
 export function spread(
   prefix: "option_" | "label_",
   values: Readonly<Record<string, unknown>>,
@@ -35,7 +34,7 @@ export function spread(
   );
 }
 
-/** Numbers, truths and texts as they are; the items of a list separated by spaces. */
+/** Keeps numbers, booleans and texts; joins list items with spaces. */
 export function plainCell(value: unknown): ExportCell {
   if (value === undefined || value === null) return null;
   if (Array.isArray(value)) return value.map((item) => String(plainCell(item) ?? "")).join(" ");
@@ -43,7 +42,7 @@ export function plainCell(value: unknown): ExportCell {
   return isPlain ? value : JSON.stringify(value);
 }
 
-/** Lines as RFC 4180 has them; null is an empty field. */
+/** CSV according to RFC 4180; null is an empty field. */
 export function toCsv({ columns, rows }: ExportTable): string {
   return [columns, ...rows].map((row) => `${row.map(csvField).join(",")}\r\n`).join("");
 }
@@ -53,12 +52,11 @@ function csvField(cell: ExportCell): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** A text that no spreadsheet takes for a formula; see https://owasp.org/www-community/attacks/CSV_Injection. */
+/** Prevents formula injection in spreadsheets; see https://owasp.org/www-community/attacks/CSV_Injection. */
 function asText(cell: string): string {
   return /^[=+\-@\t\r]/.test(cell) ? `'${cell}` : cell;
 }
 
-/** A list of objects by column name. */
 export function toJson({ columns, rows }: ExportTable): string {
   const records = rows.map((row) =>
     Object.fromEntries(columns.map((name, place) => [name, row[place] ?? null])),
@@ -66,7 +64,7 @@ export function toJson({ columns, rows }: ExportTable): string {
   return `${JSON.stringify(records, null, 2)}\n`;
 }
 
-/** `Points of the trend` becomes `points-of-the-trend`, which every file system takes. */
+/** `Points of the trend` becomes `points-of-the-trend`, which is valid on every file system. */
 export function fileName(name: string): string {
   const plain = name
     .normalize("NFKD")
@@ -76,12 +74,12 @@ export function fileName(name: string): string {
   return plain.slice(0, 80) || "iotide";
 }
 
-/** The address of the same numbers as a file of another kind. */
+/** Address of the same data in another format. */
 export function withFormat(path: string, format: "csv" | "parquet"): string {
   return `${path}${path.includes("?") ? "&" : "?"}format=${format}`;
 }
 
-/** A command for a shell; the token comes from the environment and is not written down. */
+/** Shell command; the token comes from the environment, so that it is not stored. */
 export function asCurl(origin: string, path: string): string {
   const address = `${origin}${path}`.replaceAll("'", "%27");
   return `curl --fail-with-body -H "Authorization: Bearer $IOTIDE_TOKEN" '${address}'`;

@@ -3,13 +3,13 @@ import { fileURLToPath } from "node:url";
 import { expect, it } from "vitest";
 
 const SOURCES = fileURLToPath(new URL("..", import.meta.url));
-/** Where numbers and times become text. */
+/** Modules that may format numbers and times. */
 const FORMATTERS = new Set(["lib/units.ts", "lib/time.ts"]);
-/** Ways to make a text of a number; plotly's hover has its own. */
+/** Formatting of numbers; plotly formats its own hover texts. */
 const FORMATS =
   /\.(toFixed|toPrecision|toLocaleString|toExponential)\(|Intl\.NumberFormat|%\{[xyz]:(?![,.]*\.3~r|\.0f|\|)/;
 
-it("makes texts of numbers in lib/units.ts alone", () => {
+it("formats numbers only in lib/units.ts", () => {
   const sources = readdirSync(SOURCES, { recursive: true, encoding: "utf-8" }).filter(
     (path) => /\.tsx?$/.test(path) && !FORMATTERS.has(path) && !path.includes(".test."),
   );

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { headlineWords } from "./headline";
 
-test("says operation and sizes of a throughput, and what else another number is", () => {
+test("names operation and sizes of a throughput, and the metric of other values", () => {
   const labels = { operation: "write", file_size_bytes: 64 * 1024 ** 2, direct: false };
   expect(headlineWords({ metric: "throughput", title: "Throughput", labels })).toBe("write, 64 MiB");
   expect(headlineWords({ metric: "total_throughput", title: "Total throughput", labels })).toBe(
@@ -13,11 +13,11 @@ test("says operation and sizes of a throughput, and what else another number is"
   );
 });
 
-test("names the writer where the number is that of one of several", () => {
+test("names the writer of a value of one of several", () => {
   const labels = { operation: "write", writer: 1 };
   expect(headlineWords({ metric: "throughput", title: "Throughput", labels })).toBe("write, writer 1");
 });
 
-test("is the metric's title where nothing else tells what it is", () => {
+test("is the metric's title without labels", () => {
   expect(headlineWords({ metric: "throughput", title: "Throughput", labels: {} })).toBe("Throughput");
 });

@@ -1,4 +1,4 @@
-/** Which number of a run stands in a list; pure. */
+/** Name of a run's value in lists. */
 
 import { t } from "@lingui/core/macro";
 import { optionValue, plainTitle, type Values } from "./options";
@@ -9,7 +9,7 @@ interface Named {
   readonly labels: Values;
 }
 
-/** `write, 64 MiB`: the operation and the sizes, behind the metric's title unless it is the throughput itself. */
+/** For example `write, 64 MiB`: operation and sizes, preceded by the metric's title unless it is throughput. */
 export function headlineWords({ metric, title, labels }: Named): string {
   const { operation, writer } = labels;
   const sizes = Object.keys(labels).filter((name) => name.endsWith("_bytes"));

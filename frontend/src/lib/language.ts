@@ -1,4 +1,4 @@
-/** The language of the interface: English, as it stands in the source; a translation is a catalogue beside `en.po`. */
+/** Language of the interface. The source is English; a translation is a catalogue next to `en.po`. */
 
 import { i18n } from "@lingui/core";
 

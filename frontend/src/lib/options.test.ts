@@ -8,7 +8,7 @@ import {
   varyingNames,
 } from "./options";
 
-it("shows values with the unit that their name tells", () => {
+it("shows values with the unit in their name", () => {
   expect(
     describeValues({ file_size_bytes: 268_435_456, limit_seconds: 90, direct: "auto" }, plainTitle),
   ).toBe("File size 256 MiB, Limit 1 min 30 s, Direct auto");
@@ -21,12 +21,12 @@ it("shows values with the unit that their name tells", () => {
   expect(optionValue("percentile", "p99_9")).toBe("p99.9");
 });
 
-it("calls options what their workload calls them", () => {
+it("uses the option titles of the workload", () => {
   const titleOf = (name: string) => ({ rw: "Pattern" })[name] ?? plainTitle(name);
   expect(describeValues({ rw: "randread", jobs: 4 }, titleOf)).toBe("Pattern randread, Jobs 4");
 });
 
-it("names only what differs between rows, also where a row lacks it", () => {
+it("names only differences between rows, including missing values", () => {
   expect(
     varyingNames([
       { size: 1, mode: "a" },
@@ -37,7 +37,7 @@ it("names only what differs between rows, also where a row lacks it", () => {
   expect(varyingNames([{ size: 1 }])).toEqual([]);
 });
 
-it("describes a row by what tells it from the others, and fully where nothing does", () => {
+it("describes a row by its differences, or fully if there are none", () => {
   const rows = [
     { size_bytes: 1024, mode: "a" },
     { size_bytes: 2048, mode: "a" },
@@ -46,7 +46,7 @@ it("describes a row by what tells it from the others, and fully where nothing do
   expect(describerAmong([{ mode: "a" }], plainTitle)({ mode: "a" })).toBe("Mode a");
 });
 
-it("compares a row with those of its own workload alone", () => {
+it("compares a row only with rows of its workload", () => {
   const rows = [
     { workload: "dd", options: { jobs: 1, flush: "none" } },
     { workload: "dd", options: { jobs: 2, flush: "none" } },

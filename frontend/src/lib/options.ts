@@ -1,22 +1,21 @@
-/** Options and labels as a person reads them, and what distinguishes one set of them from another. */
+/** Text of options and labels, and the differences between sets of them. */
 
 import { exactBytes, exactRate, formatDuration } from "./units";
 
 export type Values = Readonly<Record<string, unknown>>;
 
-/** What a person calls an option or label. */
 export type TitleOf = (name: string) => string;
 
-/** The titles of a workload's options; those of the page's cluster where none is given. */
+/** Titles of a workload's options; the default is the page's cluster. */
 export type TitlesOf = (workload: string, clusterId?: number) => TitleOf;
 
-/** `file_size_bytes` is read as “File size”, for what no workload's schema gives a title: the unit stands with the value. */
+/** `file_size_bytes` becomes “File size”, if the workload's schema has no title. */
 export function plainTitle(name: string): string {
   const words = name.replace(/_(bytes|seconds|bytes_per_second)$/, "").replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
 }
 
-/** A value with the unit that its name tells: `256 MiB`, `write + read`, `yes`, `p99.9`. */
+/** A value with the unit in its name: `256 MiB`, `write + read`, `yes`, `p99.9`. */
 export function optionValue(name: string, value: unknown): string {
   if (Array.isArray(value)) return value.map((item) => optionValue(name, item)).join(" + ");
   if (value === null || value === undefined || value === "") return "none";
@@ -29,13 +28,13 @@ export function optionValue(name: string, value: unknown): string {
   return typeof value === "object" ? JSON.stringify(value) : String(value);
 }
 
-/** A text of several lines by its first and their number; what was left out stands in the plan. */
+/** First line and number of lines of a long text; the plan has all of it. */
 function shortText(text: string): string {
   const [first = "", ...rest] = text.trim().split("\n");
   return rest.length > 0 ? `${first} … (${rest.length + 1} lines)` : first;
 }
 
-/** The named values in one line: `File size 256 MiB, Jobs 4`. */
+/** For example `File size 256 MiB, Jobs 4`. */
 export function describeValues(values: Values, titleOf: TitleOf, names = Object.keys(values)): string {
   return names
     .filter((name) => name in values)
@@ -43,13 +42,13 @@ export function describeValues(values: Values, titleOf: TitleOf, names = Object.
     .join(", ");
 }
 
-/** The names whose values are not the same in every row, in the order in which they first appear. */
+/** Names whose values differ between rows, in order of appearance. */
 export function varyingNames(rows: readonly Values[]): string[] {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   return names.filter((name) => new Set(rows.map((row) => JSON.stringify(row[name]))).size > 1);
 }
 
-/** Says of a row what tells it from the others, and everything where nothing does. */
+/** Describes a row by its differences from the others, or completely if there are none. */
 export function describerAmong(rows: readonly Values[], titleOf: TitleOf): (values: Values) => string {
   const varying = varyingNames(rows);
   return (values) => describeValues(values, titleOf, varying.length > 0 ? varying : Object.keys(values));
@@ -61,7 +60,7 @@ interface Configured {
   readonly cluster_id?: number;
 }
 
-/** The same of rows of several workloads: each among those of its own, with the titles of its cluster. */
+/** The same for rows of several workloads; each row is compared within its workload. */
 export function describerByWorkload(
   rows: readonly Configured[],
   titlesOf: TitlesOf,

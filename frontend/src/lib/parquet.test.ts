@@ -2,7 +2,7 @@ import { parquetReadObjects } from "hyparquet";
 import { expect, it } from "vitest";
 import { toParquet } from "./parquet";
 
-it("writes each column with its type, and nothing where nothing is known", async () => {
+it("writes each column with its type, and null for missing values", async () => {
   const file = toParquet({
     columns: ["Series", "Median [bytes_per_second]", "At", "Direct", "Runs", "Runs"],
     rows: [

@@ -1,11 +1,11 @@
-/** A table as a Parquet file with typed columns; loaded when somebody wants one. */
+/** A table as a Parquet file with typed columns; loaded on demand. */
 
 import { type ColumnSource, parquetWriteBuffer } from "hyparquet-writer";
 import type { ExportCell, ExportTable } from "./exported";
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
 
-/** Numbers, truths and times keep their type where all of a column have it; everything else is text. */
+/** Numbers, booleans and times keep their type if the whole column has it; everything else is text. */
 export function toParquet({ columns, rows }: ExportTable): ArrayBuffer {
   const names = distinct(columns);
   return parquetWriteBuffer({
@@ -14,7 +14,7 @@ export function toParquet({ columns, rows }: ExportTable): ArrayBuffer {
   });
 }
 
-/** Files have each name once; pages may have a column of the same title twice. */
+/** Parquet needs unique column names; tables may repeat a title. */
 function distinct(names: readonly string[]): string[] {
   return names.map((name, place) => {
     const before = names.slice(0, place).filter((other) => other === name).length;

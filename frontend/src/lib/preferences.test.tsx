@@ -14,13 +14,13 @@ it.each([
   expect(formatValue(125e6, "bytes_per_second")).toBe(expected);
 });
 
-it("leaves sizes and all but rates alone", () => {
+it("changes only rates", () => {
   setPreferences({ rates: "bits" });
   expect(scaleFor("bytes", 2 ** 20)).toEqual({ divisor: 2 ** 20, name: "MiB" });
   expect(formatValue(12, "operations_per_second")).toBe("12 op/s");
 });
 
-it("shows moments on the clock of the zone that was chosen", () => {
+it("shows times in the selected time zone", () => {
   setPreferences({ zone: "Asia/Kathmandu" });
   expect(localTime("2026-11-21T11:07:15.250Z")).toBe("2026-11-21T16:52:15.250");
   expect(formatExactTime("2026-11-21T11:07:15Z")).toContain("16:52:15");
@@ -40,13 +40,13 @@ it("reads the times that plotly writes", () => {
   expect(fromLocalTime("2026-11-21 10:46:07.5")).toBe("2026-11-21T10:46:07.500Z");
 });
 
-it("tells of a change, also of one that another tab made, and keeps it", () => {
-  const tell = vi.fn();
-  const leave = onPreferences(tell);
+it("reports and stores changes, also those of other tabs", () => {
+  const listener = vi.fn();
+  const leave = onPreferences(listener);
   setPreferences({ rates: "bits" });
   localStorage.setItem("iotide-display", JSON.stringify({ rates: "binary", zone: "no such zone" }));
   dispatchEvent(new StorageEvent("storage", { key: "iotide-display" }));
-  expect(tell).toHaveBeenCalledTimes(2);
+  expect(listener).toHaveBeenCalledTimes(2);
   expect(preferences()).toEqual({ rates: "binary", zone: null });
   leave();
 });

@@ -1,12 +1,11 @@
-/** How the reader of this browser wants to see numbers and times; the one place that remembers it. */
+/** Display preferences, stored in this browser. */
 
 export const RATE_UNITS = ["decimal", "binary", "bits"] as const;
 export type RateUnits = (typeof RATE_UNITS)[number];
 
 export interface Preferences {
-  /** Rates in MB/s, MiB/s or Mbit/s. */
   readonly rates: RateUnits;
-  /** The IANA name of the zone whose clock is shown; null: that of this computer. */
+  /** IANA time zone; null: the zone of this computer. */
   readonly zone: string | null;
 }
 
@@ -24,17 +23,17 @@ export function setPreferences(change: Partial<Preferences>): void {
   try {
     localStorage.setItem(KEY, JSON.stringify(current));
   } catch {
-    // A browser that stores nothing forgets them with the page.
+    // Without browser storage, preferences last until the page closes.
   }
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }
 
-/** Tells of every change, those of other tabs too, until the returned function is called. */
-export function onPreferences(tell: () => void): () => void {
-  listeners.add(tell);
+/** Calls `listener` on every change, also in other tabs. Returns the unsubscribe function. */
+export function onPreferences(listener: () => void): () => void {
+  listeners.add(listener);
   addEventListener("storage", readAgain);
   return () => {
-    listeners.delete(tell);
+    listeners.delete(listener);
     if (listeners.size === 0) removeEventListener("storage", readAgain);
   };
 }
@@ -42,10 +41,10 @@ export function onPreferences(tell: () => void): () => void {
 function readAgain(event: StorageEvent): void {
   if (event.key !== KEY) return;
   current = read();
-  for (const tell of listeners) tell();
+  for (const listener of listeners) listener();
 }
 
-/** What was kept, as far as it still means something. */
+/** Stored preferences; invalid values are ignored. */
 function read(): Preferences {
   try {
     const kept: unknown = JSON.parse(localStorage.getItem(KEY) ?? "{}");

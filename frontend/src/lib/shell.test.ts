@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { shellCommand } from "./shell";
 
-it("leaves plain words as they are", () => {
+it("does not quote plain words", () => {
   expect(shellCommand(["dd", "if=/dev/zero", "of=/srv/x", "bs=16777216"])).toBe(
     "dd if=/dev/zero of=/srv/x bs=16777216",
   );

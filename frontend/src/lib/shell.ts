@@ -1,4 +1,4 @@
-/** An argument list as a line that a POSIX shell reads back as the same arguments. */
+/** Quotes arguments for a POSIX shell. */
 
 const NEEDS_NO_QUOTES = /^[A-Za-z0-9_@%+=:,./-]+$/;
 

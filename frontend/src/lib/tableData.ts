@@ -1,21 +1,21 @@
-/** Reads a table of the page as data: what a cell shows for a person, it holds for a program too. */
+/** Reads an HTML table as data for exports. */
 
 import type { ExportCell, ExportRecord, ExportTable } from "./exported";
 
-/** Elements that hold the data of what they show: `data-export` names several columns as JSON. */
+/** `<data>` elements; `data-export` holds several columns as JSON. */
 const MACHINE = "[data-export], data[value], time[datetime]";
 const WITH_UNIT: ReadonlySet<string> = new Set(["value", "low", "high"]);
 
 interface Cell {
-  /** What stands in it besides its data. */
+  /** Text outside the data elements. */
   readonly text: string;
-  /** By the ending of the column's name; `unit` is the base unit of value, low and high. */
+  /** Values by column suffix; `unit` is the base unit of value, low and high. */
   readonly parts: ExportRecord;
 }
 
 const EMPTY: Cell = { text: "", parts: {} };
 
-/** The rows that are shown, as data in place of what is rounded; columns of buttons are left out. */
+/** Visible rows with exact values instead of rounded text, without button columns. */
 export function tableData(table: HTMLTableElement): ExportTable {
   const titles = [...table.querySelectorAll("thead th")].map((title) =>
     title.hasAttribute("data-actions") ? "" : textOf(title, true),
@@ -40,7 +40,7 @@ interface Column {
   readonly cells: readonly ExportCell[];
 }
 
-/** One column for the text, where there is any, and one for each named part; several units are a column of their own. */
+/** One column for text, if any, and one per named part. Mixed units get their own column. */
 function columnsOf(title: string, cells: readonly Cell[]): Column[] {
   const names = [...new Set(cells.flatMap(({ parts }) => Object.keys(parts)))].filter(
     (name) => name !== "unit" && (name === "value" || cells.some(({ parts }) => !isEmpty(parts[name]))),
@@ -63,7 +63,7 @@ function columnsOf(title: string, cells: readonly Cell[]): Column[] {
   ];
 }
 
-/** Options and labels have the same name in every export. */
+/** Options and labels have the same column names in all exports. */
 function columnName(title: string, name: string, hasText: boolean): string {
   if (/^(option|label)_/.test(name)) return name;
   return name === "value" && !hasText ? title : `${title} ${name}`;
@@ -77,13 +77,13 @@ function isEmpty(cell: ExportCell | undefined): boolean {
   return cell === undefined || cell === null || cell === "";
 }
 
-/** Counts and ids are plain text on the page; a column that holds nothing else holds numbers. */
+/** Counts and ids are plain text on pages; a column of only numbers is exported as numbers. */
 function integers(cells: readonly (string | null)[]): ExportCell[] {
   const isCounted = cells.every((cell) => cell === null || /^(0|[1-9]\d{0,14})$/.test(cell));
   return cells.map((cell) => (isCounted && cell !== null ? Number(cell) : cell));
 }
 
-/** A cell that spans several columns stands in the first of them. */
+/** A cell that spans columns is in the first one. */
 function cellsOf(row: Element): Cell[] {
   return [...row.children].flatMap((cell) => {
     const more = Number(cell.getAttribute("colspan") ?? 1) - 1;
@@ -91,7 +91,7 @@ function cellsOf(row: Element): Cell[] {
   });
 }
 
-/** What buttons say is no data, unless the cell has nothing else. */
+/** Ignores button texts unless the cell has nothing else. */
 function readCell(cell: Element): Cell {
   const parts: Record<string, ExportCell> = {};
   for (const element of cell.querySelectorAll(MACHINE)) {
@@ -103,7 +103,7 @@ function readCell(cell: Element): Cell {
   return { text: isBare ? textOf(cell, true) : text, parts };
 }
 
-/** Further data of a cell is numbered; its unit is that of the first. */
+/** Additional data of a cell is numbered; the first sets the unit. */
 function freeName(name: string, parts: ExportRecord): string {
   if (!(name in parts) || name === "unit") return name;
   let number = 2;
@@ -119,7 +119,7 @@ function partsOf(element: Element): ExportRecord {
   return { value: Number(element.getAttribute("value")), unit: element.getAttribute("data-unit") };
 }
 
-/** Words of neighbouring elements stay apart; decoration and what is data are left out. */
+/** Separates texts of adjacent elements; skips decoration and data elements. */
 function textOf(element: Element, withButtons: boolean): string {
   const words: string[] = [];
   for (const child of element.childNodes) {

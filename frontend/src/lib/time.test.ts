@@ -15,21 +15,21 @@ it.each([
   expect(formatWhen(iso, NOW)).toBe(expected);
 });
 
-it("shows the date of what is older than a day or still to come", () => {
+it("shows the date of times older than a day or in the future", () => {
   expect(formatWhen("2026-11-01T12:00:00Z", NOW)).toMatch(/1 Nov 2026/);
   expect(formatWhen("2026-11-22T12:00:00Z", NOW)).toMatch(/22 Nov 2026/);
 });
 
-it("writes September as the server's sentences do", () => {
+it("abbreviates September like the server", () => {
   expect(formatDay("2026-09-07T12:00:00Z")).toBe("7 Sep 2026");
 });
 
-it("measures what has passed, never less than nothing", () => {
+it("measures elapsed time, never negative", () => {
   expect(elapsedSeconds("2026-11-21T11:59:00Z", NOW)).toBe(60);
   expect(elapsedSeconds("2026-11-21T12:00:01Z", NOW)).toBe(0);
 });
 
-it("reads a moment on the reader's clock, in summer as in winter", () => {
+it("reads local times, with and without daylight saving", () => {
   vi.stubEnv("TZ", "Europe/Berlin");
   expect(localTime("2026-11-21T11:07:15.250000Z")).toBe("2026-11-21T12:07:15.250");
   expect(localTime("2026-07-31T23:30:00Z")).toBe("2026-08-01T01:30:00.000");

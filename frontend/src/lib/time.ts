@@ -1,4 +1,4 @@
-/** Times for a person; stored times are UTC, shown ones in the reader's own zone. */
+/** Formatting and parsing of times. Stored times are UTC, displayed ones are in the user's zone. */
 
 import { t } from "@lingui/core/macro";
 import { preferences } from "./preferences";
@@ -15,7 +15,7 @@ export const WEEKDAYS = [
 ] as const;
 
 const DAY_SECONDS = 86_400;
-/** Clocks of server and browser differ a little: so far ahead is still now. */
+/** Tolerance for clock differences between server and browser. */
 const CLOCK_SKEW_SECONDS = 30;
 const dateAndTime = inShownZone("en-GB", { dateStyle: "medium", timeStyle: "short" });
 const day = inShownZone("en-GB", { dateStyle: "medium" });
@@ -27,10 +27,10 @@ const logTime = inShownZone("en-GB", {
   second: "2-digit",
 });
 const exactTime = inShownZone("en-GB", { dateStyle: "full", timeStyle: "long" });
-/** As `2026-11-21 10:46:00`, which Swedes write. */
+/** The Swedish locale formats as `2026-11-21 10:46:00`. */
 const sortable = inShownZone("sv-SE", { dateStyle: "short", timeStyle: "medium" });
 
-/** A format on the clock that the reader wants to see, made anew only when that is another one. */
+/** Cached format in the displayed time zone. */
 function inShownZone(locale: string, options: Intl.DateTimeFormatOptions): (at: number) => string {
   let zone: string | null | undefined;
   let made: Intl.DateTimeFormat;
@@ -44,7 +44,7 @@ function inShownZone(locale: string, options: Intl.DateTimeFormatOptions): (at: 
   };
 }
 
-/** The server's sentences have three letters for each month, and British English has four for September. */
+/** Three-letter months like the server's texts; British English abbreviates September with four. */
 function withShortMonth(written: string): string {
   return written.replace(/\bSept\b/, "Sep");
 }
@@ -66,7 +66,7 @@ export function formatDay(iso: string): string {
   return day(Date.parse(iso));
 }
 
-/** A moment by the clocks of a zone: `Sun, 29 Mar 2026, 03:00 GMT+2`. */
+/** A time in a given zone: `Sun, 29 Mar 2026, 03:00 GMT+2`. */
 export function formatFiring(iso: string, zone: string): string {
   const format = new Intl.DateTimeFormat("en-GB", {
     weekday: "short",
@@ -81,22 +81,22 @@ export function formatFiring(iso: string, zone: string): string {
   return withShortMonth(format.format(Date.parse(iso)));
 }
 
-/** The time in full, with its zone, for a hover. */
+/** Full time with zone. */
 export function formatExactTime(iso: string): string {
   return exactTime(Date.parse(iso));
 }
 
-/** The time to the second, for what happened in quick succession: `21 Nov, 14:07:15`. */
+/** Time with seconds: `21 Nov, 14:07:15`. */
 export function formatLogTime(at: string | number): string {
   return logTime(new Date(at).getTime());
 }
 
-/** Seconds from `start` to a moment; 0 where the clocks of server and browser disagree about the order. */
+/** Seconds since `start`; at least 0, since clocks of server and browser differ. */
 export function elapsedSeconds(start: string, untilMilliseconds: number): number {
   return Math.max(0, (untilMilliseconds - Date.parse(start)) / 1000);
 }
 
-/** The shown clock at a moment, without a zone: for plotly, which passes over the offset of a time that has one. */
+/** Local time without zone for plotly, which ignores offsets. */
 export function localTime(at: string | number): string {
   const moment = new Date(at);
   if (preferences().zone !== null) {
@@ -107,27 +107,29 @@ export function localTime(at: string | number): string {
   return new Date(moment.getTime() + aheadMilliseconds).toISOString().slice(0, -1);
 }
 
-/** The shown clock at a moment, as an input of type datetime-local takes it. */
+/** Local time for inputs of type datetime-local. */
 export function inputTime(iso: string): string {
   return localTime(iso).slice(0, 16);
 }
 
-/** The moment at which the shown clock says so, in UTC; plotly writes `2026-11-21 10:46:00.5`, or the date alone,
- * inputs write `2026-11-21T10:46`. */
+/**
+ * Converts local time to UTC. Plotly writes `2026-11-21 10:46:00.5` or only the date; inputs write
+ * `2026-11-21T10:46`.
+ */
 export function fromLocalTime(text: string): string {
   const said = parseAsUtc(text);
-  // The offset at a guess is that at the moment itself, but for the hours around a change of the clock.
+  // The offset at the guess is right except for the hours around a clock change.
   const guess = said - (parseAsUtc(localTime(said)) - said);
   const missed = parseAsUtc(localTime(guess)) - said;
   return new Date(guess - missed).toISOString();
 }
 
-/** When a day as `2026-11-21` begins by the shown clock, in UTC; null for what is no day. */
+/** Start of a local day such as `2026-11-21` in UTC; null for an invalid day. */
 export function dayBegin(day: string | undefined): string | null {
   return momentOf(day, "00:00:00.000");
 }
 
-/** When it ends: the microsecond, as the server counts, before the next begins. */
+/** End of the day: one microsecond, the server's resolution, before the next. */
 export function dayEnd(day: string | undefined): string | null {
   return momentOf(day, "23:59:59.999")?.replace("Z", "999Z") ?? null;
 }
@@ -142,12 +144,12 @@ function parseAsUtc(text: string): number {
   return Date.parse(`${date}T${full}Z`);
 }
 
-/** The zone of this computer's clock, for instance `Europe/Berlin`, where the reader has chosen no other. */
+/** Time zone of this computer, for example `Europe/Berlin`. */
 export function timeZone(): string {
   return new Intl.DateTimeFormat().resolvedOptions().timeZone;
 }
 
-/** The zone of the clock by which moments are shown and typed in. */
+/** Time zone in which times are displayed and entered. */
 export function shownTimeZone(): string {
   return preferences().zone ?? timeZone();
 }

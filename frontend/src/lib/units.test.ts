@@ -20,7 +20,7 @@ import {
 
 type Numbers = readonly (readonly [number, string])[];
 
-/** The table that the server's tests read, too. */
+/** The server's tests read the same table. */
 const CASES = JSON.parse(
   readFileSync(new URL("../../../tests/data/units.json", import.meta.url), "utf-8"),
 ) as Readonly<
@@ -58,7 +58,7 @@ it("reads durations with and without a unit", () => {
   expect(() => parseSeconds("1 week")).toThrow(/ms, s, min/);
 });
 
-it("reads a rate in bits or bytes, and refuses what could be either", () => {
+it("reads a rate in bits or bytes, and refuses ambiguous units", () => {
   expect(parseRate("4096 Mbit/s")).toBe(512_000_000);
   expect(parseRate("1.1 kB/s")).toBe(1100);
   expect(parseRate("8 bit/s")).toBe(1);

@@ -1,21 +1,21 @@
-/** The one place where numbers with units are read and shown; the same rules as iotide_wire.units on the server. */
+/** Parsing and formatting of quantities, with the same rules as iotide_wire.units. */
 
 import { t } from "@lingui/core/macro";
 import { preferences, type RateUnits } from "./preferences";
 
 export type Unit = "bytes_per_second" | "operations_per_second" | "seconds" | "bytes" | "count" | "ratio";
 
-/** A stored value becomes `value / divisor` of the unit called `name`. */
+/** Displayed value = stored value / divisor. */
 export interface Scale {
   readonly divisor: number;
   readonly name: string;
 }
 
-/** From here on a number has four digits before its point. */
+/** Numbers from here on have four digits before the point. */
 const FOUR_DIGITS = 999.5;
 const OPERATION_NAMES = ["op/s", "k op/s", "M op/s", "G op/s"];
 const BINARY_NAMES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
-/** Names of rates, how far each is from the one before, and how many of the smallest a byte per second is. */
+/** Rate units, the factor between them, and how many of the smallest unit are one byte per second. */
 const RATES: Readonly<Record<RateUnits, { names: readonly string[]; step: number; perByte: number }>> = {
   decimal: { names: ["B/s", "kB/s", "MB/s", "GB/s", "TB/s"], step: 1000, perByte: 1 },
   binary: { names: ["B/s", "KiB/s", "MiB/s", "GiB/s", "TiB/s"], step: 1024, perByte: 1 },
@@ -30,7 +30,11 @@ const SECONDS_BY_UNIT: Readonly<Record<string, number>> = {
   m: 60,
   min: 60,
   h: 3600,
+  hour: 3600,
+  hours: 3600,
   d: 86_400,
+  day: 86_400,
+  days: 86_400,
 };
 const RATE = /^\s*(-?\d+(?:\.\d+)?)\s*(?:([A-Za-z]+)\/s)?\s*$/;
 const BYTES_PER_SECOND_BY_UNIT: Readonly<Record<string, number>> = {
@@ -50,44 +54,44 @@ const BYTES_PER_SECOND_BY_UNIT: Readonly<Record<string, number>> = {
   GiB: 1024 ** 3,
   TiB: 1024 ** 4,
 };
-const SIZE_REMEDY = t`write a whole number of bytes, or one with KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000)`;
-const RATE_REMEDY = t`write one, or a number with kbit/s, Mbit/s, Gbit/s, kB/s, MB/s, GB/s (1000) or KiB/s, MiB/s, GiB/s (1024)`;
-const DURATION_REMEDY = t`write seconds, or a number with ms, s, min, h or d`;
+const SIZE_REMEDY = t`Enter a whole number of bytes, or a number with KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000)`;
+const RATE_REMEDY = t`Enter a number, or a number with kbit/s, Mbit/s, Gbit/s, kB/s, MB/s, GB/s (1000) or KiB/s, MiB/s, GiB/s (1024)`;
+const DURATION_REMEDY = t`Enter seconds, or a number with ms, s, min, h or d`;
 
-/** A text is no quantity; the message says what would be accepted. */
+/** The message lists the accepted forms. */
 export class UnitError extends Error {}
 
-/** Bytes from `4096`, `64 MiB` or `1.5 GB`; a bare `M` is refused, since dd means 1024² by it and most people 1000². */
+/** Parses `4096`, `64 MiB` or `1.5 GB`. A bare `M` is refused: dd means 1024², most users mean 1000². */
 export function parseBytes(text: string): number {
   const match = QUANTITY.exec(text);
   const factor = byteFactor(match?.[2] ?? "?");
-  if (!match?.[1] || factor === undefined) throw new UnitError(`“${text}” is not a size; ${SIZE_REMEDY}`);
+  if (!match?.[1] || factor === undefined) throw new UnitError(`“${text}” is not a size. ${SIZE_REMEDY}`);
   const sizeBytes = multiplyDecimal(match[1], factor);
   if (!Number.isSafeInteger(sizeBytes))
-    throw new UnitError(`“${text}” is not a whole number of bytes; ${SIZE_REMEDY}`);
+    throw new UnitError(`“${text}” is not a whole number of bytes. ${SIZE_REMEDY}`);
   return sizeBytes;
 }
 
-/** Bytes per second from `4096 Mbit/s` or `1.5 GB/s`; `Mb/s` is refused, since it means bits to some and bytes to others. */
+/** Parses `4096 Mbit/s` or `1.5 GB/s`. `Mb/s` is refused because it is ambiguous between bits and bytes. */
 export function parseRate(text: string): number {
   const match = RATE.exec(text);
   const factor = BYTES_PER_SECOND_BY_UNIT[match?.[2] ?? ""];
   const rate = match?.[1] && factor !== undefined ? multiplyDecimal(match[1], factor * 8) / 8 : Number.NaN;
   if (!Number.isSafeInteger(rate))
-    throw new UnitError(`“${text}” is not a whole number of bytes per second; ${RATE_REMEDY}`);
+    throw new UnitError(`“${text}” is not a whole number of bytes per second. ${RATE_REMEDY}`);
   return rate;
 }
 
-/** Seconds from `90`, `1.5 s`, `10 min` or `2h`. */
+/** Parses `90`, `1.5 s`, `10 min` or `2h`. */
 export function parseSeconds(text: string): number {
   const match = QUANTITY.exec(text);
   const factor = SECONDS_BY_UNIT[match?.[2]?.toLowerCase() ?? "?"];
   if (!match?.[1] || factor === undefined)
-    throw new UnitError(`“${text}” is not a duration; ${DURATION_REMEDY}`);
+    throw new UnitError(`“${text}” is not a duration. ${DURATION_REMEDY}`);
   return Number(match[1]) * factor;
 }
 
-/** Why a text is no duration, or `words` where `isGood` does not accept its seconds; null where nothing is wrong. */
+/** Error of a duration input, or `words` if `isGood` rejects its seconds; null if valid. */
 export function durationProblem(
   text: string,
   isGood: (seconds: number) => boolean,
@@ -109,13 +113,13 @@ function byteFactor(unit: string): number | undefined {
   return (match[2] ? 1024 : 1000) ** ("kmgtp".indexOf(match[1]) + 1);
 }
 
-/** `digits * factor` without the rounding of binary fractions, so that 1.1 kB is 1100 bytes. */
+/** `digits * factor` without binary rounding, so that 1.1 kB is 1100 bytes. */
 function multiplyDecimal(digits: string, factor: number): number {
   const [whole = "", fraction = ""] = digits.split(".");
   return (Number(whole + fraction) * factor) / 10 ** fraction.length;
 }
 
-/** The text with the smallest number that means exactly `sizeBytes`: `64 MiB`, `16 MB`, `512 B`. */
+/** Shortest exact text: `64 MiB`, `16 MB`, `512 B`. */
 export function exactBytes(sizeBytes: number): string {
   const exact = ["B", "KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB"]
     .map((unit) => ({ unit, number: sizeBytes / (byteFactor(unit) ?? 1) }))
@@ -124,13 +128,13 @@ export function exactBytes(sizeBytes: number): string {
   return `${best.number} ${best.unit}`;
 }
 
-/** The rate in Mbit/s, as people say it of networks, where that is a whole number: `4096 Mbit/s`, `1000 B/s`. */
+/** Rate in Mbit/s if that is a whole number, else in bytes: `4096 Mbit/s`, `1000 B/s`. */
 export function exactRate(bytesPerSecond: number): string {
   const megabits = bytesPerSecond / 125_000;
   return Number.isInteger(megabits) ? `${megabits} Mbit/s` : `${bytesPerSecond} B/s`;
 }
 
-/** The shortest text that means exactly `seconds`: `1 h`, `90 s`, `0.5 s`. */
+/** Shortest exact text: `1 h`, `90 s`, `0.5 s`. */
 export function exactSeconds(seconds: number): string {
   const units = [
     { name: "d", factor: 86_400 },
@@ -141,7 +145,7 @@ export function exactSeconds(seconds: number): string {
   return unit ? `${seconds / unit.factor} ${unit.name}` : `${seconds} s`;
 }
 
-/** The scale that keeps `largest` readable, for values that share an axis. */
+/** Common scale of an axis, chosen by its largest value. */
 export function scaleFor(unit: Unit, largest: number): Scale {
   switch (unit) {
     case "bytes_per_second":
@@ -165,7 +169,7 @@ function rateScale(largest: number): Scale {
   return { divisor: divisor / perByte, name };
 }
 
-/** What would be rounded up to a whole step is shown in the next unit: 1 MB/s rather than 1,000 kB/s. */
+/** Values that would round up to a full step use the next unit: 1 MB/s instead of 1,000 kB/s. */
 function stepScale(names: readonly string[], step: number, largest: number): Scale {
   let power = 0;
   while (power < names.length - 1 && Math.abs(largest) / step ** power >= step - 0.5) power += 1;
@@ -179,16 +183,16 @@ function secondsScale(largest: number): Scale {
   return { divisor: 1, name: "s" };
 }
 
-/** Three significant digits, or all digits before the point where there are more: `0.0125`, `1,250`. */
+/** Three significant digits, or all digits before the point: `0.0125`, `1,250`. */
 export function formatNumber(value: number): string {
   const size = Math.abs(value);
   const sign = value < 0 ? "-" : "";
   if (size >= FOUR_DIGITS) return sign + Math.round(size).toLocaleString("en-US");
-  // toPrecision rounds the exact value, as Python does; toLocaleString would round what it prints.
+  // toPrecision rounds the exact value like Python; toLocaleString would round its own output.
   return sign + Number(size.toPrecision(3)).toLocaleString("en-US", { maximumFractionDigits: 20 });
 }
 
-/** A stored value for a person, in the unit that its own size suggests: `118 MB/s`, `64 MiB`, `8.18 us`. */
+/** A value in a suitable unit: `118 MB/s`, `64 MiB`, `8.18 us`. */
 export function formatValue(value: number, unit: Unit): string {
   if (unit === "seconds" && value >= FOUR_DIGITS) return formatDuration(value);
   const scale = scaleFor(unit, value);
@@ -196,19 +200,19 @@ export function formatValue(value: number, unit: Unit): string {
   return scale.name ? `${number} ${scale.name}` : number;
 }
 
-/** A stored value as the hover over its short form: all digits of a whole number, else no noise of sums. */
+/** The exact value for tooltips, without floating-point noise. */
 export function exactValue(value: number, unit: Unit): string {
   const digits = Number.isInteger(value) ? {} : { maximumSignificantDigits: 10 };
   const number = value.toLocaleString("en-US", digits);
   return unit === "count" || unit === "ratio" ? number : `${number} ${unit.replaceAll("_", " ")}`;
 }
 
-/** A probability of a test: `0.0123`, `< 0.0001`. */
+/** A p-value: `0.0123`, `< 0.0001`. */
 export function formatP(p: number): string {
   return p < 0.0001 ? "< 0.0001" : p.toFixed(4);
 }
 
-/** A ratio of two numbers as how far the one is from the other: `+12.0 %`, `+380 %`. */
+/** A ratio as a relative difference: `+12.0 %`, `+380 %`. */
 export function formatShift(ratio: number): string {
   const percent = (ratio - 1) * 100;
   const size = Math.abs(percent);
@@ -217,28 +221,28 @@ export function formatShift(ratio: number): string {
   return `${percent < 0 ? "−" : "+"}${shown} %`;
 }
 
-/** How many times something is as large: `4.80`, `0.955`, `48.0`. */
+/** A ratio as a factor: `4.80`, `0.955`, `48.0`. */
 export function formatFactor(factor: number): string {
   if (Math.abs(factor) >= FOUR_DIGITS) return formatNumber(factor);
   return factor === 0 ? "0" : factor.toPrecision(3);
 }
 
-/** The same of numbers without an interval, which bear no more digits: `4.2`, `0.58`. */
+/** A factor without an interval, with two digits: `4.2`, `0.58`. */
 export function formatRoughFactor(factor: number): string {
   return factor >= 1 ? factor.toFixed(1) : factor.toPrecision(2);
 }
 
-/** How many there are: `12,400`. */
+/** A count: `12,400`. */
 export function formatCount(count: number): string {
   return count.toLocaleString("en-US");
 }
 
-/** A coordinate of a drawing, short enough for an attribute: `12.3`. */
+/** A coordinate for SVG attributes: `12.3`. */
 export function coordinate(pixels: number): string {
   return pixels.toFixed(1);
 }
 
-/** A duration for a person: `4.2 s`, `3 min 20 s`, `8 h 36 min`, `2 d 3 h`. */
+/** A duration: `4.2 s`, `3 min 20 s`, `8 h 36 min`, `2 d 3 h`. */
 export function formatDuration(seconds: number): string {
   if (seconds < 60) return formatValue(seconds, "seconds");
   const whole = Math.round(seconds);
@@ -250,7 +254,7 @@ export function formatDuration(seconds: number): string {
   return joinParts(minutes, "min", whole % 60, "s");
 }
 
-/** An estimated duration with two significant digits, as more would be false precision: `22 s`, `17 min`, `2.3 h`. */
+/** An estimated duration with two significant digits: `22 s`, `17 min`, `2.3 h`. */
 export function formatEstimate(seconds: number): string {
   if (seconds < 1) return `${twoDigits(seconds * 1000)} ms`;
   if (seconds < 90) return `${twoDigits(seconds)} s`;

@@ -1,9 +1,8 @@
-/** A plan as YAML that a person edits and the server reads; only what plans are made of: maps, lists and scalars. */
+/** YAML writer for plans: maps, lists and scalars only. */
 
 const PLAIN = /^[A-Za-z][A-Za-z0-9 ._/+-]*$/;
 const WORDS_WITH_MEANING = /^(true|false|yes|no|on|off|null|y|n)$/i;
 
-/** The value as a YAML document in block style. */
 export function toYaml(value: unknown): string {
   return `${lines(value).join("\n")}\n`;
 }
@@ -31,7 +30,7 @@ function isMap(value: unknown): value is Record<string, unknown> {
   );
 }
 
-/** A JSON text is valid YAML, so whatever is not plainly a word is quoted as JSON. */
+/** JSON is valid YAML, so everything except plain words is quoted as JSON. */
 function scalar(value: unknown): string {
   const isPlain = typeof value === "string" && PLAIN.test(value) && !value.endsWith(" ");
   return isPlain && !WORDS_WITH_MEANING.test(value) ? value : JSON.stringify(value);

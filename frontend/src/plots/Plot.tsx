@@ -1,4 +1,4 @@
-/** The one way to plotly: loaded on first use, with room kept for it and the reason shown where it cannot be loaded. */
+/** Lazy wrapper around plotly: reserves space while it loads and shows load errors. */
 
 import { t } from "@lingui/core/macro";
 import { Skeleton } from "@mantine/core";
@@ -11,22 +11,22 @@ import { figureTable } from "./figureTable";
 import type { PlotProps } from "./PlotlyView";
 
 interface PlotWithExport extends PlotProps {
-  /** The figure has a surface in space, whose part of plotly is loaded with it. */
+  /** Loads the 3-D part of plotly, too. */
   readonly isSpatial?: boolean;
-  /** What else the export menu knows; without a table of its own it writes the numbers that are drawn. */
+  /** Extra entries of the export menu. Without a table, the drawn values are exported. */
   readonly exported?: Partial<ExportSource> | undefined;
 }
 
 const PlotlyView = lazy(() => import("./PlotlyView"));
 const SurfaceView = lazy(() => import("./SurfaceView"));
 
-/** For pages that will have charts as soon as their numbers have come: what draws them is loaded meanwhile. */
+/** Preloads plotly while data is loading. */
 export function preparePlots(): void {
-  // Where it cannot be loaded, the chart says so.
+  // Ignored here; the chart shows the error.
   import("./PlotlyView").catch(() => undefined);
 }
 
-/** The same for a page that will have a surface in space. */
+/** Preloads plotly with its 3-D part. */
 export function prepareSpatialPlots(): void {
   preparePlots();
   import("./SurfaceView").catch(() => undefined);
@@ -46,7 +46,7 @@ export function Plot({ exported, isSpatial = false, ...props }: PlotWithExport) 
     <figure aria-label={props.label} className="iotide-exported" ref={figure} style={{ margin: 0 }}>
       <PlotBoundary>
         <Suspense
-          fallback={<Skeleton aria-label={t`Loading the chart`} height={props.height ?? 380} role="status" />}
+          fallback={<Skeleton aria-label={t`Loading chart`} height={props.height ?? 380} role="status" />}
         >
           <View {...props} />
         </Suspense>
@@ -56,7 +56,7 @@ export function Plot({ exported, isSpatial = false, ...props }: PlotWithExport) 
   );
 }
 
-/** A chunk that a new release replaced cannot be loaded; the rest of the page stays usable. */
+/** A chunk of a replaced release cannot be loaded; the rest of the page stays usable. */
 class PlotBoundary extends Component<{ children: ReactNode }, { error: Error | null }> {
   override state = { error: null };
 

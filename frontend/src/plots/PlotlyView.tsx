@@ -1,24 +1,24 @@
-/** Draws a figure with plotly; loaded only through Plot. */
+/** Draws a figure with plotly; import it only through Plot. */
 
 import type { Config, PlotlyHTMLElement, PlotRelayoutEvent } from "plotly.js";
 import { type RefObject, useEffect, useEffectEvent, useRef } from "react";
+import { escapeTags } from "./escapeTags";
 import type { Figure } from "./figure";
-import { harmless } from "./harmless";
 import Plotly from "./plotly";
 
 export interface PlotProps {
   readonly figure: Figure;
-  /** What the figure shows, for those who do not see it. */
+  /** Text alternative of the figure. */
   readonly label: string;
-  /** The zoom is kept as long as this stays the same. */
+  /** The zoom is kept while this key stays the same. */
   readonly viewKey: string;
   readonly height?: number;
   readonly onPointClick?: (trace: number, point: number) => void;
-  /** Both coordinates of the field of a map or surface, as its trace has them. */
+  /** Coordinates of the clicked cell of a map or surface. */
   readonly onFieldClick?: (x: string | number, y: string | number) => void;
-  /** The mark under the pointer; null when it leaves. */
+  /** Null when the pointer leaves. */
   readonly onPointHover?: (mark: Mark | null) => void;
-  /** The reader chose a span of time, on the reader's clock; null: all of it. */
+  /** The selected time span in the displayed time zone; null after a reset. */
   readonly onZoom?: (span: readonly [string, string] | null) => void;
 }
 
@@ -41,22 +41,21 @@ export default function PlotlyView({ figure, viewKey, height = 380, ...hears }: 
   useEffect(() => {
     const element = box.current;
     if (!element) return;
-    // The same uirevision keeps the reader's zoom when the data is refreshed.
-    const { data, layout } = harmless(figure);
+    // The same uirevision keeps the zoom when data is refreshed.
+    const { data, layout } = escapeTags(figure);
     void Plotly.react(element, data, { ...layout, height, uirevision: viewKey }, CONFIG);
   }, [figure, height, viewKey]);
 
-  useHearing(box, hears);
+  useListeners(box, hears);
 
   return <div ref={box} style={{ width: "100%", minHeight: height }} />;
 }
 
-type Hears = Pick<PlotProps, "onFieldClick" | "onPointClick" | "onPointHover" | "onZoom">;
+type Listeners = Pick<PlotProps, "onFieldClick" | "onPointClick" | "onPointHover" | "onZoom">;
 
-/** Passes on what the reader does with the chart, for as long as it is there. */
-function useHearing(
+function useListeners(
   box: RefObject<HTMLDivElement | null>,
-  { onFieldClick, onPointClick, onPointHover, onZoom }: Hears,
+  { onFieldClick, onPointClick, onPointHover, onZoom }: Listeners,
 ): void {
   const clicked = useEffectEvent((trace: number, point: number) => onPointClick?.(trace, point));
   const chosen = useEffectEvent((x: string | number, y: string | number) => onFieldClick?.(x, y));
@@ -91,7 +90,7 @@ function isField(value: unknown): value is string | number {
   return typeof value === "string" || typeof value === "number";
 }
 
-/** What a change of the layout says of the axis of time; undefined where it is about something else. */
+/** Time span of a relayout event; undefined if it concerns something else. */
 export function spanOf(event: PlotRelayoutEvent): readonly [string, string] | null | undefined {
   if (event["xaxis.autorange"]) return null;
   const [from, until] = [event["xaxis.range[0]"], event["xaxis.range[1]"]];

@@ -1,14 +1,14 @@
-/** A figure as a picture for paper: always light, sharp at any size, and all of it in the page itself. */
+/** A figure as an inline SVG image for print, always light. */
 
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { ErrorNotice } from "@/components/Page";
+import { escapeTags } from "./escapeTags";
 import type { Figure } from "./figure";
-import { harmless } from "./harmless";
 
 interface StillProps {
   readonly figure: Figure;
-  /** What the figure shows, for those who do not see it. */
+  /** Text alternative of the figure. */
   readonly label: string;
   readonly width: number;
   readonly height: number;
@@ -19,7 +19,7 @@ export function Still({ figure, label, width, height }: StillProps) {
     queryKey: ["picture", figure, width, height],
     queryFn: async () => {
       const { default: Plotly } = await import("./plotly");
-      const { data, layout } = harmless(figure);
+      const { data, layout } = escapeTags(figure);
       const drawn = { data, layout: { ...layout, paper_bgcolor: "#ffffff", plot_bgcolor: "#ffffff" } };
       return Plotly.toImage(drawn, { format: "svg", width, height });
     },
@@ -28,6 +28,6 @@ export function Still({ figure, label, width, height }: StillProps) {
   });
   if (picture.error) return <ErrorNotice error={picture.error} onRetry={picture.refetch} />;
   if (picture.data === undefined)
-    return <div aria-busy="true" aria-label={t`Drawing`} role="status" style={{ height }} />;
+    return <div aria-busy="true" aria-label={t`Drawing figure`} role="status" style={{ height }} />;
   return <img alt={label} height={height} src={picture.data} width={width} />;
 }

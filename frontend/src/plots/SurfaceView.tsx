@@ -1,4 +1,4 @@
-/** PlotlyView with 3-D surfaces, a chunk of its own; loaded only through Plot. */
+/** PlotlyView with 3-D surfaces in a separate chunk; import it only through Plot. */
 
 import surface from "plotly.js/lib/surface";
 import PlotlyView from "./PlotlyView";

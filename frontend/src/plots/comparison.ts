@@ -1,8 +1,8 @@
-/** Runs side by side: every run a dot, every median a bar over a category or a corner of a line over numbers. */
+/** Comparison figure: runs as dots over bars of medians, or medians as lines over a numeric axis. */
 
 import { t } from "@lingui/core/macro";
 import type { Data, Layout } from "plotly.js";
-import { flagTitle } from "@/components/flagWords";
+import { cautionsOf, flagTitle, shownCodes } from "@/components/flagWords";
 import type { Scale } from "@/lib/units";
 import {
   axisTitle,
@@ -15,14 +15,14 @@ import {
   traceSymbol,
 } from "./figure";
 
-/** The runs of one cell; `at` is the place of a category, or the number itself. */
+/** Runs of one cell; `at` is a category index or a number. */
 export interface ComparedRuns {
   readonly at: number;
   readonly median: number;
   readonly values: readonly number[];
-  /** Absent, or empty, where runs are not known by number. */
+  /** Absent or empty if run ids are unknown. */
   readonly runIds?: readonly number[];
-  /** Codes of quality flags; a flagged dot is hollow. */
+  /** Flag codes by run; doubtful dots are hollow. */
   readonly flags: readonly string[];
 }
 
@@ -31,7 +31,7 @@ export interface ComparedGroup {
   readonly runs: readonly ComparedRuns[];
 }
 
-/** What stands below: names of categories, sizes and other numbers at their places, or the runs as they followed. */
+/** X axis: categories, numbers, or runs in execution order. */
 export interface ComparedAxis {
   readonly kind: "category" | "number" | "order";
   readonly title: string;
@@ -40,7 +40,7 @@ export interface ComparedAxis {
 
 export interface ComparisonOptions {
   readonly metricTitle: string;
-  /** Scale and end of the upright axis, the same in all panels of a figure. */
+  /** Scale and end of the y axis, common to all panels. */
   readonly scale: Scale;
   readonly highest: number;
   readonly axis: ComparedAxis;
@@ -82,7 +82,7 @@ function shownTicks(ticks: ComparedAxis["ticks"]): Partial<Layout["xaxis"]> {
   return { tickvals: ticks.map(({ at }) => at), ticktext: ticks.map(({ text }) => text) };
 }
 
-/** Numbers that double, such as sizes, are as far apart as their factors. */
+/** Numbers that double, such as sizes, get a logarithmic axis. */
 function isLog(ticks: ComparedAxis["ticks"]): boolean {
   const places = ticks.map(({ at }) => at);
   const least = Math.min(...places);
@@ -136,10 +136,10 @@ function dotsOf(
     runs.values.map((value, place) => ({
       x: (axis.kind === "category" ? centre(runs.at, index, count) : runs.at) + aside(place, runs, width),
       y: value / scale.divisor,
-      symbol: runs.flags.length > 0 ? openSymbol(index) : traceSymbol(index),
+      symbol: cautionsOf(runs.flags).length > 0 ? openSymbol(index) : traceSymbol(index),
       text: [
         runs.runIds?.[place] === undefined ? t`one run` : t`run ${runs.runIds[place]}`,
-        ...runs.flags.map(flagTitle),
+        ...shownCodes(runs.flags).map(flagTitle),
       ].join(", "),
     })),
   );
@@ -162,12 +162,11 @@ function inOrder({ runs }: ComparedGroup): ComparedRuns[] {
   return [...runs].sort((a, b) => a.at - b.at);
 }
 
-/** Where the bar of a group stands in a category. */
 function centre(at: number, index: number, count: number): number {
   return at - GROUP_WIDTH / 2 + ((index + 0.5) * GROUP_WIDTH) / count;
 }
 
-/** Runs of one cell stand beside each other, so that equal ones are still counted. */
+/** Offsets the runs of a cell, so that equal values stay visible. */
 function aside(place: number, { values }: ComparedRuns, width: number): number {
   return values.length > 1 ? (place / (values.length - 1) - 0.5) * width : 0;
 }

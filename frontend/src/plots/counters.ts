@@ -1,13 +1,13 @@
-/** What the per-second counters say, and which of them are read together; the table of docs/counters.md in short. */
+/** Titles and explanations of the per-second counters; see docs/counters.md. */
 
 import { t } from "@lingui/core/macro";
 import { counterTitle } from "./curve";
 
 export interface CounterPanel {
   readonly title: string;
-  /** A sentence for those who do not know the counter. */
+  /** A short explanation. */
   readonly says: string;
-  /** In the order of their lines, by the name that the line gets. */
+  /** Line names by counter, in drawing order. */
   readonly lines: Readonly<Record<string, string>>;
 }
 
@@ -23,8 +23,8 @@ export const COUNTER_GROUPS: readonly CounterGroup[] = [
     title: t`Throughput`,
     panels: [
       {
-        title: t`Throughput of the load`,
-        says: t`What the load's own processes wrote and read, by /proc/PID/io.`,
+        title: t`Benchmark throughput`,
+        says: t`Bytes written and read by the benchmark's own processes (/proc/PID/io).`,
         lines: { write_bytes_per_second: "write", read_bytes_per_second: "read" },
       },
     ],
@@ -35,12 +35,12 @@ export const COUNTER_GROUPS: readonly CounterGroup[] = [
     panels: [
       {
         title: t`Stream`,
-        says: t`What the sender sent and the receiver took, without the headers of UDP.`,
+        says: t`Bytes sent and received, without UDP headers.`,
         lines: { stream_sent_bytes_per_second: "sent", stream_received_bytes_per_second: "received" },
       },
       {
-        title: t`Datagrams that did not come`,
-        says: t`Numbers that were passed over, below zero where some came after all, and what this node's kernel dropped of them at a full socket buffer. The rest was lost on the way.`,
+        title: t`Lost datagrams`,
+        says: t`Skipped sequence numbers (negative when some arrive later), and those dropped by this node's kernel at a full socket buffer. The rest was lost in the network.`,
         lines: {
           stream_missing_datagrams_per_second: "missing",
           stream_dropped_datagrams_per_second: t`dropped here`,
@@ -48,7 +48,7 @@ export const COUNTER_GROUPS: readonly CounterGroup[] = [
       },
       {
         title: t`Datagrams out of order`,
-        says: t`Those that came again, after a later one, or too late to be recorded.`,
+        says: t`Datagrams that arrived twice, after a later one, or too late to be recorded.`,
         lines: {
           stream_duplicated_datagrams_per_second: "again",
           stream_reordered_datagrams_per_second: t`after a later one`,
@@ -56,39 +56,39 @@ export const COUNTER_GROUPS: readonly CounterGroup[] = [
         },
       },
       {
-        title: t`Ring of memory`,
-        says: t`Most that waited for the writers; what comes while it is full is lost at the socket.`,
+        title: t`Ring buffer`,
+        says: t`Largest amount of data waiting for the writers. Data that arrives while the buffer is full is lost at the socket.`,
         lines: { stream_ring_bytes: t`in use` },
       },
       {
         title: t`Sender's lag`,
-        says: t`How far the sender fell behind its schedule; it sends what was due then in one burst.`,
+        says: t`How far the sender is behind its schedule. It sends overdue data in one burst.`,
         lines: { stream_sender_lag_seconds: "behind" },
       },
     ],
   },
   {
     key: "cpu",
-    title: t`Processors`,
+    title: t`CPU`,
     panels: [
       {
-        title: t`Processors`,
-        says: t`Shares of all processors. Waiting is idle time in which a task waited for storage.`,
+        title: t`CPU`,
+        says: t`Shares of all CPUs. Waiting is idle time while a task waits for storage.`,
         lines: {
           cpu_user_ratio: "user",
           cpu_system_ratio: "system",
           cpu_iowait_ratio: "waiting",
-          load_cpu_ratio: t`the load`,
+          load_cpu_ratio: t`benchmark`,
         },
       },
       {
         title: t`Load average`,
-        says: t`Tasks that ran or waited for storage, over about a minute.`,
+        says: t`Tasks running or waiting for storage, averaged over about a minute.`,
         lines: { load1: t`load average` },
       },
       {
         title: t`iotide's sampler`,
-        says: t`What this very looking cost, as a share of one core.`,
+        says: t`CPU used by iotide's own sampling, as a share of one core.`,
         lines: { sampler_cpu_ratio: "sampler" },
       },
     ],
@@ -98,15 +98,15 @@ export const COUNTER_GROUPS: readonly CounterGroup[] = [
     title: t`Pressure`,
     panels: [
       {
-        title: t`Pressure of I/O`,
-        says: t`Share of time in which some task, or all that were not idle (full), waited for storage: PSI of the kernel.`,
+        title: t`I/O pressure`,
+        says: t`Share of time in which some tasks, or all non-idle tasks (full), waited for storage. Source: kernel PSI.`,
         lines: { psi_io_some_ratio: "some", psi_io_full_ratio: "full" },
       },
       {
-        title: t`Pressure of CPU and memory`,
-        says: t`Share of time in which tasks waited for a processor, or for memory to be freed.`,
+        title: t`CPU and memory pressure`,
+        says: t`Share of time in which tasks waited for a CPU or for memory.`,
         lines: {
-          psi_cpu_some_ratio: "processors",
+          psi_cpu_some_ratio: "CPU",
           psi_memory_some_ratio: "memory",
           psi_memory_full_ratio: t`memory, full`,
         },
@@ -118,13 +118,13 @@ export const COUNTER_GROUPS: readonly CounterGroup[] = [
     title: t`Memory`,
     panels: [
       {
-        title: t`Not yet written`,
-        says: t`Pages that wait in memory (dirty) or are just being written (writeback): what a fast buffered write has still before it.`,
+        title: t`Unwritten data`,
+        says: t`Pages waiting in memory (dirty) or being written (writeback). A fast buffered write leaves this data to be written later.`,
         lines: { memory_dirty_bytes: "dirty", memory_writeback_bytes: "writeback" },
       },
       {
         title: t`Memory`,
-        says: t`What programs could still get, and what of it caches files now.`,
+        says: t`Memory available to programs, and memory used as file cache.`,
         lines: { memory_available_bytes: "available", memory_cached_bytes: "cached" },
       },
     ],
@@ -135,12 +135,12 @@ export const COUNTER_GROUPS: readonly CounterGroup[] = [
     panels: [
       {
         title: t`Disk`,
-        says: t`The block device below the target, all programs together. More than the load moved is foreign. Of a watched node, all its disks.`,
+        says: t`Block device below the target, all programs. Anything beyond the benchmark's own data is other load. On a monitored node: all disks.`,
         lines: { disk_write_bytes_per_second: "write", disk_read_bytes_per_second: "read" },
       },
       {
         title: t`Disk busy`,
-        says: t`Share of time in which the busiest device had any work; an array or an SSD may do more at 100 %.`,
+        says: t`Share of time in which the busiest device had work. An array or an SSD may have capacity left at 100 %.`,
         lines: { disk_busy_ratio: "busy" },
       },
     ],
@@ -151,13 +151,13 @@ export const COUNTER_GROUPS: readonly CounterGroup[] = [
     panels: [
       {
         title: t`Network`,
-        says: t`All interfaces with hardware; RDMA goes past them.`,
+        says: t`All physical interfaces. RDMA traffic is not included.`,
         lines: { net_send_bytes_per_second: "send", net_receive_bytes_per_second: "receive" },
       },
       {
-        title: t`Fullest link`,
-        says: t`The busier direction of the fullest link, of its nominal speed.`,
-        lines: { net_link_ratio: t`fullest link` },
+        title: t`Busiest link`,
+        says: t`The busier direction of the busiest link, as a share of its nominal speed.`,
+        lines: { net_link_ratio: t`busiest link` },
       },
     ],
   },
@@ -167,13 +167,13 @@ export const COUNTER_GROUPS: readonly CounterGroup[] = [
     panels: [
       {
         title: t`NFS over the wire`,
-        says: t`What the client wrote to and read from the server for the target's mount.`,
+        says: t`Bytes that the client wrote to and read from the server for the target's mount.`,
         lines: { nfs_write_bytes_per_second: "write", nfs_read_bytes_per_second: "read" },
       },
       {
         title: t`NFS requests`,
-        says: t`Requests to the server, and those that had to be sent again.`,
-        lines: { nfs_operations_per_second: "requests", nfs_retransmissions_per_second: t`sent again` },
+        says: t`Requests to the server, and retransmissions.`,
+        lines: { nfs_operations_per_second: "requests", nfs_retransmissions_per_second: t`retransmitted` },
       },
     ],
   },
@@ -183,12 +183,12 @@ export const COUNTER_GROUPS: readonly CounterGroup[] = [
     panels: [
       {
         title: t`Lustre`,
-        says: t`What programs wrote to and read from the mount; what the client's cache answers is in it.`,
+        says: t`Bytes that programs wrote to and read from the mount, including data served by the client cache.`,
         lines: { lustre_write_bytes_per_second: "write", lustre_read_bytes_per_second: "read" },
       },
       {
         title: t`Lustre calls`,
-        says: t`Calls of programs on the mount.`,
+        says: t`File system calls of programs on the mount.`,
         lines: { lustre_operations_per_second: "calls" },
       },
     ],
@@ -199,14 +199,14 @@ export const COUNTER_GROUPS: readonly CounterGroup[] = [
     panels: [
       {
         title: t`Software RAID`,
-        says: t`Processor time of the kernel threads of md and device mapper, as a share of all processors.`,
+        says: t`CPU time of the md and device-mapper kernel threads, as a share of all CPUs.`,
         lines: { raid_cpu_ratio: t`md and dm` },
       },
     ],
   },
 ];
 
-/** Those groups of which a run has counters; what none knows, as of a plug-in, stands by its name behind the first. */
+/** Groups for the counters of a run. Unknown counters, for example of plug-ins, follow the first group. */
 export function groupsOf(counters: readonly string[]): CounterGroup[] {
   const isKnown = new Set(
     COUNTER_GROUPS.flatMap(({ panels }) => panels.flatMap(({ lines }) => Object.keys(lines))),
@@ -221,10 +221,10 @@ export function groupsOf(counters: readonly string[]): CounterGroup[] {
       const name = counterTitle(counter);
       return {
         title: name.charAt(0).toUpperCase() + name.slice(1),
-        says: t`${counter}, as the tool itself told it.`,
+        says: t`${counter}, as reported by the tool.`,
         lines: { [counter]: name },
       };
     });
-  const own = { key: "own", title: t`Of the tool`, panels: others };
+  const own = { key: "own", title: t`Tool counters`, panels: others };
   return [...known.slice(0, 1), own, ...known.slice(1)].filter(({ panels }) => panels.length > 0);
 }

@@ -16,16 +16,16 @@ function line(values: CurveLine["values"], changes: Partial<CurveLine> = {}): Cu
 }
 
 function panel(lines: readonly CurveLine[], changes: Partial<CurvePanel> = {}): CurvePanel {
-  return { title: "Processors", unit: "ratio", lines, ...changes };
+  return { title: "CPU", unit: "ratio", lines, ...changes };
 }
 
 it("draws seconds since the start against the counter with its unit", () => {
   const figure = curvesFigure([panel([line([0.5, 1], { stepSeconds: 2, firstSecond: 1 })])], [], "dark");
   expect(figure.data[0]).toMatchObject({ x: [1, 3], y: [50, 100], yaxis: "y" });
-  expect(figure.layout.annotations).toMatchObject([{ text: "<b>Processors (%)</b>" }]);
+  expect(figure.layout.annotations).toMatchObject([{ text: "<b>CPU (%)</b>" }]);
 });
 
-it("stacks panels on one axis of time, none over another", () => {
+it("stacks panels on one time axis without overlap", () => {
   const { data, layout } = curvesFigure(
     [panel([line([1])]), panel([line([1])]), panel([line([1])])],
     [],
@@ -47,7 +47,7 @@ it("names a counter of several nodes once", () => {
   expect(data.map((trace) => "showlegend" in trace && trace.showlegend)).toEqual([true, false, true]);
 });
 
-it("marks where steps began, and names those that stand apart", () => {
+it("marks the starts of steps, and names those with enough distance", () => {
   const marks = [
     { second: 0, name: "write" },
     { second: 50, name: "read" },
@@ -70,7 +70,7 @@ it("makes a value between gaps visible, also in a long curve without dots", () =
   expect(marker.size.slice(-4)).toEqual([0, 0, 5, 0]);
 });
 
-it("draws a long curve without gaps as a line alone", () => {
+it("draws a long curve without gaps as a line only", () => {
   const figure = curvesFigure([panel([line(Array<number>(100).fill(0.5))])], [], "light");
   expect(figure.data[0]).toMatchObject({ mode: "lines" });
 });
@@ -85,7 +85,7 @@ it("draws the range behind means as a band, on the scale of its largest value", 
   ]);
 });
 
-it("groups the counters that a run has, and shows those that nobody knows by name", () => {
+it("groups the counters of a run, and shows unknown ones by name", () => {
   const groups = groupsOf(["cpu_user_ratio", "lost_datagrams", "read_bytes_per_second"]);
   expect(groups.map(({ key }) => key)).toEqual(["load", "own", "cpu"]);
   expect(groups[1]?.panels).toMatchObject([

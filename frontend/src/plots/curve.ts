@@ -1,4 +1,4 @@
-/** The per-second curves of a run: how counters went while the load ran, one panel above the other on one axis of time. */
+/** Per-second curves of a run as panels on a common time axis. */
 
 import { t } from "@lingui/core/macro";
 import type { Annotation, Data, Layout, Shape } from "plotly.js";
@@ -7,16 +7,16 @@ import { axisScale, axisTitle, baseLayout, type Figure, type Scheme, traceColour
 
 type Values = readonly (number | null)[];
 
-/** Values of one counter of one order, `stepSeconds` apart, in the counter's base unit; null where none was taken. */
+/** Values in the base unit of the counter, `stepSeconds` apart; null where no sample was taken. */
 export interface CurveLine {
   readonly name: string;
-  /** Since the load began. */
+  /** Seconds since the load began. */
   readonly firstSecond: number;
-  /** Lines of one kind, as of several nodes, share a colour and are named once. */
+  /** Lines of the same kind share a colour and one legend entry. */
   readonly kind: number;
   readonly stepSeconds: number;
   readonly values: Values;
-  /** The smallest and the largest of the values that each mean stands for; null where each stands for itself. */
+  /** Minimum and maximum behind each mean; null for single values. */
   readonly range: { readonly low: Values; readonly high: Values } | null;
 }
 
@@ -26,26 +26,26 @@ export interface CurvePanel {
   readonly lines: readonly CurveLine[];
 }
 
-/** Where a step of the load began. */
+/** Start of a step. */
 export interface StepMark {
   readonly second: number;
   readonly name: string;
 }
 
 const PANEL_PX = 150;
-/** Room above a panel for its title and the names of its lines, which take two rows on a telephone. */
+/** Space above a panel for title and legend, which takes two rows on a phone. */
 const HEAD_PX = 76;
 const FOOT_PX = 48;
-/** How far a title stands above its panel, by the names that stand below it. */
+/** Distance of the title from its panel. */
 const TITLE_SHIFTS_PX = [4, 24, 56];
 const MOST_MARKS = 60;
-/** Names of steps that began closer together, as a share of the time, would run into each other. */
+/** Minimum distance of step names as a share of the time axis. */
 const NEAREST_NAMES = 0.15;
 
-/** Up to so many values are shown as dots too; more would run into each other. */
+/** Number of values up to which dots are drawn. */
 const MOST_DOTS = 60;
 
-/** The unit that a counter's name ends with: `write_bytes_per_second`, `cpu_user_ratio`. */
+/** Unit from the end of a counter's name: `write_bytes_per_second`, `cpu_user_ratio`. */
 export function counterUnit(counter: string): Unit {
   if (counter.endsWith("bytes_per_second")) return "bytes_per_second";
   if (counter.endsWith("_per_second")) return "operations_per_second";
@@ -54,7 +54,7 @@ export function counterUnit(counter: string): Unit {
   return counter.endsWith("_ratio") ? "ratio" : "count";
 }
 
-/** `write_bytes_per_second` is read as “write”, `cpu_user_ratio` as “cpu user”. */
+/** `write_bytes_per_second` becomes “write”, `cpu_user_ratio` becomes “cpu user”. */
 export function counterTitle(counter: string): string {
   const title = counter
     .replace(/_?(bytes_per_second|per_second|bytes|seconds|ratio)$/, "")
@@ -62,7 +62,7 @@ export function counterTitle(counter: string): string {
   return title || counter.replaceAll("_", " ");
 }
 
-/** Pixels that so many panels need. */
+/** Height in pixels. */
 export function curvesHeight(panels: number): number {
   return panels * (PANEL_PX + HEAD_PX) + FOOT_PX;
 }
@@ -108,7 +108,7 @@ function drawnPanel({ title, unit, lines }: CurvePanel, index: number, count: nu
   const place = {
     yaxis: axisOf(index),
     legend: `legend${number}`,
-    // Its title stands above the panel; the export reads the unit of its values here.
+    // The panel title is an annotation, so the export reads the unit here.
     meta: axisTitle(title, scale),
   };
   const kinds = new Set(lines.map(({ kind }) => kind)).size;
@@ -156,7 +156,7 @@ function stepLine({ second }: StepMark, { font }: Partial<Layout>): Partial<Shap
   return { type: "line", xref: "x", yref: "paper", x0: second, x1: second, y0: 0, y1: 1, opacity: 0.5, line };
 }
 
-/** Names stand inside the uppermost panel, those too close to the one before left out. */
+/** Step names are in the top panel; names too close to the previous one are left out. */
 function stepNames(marks: readonly StepMark[], seconds: number, { font }: Partial<Layout>) {
   const named: StepMark[] = [];
   for (const mark of marks.length > 1 && marks.length <= MOST_MARKS ? marks : []) {
@@ -184,14 +184,14 @@ function curveTrace(line: CurveLine, colour: string, scale: Scale): Partial<Data
   };
 }
 
-/** A line needs two points: a value between gaps would not be seen. */
+/** A value between gaps has no line and needs a dot. */
 function isAlone(values: Values, index: number): boolean {
   return (
     values[index] !== null && (values[index - 1] ?? null) === null && (values[index + 1] ?? null) === null
   );
 }
 
-/** The range behind the means, so that a stall shorter than a span is still seen. */
+/** The range keeps stalls visible that are shorter than a mean. */
 function bandTraces({ range, ...line }: CurveLine, colour: string, scale: Scale): Data[] {
   if (!range) return [];
   const edge = {

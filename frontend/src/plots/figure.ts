@@ -1,4 +1,4 @@
-/** What every figure shares: the type that pure functions return, colours for both schemes, and axis titles with units. */
+/** Common parts of all figures: type, colours and axis titles. */
 
 import { t } from "@lingui/core/macro";
 import type { Data, Layout } from "plotly.js";
@@ -11,7 +11,7 @@ export interface Figure {
   readonly layout: Partial<Layout>;
 }
 
-/** Colours that stay apart for colour-blind readers and have a contrast of at least 3 on their ground. */
+/** Colour-blind safe, with a contrast of at least 3 to the background. */
 const LINE_COLOURS: Readonly<Record<Scheme, readonly string[]>> = {
   light: ["#0b7289", "#b8450a", "#5b3fa8", "#2b7d38", "#a8326e", "#6b5a00", "#245fb0", "#4a4a4a"],
   dark: ["#45b2c9", "#f0925c", "#b3a1f0", "#7bc98a", "#ee8fbd", "#d6c25a", "#86b3f2", "#c9c9c9"],
@@ -30,17 +30,15 @@ export function traceSymbol(index: number): TraceSymbol {
   return SYMBOLS[index % MAX_TRACES] ?? "circle";
 }
 
-/** The same symbol, hollow. */
 export function openSymbol(index: number): `${TraceSymbol}-open` {
   return `${traceSymbol(index)}-open`;
 }
 
-/** `Throughput (MB/s)`; a plain count has no unit to name. */
+/** For example `Throughput (MB/s)`; counts have no unit. */
 export function axisTitle(name: string, scale: Scale): string {
   return scale.name ? `${name} (${scale.name})` : name;
 }
 
-/** One scale for all values of an axis. */
 export function axisScale(unit: Unit, values: readonly number[]): Scale {
   return scaleFor(
     unit,
@@ -54,7 +52,7 @@ export function baseLayout(scheme: Scheme): Partial<Layout> {
   const axis = { gridcolor: grid, linecolor: grid, zerolinecolor: grid, automargin: true };
   return {
     autosize: true,
-    // “inherit” is not understood by every part of plotly.
+    // Not every part of plotly supports “inherit”.
     font: { family: "system-ui, 'DejaVu Sans', sans-serif", size: 13, color: text },
     paper_bgcolor: "rgba(0,0,0,0)",
     plot_bgcolor: "rgba(0,0,0,0)",
@@ -66,7 +64,6 @@ export function baseLayout(scheme: Scheme): Partial<Layout> {
   };
 }
 
-/** What a drawn number stands for. */
 export function runsInWords(count: number): string {
   return count === 1 ? t`1 run` : t`median of ${count} runs`;
 }

@@ -4,7 +4,7 @@ import { figureTable } from "./figureTable";
 
 afterEach(() => setPreferences({ zone: null }));
 
-it("gives a line to each mark in base units, under the titles of the axes", () => {
+it("has a row for each mark in base units, with axis titles as columns", () => {
   const layout = {
     xaxis: { title: { text: "Time since the start (s)" } },
     yaxis: { title: { text: "Throughput (MB/s)" } },
@@ -16,7 +16,7 @@ it("gives a line to each mark in base units, under the titles of the axes", () =
   });
 });
 
-it("writes times in UTC, whatever clock the axis shows", () => {
+it("writes times in UTC in any displayed time zone", () => {
   setPreferences({ zone: "Europe/Berlin" });
   const layout = { xaxis: { type: "date" as const, title: { text: "Time (Europe/Berlin)" } } };
   const data = [{ type: "scatter" as const, name: "a", x: ["2026-01-01T12:00:00.000"], y: [1] }];
@@ -38,7 +38,7 @@ it("names the quantity of each value where there are several vertical axes", () 
   ]);
 });
 
-it("takes the title that a trace has of its own where its axis has none", () => {
+it("uses the title of a trace if its axis has none", () => {
   const data = [
     { type: "scatter" as const, name: "a", x: [0], y: [2], meta: "Write (GB/s)" },
     { type: "scatter" as const, name: "a", x: [0], y: [50], yaxis: "y2", meta: "CPU (%)" },
@@ -49,7 +49,7 @@ it("takes the title that a trace has of its own where its axis has none", () => 
   ]);
 });
 
-it("names the places of marks that stand beside their middle", () => {
+it("names the categories of marks next to their centre", () => {
   const layout = { xaxis: { tickvals: [0, 1], ticktext: ["ext4", "xfs"] } };
   const data = [{ type: "bar" as const, name: "A", x: [-0.2, 1.2], y: [1, 2] }];
   expect(figureTable({ data, layout }).rows).toEqual([
@@ -58,7 +58,7 @@ it("names the places of marks that stand beside their middle", () => {
   ]);
 });
 
-it("gives a line to each field of a map, in the unit of its colours", () => {
+it("has a row for each cell of a map, in the unit of its colours", () => {
   const data = [
     {
       type: "heatmap" as const,
@@ -74,7 +74,7 @@ it("gives a line to each field of a map, in the unit of its colours", () => {
   });
 });
 
-it("says of a bar on a lane from when until when it lasts", () => {
+it("exports start and end of a bar on a lane", () => {
   const layout = {
     xaxis: { title: { text: "Seconds (s)" } },
     yaxis: { tickvals: [0, 1], ticktext: ["node1", "node2"] },

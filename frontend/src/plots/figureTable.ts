@@ -1,4 +1,4 @@
-/** The numbers of a figure as a table, for charts whose page has none of its own: a line a mark, in base units and UTC. */
+/** Exported table of a figure: one row per mark, in base units and UTC. */
 
 import type { Layout } from "plotly.js";
 import { baseUnitOf, inBaseUnit } from "@/lib/baseUnits";
@@ -8,27 +8,27 @@ import type { Figure } from "./figure";
 
 type Row = readonly ExportCell[];
 
-/** What traces of every type have in common. */
+/** Common fields of all trace types. */
 interface Trace {
   readonly name?: string;
   readonly x?: unknown;
   readonly y?: unknown;
   readonly z?: unknown;
-  /** Where the bars of a lane begin. */
+  /** Start of the bars on a lane. */
   readonly base?: unknown;
   readonly yaxis?: string;
-  /** The title of its values, where their axis has none. */
+  /** Title of the values if their axis has none. */
   readonly meta?: unknown;
   readonly colorbar?: { readonly title?: { readonly text?: string } };
 }
 
-/** What an axis means: its name with the base unit, and how a mark is read on it. */
+/** Column name with base unit, and conversion of values. */
 interface Axis {
   readonly name: string;
   readonly read: (value: unknown) => ExportCell;
 }
 
-/** Columns are the trace, then what stands at the axes; with several vertical axes a value names its own. */
+/** Columns: trace and axes. With several y axes, each value names its own. */
 export function figureTable({ data, layout }: Figure): ExportTable {
   const traces = data.map((trace) => trace as Trace);
   if (traces.some(({ z }) => z)) return mapTable(traces, layout);
@@ -50,7 +50,7 @@ export function figureTable({ data, layout }: Figure): ExportTable {
     : { columns: ["Trace", x.name, only?.name ?? "y"], rows };
 }
 
-/** Bars that lie on lanes begin at their base and are as long as their value, which is in milliseconds on an axis of time. */
+/** Bars on lanes start at their base. Their length is the value, in milliseconds on a time axis. */
 function laneTable(traces: readonly Trace[], layout: Partial<Layout>): ExportTable {
   const [x, y] = [axisOf(layout, "x"), axisOf(layout, "y")];
   const rows = traces.flatMap(({ name = "", base, x: lengths, y: lanes }) => {
@@ -89,7 +89,7 @@ function rowsOf(z: unknown): readonly unknown[] {
   return Array.isArray(z) ? z : [];
 }
 
-/** An axis called `y2` stands in the layout as `yaxis2`. */
+/** Axis `y2` is `yaxis2` in the layout. */
 function axisOf(layout: Partial<Layout>, axis: string, otherwise?: unknown): Axis {
   const key = `${axis[0]}axis${axis.slice(1)}` as "xaxis" | "yaxis";
   const { title, type, tickvals, ticktext } = layout[key] ?? {};
@@ -100,7 +100,7 @@ function axisOf(layout: Partial<Layout>, axis: string, otherwise?: unknown): Axi
   return named ? { name: text, read: named } : axisNamed(text);
 }
 
-/** `Throughput (MB/s)` is read in bytes per second. */
+/** `Throughput (MB/s)` becomes bytes per second. */
 function axisNamed(title: string): Axis {
   const [, name, scale = ""] = /^(.*) \(([^()]+)\)$/.exec(title) ?? [];
   const base = baseUnitOf(scale);
@@ -111,12 +111,12 @@ function axisNamed(title: string): Axis {
   };
 }
 
-/** Axes write times by the shown clock. */
+/** Time axes use the displayed time zone. */
 function utc(value: unknown): ExportCell {
   return typeof value === "string" ? fromLocalTime(value) : cellOf(value);
 }
 
-/** The names of places that are counted from 0; marks of a place may stand beside its middle. */
+/** Category names by index. Marks may be offset from the centre. */
 function placesOf(values: unknown, texts: unknown): Axis["read"] | undefined {
   const places = cellsOf(values);
   const names = cellsOf(texts);
@@ -124,7 +124,7 @@ function placesOf(values: unknown, texts: unknown): Axis["read"] | undefined {
   return (value) => (typeof value === "number" ? (names[Math.round(value)] ?? value) : cellOf(value));
 }
 
-/** A column of plotly's, which may be nested for groups or typed. */
+/** A plotly column may be nested for groups, or a typed array. */
 function cellsOf(column: unknown): ExportCell[] {
   if (!Array.isArray(column) && !ArrayBuffer.isView(column)) return [];
   return Array.from(column as ArrayLike<unknown>, cellOf);

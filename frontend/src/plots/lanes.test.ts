@@ -7,7 +7,7 @@ const KINDS: readonly LaneKind[] = [
 ];
 const OPTIONS = { kinds: KINDS, lanes: ["node n1", "node n2"], xTitle: "Time (s)", scheme: "light" } as const;
 
-it("draws a trace a kind that has bars, each bar on its lane from its beginning on", () => {
+it("draws one trace per kind with bars on their lanes", () => {
   const bars = [
     { kind: "running", lane: "node n2", from: 3, to: 5, says: ["run 1"] },
     { kind: "running", lane: "node n1", from: 1, to: 2, says: ["run 2"] },
@@ -23,7 +23,7 @@ it("draws a trace a kind that has bars, each bar on its lane from its beginning 
   });
 });
 
-it("names every lane, also one in which nothing happened, from above", () => {
+it("names every lane from the top, including empty ones", () => {
   const { layout } = lanesFigure([], OPTIONS);
   expect(layout.yaxis).toMatchObject({ ticktext: ["node n1", "node n2"], range: [1.5, -0.5] });
   expect(layout.xaxis?.title).toEqual({ text: "Time (s)" });
@@ -34,12 +34,12 @@ it("leaves out bars of lanes that are not drawn", () => {
   expect(data).toEqual([]);
 });
 
-it("tells kinds apart by their pattern too", () => {
+it("distinguishes kinds by pattern, too", () => {
   const { data } = lanesFigure([{ kind: "running", lane: "node n1", from: 0, to: 1, says: [] }], OPTIONS);
   expect(data[0]).toMatchObject({ marker: { pattern: { shape: "/" } } });
 });
 
-it("reads moments as times where it is told how", () => {
+it("converts times with the given function", () => {
   const bars = [{ kind: "running", lane: "node n1", from: 1000, to: 4000, says: [] }];
   const { data, layout } = lanesFigure(bars, { ...OPTIONS, timeOf: (at) => `at ${at}` });
   expect(data[0]).toMatchObject({ base: ["at 1000"], x: [3000] });

@@ -1,39 +1,39 @@
-/** Bars on lanes over time: what went on where, and for how long. */
+/** Bars on lanes over time. */
 
 import type { Data } from "plotly.js";
 import { baseLayout, type Figure, type Scheme, traceColour } from "./figure";
 
-/** How bars of one kind look; the pattern tells kinds apart without their colour. */
+/** Look of a kind of bars. Patterns distinguish kinds without colour. */
 export interface LaneKind {
   readonly key: string;
   readonly title: string;
-  /** Place among the colours of all figures; null is grey. */
+  /** Index of the common colours; null is grey. */
   readonly colour: number | null;
   readonly pattern: "" | "/" | "\\" | "x" | "+" | "." | "-";
   /** Share of the lane's height. */
   readonly height: number;
-  /** Only an outline, so that what lies in it is seen. */
+  /** Outline only, so that bars inside it stay visible. */
   readonly isFrame?: boolean;
 }
 
 export interface LaneBar {
   readonly kind: string;
   readonly lane: string;
-  /** In the unit of the axis: milliseconds since 1970, or seconds since the start. */
+  /** Milliseconds since 1970, or seconds since the start. */
   readonly from: number;
   readonly to: number;
-  /** Lines of text shown on hover. */
+  /** Hover text, one item per line. */
   readonly says: readonly string[];
 }
 
 export interface LaneOptions {
   readonly kinds: readonly LaneKind[];
-  /** From above. */
+  /** Top to bottom. */
   readonly lanes: readonly string[];
-  /** Turns a moment into what plotly reads as a time; without it the axis counts seconds. */
+  /** Converts a time for plotly; without it the axis shows seconds. */
   readonly timeOf?: (milliseconds: number) => string;
   readonly xTitle: string;
-  /** The part of the axis that is shown, as `timeOf` writes it; without it all of it. */
+  /** Visible range, as `timeOf` returns it; default all. */
   readonly range?: readonly [string, string] | undefined;
   readonly scheme: Scheme;
 }
@@ -44,12 +44,12 @@ const LEGEND_ROW_PX = 22;
 const GREY = { light: "#6b7280", dark: "#9aa1a9" } as const;
 const LONGEST_LANE_NAME = 26;
 
-/** Pixels that so many lanes need below so many rows of the legend, which would else cover them. */
+/** Height in pixels including the legend, which would otherwise cover the lanes. */
 export function lanesHeight(lanes: number, legendRows = 1): number {
   return lanes * LANE_PX + FRAME_PX + (legendRows - 1) * LEGEND_ROW_PX;
 }
 
-/** A trace a kind, in the order of the kinds, each with its bars in their order. */
+/** One trace per kind. */
 export function lanesFigure(bars: readonly LaneBar[], options: LaneOptions): Figure {
   const { kinds, lanes, timeOf, xTitle, range, scheme } = options;
   const layout = baseLayout(scheme);
@@ -71,7 +71,7 @@ export function lanesFigure(bars: readonly LaneBar[], options: LaneOptions): Fig
       },
       yaxis: {
         ...layout.yaxis,
-        // Lanes as numbers: a category axis would drop a lane in which nothing happened yet.
+        // Numeric lanes, since a category axis drops empty lanes.
         tickmode: "array",
         tickvals: lanes.map((_, index) => index),
         ticktext: lanes.map(shortened),
@@ -84,7 +84,6 @@ export function lanesFigure(bars: readonly LaneBar[], options: LaneOptions): Fig
   };
 }
 
-/** The bars of each kind that has a lane, as their traces number them. */
 export function barsByKind(
   bars: readonly LaneBar[],
   { kinds, lanes }: Pick<LaneOptions, "kinds" | "lanes">,
@@ -115,7 +114,7 @@ function laneTrace(kind: LaneKind, bars: readonly LaneBar[], options: LaneOption
       line: { color: colour, width: kind.isFrame ? 1.5 : 0.5 },
       pattern: {
         shape: kind.pattern,
-        // Without it plotly leaves a patterned bar unfilled.
+        // Plotly leaves patterned bars unfilled without it.
         bgcolor: kind.isFrame ? `${colour}22` : colour,
         fgcolor: scheme === "dark" ? "#1a1b1e" : "#ffffff",
         size: 6,

@@ -26,7 +26,7 @@ const OPTIONS = {
   highest: 2e6,
 } as const;
 
-it("hatches a field that has no number for a reason, says why, and names the hatch in the legend", () => {
+it("hatches cells with a reason for a missing value, and lists the hatch in the legend", () => {
   const { data, layout } = surfaceFigure(MAP, OPTIONS);
   expect(data[0]).toMatchObject({
     customdata: [
@@ -38,11 +38,11 @@ it("hatches a field that has no number for a reason, says why, and names the hat
   expect(layout.showlegend).toBe(true);
   const path = layout.shapes?.[0]?.path ?? "";
   expect(path.match(/M/g)).toHaveLength(3);
-  // No coordinate is a whole number, which plotly would take for the name of a column.
+  // Plotly interprets whole numbers as column names.
   expect(path.match(/[ML,](-?[\d.]+)/g)?.every((at) => at.includes("."))).toBe(true);
 });
 
-it("has neither hatch nor legend where every field has a number", () => {
+it("has neither hatch nor legend if every cell has a value", () => {
   const whole = { ...MAP, values: [[1, 2]], gaps: [["", ""]] };
   const { data, layout } = surfaceFigure(whole, OPTIONS);
   expect(data).toHaveLength(1);

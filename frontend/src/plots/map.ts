@@ -1,18 +1,18 @@
-/** Maps over two sizes: a surface seen from above, and the ratio of two of them. */
+/** Maps of a surface and of the ratio of two surfaces. */
 
 import { t } from "@lingui/core/macro";
 import type { ColorScale, Data, Shape } from "plotly.js";
 import { formatFactor, formatNumber, type Scale } from "@/lib/units";
 import { baseLayout, type Figure, type Scheme } from "./figure";
 
-/** One number a field, row by row from below; null where there is none. */
+/** Values by row, from the bottom; null if missing. */
 export interface SizeMap {
   readonly xNames: readonly string[];
   readonly yNames: readonly string[];
   readonly values: readonly (readonly (number | null)[])[];
-  /** Runs behind each field, in words. */
+  /** Runs behind each cell as text. */
   readonly runs: readonly (readonly string[])[];
-  /** Why a field has no number, in words; empty where there is one, and where none can be. */
+  /** Reasons for missing values; empty if there is a value or none is possible. */
   readonly gaps: readonly (readonly string[])[];
 }
 
@@ -22,7 +22,7 @@ interface MapOptions {
   readonly scheme: Scheme;
 }
 
-/** Least and greatest of all maps of a figure, so that equal colours mean equal numbers. */
+/** Common range of all maps of a figure, so that equal colours mean equal values. */
 export interface SurfaceOptions extends MapOptions {
   readonly scale: Scale;
   readonly lowest: number;
@@ -32,7 +32,7 @@ export interface SurfaceOptions extends MapOptions {
 const MOST_WRITTEN_FIELDS = 150;
 const LEAST_SPAN = Math.log2(1.1);
 
-/** From the ground to a strong colour of one hue: order is seen by lightness alone. */
+/** Sequential colours of one hue: lightness shows the order. */
 export const HUE: Readonly<Record<Scheme, ColorScale>> = {
   light: [
     [0, "#f2f8f9"],
@@ -45,7 +45,7 @@ export const HUE: Readonly<Record<Scheme, ColorScale>> = {
     [1, "#a9e4f0"],
   ],
 };
-/** Less, equal and more, told apart by colour-blind readers too. */
+/** Diverging colours, safe for colour-blind readers. */
 export const DIVERGING: Readonly<Record<Scheme, ColorScale>> = {
   light: [
     [0, "#b8450a"],
@@ -73,14 +73,14 @@ export function surfaceFigure(map: SizeMap, options: SurfaceOptions): Figure {
   });
 }
 
-/** Of ratios; a field of half has the strength of one of twice, since the colour follows the logarithm. */
+/** Colours follow the logarithm of the ratio, so half and twice are equally strong. */
 export function ratioFigure(map: SizeMap, options: MapOptions & { readonly span: number }): Figure {
   const reach = Math.max(LEAST_SPAN, Math.log2(options.span));
   const words = { title: t`ratio`, wordsOf: formatFactor, unit: "×" };
   return mapFigure(map, options, ratioColouring(map, reach, options.scheme, words));
 }
 
-/** Colours by the logarithm of a ratio, up to `reach` on both sides. */
+/** Logarithmic colour scale up to `reach` in both directions. */
 export function ratioColouring(
   { values }: SizeMap,
   reach: number,
@@ -103,7 +103,7 @@ export function ratioColouring(
   };
 }
 
-/** The largest factor between a ratio and 1, up or down, of all maps of a figure. */
+/** Largest factor from 1, up or down, over all maps of a figure. */
 export function ratioSpan(maps: readonly SizeMap[]): number {
   const ratios = maps.flatMap(({ values }) => values.flat()).filter((value) => value !== null && value > 0);
   return ratios.reduce<number>((most, ratio) => Math.max(most, ratio ?? 1, 1 / (ratio ?? 1)), 1);
@@ -137,7 +137,7 @@ export function mapFigure(
         y: [...map.yNames],
         xgap: 1,
         ygap: 1,
-        // plotly takes rows of texts, which its types do not know.
+        // plotly accepts rows of texts; its types do not.
         text: text as unknown as string[],
         customdata: hovers(map, text, unit),
         ...(isWritten && { texttemplate: "%{text}", textfont: { size: 11 } }),
@@ -155,7 +155,6 @@ export function mapFigure(
   };
 }
 
-/** What the hover says of each field: its number and runs, or why there is none. */
 function hovers({ values, runs, gaps }: SizeMap, text: string[][], unit: string): string[][] {
   return values.map((row, line) =>
     row.map((value, column) => {
@@ -166,10 +165,10 @@ function hovers({ values, runs, gaps }: SizeMap, text: string[][], unit: string)
 }
 
 const HATCH: Readonly<Record<Scheme, string>> = { light: "#868e96", dark: "#868e96" };
-/** Beside a whole number, which would be taken for the name of a column called so. */
+/** Offset from whole numbers, which plotly interprets as column names. */
 const ASIDE = 0.0001;
 
-/** Lines across every field that has no number for a reason: a map leaves it in the colour of its ground. */
+/** Hatches cells with a reason for a missing value, which a map leaves in the background colour. */
 function hatches({ gaps }: SizeMap, scheme: Scheme): Partial<Shape>[] {
   const lines = gaps.flatMap((row, y) =>
     row.flatMap((why, x) => (why ? acrossField(x + ASIDE, y + ASIDE) : [])),
@@ -187,7 +186,7 @@ function acrossField(x: number, y: number): string[] {
   ];
 }
 
-/** A heatmap has no entry in the legend: a bar of no height stands for the hatched fields. */
+/** Heatmaps have no legend entry, so an empty bar stands for hatched cells. */
 function gapLegend(scheme: Scheme): Data {
   return {
     type: "bar",

@@ -1,4 +1,4 @@
-/** A whole as the sum of its parts, such as real = user + sys + wait: medians stacked, every run's whole a dot. */
+/** Stacked medians of the parts of a whole, such as real = user + sys + wait. Dots are the wholes of single runs. */
 
 import { t } from "@lingui/core/macro";
 import type { Scale } from "@/lib/units";
@@ -6,18 +6,18 @@ import { axisTitle, baseLayout, type Figure, type Scheme, traceColour } from "./
 
 export interface PartedBar {
   readonly name: string;
-  /** What bars stand together by; none stands alone where there are groups. */
+  /** Group of the bar. Either all bars have one or none. */
   readonly group?: string | undefined;
-  /** Medians by part; a part that was not measured is missing. */
+  /** Medians by part; unmeasured parts are missing. */
   readonly parts: Readonly<Record<string, number>>;
-  /** The whole of each run. */
+  /** Whole of each run. */
   readonly wholes: readonly number[];
 }
 
 export interface PartsOptions {
   readonly metricTitle: string;
   readonly xTitle: string;
-  /** From below; the whole is none of them. */
+  /** Bottom to top, without the whole. */
   readonly parts: readonly string[];
   readonly whole: string;
   readonly scale: Scale;
@@ -28,7 +28,7 @@ function isGrouped(bars: readonly PartedBar[]): boolean {
   return bars.some(({ group }) => group !== undefined);
 }
 
-/** Two rows of names are an axis of groups, which plotly's types do not know. */
+/** Two rows of names make a grouped axis; plotly's types do not know it. */
 function namesOf(bars: readonly PartedBar[]): string[] {
   const names = bars.map(({ name }) => name);
   return isGrouped(bars) ? ([bars.map(({ group }) => group ?? ""), names] as unknown as string[]) : names;

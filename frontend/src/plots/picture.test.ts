@@ -4,7 +4,7 @@ import { pictureLayout, pictureOf } from "./picture";
 const toImage = vi.hoisted(() => vi.fn(async () => "data:image/png;base64,"));
 vi.mock("./plotly", () => ({ default: { toImage } }));
 
-it("makes room for a title above what the chart has, on a ground of the scheme", () => {
+it("adds space for the title and the background of the colour scheme", () => {
   const layout = pictureLayout({ margin: { l: 64, t: 16 } }, "Throughput", "#ffffff");
   expect(layout.margin).toEqual({ l: 64, t: 56 });
   expect(layout).toMatchObject({ title: { text: "Throughput" }, paper_bgcolor: "#ffffff" });
@@ -15,7 +15,7 @@ it.each([
   ["svg", 1],
 ] as const)("draws a %s as wide as the chart is seen, with the reader's zoom", async (format, scale) => {
   const layout = { xaxis: { range: [1, 2] } };
-  // What plotly keeps at its element is all that a picture needs of it.
+  // A picture needs only what plotly stores on its element.
   const box = {
     clientWidth: 800,
     clientHeight: 380,

@@ -1,17 +1,17 @@
-/** A drawn chart as a picture that stands for itself: with its title, on a ground, as wide as it is seen. */
+/** A drawn chart as a standalone picture with title and background, in its displayed width. */
 
 import type { Layout, PlotlyHTMLElement } from "plotly.js";
 import type { ImageFormat } from "@/components/export/ExportButton";
-import { harmless } from "./harmless";
+import { escapeTags } from "./escapeTags";
 
 const GROUND = { light: "#ffffff", dark: "#242424" } as const;
 const TITLE_PIXELS = 40;
 const PNG_SCALE = 2;
 
-/** What plotly keeps at the element that it drew into. */
+/** Plotly's own fields on its element. */
 type Drawn = PlotlyHTMLElement & { layout: Partial<Layout> };
 
-/** A data URL; the zoom of the reader is kept. */
+/** Returns a data URL; keeps the zoom. */
 export async function pictureOf(
   box: HTMLElement,
   title: string,
@@ -34,7 +34,7 @@ export async function pictureOf(
 export function pictureLayout(layout: Partial<Layout>, title: string, ground: string): Partial<Layout> {
   return {
     title: {
-      text: harmless(title),
+      text: escapeTags(title),
       x: 0.01,
       xanchor: "left",
       y: 0.99,

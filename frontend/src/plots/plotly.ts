@@ -1,4 +1,4 @@
-/** The part of plotly that iotide draws with; only PlotlyView imports it, so it is a chunk of its own. */
+/** The plotly modules in use. Only PlotlyView imports it, so that it is a separate chunk. */
 
 import bar from "plotly.js/lib/bar";
 import Plotly from "plotly.js/lib/core";

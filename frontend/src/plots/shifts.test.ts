@@ -14,7 +14,7 @@ it("draws each ratio in per cent with its exact interval, and the first at the t
   expect(layout.yaxis?.categoryarray).toEqual(["3: dd", "2: dd", "1: dd"]);
 });
 
-it("gives few runs a hollow grey dot without an interval, and one run none", () => {
+it("shows few runs as a hollow grey dot without interval, and a single run not at all", () => {
   const { data } = shiftsFigure([SURE, FEW, ONE], "light");
   expect(data[1]).toMatchObject({
     y: ["2: dd"],

@@ -1,4 +1,4 @@
-/** How far B is from A, with 95 % intervals: one line a comparison, beside the line of no difference. */
+/** Ratios of B to A with 95 % intervals, one row per comparison. */
 
 import type { Data, Shape } from "plotly.js";
 import { formatShift } from "@/lib/units";
@@ -10,12 +10,12 @@ const PRACTICAL_PERCENT = 5;
 
 export interface Shift {
   readonly name: string;
-  /** B / A; null where there is no one ratio. */
+  /** B / A; null without a ratio. */
   readonly ratio: number | null;
-  /** The interval; null below four runs. */
+  /** Null below four runs. */
   readonly low: number | null;
   readonly high: number | null;
-  /** Grey: few runs, or cells that are not alike. */
+  /** Grey: few runs, or a different setup. */
   readonly isWeak: boolean;
   readonly words: string;
 }
@@ -55,7 +55,7 @@ export function shiftsFigure(shifts: readonly Shift[], scheme: Scheme, title = "
   };
 }
 
-/** What is below the practical threshold. */
+/** Band below the practical threshold. */
 function practicalBand(fillcolor: string): Partial<Shape> {
   const ends = { x0: -PRACTICAL_PERCENT, x1: PRACTICAL_PERCENT, y0: 0, y1: 1 };
   return {

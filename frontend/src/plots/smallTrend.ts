@@ -1,4 +1,4 @@
-/** A trend so small that several stand beside each other: lines alone, on the scale that all of them share. */
+/** Small trend chart of lines on a common scale. */
 
 import type { Shape } from "plotly.js";
 import { localTime } from "@/lib/time";
@@ -16,7 +16,7 @@ export interface SmallLine {
 export interface SmallOptions extends TimeSpan {
   readonly metricTitle: string;
   readonly scale: Scale;
-  /** In the base unit, the same for all charts. */
+  /** In the base unit, common to all charts. */
   readonly range: readonly [number, number];
   readonly scheme: Scheme;
 }
@@ -63,7 +63,7 @@ export function smallTrendFigure(lines: readonly SmallLine[], options: SmallOpti
   };
 }
 
-/** Without their words, which have no room. */
+/** Without labels, which do not fit. */
 function smallGaps(lines: readonly SmallLine[], { end, scheme }: SmallOptions): Partial<Shape>[] {
   const coloured = lines.map(({ gaps }, index) => ({ gaps, colour: traceColour(scheme, index) }));
   return gapShapes(coloured, end, scheme).map(({ label: _, ...shape }) => shape);

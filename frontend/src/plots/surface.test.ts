@@ -29,7 +29,7 @@ const PLACE = { fileSize: 64 * MIB, recordSize: 4 * MIB };
 describe("a surface in space", () => {
   const options = { title: "Throughput", scale: SCALE, scheme: "light" as const, isDifference: false };
 
-  it("stands on exponents of two with sizes as texts, and has holes where nothing was measured", () => {
+  it("uses exponents of two with sizes as texts, and has holes for missing values", () => {
     const { data, layout } = spatialFigure(FIELDS, { ...options, marked: undefined });
     expect(data[0]).toMatchObject({
       x: [20, 22],
@@ -43,21 +43,21 @@ describe("a surface in space", () => {
     expect(layout.scene?.zaxis).toMatchObject({ title: { text: "Throughput (MB/s)" } });
   });
 
-  it("names the chosen field, and none where that was not measured", () => {
+  it("labels the selected cell if it was measured", () => {
     const marked = spatialFigure(FIELDS, { ...options, marked: PLACE }).layout.scene;
     expect(marked?.annotations).toMatchObject([{ x: 22, y: 26, z: 4, text: "4 MiB of 64 MiB" }]);
     const hole = { fileSize: 128 * MIB, recordSize: MIB };
     expect(spatialFigure(FIELDS, { ...options, marked: hole }).layout.scene?.annotations).toEqual([]);
   });
 
-  it("has no difference in the middle of its colours", () => {
+  it("uses the middle colour for no difference", () => {
     const [trace] = spatialFigure(FIELDS, { ...options, isDifference: true, marked: undefined }).data;
     expect(trace).toMatchObject({ cmin: -4, cmax: 4 });
   });
 });
 
-describe("a difference from above", () => {
-  it("has no difference in the middle, with signs", () => {
+describe("a difference map", () => {
+  it("uses the middle colour for no difference, and signed values", () => {
     const values = [
       [-2e6, 5e5],
       [null, 0],
@@ -70,7 +70,7 @@ describe("a difference from above", () => {
     });
   });
 
-  it("shows half as strong as twice in per cent", () => {
+  it("shows half and twice equally strong", () => {
     const values = [
       [0.5, 2],
       [null, 1],
@@ -87,7 +87,7 @@ describe("a difference from above", () => {
   });
 });
 
-it("frames the chosen field and draws a fall between the sizes that it lies between", () => {
+it("frames the selected cell and draws a drop between its sizes", () => {
   const falls = [{ axis: "file_size" as const, lastBytes: 64 * MIB }];
   const { shapes } = withMarks({ data: [], layout: {} }, FIELDS, PLACE, falls).layout;
   expect(shapes).toMatchObject([
@@ -96,7 +96,7 @@ it("frames the chosen field and draws a fall between the sizes that it lies betw
   ]);
 });
 
-it("cuts with bars from the least run to the greatest and a gap where nothing was measured", () => {
+it("draws slices with bars from minimum to maximum and gaps for missing values", () => {
   const line = { name: "A", at: [MIB, 4 * MIB], median: [2e6, null], low: [1e6, null], high: [4e6, null] };
   const options = { xTitle: "Record size", title: "Throughput", scale: SCALE, scheme: "light" as const };
   const [trace] = sliceFigure([line], options).data;

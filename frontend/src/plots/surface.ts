@@ -1,4 +1,4 @@
-/** A surface over two sizes seen from aside, the difference of two seen from above, and cuts through them. */
+/** 3-D view, difference map and slices of a surface. */
 
 import { t } from "@lingui/core/macro";
 import type { Data, Layout } from "plotly.js";
@@ -6,7 +6,7 @@ import { exactBytes, formatNumber, formatShift, type Scale } from "@/lib/units";
 import { axisTitle, baseLayout, type Figure, type Scheme, traceColour, traceSymbol } from "./figure";
 import { DIVERGING, HUE, mapFigure, ratioColouring, type SizeMap } from "./map";
 
-/** The fields of one side: rows are file sizes, columns record sizes; null where nothing was measured. */
+/** Values of one side: rows are file sizes, columns record sizes; null if not measured. */
 export interface Fields {
   readonly fileSizes: readonly number[];
   readonly recordSizes: readonly number[];
@@ -26,15 +26,15 @@ interface SurfaceInSpace {
   readonly marked: PlaceOnSurface | undefined;
 }
 
-/** A field of less than 10 % has no strong colour. */
+/** The colour scale covers at least ±10 %, so small differences stay pale. */
 const LEAST_REACH = Math.log2(1.1);
 
 export const FILE_SIZE = t`File size`;
 export const RECORD_SIZE = t`Record size`;
 
 /**
- * In space. Both sizes are drawn by their exponents of two with the sizes as texts: plotly's own logarithmic axes are
- * wrong in three dimensions unless its calendars are loaded, too.
+ * 3-D view. Sizes are drawn as exponents of two with text labels, since plotly's logarithmic 3-D axes are wrong
+ * unless its calendars are loaded.
  */
 export function spatialFigure(fields: Fields, options: SurfaceInSpace): Figure {
   const { scale, scheme, isDifference, marked } = options;
@@ -93,7 +93,7 @@ function sceneOf(
   };
 }
 
-/** At most eight, so that they do not lie over one another. */
+/** At most eight labels, so that they do not overlap. */
 function sizeTicks(sizes: readonly number[]) {
   const every = Math.ceil(sizes.length / 8);
   const shown = sizes.filter((_, index) => index % every === 0);
@@ -104,7 +104,7 @@ export function placeName({ fileSize, recordSize }: PlaceOnSurface): string {
   return t`${exactBytes(recordSize)} of ${exactBytes(fileSize)}`;
 }
 
-/** B − A seen from above; no difference lies in the middle of the colours. */
+/** Map of B − A; zero is the middle colour. */
 export function differenceFigure(map: SizeMap, options: { scale: Scale; scheme: Scheme }): Figure {
   const { divisor, name } = options.scale;
   const scaled = map.values.map((row) => row.map((value) => value && value / divisor));
@@ -124,7 +124,7 @@ export function differenceFigure(map: SizeMap, options: { scale: Scale; scheme: 
   );
 }
 
-/** B / A seen from above, in per cent; half is as far from the middle as twice. */
+/** Map of B / A in percent; half and twice are equally far from the middle. */
 export function percentFigure(map: SizeMap, scheme: Scheme): Figure {
   const logs = map.values.map((row) => row.map((value) => (value ? Math.log2(value) : 0)));
   const reach = Math.max(LEAST_REACH, greatest(logs));
@@ -143,7 +143,7 @@ function greatest(rows: readonly (readonly (number | null)[])[]): number {
   return most || 1;
 }
 
-/** What is laid over a map: the chosen field framed, and a line where the numbers fall. */
+/** Overlay of a map: frame of the selected cell, and lines where values drop. */
 export function withMarks(
   figure: Figure,
   fields: Fields,
@@ -182,7 +182,7 @@ export interface SliceLine {
   readonly high: readonly (number | null)[];
 }
 
-/** A cut at one size: medians as lines, and bars from the least to the greatest run. */
+/** Slice at one size: medians as lines, bars from minimum to maximum. */
 export function sliceFigure(
   lines: readonly SliceLine[],
   options: { xTitle: string; title: string; scale: Scale; scheme: Scheme },

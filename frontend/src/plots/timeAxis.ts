@@ -1,4 +1,4 @@
-/** The axis of time of a trend: it ends now, whatever the last point, and shows where there is no data. */
+/** Time axis of a trend. It ends now and marks missing data. */
 
 import { t } from "@lingui/core/macro";
 import type { Shape } from "plotly.js";
@@ -6,25 +6,24 @@ import { formatDay, localTime } from "@/lib/time";
 import type { Scheme } from "./figure";
 
 const SHORTEST_RANGE_MILLISECONDS = 3_600_000;
-/** Of the range, on both sides, so that no mark is cut. */
+/** Margin on both sides as a share of the range, so that no mark is cut. */
 const ROOM_SHARE = 0.02;
 const STRIP_SHARE = 0.03;
 const GREY: Readonly<Record<Scheme, string>> = { light: "#868e96", dark: "#909296" };
 
-/** A stretch without data in UTC; `until` is null where it lasts until now. */
+/** A gap in UTC; `until` is null if it lasts until now. */
 export interface Stretch {
   readonly since: string;
   readonly until: string | null;
 }
 
 export interface TimeSpan {
-  /** The span that is looked at, in UTC; all of it up to `end` without. */
+  /** Selected span in UTC; default everything up to `end`. */
   readonly span?: readonly [string, string] | undefined;
-  /** The end of the axis, in milliseconds: now, where a trend is shown until today. */
+  /** End of the axis in milliseconds. */
   readonly end: number;
 }
 
-/** The range of the axis over these lines. */
 export function shownRange(
   lines: readonly { readonly at: readonly string[] }[],
   { span, end }: TimeSpan,
@@ -36,12 +35,12 @@ export function shownRange(
   );
 }
 
-/** The last day of the axis; a span that reaches beyond now ends now. */
+/** Last day of the axis, at most today. */
 export function endDay({ span, end }: TimeSpan): string {
   return formatDay(new Date(span ? Math.min(Date.parse(span[1]), end) : end).toISOString());
 }
 
-/** From the first of these times to `end`, with room; none without times. */
+/** From the first time to `end`, with margins. */
 export function timeRange(times: readonly string[], end: number): { range?: [string, string] } {
   const first = times.reduce((least, at) => Math.min(least, Date.parse(at)), Number.POSITIVE_INFINITY);
   if (times.length === 0) return {};
@@ -51,12 +50,12 @@ export function timeRange(times: readonly string[], end: number): { range?: [str
   return { range: [localTime(first - room), localTime(last + room)] };
 }
 
-/** For instance `no data 25 Oct 2026 – today`. */
+/** For example `no data 25 Oct 2026 – today`. */
 export function gapWords({ since, until }: Stretch): string {
   return t`no data ${formatDay(since)} – ${until === null ? t`today` : formatDay(until)}`;
 }
 
-/** The stretches in which none of the lines has data. */
+/** Time ranges in which no line has data. */
 export function commonGaps(lines: readonly (readonly Stretch[])[], end: number): readonly Stretch[] {
   const [first = [], ...others] = lines;
   return others.reduce<readonly Stretch[]>(
@@ -85,7 +84,7 @@ interface GapLine {
   readonly colour: string;
 }
 
-/** A shaded stretch with its words where no line has data; a strip in its colour at the bottom where only some have none. */
+/** Shades and labels ranges in which no line has data. Gaps of single lines get a strip at the bottom. */
 export function gapShapes(lines: readonly GapLine[], end: number, scheme: Scheme): Partial<Shape>[] {
   const common = commonGaps(
     lines.map(({ gaps }) => gaps),
@@ -118,7 +117,6 @@ function stripsOf({ gaps, colour }: GapLine, place: number, end: number): Partia
   }));
 }
 
-/** Of the height of the chart, below the lines. */
 function stretch(gap: Stretch, end: number): Partial<Shape> {
   return {
     type: "rect",

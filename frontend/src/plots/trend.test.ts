@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { localTime, shownTimeZone } from "@/lib/time";
-import { laneOf } from "./happenings";
+import { laneOf } from "./chartEvents";
 import { type TrendLine, type TrendOptions, trendFigure } from "./trend";
 
 const line: TrendLine = {
@@ -12,6 +12,7 @@ const line: TrendLine = {
   n: [4, 1],
   cellId: [11, 12],
   flags: [["CACHE_SIZE"], []],
+  usual: [[], []],
   changes: [],
   gaps: [],
 };
@@ -24,7 +25,7 @@ const options: TrendOptions = {
   end: Date.parse("2026-11-27T10:00:00Z"),
 };
 
-it("draws one dot a point at the median, with whiskers over the range of its runs", () => {
+it("draws each point at the median, with whiskers over the range of its runs", () => {
   expect(trendFigure([line], options).data[0]).toMatchObject({
     x: line.at.map(localTime),
     y: [100, 200],
@@ -36,16 +37,18 @@ it("names metric and unit on the axis, in the scale of the largest value", () =>
   expect(trendFigure([line], options).layout.yaxis?.title).toEqual({ text: "Throughput (MB/s)" });
 });
 
-it("names on the axis the reader's time zone, which plotly does not know, and the day that the axis ends on", () => {
+it("names the displayed time zone and the end date on the axis", () => {
   expect(trendFigure([line], options).layout.xaxis?.title).toEqual({
-    text: `Start of the cell's first run (${shownTimeZone()}), until 27 Nov 2026`,
+    text: `Start (${shownTimeZone()}), until 27 Nov 2026`,
   });
   const span = ["2026-11-01T00:00:00Z", "2026-11-08T12:00:00Z"] as const;
   const { title } = trendFigure([line], { ...options, span }).layout.xaxis ?? {};
-  expect(title).toEqual({ text: `Start of the cell's first run (${shownTimeZone()}), until 8 Nov 2026` });
+  expect(title).toEqual({
+    text: `Start (${shownTimeZone()}), until 8 Nov 2026`,
+  });
 });
 
-it("ends its axis now, also where the last point is old, and shades what lacks data", () => {
+it("ends its axis now even if the last point is old, and shades gaps", () => {
   const gap = { since: line.at[1] ?? "", until: null };
   const { xaxis, shapes } = trendFigure([{ ...line, gaps: [gap] }], options).layout;
   expect(String(xaxis?.range?.[1]) >= localTime(options.end)).toBe(true);
@@ -56,18 +59,32 @@ it("ends its axis now, also where the last point is old, and shades what lacks d
   });
 });
 
-it("draws the line of a drift from its start to its end, with what it gained of its start", () => {
-  const drift = { startAt: line.at[0] ?? "", endAt: line.at[1] ?? "", start: 13_127e6, end: 9_101e6 };
+it("draws the line of a gradual change with its relative size", () => {
+  const [startAt = "", endAt = ""] = line.at;
+  const path = [
+    { at: startAt, value: 13_127e6 },
+    { at: endAt, value: 9_101e6 },
+  ];
+  const drift = { shape: "line", path } as const;
   const { shapes } = trendFigure([{ ...line, drift, high: [14e9, 14e9] }], options).layout;
   expect(shapes).toEqual([
     expect.objectContaining({
-      x0: localTime(drift.startAt),
-      x1: localTime(drift.endAt),
+      x0: localTime(startAt),
+      x1: localTime(endAt),
       y0: 13.127,
       y1: 9.101,
       label: expect.objectContaining({ text: "−30.7 %" }),
     }),
   ]);
+});
+
+it("draws a curve in parts with its size in the middle, and a wave without one", () => {
+  const [startAt = "", endAt = ""] = line.at;
+  const path = [100, 80, 75, 74].map((value, place) => ({ at: place < 2 ? startAt : endAt, value }));
+  const shapesOf = (shape: "curve" | "wave") =>
+    trendFigure([{ ...line, drift: { shape, path } }], options).layout.shapes ?? [];
+  expect(shapesOf("curve").map(({ label }) => label?.text)).toEqual([undefined, "−26.0 %", undefined]);
+  expect(shapesOf("wave").map(({ label }) => label?.text)).toEqual([undefined, undefined, undefined]);
 });
 
 it("marks failed runs by a red tick with their count", () => {
@@ -97,11 +114,12 @@ it("gives all lines one scale", () => {
     n: [4],
     cellId: [13],
     flags: [[]],
+    usual: [[]],
   };
   expect(trendFigure([line, slow], options).data[1]).toMatchObject({ y: [0.05] });
 });
 
-it("says how many runs a dot stands for and makes the chosen one larger", () => {
+it("shows the number of runs of a point and enlarges the selected one", () => {
   expect(trendFigure([line], options).data[0]).toMatchObject({
     text: ["median of 4 runs, May be cached", "1 run"],
     marker: { size: [8, 14] },
@@ -114,15 +132,15 @@ it("draws a flagged dot hollow", () => {
   });
 });
 
-it("draws nothing, but axes, for a series without points", () => {
-  const empty = { ...line, at: [], median: [], low: [], high: [], n: [], cellId: [], flags: [] };
+it("draws only axes for a series without points", () => {
+  const empty = { ...line, at: [], median: [], low: [], high: [], n: [], cellId: [], flags: [], usual: [] };
   expect(trendFigure([empty], options).data[0]).toMatchObject({ x: [], y: [] });
 });
 
 const CHANGE = {
   at: "2026-11-21T10:00:00Z",
   previousAt: "2026-11-20T10:00:00Z",
-  words: "50.0 % lower, worse: 9 points against 30 before",
+  words: "50.0 % lower, worse (9 points after, 30 before)",
   before: 200e6,
   after: 100e6,
 };
@@ -137,14 +155,14 @@ it("marks where a series changed by a line in its own colour, and the levels on 
   ]);
 });
 
-it("shows the span that was asked for, and lets only time be zoomed", () => {
+it("shows the requested span, and zooms only the time axis", () => {
   const span = ["2026-11-01T00:00:00Z", "2026-11-08T00:00:00Z"] as const;
   const { xaxis, yaxis } = trendFigure([line], { ...options, span }).layout;
   expect(xaxis?.range).toEqual(span.map(localTime));
   expect(yaxis?.fixedrange).toBe(true);
 });
 
-it("puts what happened into lanes on the same axis of time, one trace behind the lines", () => {
+it("draws events in lanes on the same time axis", () => {
   const event = { kind: "environment", text: "kernel.release: 6.1 -> 6.2" };
   const marks = [
     { lane: laneOf(event), at: "2026-11-21T09:00:00Z", words: event.text, isBetter: null, isChosen: true },
@@ -161,7 +179,7 @@ it("puts what happened into lanes on the same axis of time, one trace behind the
   expect(layout.xaxis?.anchor).toBe("y2");
 });
 
-it("tells people, releases and other changes of the environment apart", () => {
+it("separates events of users, releases and other environment changes", () => {
   expect(laneOf({ kind: "manual", text: "kernel: new" })).toBe("People");
   expect(laneOf({ kind: "environment", text: "mount.options: rw -> ro; tool.version: 3.1 -> 3.2" })).toBe(
     "Releases",

@@ -1,10 +1,11 @@
-/** The trend of a metric: one dot a point (the median of a cell's runs), whiskers over the range of its runs. */
+/** Trend of a metric: each point is the median of a configuration's runs, with whiskers from minimum to maximum. */
 
 import { t } from "@lingui/core/macro";
 import type { Data, Shape } from "plotly.js";
-import { flagTitles } from "@/components/flagWords";
+import { cautionsOf, flagTitles, missingFlags, shownCodes } from "@/components/flagWords";
 import { localTime, shownTimeZone } from "@/lib/time";
 import { formatShift, type Unit } from "@/lib/units";
+import { type LaneMark, laneAxes, lanesTrace, usedLanes } from "./chartEvents";
 import {
   axisScale,
   axisTitle,
@@ -16,10 +17,9 @@ import {
   traceColour,
   traceSymbol,
 } from "./figure";
-import { type LaneMark, laneAxes, lanesTrace, usedLanes } from "./happenings";
 import { endDay, gapShapes, type Stretch, shownRange, type TimeSpan } from "./timeAxis";
 
-/** Columns of one series in time order; times are UTC, values in `unit`. */
+/** Columns of one series in time order; times in UTC, values in `unit`. */
 export interface TrendLine {
   readonly name: string;
   readonly at: readonly string[];
@@ -28,26 +28,26 @@ export interface TrendLine {
   readonly high: readonly number[];
   readonly n: readonly number[];
   readonly cellId: readonly number[];
-  /** Codes of quality flags of each point; a flagged dot is hollow. */
+  /** Flag codes by point. */
   readonly flags: readonly (readonly string[])[];
-  /** In time order, each at the first point after it. */
+  /** Codes of usual flags by point. Points that gain or lack a caution are hollow. */
+  readonly usual: readonly (readonly string[])[];
+  /** Changes in time order, each at the first point after it. */
   readonly changes: readonly ChangeMark[];
-  /** Between these the next point was expected, where a series is under suspicion. */
+  /** Expected range of the next point while a change is suspected. */
   readonly band?: { readonly low: number; readonly high: number } | null;
-  /** The straight line of a slow change. */
+  /** Line of a gradual change. */
   readonly drift?: DriftLine | null;
   readonly gaps: readonly Stretch[];
 }
 
-/** A slow change as the server drew it, in the unit of the values. */
+/** Line or curve of a gradual change from the server, in the unit of the values. */
 export interface DriftLine {
-  readonly startAt: string;
-  readonly endAt: string;
-  readonly start: number;
-  readonly end: number;
+  readonly shape: "line" | "curve" | "wave";
+  readonly path: readonly { readonly at: string; readonly value: number }[];
 }
 
-/** A change of level in the words of the server, with the levels that it found on both sides. */
+/** A level change with the server's wording and the levels before and after. */
 export interface ChangeMark {
   readonly at: string;
   readonly previousAt: string;
@@ -60,7 +60,7 @@ export interface TrendOptions extends TimeSpan {
   readonly metricTitle: string;
   readonly unit: Unit;
   readonly fromZero: boolean;
-  /** The cell whose runs are shown below the chart; its dot is larger. */
+  /** The selected cell; its point is larger. */
   readonly chosenCellId: number | undefined;
   readonly scheme: Scheme;
   readonly marks?: readonly LaneMark[];
@@ -107,12 +107,12 @@ export function trendFigure(lines: readonly TrendLine[], options: TrendOptions):
   };
 }
 
-/** The axis names its end, so that a picture of it does, too. */
+/** The axis title includes the end date, so that pictures have it, too. */
 function timeTitle(options: TrendOptions): string {
-  return t`Start of the cell's first run (${shownTimeZone()}), until ${endDay(options)}`;
+  return t`Start (${shownTimeZone()}), until ${endDay(options)}`;
 }
 
-/** Of each change a line from top to bottom; the levels between changes; the band of what was expected next. */
+/** Shapes of changes: vertical lines, levels, and the expected range. */
 function lineShapes(line: TrendLine, color: string, divisor: number): Partial<Shape>[] {
   const [first, last] = [line.at[0], line.at.at(-1)];
   if (first === undefined || last === undefined) return [];
@@ -122,7 +122,7 @@ function lineShapes(line: TrendLine, color: string, divisor: number): Partial<Sh
     const level = next?.before ?? line.changes[place - 1]?.after;
     return level === undefined ? [] : [levelLine(start, next?.previousAt ?? last, level / divisor, color)];
   });
-  const drift = line.drift ? [driftLine(line.drift, divisor, color)] : [];
+  const drift = line.drift ? driftLines(line.drift, divisor, color) : [];
   const band = line.band ? [bandOver(starts.at(-1) ?? first, last, line.band, color, divisor)] : [];
   return [...line.changes.map(({ at }) => changeMark(at, color)), ...levels, ...drift, ...band];
 }
@@ -132,15 +132,18 @@ function levelLine(from: string, until: string, y: number, color: string): Parti
   return { type: "line", x0, x1, y0: y, y1: y, line: { color, width: 2.5 }, opacity: 0.7 };
 }
 
-function driftLine(
-  { startAt, endAt, start, end }: DriftLine,
-  divisor: number,
-  color: string,
-): Partial<Shape> {
-  const [x0, x1] = [localTime(startAt), localTime(endAt)];
-  const [y0, y1] = [start / divisor, end / divisor];
-  const label = start === 0 ? {} : { label: { text: formatShift(end / start), font: { size: 12 } } };
-  return { type: "line", x0, x1, y0, y1, line: { color, width: 2.5 }, opacity: 0.8, ...label };
+/** One line for each part of the path; the middle one has the relative size, except for a wave. */
+function driftLines({ shape, path }: DriftLine, divisor: number, color: string): Partial<Shape>[] {
+  const [start, end] = [path[0]?.value ?? 0, path.at(-1)?.value ?? 0];
+  const text = start === 0 || shape === "wave" ? "" : formatShift(end / start);
+  const middle = Math.floor((path.length - 2) / 2);
+  return path.slice(1).map((to, place) => {
+    const from = path[place] ?? to;
+    const [x0, x1] = [localTime(from.at), localTime(to.at)];
+    const [y0, y1] = [from.value / divisor, to.value / divisor];
+    const label = text && place === middle ? { label: { text, font: { size: 12 } } } : {};
+    return { type: "line", x0, x1, y0, y1, line: { color, width: 2.5 }, opacity: 0.8, ...label };
+  });
 }
 
 function bandOver(
@@ -165,7 +168,6 @@ function bandOver(
   };
 }
 
-/** A line from top to bottom where a series changed. */
 function changeMark(at: string, color: string): Partial<Shape> {
   const x = localTime(at);
   return {
@@ -205,7 +207,9 @@ function trendTrace(
     line: { color: colour, width: 1, dash: "dot" },
     marker: {
       color: colour,
-      symbol: line.flags.map((flags) => (flags.length > 0 ? openSymbol(index) : traceSymbol(index))),
+      symbol: line.flags.map((flags, point) =>
+        isUnusual(flags, line.usual[point] ?? []) ? openSymbol(index) : traceSymbol(index),
+      ),
       size: line.cellId.map((cell) => (cell === options.chosenCellId ? 14 : 8)),
     },
     text: line.n.map((runs, point) => describePoint(runs, line.flags[point] ?? [])),
@@ -213,7 +217,15 @@ function trendTrace(
   };
 }
 
+/** Gains or lacks a caution, compared with the runs before. */
+function isUnusual(flags: readonly string[], usual: readonly string[]): boolean {
+  return (
+    cautionsOf(flags.filter((code) => !usual.includes(code))).length + missingFlags(flags, usual).length > 0
+  );
+}
+
 function describePoint(runs: number, flags: readonly string[]): string {
   const count = runsInWords(runs);
-  return flags.length > 0 ? `${count}, ${flagTitles(flags)}` : count;
+  const shown = shownCodes(flags);
+  return shown.length > 0 ? `${count}, ${flagTitles(shown)}` : count;
 }

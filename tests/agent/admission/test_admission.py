@@ -1,4 +1,6 @@
-"""Orders at the node's door: let in, held back or turned away, with a real runner behind it and a clock on paper."""
+"""Admission check of a node: orders start, wait or are rejected. The runner is real, the samples and the clock are
+fakes.
+"""
 
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -10,25 +12,26 @@ from agent.runs_node import Node
 
 from iotide_agent.admission.admission import LOOK_SECONDS, Admission
 from iotide_agent.admission.sample import IdleSample
-from iotide_agent.core.protocol import Beat, ResultReady, Stage, Told
+from iotide_agent.core.protocol import ReportedOrder, ResultReady, SendHeartbeat, Stage
 from iotide_agent.judging.quiet import FLAG_PATIENCE_SECONDS, PATIENCE_SECONDS, Idle, Neighbours
 from iotide_agent.node.config import QuietLimits
 from iotide_agent.orders.parsing import Verdict
+from iotide_agent.runner import processes
 from iotide_wire.foreign import ForeignBefore
 from iotide_wire.messages import FinishRequest, OrderRole, OrderState, Outcome
 
 QUIET = Idle(seconds=5.0, processors=4, cpu_ratio=0.01)
 BUSY = replace(QUIET, cpu_ratio=0.9)
-NOBODY = Neighbours(sessions=0, jobs=())
+NO_NEIGHBOURS = Neighbours(sessions=0, jobs=())
 
 
 class Paper(IdleSample):
-    """A sample that a test writes.
+    """Sample written by a test.
 
     Attributes:
-        idle: what it says.
+        idle: its text.
         is_stopped: whether the node counts as loaded.
-        is_asked_fresh: whether seconds before the last load were not wanted.
+        is_asked_fresh: whether the seconds before the previous load were excluded.
     """
 
     def __init__(self) -> None:
@@ -55,44 +58,43 @@ class Paper(IdleSample):
 
 
 class Door:
-    """A node with its door, at which only the test looks around."""
+    """Node with an admission check; the test decides when it samples."""
 
     def __init__(self, base: Path) -> None:
         self.node = Node(base)
         self.sample = Paper()
-        self.neighbours = NOBODY
+        self.neighbours = NO_NEIGHBOURS
         self.beside: list[Callable[[], None]] = []
         self.admission = Admission(
             self.node.runs, self.sample, QuietLimits(), lambda: self.neighbours, self.beside.append
         )
 
     def come(self, **changes: object) -> None:
-        """An order is claimed."""
+        """Claim an order."""
         self.admission.look()
         self.admission.take(self.node.order(**changes))
 
     def pass_seconds(self, seconds: float) -> float:
-        """Lets time pass up to the next reading; how long until the one after."""
+        """Advance the clock to the next sample and return the seconds until the one after it."""
         self.sample.at += seconds
         return self.admission.tick() - self.sample.at
 
     def says(self) -> tuple[OrderState, str]:
-        """What a beat says of the order."""
-        (beat,) = self.node.runs.beats(Beat(1, (Told(1, Stage.PREPARING),)))
-        return beat.state, beat.phase
+        """Return the report on the order in the next heartbeat."""
+        (heartbeat,) = self.node.runs.heartbeat_of(SendHeartbeat(1, (ReportedOrder(1, Stage.PREPARING),)))
+        return heartbeat.state, heartbeat.phase
 
-    def is_let_in(self) -> bool:
-        """Whether its runner was started."""
+    def is_started(self) -> bool:
         return self.node.spool.files(1).card.exists()
 
     def result(self) -> FinishRequest:
-        """Of an order that was turned away."""
+        """Return the result of a rejected order."""
         assert ResultReady(1) in self.node.events
-        assert not self.is_let_in()
+        assert not self.is_started()
         return self.node.spool.result(1)
 
     def before(self) -> ForeignBefore:
-        """What was kept of the idle node."""
+        """Return the stored sample of the idle node."""
         return ForeignBefore.model_validate_json(self.node.spool.files(1).foreign.read_bytes())
 
 
@@ -104,11 +106,9 @@ def door(tmp_path: Path) -> Iterator[Door]:
 
 
 @pytest.mark.parametrize("quiet", ["ignore", "flag", "wait", "refuse"])
-def test_on_a_quiet_node_a_run_starts_at_once_whatever_its_policy_and_what_was_seen_is_kept(
-    door: Door, quiet: str
-) -> None:
+def test_on_a_quiet_node_a_run_starts_at_once_under_every_policy_and_its_sample_is_kept(door: Door, quiet: str) -> None:
     door.come(quiet=quiet, quiet_wait_seconds=60.0)
-    assert door.is_let_in()
+    assert door.is_started()
     assert door.node.runs.is_at_work
     before = door.before()
     assert (before.cpu_ratio, before.sessions, before.jobs, before.excess) == (0.01, 0, (), "")
@@ -118,35 +118,35 @@ def test_on_a_quiet_node_a_run_starts_at_once_whatever_its_policy_and_what_was_s
 def test_on_a_busy_node_it_starts_too_where_it_only_flags_or_ignores(door: Door, quiet: str) -> None:
     door.sample.idle = BUSY
     door.come(quiet=quiet)
-    assert door.is_let_in()
-    assert door.before().excess == "processors busy 90 % of at most 10 % of the time"
+    assert door.is_started()
+    assert door.before().excess == "CPUs busy 90 % of at most 10 % of the time"
 
 
 @pytest.mark.parametrize(("quiet", "is_fresh"), [("flag", False), ("ignore", False), ("wait", True), ("refuse", True)])
-def test_who_waits_or_refuses_decides_by_seconds_after_the_last_load_alone(
+def test_waiting_and_rejecting_runs_use_only_seconds_after_the_last_load(
     door: Door, quiet: str, *, is_fresh: bool
 ) -> None:
     door.come(quiet=quiet)
     assert door.sample.is_asked_fresh is is_fresh
 
 
-def test_a_run_that_is_only_flagged_waits_for_the_first_sample_of_its_node_and_says_so(door: Door) -> None:
+def test_a_run_that_is_only_flagged_waits_for_the_first_sample_of_its_node_and_reports_it(door: Door) -> None:
     door.sample.idle = replace(QUIET, seconds=1.0)
     door.come(quiet="flag")
-    assert door.says() == (OrderState.PREFLIGHT, "sampling how quiet the node is: 1 s of 5 s")
+    assert door.says() == (OrderState.PREFLIGHT, "sampling the idle node: 1 s of 5 s")
     door.sample.idle = BUSY
     door.pass_seconds(4.0)
-    assert door.is_let_in()
-    assert door.before().excess == "processors busy 90 % of at most 10 % of the time"
+    assert door.is_started()
+    assert door.before().excess == "CPUs busy 90 % of at most 10 % of the time"
 
 
 def test_a_run_that_is_only_flagged_starts_unsampled_where_the_agent_still_cleans_up(door: Door) -> None:
     door.sample.idle = None
     door.come(quiet="flag")
     door.pass_seconds(FLAG_PATIENCE_SECONDS - 1)
-    assert not door.is_let_in()
+    assert not door.is_started()
     door.pass_seconds(1.0)
-    assert door.is_let_in()
+    assert door.is_started()
     assert door.before().seconds == 0.0
 
 
@@ -156,25 +156,25 @@ def test_a_run_that_refuses_fails_at_once_and_nothing_was_started_for_it(door: D
     result = door.result()
     assert (result.outcome, result.reason_code) == (Outcome.FAILED, "node_busy")
     assert result.reason is not None
-    assert "processors busy 90 % of at most 10 %" in result.reason
+    assert "CPUs busy 90 % of at most 10 %" in result.reason
     assert result.foreign is not None
     assert result.foreign.before is not None
     assert result.foreign.before.cpu_ratio == 0.9
 
 
-def test_a_run_that_waits_says_so_in_each_beat_and_starts_when_the_node_is_quiet(door: Door) -> None:
+def test_a_waiting_run_reports_it_in_each_heartbeat_and_starts_on_an_idle_node(door: Door) -> None:
     door.sample.idle = BUSY
     door.come(quiet="wait", quiet_wait_seconds=60.0)
     assert door.pass_seconds(12.0) == pytest.approx(1.0)
-    assert not door.is_let_in()
+    assert not door.is_started()
     assert door.says() == (
         OrderState.PREFLIGHT,
-        "waiting for a quiet node: processors busy 90 % of at most 10 % of the time; 12 s of 60 s",
+        "waiting for an idle node: CPUs busy 90 % of at most 10 % of the time; 12 s of 60 s",
     )
     assert not door.node.runs.is_at_work
     door.sample.idle = QUIET
     door.pass_seconds(1.0)
-    assert door.is_let_in()
+    assert door.is_started()
     assert door.says() == (OrderState.PREFLIGHT, "preparing")
     assert door.before().waited_seconds == pytest.approx(13.0)
     assert door.sample.is_stopped, "the node's own load would be in the next run's sample"
@@ -204,13 +204,13 @@ def test_a_young_sample_is_waited_for_and_judged_once_it_is_old_enough(door: Doo
     door.sample.idle = replace(QUIET, seconds=2.0)
     door.come(quiet="refuse")
     door.pass_seconds(1.0)
-    assert door.says()[1] == "sampling how quiet the node is: 2 s of 5 s"
+    assert door.says()[1] == "sampling the idle node: 2 s of 5 s"
     door.sample.idle = BUSY
     door.pass_seconds(3.0)
     assert door.result().reason_code == "node_busy"
 
 
-def test_who_else_is_on_the_node_is_asked_again_now_and_then_while_a_run_waits(door: Door) -> None:
+def test_other_jobs_on_the_node_are_listed_again_now_and_then_while_a_run_waits(door: Door) -> None:
     door.neighbours = Neighbours(0, ("4711",))
     door.come(quiet="wait", quiet_wait_seconds=60.0)
     door.pass_seconds(LOOK_SECONDS / 2)
@@ -218,40 +218,43 @@ def test_who_else_is_on_the_node_is_asked_again_now_and_then_while_a_run_waits(d
     door.pass_seconds(LOOK_SECONDS)
     door.pass_seconds(1.0)
     (look,) = door.beside
-    door.neighbours = NOBODY
+    door.neighbours = NO_NEIGHBOURS
     look()
     door.pass_seconds(1.0)
-    assert door.is_let_in()
+    assert door.is_started()
 
 
-def test_a_run_that_an_agent_finds_at_its_start_waits_until_it_is_known_who_is_on_the_node(door: Door) -> None:
+def test_a_run_that_an_agent_finds_at_its_start_waits_until_it_is_known_who_is_on_the_node(
+    door: Door, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(processes, "boottime", door.sample.now)
     door.node.order(quiet="wait", quiet_wait_seconds=60.0)
     door.node.runs.recover()
     door.pass_seconds(1.0)
-    assert not door.is_let_in()
+    assert not door.is_started()
     door.beside.pop()()
     door.pass_seconds(1.0)
-    assert door.is_let_in()
+    assert door.is_started()
 
 
 def test_a_fault_in_looking_around_holds_nothing_up(door: Door, caplog: pytest.LogCaptureFixture) -> None:
     def fail() -> Neighbours:
-        raise ValueError("as nobody has seen it")
+        raise ValueError("unknown output")
 
     door.admission._ask = fail
     door.come(quiet="refuse")
-    assert door.is_let_in()
+    assert door.is_started()
     assert "neighbours_unknown" in caplog.messages
 
 
 def test_a_run_that_waits_can_be_cancelled(door: Door) -> None:
     door.sample.idle = BUSY
     door.come(quiet="wait", quiet_wait_seconds=60.0)
-    door.node.runs.cancel(1, Verdict(Outcome.CANCELLED, "cancelled", "the user said so"))
+    door.node.runs.cancel(1, Verdict(Outcome.CANCELLED, "cancelled", "cancelled by the user"))
     assert door.result().outcome is Outcome.CANCELLED
     door.sample.idle = QUIET
     door.pass_seconds(1.0)
-    assert not door.is_let_in()
+    assert not door.is_started()
 
 
 def test_the_agent_sleeps_while_a_run_is_under_way_and_begins_a_sample_when_it_is_forgotten(door: Door) -> None:
@@ -265,7 +268,7 @@ def test_the_agent_sleeps_while_a_run_is_under_way_and_begins_a_sample_when_it_i
     assert not door.sample.is_stopped
 
 
-def test_what_the_agent_itself_removes_is_no_foreign_load_but_no_sample_either(door: Door) -> None:
+def test_the_agents_own_removal_is_neither_other_load_nor_a_sample(door: Door) -> None:
     door.node.begun(7)
     door.node.spool.set_aside(7)
     door.node.runs.clean_leftovers()
@@ -276,7 +279,7 @@ def test_what_the_agent_itself_removes_is_no_foreign_load_but_no_sample_either(d
     door.node.until(lambda: door.node.spool.leftovers() == [])
     door.sample.idle = QUIET
     door.pass_seconds(1.0)
-    assert door.is_let_in()
+    assert door.is_started()
 
 
 def test_a_node_that_cannot_be_sampled_is_given_back(door: Door) -> None:
@@ -286,8 +289,8 @@ def test_a_node_that_cannot_be_sampled_is_given_back(door: Door) -> None:
     assert door.result().outcome is Outcome.DECLINED
 
 
-def test_who_only_observes_is_asked_nothing(door: Door) -> None:
+def test_an_observer_is_not_checked(door: Door) -> None:
     door.sample.idle = BUSY
     door.come(quiet="refuse", role=OrderRole.OBSERVE, targets=())
-    assert door.is_let_in()
-    assert door.pass_seconds(1.0) == pytest.approx(1.0), "the node is idle all the same"
+    assert door.is_started()
+    assert door.pass_seconds(1.0) == pytest.approx(1.0), "the node counts as idle"

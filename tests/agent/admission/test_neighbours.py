@@ -1,4 +1,4 @@
-"""Who else is on a node, by what its tools print."""
+"""Other jobs on a node, parsed from the output of batch tools."""
 
 import os
 from collections.abc import Mapping
@@ -22,11 +22,11 @@ JOBID   USER    STAT  QUEUE      FROM_HOST   EXEC_HOST   JOB_NAME   SUBMIT_TIME
 1267    user2   SSUSP normal     hosta       hostb       *pc -a 5   Aug  9 16:03
 1268    user2   PEND  normal     hosta                   next       Aug  9 16:04
 """
-"""In the columns of IBM's manual for `bjobs`."""
+"""Columns as in IBM's manual of `bjobs`."""
 
 
 class Tools(Reader):
-    """What each tool prints; the others are not installed."""
+    """Fake output by tool; other tools are not installed."""
 
     def __init__(self, printed: Mapping[str, str]) -> None:
         self.printed = printed
@@ -81,7 +81,7 @@ def test_an_lsf_that_does_not_answer_is_not_taken_for_an_empty_one(said: str, jo
 
 
 @pytest.mark.parametrize(("variable", "tool"), [("SLURM_JOB_ID", "squeue"), ("LSB_JOBID", "bjobs")])
-def test_the_job_in_which_the_agent_itself_runs_is_not_foreign(variable: str, tool: str) -> None:
+def test_the_job_of_the_agent_is_not_other_load(variable: str, tool: str) -> None:
     printed = {"squeue": "1266\n", "bjobs": BJOBS.replace("1267", "1266")}[tool]
     assert look({tool: printed}, {variable: "1266"}).jobs == ()
 

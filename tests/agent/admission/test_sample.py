@@ -1,4 +1,4 @@
-"""The idle node's last seconds, from what a kernel says in a tree of its own."""
+"""Sample of an idle node's last seconds, read from a fake /proc and /sys."""
 
 from pathlib import Path
 
@@ -14,7 +14,7 @@ PRESSURE = "some avg10=0.00 avg60=0.00 avg300=0.00 total={}\nfull avg10=0.00 avg
 
 
 class Node(Tree):
-    """A node of four processors whose clock a test moves."""
+    """Node with four CPUs and a clock that the test moves."""
 
     def __init__(self, root: Path) -> None:
         super().__init__(root)
@@ -26,7 +26,7 @@ class Node(Tree):
         self.interface("eth0", type="1", speed="1000")
         (self.sys / "block/sda/device").mkdir(parents=True)
         self.dirty(0)
-        self.tell()
+        self.write_counters()
         self.sample = IdleSample(root, lambda: self.now, processors=4)
 
     def dirty(self, size_bytes: int) -> None:
@@ -34,7 +34,7 @@ class Node(Tree):
         assert f"Dirty: {size_bytes // 1024} kB" in text
         self.write("proc/meminfo", text)
 
-    def tell(self) -> None:
+    def write_counters(self) -> None:
         self.stat(self.user_ticks, 0, 0, self.idle_ticks, 0, 0, 0, 0)
         self.write("proc/loadavg", f"2.50 0.40 0.30 {self.running}/300 4711\n")
         self.disk("sda", "8:0", (self.read_bytes // 512, self.written_bytes // 512), 0)
@@ -43,7 +43,7 @@ class Node(Tree):
             self.write(f"proc/pressure/{resource}", PRESSURE.format(total))
 
     def second(self, *, user: int = 0, written: int = 0, carried: int = 0, io: float = 0.0, running: int = 1) -> None:
-        """Lets a second pass in which the node did so much, and takes a reading."""
+        """Advance the clock by a second with this activity and take a reading."""
         self.now += 1.0
         self.user_ticks += user
         self.idle_ticks += 400 - user
@@ -51,7 +51,7 @@ class Node(Tree):
         self.carried_bytes += carried
         self.io_microseconds += round(io * 1e6)
         self.running = running
-        self.tell()
+        self.write_counters()
         self.sample.take()
 
 
@@ -103,7 +103,7 @@ def test_the_process_that_looks_is_not_among_the_tasks_that_run(node: Node) -> N
     assert idle.running_tasks == 0.0
 
 
-def test_what_the_run_before_left_to_be_written_is_its_own(node: Node) -> None:
+def test_dirty_pages_of_the_previous_run_belong_to_it(node: Node) -> None:
     node.dirty(80 * MIB)
     node.sample.begin()
     for _ in range(5):
@@ -111,7 +111,7 @@ def test_what_the_run_before_left_to_be_written_is_its_own(node: Node) -> None:
     idle = node.sample.measured()
     assert idle is not None
     assert (idle.disk_bytes_per_second, idle.psi_io_ratio) == (0.0, None)
-    # With what a file system writes about each byte, 100 MiB may be its own; the rest is somebody's.
+    # With the file system's own writes for each byte, 100 MiB may come from the run; the rest is other load.
     for _ in range(7):
         node.second(written=16 * MIB, io=0.9)
     idle = node.sample.measured()
@@ -138,7 +138,7 @@ def test_a_fresh_sample_begins_again_after_a_load(node: Node) -> None:
         node.second(user=400)
     node.sample.stop()
     assert node.sample.measured(is_fresh=True) is None
-    node.second()  # it begins with this reading
+    node.second()  # the sample begins with this reading
     for _ in range(5):
         node.second()
     idle = node.sample.measured(is_fresh=True)
@@ -147,12 +147,12 @@ def test_a_fresh_sample_begins_again_after_a_load(node: Node) -> None:
 
 
 def load(node: Node, seconds: float, *, user: int) -> None:
-    """Lets a load of ours run, in which nothing is read."""
+    """Advance the clock through a load of the agent; nothing is read meanwhile."""
     node.sample.stop()
     node.now += seconds
     node.user_ticks += user
     node.idle_ticks += round(400 * seconds) - user
-    node.tell()
+    node.write_counters()
 
 
 def test_seconds_between_short_runs_make_up_a_sample_without_what_the_runs_did(node: Node) -> None:
@@ -168,11 +168,11 @@ def test_seconds_between_short_runs_make_up_a_sample_without_what_the_runs_did(n
     assert (idle.seconds, idle.within_seconds) == (5.0, 9.0)
 
 
-def test_a_gap_of_less_than_a_second_says_nothing(node: Node) -> None:
+def test_a_gap_of_less_than_a_second_is_ignored(node: Node) -> None:
     for _ in range(10):
         node.sample.take()
         node.now += 0.8
-        node.tell()
+        node.write_counters()
         load(node, 1.0, user=400)
     assert node.sample.measured() is None
 
@@ -200,7 +200,7 @@ def test_pages_that_a_run_left_are_its_own_also_in_a_short_gap(node: Node) -> No
     assert (idle.is_complete, idle.disk_bytes_per_second, idle.psi_io_ratio) == (True, 0.0, None)
 
 
-def test_what_a_kernel_does_not_tell_is_absent_and_never_zero(node: Node) -> None:
+def test_values_missing_in_the_kernel_are_absent_and_never_zero(node: Node) -> None:
     for resource in ("cpu", "io", "memory"):
         (node.proc / "pressure" / resource).unlink()
     (node.sys / "block/sda/device").rmdir()

@@ -1,4 +1,4 @@
-"""A batch system on paper: commands are answered by the first word, and remembered."""
+"""Fake batch system: answers commands by their first word and records them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ def wanted(*names: str, run_id: int = 7, fence: int = 99) -> WantedJob:
 
 @dataclass
 class Commands:
-    """Answers of programs, by their names."""
+    """Fake answers of programs, by name."""
 
     answers: dict[str, CommandOutput] = field(default_factory=dict)
     asked: list[list[str]] = field(default_factory=list)

@@ -1,4 +1,4 @@
-"""The gateway's rounds, with a batch system and a server on paper."""
+"""Rounds of the batch gateway with a fake batch system and a fake server."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ from iotide_wire.batch import (
 
 
 class PaperSlurm(Slurm):
-    """A batch system that lists what it accepted, unless it is away or refuses."""
+    """Fake batch system that lists the jobs it accepted, unless it is down or rejects them."""
 
     def __init__(self) -> None:
         super().__init__(CONFIG)
@@ -62,7 +62,7 @@ class PaperSlurm(Slurm):
 
 @dataclass
 class PaperServer(Transport):
-    """A server that wants these jobs until they are listed."""
+    """Fake server that asks for these jobs until they are listed."""
 
     jobs: list[WantedJob] = field(default_factory=list)
     cancel: tuple[str, ...] = ()
@@ -90,7 +90,7 @@ def bench(tmp_path: Path) -> Bench:
     return Bench(slurm, server, lambda: Gateway(slurm, server, spool, "instance-1", "boot-1234"))
 
 
-def test_what_the_server_wants_is_submitted_once_and_reported(bench: Bench) -> None:
+def test_jobs_that_the_server_requests_are_submitted_once_and_reported(bench: Bench) -> None:
     gateway = bench.start()
     assert gateway.round()
     assert not gateway.round()
@@ -116,14 +116,14 @@ def test_a_batch_system_that_lists_late_is_not_asked_twice(bench: Bench) -> None
     assert len(bench.slurm.submitted) == 1
 
 
-def test_what_the_server_wants_gone_is_cancelled(bench: Bench) -> None:
+def test_jobs_that_the_server_withdrew_are_cancelled(bench: Bench) -> None:
     bench.server.jobs, bench.server.cancel = [], ("4711",)
     assert bench.start().round()
     assert bench.slurm.cancelled == ["4711"]
 
 
 def test_a_job_that_does_not_end_is_cancelled_again_and_makes_no_round_come_sooner(bench: Bench) -> None:
-    """Slurm shows one as completing for as long as its node does not answer."""
+    """Slurm shows a job as completing for as long as its node does not answer."""
     bench.server.jobs, bench.server.cancel = [], ("4711",)
     gateway = bench.start()
     assert [gateway.round() for _ in range(3)] == [True, False, False]
@@ -172,7 +172,7 @@ def test_a_submission_that_fails_and_was_taken_all_the_same_is_not_repeated(benc
     assert bench.slurm.submitted == []
 
 
-def test_more_refusals_than_a_report_holds_are_told_one_report_after_the_other(bench: Bench) -> None:
+def test_more_refusals_than_a_report_holds_are_sent_in_several_reports(bench: Bench) -> None:
     bench.slurm.refusal = "sbatch: error: invalid partition specified: bench"
     bench.server.jobs = [wanted("n1", run_id=number) for number in range(1, MOST_REFUSED + 6)]
     gateway = bench.start()

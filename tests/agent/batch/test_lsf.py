@@ -1,7 +1,7 @@
-"""LSF on paper: outputs as IBM's pages of LSF 10.1 give them; nobody here has one.
+"""Fake LSF: output as in IBM's pages on LSF 10.1, since no real LSF is available.
 
 The pages: "bjobs -o" and "Termination reasons displayed by bacct, bhist, and bjobs" (jobs), "Host status" (hosts),
-"Example messages" (the words of bsub and the pending reasons), "bkill".
+"Example messages" (messages of bsub and the pending reasons), "bkill".
 """
 
 from pathlib import Path
@@ -82,7 +82,7 @@ def test_a_host_that_is_only_full_is_up() -> None:
     assert hosts == {"hostA": True, "hostB": True, "hostC": False, "hostD": False, "hostE": True, "hostF": False}
 
 
-def test_what_is_no_table_of_hosts_is_shown() -> None:
+def test_unparseable_host_tables_are_shown() -> None:
     with pytest.raises(BatchProblemError, match="LSF is down"):
         parse_hosts("LSF is down. Please wait ...\n")
 
@@ -102,7 +102,7 @@ def test_a_job_is_submitted_alone_on_its_hosts_and_never_again_by_lsf() -> None:
     ]
 
 
-def test_what_lsf_refuses_is_told_in_its_own_words() -> None:
+def test_a_rejection_by_lsf_is_reported_with_its_message() -> None:
     commands = Commands()
     commands.say("bsub", status=255, stderr="User cannot use the queue. Job not submitted.\n")
     with pytest.raises(BatchProblemError, match="User cannot use the queue"):

@@ -1,4 +1,4 @@
-"""Slurm on paper; `tests/slurm` has the real one."""
+"""Fake Slurm; `tests/slurm` uses a real one."""
 
 from pathlib import Path
 
@@ -44,7 +44,7 @@ def test_jobs_of_others_are_left_out() -> None:
 @pytest.mark.parametrize(
     "printed", ["slurm_load_jobs error", "12|iotide-7-99|RUNNING", "12_3|iotide-7-99|RUNNING|None"]
 )
-def test_what_squeue_never_prints_is_shown_and_not_guessed_at(printed: str) -> None:
+def test_unknown_squeue_output_is_shown_and_not_guessed(printed: str) -> None:
     with pytest.raises(BatchProblemError, match=r"squeue"):
         parse_jobs(printed)
 
@@ -84,7 +84,7 @@ def test_the_number_of_a_job_in_a_federation_is_found() -> None:
     assert Slurm(CONFIG, commands).submit(wanted("n1")) == "4711"
 
 
-def test_what_slurm_refuses_is_told_in_its_own_words() -> None:
+def test_a_rejection_by_slurm_is_reported_with_its_message() -> None:
     commands = Commands()
     refusal = "sbatch: error: invalid partition specified: bench\nsbatch: error: Batch job submission failed\n"
     commands.say("sbatch", status=1, stderr=refusal)

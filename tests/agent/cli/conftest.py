@@ -1,4 +1,4 @@
-"""The commands `iotide` against a server on paper."""
+"""Fixtures for the `iotide` command against a fake server."""
 
 from collections.abc import Iterator
 

@@ -1,4 +1,4 @@
-"""A server that answers "not yet": a command waits as long as it is asked to, and then goes on or says why not."""
+"""Server that answers "not yet": a command waits up to its timeout, then continues or explains the failure."""
 
 import httpx2
 import pytest
@@ -22,7 +22,7 @@ def test_a_request_that_came_too_early_is_sent_again_after_the_pause_that_the_se
     assert pauses == [1.0, 7.0, 30.0]
 
 
-def test_a_server_that_stays_busy_is_named_in_its_own_words() -> None:
+def test_a_server_that_stays_busy_is_reported_with_its_message() -> None:
     pauses: list[float] = []
     busy = [httpx2.Response(429, json=BUSY, headers={"Retry-After": "1"}) for _ in range(10)]
     with api_of(busy, pauses) as api, pytest.raises(RefusedError, match="another heavy request of yours"):

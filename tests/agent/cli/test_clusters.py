@@ -1,4 +1,4 @@
-"""Commands about clusters against a server on paper."""
+"""`iotide cluster` against a fake server."""
 
 import pytest
 from factories.commands import run
@@ -14,9 +14,9 @@ def server(server: FakeServer) -> FakeServer:
     return server
 
 
-def test_who_starts_the_runs_of_a_cluster_is_said(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_launcher_of_a_cluster_is_shown(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("cluster", "launcher", "lake") == 0
-    assert "started by jobs of LSF" in capsys.readouterr().out
+    assert "run launcher of cluster lake: LSF jobs" in capsys.readouterr().out
     assert [request.method for request in server.requests] == ["GET"]
 
 
@@ -25,7 +25,7 @@ def test_another_launcher_is_written_to_the_cluster_of_that_name(
 ) -> None:
     server.on("PATCH /clusters/1", (200, CLUSTERS[0] | {"launcher": "slurm"}))
     assert run("cluster", "launcher", "blade", "slurm") == 0
-    assert "started by jobs of Slurm" in capsys.readouterr().out
+    assert "run launcher of cluster blade: Slurm jobs" in capsys.readouterr().out
     [request] = server.asked("PATCH /clusters/1")
     assert request.body == {"launcher": "slurm"}
 

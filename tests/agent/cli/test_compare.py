@@ -1,4 +1,4 @@
-"""`iotide compare` against a server on paper."""
+"""`iotide compare` against a fake server."""
 
 import json
 from typing import Any
@@ -32,7 +32,11 @@ METRIC: dict[str, Any] = {
     "high": 1.152,
     "p_value": 0.0079,
     "is_discovery": True,
+    "basis": "runs",
+    "basis_words": "error from the scatter of the runs",
+    "looks": 1,
 }
+ONE_DAY = "measured on one day each: the day may be the cause"
 PAIR = {"a": CELL, "b": CELL | {"campaign_id": 13, "target_names": ["xfs"]}, "is_alike": True, "metrics": [METRIC]}
 TARGETS = {"name": "targets", "a": "nfs", "b": "xfs"}
 
@@ -48,44 +52,51 @@ def test_differences_stand_first_then_words_with_runs_interval_and_p(
     server.on("GET /comparison?a=12&b=13", (200, compared(METRIC)))
     assert run("compare", "12", "13") == 0
     assert capsys.readouterr().out.splitlines() == [
-        "A: campaign 12, cell 1: dd on n1, nfs",
-        "B: campaign 13, cell 1: dd on n1, xfs",
+        "A: campaign 12, configuration 1: dd on n1, nfs",
+        "B: campaign 13, configuration 1: dd on n1, xfs",
         "  differs in targets: nfs -> xfs",
         "  Throughput (Operation write): B 8.0 to 15.2 % higher; n = 5 and 6, ratio 1.11 [1.08, 1.15], p = 0.0079",
         "",
-        "without a counterpart: cells 2, 3 of B",
+        "configurations without a counterpart, of B: 2, 3",
     ]
 
 
-def test_what_may_be_chance_too_few_or_unlike_says_so(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
-    chance = METRIC | {"is_discovery": False}
+def test_few_runs_have_no_interval_and_unlike_setups_a_warning(
+    server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
     few = METRIC | {"n_b": 2, "verdict": "few_runs", "words": "2 runs: too few", "ratio": None, "p_value": None}
     one = few | {"n_b": 1, "median_ratio": None, "words": "1 run"}
-    server.on("GET /comparison?a=12&a_cell=1&b=13&b_cell=4", (200, compared(chance, few, one, is_alike=False)))
+    server.on("GET /comparison?a=12&a_cell=1&b=13&b_cell=4", (200, compared(few, one, is_alike=False)))
     assert run("compare", "12:1", "13:4") == 0
-    told = capsys.readouterr().out
-    assert "not the same was run, so ratios say little" in told
-    assert "p = 0.0079; one of 1 comparisons, so it may be chance" in told
-    assert "2 runs: too few; n = 5 and 2, ratio of medians 1.11" in told
-    assert "1 run; n = 5 and 1\n" in told
+    output = capsys.readouterr().out
+    assert "these configurations differ; the ratios may not be meaningful" in output
+    assert "2 runs: too few; n = 5 and 2, ratio of medians 1.11\n" in output
+    assert "1 run; n = 5 and 1\n" in output
 
 
-def test_a_part_of_a_run_shows_its_p_and_is_not_judged(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
-    part = METRIC | {"metric": "duration", "title": "Duration", "is_discovery": None}
-    chance = METRIC | {"is_discovery": False}
-    server.on("GET /comparison?a=12&b=13", (200, compared(part, part, chance)))
+@pytest.mark.parametrize(
+    ("changes", "end"),
+    [
+        ({}, "[1.08, 1.15], p = 0.0079\n"),
+        ({"p_value": None, "is_discovery": None, "verdict": "not_judged"}, "[1.08, 1.15]\n"),
+        ({"basis": "one_day", "basis_words": ONE_DAY, "p_value": None}, f"[1.08, 1.15]; {ONE_DAY}\n"),
+        ({"looks": 3}, "p = 0.0079; look 3, after repeats were added: limits are stricter\n"),
+        ({"basis": "pairs", "basis_words": "from pairs", "looks": 2}, "p = 0.0079; from pairs; look 2, after repeats"),
+    ],
+    ids=["runs", "not judged", "one day", "looks", "pairs"],
+)
+def test_the_error_of_a_verdict_is_named_unless_it_is_the_scatter_of_the_runs(
+    changes: dict[str, Any], end: str, server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.on("GET /comparison?a=12&b=13", (200, compared(METRIC | changes)))
     assert run("compare", "12", "13") == 0
-    told = capsys.readouterr().out
-    assert (
-        "Duration (Operation write): B 8.0 to 15.2 % higher; n = 5 and 6, ratio 1.11 [1.08, 1.15], p = 0.0079\n" in told
-    )
-    assert "one of 1 comparisons, so it may be chance" in told
+    assert end in capsys.readouterr().out
 
 
-def test_cells_without_a_common_number_say_so(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+def test_cells_without_a_common_number_are_reported(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
     server.on("GET /comparison?a=12&a_cell=1&b=12&b_cell=2", (200, compared(is_alike=False)))
     assert run("compare", "12:1", "12:2") == 0
-    assert "no number that both have with the same labels" in capsys.readouterr().out
+    assert "no metric that both have with the same labels" in capsys.readouterr().out
 
 
 def test_as_json_it_is_the_answer_of_the_server(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
@@ -94,7 +105,7 @@ def test_as_json_it_is_the_answer_of_the_server(server: FakeServer, capsys: pyte
     assert json.loads(capsys.readouterr().out) == compared(METRIC)
 
 
-def test_what_the_server_refuses_ends_with_status_2(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_refusal_of_the_server_ends_with_status_2(server: FakeServer, capsys: pytest.CaptureFixture[str]) -> None:
     error = {"code": "nothing_alike", "message": "no cells", "field": "a", "value": 12, "remedy": "name a cell"}
     server.on("GET /comparison?a=12&b=13", (422, {"error": error}))
     assert run("compare", "12", "13") == 2
@@ -102,6 +113,6 @@ def test_what_the_server_refuses_ends_with_status_2(server: FakeServer, capsys: 
 
 
 @pytest.mark.parametrize("wrong", ["twelve", "0", "12:", "12:0", "-1", "12:1:1"])
-def test_what_is_no_campaign_or_cell_ends_with_status_2(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_campaign_or_cell_ends_with_status_2(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("compare", "--", wrong, "13") == 2
     assert "CAMPAIGN:CELL" in capsys.readouterr().err

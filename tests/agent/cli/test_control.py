@@ -1,4 +1,4 @@
-"""Commands of operators against a server on paper."""
+"""Operator commands against a fake server."""
 
 import json
 from typing import Any
@@ -67,7 +67,7 @@ def page(*items: object) -> tuple[int, dict[str, Any]]:
         (("all",), "/drain"),
     ],
 )
-def test_what_is_named_is_drained_and_resumed(
+def test_named_nodes_are_drained_and_resumed(
     server: FakeServer, iotide: Iotide, arguments: tuple[str, ...], path: str
 ) -> None:
     server.on(f"PUT {path}", (200, DRAIN))
@@ -97,16 +97,16 @@ def test_an_end_is_sent_with_its_zone(server: FakeServer, iotide: Iotide, given:
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("drain", "node", "--reason", "x"), "a name belongs to everything but all"),
-        (("drain", "all", "n1", "--reason", "x"), "a name belongs to everything but all"),
-        (("drain", "node", "n1", "--reason", "x"), "give --cluster, one of blade, lake"),
-        (("resume", "target", "nfs", "--cluster", "blade"), "there is no target of that name"),
-        (("resume", "cluster", "pond"), "there is no cluster of that name"),
-        (("node", "dead", "n9"), "there is no node of that name"),
+        (("drain", "node", "--reason", "x"), "every kind except `all` needs a name"),
+        (("drain", "all", "n1", "--reason", "x"), "every kind except `all` needs a name"),
+        (("drain", "node", "n1", "--reason", "x"), "use --cluster with one of blade, lake"),
+        (("resume", "target", "nfs", "--cluster", "blade"), "no such target"),
+        (("resume", "cluster", "pond"), "no such cluster"),
+        (("node", "dead", "n9"), "no such node"),
         (("drain", "node", "n2"), "--reason"),
     ],
 )
-def test_what_is_not_clear_is_refused_with_status_2(
+def test_ambiguous_names_are_rejected_with_status_2(
     server: FakeServer, iotide: Iotide, arguments: tuple[str, ...], words: str
 ) -> None:
     ended = iotide(*arguments)
@@ -122,15 +122,15 @@ def test_drains_are_listed(server: FakeServer, iotide: Iotide) -> None:
     assert json.loads(iotide("drains", "--json").out) == [DRAIN | {"name": "n2"}]
 
 
-def test_a_node_is_called_dead_with_the_digest_of_what_was_shown(server: FakeServer, iotide: Iotide) -> None:
+def test_a_node_is_marked_dead_with_the_digest_of_the_preview(server: FakeServer, iotide: Iotide) -> None:
     server.on("GET /nodes/6/dead", (200, DEATH))
     server.on("POST /nodes/6/dead", (200, {"id": 6, "problem": "ada called n2 dead"}))
     done = iotide("node", "dead", "n2", "--yes")
     assert done.out.splitlines() == [
-        "n2 was last heard of at 2026-11-21 10:00:00 UTC",
+        "last heartbeat of n2: 2026-11-21 10:00:00 UTC",
         "run 7 (nightly, dd): order 12, running by its last word, ends as lost",
         "  If n2 is only cut off, its load may run there.",
-        "3 runs wait for it and go on waiting until its agent is back and idle",
+        "3 runs wait for this node and keep waiting until its agent is back and idle",
         "n2: ada called n2 dead",
     ]
     [request] = server.asked("POST /nodes/6/dead")
@@ -146,7 +146,7 @@ def test_a_stuck_node_is_freed_with_the_digest_of_what_was_shown(server: FakeSer
         "process": "dd (pid 41) in state D, waiting in rpc_wait",
         "since": "2026-11-21T10:00:00Z",
         "frees": "target nfs and node n2 are free at once",
-        "risk": "dd (pid 41) may go on writing.",
+        "risk": "dd (pid 41) may continue writing.",
     }
     then = "n2 itself is offered nothing until its agent reports that nothing is left."
     stated = {"node_id": 6, "node_name": "n2", "runs": [held], "afterwards": then, "statement_sha256": "b" * 64}
@@ -156,7 +156,7 @@ def test_a_stuck_node_is_freed_with_the_digest_of_what_was_shown(server: FakeSer
     assert (refused.status, server.asked("POST /nodes/6/stuck")) == (2, [])
     assert iotide("node", "free", "n2", "--yes").out.splitlines() == [
         "run 7 (nightly, dd): target nfs and node n2 are free at once",
-        "  dd (pid 41) may go on writing.",
+        "  dd (pid 41) may continue writing.",
         then,
         f"n2: freed. {then}",
     ]
@@ -168,7 +168,7 @@ def test_without_a_terminal_and_yes_nothing_is_freed(server: FakeServer, iotide:
     server.on("GET /nodes/6/dead", (200, DEATH))
     ended = iotide("node", "dead", "n2")
     assert ended.status == 2
-    assert "read what it frees, then give --yes" in ended.err
+    assert "read the effects above, then use --yes" in ended.err
     assert server.asked("POST /nodes/6/dead") == []
 
 
@@ -186,7 +186,7 @@ def test_a_campaign_gets_another_priority(server: FakeServer, iotide: Iotide) ->
         "seconds_remaining_estimated": None,
     }
     server.on("PATCH /campaigns/7", (200, campaign))
-    assert iotide("campaign", "priority", "7", "5").out == "campaign 7 (nightly) has priority 5; 3 runs wait\n"
+    assert iotide("campaign", "priority", "7", "5").out == "campaign 7 (nightly) has priority 5; 3 runs are waiting\n"
     [request] = server.asked("PATCH /campaigns/7")
     assert request.body == {"priority": 5}
     assert iotide("campaign", "priority", "7", "10").status == 2

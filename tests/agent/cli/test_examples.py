@@ -1,4 +1,4 @@
-"""The example campaigns are good plans, by the plan's own rules and by the options of their workloads."""
+"""Example campaigns are valid by the plan's rules and their workloads' option schemas."""
 
 import json
 from collections.abc import Iterator

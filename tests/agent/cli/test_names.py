@@ -32,7 +32,7 @@ def test_options_have_the_titles_of_the_newest_schema_and_former_ones_keep_their
     assert catalogue.described("other", {"rw": "read"}) == "Rw read"
 
 
-def test_primary_metrics_stand_first_then_the_announced_order(catalogue: Catalogue) -> None:
+def test_primary_metrics_come_first_then_the_announced_order(catalogue: Catalogue) -> None:
     names = ["zeal", "iops", "throughput", "latency"]
     assert sorted(names, key=lambda name: catalogue.place("fio", name)) == ["throughput", "latency", "iops", "zeal"]
 
@@ -42,10 +42,15 @@ def test_a_server_without_a_catalogue_leaves_plain_names(server: FakeServer) -> 
         assert read_catalogue(api).option("fio", "file_size_bytes") == "File size"
 
 
-def test_doubtful_numbers_share_a_mark_by_what_is_doubtful() -> None:
+def test_doubtful_numbers_share_a_mark_by_their_reason() -> None:
     marks = Marks()
-    assert [marks.of(codes) for codes in (["FSYNC"], ["OUTLIER"], ["DURATION"], ["FSYNC"])] == [" *", "", " **", " *"]
-    assert marks.lines() == ["* not flushed", "** too short"]
+    assert [marks.of(words) for words in (["not flushed"], [], ["read warm"], ["not flushed"])] == [
+        " *",
+        "",
+        " **",
+        " *",
+    ]
+    assert marks.lines() == ["* not flushed", "** read warm"]
 
 
 def test_a_comparison_names_options_by_their_title_and_marks_doubtful_numbers(catalogue: Catalogue) -> None:
@@ -59,8 +64,14 @@ def test_a_comparison_names_options_by_their_title_and_marks_doubtful_numbers(ca
         "n_b": 1,
     }
     metric |= {"ratio": None, "median_ratio": None, "verdict": "one_run", "is_discovery": None, "p_value": None}
+    metric |= {"basis": "runs", "basis_words": "", "looks": 1}
     differences = [{"name": "options.rw", "a": "read", "b": None}]
     pair = {"a": side, "b": side, "differences": differences, "is_alike": True}
     answer = {"pairs": [pair | {"metrics": [metric | {"flags": ["FSYNC"]}]}], "only_a": [], "only_b": []}
-    told = list(lines(answer, catalogue))
-    assert told[2:] == ["  differs in Pattern: read -> none", "  Throughput: 1 run; n = 1 and 1 *", "", "* not flushed"]
+    printed = list(lines(answer, catalogue))
+    assert printed[2:] == [
+        "  differs in Pattern: read -> none",
+        "  Throughput: 1 run; n = 1 and 1 *",
+        "",
+        "* not flushed",
+    ]

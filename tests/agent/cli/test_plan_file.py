@@ -59,10 +59,11 @@ def test_a_cool_down_is_written_as_a_duration(tmp_path: Path) -> None:
         ("  - /mnt/disk|  - disk", "targets[0]", "5:5", "letters, digits, dot"),
         ("    option: {flush|    options: {flush", "workloads[0].option", "8:5", "did you mean options?"),
         ("exclusiv: node|exclusive: node+target", "exclusiv", "11:1", "did you mean exclusive?"),
+        ("repeats: {until: 3, most: 40}|exclusive: node+target", "repeats.until", "11:11", None),
         ("cool_down: soon|exclusive: node+target", "cool_down", "11:1", None),
         ("cache: warm|exclusive: node+target", "cache", "11:1", None),
         ("zzz: red|exclusive: node+target", "zzz", "11:1", "remove it; a plan has name, cluster"),
-        ("name: 2026-11-21|name: first", "name", "1:1", "in quotes where YAML would read a date"),
+        ("name: 2026-11-21|name: first", "name", "1:1", "put dates, numbers, yes and no in quotes"),
         (
             "      file_size_bytes: []|      file_size_bytes: [64 MiB, 134217728]",
             "workloads[0].sweep.file_size_bytes",
@@ -82,7 +83,7 @@ def test_bad_field_is_named_with_its_place_and_the_remedy(
     assert (remedy or "") in (problem.remedy or "")
 
 
-def test_all_bad_fields_are_told_at_once(tmp_path: Path) -> None:
+def test_all_bad_fields_are_reported_at_once(tmp_path: Path) -> None:
     found = problems_of("name: a b\nrepeats: many\n", tmp_path)
     assert {problem.field for problem in found} == {"name", "repeats", "cluster", "nodes", "targets", "workloads"}
     [repeats] = [problem for problem in found if problem.field == "repeats"]
@@ -105,9 +106,9 @@ def test_broken_yaml_names_line_and_column(text: str, place: str, tmp_path: Path
     assert problem.place == f"{tmp_path / 'plan.yaml'}:{place}"
 
 
-def test_key_that_stands_twice_is_refused_instead_of_taking_the_last(tmp_path: Path) -> None:
+def test_duplicate_key_is_rejected_instead_of_taking_the_last(tmp_path: Path) -> None:
     [outer] = problems_of(GOOD + "name: second\n", tmp_path)
-    assert (outer.field, outer.message) == ("name", "name stands twice")
+    assert (outer.field, outer.message) == ("name", 'the key "name" occurs twice')
     [inner] = problems_of(GOOD.replace("flush: direct,", "flush: direct, flush: none,"), tmp_path)
     assert inner.field == "flush"
 
@@ -115,7 +116,7 @@ def test_key_that_stands_twice_is_refused_instead_of_taking_the_last(tmp_path: P
 @pytest.mark.parametrize("text", ["", "- a\n- b\n", "just words", "42"])
 def test_file_without_a_mapping_holds_no_campaign(text: str, tmp_path: Path) -> None:
     [problem] = problems_of(text, tmp_path)
-    assert "holds no campaign" in problem.message
+    assert "contains no campaign or schedule" in problem.message
     assert problem.remedy is not None
 
 
@@ -134,7 +135,7 @@ def test_file_that_cannot_be_read_is_named(tmp_path: Path) -> None:
     with pytest.raises(RefusedError, match="Is a directory"):
         read_plan(tmp_path)
     (tmp_path / "latin.yaml").write_bytes(b"name: caf\xe9\n")
-    with pytest.raises(RefusedError, match="no text in UTF-8"):
+    with pytest.raises(RefusedError, match="not UTF-8 text"):
         read_plan(tmp_path / "latin.yaml")
     (tmp_path / "huge.yaml").write_bytes(b"#" * (2 * 1024**2 + 1))
     with pytest.raises(RefusedError, match="2097153 bytes"):
@@ -149,9 +150,9 @@ def test_hours_are_read_as_they_are_written_with_quotes_or_without(tmp_path: Pat
     assert (plan.repeats, plan.cool_down_seconds) == (3, 1.5)
 
 
-def test_what_is_wrong_with_a_window_is_named_where_it_stands(tmp_path: Path) -> None:
+def test_errors_in_a_window_are_reported_at_their_place(tmp_path: Path) -> None:
     (problem,) = problems_of(GOOD + "window: {from: 22:00, til: 05:00, until: 05:00, time_zone: UTC}\n", tmp_path)
-    assert (problem.field, problem.message, problem.remedy) == ("window.til", "no such field", "did you mean until?")
+    assert (problem.field, problem.message, problem.remedy) == ("window.til", "unknown field", "did you mean until?")
 
 
 SCHEDULE = """\
@@ -174,9 +175,9 @@ def test_a_schedule_has_its_plan_inside(tmp_path: Path) -> None:
     assert schedule.plan.nodes == ["n1", "n2"]
 
 
-def test_what_is_wrong_in_the_plan_of_a_schedule_is_named_from_the_schedule_on(tmp_path: Path) -> None:
+def test_errors_in_the_plan_of_a_schedule_have_a_path_from_the_schedule(tmp_path: Path) -> None:
     file = tmp_path / "schedule.yaml"
-    file.write_text(SCHEDULE + textwrap.indent(GOOD.replace("nodes: [n1, n2]", "nodes: n1"), "  "))
+    file.write_text(SCHEDULE + textwrap.indent(GOOD.replace("nodes: [n1, n2]", "nodes: 1"), "  "))
     with pytest.raises(RefusedError) as refused:
         read_schedule(file)
     (problem,) = refused.value.problems

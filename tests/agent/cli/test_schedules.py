@@ -32,7 +32,7 @@ def test_a_schedule_is_submitted_with_its_plan_and_says_when_it_fires(
     file.write_text(f"name: nightly\ncron: 30 2 * * *\ntime_zone: Europe/Zurich\nplan:\n{indent(PLAN, '  ')}")
     server.on("POST /schedules", (201, SCHEDULE))
     ended = iotide("schedule", "submit", str(file))
-    assert ended == Ended(0, "schedule 5 (nightly) made\nfires 2026-11-22 01:42 UTC\n", "")
+    assert ended == Ended(0, "schedule 5 (nightly) created\nnext campaign 2026-11-22 01:42 UTC\n", "")
     [request] = server.requests
     assert (request.body["cron"], request.body["plan"]["nodes"]) == ("30 2 * * *", ["n1"])
 
@@ -57,7 +57,7 @@ def test_a_schedule_is_removed_only_when_it_is_meant(server: FakeServer, iotide:
     server.on("GET /schedules/5", (200, SCHEDULE))
     server.on("DELETE /schedules/5", (204, None))
     refused = iotide("schedule", "remove", "5")
-    assert (refused.status, "give --yes" in refused.err) == (2, True)
+    assert (refused.status, "use --yes" in refused.err) == (2, True)
     assert server.asked("DELETE /schedules/5") == []
     assert iotide("schedule", "remove", "5", "--yes").out == "schedule 5 (nightly) removed\n"
     assert len(server.asked("DELETE /schedules/5")) == 1

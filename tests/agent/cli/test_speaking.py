@@ -1,4 +1,4 @@
-"""What a server, a node or another person put into a text is shown by `iotide`, and obeyed by no terminal."""
+"""`iotide` prints text from servers, nodes and users without control characters that a terminal would obey."""
 
 import ast
 from pathlib import Path
@@ -15,13 +15,13 @@ from iotide_agent.cli.answers import Campaign
 from iotide_agent.cli.live_progress import LiveProgress
 from iotide_agent.cli.server import PlainConsole
 
-from .said import NOT_WAITING, RUN, campaign, page
+from .responses import NOT_WAITING, RUN, campaign, page
 
 HOSTILE: Final = "\x1b]52;c;eA==\x1b\\\\\x1b[2J\x9b2J[link=https://evil.example]x[/link] [/nothing] :smile:"
 SHOWN: Final = r"\x1b]52;c;eA==\x1b\\\x1b[2J\x9b2J"
 
 
-def is_harmless(text: str) -> bool:
+def is_safe(text: str) -> bool:
     return not set(text) & set("\x1b\x9b\x07\r\x08")
 
 
@@ -50,17 +50,17 @@ def test_a_text_of_others_moves_no_cursor_and_is_no_markup(
     server.on("GET /explorer/runs?id=11&limit=1", page({"id": 11, "headline": None}))
     ended = iotide(*command)
     assert ended.status == 0, ended.err
-    assert is_harmless(ended.out)
+    assert is_safe(ended.out)
     assert SHOWN in ended.out
     assert "[link=https://evil.example]x[/link] [/nothing] :smile:" in ended.out
 
 
-def test_neither_does_what_a_refusal_says(server: FakeServer, iotide: Iotide) -> None:
+def test_neither_does_the_message_of_a_refusal(server: FakeServer, iotide: Iotide) -> None:
     error = {"code": "x", "field": "f", "value": HOSTILE, "message": HOSTILE, "remedy": HOSTILE}
     server.on("GET /runs/11", (409, {"error": error, "errors": [error]}))
     ended = iotide("run", "show", "11")
     assert ended.status == 2
-    assert is_harmless(ended.err)
+    assert is_safe(ended.err)
     assert ended.err.count(SHOWN) >= 2
 
 

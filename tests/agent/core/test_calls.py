@@ -1,4 +1,4 @@
-"""What the agent makes of answers: only the server's own words decide anything about an order."""
+"""Handling of HTTP answers: only the server itself can decide about an order."""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ Speaking = Callable[[int, bytes], Speaker]
 
 @pytest.fixture
 def speaking(tmp_path: Path) -> Iterator[Speaking]:
-    """Makes a speaker whose every request gets the same answer."""
+    """Return a speaker that gets the same answer to every request."""
     answer: list[tuple[int, bytes]] = []
 
     class Answering(BaseHTTPRequestHandler):
@@ -38,7 +38,7 @@ def speaking(tmp_path: Path) -> Iterator[Speaking]:
             self.wfile.write(body)
 
         def log_message(self, *_: object) -> None:
-            """Says nothing."""
+            pass
 
     server = HTTPServer(("127.0.0.1", 0), Answering)
     thread = threading.Thread(target=server.serve_forever, daemon=True)
@@ -73,7 +73,7 @@ def test_a_result_that_the_server_itself_no_longer_wants_is_done(speaking: Speak
     assert speaking(409, OWN).upload(1) == Acknowledged(1)
 
 
-def test_a_result_that_the_server_itself_refuses_is_replaced_by_word_of_that(speaking: Speaking) -> None:
+def test_a_result_that_the_server_rejects_is_replaced_by_the_rejection(speaking: Speaking) -> None:
     speaker = speaking(422, OWN)
     assert speaker.upload(1) == UploadFailed(1)
     assert speaker.spool.result(1).reason_code == "result_refused"

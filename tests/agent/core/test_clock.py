@@ -1,4 +1,4 @@
-"""The server's clock on this node's CLOCK_BOOTTIME, by the answers that took the shortest way."""
+"""Server time on the node's CLOCK_BOOTTIME, estimated from the answers with the shortest round trip."""
 
 from datetime import UTC, datetime
 
@@ -11,7 +11,7 @@ def at(epoch_seconds: float) -> datetime:
     return datetime.fromtimestamp(epoch_seconds, UTC)
 
 
-def test_nothing_heard_means_no_moment_to_wait_for() -> None:
+def test_without_an_answer_there_is_no_time_to_wait_for() -> None:
     assert ServerClock().here(at(1000.0)) is None
 
 

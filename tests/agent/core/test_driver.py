@@ -1,4 +1,4 @@
-"""The whole agent: real processes, a real Redis and Celery, real HTTP, and whatever may die in between."""
+"""Whole agent with real processes, Redis, Celery and HTTP; each part may die."""
 
 import fcntl
 import json
@@ -39,16 +39,16 @@ def test_an_offer_becomes_a_result_and_nothing_is_left(agent: AgentRig) -> None:
     assert list((agent.state / "spool/offers").iterdir()) == []
 
 
-def test_progress_and_curves_are_told_while_the_load_runs(agent: AgentRig) -> None:
+def test_progress_and_curves_are_reported_while_the_load_runs(agent: AgentRig) -> None:
     order_id = agent.offer("fio", FIO | {"runtime_seconds": 3})
     record = agent.gateway.orders[order_id]
-    agent.gateway.until(lambda: any(beat.progress for beat in record.beats))
+    agent.gateway.until(lambda: any(heartbeat.progress for heartbeat in record.heartbeats))
     result = agent.gateway.result(order_id)
     assert result.outcome is Outcome.FINISHED
-    states = [beat.state for beat in record.beats]
+    states = [heartbeat.state for heartbeat in record.heartbeats]
     assert states == sorted(states, key=list(OrderState).index)
-    told = [beat.progress for beat in record.beats if beat.progress is not None]
-    assert told == sorted(told)
+    reported = [heartbeat.progress for heartbeat in record.heartbeats if heartbeat.progress is not None]
+    assert reported == sorted(reported)
     written = next(curve for curve in result.curves if curve.counter == "write_bytes_per_second")
     assert len(written.values) >= 3
     assert max(written.values) > 0
@@ -56,7 +56,7 @@ def test_progress_and_curves_are_told_while_the_load_runs(agent: AgentRig) -> No
     assert max(sampler.values) < 0.1
 
 
-def test_an_order_that_observes_goes_on_beside_a_load_until_the_server_says_that_the_loads_have_ended(
+def test_an_observing_order_continues_until_the_server_reports_the_end_of_the_loads(
     agent: AgentRig,
 ) -> None:
     load_id = agent.offer("fio", FIO | {"runtime_seconds": 3})
@@ -66,7 +66,7 @@ def test_an_order_that_observes_goes_on_beside_a_load_until_the_server_says_that
     assert agent.gateway.result(load_id).outcome is Outcome.FINISHED
     record = agent.gateway.orders[observer_id]
     assert record.results == []
-    assert {beat.state for beat in record.beats} <= {OrderState.READY, OrderState.RUNNING}
+    assert {heartbeat.state for heartbeat in record.heartbeats} <= {OrderState.READY, OrderState.RUNNING}
 
     record.is_cancelled = True
     agent.wake(observer_id)
@@ -108,7 +108,7 @@ def test_cancel_ends_the_load_within_three_seconds_and_removes_its_files(agent: 
     agent.gateway.until_running(order_id)
     agent.gateway.orders[order_id].is_cancelled = True
     cancelled_at = time.monotonic()
-    agent.wake(order_id)  # the server's poke
+    agent.wake(order_id)  # the server's wake-up
     agent.gateway.until(lambda: agent.load_pids() == [])
     assert time.monotonic() - cancelled_at < 3.0
     assert agent.gateway.result(order_id).outcome is Outcome.CANCELLED
@@ -161,7 +161,7 @@ def test_the_time_limit_is_the_reason_of_a_run_that_takes_longer(agent: AgentRig
     order_id = agent.offer("fio", FIO | {"runtime_seconds": 60}, time_limit_seconds=1.0)
     result = agent.gateway.result(order_id)
     assert (result.outcome, result.reason_code) == (Outcome.FAILED, "time_limit")
-    assert str(result.reason).startswith("ended by its time limit of 1 s")
+    assert str(result.reason).startswith("the time limit of 1 s was reached")
     assert str(result.reason).endswith("; raise the limit or reduce the size")
     assert {flag.code for flag in result.flags if flag.effect is FlagEffect.REJECTED} <= {FlagCode.CUT}
 
@@ -176,7 +176,7 @@ def test_a_killed_agent_adopts_its_load_at_the_next_start(own_agent: AgentRig) -
     order_id = own_agent.offer("fio", FIO | {"runtime_seconds": 5})
     loads = own_agent.until_loading(order_id)
     own_agent.kill()
-    assert set(loads) & set(own_agent.load_pids())  # fio starts as several processes, some of which end at once
+    assert set(loads) & set(own_agent.load_pids())  # fio starts several processes, and some end at once
     own_agent.start()
     hello = own_agent.gateway.hellos[-1]
     assert hello.previous_instance == own_agent.gateway.hellos[0].agent_instance
@@ -232,7 +232,7 @@ def test_a_result_is_kept_while_the_server_is_away(own_agent: AgentRig) -> None:
     own_agent.until_order_gone(order_id)
 
 
-def test_a_reboot_is_told_by_what_hello_does_not_name(own_agent: AgentRig) -> None:
+def test_a_reboot_shows_as_orders_missing_from_the_hello(own_agent: AgentRig) -> None:
     order_id = own_agent.offer("fio", ENDLESS)
     own_agent.gateway.until_running(order_id)
     own_agent.kill()
@@ -247,7 +247,7 @@ def test_a_reboot_is_told_by_what_hello_does_not_name(own_agent: AgentRig) -> No
     own_agent.gateway.until(lambda: list((own_agent.state / "leftovers").iterdir()) == [])
 
 
-def test_an_agent_whose_state_was_lost_removes_what_its_runs_left_and_nothing_of_other_nodes(
+def test_an_agent_without_its_former_state_removes_only_its_own_orphans(
     own_agent: AgentRig,
 ) -> None:
     order_id = own_agent.offer("fio", ENDLESS)
@@ -265,7 +265,7 @@ def test_an_agent_whose_state_was_lost_removes_what_its_runs_left_and_nothing_of
     own_agent.enroll()
     with subprocess.Popen(["sleep", "infinity"], cwd=place) as user:
         own_agent.start()
-        own_agent.gateway.until(lambda: f"stray_in_use order_id={order_id} paths={place}" in own_agent.log())
+        own_agent.gateway.until(lambda: f"orphan_in_use order_id={order_id} paths={place}" in own_agent.log())
         own_agent.kill()
         user.kill()
     assert place.exists()
@@ -299,7 +299,7 @@ def test_a_second_agent_on_the_same_state_is_refused(own_agent: AgentRig) -> Non
 def test_a_superseded_agent_ends_its_load_and_itself(own_agent: AgentRig) -> None:
     order_id = own_agent.offer("fio", ENDLESS)
     own_agent.gateway.until_running(order_id)
-    own_agent.gateway.refuse_beat = "agent_superseded"
+    own_agent.gateway.refuse_heartbeat = "agent_superseded"
     assert own_agent.process is not None
     assert own_agent.process.wait(20) == 97
     assert own_agent.load_pids() == []

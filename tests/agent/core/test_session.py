@@ -1,4 +1,4 @@
-"""The protocol machine, by tables of what follows what."""
+"""Protocol state machine, tested by tables of transitions."""
 
 from datetime import timedelta
 
@@ -9,9 +9,6 @@ from agent.session_words import GO_AT, reply, word
 from iotide_agent.core.protocol import (
     Acknowledged,
     Action,
-    Beat,
-    Beaten,
-    BeatRefused,
     Cancel,
     Claim,
     Claimed,
@@ -26,19 +23,22 @@ from iotide_agent.core.protocol import (
     Greeted,
     GreetingRefused,
     GreetingUnanswered,
+    HeartbeatAnswered,
+    HeartbeatRefused,
     LoadStarted,
     OfferSeen,
     Prepare,
     Prepared,
     Recovered,
     Release,
+    ReportedOrder,
     ResultReady,
     RunnerEnded,
+    SendHeartbeat,
     Stage,
     StartWorker,
     Stop,
     Tick,
-    Told,
     Upload,
     UploadFailed,
     WorkerEnded,
@@ -49,7 +49,7 @@ from iotide_wire.messages import OrderWord, Word
 
 
 class Talk:
-    """A session with a clock that the test moves."""
+    """Session with a clock that the test moves."""
 
     def __init__(self, *recovered: Recovered) -> None:
         self.session = Session(recovered)
@@ -65,12 +65,12 @@ class Talk:
         return self
 
     def answer(self, *words: OrderWord, number: int | None = None, **more: object) -> list[Action]:
-        """The answer to the beat under way."""
-        found = number if number is not None else self.session._beat_number
-        return self.say(Beaten(found, reply(*words, **more)))
+        """Answer the pending heartbeat."""
+        found = number if number is not None else self.session._heartbeat_number
+        return self.say(HeartbeatAnswered(found, reply(*words, **more)))
 
     def holding(self, stage: Stage) -> "Talk":
-        """Brings order 1 to a stage, with no beat under way."""
+        """Bring order 1 to a stage, with no heartbeat pending."""
         self.greeted()
         self.answer()
         self.say(OfferSeen(1, 10))
@@ -100,20 +100,20 @@ def test_the_first_thing_is_a_hello_with_all_that_is_held() -> None:
 def test_a_refused_copy_takes_no_wake_ups_from_its_original() -> None:
     talk = Talk()
     talk.say(Tick())
-    said = talk.say(GreetingRefused("agent_already_running", "another one beats"))
+    said = talk.say(GreetingRefused("agent_already_running", "another agent is running"))
     said += talk.say(Tick(), after_seconds=20.0)
     assert StartWorker() not in said
     assert StartWorker() in talk.say(Greeted())
 
 
-def test_nothing_is_claimed_beaten_or_sent_before_the_server_said_hello() -> None:
+def test_nothing_is_claimed_or_sent_before_the_server_answered_the_hello() -> None:
     talk = Talk(Recovered(2, 20, Stage.UPLOADING))
     talk.say(Tick())
     assert talk.say(OfferSeen(1, 10)) == []
     actions = talk.say(Greeted())
     assert Claim(1, 10) in actions
     assert Upload(2) in actions
-    assert Beat(1, (Told(2, Stage.UPLOADING),)) in actions
+    assert SendHeartbeat(1, (ReportedOrder(2, Stage.UPLOADING),)) in actions
 
 
 def test_a_hello_without_answer_is_repeated_ever_more_slowly() -> None:
@@ -127,14 +127,14 @@ def test_a_hello_without_answer_is_repeated_ever_more_slowly() -> None:
     assert waits == [0.5, 1.0, 2.0, 4.0, 8.0, 10.0, 10.0]
 
 
-def test_an_order_that_observes_waits_for_no_leave_and_ends_with_the_word_cancel() -> None:
+def test_an_observing_order_waits_for_no_start_signal_and_ends_with_a_cancel() -> None:
     talk = Talk().greeted()
     talk.answer()
     talk.say(OfferSeen(1, 10))
     observing = make_order(role="observe", targets=())
     assert talk.say(Claimed(observing)) == [Prepare(observing), DropOffer(1, 10)]
-    assert talk.say(LoadStarted(1)) == [Beat(2, (Told(1, Stage.RUNNING),))]
-    assert talk.answer(word(Word.CANCEL)) == [Cancel(1, "cancelled by the server's word")]
+    assert talk.say(LoadStarted(1)) == [SendHeartbeat(2, (ReportedOrder(1, Stage.RUNNING),))]
+    assert talk.answer(word(Word.CANCEL)) == [Cancel(1, "cancelled by the server")]
     assert talk.say(RunnerEnded(1)) == [Collect(1)]
 
 
@@ -143,9 +143,9 @@ def test_an_order_goes_from_offer_to_forgotten() -> None:
     talk.answer()
     assert talk.say(OfferSeen(1, 10)) == [Claim(1, 10)]
     assert talk.say(Claimed(make_order())) == [Prepare(make_order()), DropOffer(1, 10)]
-    assert talk.say(Prepared(1)) == [Beat(2, (Told(1, Stage.READY),))]
+    assert talk.say(Prepared(1)) == [SendHeartbeat(2, (ReportedOrder(1, Stage.READY),))]
     assert talk.answer(word(Word.GO)) == [Release(1, GO_AT)]
-    assert talk.say(LoadStarted(1)) == [Beat(3, (Told(1, Stage.RUNNING),))]
+    assert talk.say(LoadStarted(1)) == [SendHeartbeat(3, (ReportedOrder(1, Stage.RUNNING),))]
     assert talk.answer(word(Word.CONTINUE)) == []
     assert talk.say(RunnerEnded(1)) == [Collect(1)]
     assert talk.say(ResultReady(1)) == [Upload(1)]
@@ -161,26 +161,26 @@ def test_a_sender_is_released_towards_the_endpoint_that_came_with_go() -> None:
     assert talk.answer(go) == [Release(1, GO_AT, endpoint)]
 
 
-def test_a_proposed_moment_is_said_back_at_once_and_starts_nothing() -> None:
+def test_a_proposed_start_time_is_confirmed_at_once_and_starts_nothing() -> None:
     talk = Talk().holding(Stage.PREPARING)
     talk.say(Prepared(1))
     proposed = word(Word.CONTINUE).model_copy(update={"go_at": GO_AT})
-    said = (Told(1, Stage.READY, GO_AT),)
-    assert [action.orders for action in talk.answer(proposed) if isinstance(action, Beat)] == [said]
+    said = (ReportedOrder(1, Stage.READY, GO_AT),)
+    assert [action.orders for action in talk.answer(proposed) if isinstance(action, SendHeartbeat)] == [said]
     assert talk.answer(proposed) == []
     later = GO_AT + timedelta(seconds=6)
     (again,) = talk.say(Tick(), after_seconds=1.0)
-    assert isinstance(again, Beat)
+    assert isinstance(again, SendHeartbeat)
     assert again.orders == said
     (put_off,) = talk.answer(proposed.model_copy(update={"go_at": later}))
-    assert isinstance(put_off, Beat)
-    assert put_off.orders == (Told(1, Stage.READY, later),)
+    assert isinstance(put_off, SendHeartbeat)
+    assert put_off.orders == (ReportedOrder(1, Stage.READY, later),)
     assert talk.answer(word(Word.GO)) == [Release(1, GO_AT)]
 
 
-def test_a_copy_of_an_offer_is_dropped_and_makes_the_agent_beat_at_once() -> None:
+def test_a_duplicate_offer_is_dropped_and_triggers_a_heartbeat_at_once() -> None:
     talk = Talk().holding(Stage.RUNNING)
-    assert talk.say(OfferSeen(1, 10)) == [DropOffer(1, 10), Beat(4, (Told(1, Stage.RUNNING),))]
+    assert talk.say(OfferSeen(1, 10)) == [DropOffer(1, 10), SendHeartbeat(4, (ReportedOrder(1, Stage.RUNNING),))]
 
 
 def test_an_offer_of_an_order_that_is_done_is_not_claimed_again() -> None:
@@ -208,7 +208,7 @@ def test_go_starts_nothing_before_ready_and_nothing_twice() -> None:
     assert talk.answer(word(Word.GO)) == []
 
 
-def test_words_for_another_fence_are_not_heard() -> None:
+def test_answers_for_another_fence_are_ignored() -> None:
     talk = Talk().holding(Stage.READY)
     talk.say(Tick(), after_seconds=1.0)
     assert talk.answer(word(Word.GO, fence=11), word(Word.CANCEL, fence=11), word(Word.UNKNOWN, fence=11)) == []
@@ -244,13 +244,13 @@ def test_an_upload_is_repeated_until_acknowledged() -> None:
     assert talk.say(Acknowledged(1)) == [Forget(1)]
 
 
-def test_a_late_answer_to_an_old_beat_is_not_heard() -> None:
+def test_a_late_answer_to_an_old_heartbeat_is_ignored() -> None:
     talk = Talk().holding(Stage.READY)
     talk.say(Tick(), after_seconds=1.0)
     assert talk.answer(word(Word.GO), number=1) == []
 
 
-def test_the_server_says_how_often_to_beat_but_not_more_than_once_a_second() -> None:
+def test_the_server_sets_the_heartbeat_interval_but_not_below_a_second() -> None:
     talk = Talk().greeted()
     for wanted_seconds, wait_seconds in ((5.0, 5.0), (10.0, 10.0), (0.0, 1.0)):
         talk.answer(beat_seconds=wanted_seconds)
@@ -285,17 +285,17 @@ def test_a_worker_that_keeps_dying_is_started_ever_more_slowly() -> None:
 def test_another_agent_is_believed_only_after_a_while() -> None:
     talk = Talk()
     talk.say(Tick())
-    assert talk.say(GreetingRefused("agent_already_running", "another one beats")) == []
+    assert talk.say(GreetingRefused("agent_already_running", "another agent is running")) == []
     talk.say(Tick(), after_seconds=46.0)
-    refused = talk.say(GreetingRefused("agent_already_running", "another one beats"))
-    assert refused == [Stop("agent_already_running", "another one beats", end_loads=False)]
+    refused = talk.say(GreetingRefused("agent_already_running", "another agent is running"))
+    assert refused == [Stop("agent_already_running", "another agent is running", end_loads=False)]
     assert talk.session.is_stopped
 
 
 def test_a_superseded_agent_stops_and_ends_its_loads() -> None:
     talk = Talk().holding(Stage.RUNNING)
     talk.say(Tick(), after_seconds=1.0)
-    stop = talk.say(BeatRefused(talk.session._beat_number, "agent_superseded", "a copy took over"))
+    stop = talk.say(HeartbeatRefused(talk.session._heartbeat_number, "agent_superseded", "a copy took over"))
     assert stop == [Stop("agent_superseded", "a copy took over", end_loads=True)]
     assert talk.say(Tick(), after_seconds=100.0) == []
 
@@ -303,30 +303,30 @@ def test_a_superseded_agent_stops_and_ends_its_loads() -> None:
 def test_other_refusals_do_not_end_an_agent_that_holds_an_order() -> None:
     talk = Talk().holding(Stage.RUNNING)
     talk.say(Tick(), after_seconds=1.0)
-    refused = talk.say(BeatRefused(talk.session._beat_number, "not_authenticated", "unknown token"))
+    refused = talk.say(HeartbeatRefused(talk.session._heartbeat_number, "not_authenticated", "unknown token"))
     assert not any(isinstance(action, Stop) for action in refused)
 
 
 @pytest.mark.parametrize("code", ["curve_out_of_run", "report_too_large"])
-def test_a_heartbeat_whose_curves_are_refused_ends_no_agent_and_is_followed_by_another(code: str) -> None:
+def test_a_heartbeat_with_rejected_curves_ends_no_agent_and_another_follows(code: str) -> None:
     talk = Talk().greeted()
     talk.say(Tick(), after_seconds=10.0)
-    assert talk.say(BeatRefused(talk.session._beat_number, code, "too many")) == []
-    assert any(isinstance(action, Beat) for action in talk.say(Tick(), after_seconds=10.0))
+    assert talk.say(HeartbeatRefused(talk.session._heartbeat_number, code, "too many")) == []
+    assert any(isinstance(action, SendHeartbeat) for action in talk.say(Tick(), after_seconds=10.0))
 
 
-def test_changed_facts_are_told() -> None:
+def test_changed_facts_are_reported() -> None:
     talk = Talk().greeted()
     assert Greet(()) in talk.say(FactsChanged())
 
 
-def test_hello_is_said_again_when_the_server_lost_the_facts() -> None:
+def test_hello_is_sent_again_if_the_server_lost_the_facts() -> None:
     talk = Talk().greeted()
     assert Greet(()) in talk.answer(hello_wanted=True)
 
 
 def looks_asked(talk: Talk, look: int | None) -> list[int | None]:
-    """The looks for which hello is said after a beat that asks for one."""
+    """Return the probes that the next hello repeats after a heartbeat asked for one."""
     talk.say(Tick(), after_seconds=10.0)
     return [action.look for action in talk.answer(look=look) if isinstance(action, Greet)]
 
@@ -346,9 +346,7 @@ def test_an_agent_that_holds_orders_does_not_look_around() -> None:
 
 
 @pytest.mark.parametrize(("code", "longest_seconds"), [("node_pending", 10.0), ("wire_version_unsupported", 600.0)])
-def test_what_a_person_has_to_end_is_waited_for_and_asked_for_ever_more_slowly(
-    code: str, longest_seconds: float
-) -> None:
+def test_a_condition_that_needs_a_user_is_polled_ever_more_slowly(code: str, longest_seconds: float) -> None:
     talk = Talk()
     talk.say(Tick())
     for _ in range(30):
@@ -360,12 +358,12 @@ def test_what_a_person_has_to_end_is_waited_for_and_asked_for_ever_more_slowly(
 
 
 @pytest.mark.parametrize("code", ["invalid_input", "wire_version_unsupported"])
-def test_a_server_that_was_set_back_is_greeted_anew(code: str) -> None:
+def test_a_restored_server_gets_a_new_hello(code: str) -> None:
     talk = Talk().greeted()
-    number = talk.session._beat_number
-    assert talk.say(BeatRefused(number, code, "what is that?")) == [Greet((), look=None)]
+    number = talk.session._heartbeat_number
+    assert talk.say(HeartbeatRefused(number, code, "what is that?")) == [Greet((), look=None)]
 
 
-def test_a_worker_is_started_anew_with_new_credentials() -> None:
+def test_a_worker_restarts_with_new_credentials() -> None:
     talk = Talk().greeted()
-    assert StartWorker() in talk.say(Beaten(talk.session._beat_number, reply(), is_rotated=True))
+    assert StartWorker() in talk.say(HeartbeatAnswered(talk.session._heartbeat_number, reply(), is_rotated=True))

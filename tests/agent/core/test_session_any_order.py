@@ -1,4 +1,4 @@
-"""The protocol machine, by any order of lost, doubled and late messages."""
+"""Protocol state machine under lost, duplicated and late messages in any order."""
 
 from dataclasses import dataclass, field
 
@@ -11,8 +11,6 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, rule
 from iotide_agent.core.protocol import (
     Acknowledged,
     Action,
-    Beaten,
-    BeatUnanswered,
     Cancel,
     Claim,
     Claimed,
@@ -22,6 +20,8 @@ from iotide_agent.core.protocol import (
     Event,
     Forget,
     Greeted,
+    HeartbeatAnswered,
+    HeartbeatUnanswered,
     LoadStarted,
     OfferSeen,
     Prepare,
@@ -40,7 +40,7 @@ from iotide_wire.messages import Word
 
 @dataclass
 class Life:
-    """What a machine has asked for of one order."""
+    """Actions that the state machine requested for one order."""
 
     prepared: int = 0
     released: int = 0
@@ -56,7 +56,7 @@ IDS = st.sampled_from([1, 2])
 
 
 class AnyOrder(RuleBasedStateMachine):
-    """Events in any order, doubled, late, or never asked for."""
+    """Events in any order: duplicated, late or unsolicited."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ class AnyOrder(RuleBasedStateMachine):
     @rule(order_id=IDS, outcome=st.sampled_from(["claimed", "refused", "lost"]))
     def claim_answered(self, order_id: int, outcome: str) -> None:
         if order_id not in self.claims and outcome != "claimed":
-            return  # the driver answers each claim once; only the server's words may come twice
+            return  # the driver answers each claim once; only the server's answers may arrive twice
         self.claims.discard(order_id)
         events: dict[str, Event] = {
             "claimed": Claimed(make_order(order_id)),
@@ -129,18 +129,18 @@ class AnyOrder(RuleBasedStateMachine):
         self.say(Prepared(order_id))
 
     @rule(order_id=IDS, late_by=st.integers(0, 3), said=st.sampled_from(list(Word)), fence=st.sampled_from([10, 20]))
-    def beaten(self, order_id: int, late_by: int, said: Word, fence: int) -> None:
-        number = self.session._beat_number - late_by
+    def heartbeat_answered(self, order_id: int, late_by: int, said: Word, fence: int) -> None:
+        number = self.session._heartbeat_number - late_by
         if said is Word.UNKNOWN and fence == order_id * 10:
             self.lives[order_id].is_unknown = True
-        self.say(Beaten(number, reply(word(said, order_id, fence))))
+        self.say(HeartbeatAnswered(number, reply(word(said, order_id, fence))))
 
     @rule()
-    def beat_lost(self) -> None:
-        self.say(BeatUnanswered(self.session._beat_number))
+    def heartbeat_lost(self) -> None:
+        self.say(HeartbeatUnanswered(self.session._heartbeat_number))
 
     @rule(order_id=IDS, event=st.sampled_from([LoadStarted, RunnerEnded, ResultReady, UploadFailed]))
-    def news(
+    def event_of_an_order(
         self, order_id: int, event: type[LoadStarted] | type[RunnerEnded] | type[ResultReady] | type[UploadFailed]
     ) -> None:
         self.say(event(order_id))

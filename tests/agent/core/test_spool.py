@@ -1,4 +1,4 @@
-"""The state directory: one agent, one holder of the node, nothing half-written taken for whole."""
+"""State directory: it has one agent, the node has one lock holder, and partly written files are never used."""
 
 import errno
 import json
@@ -67,9 +67,7 @@ def test_a_kept_order_is_found_again_and_a_half_forgotten_one_is_not(spool: Spoo
     assert not spool.files(1).directory.exists()
 
 
-def test_who_still_writes_of_an_order_that_is_forgotten_finds_nowhere(
-    spool: Spool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_late_writer_of_a_forgotten_order_finds_no_directory(spool: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
     spool.keep_order(make_order())
     remove = shutil.rmtree
 
@@ -106,11 +104,11 @@ def test_an_order_of_another_version_is_still_held_by_number_and_fence(spool: Sp
 
 
 @pytest.mark.parametrize("text", [None, "{}", ""])
-def test_what_is_no_order_any_more_but_had_a_runner_is_set_aside(spool: Spool, text: str | None) -> None:
+def test_a_former_order_with_a_runner_is_set_aside(spool: Spool, text: str | None) -> None:
     spool.keep_order(make_order())
     spool.files(1).card.write_text("{}")
     if text is None:
-        spool.files(1).order.unlink()  # killed while it was forgotten
+        spool.files(1).order.unlink()  # killed while it was being forgotten
     else:
         spool.files(1).order.write_text(text)
     assert list(spool.orders()) == []
@@ -118,7 +116,7 @@ def test_what_is_no_order_any_more_but_had_a_runner_is_set_aside(spool: Spool, t
     assert not spool.files(1).directory.exists()
 
 
-def test_what_a_target_would_not_give_up_is_remembered(spool: Spool) -> None:
+def test_files_that_a_target_does_not_release_are_remembered(spool: Spool) -> None:
     spool.keep_order(make_order())
     spool.files(1).card.write_text("{}")
     spool.set_aside(1)
@@ -134,9 +132,7 @@ def test_the_agent_that_was_accepted_last_is_remembered(spool: Spool) -> None:
     assert spool.last_instance() == "instance-1"
 
 
-def test_a_result_for_which_the_disk_has_no_room_is_sent_all_the_same(
-    spool: Spool, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_result_without_room_on_the_disk_is_still_sent(spool: Spool, monkeypatch: pytest.MonkeyPatch) -> None:
     def full(*_: object, **__: object) -> None:
         raise OSError(errno.ENOSPC, "No space left on device")
 
@@ -158,7 +154,7 @@ def test_used_space_is_that_of_the_orders(spool: Spool) -> None:
     assert spool.used_bytes() - before == 1000
 
 
-def test_a_file_that_goes_while_the_space_is_counted_is_not_missed(
+def test_a_file_that_disappears_during_the_count_of_space_is_ignored(
     spool: Spool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spool.keep_order(make_order())

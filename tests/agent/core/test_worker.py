@@ -1,4 +1,4 @@
-"""The Celery worker's settings, each of which stands for a way in which Celery loses or doubles messages."""
+"""Celery worker settings. Each prevents a way in which Celery loses or duplicates messages."""
 
 from pathlib import Path
 

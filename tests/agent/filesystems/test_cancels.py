@@ -1,4 +1,4 @@
-"""A run ended at a random moment, by the user or by kill -9: its load is gone and nothing of it is left anywhere."""
+"""Runs ended at a random moment by the user or by kill -9: the load is gone and no file is left."""
 
 import os
 import random
@@ -18,7 +18,7 @@ from iotide_wire.messages import Order, Outcome
 from iotide_wire.units import MIB
 
 SEED = os.environ.get("IOTIDE_CANCEL_SEED") or os.environ.get("PYTEST_XDIST_TESTRUNUID", uuid4().hex)[:6]
-"""Of the random moments, the same in all of pytest's workers; it stands in the name of each test, to be had again."""
+"""Seed of the random moments, shared by pytest's workers. Test names contain it, so that a failure can be repeated."""
 CANCELS, KILLS = 20, 4
 LATEST_SECONDS = 0.6
 LONG: dict[str, dict[str, Any]] = {
@@ -39,13 +39,13 @@ LONG: dict[str, dict[str, Any]] = {
     "ior": {"tasks": 2, "transfers_per_block": 64, "operations": ["write"]},
     "mdtest": {"tasks": 2, "item_count": 15_000},
 }
-"""Runs that last longer than the latest moment at which one is killed."""
+"""Runs that last longer than the latest moment of a kill."""
 ALL_STEPS = WHOLE | {"bonnie": {"tests": ["block", "files"], "file_size_bytes": 4 * MIB, "file_count": 1024}}
-"""Runs that go through every step to their end."""
+"""Runs that pass through every step."""
 
 
 def numbers(first: int, count: int) -> list[str]:
-    """Names of random moments; each has the workload whose turn it is."""
+    """Return names of random moments, each with the workload to run."""
     return [f"{SEED}-{number}" for number in range(first, first + count)]
 
 
@@ -64,7 +64,7 @@ def node(mount: MadeMount, tmp_path_factory: pytest.TempPathFactory) -> NodeRig:
 
 @pytest.fixture(scope="module")
 def whole_seconds(mount: MadeMount, node: NodeRig) -> dict[str, float]:
-    """How long a whole small run of each takes here, from its order to its end."""
+    """Measure how long a whole small run of each takes on this machine, from its order to its end."""
     seconds = {}
     for name in real_workloads():
         started = processes.boottime()
@@ -98,7 +98,7 @@ def test_cancel_at_any_moment_of_a_whole_run_leaves_nothing(
     seen = loads_until_a_random_moment(node, order, number, whole_seconds[order.workload])
     node.cancel(order)
     result = node.finish(order)
-    # It may be faster than it was before, and over by then.
+    # The run may be faster than before and already over.
     assert (result.outcome, result.reason_code) in {(Outcome.CANCELLED, "cancelled"), (Outcome.FINISHED, None)}
     assert_nothing_is_left(mount, node, seen)
 
@@ -150,7 +150,7 @@ def begun(mount: MadeMount, node: NodeRig, number: str, runs: Mapping[str, Mappi
 def loads_until_a_random_moment(
     node: NodeRig, order: Order, number: str, latest_seconds: float = LATEST_SECONDS
 ) -> dict[int, int]:
-    """Lets it go on until then; what was seen of its loads, as pid and start time."""
+    """Wait until a random moment and return the loads seen so far, as pid and start time."""
     until = processes.boottime() + random.Random(number).uniform(0, latest_seconds)  # noqa: S311 - no secret
     seen: dict[int, int] = {}
 

@@ -1,4 +1,6 @@
-"""A target that goes away under a real load: the run fails in words, and the disk below the mount is never measured."""
+"""Targets that disappear under a real load: the run fails with a message, and the disk below the mount is never
+measured.
+"""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -21,7 +23,7 @@ LONG: dict[str, dict[str, Any]] = {
     "create": {"file_count": 1500, "mode": "fork-touch"},
     "fio": {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * MIB, "runtime_seconds": 60},
 }
-"""Loads of seconds: through one open file, by the path of each new file, and with several threads."""
+"""Loads of some seconds: through one open file, by the path of each new file, and with several threads."""
 
 
 @pytest.fixture
@@ -32,7 +34,7 @@ def mount(tmp_path: Path) -> Iterator[MadeMount]:
 
 @pytest.fixture(scope="module")
 def lasting(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[MadeMount, NodeRig]]:
-    """A target that tests leave as it was, and its node."""
+    """Return a target that tests leave unchanged, and its node."""
     base = tmp_path_factory.mktemp("lasting")
     with made_mount(SMALL, base / "target") as made:
         for name in MADE_BEFORE.values():
@@ -54,7 +56,7 @@ def mount_over(mount: MadeMount) -> None:
 
 
 def break_it(mount: MadeMount) -> None:
-    """Has ext4 find an error, by which it makes itself read-only, files that are being written included."""
+    """Make ext4 find an error. It then turns read-only, also for files being written."""
     device = Path(mount.line().source).name
     run_as_root("sh", "-c", f"echo broken by a test >/sys/fs/ext4/{device}/trigger_fs_error")
 
@@ -133,7 +135,7 @@ def assert_refused(result: FinishRequest, outcome: Outcome) -> None:
 
 
 def running(node: NodeRig, workload: str, mount: MadeMount) -> Order:
-    """An order whose load has begun to write."""
+    """Return an order whose load has begun to write."""
     order = node.order(workload, LONG[workload], mount.point)
     node.begin(order)
     node.release(order)

@@ -1,4 +1,4 @@
-"""Every workload with its real tool, run by the real agent, on every kind of file system that this kernel makes."""
+"""Every workload with its real tool on every kind of file system that this kernel supports."""
 
 import os
 from collections.abc import Iterator
@@ -50,13 +50,20 @@ def test_run_is_measured_and_leaves_nothing(
 
 
 @pytest.mark.parametrize("file_system", FILE_SYSTEMS)
-def test_direct_is_what_went_past_the_cache(mounts: dict[str, MadeMount], node: NodeRig, file_system: str) -> None:
+def test_direct_means_that_the_cache_was_bypassed(
+    mounts: dict[str, MadeMount], node: NodeRig, file_system: str
+) -> None:
     mount = mounts[file_system]
-    # With data=journal the kernel takes the flag and goes through the cache.
+    # With data=journal the kernel accepts the flag but uses the cache.
     expected = takes_direct(mount) and file_system != "ext3-journal"
     result = node.measure("dd", WHOLE["dd"], mount.point)
-    assert {sample.labels["direct"] for sample in result.samples} == {expected}
-    assert (FlagCode.NO_DIRECT in flags_of(result)) is not expected
+    direct = {sample.labels["operation"]: sample.labels["direct"] for sample in result.samples}
+    if file_system == "btrfs":
+        # Direct reads of btrfs may end short, and the kernel reads the rest through the cache. The run then reports it.
+        assert (FlagCode.NO_DIRECT in flags_of(result)) is not direct.pop("read")
+    else:
+        assert (FlagCode.NO_DIRECT in flags_of(result)) is not expected
+    assert set(direct.values()) == {expected}
 
 
 @pytest.mark.parametrize("file_system", FILE_SYSTEMS)
@@ -75,7 +82,7 @@ def test_facts_are_those_of_the_mount_that_was_made(
         return
     assert facts["fs.identity"] == f"{found.fstype}:{mount.uuid}"
     assert facts["device.kind"] == "loop"
-    # The driver of ext4 serves all three, and tells the mode of data only where it was asked for.
+    # The ext4 driver serves all three, and shows the data mode only where it was set.
     effective = str(facts.get("ext.options", "")).split(",")
     assert [option for option in effective if option.startswith("data=")] == (
         [f"data={DATA_MODES[file_system]}"] if file_system in DATA_MODES else []

@@ -1,4 +1,4 @@
-"""A target that becomes full while a load writes: the run fails, says why in words, and leaves nothing."""
+"""Targets that fill up while a load writes: the run fails, gives the reason, and leaves no files."""
 
 import os
 import shutil
@@ -30,16 +30,16 @@ TOO_MUCH: dict[str, list[dict[str, Any]]] = {
     "ior": [{"tasks": 2, "transfers_per_block": 8}],
     "mdtest": [{"tasks": 2, "item_count": 500}],
 }
-"""Each asks for more than is left when it starts: bytes, or files, of which this file system has 2048."""
+"""Each needs more than is free at its start: bytes, or files (this file system has 2048 inodes)."""
 LEFT_FILES = {"create": 300, "mdtest": 300, "fill": 2}
-"""For those that come to the end of the files; `fill` looks at the free bytes before each file, but not at these."""
+"""For workloads that run out of inodes; `fill` checks the free bytes before each file, but not the inodes."""
 KEPT = {
     "dd": {"throughput"},
     "fill": {"throughput"},
     "fio": {"throughput", "iops", "latency"},
     "create": {"operation_rate"},
 }
-"""What is known of the part before, by tools that tell it."""
+"""Metrics of the part before the failure, for tools that report them."""
 
 
 @pytest.fixture(scope="module")
@@ -68,7 +68,7 @@ def test_every_workload_that_writes_is_tried() -> None:
 @pytest.mark.parametrize(
     ("workload", "options"), [(name, options) for name in real_workloads() for options in TOO_MUCH.get(name, [])]
 )
-def test_run_on_a_target_that_becomes_full_fails_in_words(
+def test_run_on_a_target_that_becomes_full_fails_with_a_message(
     mount: MadeMount,
     node: NodeRig,
     ballast: Path,
@@ -76,7 +76,7 @@ def test_run_on_a_target_that_becomes_full_fails_in_words(
     workload: str,
     options: dict[str, Any],
 ) -> None:
-    # In throughput mode iozone waits for ever for those of its processes that died.
+    # In throughput mode iozone waits for ever for its processes that died.
     monkeypatch.setattr("iotide_agent.workloads.iozone.COMPLAINED_STALL_SECONDS", 1.5)
     order = node.order(workload, options, mount.point)
     node.begin(order)
@@ -109,7 +109,7 @@ def test_run_that_would_use_up_the_files_that_a_target_can_hold_is_declined_befo
     free_files = os.statvfs(mount.point).f_favail
     result = node.measure(workload, options, mount.point)
     assert (result.outcome, result.reason_code) == (Outcome.DECLINED, "no_files")
-    assert f"has room for {free_files} more files; the run makes {files} and room for" in str(result.reason)
+    assert f"has room for {free_files} more files; the run creates {files} and room for" in str(result.reason)
     assert os.statvfs(mount.point).f_favail == free_files
 
 

@@ -1,4 +1,4 @@
-"""Phases on paper: steps that took so long, and what the sampler would have written meanwhile."""
+"""Generated phases: steps of given lengths and the rows that the sampler would have written meanwhile."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime
@@ -27,7 +27,7 @@ def done(
     threads: int | None = 1,
     before_done: Before = Before.SYNC,
 ) -> StepOutcome:
-    """A step that went well."""
+    """Return a successful step."""
     return StepOutcome(
         step=Step(
             name,
@@ -56,24 +56,24 @@ def done(
 
 
 def row(second: int, counters: Counters, step: int = 0) -> dict[str, float]:
-    """The row that ends so many seconds after its step began."""
+    """Return the row that ends this number of seconds after its step began."""
     values = {name: value(second) if callable(value) else value for name, value in counters.items()}
     return {"step": step, "step_seconds": float(second), **values}
 
 
 def sample(operation: str, target_id: int | None = 1, **labels: str | int) -> SampleMessage:
-    """A number of that operation."""
+    """Return a sample of that operation."""
     return SampleMessage(metric="throughput", value=1.0, labels={"operation": operation, **labels}, target_id=target_id)
 
 
 def phase(outcome: StepOutcome, counters: Counters, seconds: int = 60) -> ParallelSteps:
-    """A phase of one step with so many whole seconds."""
+    """Return a phase of one step with this number of whole seconds."""
     rows = tuple(row(second, counters) for second in range(1, seconds + 1))
     return ParallelSteps((outcome,), (sample("write"),), rows)
 
 
 def place(fstype: str = "ext4", **facts: str | int) -> Place:
-    """A place on a node of four processors."""
+    """Return a working directory on a node of four CPUs."""
     everything: dict[str, str | int | float | bool | None] = {"cpu.count": 4, **facts}
     return Place(
         1, Path("/t/run"), Path("/s"), fstype, direct_works=True, total_bytes=0, free_bytes=0, facts=everything
@@ -81,5 +81,5 @@ def place(fstype: str = "ext4", **facts: str | int) -> Place:
 
 
 def flags_of(found: Iterable[Answer]) -> list[Flag]:
-    """The flags among the answers of checks."""
+    """Return the flags among the answers of checks."""
     return [answer for answer in found if isinstance(answer, Flag)]

@@ -1,4 +1,4 @@
-"""DEGRADED, ERRORS and CLOCK: what trips each, and what nearly does."""
+"""DEGRADED, ERRORS and TIME_SET: inputs that raise each flag, and inputs just below the limit."""
 
 from typing import Any
 
@@ -12,7 +12,7 @@ from iotide_wire.measured import Answer, Check, FlagCode, FlagEffect, NotJudged
 WHOLE = Condition((), {"ext4 errors_count of sda1": 3})
 
 
-def test_a_rebuild_at_either_end_of_the_run_is_told() -> None:
+def test_a_rebuild_at_either_end_of_the_run_is_flagged() -> None:
     rebuilding = Condition(("md5: recover, 12 / 4096",), WHOLE.errors)
     [flag] = flags_of(judge_condition(WHOLE, rebuilding))
     assert (flag.code, flag.effect) == (FlagCode.DEGRADED, FlagEffect.MARKED)
@@ -30,7 +30,7 @@ def test_errors_that_the_kernel_counted_meanwhile_reject_the_run_and_older_ones_
 
 
 def unjudged(found: list[Answer]) -> dict[Check, str]:
-    """What was not judged, and why."""
+    """Return the checks that were not judged, with reasons."""
     return {answer.check: answer.because for answer in found if isinstance(answer, NotJudged)}
 
 
@@ -42,7 +42,7 @@ def unjudged(found: list[Answer]) -> dict[Check, str]:
         (None, None, "it was not read before and after the run"),
     ],
 )
-def test_what_was_seen_at_one_end_only_is_no_rise_and_no_pass_either(
+def test_a_counter_seen_at_one_end_only_gives_no_verdict(
     before: Condition | None, after: Condition | None, why: str
 ) -> None:
     found = judge_condition(before, after)
@@ -55,7 +55,7 @@ def test_a_counter_that_was_read_only_once_is_named() -> None:
     assert unjudged(found) == {Check.STORAGE_ERRORS: "read only once: ext4 errors_count of sda1"}
 
 
-def test_what_could_not_be_read_of_the_condition_is_named_with_the_reason() -> None:
+def test_unreadable_conditions_are_reported_with_the_reason() -> None:
     unread = Condition((), {}, ("dmsetup ended with status 1: Permission denied",))
     found = judge_condition(unread, unread)
     assert unjudged(found) == {Check.STORAGE_CONDITION: "dmsetup ended with status 1: Permission denied"}
@@ -80,16 +80,16 @@ def ended(lasted: float, wall: float) -> dict[str, Any]:
         (10.0, 9.89, True),
         (3600.0, 3600.9, False),
         (3600.0, 3601.1, True),
-        (0.2, 0.209, False),  # a process may be put aside between two looks
+        (0.2, 0.209, False),  # the process may be preempted between two readings
         (0.2, 0.22, True),
         (10.0, -3590.0, True),
     ],
 )
-def test_a_clock_that_was_set_by_more_than_a_second_or_a_hundredth_is_told(
+def test_a_clock_that_was_set_by_more_than_a_second_or_a_hundredth_is_flagged(
     lasted: float, wall: float, *, is_set: bool
 ) -> None:
     flags = flags_of(judge_clock(ended(lasted, wall)))
-    assert [flag.code for flag in flags] == ([FlagCode.CLOCK] if is_set else [])
+    assert [flag.code for flag in flags] == ([FlagCode.TIME_SET] if is_set else [])
 
 
 def test_a_run_without_both_clocks_is_not_judged() -> None:
@@ -97,4 +97,4 @@ def test_a_run_without_both_clocks_is_not_judged() -> None:
         ended(10.0, 20.0) | {"started_at_boottime_seconds": None},
         {"started_at_epoch_seconds": 1.0, "ended_at_epoch_seconds": 9.0},
     ):
-        assert unjudged(judge_clock(half)) == {Check.CLOCK: "the runner recorded no start or no end"}
+        assert unjudged(judge_clock(half)) == {Check.CLOCK: "the runner recorded no start or end"}

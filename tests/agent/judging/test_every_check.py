@@ -1,4 +1,4 @@
-"""Every check of the agent has three answers: this is the case of each in which too little was seen for the others."""
+"""Every check of the agent can answer "not judged": one case of each with too little data."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -14,12 +14,13 @@ from iotide_agent.judging.quiet import judge_before
 from iotide_agent.judging.steady import judge_steady
 from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import Before
+from iotide_agent.workloads.releases import Releases, judge_release
 from iotide_wire.checks import CHECKS
 from iotide_wire.measured import Answer, Check, NotJudged
 from iotide_wire.plan import QuietPolicy
 
 OF_SERVER = {Check.SAME_START, Check.OUTLIER, Check.ENVIRONMENT}
-"""Their cases are in tests/backend/unit/results/test_unjudged.py."""
+"""Checks with cases in tests/backend/unit/results/test_unjudged.py."""
 SHORT = phase(done(seconds=2.0), {"write_bytes_per_second": MEGABYTE, "read_bytes_per_second": 0.0}, seconds=2)
 WARM = replace(done("read"), before_done=Before.DROP)
 UNSEEN: Mapping[Check, Callable[[], Sequence[Answer]]] = {
@@ -34,6 +35,7 @@ UNSEEN: Mapping[Check, Callable[[], Sequence[Answer]]] = {
     Check.CACHE_SIZE: lambda: quality.judge_cache_size(place(), 1, direct=False),
     Check.CACHE_DROP: lambda: quality.judge_cache_drop(place("tmpfs"), WARM, direct=False),
     Check.DATA_SOURCE: lambda: quality.judge_source(done()),
+    Check.TOOL_RELEASE: lambda: judge_release("fio-3.50", [Releases("fio", "3.0", "3.42")]),
 }
 
 
@@ -53,7 +55,7 @@ def test_a_check_that_saw_too_little_neither_passes_nor_flags(check: Check) -> N
 
 
 def test_a_check_is_named_only_where_it_is_listed_here() -> None:
-    """A new check that answers "not judged" must come with its case above."""
+    """A new check that answers "not judged" needs a case above."""
     source = Path(quality.__file__).parents[1]
     files = [*(source / "judging").glob("*.py"), *(source / "workloads").glob("*.py")]
     named = {check for check in Check for file in files if f"Check.{check.name}" in file.read_text()}

@@ -1,4 +1,4 @@
-"""Which seconds, numbers and labels belong to a phase."""
+"""Seconds, numbers and labels that belong to a phase."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -58,5 +58,5 @@ def test_a_mark_concerns_what_the_labels_of_the_phase_have_in_common() -> None:
 def test_a_counter_that_is_absent_in_one_second_is_not_known() -> None:
     rows = (*only(1, 2, 3, 4), {"step": 0, "step_seconds": 5.0})
     assert ParallelSteps((done(),), (), rows).values("load1") is None
-    assert ParallelSteps((done(),), (), tuple(only(1, 2, 3, 4))).mean("load1") is None  # four seconds say too little
+    assert ParallelSteps((done(),), (), tuple(only(1, 2, 3, 4))).mean("load1") is None  # four seconds are too few
     assert ParallelSteps((done(),), (), tuple(only(1, 2, 3, 4, 5))).mean("load1") == 3

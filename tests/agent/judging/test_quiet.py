@@ -1,4 +1,4 @@
-"""When a node is not quiet, and what becomes of a run there by the policy of its campaign."""
+"""Detection of other load on a node, and its effect on a run under each policy of a campaign."""
 
 from dataclasses import replace
 
@@ -10,9 +10,9 @@ from iotide_agent.judging.quiet import (
     PATIENCE_SECONDS,
     Idle,
     Neighbours,
+    Reject,
     Seen,
     Start,
-    TurnAway,
     Wait,
     collected,
     decide,
@@ -38,7 +38,7 @@ QUIET = Idle(
     disk_bytes_per_second=60_000.0,
     network_bytes_per_second=3_000.0,
 )
-NOBODY = Neighbours(sessions=2, jobs=())
+NO_NEIGHBOURS = Neighbours(sessions=2, jobs=())
 MEBIBYTE = 1024.0**2
 
 
@@ -51,10 +51,10 @@ def seen(idle: Idle | None = QUIET, excess: str = "", waited: float = 0.0, *, is
     [
         (QUIET, ""),
         (replace(QUIET, running_tasks=2.0), ""),
-        (replace(QUIET, running_tasks=12.8), "load 3.2 of at most 0.5 per processor"),
+        (replace(QUIET, running_tasks=12.8), "load 3.2 of at most 0.5 per CPU"),
         (replace(QUIET, cpu_ratio=0.10), ""),
-        (replace(QUIET, cpu_ratio=0.45), "processors busy 45 % of at most 10 % of the time"),
-        (replace(QUIET, psi_cpu_ratio=0.2), "tasks waited for a processor 20 % of at most 10 % of the time"),
+        (replace(QUIET, cpu_ratio=0.45), "CPUs busy 45 % of at most 10 % of the time"),
+        (replace(QUIET, psi_cpu_ratio=0.2), "tasks waited for a CPU 20 % of at most 10 % of the time"),
         (replace(QUIET, psi_io_ratio=0.5), "tasks waited for storage 50 % of at most 10 % of the time"),
         (replace(QUIET, disk_bytes_per_second=MEBIBYTE), ""),
         (replace(QUIET, disk_bytes_per_second=5e6), "disks 5 MB/s of at most 1.05 MB/s"),
@@ -64,17 +64,14 @@ def seen(idle: Idle | None = QUIET, excess: str = "", waited: float = 0.0, *, is
         (None, ""),
     ],
 )
-def test_a_node_is_quiet_up_to_each_limit_and_what_it_does_not_tell_is_not_judged(
-    idle: Idle | None, words: str
-) -> None:
-    assert excess_of(idle, NOBODY, LIMITS) == words
+def test_a_node_is_idle_up_to_each_limit_and_missing_values_are_not_judged(idle: Idle | None, words: str) -> None:
+    assert excess_of(idle, NO_NEIGHBOURS, LIMITS) == words
 
 
 def test_all_that_is_too_much_is_named() -> None:
     busy = replace(QUIET, cpu_ratio=0.5, disk_bytes_per_second=5e6)
     assert excess_of(busy, Neighbours(0, ("7",)), LIMITS) == (
-        "processors busy 50 % of at most 10 % of the time; disks 5 MB/s of at most 1.05 MB/s; "
-        "batch jobs 7: 1 of at most 0"
+        "CPUs busy 50 % of at most 10 % of the time; disks 5 MB/s of at most 1.05 MB/s; batch jobs 7: 1 of at most 0"
     )
 
 
@@ -85,7 +82,7 @@ def test_all_that_is_too_much_is_named() -> None:
         (Neighbours(None, None), LIMITS, ""),
         (Neighbours(30, ()), LIMITS, ""),
         (Neighbours(1, ()), QuietLimits(sessions=1), ""),
-        (Neighbours(2, ()), QuietLimits(sessions=1), "2 sessions of people of at most 1"),
+        (Neighbours(2, ()), QuietLimits(sessions=1), "2 user sessions of at most 1"),
         (Neighbours(0, ("7", "8")), QuietLimits(jobs=2), ""),
         (
             Neighbours(0, tuple("123456")),
@@ -94,7 +91,7 @@ def test_all_that_is_too_much_is_named() -> None:
         ),
     ],
 )
-def test_who_else_is_there_counts_as_the_nodes_administrator_says(
+def test_other_jobs_count_as_the_nodes_administrator_configured(
     neighbours: Neighbours | None, limits: QuietLimits, words: str
 ) -> None:
     assert excess_of(None, neighbours, limits) == words
@@ -104,22 +101,22 @@ UNSAMPLED = [seen(replace(QUIET, seconds=2.2)), seen(None), seen(is_asked=False)
 
 
 @pytest.mark.parametrize("what", [seen(), seen(excess="busy"), *UNSAMPLED])
-def test_who_ignores_other_load_never_waits(what: Seen) -> None:
+def test_a_run_that_ignores_other_load_never_waits(what: Seen) -> None:
     assert decide(QuietPolicy.IGNORE, 60.0, what) == Start()
 
 
 @pytest.mark.parametrize("what", [seen(), seen(excess="busy")])
-def test_who_only_flags_starts_at_once_where_the_sample_is_long_enough(what: Seen) -> None:
+def test_a_run_that_only_flags_starts_at_once_if_the_sample_is_long_enough(what: Seen) -> None:
     assert decide(QuietPolicy.FLAG, 60.0, what) == Start()
 
 
 @pytest.mark.parametrize("what", UNSAMPLED)
-def test_who_only_flags_waits_for_a_sample_and_no_longer_than_that_takes(what: Seen) -> None:
+def test_a_run_that_only_flags_waits_only_for_a_sample(what: Seen) -> None:
     assert isinstance(decide(QuietPolicy.FLAG, 0.0, what), Wait)
     assert decide(QuietPolicy.FLAG, 0.0, replace(what, waited_seconds=FLAG_PATIENCE_SECONDS)) == Start()
 
 
-def test_who_only_flags_does_not_wait_where_another_run_of_ours_keeps_the_node_busy() -> None:
+def test_a_run_that_only_flags_does_not_wait_for_another_run_of_ours() -> None:
     assert decide(QuietPolicy.FLAG, 0.0, replace(seen(None), is_shared=True)) == Start()
 
 
@@ -136,57 +133,57 @@ def test_only_where_the_sample_is_younger_a_run_waits_for_it(policy: QuietPolicy
 
 def test_a_young_sample_says_how_old_it_is() -> None:
     young = decide(QuietPolicy.REFUSE, 0.0, seen(replace(QUIET, seconds=2.2)))
-    assert young == Wait("sampling how quiet the node is: 2 s of 5 s")
+    assert young == Wait("sampling the idle node: 2 s of 5 s")
 
 
 def test_a_run_that_waits_says_for_what_and_how_long() -> None:
-    waiting = decide(QuietPolicy.WAIT, 60.0, seen(excess="load 3.2 of at most 0.5 per processor", waited=12.1))
-    assert waiting == Wait("waiting for a quiet node: load 3.2 of at most 0.5 per processor; 12 s of 60 s")
+    waiting = decide(QuietPolicy.WAIT, 60.0, seen(excess="load 3.2 of at most 0.5 per CPU", waited=12.1))
+    assert waiting == Wait("waiting for an idle node: load 3.2 of at most 0.5 per CPU; 12 s of 60 s")
 
 
 def test_a_run_that_waited_in_vain_is_declined_so_that_others_get_its_nodes() -> None:
     away = decide(QuietPolicy.WAIT, 60.0, seen(excess="network 118 MB/s of at most 1.05 MB/s", waited=60.0))
-    assert isinstance(away, TurnAway)
+    assert isinstance(away, Reject)
     assert away.outcome is Outcome.DECLINED
     assert away.reason.startswith(
-        "the node is not quiet after 60 s of 60 s: network 118 MB/s of at most 1.05 MB/s; find what runs there"
+        "the node is not idle after 60 s of 60 s: network 118 MB/s of at most 1.05 MB/s; find and stop what runs there"
     )
     assert "[quiet] of the node's agent.toml" in away.reason
 
 
 def test_a_run_that_refuses_fails_at_once_with_what_was_measured_and_the_remedy() -> None:
     away = decide(QuietPolicy.REFUSE, 0.0, seen(excess="batch jobs 7: 1 of at most 0"))
-    assert isinstance(away, TurnAway)
+    assert isinstance(away, Reject)
     assert away.outcome is Outcome.FAILED
-    assert away.reason.startswith("the node is not quiet: batch jobs 7: 1 of at most 0; find what runs there")
+    assert away.reason.startswith("the node is not idle: batch jobs 7: 1 of at most 0; find and stop what runs there")
 
 
 @pytest.mark.parametrize("policy", [QuietPolicy.WAIT, QuietPolicy.REFUSE])
 def test_a_node_that_cannot_be_sampled_is_given_back(policy: QuietPolicy) -> None:
     away = decide(policy, 600.0, seen(None, waited=PATIENCE_SECONDS))
-    assert isinstance(away, TurnAway)
+    assert isinstance(away, Reject)
     assert away.outcome is Outcome.DECLINED
 
 
 def before(excess: str = "", *, seconds: float = 5.0, **more: object) -> ForeignBefore:
     nothing = dict.fromkeys(ForeignBefore.model_fields)
-    told = ("running_tasks", "psi_cpu_ratio", "psi_io_ratio", "disk_bytes_per_second", "network_bytes_per_second")
-    values = nothing | dict.fromkeys((*told, "cpu_ratio", "sessions"), 0)
+    reported = ("running_tasks", "psi_cpu_ratio", "psi_io_ratio", "disk_bytes_per_second", "network_bytes_per_second")
+    values = nothing | dict.fromkeys((*reported, "cpu_ratio", "sessions"), 0)
     values |= {"seconds": seconds, "waited_seconds": 0.0, "processors": 4, "excess": excess}
     return ForeignBefore.model_validate(values | more)
 
 
 def test_a_run_on_a_busy_node_is_marked_unless_its_campaign_ignores_that() -> None:
-    [flag] = flags_of(judge_before(before("processors busy 45 %"), QuietPolicy.FLAG))
+    [flag] = flags_of(judge_before(before("CPUs busy 45 %"), QuietPolicy.FLAG))
     assert (flag.code, flag.effect) == (FlagCode.FOREIGN_LOAD, FlagEffect.MARKED)
-    assert (flag.measured, flag.limit) == ("just before the run: processors busy 45 %", "a quiet node")
-    assert judge_before(before("processors busy 45 %"), QuietPolicy.IGNORE) == []
+    assert (flag.measured, flag.limit) == ("just before the run: CPUs busy 45 %", "an idle node")
+    assert judge_before(before("CPUs busy 45 %"), QuietPolicy.IGNORE) == []
     assert judge_before(before(), QuietPolicy.FLAG) == []
 
 
 def test_a_mark_from_seconds_of_gaps_between_runs_says_within_which_time_they_were() -> None:
-    [flag] = flags_of(judge_before(before("processors busy 45 %", within_seconds=42.4), QuietPolicy.FLAG))
-    assert flag.measured == "within 42 s before the run: processors busy 45 %"
+    [flag] = flags_of(judge_before(before("CPUs busy 45 %", within_seconds=42.4), QuietPolicy.FLAG))
+    assert flag.measured == "within 42 s before the run: CPUs busy 45 %"
 
 
 @pytest.mark.parametrize(
@@ -212,7 +209,9 @@ def test_a_mark_from_seconds_of_gaps_between_runs_says_within_which_time_they_we
         (before(sessions=None, jobs=()), {}),
     ],
 )
-def test_what_was_not_seen_before_a_run_is_not_judged(what: ForeignBefore | None, found: dict[Check, str]) -> None:
+def test_activity_that_was_not_sampled_before_a_run_is_not_judged(
+    what: ForeignBefore | None, found: dict[Check, str]
+) -> None:
     answers = judge_before(what, QuietPolicy.FLAG)
     assert flags_of(answers) == []
     assert {answer.check: answer.because for answer in answers if isinstance(answer, NotJudged)} == found
@@ -229,18 +228,18 @@ def test_a_short_run_after_a_sample_that_was_too_short_is_marked_as_not_measured
     assert flag.limit == "5 idle seconds before the run, or 5 whole seconds of a phase"
 
 
-def test_a_run_whose_load_was_measured_before_it_or_during_it_needs_no_mark() -> None:
+def test_a_run_with_load_measured_before_or_during_it_needs_no_mark() -> None:
     assert judge_unmeasured(before(), SHORT, []) == []
     assert judge_unmeasured(None, "", []) == []
 
 
 def test_a_run_that_is_known_to_have_met_other_load_is_not_called_unmeasured() -> None:
-    flag = Flag(code=FlagCode.FOREIGN_LOAD, effect=FlagEffect.MARKED, measured="batch jobs 7", limit="a quiet node")
+    flag = Flag(code=FlagCode.FOREIGN_LOAD, effect=FlagEffect.MARKED, measured="batch jobs 7", limit="an idle node")
     assert judge_unmeasured(None, SHORT, [flag]) == []
     assert judge_unmeasured(None, SHORT, [flag.model_copy(update={"code": FlagCode.DURATION})]) != []
 
 
-def test_samples_of_several_gaps_count_by_their_seconds_and_what_one_lacks_is_not_told() -> None:
+def test_samples_of_several_gaps_count_by_their_seconds_and_a_value_that_one_lacks_is_missing() -> None:
     one, other = replace(QUIET, seconds=1.0, cpu_ratio=0.9), replace(QUIET, seconds=4.0, cpu_ratio=0.1)
     together = collected([one, replace(other, psi_io_ratio=None)], 33.0)
     assert (together.seconds, together.within_seconds) == (5.0, 33.0)

@@ -1,4 +1,4 @@
-"""STEADY, CLIENT_BOUND and FOREIGN_LOAD: what trips each, and what nearly does."""
+"""STEADY, CLIENT_BOUND and FOREIGN_LOAD: inputs that raise each flag, and inputs just below the limit."""
 
 import json
 from collections.abc import Callable
@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from agent.judging.rows import MEGABYTE, Counters, done, flags_of, phase, place
+from agent.judging.rows import MEGABYTE, Counters, done, flags_of, phase, place, sample
 
 from iotide_agent.judging.client import judge_client
 from iotide_agent.judging.foreign import judge_foreign
@@ -25,7 +25,7 @@ def wrote(rate: float | Callable[[int], float], **more: float) -> Counters:
 
 
 def ramp(change: float) -> Counters:
-    """A rate that falls evenly; the middles of its windows lie four fifths of the whole change apart."""
+    """Return a rate that falls evenly; the centres of its windows are four fifths of the whole change apart."""
     return wrote(lambda second: 100 * MEGABYTE * (1 + change / 0.8 * (0.5 - second / 60)))
 
 
@@ -40,7 +40,35 @@ def test_windows_may_range_over_a_fifth_of_their_mean(dip: float, *, is_steady: 
     assert (flags_of(judge_steady(phase(done(), in_the_middle))) == []) is is_steady
 
 
-def test_an_unsteady_phase_is_told_with_its_windows() -> None:
+def sequence(gap_seconds: float, **seconds: float) -> ParallelSteps:
+    """Return operations of 3 GB that took so long each, at 100 MB/s but the last one, which falls to half its rate."""
+    *_, last = seconds
+    begin = sum(took for name, took in seconds.items() if name != last)
+    of_rows = wrote(lambda second: (100 if second <= begin + gap_seconds + seconds[last] / 2 else 50) * MEGABYTE)
+    wall_seconds = sum(seconds.values()) + gap_seconds
+    outcome = done("iozone", seconds=wall_seconds, is_even=False)
+    size = {"file_size_bytes": 3 * 10**9}
+    samples = tuple(
+        sample(name, **size, writer=writer).model_copy(update={"value": 3e9 / took})
+        for name, took in seconds.items()
+        for writer in (1, 2)
+    )
+    made = phase(replace(outcome, step=replace(outcome.step, is_sequence=True)), of_rows, int(wall_seconds))
+    return replace(made, samples=samples)
+
+
+def test_each_long_operation_of_a_sequence_is_judged_by_its_own_seconds() -> None:
+    [flag] = flags_of(judge_steady(sequence(2.0, write=40.0, rewrite=5.0, read=60.0)))
+    assert flag.labels == {"operation": "read", "file_size_bytes": 3 * 10**9}
+    assert flag.measured.startswith("iozone read: windows of 11.6 s at ")
+    assert flags_of(judge_steady(sequence(2.0, write=40.0, rewrite=30.0, read=20.0))) == []
+
+
+def test_operations_that_cannot_be_placed_in_time_are_not_judged() -> None:
+    assert flags_of(judge_steady(sequence(40.0, write=40.0, read=60.0))) == []
+
+
+def test_an_unsteady_phase_is_flagged_with_its_windows() -> None:
     [flag] = flags_of(
         judge_steady(phase(done(), wrote(lambda second: 200 * MEGABYTE if second <= 12 else 100 * MEGABYTE)))
     )
@@ -74,9 +102,9 @@ def test_a_cache_that_takes_bytes_in_bursts_is_judged_at_the_disk_behind_it() ->
     even, uneven = (lambda _second: 100 * MEGABYTE), (lambda second: 100 * MEGABYTE * (1.5 if second < 30 else 0.5))
     assert flags_of(judge_steady(phase(moved, {**bursts, "disk_write_bytes_per_second": even}))) == []
     assert flags_of(judge_steady(phase(moved, {**bursts, "disk_write_bytes_per_second": uneven}))) != []
-    # Where the disk saw little of it, the cache answered, and the load's own calls count.
+    # If the disk saw little of it, the cache answered: the load's own calls count.
     assert flags_of(judge_steady(phase(moved, {**bursts, "disk_write_bytes_per_second": 10 * MEGABYTE}))) != []
-    # Where it saw far more, others were there, and the load's own calls count as well.
+    # If it saw far more, others used it too: the load's own calls count as well.
     crowd = {"disk_write_bytes_per_second": lambda second: 20 * MEGABYTE * second}
     assert flags_of(judge_steady(phase(moved, {**wrote(100 * MEGABYTE), **crowd}))) == []
 
@@ -102,7 +130,7 @@ def test_more_threads_than_processors_are_bound_by_the_processors() -> None:
 
 
 @pytest.mark.parametrize(("system", "is_bound"), [(0.39, False), (0.41, True)])
-def test_a_node_whose_processors_are_all_busy_is_no_storage_limit(system: float, *, is_bound: bool) -> None:
+def test_a_node_with_all_cpus_busy_is_not_a_storage_limit(system: float, *, is_bound: bool) -> None:
     busy = {**READS, "cpu_user_ratio": 0.5, "cpu_system_ratio": system}
     assert bool(flags_of(judge_client(phase(done(), busy), (place(),)))) is is_bound
 
@@ -112,13 +140,13 @@ def test_a_full_link_to_the_server_is_no_storage_limit(link: float, *, is_bound:
     carried = {"net_link_ratio": link, "net_receive_bytes_per_second": 105 * MEGABYTE, "net_send_bytes_per_second": 0.0}
     used = phase(done(), {**READS, **carried})
     assert bool(flags_of(judge_client(used, (place("nfs4", **{"network.interface": "eth0"}),)))) is is_bound
-    assert flags_of(judge_client(used, (place(),))) == []  # whatever goes over it, a local disk's figures do not
+    assert flags_of(judge_client(used, (place(),))) == []  # a local disk's traffic does not pass a link
     assert bool(flags_of(judge_client(phase(done(role=StepRole.SENDER), used.rows[0]), (place(),)))) is is_bound
 
 
 @pytest.mark.parametrize("carried", [30.0, 300.0])
 def test_a_link_that_is_full_of_others_bytes_does_not_bound_the_run(carried: float) -> None:
-    # Less than the run moved: it goes past this link, by RDMA perhaps. More: somebody else's.
+    # Less than the run moved: its traffic bypasses this link, perhaps by RDMA. More: other load.
     link = {
         "net_receive_bytes_per_second": carried * MEGABYTE,
         "net_send_bytes_per_second": 0.0,
@@ -130,14 +158,11 @@ def test_a_link_that_is_full_of_others_bytes_does_not_bound_the_run(carried: flo
 
 @pytest.mark.parametrize(("user_ratio", "is_foreign"), [(0.34, False), (0.36, True)])
 def test_user_time_beyond_the_loads_own_is_foreign(user_ratio: float, *, is_foreign: bool) -> None:
-    # The load used a quarter of the four processors.
+    # The load used a quarter of the four CPUs.
     flags = flags_of(judge_foreign(phase(done(user=60.0), {**READS, "cpu_user_ratio": user_ratio}), (place(),)))
     assert bool(flags) is is_foreign
     if flags:
-        assert (
-            flags[0].measured
-            == "write: 11 % of the node's processor time was spent in programs that are not of the run"
-        )
+        assert flags[0].measured == "write: programs outside the run used 11 % of the node's CPU time"
 
 
 def test_no_user_time_is_foreign_where_the_file_system_is_a_program() -> None:
@@ -153,7 +178,7 @@ def test_bytes_read_beyond_the_loads_own_are_foreign(on_disk: float, *, is_forei
     assert bool(flags) is is_foreign
     if flags:
         assert (
-            "11.5 % of the bytes on the target's device or server were not the run's: 13 MB/s of 113 MB/s"
+            "11.5 % of the bytes on the target's device or server were other load: 13 MB/s of 113 MB/s"
             in flags[0].measured
         )
 
@@ -172,7 +197,7 @@ def written(
     is_bulk: bool = True,
     before_done: Before = Before.SYNC,
 ) -> ParallelSteps:
-    """A write of 100 MB/s, of which the storage got so many MB/s."""
+    """Return a write phase of 100 MB/s, with this many MB/s at the storage."""
     disk = {"disk_read_bytes_per_second": 0.0, "disk_write_bytes_per_second": on_disk * MEGABYTE}
     outcome = done(bytes_moved=bytes_moved, is_bulk=is_bulk, before_done=before_done)
     return phase(outcome, {**wrote(100 * MEGABYTE), **disk})
@@ -192,7 +217,7 @@ def written(
 def test_bytes_written_beyond_what_a_file_system_makes_of_a_long_run_are_foreign(
     fstype: str, facts: dict[str, str], most: float
 ) -> None:
-    # A tenth of all that was written may be others'.
+    # A tenth of all that was written may be other load.
     assert flags_of(judge_foreign(written(most / 0.9 - 1), (place(fstype, **facts),))) == []
     [flag] = flags_of(judge_foreign(written(most / 0.9 + 1), (place(fstype, **facts),)))
     assert (flag.code, flag.limit) == (FlagCode.FOREIGN_LOAD, "10 % not caused by the run")
@@ -203,7 +228,7 @@ def test_bytes_written_beyond_what_a_file_system_makes_of_a_long_run_are_foreign
     [
         (written(900.0, is_bulk=False), place()),  # small writes that are flushed
         (written(900.0, bytes_moved=None), place()),
-        (written(900.0, before_done=Before.NONE), place()),  # dirty pages of what came before
+        (written(900.0, before_done=Before.NONE), place()),  # dirty pages of the phase before
         (written(900.0), replace(place(), direct_works=False)),  # data=journal
         (written(900.0), place("btrfs", **{"btrfs.data_profile": "RAID6"})),
         (written(900.0), place("btrfs", **{"btrfs.data_profile": "unavailable, because btrfs is not installed"})),
@@ -228,17 +253,17 @@ def test_pages_that_were_filled_in_the_broken_first_second_are_the_runs_own() ->
     assert flags_of(judge_foreign(seen_late, (place(),))) == []
 
 
-def test_traffic_that_nobody_would_notice_is_not_foreign() -> None:
+def test_traffic_too_small_to_disturb_is_not_foreign() -> None:
     slow = {"read_bytes_per_second": 300_000.0, "write_bytes_per_second": 0.0}
     disk = {"disk_read_bytes_per_second": 300_000.0, "disk_write_bytes_per_second": 200_000.0}
     assert flags_of(judge_foreign(phase(done("read"), {**slow, **disk}), (place(),))) == []
 
 
-def test_a_load_whose_bytes_cannot_be_seen_makes_nobody_foreign() -> None:
+def test_with_invisible_bytes_of_the_load_nothing_is_foreign() -> None:
     disk = {"disk_read_bytes_per_second": 100 * MEGABYTE, "disk_write_bytes_per_second": 0.0}
     unseen = {**READS, "read_bytes_per_second": 20 * MEGABYTE, **disk}
     assert flags_of(judge_foreign(phase(done(bytes_moved=6_000_000_000), unseen), (place(),))) == []
-    # Nor its processes then: tasks that the launcher's daemon started spin in their barriers.
+    # Its processes are not counted either: tasks started by the launcher's daemon spin in their barriers.
     spinning = {**READS, "read_bytes_per_second": 0.0, "cpu_user_ratio": 0.9}
     assert flags_of(judge_foreign(phase(done(bytes_moved=6_000_000_000), spinning), (place(),))) == []
     names_only = {**READS, "read_bytes_per_second": 1000.0, **disk}
@@ -246,7 +271,7 @@ def test_a_load_whose_bytes_cannot_be_seen_makes_nobody_foreign() -> None:
 
 
 class Asked(dict[str, float]):
-    """A row of all that anybody asks for."""
+    """Row with every field that a check may ask for."""
 
     def __init__(self, names: set[str]) -> None:
         super().__init__(step=0, step_seconds=1.0)

@@ -1,4 +1,4 @@
-"""agent.toml: every mistake is named with its field, its value and the remedy."""
+"""Errors in agent.toml: each names the field, its value and the remedy."""
 
 from pathlib import Path
 
@@ -19,7 +19,7 @@ def test_everything_has_a_default_but_nothing_is_approved() -> None:
     [
         ({"approved_directories": ["scratch"]}, "approved_directories.0", "absolute path"),
         ({"approved_directories": ["/mnt/../etc"]}, "approved_directories.0", "without '..'"),
-        ({"approved_directories": ["/"]}, "approved_directories.0", "root directory is never approved"),
+        ({"approved_directories": ["/"]}, "approved_directories.0", "root directory cannot be approved"),
         ({"state_directory": "state"}, "state_directory", "absolute path"),
         ({"node_name": "a b"}, "node_name", "match pattern"),
         ({"role": "both"}, "role", "'compute', 'storage' or 'gateway'"),
@@ -29,7 +29,7 @@ def test_everything_has_a_default_but_nothing_is_approved() -> None:
         ({"broker_address": "redis:65536"}, "broker_address", "host:port"),
         ({"slots": 0}, "slots", "greater than or equal to 1"),
         ({"aproved_directories": []}, "aproved_directories", "approved_directories"),
-        ({"quiet": {"cpu": 0.5}}, "quiet.cpu", "there are cpu_ratio, tasks_per_processor"),
+        ({"quiet": {"cpu": 0.5}}, "quiet.cpu", "the settings are cpu_ratio, tasks_per_processor"),
         ({"quiet": {"cpu_ratio": 50}}, "quiet.cpu_ratio", "less than or equal to 1"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Who a node is to the server, and in its marks on targets that other nodes share."""
+"""Identity of a node for the server, and in its marks on shared targets."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What `iotide-agent check` finds, where it is not as it should be."""
+"""Problems that `iotide-agent check` finds."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -13,7 +13,7 @@ from iotide_agent.node.inventory import take_inventory
 def test_a_directory_on_no_mount_that_the_kernel_lists_is_named_with_a_remedy(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # As in a chroot whose root is no mount of its own.
+    # As in a chroot whose root is not a mount of its own.
     monkeypatch.setattr(readiness, "take_inventory", lambda config: replace(take_inventory(config), mounts=()))
     config = AgentConfig(approved_directories=(str(tmp_path),), state_directory=tmp_path / "state")
     found = {finding.name: finding for finding in readiness.examine(config)}[str(tmp_path)]
@@ -22,7 +22,7 @@ def test_a_directory_on_no_mount_that_the_kernel_lists_is_named_with_a_remedy(
     assert "mounted where this agent runs" in found.remedy
 
 
-def test_what_an_ordinary_user_or_a_bare_configuration_keeps_from_working_is_named(tmp_path: Path) -> None:
+def test_limits_of_an_ordinary_user_or_a_bare_configuration_are_reported(tmp_path: Path) -> None:
     config = AgentConfig(
         approved_directories=(str(tmp_path),),
         state_directory=tmp_path / "state",
@@ -34,6 +34,6 @@ def test_what_an_ordinary_user_or_a_bare_configuration_keeps_from_working_is_nam
     assert found["user"].state is readiness.State.READY
     assert found["remount"].state is readiness.State.LIMITED
     assert found["raw device"].state is readiness.State.LIMITED
-    assert found["budget"].sentence == f"0 B of 1 TiB a day were written below {tmp_path}"
+    assert found["budget"].sentence == f"0 B of 1 TiB per day were written below {tmp_path}"
     config = config.model_copy(update={"remount_command": {str(tmp_path): ("remount",)}})
     assert "remount" not in {finding.name for finding in readiness.examine(config)}

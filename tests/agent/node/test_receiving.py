@@ -1,4 +1,4 @@
-"""At which address a node receives: loopback unless agent.toml says more, and never one that it does not have."""
+"""Address on which a node receives: loopback by default, and never one that the node does not have."""
 
 import socket
 from pathlib import Path
@@ -11,7 +11,7 @@ from iotide_agent.node.receiving import data_address, why_not_here
 from iotide_wire.nodes import BrokerAccess
 
 NOT_HERE = "192.0.2.7"
-"""An address for documentation, which no machine has."""
+"""Documentation address, which no machine has."""
 
 
 def identity(server_url: str) -> Identity:
@@ -19,7 +19,7 @@ def identity(server_url: str) -> Identity:
     return Identity(server_url=server_url, node_id=1, node_name="n1", node_token="secret", broker=broker, ca_pem=None)
 
 
-def test_no_other_machine_reaches_a_node_whose_administrator_said_nothing() -> None:
+def test_no_other_machine_reaches_a_node_without_configuration() -> None:
     assert data_address(parse_config({})) == "127.0.0.1"
 
 
@@ -34,7 +34,7 @@ def test_an_address_of_another_machine_is_none() -> None:
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0", "::1", "eth0", "10.1.0.0/16", "239.1.1.1"])  # noqa: S104
-def test_what_is_no_address_of_one_interface_is_refused(address: str) -> None:
+def test_an_address_of_no_interface_is_rejected(address: str) -> None:
     with pytest.raises(ConfigError) as mistake:
         parse_config({"data_address": address})
     assert mistake.value.field == "data_address"
@@ -43,7 +43,7 @@ def test_what_is_no_address_of_one_interface_is_refused(address: str) -> None:
 
 def test_auto_is_the_address_towards_the_server(tmp_path: Path) -> None:
     config = parse_config({"data_address": "auto", "state_directory": str(tmp_path)})
-    assert data_address(config) is None, "nobody is enrolled"
+    assert data_address(config) is None, "no node is enrolled"
     save_identity(tmp_path, identity("http://127.0.0.1:8470"))
     assert data_address(config) == "127.0.0.1"
 

@@ -1,4 +1,6 @@
-"""New credentials: wherever the agent dies and whatever answer is lost, one of the two sets opens the server."""
+"""Rotation of credentials: one of the two sets is always valid, wherever the agent dies and whichever answer is
+lost.
+"""
 
 import threading
 from collections.abc import Callable, Iterator
@@ -10,7 +12,7 @@ from agent.gateway_double import GatewayDouble
 
 from iotide_agent.core.calls import Speaker
 from iotide_agent.core.clock import ServerClock
-from iotide_agent.core.protocol import Beaten, BeatUnanswered
+from iotide_agent.core.protocol import HeartbeatAnswered, HeartbeatUnanswered
 from iotide_agent.core.spool import Spool
 from iotide_agent.core.transport import Refusal, Unreachable, transport_of
 from iotide_agent.node import rotation as rotating
@@ -22,7 +24,7 @@ BROKER = BrokerAccess(url="redis://server", queue="node.1", ca_pem=None)
 
 
 class Died(BaseException):
-    """The agent was killed here; nothing that it would have done after is done."""
+    """Raised where the agent is killed; nothing after it is executed."""
 
 
 @pytest.fixture
@@ -37,7 +39,7 @@ def server() -> Iterator[GatewayDouble]:
 
 @pytest.fixture
 def start(server: GatewayDouble, tmp_path: Path) -> Iterator[Callable[[], Speaker]]:
-    """Starts an agent on what is on the disk."""
+    """Start an agent on the state that is on the disk."""
     speakers: list[Speaker] = []
     identity = Identity(
         server_url=server.url, node_id=1, node_name="node-1", node_token=server.token, broker=BROKER, ca_pem=None
@@ -57,18 +59,20 @@ def start(server: GatewayDouble, tmp_path: Path) -> Iterator[Callable[[], Speake
 
 
 def is_in_order(speaker: Speaker, server: GatewayDouble) -> bool:
-    """The node is heard with what alone is on its disk, and the server counts on nothing else."""
+    """Return whether the server accepts the credentials on the node's disk and expects no others."""
     directory = speaker.spool.state_directory
-    heard = isinstance(speaker.beat(9, ()), Beaten)
+    accepted = isinstance(speaker.heartbeat(9, ()), HeartbeatAnswered)
     on_disk = load_identity(directory).node_token
-    return heard and on_disk == server.token and next_identity(directory) is None and server.next_token is None
+    return accepted and on_disk == server.token and next_identity(directory) is None and server.next_token is None
 
 
-def test_a_beat_that_wants_it_rotates_and_says_so_once(start: Callable[[], Speaker], server: GatewayDouble) -> None:
+def test_a_heartbeat_answer_that_asks_for_a_rotation_starts_and_logs_it_once(
+    start: Callable[[], Speaker], server: GatewayDouble
+) -> None:
     speaker = start()
-    first, second = speaker.beat(1, ()), speaker.beat(2, ())
-    assert isinstance(first, Beaten)
-    assert isinstance(second, Beaten)
+    first, second = speaker.heartbeat(1, ()), speaker.heartbeat(2, ())
+    assert isinstance(first, HeartbeatAnswered)
+    assert isinstance(second, HeartbeatAnswered)
     assert (first.is_rotated, second.is_rotated) == (True, False)
     assert server.token == "ion_secret+"
     assert is_in_order(speaker, server)
@@ -98,10 +102,10 @@ def test_an_agent_that_dies_at_any_moment_of_it_ends_it_at_its_next_start(
         else:
             patch.setattr(rotating, "adopt_next", die)
         with pytest.raises(Died):
-            speaker.beat(1, ())
+            speaker.heartbeat(1, ())
     again = start()
-    again.beat(1, ())
-    again.beat(2, ())
+    again.heartbeat(1, ())
+    again.heartbeat(2, ())
     assert is_in_order(again, server)
     assert server.token != "ion_secret"
 
@@ -113,10 +117,10 @@ def test_no_node_is_lost_with_an_answer(
 ) -> None:
     speaker = start()
     server.lose = {answer}
-    speaker.beat(1, ())
+    speaker.heartbeat(1, ())
     if is_restarted:
         speaker = start()
-    speaker.beat(2, ())
+    speaker.heartbeat(2, ())
     assert is_in_order(speaker, server)
     assert server.token != "ion_secret"
 
@@ -126,16 +130,16 @@ def test_while_it_is_not_known_which_ones_are_good_nothing_is_taken_for_a_refusa
 ) -> None:
     speaker = start()
     server.lose = {"/rotation/confirm"}
-    speaker.beat(1, ())
+    speaker.heartbeat(1, ())
     server.is_away = True
-    assert isinstance(speaker.beat(2, ()), BeatUnanswered)
+    assert isinstance(speaker.heartbeat(2, ()), HeartbeatUnanswered)
     assert next_identity(speaker.spool.state_directory) is not None
 
 
 def test_ones_that_the_server_does_not_know_are_forgotten(start: Callable[[], Speaker], server: GatewayDouble) -> None:
     speaker = start()
     server.lose = {"/rotation/confirm"}
-    speaker.beat(1, ())
+    speaker.heartbeat(1, ())
     server.token, server.next_token, server.rotation_wanted = "ion_secret", None, False  # a backup was restored
     assert is_in_order(speaker, server)
 
@@ -149,25 +153,25 @@ def test_a_call_that_the_new_token_overtook_is_made_again_and_taken_for_no_refus
 
     def send_late(request: httpx2.Request) -> httpx2.Response:
         monkeypatch.setattr(client, "send", send)
-        speaker.beat(1, ())  # rotates
+        speaker.heartbeat(1, ())  # rotates
         return send(request)
 
     monkeypatch.setattr(client, "send", send_late)
     claim = ClaimRequest(fence=10, agent_instance="instance-1", boot_id="boot-id-1")
-    with pytest.raises(Unreachable, match="asked with the token before"):
+    with pytest.raises(Unreachable, match="sent with the previous token"):
         speaker.transport.claim(1, claim)
-    server.token = "ion_of_nobody"
+    server.token = "ion_invalid"
     with pytest.raises(Refusal):
         speaker.transport.claim(1, claim)
 
 
-def test_a_hello_and_a_beat_at_once_end_one_rotation_once(
+def test_a_concurrent_hello_and_heartbeat_end_one_rotation_once(
     start: Callable[[], Speaker], server: GatewayDouble, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     speaker = start()
     server.lose = {"/rotation/confirm"}
-    speaker.beat(1, ())
-    confirm, told, ended = speaker.transport.confirm, [], threading.Event()
+    speaker.heartbeat(1, ())
+    confirm, confirmed, ended = speaker.transport.confirm, [], threading.Event()
     errors: list[BaseException] = []
 
     def settle_too() -> None:
@@ -177,16 +181,16 @@ def test_a_hello_and_a_beat_at_once_end_one_rotation_once(
             errors.append(error)
         ended.set()
 
-    def confirm_beside_another(token: str) -> None:
-        told.append(token)
+    def confirm_with_a_concurrent_one(token: str) -> None:
+        confirmed.append(token)
         confirm(token)
-        if len(told) == 1:
+        if len(confirmed) == 1:
             threading.Thread(target=settle_too).start()
-            ended.wait(0.5)  # without the lock it is through by then
+            ended.wait(0.5)  # without the lock it would be finished by now
 
-    monkeypatch.setattr(speaker.transport, "confirm", confirm_beside_another)
+    monkeypatch.setattr(speaker.transport, "confirm", confirm_with_a_concurrent_one)
     speaker.rotation.settle()
     assert ended.wait(10)
     assert errors == []
-    assert len(told) == 1
+    assert len(confirmed) == 1
     assert is_in_order(speaker, server)

@@ -26,19 +26,19 @@ FACTS = AgentFacts(
 
 
 def test_prometheus_parses_it_and_finds_what_the_agent_knows() -> None:
-    told = Scraped(exposition(FACTS))
-    assert told.labels("iotide_agent_info") == {"node": "n1", "version": "0.1.0"}
-    assert told.value("iotide_agent_last_contact_timestamp_seconds") == 1_700_000_000.25
-    assert told.value("iotide_agent_clock_offset_seconds") == -0.5
-    assert (told.value("iotide_agent_up"), told.value("iotide_agent_connected")) == (1, 0)
-    stages = told.by("stage", "iotide_agent_orders")
+    scraped = Scraped(exposition(FACTS))
+    assert scraped.labels("iotide_agent_info") == {"node": "n1", "version": "0.1.0"}
+    assert scraped.value("iotide_agent_last_contact_timestamp_seconds") == 1_700_000_000.25
+    assert scraped.value("iotide_agent_clock_offset_seconds") == -0.5
+    assert (scraped.value("iotide_agent_up"), scraped.value("iotide_agent_connected")) == (1, 0)
+    stages = scraped.by("stage", "iotide_agent_orders")
     assert (stages["running"], stages["uploading"], stages["preparing"]) == (1, 2, 0)
-    assert told.value("iotide_agent_worker_deaf_restarts_total") == 1
+    assert scraped.value("iotide_agent_worker_deaf_restarts_total") == 1
 
 
-def test_what_is_unknown_is_left_out_rather_than_nought() -> None:
-    told = Scraped(exposition(replace(FACTS, last_contact_seconds=None, clock_offset_seconds=None)))
-    assert not {"iotide_agent_last_contact_timestamp_seconds", "iotide_agent_clock_offset_seconds"} & told.names
+def test_unknown_values_are_omitted_rather_than_zero() -> None:
+    scraped = Scraped(exposition(replace(FACTS, last_contact_seconds=None, clock_offset_seconds=None)))
+    assert not {"iotide_agent_last_contact_timestamp_seconds", "iotide_agent_clock_offset_seconds"} & scraped.names
 
 
 def test_a_name_with_quotes_breaks_no_line() -> None:
@@ -66,13 +66,13 @@ def test_it_is_replaced_as_a_whole_and_readable_by_others(tmp_path: Path) -> Non
         opened.flush()
         file.write(FACTS, 0.0)
         opened.seek(0)
-        assert opened.read() == "old", "whoever reads while it is replaced reads the old one to its end"
+        assert opened.read() == "old", "a reader of the replaced file reads the old one to its end"
     assert Scraped(file.path.read_text()).value("iotide_agent_spool_bytes") == 4096
     assert file.path.stat().st_mode & 0o777 == 0o644
     assert [path.name for path in tmp_path.iterdir()] == ["iotide.prom"]
 
 
-def test_a_place_that_is_not_there_is_said_once_and_ends_nothing(
+def test_a_missing_directory_is_reported_once_and_ends_nothing(
     tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
     file = Textfile(tmp_path / "gone" / "iotide.prom")
@@ -92,7 +92,7 @@ def test_the_clock_s_offset_is_by_the_answer_that_took_the_shortest_way() -> Non
     assert clock.reading(0.0, 0.0) is None
     clock.learn(datetime.fromtimestamp(1000.0, UTC), 10.0, 14.0)
     clock.learn(datetime.fromtimestamp(1010.0, UTC), 22.0, 22.0)
-    # The node's own clock says 985 when its boot clock says 24, and the server's then says 1012.
+    # The node's own clock shows 985 when its boot clock shows 24; the server's shows 1012.
     reading = clock.reading(985.0, 24.0)
     assert reading is not None
     assert reading.offset_seconds == pytest.approx(-27.0)

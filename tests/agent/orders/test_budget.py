@@ -1,4 +1,4 @@
-"""Budgets of bytes: what counts, for how long, what waits and until when."""
+"""Write budgets: what counts, for how long, and how long orders wait."""
 
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -13,7 +13,7 @@ HOUR = 3600.0
 
 
 class Clock:
-    """Seconds of the epoch, as the test says."""
+    """Seconds since the epoch, set by the test."""
 
     def __init__(self) -> None:
         self.now = NOON
@@ -32,19 +32,17 @@ def ledger(tmp_path: Path, clock: Clock) -> Ledger:
     return Ledger(tmp_path, {"/fast": 10 * GIB}, clock)
 
 
-def test_what_was_written_counts_for_a_day_and_the_next_run_waits_for_the_moment_at_which_there_is_room(
-    ledger: Ledger, clock: Clock
-) -> None:
+def test_written_bytes_count_for_a_day_and_the_next_run_waits_until_there_is_room(ledger: Ledger, clock: Clock) -> None:
     for order_id in (1, 2, 3):
         assert ledger.reserve(order_id, {"/fast/a": 3 * GIB}) is None
         clock.now += HOUR
     spent = ledger.reserve(4, {"/fast/a": 4 * GIB})
     assert spent is not None
-    # The oldest alone gives back enough.
+    # The oldest order alone releases enough.
     assert spent.suffices_at == datetime.fromtimestamp(NOON, UTC) + timedelta(days=1)
     assert spent.sentence == (
-        "runs may write 10 GiB a day below /fast; 9 GiB were written, this one needs 4 GiB, for which there is "
-        "room from 2026-11-26 12:00 UTC on"
+        "runs may write 10 GiB per day below /fast; 9 GiB were written, and this run needs 4 GiB; the budget has "
+        "room from 2026-11-26 12:00 UTC"
     )
     two = ledger.reserve(4, {"/fast/a": 5 * GIB})
     assert two is not None
@@ -54,7 +52,7 @@ def test_what_was_written_counts_for_a_day_and_the_next_run_waits_for_the_moment
     assert ledger.reserve(4, {"/fast/a": 3 * GIB}) is None
 
 
-def test_what_was_really_written_takes_the_place_of_what_was_foreseen(ledger: Ledger) -> None:
+def test_written_bytes_replace_the_estimate(ledger: Ledger) -> None:
     assert ledger.reserve(1, {"/fast/a": GIB, "/fast/b": GIB}) is None
     ledger.settle(1, 9 * GIB)
     assert isinstance(ledger.reserve(2, {"/fast/a": 2 * GIB}), Spent)
@@ -63,7 +61,7 @@ def test_what_was_really_written_takes_the_place_of_what_was_foreseen(ledger: Le
     assert ledger.reserve(2, {"/fast/a": 10 * GIB}) is None
 
 
-def test_run_whose_bytes_nobody_knows_counts_as_foreseen(ledger: Ledger) -> None:
+def test_run_with_unknown_bytes_counts_with_its_estimate(ledger: Ledger) -> None:
     assert ledger.reserve(1, {"/fast": 9 * GIB}) is None
     ledger.settle(1, None)
     assert isinstance(ledger.reserve(2, {"/fast": 2 * GIB}), Spent)
@@ -73,7 +71,7 @@ def test_ledger_survives_the_agent(tmp_path: Path, ledger: Ledger, clock: Clock)
     assert ledger.reserve(1, {"/fast": 9 * GIB}) is None
     again = Ledger(tmp_path, {"/fast": 10 * GIB}, clock)
     assert isinstance(again.reserve(2, {"/fast": 2 * GIB}), Spent)
-    assert again.reserve(1, {"/fast": 10 * GIB}) is None, "the same order, begun anew after its agent was killed"
+    assert again.reserve(1, {"/fast": 10 * GIB}) is None, "the same order, restarted after its agent was killed"
 
 
 def test_each_directory_has_a_budget_of_its_own_and_the_stricter_one_holds(tmp_path: Path, clock: Clock) -> None:
@@ -88,7 +86,8 @@ def test_each_directory_has_a_budget_of_its_own_and_the_stricter_one_holds(tmp_p
 def test_run_that_needs_more_than_the_whole_budget_never_has_room(ledger: Ledger) -> None:
     spent = ledger.reserve(1, {"/fast": 11 * GIB})
     assert spent == Spent(
-        "runs may write 10 GiB a day below /fast, and this one needs 11 GiB; ask for less, or raise it in [budget]",
+        "runs may write 10 GiB per day below /fast, and this run needs 11 GiB; reduce its sizes, or raise the limit "
+        "in [budget]",
         None,
     )
 
@@ -96,7 +95,7 @@ def test_run_that_needs_more_than_the_whole_budget_never_has_room(ledger: Ledger
 def test_ledger_that_cannot_be_read_lets_nothing_pass(tmp_path: Path, ledger: Ledger) -> None:
     for torn in ("{", "[[1]]", "7"):
         (tmp_path / "written.json").write_text(torn)
-        with pytest.raises(BudgetUnknownError, match="remove it, and the budget begins anew"):
+        with pytest.raises(BudgetUnknownError, match="delete the file to start the budget again at zero"):
             ledger.reserve(1, {"/fast": 1})
 
 

@@ -1,4 +1,6 @@
-"""What runs left on targets: removed later, found by its mark where the disk lost its name, and never another's."""
+"""Orphaned directories on targets: removed later, found by their marks if the disk lost their names, never
+another's.
+"""
 
 import logging
 import os
@@ -25,22 +27,22 @@ def node(tmp_path: Path) -> Iterator[Node]:
     made.close()
 
 
-def test_what_an_order_left_whose_name_the_disk_lost_is_found_by_its_mark_once_the_server_greeted(
+def test_an_orphan_without_a_record_is_found_by_its_mark_after_the_hello(
     node: Node, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
     shutil.rmtree(node.begun().directory)
     assert node.runs.recover() == []
-    assert not (node.spool.strays / "wanted.json").exists()
+    assert not (node.spool.orphans / "wanted.json").exists()
     node.runs.allow_search(is_idle=True)
     node.until(lambda: list(node.target.iterdir()) == [])
     node.until(lambda: node.spool.leftovers() == [])
     place = f"{node.target}/iotide-run-101-1"
-    assert caplog.messages == [f"stray_found order_id=1 paths={place}", f"removed order_id=1 paths={place}"]
+    assert caplog.messages == [f"orphan_found order_id=1 paths={place}", f"removed order_id=1 paths={place}"]
 
 
 @pytest.mark.parametrize("torn", ["", "\0\0\0\0", '{"order_id": 1', "[1]"])
-def test_a_set_aside_order_whose_card_is_torn_is_found_by_its_mark(node: Node, torn: str) -> None:
+def test_a_set_aside_order_with_a_damaged_card_is_found_by_its_mark(node: Node, torn: str) -> None:
     node.begun().card.write_text(torn)
     node.spool.set_aside(1)
     node.runs.allow_search(is_idle=True)
@@ -48,7 +50,7 @@ def test_a_set_aside_order_whose_card_is_torn_is_found_by_its_mark(node: Node, t
     node.until(lambda: node.spool.leftovers() == [])
 
 
-def test_a_mark_of_an_order_that_is_held_or_set_aside_is_no_stray(node: Node, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_directory_of_a_held_or_set_aside_order_is_not_orphaned(node: Node, caplog: pytest.LogCaptureFixture) -> None:
     for order_id in (1, 2):
         node.begun(order_id)
     shutil.rmtree(node.begun(3).directory)
@@ -56,8 +58,8 @@ def test_a_mark_of_an_order_that_is_held_or_set_aside_is_no_stray(node: Node, ca
     node.runs.allow_search(is_idle=True)
     node.until(lambda: [path.name for path in node.target.iterdir()] == ["iotide-run-101-1"])
     node.until(lambda: node.spool.leftovers() == [])
-    strays = [message for message in caplog.messages if message.startswith("stray")]
-    assert strays == [f"stray_found order_id=3 paths={node.target}/iotide-run-103-1"]
+    orphans = [message for message in caplog.messages if message.startswith("orphan")]
+    assert orphans == [f"orphan_found order_id=3 paths={node.target}/iotide-run-103-1"]
 
 
 def test_a_card_that_cannot_be_read_waits_and_stops_nothing(node: Node, caplog: pytest.LogCaptureFixture) -> None:
@@ -71,17 +73,17 @@ def test_a_card_that_cannot_be_read_waits_and_stops_nothing(node: Node, caplog: 
     assert caplog.messages[-1].startswith("leftovers_wait")
 
 
-def test_what_was_set_aside_waits_while_an_order_of_its_number_is_held(node: Node) -> None:
+def test_a_set_aside_order_waits_while_an_order_of_its_number_is_held(node: Node) -> None:
     held = node.begun().directory
-    shutil.copytree(held, node.spool.aside_stray(1, 10))
+    shutil.copytree(held, node.spool.aside_orphan(1, 10))
     node.runs.clean_leftovers()
-    assert not (node.spool.aside_stray(1, 10) / "runner.log").exists()
+    assert not (node.spool.aside_orphan(1, 10) / "runner.log").exists()
     shutil.rmtree(held)
     node.runs.clean_leftovers()
     node.until(lambda: list(node.target.iterdir()) == [])
 
 
-def test_a_stray_that_cannot_be_removed_is_kept_in_mind_and_in_the_log(
+def test_an_orphan_that_cannot_be_removed_is_remembered_and_logged(
     node: Node, caplog: pytest.LogCaptureFixture
 ) -> None:
     shutil.rmtree(node.begun().directory)
@@ -99,20 +101,20 @@ def test_a_stray_that_cannot_be_removed_is_kept_in_mind_and_in_the_log(
     assert list(node.target.iterdir()) == []
 
 
-def test_a_search_for_strays_ends_when_a_run_begins_and_begins_anew_after_it(
+def test_a_search_for_orphans_ends_when_a_run_begins_and_restarts_after_it(
     node: Node, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     shutil.rmtree(node.begun(2).directory)
-    stray = node.target / "iotide-run-102-1"
+    orphan = node.target / "iotide-run-102-1"
     searches: list[RunnerProcess] = []
-    look_for_strays = node.executor.look_for_strays
+    look_for_orphans = node.executor.look_for_orphans
 
     def look() -> RunnerProcess:
-        searches.append(look_for_strays())
+        searches.append(look_for_orphans())
         signal.pidfd_send_signal(searches[-1].pidfd, signal.SIGSTOP)
         return searches[-1]
 
-    monkeypatch.setattr(node.executor, "look_for_strays", look)
+    monkeypatch.setattr(node.executor, "look_for_orphans", look)
     node.runs.allow_search(is_idle=True)
     node.until_ready()
     assert len(searches) == 1
@@ -121,20 +123,20 @@ def test_a_search_for_strays_ends_when_a_run_begins_and_begins_anew_after_it(
     assert caplog.messages == []
     monkeypatch.undo()
     node.runs.clean_leftovers()
-    assert not (node.spool.strays / "found.json").exists()
-    node.runs.cancel(1, Verdict(Outcome.CANCELLED, "cancelled", "the user said so"))
+    assert not (node.spool.orphans / "found.json").exists()
+    node.runs.cancel(1, Verdict(Outcome.CANCELLED, "cancelled", "cancelled by the user"))
     node.until(lambda: RunnerEnded(1) in node.events)
-    assert stray.exists()
+    assert orphan.exists()
     node.runs.clean_leftovers()
     node.until(lambda: list(node.target.iterdir()) == [])
     node.until(lambda: node.spool.leftovers() == [])
 
 
-def test_strays_are_not_looked_for_beside_a_measurement(node: Node) -> None:
+def test_orphans_are_not_searched_during_a_measurement(node: Node) -> None:
     shutil.rmtree(node.begun().directory)
     measuring = node.spool.lock_node("exclusive")
     node.runs.allow_search(is_idle=True)
-    assert not (node.spool.strays / "wanted.json").exists()
+    assert not (node.spool.orphans / "wanted.json").exists()
     os.close(measuring)
     node.runs.clean_leftovers()
     node.until(lambda: list(node.target.iterdir()) == [])

@@ -1,4 +1,4 @@
-"""Curves in pieces that never change, and progress that never falls."""
+"""Curves in pieces that never change, and progress that never decreases."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -58,18 +58,18 @@ def by_counter(pieces: list[CurvePiece]) -> dict[str, list[float]]:
     return seen
 
 
-def test_progress_goes_by_the_bytes_of_all_steps(tmp_path: Path) -> None:
+def test_progress_is_by_the_bytes_of_all_steps(tmp_path: Path) -> None:
     assert watch(tmp_path, row(0, step_written_bytes=500)).progress == 0.25
     assert watch(tmp_path, row(0, step=1, step_read_bytes=500)).progress == 0.75
 
 
-def test_what_is_all_written_while_its_step_still_runs_is_being_flushed(tmp_path: Path) -> None:
+def test_a_running_step_with_all_bytes_written_is_flushing(tmp_path: Path) -> None:
     assert watch(tmp_path, row(0, step_written_bytes=999)).phase == "writing 1 KiB"
     assert watch(tmp_path, row(0, step_written_bytes=1000)).phase == "writing 1 KiB; flushing"
     assert watch(tmp_path, row(0, step=1, step_read_bytes=1000)).phase == "reading 1 KiB"
 
 
-def test_how_far_a_run_came_is_said_in_bytes_of_the_step_that_ran(tmp_path: Path) -> None:
+def test_the_progress_of_a_run_is_reported_in_bytes_of_the_step_that_ran(tmp_path: Path) -> None:
     assert watch(tmp_path, row(0, step_written_bytes=500)).reached == "after writing 500 B of 1,000 B"
     assert watch(tmp_path, row(0, step=1, step_read_bytes=250)).reached == "after reading 250 B of 1,000 B"
     assert watch(tmp_path, row(0)).reached == "while writing 1 KiB"
@@ -96,10 +96,10 @@ def test_a_line_that_is_still_being_written_waits(tmp_path: Path) -> None:
     assert len(watched.rest(STARTED_AT)[0].values) == 2
 
 
-def test_a_load_that_stands_still_is_said_to_with_what_it_waits_for(tmp_path: Path) -> None:
+def test_a_stalled_load_is_reported_with_the_function_it_waits_in(tmp_path: Path) -> None:
     waits = "dd (pid 12) in state D, waiting in rpc_wait_bit_killable"
     watched = watch(tmp_path, row(0, still_seconds=42.0, waits=waits))
-    assert watched.phase == f"writing 1 KiB; nothing has moved for 42 s: {waits}"
+    assert watched.phase == f"writing 1 KiB; no progress for 42 s: {waits}"
 
 
 @settings(deadline=None)
@@ -122,7 +122,7 @@ def test_pieces_cover_every_second_once_and_do_not_depend_on_what_was_acknowledg
     assert by_counter([*seen, *watched.rest(STARTED_AT)]) == (dict.fromkeys(COUNTERS, expected) if rows else {})
 
 
-def test_a_counter_that_comes_late_or_goes_has_no_values_where_it_was_not(tmp_path: Path) -> None:
+def test_a_counter_that_appears_late_or_disappears_has_no_values_outside_that_time(tmp_path: Path) -> None:
     rows = [row(second) for second in range(20)]
     for second in (0, 1, 2, 6, 7, 12):
         del rows[second]["net_link_ratio"]
@@ -138,7 +138,7 @@ def test_a_counter_that_comes_late_or_goes_has_no_values_where_it_was_not(tmp_pa
     assert watched.rest(STARTED_AT) == []
 
 
-def test_what_a_server_missed_for_hours_is_sent_as_means(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_values_unsent_for_hours_are_sent_as_means(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_RESULT_VALUES", 1000)
     rows = [row(second) for second in range(2001)]
     del rows[5]["load1"]
@@ -149,7 +149,7 @@ def test_what_a_server_missed_for_hours_is_sent_as_means(tmp_path: Path, monkeyp
 
 
 @pytest.mark.parametrize("answer", [RuntimeError("a plug-in's own fault"), float("nan"), -1.0])
-def test_a_plug_in_that_cannot_tell_its_progress_costs_nothing_else(
+def test_a_failing_progress_function_of_a_plug_in_affects_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: float | Exception
 ) -> None:
     def progress(*_: object) -> float:
@@ -164,7 +164,7 @@ def test_a_plug_in_that_cannot_tell_its_progress_costs_nothing_else(
     assert len(watched.rest(STARTED_AT)) == len(COUNTERS)
 
 
-def test_pieces_are_short_at_first_and_stand_at_their_time(tmp_path: Path) -> None:
+def test_pieces_are_short_at_first_and_have_their_time(tmp_path: Path) -> None:
     watched = watch(tmp_path, *(row(second) for second in range(720)))
     load = [piece for piece in watched.pieces(STARTED_AT) if piece.counter == "load1"]
     assert [len(piece.values) for piece in load] == [10] * 60 + [60, 60]

@@ -1,11 +1,13 @@
-"""What a run amounts to: a tool's own words, partial results, flags, and a digest that stands for all of it."""
+"""Results of a run: the tool's own output, partial results, flags, and a digest over all of it."""
 
 import json
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 from agent.made_orders import DD_OPTIONS, make_order
@@ -20,6 +22,7 @@ from iotide_agent.runner.card import output_name
 from iotide_agent.workloads.base import Curve, Parsed, Place, Sample, StepOutcome
 from iotide_agent.workloads.dd import DdOptions, DdWorkload
 from iotide_agent.workloads.registry import workload
+from iotide_agent.workloads.releases import Releases
 from iotide_wire.foreign import ForeignBefore
 from iotide_wire.measured import Check, Flag, FlagCode, FlagEffect
 from iotide_wire.messages import FinishRequest, Outcome
@@ -47,7 +50,7 @@ def record(name: str, **changes: object) -> dict[str, Any]:
 
 
 class Faulty(DdWorkload):
-    """A plug-in whose parser yields too much, or what is no number."""
+    """Plug-in whose parser yields too many samples, or values that are not numbers."""
 
     def __init__(self, parsed: Parsed) -> None:
         super().__init__()
@@ -63,7 +66,7 @@ QUIET = ForeignBefore.model_validate(
     dict.fromkeys(ForeignBefore.model_fields)
     | {"seconds": 5.0, "waited_seconds": 0.0, "processors": 4, "cpu_ratio": 0.01, "sessions": 0, "excess": ""}
 )
-"""Five seconds in which next to nothing was seen."""
+"""Five seconds with almost no data."""
 
 
 @pytest.fixture
@@ -81,6 +84,7 @@ def collect(tmp_path: Path) -> Collect:
         faulty: Faulty | None = None,
         before: ForeignBefore | None = QUIET,
         quiet: str = "flag",
+        reader: Callable[[RunReader], RunReader] = lambda reader: reader,
         **ended: object,
     ) -> FinishRequest:
         for ordinal, (one, text) in enumerate(zip(records, outputs, strict=True)):
@@ -95,9 +99,8 @@ def collect(tmp_path: Path) -> Collect:
             "steps": records,
         }
         last_word = values | ended
-        collector = Collector(
-            files, RunReader(last_word, plan, faulty or found, options), Witness(last_word, [], None, None), before
-        )
+        read = reader(RunReader(last_word, plan, faulty or found, options))
+        collector = Collector(files, read, Witness(last_word, [], None, None), before)
         return collector.result(make_order(quiet=quiet), "instance-1", environment_of(plan, make_order(), "dd 9.1"), [])
 
     return run
@@ -117,7 +120,7 @@ def test_a_good_run_has_samples_steps_and_its_raw_output(collect: Collect, tmp_p
     assert (tmp_path / "artefacts/000-write.stderr").read_text() == GOOD
 
 
-def test_curves_of_the_tool_stand_in_the_seconds_of_the_load(collect: Collect) -> None:
+def test_curves_of_the_tool_are_within_the_seconds_of_the_load(collect: Collect) -> None:
     curve = Curve("dd_bytes_per_second", datetime.fromtimestamp(1_800_000_001.2, UTC), (5.0, 6.0))
     result = collect([record("write"), record("read")], [GOOD, GOOD], Faulty(Parsed(curves=[curve])))
     [piece] = result.curves
@@ -134,7 +137,7 @@ def test_curve_that_cannot_be_sent_fails_the_run_and_keeps_its_output(collect: C
 
 def test_a_failed_step_keeps_what_came_before_it_and_is_rejected(collect: Collect) -> None:
     records = [record("write"), record("read", exit_status=1)]
-    result = collect(records, [GOOD, FULL], outcome="failed", code="step_failed", reason="step read did not succeed")
+    result = collect(records, [GOOD, FULL], outcome="failed", code="step_failed", reason="step read failed")
     assert (result.outcome, result.reason_code) == (Outcome.FAILED, "tool_failed")
     assert result.reason == "step read: dd: error writing '/t/dd.data': No space left on device"
     assert {sample.labels["operation"] for sample in result.samples} == {"write"}
@@ -143,7 +146,7 @@ def test_a_failed_step_keeps_what_came_before_it_and_is_rejected(collect: Collec
 
 def test_a_run_that_its_time_limit_ended_blames_the_limit_and_not_the_storage(collect: Collect) -> None:
     cut = record("read", exit_status=None, signal=2)
-    words = "ended by its time limit of 60 s"
+    words = "the time limit of 60 s was reached"
     result = collect([record("write"), cut], [GOOD, ""], outcome="failed", code="time_limit", reason=words)
     assert result.reason == f"{words}; raise the limit or reduce the size"
     [flag] = [flag for flag in result.flags if flag.effect is FlagEffect.REJECTED]
@@ -161,7 +164,7 @@ def test_a_run_that_its_time_limit_ended_blames_the_limit_and_not_the_storage(co
         ("failed", "target_hangs", 15, FlagCode.ERRORS),
     ],
 )
-def test_what_ended_a_run_from_outside_is_no_error_of_its_storage(
+def test_an_external_end_of_a_run_is_not_an_error_of_its_storage(
     collect: Collect, outcome: str, code: str, signal: int | None, flagged: FlagCode
 ) -> None:
     ended = record("read", exit_status=None if signal else 1, signal=signal)
@@ -169,11 +172,47 @@ def test_what_ended_a_run_from_outside_is_no_error_of_its_storage(
     assert {flag.code for flag in result.flags if flag.effect is FlagEffect.REJECTED} == {flagged}
 
 
-def test_output_that_contradicts_the_plan_is_refused_though_the_tool_said_success(collect: Collect) -> None:
+def test_output_that_contradicts_the_plan_is_rejected_despite_the_tools_success(collect: Collect) -> None:
     short = GOOD.replace("8+0", "4+0").replace(str(SIZE_BYTES), str(SIZE_BYTES // 2))
     result = collect([record("write"), record("read")], [GOOD, short])
     assert (result.outcome, result.reason_code) == (Outcome.FAILED, "output_refused")
     assert "4+0 records in" in str(result.reason)
+    assert str(result.reason).endswith("; read the kept output again with a newer agent: iotide run reparse")
+
+
+class TestedBefore(DdWorkload):
+    __test__ = False
+    supported: ClassVar[tuple[Releases, ...]] = (Releases("dd", "8.0", "9.0"),)
+
+
+def test_results_of_a_release_that_was_never_tested_say_so(collect: Collect) -> None:
+    newer = partial(replace, workload=TestedBefore(), tool_version="dd (coreutils) 9.4")
+    result = collect([record("write"), record("read")], [GOOD, GOOD], reader=newer)
+    assert result.outcome is Outcome.FINISHED
+    said = {one.check: one.because for one in result.not_judged or ()}
+    assert said[Check.TOOL_RELEASE] == "dd 9.4 is newer than 9.0, the newest that was tested"
+
+
+class PrintsItsRelease(TestedBefore):
+    """Takes the number of bytes for the release."""
+
+    printed_release: ClassVar[re.Pattern[str] | None] = re.compile(r"(\d+) bytes")
+
+
+def test_release_in_the_output_counts_where_the_version_command_names_none(collect: Collect) -> None:
+    unknown = partial(replace, workload=PrintsItsRelease(), tool_version="unknown")
+    result = collect([record("write"), record("read")], [GOOD, GOOD], reader=unknown)
+    said = {one.check: one.because for one in result.not_judged or ()}
+    assert said[Check.TOOL_RELEASE] == f"dd {8 * 1024**2} is newer than 9.0, the newest that was tested"
+
+
+def test_unreadable_output_names_its_release_and_keeps_the_other_steps(collect: Collect) -> None:
+    newer = partial(replace, workload=TestedBefore(), tool_version="dd (coreutils) 9.4")
+    result = collect([record("write"), record("read")], [GOOD, "copied 8 MB\n"], reader=newer)
+    assert (result.outcome, result.reason_code) == (Outcome.FAILED, "output_refused")
+    assert "copied 8 MB" in str(result.reason)
+    assert str(result.reason).endswith("printed by dd (coreutils) 9.4; install dd 8.0 to 9.0 on the node")
+    assert {sample.labels["operation"] for sample in result.samples} == {"write"}
 
 
 def test_a_cancelled_run_stays_cancelled(collect: Collect) -> None:
@@ -183,9 +222,7 @@ def test_a_cancelled_run_stays_cancelled(collect: Collect) -> None:
 
 
 @pytest.mark.parametrize("jump_seconds", [-1.7e9, -3600.0, 0.0, 1e8])
-def test_a_run_ended_as_long_after_its_start_as_the_clock_says_that_nobody_sets(
-    collect: Collect, jump_seconds: float
-) -> None:
+def test_the_duration_of_a_run_is_measured_by_the_monotonic_clock(collect: Collect, jump_seconds: float) -> None:
     clocks = {
         "started_at_boottime_seconds": 7.0,
         "ended_at_boottime_seconds": 9.5,
@@ -193,31 +230,31 @@ def test_a_run_ended_as_long_after_its_start_as_the_clock_says_that_nobody_sets(
     }
     result = collect([record("write"), record("read")], [GOOD, GOOD], **clocks)
     assert result.ended_at == datetime.fromtimestamp(1_800_000_002.5, UTC)
-    assert any(flag.code is FlagCode.CLOCK for flag in result.flags) == (jump_seconds != 0.0)
+    assert any(flag.code is FlagCode.TIME_SET for flag in result.flags) == (jump_seconds != 0.0)
 
 
 def test_a_mount_that_changed_rejects_the_numbers(collect: Collect) -> None:
-    result = collect([record("write"), record("read")], [GOOD, GOOD], mount_problems=["/t stands on ext4"])
+    result = collect([record("write"), record("read")], [GOOD, GOOD], mount_problems=["/t is on ext4"])
     [flag] = [flag for flag in result.flags if flag.code is FlagCode.WRONG_MOUNT]
-    assert (flag.effect, flag.measured) == ("rejected", "/t stands on ext4")
+    assert (flag.effect, flag.measured) == ("rejected", "/t is on ext4")
 
 
-def test_what_the_node_saw_is_judged_and_kept_apart_from_what_a_parser_says(collect: Collect, tmp_path: Path) -> None:
+def test_the_nodes_measurements_are_judged_and_separate_from_the_parsers(collect: Collect, tmp_path: Path) -> None:
     clocks = {"started_at_boottime_seconds": 7.0, "ended_at_boottime_seconds": 9.5}
     result = collect([record("write"), record("read", wall_seconds=2.0, system_seconds=1.9)], [GOOD, GOOD], **clocks)
     judged = json.loads((tmp_path / "artefacts/judged.json").read_text())
     assert [(flag["code"], flag["labels"].get("operation")) for flag in judged] == [
-        ("CLOCK", None),
+        ("TIME_SET", None),
         ("CLIENT_BOUND", "read"),
     ]
     assert {flag["measured"] for flag in judged} < {flag.measured for flag in result.flags}
 
 
 @pytest.mark.parametrize(("quiet", "codes"), [("flag", ["FOREIGN_LOAD"]), ("ignore", [])])
-def test_what_others_used_before_the_load_is_part_of_the_result_and_flagged_by_the_campaigns_policy(
+def test_other_load_before_the_load_is_part_of_the_result_and_flagged_by_the_campaigns_policy(
     collect: Collect, quiet: str, codes: list[str]
 ) -> None:
-    before = QUIET.model_copy(update={"cpu_ratio": 0.5, "excess": "processors busy 50%"})
+    before = QUIET.model_copy(update={"cpu_ratio": 0.5, "excess": "CPUs busy 50%"})
     result = collect([record("write"), record("read")], [GOOD, GOOD], before=before, quiet=quiet)
     assert [flag.code for flag in result.flags if flag.code is FlagCode.FOREIGN_LOAD] == codes
     assert result.foreign is not None
@@ -253,17 +290,17 @@ def test_a_fault_of_the_agents_own_in_judging_leaves_no_check_as_if_it_had_passe
     collect: Collect, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> None:
-        raise ValueError("as nobody has seen it")
+        raise ValueError("unknown value")
 
     monkeypatch.setattr("iotide_agent.orders.results.judge_run", fail)
     result = collect([record("write"), record("read")], [GOOD, GOOD], before=UNSEEN)
     assert FlagCode.LOAD_NOT_MEASURED in {flag.code for flag in result.flags}
     assert result.not_judged is not None
-    failed = {answer.check for answer in result.not_judged if "failed to judge" in answer.because}
+    failed = {answer.check for answer in result.not_judged if "could not check the run" in answer.because}
     assert failed >= {Check.CLOCK, Check.STORAGE_CONDITION, Check.STEADINESS, Check.CLIENT_LIMIT, Check.LOAD_DURING}
 
 
-def test_a_run_that_failed_is_not_judged_besides(collect: Collect, tmp_path: Path) -> None:
+def test_a_failed_run_is_not_judged(collect: Collect, tmp_path: Path) -> None:
     clocks = {"started_at_boottime_seconds": 7.0, "ended_at_boottime_seconds": 9.5}
     collect([record("write", exit_status=1)], [FULL], outcome="failed", code="step_failed", reason="x", **clocks)
     assert not (tmp_path / "artefacts/judged.json").exists()
@@ -277,7 +314,7 @@ def test_a_number_that_is_none_costs_the_samples_but_not_the_raw_output(collect:
     assert len(result.steps) == 2
 
 
-def test_equal_flags_are_told_once_and_too_many_once_for_each_limit_those_that_reject_first(collect: Collect) -> None:
+def test_equal_flags_are_reported_once_and_too_many_once_per_limit_rejecting_ones_first(collect: Collect) -> None:
     marked = [
         Flag(code=FlagCode.DURATION, effect=FlagEffect.MARKED, measured=f"writer {number // 2}", limit="30 s")
         for number in range(4000)

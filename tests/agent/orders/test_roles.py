@@ -1,4 +1,4 @@
-"""A node that does a part of a run: its places, its endpoint, and what it tells and is told of the other node."""
+"""Node with one role of a run: its directories, its endpoint, and the exchange with the other node."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -8,7 +8,7 @@ from agent.made_orders import make_order
 from agent.order_rig import target_card
 from agent.runs_node import Node
 
-from iotide_agent.core.protocol import Beat, Prepared, RunnerEnded, Stage, Told
+from iotide_agent.core.protocol import Prepared, ReportedOrder, RunnerEnded, SendHeartbeat, Stage
 from iotide_agent.orders.parsing import Verdict
 from iotide_agent.orders.plan import read_endpoint, read_plan
 from iotide_agent.runner.card import read_card
@@ -30,7 +30,7 @@ def node(tmp_path: Path) -> Iterator[Node]:
 
 
 def begin(node: Node, role: StepRole, **options: object) -> None:
-    """Begins an order for a part of a stream."""
+    """Begin an order for one role of a stream."""
     workload = node.executor.inventory.workloads["stream"]
     card = target_card(node.target)
     target = OrderTarget(target_id=1, name="t", path=card.path, fstype=card.fstype, source=card.source, reserve_bytes=0)
@@ -47,7 +47,7 @@ def begin(node: Node, role: StepRole, **options: object) -> None:
 
 
 def prepare(node: Node, role: StepRole, **options: object) -> None:
-    """Begins such an order, and waits until it is prepared."""
+    """Begin such an order, and wait until it is prepared."""
     begin(node, role, **options)
 
     def is_prepared() -> bool:
@@ -57,18 +57,18 @@ def prepare(node: Node, role: StepRole, **options: object) -> None:
     node.until(is_prepared)
 
 
-def beat(node: Node, stage: Stage) -> Endpoint | None:
-    (said,) = node.runs.beats(Beat(1, (Told(1, stage),)))
+def endpoint_of_heartbeat(node: Node, stage: Stage) -> Endpoint | None:
+    (said,) = node.runs.heartbeat_of(SendHeartbeat(1, (ReportedOrder(1, stage),)))
     return said.endpoint
 
 
-def test_a_receiver_tells_where_it_listens_as_long_as_it_is_ready(node: Node) -> None:
+def test_a_receiver_reports_its_address_as_long_as_it_is_ready(node: Node) -> None:
     prepare(node, StepRole.RECEIVER, ramp_rates=3)
-    told = beat(node, Stage.READY)
-    assert told is not None
-    assert (told.address, len(told.ports)) == ("127.0.0.1", 3)
-    assert told == beat(node, Stage.READY) == read_endpoint(node.spool.files(1))
-    assert beat(node, Stage.RELEASED) is beat(node, Stage.PREPARING) is None
+    endpoint = endpoint_of_heartbeat(node, Stage.READY)
+    assert endpoint is not None
+    assert (endpoint.address, len(endpoint.ports)) == ("127.0.0.1", 3)
+    assert endpoint == endpoint_of_heartbeat(node, Stage.READY) == read_endpoint(node.spool.files(1))
+    assert endpoint_of_heartbeat(node, Stage.RELEASED) is endpoint_of_heartbeat(node, Stage.PREPARING) is None
     plan = read_plan(node.spool.files(1))
     assert plan is not None
     assert [step.socket for group in plan.groups for step in group if step.name.startswith("receive")] == [0, 1, 2]
@@ -76,13 +76,13 @@ def test_a_receiver_tells_where_it_listens_as_long_as_it_is_ready(node: Node) ->
     assert (place.step_role, place.facts["data.address"]) == (StepRole.RECEIVER, "127.0.0.1")
 
 
-def test_the_token_stands_where_the_agents_own_user_alone_reads_it(node: Node) -> None:
+def test_the_token_is_readable_only_by_the_agents_own_user(node: Node) -> None:
     prepare(node, StepRole.RECEIVER)
     files = node.spool.files(1)
-    told = read_endpoint(files)
-    assert told is not None
+    endpoint = read_endpoint(files)
+    assert endpoint is not None
     assert files.endpoint.stat().st_mode & 0o077 == 0
-    named = [file for file in files.directory.rglob("*") if file.is_file() and told.token in file.read_text()]
+    named = [file for file in files.directory.rglob("*") if file.is_file() and endpoint.token in file.read_text()]
     assert named == [files.endpoint]
 
 
@@ -91,7 +91,7 @@ def test_two_runs_have_two_tokens(node: Node, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
     other = Node(tmp_path / "other")
     prepare(other, StepRole.RECEIVER)
-    tokens = {told.token for one in (node, other) if (told := read_endpoint(one.spool.files(1)))}
+    tokens = {endpoint.token for one in (node, other) if (endpoint := read_endpoint(one.spool.files(1)))}
     other.close()
     assert len(tokens) == 2
 
@@ -99,7 +99,7 @@ def test_two_runs_have_two_tokens(node: Node, tmp_path: Path) -> None:
 def test_a_sender_touches_no_target_and_listens_nowhere(node: Node) -> None:
     prepare(node, StepRole.SENDER)
     files = node.spool.files(1)
-    assert (read_card(files.directory).sockets, beat(node, Stage.READY)) == (0, None)
+    assert (read_card(files.directory).sockets, endpoint_of_heartbeat(node, Stage.READY)) == (0, None)
     assert list(node.target.iterdir()) == []
     plan = read_plan(files)
     assert plan is not None
@@ -109,7 +109,7 @@ def test_a_sender_touches_no_target_and_listens_nowhere(node: Node) -> None:
     assert place.facts["cpu.count"] == node.executor.inventory.facts["cpu.count"]
 
 
-def test_a_sender_sends_where_the_leave_to_start_says_and_fails_in_words_where_nobody_is(node: Node) -> None:
+def test_a_sender_uses_the_address_of_the_start_signal_and_fails_with_a_message_without_receiver(node: Node) -> None:
     prepare(node, StepRole.SENDER)
     node.runs.release(1, None, ELSEWHERE)
     assert read_endpoint(node.spool.files(1)) == ELSEWHERE
@@ -123,7 +123,7 @@ def test_a_sender_sends_where_the_leave_to_start_says_and_fails_in_words_where_n
     assert "kernel.release" in result.environment
 
 
-def test_a_node_whose_data_address_is_not_its_own_declines_to_receive(tmp_path: Path) -> None:
+def test_a_node_with_a_foreign_data_address_declines_to_receive(tmp_path: Path) -> None:
     elsewhere = Node(tmp_path, data_address="192.0.2.7")
     begin(elsewhere, StepRole.RECEIVER)
     result = elsewhere.spool.result(1)
@@ -132,7 +132,7 @@ def test_a_node_whose_data_address_is_not_its_own_declines_to_receive(tmp_path: 
 
 
 def test_a_node_of_a_gang_waits_for_the_start_as_long_as_it_may_still_come(node: Node) -> None:
-    # A network that is away for longer than the run may last is back before the start has come too late.
+    # The network fails for longer than the run may last, and is back in time for the start.
     begin(node, StepRole.RECEIVER)
     (order,) = node.spool.orders()
     wait_seconds = read_card(node.spool.files(order.order_id).directory).others_wait_seconds

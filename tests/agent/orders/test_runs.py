@@ -1,4 +1,4 @@
-"""The orders of a node: recovered from whatever its disk still says, and never lost by a plug-in's fault."""
+"""Orders of a node: recovered from the state on disk, and never lost through a plug-in's error."""
 
 import errno
 import json
@@ -32,7 +32,7 @@ from iotide_wire.plan import CachePolicy
 
 @pytest.fixture
 def loop_device(tmp_path: Path) -> Iterator[str]:
-    """A block device of 2 MiB."""
+    """Return a block device of 2 MiB."""
     image = tmp_path / "image"
     image.touch()
     os.truncate(image, 2 * 1024**2)
@@ -50,7 +50,7 @@ def node(tmp_path: Path) -> Iterator[Node]:
 
 
 @pytest.mark.parametrize("torn", ["", "\0\0\0\0", '{"phase": "runn', "[1]"])
-def test_a_torn_phase_is_taken_for_a_power_cut_and_the_files_go_and_the_log_says_which(
+def test_a_damaged_phase_file_counts_as_a_power_cut_and_the_removal_of_its_files_is_logged(
     node: Node, caplog: pytest.LogCaptureFixture, torn: str
 ) -> None:
     caplog.set_level(logging.INFO)
@@ -99,7 +99,7 @@ def test_an_order_without_its_runners_last_word_is_set_aside_and_not_forgotten(n
     assert [directory.name for directory in node.spool.leftovers()] == ["1"]
 
 
-def test_leftovers_are_not_removed_beside_a_measurement(node: Node) -> None:
+def test_orphans_are_not_removed_during_a_measurement(node: Node) -> None:
     node.begun()
     node.spool.set_aside(1)
     measuring = node.spool.lock_node("exclusive")
@@ -111,7 +111,7 @@ def test_leftovers_are_not_removed_beside_a_measurement(node: Node) -> None:
     assert list(node.target.iterdir()) == []
 
 
-def test_a_plan_tells_the_mount_options_of_now_and_not_of_the_last_inventory(node: Node) -> None:
+def test_a_plan_has_the_present_mount_options_and_not_those_of_the_inventory(node: Node) -> None:
     files = node.begun()
     descriptor = os.open(node.target, os.O_RDONLY)
     mount = mount_of(descriptor)._asdict() | {"options": "rw,nodiratime", "super_options": "rw,seen=now"}
@@ -156,7 +156,7 @@ def test_a_run_can_be_cancelled_though_the_agents_disk_is_full(node: Node, monke
 
     node.until_ready()
     monkeypatch.setattr("iotide_agent.orders.executor.write_cancel", full)
-    node.runs.cancel(1, Verdict(Outcome.CANCELLED, "cancelled", "the user said so"))
+    node.runs.cancel(1, Verdict(Outcome.CANCELLED, "cancelled", "cancelled by the user"))
     node.until(lambda: RunnerEnded(1) in node.events)
     assert list(node.target.iterdir()) == []
 
@@ -170,7 +170,7 @@ def test_several_orders_observe_at_once_on_a_node_that_a_load_holds(node: Node) 
     node.until(lambda: set(_looked(node)) == {LoadStarted(1), LoadStarted(2)})
     os.close(loading)
     for order_id in (1, 2):
-        node.runs.cancel(order_id, Verdict(Outcome.CANCELLED, "cancelled", "cancelled by the server's word"))
+        node.runs.cancel(order_id, Verdict(Outcome.CANCELLED, "cancelled", "cancelled by the server"))
     node.until(lambda: {RunnerEnded(1), RunnerEnded(2)} <= set(node.events))
     node.runs.collect(1)
     result = node.spool.result(1)
@@ -216,7 +216,7 @@ def test_a_node_without_a_remount_command_declines_and_names_the_setting(node: N
     announced = node.executor.inventory.workloads["dd"]
     target = OrderTarget(target_id=1, name="t", path=str(node.target), fstype="ext4", source="/dev/x", reserve_bytes=0)
     order = make_order(1, cache=CachePolicy.REMOUNT, targets=(target,), schema_sha256=announced.schema_sha256)
-    with pytest.raises(DeclinedError, match=r"no command for it; add it to \[remount_command\]") as refused:
+    with pytest.raises(DeclinedError, match=r"no command for it; add one to \[remount_command\]") as refused:
         node.executor.begin(order, 0)
     assert (refused.value.verdict.outcome, refused.value.verdict.code) == (Outcome.DECLINED, "remount_not_allowed")
 
@@ -237,7 +237,7 @@ def test_a_plan_that_the_administrator_does_not_allow_fails_its_run_with_the_rem
     node: Node, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object) -> NoReturn:
-        raise PlanRefusedError("path: /dev/sda may not be read here; its administrator can add it")
+        raise PlanRefusedError("path: runs may not read /dev/sda on this node; its administrator can add it")
 
     monkeypatch.setattr(DdWorkload, "plan", refuse)
     node.begun().phase.write_text('{"places": []}')

@@ -1,4 +1,4 @@
-"""Nodes that carry out one run together on a target that they share."""
+"""Nodes that carry out one run together on a shared target."""
 
 from pathlib import Path
 

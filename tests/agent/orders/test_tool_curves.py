@@ -38,6 +38,6 @@ def test_long_curve_is_cut_into_messages_that_may_be_sent() -> None:
 def test_curve_that_none_could_store_is_refused_where_it_was_made() -> None:
     with pytest.raises(ValidationError, match="counter"):
         check_curve(curve("No Name", 0, 1.0))
-    with pytest.raises(ValueError, match="no finite number"):
+    with pytest.raises(ValueError, match="not finite"):
         check_curve(curve("a", 0, float("nan")))
     check_curve(curve("a", 0))

@@ -1,4 +1,4 @@
-"""What the node sees of a run besides its output."""
+"""Data that the node collects about a run in addition to its output."""
 
 import threading
 from pathlib import Path
@@ -23,7 +23,7 @@ def test_storage_that_cannot_be_looked_at_costs_none_of_the_runs_numbers(
     files: OrderFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def fail(*_: object) -> NoReturn:
-        raise LookupError("a pool as nobody has seen it")
+        raise LookupError("unknown output of a pool")
 
     monkeypatch.setattr("iotide_agent.orders.witness.look_below", fail)
     witness = end_witness(files, {}, NO_PLACES)

@@ -10,7 +10,7 @@ from iotide_wire.facts import Facts
 
 
 def queue(path: str, **changed: str) -> dict[str, str]:
-    """The queue of a disk as /sys shows it."""
+    """Return the queue of a disk as /sys shows it."""
     values = {"rotational": "1", "scheduler": "none [mq-deadline] bfq", "read_ahead_kb": "128", "nr_requests": "256"}
     values |= {"logical_block_size": "512", "physical_block_size": "4096", "max_sectors_kb": "1280"}
     values |= {"minimum_io_size": "4096", "optimal_io_size": "0", "write_cache": "write back"} | changed
@@ -26,7 +26,7 @@ def disk(name: str, model: str = "", sectors: int = 4_194_304, **changed: str) -
 
 
 def md_texts() -> dict[str, str]:
-    """RAID 5 as recorded, on three disks; their sizes and models are made up."""
+    """RAID 5 as recorded, on three disks with invented sizes and models."""
     top = "/sys/dev/block/9:5"
     recorded = dict(line.split("=") for line in sample("sys-block-md5.txt").splitlines())
     texts = {f"{top}/md/{name}": f"{value}\n" for name, value in recorded.items()}
@@ -39,7 +39,7 @@ def md_texts() -> dict[str, str]:
     return texts | disk("vdb", "ST4000") | disk("vdc", "ST4000") | disk("vdd", "ST6000")
 
 
-def test_disk_tells_its_queue_in_base_units() -> None:
+def test_disk_reports_its_queue_in_base_units() -> None:
     [mount] = parse_mountinfo("1 1 8:0 / / rw - ext4 /dev/sda rw")
     base = "/sys/dev/block/8:0"
     texts = {f"{base}/uevent": "DEVNAME=sda\nDEVTYPE=disk\n", f"{base}/slaves": "", f"{base}/size": "2000\n"}
@@ -67,7 +67,7 @@ def test_partition_has_the_queue_of_its_disk_and_a_size_of_its_own() -> None:
     assert (facts["device.rotational"], facts["device.scheduler"]) == (False, "none")
 
 
-def test_raid_tells_its_geometry_and_its_disks() -> None:
+def test_raid_reports_its_geometry_and_its_disks() -> None:
     facts = mount_facts(mount_at("/mnt/md5", "mountinfo.md.txt"), Recorded(md_texts()))
     assert facts["device.kind"] == "md raid5"
     assert (facts["md.level"], facts["md.chunk_bytes"], facts["md.disk_count"]) == ("raid5", 65536, 3)
@@ -118,7 +118,7 @@ def test_device_that_sys_does_not_know_is_unavailable() -> None:
     assert facts["device.kind"] == "unavailable, because /sys knows no block device 254:16"
 
 
-def test_stack_is_told_from_the_top_down() -> None:
+def test_stack_is_reported_from_the_top_down() -> None:
     facts = mount_facts(mount_at("/mnt/md5", "mountinfo.md.txt"), Recorded(md_texts()))
     assert facts["device.stack"] == "md raid5 / 3 x disk"
     assert (facts["md.stripe_width_bytes"], facts["md.stripe_cache_pages"]) == (2 * 65536, 256)
@@ -145,7 +145,7 @@ def lvm_texts(table: str, uuid: str = "LVM-abc") -> dict[str, str]:
     return texts | striped | disk("vdb") | disk("vdc") | disk("vdd")
 
 
-def test_stripes_of_a_logical_volume_are_those_that_lvm_tells() -> None:
+def test_stripes_of_a_logical_volume_are_those_of_lvm() -> None:
     facts = mount_facts(mount_of("xfs", "mountinfo.lvm.txt"), Recorded(lvm_texts(sample("dmsetup-table.txt"))))
     [segment] = json.loads(sample("lvs.segments.json"))["report"][0]["seg"]
     assert facts["lvm.target"] == segment["segtype"]
@@ -154,7 +154,7 @@ def test_stripes_of_a_logical_volume_are_those_that_lvm_tells() -> None:
     assert (facts["lvm.stripe_width_bytes"], facts["lvm.offset_bytes"]) == (3 * 131072, 1024**2)
 
 
-def test_multipath_tells_its_paths() -> None:
+def test_multipath_reports_its_paths() -> None:
     table = "0 8388608 multipath 0 0 1 1 service-time 0 3 2 8:16 1 1 8:32 1 1 8:48 1 1\n"
     facts = mount_facts(mount_of("xfs", "mountinfo.lvm.txt"), Recorded(lvm_texts(table, "mpath-36001")))
     assert (facts["multipath.path_count"], facts["multipath.path_selector"]) == (3, "service-time")
@@ -166,6 +166,12 @@ def test_multipath_tells_its_paths() -> None:
         ("0 100 linear 8:16 2048", "lvm.offset_bytes", 1024**2),
         ("0 100 raid raid5_ls 3 128 region_size 1024 3 - 8:16", "lvm.raid_level", "raid5_ls"),
         ("0 50 linear 8:16 2048\n50 50 linear 8:32 2048", "lvm.target", "linear"),
+        ("0 50 linear 8:16 2048\n50 50 linear 8:32 2048", "lvm.device_count", 2),
+        ("vg0-lvs: 0 50 linear 8:16 2048\nvg0-lvs: 50 50 linear 8:32 4096", "lvm.offset_bytes", 1024**2),
+        ("0 50 striped 2 128 8:16 0 8:32 0\n50 50 linear 8:48 0", "lvm.target", "striped, linear"),
+        ("0 50 striped 2 128 8:16 0 8:32 0\n50 50 linear 8:48 0", "lvm.device_count", 3),
+        ("0 50 striped 2 128 8:16 0 8:32 0\n50 50 striped 3 128 8:1 0 8:2 0 8:3 0", "lvm.stripe_count", "2, 3"),
+        ("0 50 striped 2 128 8:16 0 8:32 0\n50 50 striped 2 128 8:16 9 8:32 9", "lvm.stripe_count", 2),
         ("0 100 striped", "lvm.target", "striped"),
     ],
 )
@@ -173,9 +179,15 @@ def test_table_of_a_mapped_device(table: str, fact: str, value: object) -> None:
     assert mount_facts(mount_of("xfs", "mountinfo.lvm.txt"), Recorded(lvm_texts(table)))[fact] == value
 
 
+def test_a_volume_that_was_extended_on_its_own_disk_is_on_one_device() -> None:
+    table = "0 50 linear 8:16 2048\n50 50 linear 8:16 9000\n"
+    facts = mount_facts(mount_of("xfs", "mountinfo.lvm.txt"), Recorded(lvm_texts(table)))
+    assert (facts["lvm.segment_count"], "lvm.device_count" in facts) == (2, False)
+
+
 @pytest.mark.parametrize(("name", "fits"), [("lvm-stripe3", True), ("plain", False)])
-def test_file_system_that_was_not_made_for_the_stripes_below_is_told(name: str, *, fits: bool) -> None:
-    # mkfs.xfs drops the geometry on small volumes without a word.
+def test_file_system_that_does_not_match_the_stripes_below_is_reported(name: str, *, fits: bool) -> None:
+    # mkfs.xfs silently drops the geometry on small volumes.
     texts = lvm_texts(sample("dmsetup-table.txt")) | {"xfs_info /mnt/lvs": sample(f"xfs_info.{name}.txt")}
     facts = mount_facts(mount_of("xfs", "mountinfo.lvm.txt"), Recorded(texts))
     assert facts["fs.stripe_fits_device"] is fits
@@ -199,9 +211,7 @@ def test_file_system_on_a_plain_disk_has_no_stripes_to_fit() -> None:
         ("128", "0", "262144", False),
     ],
 )
-def test_partition_on_no_boundary_of_the_disk_is_told(
-    start: str, offset: str, minimum: str, *, is_aligned: bool
-) -> None:
+def test_misaligned_partition_is_reported(start: str, offset: str, minimum: str, *, is_aligned: bool) -> None:
     path = "/sys/dev/block/8:1"
     texts = {f"{path}/uevent": "DEVNAME=sda1\nDEVTYPE=partition\n", f"{path}/start": start, f"{path}/../slaves": ""}
     texts |= {f"{path}/alignment_offset": offset} | queue(f"{path}/..", minimum_io_size=minimum)
@@ -216,7 +226,7 @@ def attached(device_path: str, **more: str) -> Facts:
     return mount_facts(mount_at("/mnt/iscsi", "mountinfo.made.txt"), Recorded(texts | more))
 
 
-def test_iscsi_tells_target_and_link() -> None:
+def test_iscsi_reports_target_and_link() -> None:
     texts = {"/sys/class/iscsi_session/session2/targetname": "iqn.2001-04.com.example:disk\n"}
     texts |= {"/sys/class/iscsi_connection/connection2:0/persistent_address": "10.0.0.20\n"} | ethernet("10.0.0.20")
     facts = attached("platform/host3/session2/target3:0:0/3:0:0:1", **texts)
@@ -234,11 +244,11 @@ def test_iscsi_tells_target_and_link() -> None:
         ("pci0000:80/0000:82:00.0/host7/rport-7:0-1/target7:0:0/7:0:0:0", "fibre channel"),
     ],
 )
-def test_transport_is_told_by_where_the_disk_hangs(path: str, transport: str) -> None:
+def test_transport_is_derived_from_the_disks_bus(path: str, transport: str) -> None:
     assert attached(path)["disk.transport"] == transport
 
 
-def test_nvme_tells_its_fabric() -> None:
+def test_nvme_reports_its_fabric() -> None:
     facts = attached("virtual/nvme-fabrics/ctl/nvme0", **{"/sys/dev/block/8:1/../device/transport": "tcp\n"})
     assert facts["disk.transport"] == "nvme tcp"
 
@@ -273,13 +283,13 @@ MEGARAID = {
 ON_CONTROLLER = "pci0000:00/0000:03:00.0/host0/target0:2:1/0:2:1:0"
 
 
-def test_hardware_raid_is_told_by_the_drive_with_the_name_of_the_disk() -> None:
+def test_hardware_raid_is_found_by_the_drive_with_the_name_of_the_disk() -> None:
     facts = attached(ON_CONTROLLER, **MEGARAID, **{"storcli64 /call/vall show all J": STORCLI})
     assert (facts["raid.level"], facts["raid.strip_bytes"], facts["raid.disk_count"]) == ("RAID60", 256 * 1024, 12)
     assert (facts["raid.cache"], facts["raid.disk_cache"], facts["disk.driver"]) == ("RWBD", "Disabled", "megaraid_sas")
 
 
-def test_hardware_raid_is_told_by_the_tool_of_either_vendor() -> None:
+def test_hardware_raid_is_found_by_the_tool_of_either_vendor() -> None:
     facts = attached(ON_CONTROLLER, **MEGARAID, **{"perccli64 /call/vall show all J": STORCLI})
     assert facts["raid.level"] == "RAID60"
 
@@ -288,13 +298,13 @@ def test_hardware_raid_without_its_tool_says_what_to_install() -> None:
     assert "storcli64 is not installed" in str(attached(ON_CONTROLLER, **MEGARAID)["raid.level"])
 
 
-def test_controller_whose_driver_tells_the_level_needs_no_tool() -> None:
+def test_controller_with_the_level_in_its_driver_needs_no_tool() -> None:
     hpsa = {"/sys/class/scsi_host/host0/proc_name": "hpsa\n", "/sys/dev/block/8:1/../device/raid_level": "RAID 5\n"}
     assert attached(ON_CONTROLLER, **hpsa)["raid.level"] == "RAID 5"
 
 
 @pytest.mark.parametrize("answer", ["", "null", "[]", '{"Controllers": 3}', '{"Controllers": [{"Response Data": []}]}'])
-def test_answer_of_a_raid_tool_that_nobody_has_seen_is_no_reason_to_fail(answer: str) -> None:
+def test_unknown_output_of_a_raid_tool_is_not_a_failure(answer: str) -> None:
     facts = attached(ON_CONTROLLER, **MEGARAID, **{"storcli64 /call/vall show all J": answer})
     assert not failures(facts)
     assert "raid.level" not in facts

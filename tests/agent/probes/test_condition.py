@@ -1,4 +1,4 @@
-"""The condition of storage: md, dm-raid, Btrfs, ZFS and ext, at rest and not."""
+"""Condition of storage: md, dm-raid, Btrfs, ZFS and ext, idle and rebuilding."""
 
 import pytest
 from factories.recorded import Recorded, sample
@@ -48,22 +48,22 @@ def test_an_array_at_rest_has_no_troubles_and_its_counters_of_errors() -> None:
 
 
 @pytest.mark.parametrize("action", ["resync", "recover", "check", "repair", "reshape"])
-def test_an_array_that_works_for_itself_is_told_with_how_far_it_is(action: str) -> None:
+def test_a_rebuilding_array_is_reported_with_its_progress(action: str) -> None:
     assert look(MD_MOUNT, md(action, "12 / 4096")).troubles == (f"md5: {action}, 12 / 4096",)
 
 
-def test_an_array_that_lacks_a_disk_is_told_though_nothing_runs() -> None:
+def test_an_idle_array_without_a_disk_is_reported() -> None:
     assert look(MD_MOUNT, md(degraded=1)).troubles == ("md5: 1 of its disks missing",)
 
 
-def test_only_what_lies_below_the_run_is_looked_at() -> None:
+def test_only_storage_below_the_run_is_read() -> None:
     elsewhere = f"{MD_MOUNT}\n2 1 8:1 / /other rw - xfs /dev/sda1 rw"
     found = look(elsewhere, md("resync"), "/other/run")
     assert (found.troubles, found.errors) == ((), {})
     assert look("", {}) == Condition((), {})
 
 
-def test_what_cannot_be_read_is_named_and_no_sign_of_health() -> None:
+def test_unreadable_state_is_reported_and_does_not_count_as_healthy() -> None:
     seen = {"/sys/dev/block/8:1/uevent": "DEVNAME=sda1\nDEVTYPE=partition\n"}
     disk = "2 1 8:1 / /other rw - xfs /dev/sda1 rw"
     assert look(disk, seen, "/other/run").unread == ()
@@ -86,7 +86,7 @@ def test_what_cannot_be_read_is_named_and_no_sign_of_health() -> None:
         ("Aa", "12/4096", "recover", False),
     ],
 )
-def test_a_raid_of_lvm_tells_by_its_status(health: str, done: str, action: str, *, is_whole: bool) -> None:
+def test_an_lvm_raid_reports_its_state_by_its_status(health: str, done: str, action: str, *, is_whole: bool) -> None:
     dm = "/sys/dev/block/253:4"
     texts = {
         f"{dm}/uevent": "DEVNAME=dm-4\nDEVTYPE=disk\n",
@@ -114,7 +114,7 @@ def btrfs(operation: str, scrub: str, missing: int) -> Condition:
     return look("1 1 0:44 / /data rw - btrfs /dev/disk/by-id/x rw", texts)
 
 
-def test_btrfs_tells_balance_scrub_and_missing_devices() -> None:
+def test_btrfs_reports_balance_scrub_and_missing_devices() -> None:
     assert btrfs("none", "finished", 0).troubles == ()
     assert btrfs("none", "finished", 0).errors == {
         "btrfs of /data: device 1 write_errs": 0,
@@ -127,7 +127,7 @@ def test_btrfs_tells_balance_scrub_and_missing_devices() -> None:
     )
 
 
-def test_a_zfs_pool_tells_its_state_what_runs_and_its_errors() -> None:
+def test_a_zfs_pool_reports_its_state_its_activity_and_its_errors() -> None:
     mount = "1 1 0:50 / /data rw - zfs tank/home rw"
     found = look(mount, {"zpool status -p tank": ZPOOL})
     assert found.troubles == ()
@@ -139,7 +139,7 @@ def test_a_zfs_pool_tells_its_state_what_runs_and_its_errors() -> None:
     assert look(mount, {"zpool status -p tank": busy}).troubles == ("zfs pool tank: DEGRADED", f"zfs pool tank: {scan}")
 
 
-def test_a_ceph_cluster_tells_of_disks_that_are_down_and_of_data_on_its_way() -> None:
+def test_a_ceph_cluster_reports_down_disks_and_moving_data() -> None:
     mount = "1 1 0:51 / /data rw - ceph 10.0.0.1:6789:/ rw"
     command = "ceph --connect-timeout 5 status --format json"
     recorded = sample("ceph-s.json")

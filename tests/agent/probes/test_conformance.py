@@ -1,4 +1,4 @@
-"""What every registered probe must keep, on every recorded mount, with everything there and with nothing there."""
+"""Rules for every registered probe, on every recorded mount, with all tools present and with none."""
 
 import re
 from functools import partial
@@ -25,15 +25,17 @@ PURE_NUMBERS = {
     "cache.swappiness",
     "cache.vfs_cache_pressure",
     "device.queue_depth",
+    "lustre.directory_mdt_index",
+    "lustre.new_directory_mdt_index",
     "lustre.stripe_offset",
     "moosefs.goal",
     "zfs.ashift",
 }
-"""What has no unit: points on a scale of its own, numbers of copies and of requests, an index, an exponent."""
+"""Facts without a unit: scores, numbers of copies and of requests, indexes, an exponent."""
 
 
 class Noise(Reader):
-    """Answers everything, each time the same, with something that no tool prints."""
+    """Answers every read and command with the same text, which no real tool prints."""
 
     answer: ClassVar[str] = "}{ = : [\n\0 -1 ,\n=\n"
 
@@ -74,7 +76,7 @@ class TestEveryProbe:
 
 
 def assert_plain(facts: Facts) -> None:
-    """Flat, under dotted names, numbers as numbers with their unit in the name, what is missing with its reason."""
+    """Check that facts are flat, have dotted names, give numbers with a unit in the name, and give reasons for gaps."""
     FACTS.validate_python(facts, strict=True)
     for name, value in facts.items():
         assert NAME.fullmatch(name), name

@@ -25,7 +25,7 @@ def test_octal_escapes_are_undone() -> None:
 
 @pytest.mark.parametrize("strange", ["\r", "\f", "\x85", "\u2028"])
 def test_only_newlines_part_mounts_whatever_else_a_directory_is_named(strange: str) -> None:
-    # A user may mount a FUSE file system anywhere in his home, and must not blind the agent by it.
+    # A user may mount a FUSE file system anywhere in a home directory; it must not hide other mounts from the agent.
     mounts = parse_mountinfo(f"1 1 0:4 / /home/u/a{strange}b rw - fuse.sshfs host: rw\n{LINE}\n")
     assert [mount.mount_point for mount in mounts] == [f"/home/u/a{strange}b", "/mnt"]
 

@@ -24,7 +24,7 @@ def way_to(server: str, texts: dict[str, str]) -> Facts:
     return network.facts(server, gather(Recorded(texts), partial(network.wants, server)))
 
 
-def test_ethernet_tells_its_speed() -> None:
+def test_ethernet_reports_its_speed() -> None:
     assert way_to("10.0.0.1", ethernet("10.0.0.1")) == {
         "network.server": "10.0.0.1",
         "network.interface": "eth0",
@@ -51,7 +51,7 @@ def test_link_without_a_speed_has_none(speed: str) -> None:
     assert "network.link_bits_per_second" not in facts
 
 
-def test_bond_tells_its_mode_and_links() -> None:
+def test_bond_reports_its_mode_and_links() -> None:
     bond = {
         "/sys/class/net/bond0/bonding/mode": "802.3ad 4\n",
         "/sys/class/net/bond0/bonding/slaves": "eth0 eth1\n",
@@ -68,7 +68,7 @@ def test_name_with_several_addresses_leads_the_same_way_each_time() -> None:
     )
 
 
-def test_server_that_cannot_be_found_is_told() -> None:
+def test_unknown_server_is_reported() -> None:
     assert way_to("nas", {})["network.interface"] == "unavailable, because nas has no known address"
     assert "ip is not installed" in str(way_to("10.0.0.1", {})["network.interface"])
 

@@ -21,7 +21,7 @@ def facts(**changed: str) -> dict[str, object]:
     return dict(node.facts(gather(Recorded(TEXTS | changed), node.wants)))
 
 
-def test_node_tells_what_it_is() -> None:
+def test_node_reports_its_hardware_and_system() -> None:
     found = facts()
     assert found == {
         "host.name": "petaltail",

@@ -20,7 +20,7 @@ def test_carriage_return_in_a_file_is_no_end_of_a_line(tmp_path: Path) -> None:
     assert READER.read(FileWant(str(tmp_path / "mountinfo"))) == "/home/u/a\rb\n"
 
 
-def test_what_is_absent_is_unavailable_with_a_reason(tmp_path: Path) -> None:
+def test_absent_tools_are_unavailable_with_a_reason(tmp_path: Path) -> None:
     missing = str(tmp_path / "missing")
     assert READER.read(FileWant(missing)) == Unavailable(f"{missing} cannot be read: No such file or directory")
     assert READER.read(DirectoryWant(missing)) == Unavailable(f"{missing} cannot be listed: No such file or directory")
@@ -29,7 +29,7 @@ def test_what_is_absent_is_unavailable_with_a_reason(tmp_path: Path) -> None:
     )
 
 
-def test_command_speaks_english_and_its_failure_is_told(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_command_speaks_english_and_its_failure_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LC_ALL", "de_DE.UTF-8")
     assert READER.read(CommandWant(("sh", "-c", "echo $LC_ALL"), "dash")) == "C\n"
     failed = READER.read(CommandWant(("sh", "-c", "echo first >&2; echo last >&2; exit 3"), "dash"))
@@ -45,5 +45,5 @@ def test_reason_is_the_same_whenever_it_fails(stamp: str) -> None:
 def test_command_that_hangs_is_given_up() -> None:
     started = time.monotonic()
     answer = SystemReader(command_seconds=0.1).read(CommandWant(("sleep", "30"), "coreutils"))
-    assert answer == Unavailable("sleep gave no answer within 100 ms; is its file system reachable?")
+    assert answer == Unavailable("sleep did not answer within 100 ms; check that its file system is reachable")
     assert time.monotonic() - started < 5

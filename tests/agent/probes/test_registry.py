@@ -40,7 +40,7 @@ TEXTS = {
 
 @pytest.fixture
 def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """A directory in which packages are installed; the registry is fresh before and after."""
+    """Return a directory in which packages are installed; the registry is reset before and after."""
     monkeypatch.syspath_prepend(tmp_path)
     all_probes.cache_clear()
     yield tmp_path
@@ -68,7 +68,7 @@ def test_facts_are_the_same_after_something_was_written(tmp_path: Path) -> None:
     assert mount_after.facts == mount_before.facts
 
 
-def test_approved_directory_is_told_with_the_mount_that_holds_it_and_its_space() -> None:
+def test_approved_directory_is_reported_with_its_mount_and_space() -> None:
     _, [runs, *_] = collect_facts(["/mnt/nfs/runs"], Recorded(TEXTS))
     assert (runs.path, runs.mount_point, runs.fstype, runs.source) == (
         "/mnt/nfs/runs",
@@ -87,7 +87,7 @@ def test_file_system_that_counts_no_inodes_has_none() -> None:
     assert (ram.total_inodes, ram.free_inodes) == (None, None)
 
 
-def test_space_in_words_that_nobody_knows_is_unknown_and_shown() -> None:
+def test_unparseable_space_is_unknown_and_shown() -> None:
     _, [ram, *_] = collect_facts(["/mnt/ram"], Recorded(TEXTS | {f"{SPACE} /mnt/ram": "? 1 2 3 4\n"}))
     assert ram.total_bytes is None
     assert "'? 1 2 3 4" in str(ram.facts["mount.space"])
@@ -116,7 +116,7 @@ def test_mounts_below_an_approved_directory_are_approved() -> None:
     assert {mount.path for mount in mounts if mount.approved} == {"/mnt", "/mnt/ram", "/mnt/nfs", "/mnt/dead"}
 
 
-def test_space_of_a_mount_that_does_not_answer_is_unknown_and_told() -> None:
+def test_space_of_a_hanging_mount_is_unknown_and_reported() -> None:
     _, [dead, *_] = collect_facts(["/mnt/dead"], Recorded(TEXTS))
     assert (dead.total_bytes, dead.free_bytes) == (None, None)
     assert str(dead.facts["mount.space"]).startswith("unavailable, because ")
@@ -138,7 +138,7 @@ class Shouting(GenericProbe):
         return {"NOT A NAME": 1}
 
 
-def test_probe_that_fails_says_so_and_takes_nothing_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_failing_probe_is_reported_and_affects_no_other(monkeypatch: pytest.MonkeyPatch) -> None:
     probes = {"raising": Raising(), "shouting": Shouting(), "generic": GenericProbe()}
     monkeypatch.setattr("iotide_agent.probes.registry.all_probes", lambda: probes)
     facts = mount_facts(parse_mountinfo(MOUNTINFO)[0], Recorded(TEXTS))
@@ -147,7 +147,7 @@ def test_probe_that_fails_says_so_and_takes_nothing_with_it(monkeypatch: pytest.
     assert facts["mount.fstype"] == "ext4"
 
 
-def test_mount_with_more_options_than_a_message_holds_is_told_cut() -> None:
+def test_mount_with_too_many_options_for_a_message_is_cut() -> None:
     layers = ":".join(f"/layers/{number}" for number in range(1000))
     overlay = f"33 27 0:33 / /merged rw - overlay overlay rw,lowerdir={layers}\n"
     _, mounts = collect_facts([], Recorded(TEXTS | {"/proc/self/mountinfo": MOUNTINFO + overlay}))
@@ -161,12 +161,12 @@ def test_mount_that_does_not_answer_is_asked_nothing_more() -> None:
     assert [asked for asked in reader.asked if "/l" in asked] == [f"{SPACE} /l/runs"]
 
 
-def test_node_without_mountinfo_cannot_guard_and_says_so() -> None:
+def test_node_without_mountinfo_cannot_guard_and_reports_it() -> None:
     with pytest.raises(MountsUnknownError, match="/proc/self/mountinfo cannot be read"):
         collect_facts(["/data"], Recorded({}))
 
 
-def test_facts_of_an_installed_plug_in_stand_beside_our_own(site: Path) -> None:
+def test_facts_of_an_installed_plug_in_are_added_to_our_own(site: Path) -> None:
     install_module(site, "iotide.probes", "iotide_test_rack", PLUG_IN.replace("NAME", "rack"), "Rack")
     facts = mount_facts(parse_mountinfo(MOUNTINFO)[0], Recorded(TEXTS))
     assert facts["rack.disk_count"] == 12

@@ -38,12 +38,12 @@ class TestNfs:
     @pytest.mark.parametrize("mount_point", ["/mnt/nfs3", "/mnt/nfs4"])
     def test_options_agree_with_nfsstat(self, mount_point: str) -> None:
         _, _, block = sample("nfsstat-m.txt").partition(f"{mount_point} from ")
-        told = options_of(block.partition("Flags:\t")[2].splitlines()[0].split(","))
+        options = options_of(block.partition("Flags:\t")[2].splitlines()[0].split(","))
         mountstats = {"/proc/self/mountstats": sample("mountstats.nfs.txt")}
         facts = mount_facts(mount_at(mount_point, "mountinfo.nfs.txt"), Recorded(mountstats))
-        assert facts["nfs.version"] == told["vers"]
-        assert facts["nfs.rsize_bytes"] == int(told["rsize"])
-        assert facts["nfs.retransmission_count"] == int(told["retrans"])
+        assert facts["nfs.version"] == options["vers"]
+        assert facts["nfs.rsize_bytes"] == int(options["rsize"])
+        assert facts["nfs.retransmission_count"] == int(options["retrans"])
 
     def test_counters_and_ports_are_no_facts(self) -> None:
         later = sample("mountstats.nfs.txt").replace("age:\t5", "age:\t9").replace("369360896", "999")
@@ -67,7 +67,7 @@ class TestNfs:
     def test_ipv6_server(self) -> None:
         assert identity(plain("nfs4 [fd00::5]:/exp rw,vers=4.2")) == ("nfs:fd00::5:/exp", "shared")
 
-    def test_client_in_user_space_is_told_the_same_file_system(self) -> None:
+    def test_client_in_user_space_reports_the_same_file_system(self) -> None:
         fuse, kernel = plain("fuse.fuse-nfs nfs://10.0.0.5/exp?version=3 rw"), plain("nfs nas:/exp rw,addr=10.0.0.5")
         assert identity(fuse) == identity(kernel)
 
@@ -100,13 +100,14 @@ class TestLustre:
             "raid0",
         )
 
-    def test_progressive_layout_tells_its_components(self) -> None:
+    def test_progressive_layout_reports_its_components(self) -> None:
         facts = self.layout(sample("lfs-getstripe.pfl.txt"))
         assert facts["lustre.layout"] == "0-4194304: 2 x 4194304; 4194304-EOF: 1 x 1048576"
         assert facts["lustre.component_count"] == 2
         assert "lustre.stripe_count" not in facts
         yaml = self.layout(sample("lfs-getstripe.y.pfl.yaml"))
-        assert str(yaml["lustre.layout"]).startswith("0-1048576: 1 x 1048576; 1048576-8388608: 2 x 1048576")
+        parts = str(yaml["lustre.layout"]).split("; ")
+        assert parts[:2] == ["0-1048576: 1 x 1048576 in disk", "1048576-8388608: 2 x 1048576 in flash"]
 
     def test_targets_of_this_file_system_are_counted(self) -> None:
         facts = facts_of("lustre")
@@ -163,7 +164,7 @@ class TestGpfs:
         assert (facts["gpfs.disk_count"], facts["gpfs.pools"]) == (6, "system")
 
     def test_link_is_the_one_to_another_quorum_node(self) -> None:
-        # As the manual of mmlscluster has it.
+        # As in the manual of mmlscluster.
         nodes = (
             " Node  Daemon node name  IP address    Admin node name  Designation\n"
             "-------------------------------------------------------------------\n"
@@ -171,12 +172,12 @@ class TestGpfs:
             "   2   gpfs02.site       10.0.0.6      gpfs02           quorum\n"
             "   3   gpfs03.site       10.0.0.2      gpfs03\n"
         )
-        told = {"/usr/lpp/mmfs/bin/mmlscluster": nodes, "hostname --all-ip-addresses": "10.0.0.5 10.9.0.5 \n"}
-        facts = facts_of("gpfs", **told, **ethernet("10.0.0.6"))
+        texts = {"/usr/lpp/mmfs/bin/mmlscluster": nodes, "hostname --all-ip-addresses": "10.0.0.5 10.9.0.5 \n"}
+        facts = facts_of("gpfs", **texts, **ethernet("10.0.0.6"))
         assert (facts["network.interface"], facts["network.link_bits_per_second"]) == ("eth0", 10 * 10**9)
         assert "network.server" not in facts
 
-    def test_absent_commands_are_told(self) -> None:
+    def test_absent_commands_are_reported(self) -> None:
         facts = mount_facts(mount_at("/ibm/fs1", "mountinfo.gpfs.txt"), Recorded({}))
         assert str(facts["gpfs.block_bytes"]).startswith(
             "unavailable, because /usr/lpp/mmfs/bin/mmlsfs is not installed"
@@ -203,9 +204,9 @@ class TestPvfs2:
         hints = '# file: /mnt/pvfs2\nuser.pvfs2.num_dfiles="1"\n\n'
         assert facts_of("pvfs2", **{command: hints})["pvfs2.hint.num_dfiles"] == "1"
 
-    def test_directory_without_a_file_says_what_to_do(self) -> None:
+    def test_directory_without_a_file_gives_the_remedy(self) -> None:
         facts = facts_of("pvfs2", **{"find /mnt/pvfs2 -maxdepth 1 -type f -print -quit": ""})
-        assert "put one there" in str(facts["pvfs2.distribution"])
+        assert "create one there" in str(facts["pvfs2.distribution"])
 
 
 class TestGlusterfs:
@@ -259,7 +260,7 @@ class TestCeph:
         assert (facts["ceph.stripe_unit_bytes"], facts["ceph.object_bytes"]) == (4194304, 4194304)
         assert facts["fs.identity"] == "ceph:4bf5a97d-505a-418b-abf9-39c69eb603ab:cfs"
 
-    def test_kernel_client_of_the_same_is_told_the_same(self) -> None:
+    def test_kernel_client_of_the_same_reports_the_same(self) -> None:
         named = mount_at("/mnt/cephn", "mountinfo.made.txt")
         assert mount_facts(named, Recorded({}))["fs.identity"] == facts_of("ceph")["fs.identity"]
         by_monitors = mount_at("/mnt/cephk", "mountinfo.made.txt")
@@ -282,14 +283,14 @@ class TestBeegfs:
         assert (facts["beegfs.file_cache"], facts["beegfs.rdma"]) == ("buffered", True)
         assert (facts["fs.identity"], facts["fs.identity_scope"]) == ("beegfs:10.0.0.8:8008", "shared")
 
-    def test_two_clients_of_one_node_are_told_apart_by_their_configuration(self) -> None:
+    def test_two_clients_of_one_node_differ_by_their_configuration(self) -> None:
         other = RECORDINGS["beegfs"].texts["/proc/fs/beegfs/5C-1/config"].replace("-client.conf", "-2.conf")
         texts = {"/proc/fs/beegfs": "5B-1\n5C-1", "/proc/fs/beegfs/5B-1/config": other.replace("bee1", "bee2")}
         assert facts_of("beegfs", **texts)["network.server"] == "bee1"
 
 
 class TestFuse:
-    def test_moosefs_is_told_by_its_source(self) -> None:
+    def test_moosefs_is_recognised_by_its_source(self) -> None:
         facts = facts_of("moosefs")
         assert (facts["fuse.file_system"], facts["moosefs.master"], facts["moosefs.goal"]) == (
             "mfs",

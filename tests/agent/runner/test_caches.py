@@ -1,4 +1,4 @@
-"""Emptying the page cache as an ordinary user: by the command of agent.toml, and what is done where that fails."""
+"""Dropping the page cache as an ordinary user, by the command of agent.toml, and the handling of its failures."""
 
 import tomllib
 from collections.abc import Callable
@@ -25,7 +25,7 @@ def test_the_command_of_agent_toml_is_run_before_each_step_that_wants_a_cold_cac
 
 
 @pytest.mark.parametrize("command", FAILING, ids=["refused", "absent"])
-def test_where_the_command_fails_the_files_of_the_step_alone_are_dropped_and_the_step_says_so(
+def test_if_the_command_fails_only_the_steps_files_are_dropped_and_the_step_reports_it(
     make_rig: Callable[..., Rig],
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -46,6 +46,6 @@ def test_the_sudo_rule_allows_exactly_the_command_of_the_sample() -> None:
     sudo, never_ask, *command = parse_config(tomllib.loads((DEPLOY / "agent.toml").read_text())).cache_drop_command
     assert (sudo, never_ask) == ("sudo", "-n")
     rules = [line for line in (DEPLOY / "iotide-agent.sudoers").read_text().splitlines() if not line.startswith("#")]
-    # sudoers(5) wants a backslash before an equals sign in arguments.
+    # sudoers(5) requires a backslash before an equals sign in arguments.
     allowed = " ".join(command).replace("=", r"\=")
     assert rules == [f"iotide-agent ALL=(root) NOPASSWD: {allowed}"]

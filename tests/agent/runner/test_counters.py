@@ -1,4 +1,4 @@
-"""The node's counters, from texts of real kernels in a tree of their own: what they say, and what becomes of gaps."""
+"""Counters of a node, read from recorded texts of real kernels; gaps and restarts."""
 
 import errno
 import os
@@ -79,7 +79,7 @@ def test_pressure_is_the_share_of_time_that_was_lost(tree: Tree) -> None:
     }
 
 
-def test_memory_is_told_in_bytes_and_without_what_an_old_kernel_lacks(tree: Tree) -> None:
+def test_memory_is_reported_in_bytes_without_fields_that_an_old_kernel_lacks(tree: Tree) -> None:
     text = (DATA / "meminfo.txt").read_text()
     tree.write("proc/meminfo", text)
     memory = MemoryLevels(tree.proc)
@@ -162,7 +162,7 @@ def test_the_network_is_its_hardware_and_the_fullest_link(tree: Tree) -> None:
     }
 
 
-def test_an_interface_that_goes_comes_or_begins_anew_makes_no_leap(tree: Tree) -> None:
+def test_an_interface_that_disappears_appears_or_restarts_makes_no_jump(tree: Tree) -> None:
     for name in ("eth0", "eth1", "eth2", "eth3"):
         tree.interface(name, type="1", speed="-1")
     tree.net(eth0=(1000, 1000), eth1=(500, 500), eth2=(800, 800))
@@ -180,7 +180,7 @@ def test_without_hardware_all_interfaces_but_the_loopback_count(tree: Tree) -> N
     assert rates(network, before) == {"net_receive_bytes_per_second": 10, "net_send_bytes_per_second": 20}
 
 
-def test_an_nfs_mount_is_told_by_its_own_section(tree: Tree) -> None:
+def test_an_nfs_mount_is_recognised_by_its_own_section(tree: Tree) -> None:
     tree.write("proc/self/mountstats", sample("mountstats.nfs.txt"))
     both = NfsClient(tree.proc, [NFS3, TargetMount("/mnt/nfs4", "nfs4", "127.0.0.1:/disk/exp", 51), LOCAL])
     assert sorted(both.read().values()) == [
@@ -190,7 +190,7 @@ def test_an_nfs_mount_is_told_by_its_own_section(tree: Tree) -> None:
     both.close()
 
 
-def test_an_nfs_mount_that_is_away_is_absent_and_one_that_begins_anew_makes_no_leap(tree: Tree) -> None:
+def test_an_unmounted_nfs_mount_is_absent_and_a_remounted_one_makes_no_jump(tree: Tree) -> None:
     text = sample("mountstats.nfs.txt")
     more = text.replace("268435456 369098752", "268435956 369100752").replace("WRITE: 704 704", "WRITE: 724 727")
     tree.write("proc/self/mountstats", text)
@@ -241,7 +241,7 @@ def test_a_mount_point_is_found_as_the_kernel_writes_it(tree: Tree) -> None:
         ),
     ],
 )
-def test_lustre_is_told_by_its_file_system_alone(tree: Tree, below: str, text: str, calls: Calls) -> None:
+def test_lustre_is_recognised_by_its_file_system_only(tree: Tree, below: str, text: str, calls: Calls) -> None:
     tree.write(f"{below}/llite/scratch-ffff81019a4eb000/stats", (DATA / text).read_text())
     tree.write(f"{below}/llite/scratch-2-ffff81019a4ec000/stats", "read_bytes 1 samples [bytes] 9 9 9\n")
     client = LustreClient(tree.root, [LUSTRE, LOCAL])
@@ -255,11 +255,9 @@ def test_lustre_is_told_by_its_file_system_alone(tree: Tree, below: str, text: s
     }
 
 
-def test_lustre_goes_on_after_a_remount_which_makes_another_instance(
-    tree: Tree, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_lustre_continues_after_a_remount_with_another_instance(tree: Tree, monkeypatch: pytest.MonkeyPatch) -> None:
     def gone(_size_bytes: int) -> bytes:
-        raise OSError(errno.EIO, "the mount that it told of is gone")
+        raise OSError(errno.EIO, "the mount was removed")
 
     below = "sys/kernel/debug/lustre/llite"
     tree.write(f"{below}/scratch-ffff81019a4eb000/stats", "read_bytes 1 samples [bytes] 9 9 9000\n")
@@ -271,10 +269,10 @@ def test_lustre_goes_on_after_a_remount_which_makes_another_instance(
     assert client.read() == client.read() == {}
     assert client.rates(before, {}, SPAN) == {}
     tree.write(f"{below}/scratch-ffff81019a4ec000/stats", "read_bytes 1 samples [bytes] 9 9 9\n")
-    anew = client.read()
-    assert client.rates({}, anew, SPAN) == client.rates(before, anew, SPAN) == {}
+    after_restart = client.read()
+    assert client.rates({}, after_restart, SPAN) == client.rates(before, after_restart, SPAN) == {}
     tree.write(f"{below}/scratch-ffff81019a4ec000/stats", "read_bytes 2 samples [bytes] 9 9 2009\n")
-    assert rates(client, anew)["lustre_read_bytes_per_second"] == 1000
+    assert rates(client, after_restart)["lustre_read_bytes_per_second"] == 1000
 
 
 def test_the_threads_of_md_and_dm_are_found_also_those_that_begin_later(tree: Tree) -> None:
@@ -320,7 +318,7 @@ def test_an_old_kernel_has_fewer_counters(tree: Tree) -> None:
     assert found == {"cpu_user_ratio": 1.0, "cpu_system_ratio": 0.0, "cpu_iowait_ratio": 0.0, "load1": 0.5}
 
 
-def test_shares_of_processors_whose_time_is_unknown_are_left_out(tree: Tree) -> None:
+def test_shares_of_cpus_with_unknown_time_are_omitted(tree: Tree) -> None:
     tree.write("proc/loadavg", "0.50 0.40 0.30 2/300 4711\n")
     counters = NodeCounters([], tree.root)
     span, found = counters.sample(1.0)
@@ -332,7 +330,7 @@ def test_shares_of_processors_whose_time_is_unknown_are_left_out(tree: Tree) -> 
     }
 
 
-def test_what_a_kernel_takes_away_or_garbles_is_left_out_and_the_rest_goes_on(
+def test_missing_or_garbled_kernel_counters_are_omitted_and_the_others_continue(
     tree: Tree, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tree.stat(100, 0, 50, 800, 50, 0, 0, 0)

@@ -1,4 +1,4 @@
-"""How a group of steps is ended: by a load that failed, by one that hangs, and each by the signal that suits it."""
+"""End of a group of steps by a load that failed or hangs; each load gets the signal that suits it."""
 
 import signal
 from pathlib import Path
@@ -12,7 +12,7 @@ def test_one_that_fails_ends_the_others_of_its_group(rig: Rig) -> None:
     assert (ending["outcome"], ending["code"], ending["reason"]) == (
         "failed",
         "step_failed",
-        "step broken did not succeed",
+        "step broken failed",
     )
     assert [record["signal"] for record in ending["steps"]] == [None, signal.SIGTERM]
 
@@ -21,7 +21,7 @@ def test_a_load_that_moves_nothing_is_ended_at_its_limit_though_it_is_busy(rig: 
     spinning = step(*python("while True: pass"), name="spin")._replace(stall_seconds=1.5)
     ending = rig.run([spinning])
     assert (ending["outcome"], ending["code"]) == ("failed", "stalled")
-    assert "step spin moved nothing and printed nothing" in ending["reason"]
+    assert "step spin transferred and printed nothing" in ending["reason"]
 
 
 def test_a_load_that_complained_and_then_hangs_is_ended_sooner_than_a_silent_one(rig: Rig) -> None:
@@ -36,14 +36,14 @@ def test_a_load_that_complained_of_nothing_has_the_longer_limit(rig: Rig) -> Non
 
 
 def test_a_load_that_prints_has_not_stalled(rig: Rig) -> None:
-    telling = "import time\nfor _ in range(8): print('on', flush=True); time.sleep(0.4)"
-    ending = rig.run([step(*python(telling))._replace(stall_seconds=1.5)])
+    printing = "import time\nfor _ in range(8): print('on', flush=True); time.sleep(0.4)"
+    ending = rig.run([step(*python(printing))._replace(stall_seconds=1.5)])
     assert ending["outcome"] == "finished"
 
 
 def test_a_load_is_stopped_by_its_own_signal_and_can_say_how_far_it_came(rig: Rig) -> None:
     endless = step("dd", "if=/dev/zero", "of=/dev/null", name="write")._replace(stop_signal=signal.SIGINT)
-    # dd must have begun: it says nothing of a signal that comes before.
+    # dd must have begun: it prints nothing for a signal that comes earlier.
     breaking = step(*python("import sys, time; time.sleep(1); sys.exit(1)"), name="broken")
     assert rig.run([endless, breaking])["code"] == "step_failed"
     assert "copied" in rig.output("000-write.stderr")

@@ -1,4 +1,4 @@
-"""The runner on real processes."""
+"""Runner on real processes."""
 
 import json
 import os
@@ -68,7 +68,7 @@ def test_cancel_ends_a_load_that_ignores_term_and_removes_its_files(rig: Rig) ->
     rig.cancel()
     ending = rig.until_ended()
     assert time.monotonic() - cancelled_at < 3.0
-    assert (ending["outcome"], ending["reason"]) == ("cancelled", "the user said so")
+    assert (ending["outcome"], ending["reason"]) == ("cancelled", "cancelled by the user")
     assert ending["steps"][0]["signal"] == signal.SIGKILL
     assert list(rig.target.iterdir()) == []
 
@@ -181,7 +181,7 @@ def test_a_child_that_let_go_of_the_lock_and_outlived_the_runner_is_ended(rig: R
     assert left is None or left.state in "ZX"
 
 
-def test_the_group_of_a_step_ends_with_it_and_not_with_the_steps_beside_it(rig: Rig) -> None:
+def test_the_group_of_a_step_ends_with_it_and_not_with_parallel_steps(rig: Rig) -> None:
     leave = "import os,sys,time\nif os.fork() == 0:\n    time.sleep(100)\nopen(sys.argv[1], 'w')"
     note = rig.directory / "group"
     rig.start()
@@ -276,7 +276,7 @@ def test_the_end_of_the_node_is_a_failure_and_cleans_up(rig: Rig) -> None:
 
 @pytest.fixture
 def freezable(tmp_path: Path) -> Iterator[Path]:
-    """An approved directory with a file system of its own, which `fsfreeze` makes as deaf as a dead NFS server."""
+    """Return an approved directory on its own file system, which `fsfreeze` can make hang like a dead NFS server."""
     image, target = tmp_path / "image", tmp_path / "target"
     target.mkdir()
     image.touch()
@@ -284,7 +284,7 @@ def freezable(tmp_path: Path) -> Iterator[Path]:
     subprocess.run(["mkfs.ext4", "-q", "-F", str(image)], check=True)
     subprocess.run(["mount", "-o", "loop", str(image), str(target)], check=True)
     yield target
-    # A hand that was killed while it hung lets go of the file system a moment after the thaw.
+    # A helper that was killed while it hung releases the file system a moment after the thaw.
     eventually(lambda: subprocess.run(["umount", str(target)], check=False).returncode == 0)
 
 
@@ -297,7 +297,7 @@ def thaw(target: Path) -> None:
 
 
 def waits_for_thaw(rig: Rig) -> bool:
-    """One that reads from a disk is in state D too, for a moment."""
+    """Wait until the process is in state D for longer than a disk read takes."""
     return any(one.state == "D" and "percpu" in one.wait_channel for one in processes.stuck(rig.descendants()))
 
 
@@ -325,10 +325,8 @@ def test_a_load_that_cannot_be_killed_is_named_and_not_waited_for(
     rig.until_ended()
 
 
-def test_a_load_of_which_one_thread_alone_cannot_be_killed_is_stuck_as_well(
-    make_rig: Callable[..., Rig], freezable: Path
-) -> None:
-    """As fio, whose first thread is a zombie then: the process lives, and shows none of its files under its number."""
+def test_a_load_with_one_unkillable_thread_is_stuck(make_rig: Callable[..., Rig], freezable: Path) -> None:
+    """fio is such a load: its first thread becomes a zombie, and the process no longer shows its open files."""
     rig = make_rig(targets=(target_card(freezable),), patience_seconds=1.0)
     rig.start()
     rig.until_phase("ready")
@@ -364,7 +362,7 @@ def test_a_target_that_does_not_answer_is_declined(make_rig: Callable[..., Rig],
     try:
         rig.start()
         ending = rig.until_ended()
-        assert not is_order_alive(rig.directory)  # what hangs is no load, so it must not hold the node
+        assert not is_order_alive(rig.directory)  # the hanging process is not a load, so it must not hold the node
     finally:
         thaw(freezable)
     assert (ending["outcome"], ending["code"]) == ("declined", "target_hangs")

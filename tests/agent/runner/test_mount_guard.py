@@ -1,4 +1,4 @@
-"""Runs whose target is not, or does not stay, what it was: each is refused, and nothing foreign is touched."""
+"""Runs whose target is not, or does not stay, the expected one: each is rejected, and other files stay untouched."""
 
 import os
 import subprocess
@@ -20,19 +20,19 @@ def mount(*arguments: str | Path) -> None:
 
 
 def unmount(where: Path, *options: str) -> None:
-    # What a killed process held open is let go of a moment later.
+    # A killed process releases its open files a moment later.
     eventually(lambda: subprocess.run(["umount", *options, str(where)], check=False).returncode == 0)
 
 
 def unmount_all(where: Path) -> None:
-    # By the kernel's list: a bind mount within one file system is none to os.path.ismount.
+    # From the kernel's list: os.path.ismount does not recognise a bind mount within one file system.
     while str(where) in {line.mount_point for line in parse_mountinfo(Path("/proc/self/mountinfo").read_text())}:
         unmount(where, "--lazy")
 
 
 @pytest.fixture
 def target(tmp_path: Path) -> Iterator[Path]:
-    """An approved directory, which is all that is left of a target once it is unmounted; any mount on it goes."""
+    """Return an approved directory, as a target is after unmounting; any mount on it is removed afterwards."""
     directory = tmp_path / "target"
     directory.mkdir(mode=0o700)
     yield directory
@@ -41,14 +41,14 @@ def target(tmp_path: Path) -> Iterator[Path]:
 
 @pytest.fixture
 def tmpfs(target: Path) -> Path:
-    """A tmpfs at the target."""
+    """Mount a tmpfs at the target."""
     mount("-t", "tmpfs", "-o", "mode=700", "iotide-test", target)
     return target
 
 
 @pytest.fixture
 def image(tmp_path: Path) -> Path:
-    """A file with an ext4 in it."""
+    """Return a file with an ext4 in it."""
     file = tmp_path / "image"
     file.touch()
     os.truncate(file, 16 * 1024**2)
@@ -58,13 +58,13 @@ def image(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def ext4(target: Path, image: Path) -> Path:
-    """The ext4 of the image at the target."""
+    """Mount the ext4 image at the target."""
     mount("-o", "loop,errors=remount-ro", image, target)
     return target
 
 
 def waiting(make_rig: Callable[..., Rig], target: Path) -> Rig:
-    """A run on the target as it is now, in the middle of a long step."""
+    """Return a run on the target as it is now, in the middle of a long step."""
     rig = make_rig(targets=(target_card(target),))
     rig.start()
     rig.until_phase("ready")
@@ -94,7 +94,7 @@ def test_a_tmpfs_that_was_unmounted_over_another_of_the_same_name_is_missed(
     card = target_card(below)
     unmount(below)
     reason = declined(make_rig(targets=(card,)))
-    assert f"stands on tmpfs from 'iotide-test' at {tmpfs}, but the target is" in reason
+    assert f"is on tmpfs from 'iotide-test' at {tmpfs}, but the target is" in reason
     assert f"at {below}; mount it" in reason
     assert names(below) == []
 
@@ -148,9 +148,7 @@ def test_a_target_that_is_unmounted_as_the_run_ends_has_a_problem(make_rig: Call
     assert names(ext4) == []
 
 
-def test_what_is_mounted_over_a_target_is_left_alone_and_what_lies_below_is_removed(
-    make_rig: Callable[..., Rig], ext4: Path
-) -> None:
+def test_a_mount_over_a_target_stays_and_the_files_below_are_removed(make_rig: Callable[..., Rig], ext4: Path) -> None:
     rig = waiting(make_rig, ext4)
     mount("-t", "tmpfs", "-o", "mode=700", "other", ext4)
     (ext4 / "precious").write_text("kept")
@@ -167,7 +165,7 @@ def test_the_same_file_system_mounted_a_second_time_is_another_mount(make_rig: C
     mount("--bind", ext4, ext4)
     ending = rig.until_ended()
     assert (ending["outcome"], ending["code"]) == ("failed", "wrong_mount")
-    assert "anew during the run" in ending["reason"]
+    assert "was mounted again at" in ending["reason"]
     assert names(ext4) == []
 
 
@@ -183,7 +181,7 @@ def test_a_mount_that_does_not_concern_the_target_disturbs_nothing(make_rig: Cal
     assert (ending["outcome"], ending["mount_problems"]) == ("finished", [])
 
 
-def test_a_target_that_becomes_read_only_ends_its_run_with_these_words(
+def test_a_target_that_becomes_read_only_ends_its_run_with_this_message(
     make_rig: Callable[..., Rig], ext4: Path
 ) -> None:
     rig = waiting(make_rig, ext4)
@@ -198,14 +196,14 @@ def test_a_target_that_becomes_read_only_ends_its_run_with_these_words(
     rig.until_ended()
 
 
-def test_a_file_system_that_turned_read_only_by_itself_is_why_the_step_failed(
+def test_a_file_system_that_turned_read_only_is_the_reason_of_the_failed_step(
     make_rig: Callable[..., Rig], ext4: Path
 ) -> None:
-    # No mount changes when ext4 does so after an error, so the kernel wakes nobody.
+    # ext4 remounts itself read-only without a change in the mount table, so the kernel wakes no poller.
     rig = make_rig(targets=(target_card(ext4),))
     number = ext4.stat().st_dev
     device = Path(f"/sys/dev/block/{os.major(number)}:{os.minor(number)}").resolve().name
-    # Of a directory that is not on the disk yet nothing is left once the kernel needs its memory for something else.
+    # A directory that is not on the disk yet disappears when the kernel reclaims its memory.
     program = "import os, sys; os.sync(); open(sys.argv[1], 'w').write('1'); open(sys.argv[2], 'w')"
     ending = rig.run([step(*python(program), f"/sys/fs/ext4/{device}/trigger_fs_error", str(rig.place / "data"))])
     assert (ending["outcome"], ending["code"]) == ("failed", "target_read_only"), ending["reason"]
@@ -213,7 +211,9 @@ def test_a_file_system_that_turned_read_only_by_itself_is_why_the_step_failed(
 
 
 def bind_below(rig: Rig, precious: Path) -> StepCard:
-    """A step that leaves a directory, in which another of the same file system is mounted, beside a file."""
+    """Return a step that leaves a file and a directory, with another directory of the same file system mounted on
+    it.
+    """
     program = (
         "import os,subprocess,sys\n"
         "os.makedirs(sys.argv[2])\n"
@@ -241,7 +241,7 @@ def test_another_directory_mounted_in_the_runs_own_is_not_emptied(make_rig: Call
     assert names(precious) == ["file"]
 
 
-def test_what_a_dead_runner_left_on_an_unmounted_target_is_not_taken_for_removed(
+def test_orphans_of_a_dead_runner_on_an_unmounted_target_do_not_count_as_removed(
     make_rig: Callable[..., Rig], ext4: Path, image: Path
 ) -> None:
     rig = waiting(make_rig, ext4)

@@ -1,4 +1,4 @@
-"""A runner that only observes: it samples its node and touches nothing else."""
+"""Runner that only observes: it samples its node and runs no load."""
 
 import json
 import signal
@@ -23,12 +23,12 @@ def rows(rig: Rig) -> list[dict[str, float]]:
 
 
 def end(rig: Rig) -> None:
-    """As the supervisor does once the server said that the loads have ended."""
+    """End it as the supervisor does after the server reported that the loads have ended."""
     write_cancel(rig.directory, "finished", "loads_ended", "the loads have ended")
     ring(rig.directory / "bell")
 
 
-def test_samples_its_node_from_its_start_until_it_is_told_to_end(observer: Rig) -> None:
+def test_samples_its_node_from_its_start_until_the_signal_to_end(observer: Rig) -> None:
     observer.start()
     assert observer.until_phase("running")["started_at_epoch_seconds"] > 0
     observer.until(lambda: len(rows(observer)) >= 2)
@@ -67,7 +67,7 @@ def test_ends_at_a_shutdown_of_its_node(observer: Rig) -> None:
     assert observer.until_ended()["code"] == "node_shut_down"
 
 
-def test_one_that_was_killed_is_ended_by_its_aftermath_with_what_it_saw(observer: Rig) -> None:
+def test_a_killed_observer_is_ended_by_its_aftermath_with_its_samples(observer: Rig) -> None:
     observer.start()
     observer.until(lambda: (observer.directory / "curve.jsonl").exists() and rows(observer))
     assert observer.process is not None

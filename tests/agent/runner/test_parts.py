@@ -1,4 +1,4 @@
-"""The small parts of the runner: mount lines, rates, captured output, doorbells, processes."""
+"""Small parts of the runner: mount lines, rates, captured output, doorbells, processes."""
 
 import os
 import signal
@@ -38,7 +38,7 @@ from iotide_agent.runner.tree import LoadTree
 from iotide_wire.units import MIB
 
 PROGRAM_BYTES = 32 * MIB
-"""More than Python, dd and their libraries, which come from the disk where other tests have just dropped the caches."""
+"""More than Python, dd and their libraries, which come from the disk after other tests dropped the caches."""
 MOUNTINFO = r"""22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw,discard
 36 22 0:31 / /mnt/moose rw,relatime master:1 shared:2 - fuse mfs\043mfsmaster:9421 rw,user_id=0
 37 22 0:32 / /mnt/with\040space rw - nfs4 server:/export\040one rw,vers=4.2
@@ -55,7 +55,7 @@ def test_mount_lines_are_read_with_escapes_decoded() -> None:
 
 
 @pytest.mark.parametrize("broken", ["\r", "\f", "\x85", "\u2028"])
-def test_a_strange_name_of_somebody_elses_mount_hides_no_other(broken: str) -> None:
+def test_a_strange_name_of_another_users_mount_hides_no_other(broken: str) -> None:
     lines = f"31 1 0:9 / /home/u/a{broken}b rw - fuse.x x rw\n{MOUNTINFO}"
     assert parse_mountinfo(lines)[1:] == parse_mountinfo(MOUNTINFO)
 
@@ -69,12 +69,12 @@ def test_a_source_that_is_no_utf8_is_the_same_text_for_probe_and_runner() -> Non
 
 def test_the_mount_of_a_directory_is_the_kernels(tmp_path: Path) -> None:
     descriptor = os.open(tmp_path, os.O_RDONLY)
-    told = subprocess.run(
+    listed = subprocess.run(
         ["findmnt", "-no", "FSTYPE,SOURCE", "-T", str(tmp_path)], capture_output=True, text=True, check=True
     )
     mount = mount_of(descriptor)
     os.close(descriptor)
-    assert [mount.fstype, mount.source] == told.stdout.split()
+    assert [mount.fstype, mount.source] == listed.stdout.split()
 
 
 @settings(deadline=None)
@@ -82,7 +82,7 @@ def test_the_mount_of_a_directory_is_the_kernels(tmp_path: Path) -> None:
     printed=st.lists(st.binary(max_size=300), max_size=30),
     limit_bytes=st.integers(2, 500).map(lambda half: 2 * half),
 )
-def test_what_is_kept_is_both_ends_and_the_rest_is_counted(
+def test_both_ends_of_an_output_are_kept_and_the_rest_is_counted(
     tmp_path_factory: pytest.TempPathFactory, printed: list[bytes], limit_bytes: int
 ) -> None:
     file = tmp_path_factory.mktemp("capture") / "out"
@@ -103,7 +103,7 @@ def test_what_is_kept_is_both_ends_and_the_rest_is_counted(
         assert kept == whole[:half] + b"\n[iotide left out %d bytes here]\n" % left_out + whole[-half:]
 
 
-def test_a_doorbell_hears_every_ringer_and_nobody_means_false(tmp_path: Path) -> None:
+def test_a_doorbell_receives_every_ring_and_ringing_without_a_listener_returns_false(tmp_path: Path) -> None:
     assert not ring(tmp_path / "bell")
     bell = Doorbell(tmp_path / "bell")
     for _ in range(70_000):
@@ -115,11 +115,11 @@ def test_a_doorbell_hears_every_ringer_and_nobody_means_false(tmp_path: Path) ->
 
 def test_the_loop_sleeps_without_an_end_until_something_happens(tmp_path: Path) -> None:
     bell, loop = Doorbell(tmp_path / "bell"), Loop()
-    heard: list[str] = []
-    loop.watch(bell.fileno(), lambda: heard.append("ring"))
+    rings: list[str] = []
+    loop.watch(bell.fileno(), lambda: rings.append("ring"))
     bell.ring_self()
     loop.turn(inf)
-    assert heard == ["ring"]
+    assert rings == ["ring"]
 
 
 def test_the_loop_ticks_when_a_tick_is_due_and_not_before() -> None:
@@ -185,7 +185,7 @@ def test_output_names_are_safe_whatever_a_step_is_called() -> None:
     assert output_name(0, "schreiben ü") == "000-schreiben__"
 
 
-def test_a_tool_that_cannot_be_reached_yet_does_not_hold_up_who_starts_it(
+def test_a_tool_that_cannot_be_reached_yet_does_not_block_its_caller(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def hang(_argv: object, pipes: tuple[int, int, int, int], *_: object) -> None:
@@ -224,7 +224,7 @@ def test_a_process_with_a_confusing_name_is_read(tmp_path: Path) -> None:
     assert stat.parent == os.getpid()
 
 
-def test_holders_are_those_who_have_the_file_open(tmp_path: Path) -> None:
+def test_holders_are_the_processes_with_the_file_open(tmp_path: Path) -> None:
     lock = tmp_path / "lock"
     with lock.open("w") as file:
         child = subprocess.Popen(["sleep", "60"], pass_fds=[file.fileno()])
@@ -248,7 +248,7 @@ def test_bytes_of_children_that_ended_are_not_lost(tmp_path: Path) -> None:
     tree.close()
 
 
-def test_what_a_child_used_is_counted_once_when_its_parent_has_waited_for_it(tmp_path: Path) -> None:
+def test_use_by_a_child_is_counted_once_after_its_parent_has_waited_for_it(tmp_path: Path) -> None:
     tree = LoadTree()
     write = "import os,sys,time; os.write(os.open(sys.argv[1], os.O_CREAT|os.O_WRONLY), bytes(1_000_000))"
     spin = "list(iter(lambda: time.process_time() < 0.25, False)); os.read(0, 1)"
@@ -265,7 +265,7 @@ def test_what_a_child_used_is_counted_once_when_its_parent_has_waited_for_it(tmp
     assert all(20 <= total.cpu_ticks < 35 for total in totals)
 
 
-def test_what_dd_takes_from_zero_and_gives_to_null_is_not_counted() -> None:
+def test_dd_from_zero_to_null_is_not_counted() -> None:
     tree = LoadTree()
     argv = ["dd", "if=/dev/zero", "of=/dev/null", "bs=1M"]
     child = subprocess.Popen(argv, stderr=subprocess.DEVNULL)
@@ -298,7 +298,7 @@ def test_a_dd_that_ends_between_two_looks_adds_nothing_of_zero_and_null(*, is_se
     assert seen.written_bytes < 100_000
 
 
-def test_what_a_dd_that_ended_wrote_to_a_target_is_counted(tmp_path: Path) -> None:
+def test_bytes_of_an_ended_dd_are_counted(tmp_path: Path) -> None:
     tree = LoadTree()
     pipe_read, pipe_write = os.pipe()
     child = subprocess.Popen(["dd", f"of={tmp_path / 'data'}", "bs=1M"], stdin=pipe_read, stderr=subprocess.DEVNULL)

@@ -1,4 +1,6 @@
-"""The cache policy `remount` on a real file system: emptied by the node's own command, or the run ends in words."""
+"""Cache policy `remount` on a real file system: the node's own command empties the cache, or the run ends with a
+message.
+"""
 
 import os
 import subprocess
@@ -12,7 +14,7 @@ from agent.order_rig import Rig, eventually, step, target_card
 
 @pytest.fixture
 def device(tmp_path: Path) -> Iterator[str]:
-    """A loop device with an ext4 of 16 MiB, mounted on the rig's target."""
+    """Return a loop device with an ext4 of 16 MiB, mounted on the rig's target."""
     image, target = tmp_path / "image", tmp_path / "target"
     target.mkdir()
     image.touch()
@@ -31,7 +33,9 @@ MakeRig = Callable[[str], Rig]
 
 @pytest.fixture
 def remounted(make_rig: Callable[..., Rig], device: str, tmp_path: Path) -> MakeRig:
-    """Makes a rig whose target is remounted by that shell text, `$1` its device and `$2` where it is mounted."""
+    """Return a function that makes a rig with a shell text as remount command: `$1` is the device, `$2` the mount
+    point.
+    """
     target = tmp_path / "target"
     (target / "lost+found").rmdir()
 
@@ -51,7 +55,7 @@ def write_and_read(rig: Rig) -> dict[str, Any]:
     return rig.run([write], readers)
 
 
-def test_remounts_once_before_the_steps_of_a_group_and_goes_on(remounted: MakeRig, tmp_path: Path) -> None:
+def test_remounts_once_before_the_steps_of_a_group_and_continues(remounted: MakeRig, tmp_path: Path) -> None:
     rig = remounted(f'umount "$2" && mount "$1" "$2" && echo done >>{tmp_path}/remounts')
     ending = write_and_read(rig)
     assert (ending["outcome"], ending["mount_problems"], ending["leftovers"]) == ("finished", [], [])
@@ -69,7 +73,7 @@ def test_a_command_that_fails_ends_the_run_and_its_files_are_removed(remounted: 
     assert list(rig.target.iterdir()) == []
 
 
-def test_a_target_that_stays_unmounted_is_not_measured_and_leaves_word_of_its_files(
+def test_a_target_that_stays_unmounted_is_not_measured_and_its_files_are_recorded(
     remounted: MakeRig, device: str
 ) -> None:
     rig = remounted('umount "$2"')

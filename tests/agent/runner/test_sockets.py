@@ -1,4 +1,4 @@
-"""A run that listens for another node: at one address, from before its start to its end and no longer."""
+"""Runs that listen for another node: at one address, from before their start to their end."""
 
 import errno
 import socket
@@ -48,7 +48,7 @@ def test_each_socket_is_the_standard_input_of_its_step_and_has_what_came_before_
     assert all(map(is_free, phase["ports"]))
 
 
-def test_who_sends_to_a_step_that_has_ended_is_told_so(listener: Rig) -> None:
+def test_sending_to_an_ended_step_returns_an_error(listener: Rig) -> None:
     phase = ready(listener)
     quick = step(*python(PRINT_ONE), name="quick")._replace(socket=0)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sender:
@@ -86,5 +86,5 @@ def test_an_address_that_the_node_does_not_have_is_declined_with_the_remedy(make
     rig.start()
     ending = rig.until_ended()
     assert (ending["outcome"], ending["code"]) == ("declined", "cannot_listen")
-    assert "192.0.2.7: Cannot assign requested address; correct data_address" in ending["reason"]
+    assert "192.0.2.7: Cannot assign requested address; correct `data_address`" in ending["reason"]
     assert list(rig.target.iterdir()) == []

@@ -1,4 +1,4 @@
-"""When a prepared load starts: how long the word is waited for, and at which moment it begins."""
+"""Start of a prepared load: how long it waits for the start signal, and when it begins."""
 
 import time
 from collections.abc import Callable
@@ -54,7 +54,7 @@ def test_caches_are_emptied_ahead_of_the_go_time_and_neither_that_nor_the_wait_i
     assert len((rig.directory / "curve.jsonl").read_text().splitlines()) == 1
 
 
-def test_a_cancel_is_heard_while_the_go_time_is_waited_for(rig: Rig) -> None:
+def test_a_cancel_before_the_start_time_is_noticed(rig: Rig) -> None:
     rig.start()
     rig.until_phase("ready")
     rig.go([step("true")], at=processes.boottime() + 60.0)

@@ -1,4 +1,4 @@
-"""What a load used in all: counted once, and never less than before, whoever ends when."""
+"""Total resource use of a load: counted once and never decreasing, whichever process ends first."""
 
 import os
 import subprocess
@@ -15,12 +15,12 @@ from iotide_agent.runner.tree import LoadTree, Used
 
 MEGABYTE = 1_000_000
 PARENT = 2**22 + 1
-"""A number that no process of a real kernel gets."""
+"""Process id that no real kernel assigns."""
 
 
 @contextmanager
 def writer(file: Path, threads: int = 0) -> Iterator[None]:
-    """A child that has written a megabyte, has further threads and stays until the end of the block."""
+    """Start a child that has written a megabyte and has further threads; it lives until the end of the block."""
     program = (
         "import os,sys,threading\n"
         "for _ in range(int(sys.argv[2])): threading.Thread(target=os.read, args=(0, 1), daemon=True).start()\n"
@@ -40,7 +40,7 @@ def watched() -> Iterator[LoadTree]:
     made.close()
 
 
-def test_children_that_nobody_waits_for_are_not_lost_when_they_end(watched: LoadTree, tmp_path: Path) -> None:
+def test_unreaped_children_are_not_lost_when_they_end(watched: LoadTree, tmp_path: Path) -> None:
     write = "import os,sys; os.write(os.open(sys.argv[1], os.O_CREAT|os.O_WRONLY), bytes(1_000_000)); os.read(0, 1)"
     parent = (
         "import os,signal,subprocess,sys\n"
@@ -105,7 +105,7 @@ def is_fed(pid: int) -> bool:
 
 
 class Family:
-    """A parent and its children as the kernel counts them: what a child wrote is the parent's once it was waited for.
+    """A parent and its children in the kernel's accounting: the parent's total includes a child after it waited for it.
 
     Attributes:
         ends: children by how many readings of the parent they live through.
@@ -120,7 +120,7 @@ class Family:
 
 
 class Relative:
-    """One of a Family, of which each child wrote 100 bytes."""
+    """Process of a Family; each child wrote 100 bytes."""
 
     def __init__(self, family: Family, pid: int, parent: int) -> None:
         self.family, self.pid, self.parent = family, pid, parent
@@ -137,7 +137,7 @@ class Relative:
             self.seen = Used(100, 0, 0)
 
     def close(self) -> None:
-        """Nothing is open."""
+        pass
 
 
 def test_children_that_end_one_after_another_while_they_are_looked_at_count_once(

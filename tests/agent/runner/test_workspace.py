@@ -1,4 +1,4 @@
-"""The run's directory: never outside an approved one, never on another mount, removed by its mark alone."""
+"""Run directories: never outside an approved one, never on another mount, and removed only by their mark."""
 
 import errno
 import json
@@ -70,7 +70,7 @@ def test_a_symbolic_link_below_an_approved_directory_is_refused(approved: Path, 
         assert refused.value.code == "directory_not_approved"
 
 
-def test_what_keeps_a_directory_from_being_entered_is_told_in_the_words_of_the_system(approved: Path) -> None:
+def test_an_inaccessible_directory_is_reported_with_the_systems_message(approved: Path) -> None:
     with pytest.raises(TargetRefusedError, match="cannot be entered: File name too long") as refused:
         open_beneath([str(approved)], str(approved / ("x" * 256)))
     assert refused.value.code == "target_error"
@@ -157,7 +157,7 @@ def test_a_read_only_directory_is_refused_with_the_kernels_word(tmp_path: Path) 
 def test_an_error_of_a_mount_that_lost_its_server_is_no_wrong_setting(
     approved: Path, monkeypatch: pytest.MonkeyPatch, call: str, number: int
 ) -> None:
-    """A network file system without its server may answer so at the first look, or at the first change."""
+    """A network file system without its server may answer so at the first read or at the first change."""
 
     def fail(*_: object, **__: object) -> None:
         raise OSError(number, os.strerror(number))
@@ -172,7 +172,7 @@ def test_an_error_of_a_mount_that_lost_its_server_is_no_wrong_setting(
 
 
 @pytest.mark.parametrize("number", [errno.EACCES, errno.EPERM, errno.ENOSPC])
-def test_what_an_administrator_has_to_correct_keeps_its_own_code(
+def test_a_failure_that_an_administrator_has_to_correct_keeps_its_own_code(
     approved: Path, monkeypatch: pytest.MonkeyPatch, number: int
 ) -> None:
     def fail(*_: object, **__: object) -> None:
@@ -242,7 +242,7 @@ def test_a_mark_that_a_quota_cut_short_is_still_ours(approved: Path, parent: int
     assert list(approved.iterdir()) == []
 
 
-def test_a_mark_of_before_marks_said_where_is_still_ours(approved: Path, parent: int) -> None:
+def test_a_mark_of_the_old_format_is_still_ours(approved: Path, parent: int) -> None:
     marker = made(approved) / MARKER
     marker.write_text(
         json.dumps({key: value for key, value in json.loads(marker.read_text()).items() if key != "parent"})
@@ -251,7 +251,7 @@ def test_a_mark_of_before_marks_said_where_is_still_ours(approved: Path, parent:
     assert list(approved.iterdir()) == []
 
 
-def test_a_mark_for_which_there_is_no_room_is_no_place(approved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_directory_without_room_for_its_mark_is_not_used(approved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write = os.write
     monkeypatch.setattr(os, "write", lambda descriptor, text: write(descriptor, text[:20]))
     with pytest.raises(TargetRefusedError) as refused:
@@ -260,7 +260,7 @@ def test_a_mark_for_which_there_is_no_room_is_no_place(approved: Path, monkeypat
     assert "No space left" in str(refused.value)
 
 
-def test_a_directory_that_cannot_be_removed_is_told_though_nobody_knew_that_it_was_made(approved: Path) -> None:
+def test_an_unrecorded_directory_that_cannot_be_removed_is_reported(approved: Path) -> None:
     mount_point = approved / "scratch"
     mount_point.mkdir()
     subprocess.run(["mount", "-t", "tmpfs", "iotide-test", str(mount_point)], check=True)
@@ -300,10 +300,21 @@ def test_direct_io_is_tried_and_leaves_no_trace(approved: Path) -> None:
     assert [path.name for path in Path(place.directory).iterdir()] == [MARKER]
 
 
+def test_direct_io_does_not_work_where_direct_reads_fail(approved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> int:
+        raise OSError(errno.EINVAL, os.strerror(errno.EINVAL))
+
+    monkeypatch.setattr(os, "readv", refuse)
+    place = make_place(card(approved, target_card(approved)), target_card(approved))
+    assert not place.direct_works
+    assert [path.name for path in Path(place.directory).iterdir()] == [MARKER]
+
+
 def test_direct_io_works_on_a_device_that_answers_at_once(approved: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As those in memory do: a read that must not wait finds there what no cache holds."""
+    """Memory devices do so: a non-blocking read finds the data there although no cache holds it."""
     monkeypatch.setattr(os, "preadv", lambda *_: 1)
     target = target_card(approved)
     place = make_place(card(approved, target), target)
-    # Of tmpfs the page is in the cache, and only that it takes no such reads tells it from one that caches.
+    # The page of a tmpfs is in the cache. Only its refusal of such reads distinguishes it from a file system that
+    # caches.
     assert place.direct_works == (is_direct_taken(approved) and place.mount.fstype != "tmpfs")

@@ -1,4 +1,4 @@
-"""Every workload test has a fresh place to work in."""
+"""Fresh working directory for every workload test."""
 
 from pathlib import Path
 

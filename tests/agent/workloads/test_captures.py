@@ -1,4 +1,4 @@
-"""Every captured output of every tool, whole and cut, under the options that it was made with and under others."""
+"""Every captured output of every tool, whole and cut, parsed with the options it was made with and with others."""
 
 import contextlib
 from collections.abc import Mapping
@@ -20,14 +20,14 @@ CAPTURES = [
     for path in sorted((DATA / tool).glob("*.meta.json"))
 ]
 SMALL_BYTES = 500
-"""Shorter texts are cut at every byte, others after every line; under options that do not fit, at so many of them."""
+"""Shorter texts are cut at every byte, longer ones after every line; with other options, at this many of them."""
 MOST_CUTS = 60
 FILES = {"fio/seq_write_json": "fio/seq_write"}
-"""Where the JSON stood that was not printed, of those where it bears another name."""
+"""Where the JSON went if it was not printed, for tools that use another file name."""
 
 
 def options_of(tool: str, made: Mapping[str, tuple[Any, ...]]) -> dict[str, Options]:
-    """Of each capture, from a table of its tool's tests that begins with them."""
+    """Return the options of each capture, from the table of its tool's tests."""
     validate = workload(tool, {}).options_type.model_validate
     return {f"{tool}/{name}": validate(given) for name, (given, *_) in made.items()}
 
@@ -40,7 +40,7 @@ READ: dict[str, Options] = {
     **options_of("ior", test_ior.GOOD),
     **options_of("mdtest", test_mdtest.GOOD),
 }
-"""Captures that say what was asked for, with the options that ask for it."""
+"""Captures that show the requested behaviour, with the options that request it."""
 
 
 @pytest.mark.parametrize("capture", READ)
@@ -60,15 +60,15 @@ def test_capture_of_other_options_cut_anywhere_says_the_same_or_is_refused(captu
 
 
 def as_steps(capture: str, found: Workload[Any], options: Options, place: Place) -> list[StepOutcome]:
-    """The capture as the first and as the last step; where its JSON stood in a file beside it, with that.
+    """Return the capture as the first and as the last step, with its JSON in a file if it was written there.
 
-    Those of bonnie++ are of a single start for all tests, as runs of revision 1 are.
+    Captures of bonnie++ are a single start for all tests, as runs of revision 1 are.
     """
     has_times = (DATA / f"{capture}.meta.json").exists()
     outcome = captured(capture if has_times else "ior/json_file")
-    beside = DATA / f"{FILES.get(capture, capture)}.json"
-    if beside.exists():
-        outcome = replace(outcome, stdout=beside.read_text())
+    json_file = DATA / f"{FILES.get(capture, capture)}.json"
+    if json_file.exists():
+        outcome = replace(outcome, stdout=json_file.read_text())
     steps = steps_of(found, options, place)
     ends_of_run = [replace(steps[0], name="bonnie")] if found.name == "bonnie" else [steps[0], steps[-1]]
     return [as_step(outcome, step) for step in dict.fromkeys(ends_of_run)]
@@ -77,20 +77,20 @@ def as_steps(capture: str, found: Workload[Any], options: Options, place: Place)
 def cut_anywhere(
     found: Workload[Any], options: Options, place: Place, whole: StepOutcome, most_cuts: int | None
 ) -> list[Sample] | None:
-    """What the whole says, once no cut of it says anything else."""
+    """Return the parsed whole, after checking that no cut of it yields other values."""
     said = samples_of(found, options, place, whole)
     for end in ends(whole.stdout, most_cuts):
         text = whole.stdout[:end]
         cut = replace(whole, stdout=text, files=dict.fromkeys(whole.files, text))
         assert samples_of(found, options, place, cut) in (None, said), end
     for end in ends(whole.stderr, most_cuts):
-        # What a tool complained of last may be cut off here, so it only must not be a fault.
+        # The tool's last message may be cut off here, so any failure reason is accepted, but no error of the parser.
         samples_of(found, options, place, replace(whole, stderr=whole.stderr[:end]))
     return said
 
 
 def samples_of(found: Workload[Any], options: Any, place: Place, outcome: StepOutcome) -> list[Sample] | None:  # noqa: ANN401 - of its type
-    """What it says as a whole run; None where it failed, by whatever words, or was refused."""
+    """Return the samples of the whole capture; None where the run failed or was rejected."""
     failure = found.failure(outcome)
     assert failure is None or failure.strip()
     with contextlib.suppress(OutputRefusedError):

@@ -21,7 +21,7 @@ def command(argv: list[str], **metrics: Mapping[str, object]) -> dict[str, Any]:
 
 
 def printing(text: str, **metrics: Mapping[str, object]) -> CommandWorkload:
-    """A site whose one program prints this."""
+    """Return a site with one program, which prints this text."""
     return CommandWorkload(
         {"commands": {"site": command([sys.executable, "-c", f"print({text!r}, end='')"], **metrics)}}
     )
@@ -34,7 +34,7 @@ def measured(workload: CommandWorkload, place: Place) -> Parsed:
     return workload.read(options, place, outcome)
 
 
-def test_without_configuration_it_is_unavailable_and_says_how_to_change_that() -> None:
+def test_without_configuration_it_is_unavailable_with_the_remedy() -> None:
     found = announcement(CommandWorkload(), SystemReader())
     assert not found.available
     assert "[workloads.command.commands.NAME] of this node's agent.toml" in str(found.unavailable_because)
@@ -96,17 +96,17 @@ def test_number_is_taken_from_the_one_line_that_holds_it(place: Place) -> None:
 @pytest.mark.parametrize(
     ("text", "where", "says"),
     [
-        ("", {"json_path": "rate"}, "no JSON"),
-        ("[1]", {"json_path": "rate"}, "no JSON object"),
+        ("", {"json_path": "rate"}, "not JSON"),
+        ("[1]", {"json_path": "rate"}, "not a JSON object"),
         ("{}", {"json_path": "rate"}, "has no rate"),
-        ('{"rate": "fast"}', {"json_path": "rate"}, "'fast' is no number"),
-        ('{"rate": true}', {"json_path": "rate"}, "True is no number"),
-        ('{"rate": NaN}', {"json_path": "rate"}, "is no number"),
-        ('{"rate": {"a": 1}}', {"json_path": "rate"}, "is no number"),
-        ("rate 5\nrate 6\n", {"pattern": r"rate (?P<value>\d+)"}, "found 2 times"),
-        ("nothing\n", {"pattern": r"rate (?P<value>\d+)"}, "found 0 times"),
-        ("rate 5", {"pattern": r"rate (?P<value>\d+)"}, "does not end"),
-        ("rate -\n", {"pattern": r"rate (?P<value>.*)"}, "'-' is no number"),
+        ('{"rate": "fast"}', {"json_path": "rate"}, "'fast' is not a number"),
+        ('{"rate": true}', {"json_path": "rate"}, "True is not a number"),
+        ('{"rate": NaN}', {"json_path": "rate"}, "is not a number"),
+        ('{"rate": {"a": 1}}', {"json_path": "rate"}, "is not a number"),
+        ("rate 5\nrate 6\n", {"pattern": r"rate (?P<value>\d+)"}, "matches 2 times"),
+        ("nothing\n", {"pattern": r"rate (?P<value>\d+)"}, "matches 0 times"),
+        ("rate 5", {"pattern": r"rate (?P<value>\d+)"}, "has no end"),
+        ("rate -\n", {"pattern": r"rate (?P<value>.*)"}, "'-' is not a number"),
     ],
 )
 def test_output_without_the_promised_number_is_refused(
@@ -116,7 +116,7 @@ def test_output_without_the_promised_number_is_refused(
         measured(printing(text, rate=RATE | where), place)
 
 
-def test_progress_goes_by_the_time_that_the_administrator_expects(place: Place) -> None:
+def test_progress_is_by_the_time_that_the_administrator_expects(place: Place) -> None:
     timed = command(["true"], rate=RATE | {"json_path": "rate"}) | {"expected_seconds": 20}
     workload = CommandWorkload({"commands": {"site": timed}})
     [step] = steps_of(workload, workload.options_type(), place)
@@ -126,7 +126,7 @@ def test_progress_goes_by_the_time_that_the_administrator_expects(place: Place) 
     assert untimed.progress(step, Counters(0, 0, 5.0), "") is None
 
 
-def test_program_that_fails_says_so(place: Place) -> None:
+def test_failing_program_is_reported(place: Place) -> None:
     argv = [sys.executable, "-c", "import sys; sys.exit('no licence')"]
     workload = CommandWorkload({"commands": {"site": command(argv, rate=RATE | {"json_path": "rate"})}})
     [outcome] = run_steps(steps_of(workload, workload.options_type(), place), place)
@@ -140,17 +140,17 @@ def test_program_that_fails_says_so(place: Place) -> None:
         ({"site": {"argv": ["true"], "metrics": {}}}, "metrics"),
         ({"site": command(["true"], rate=RATE)}, "either json_path or pattern"),
         ({"site": command(["true"], rate=RATE | {"json_path": "a", "pattern": "(?P<value>.)"})}, "either json_path"),
-        ({"site": command(["true"], rate=RATE | {"pattern": r"(\d+)"})}, "name the number"),
+        ({"site": command(["true"], rate=RATE | {"pattern": r"(\d+)"})}, "no group for the number"),
         ({"site": command(["true"], rate=RATE | {"pattern": "("})}, "not a regular expression"),
         ({"site": command(["true"], rate=RATE | {"json_path": "a", "unit": "furlongs"})}, "unit"),
-        ({"site": command(["true"], fairness=RATE | {"json_path": "a"})}, "a name that iotide uses itself"),
+        ({"site": command(["true"], fairness=RATE | {"json_path": "a"})}, "iotide uses this name"),
         ({"site": command(["true"], rate=RATE | {"json_path": "a"}) | {"expected_seconds": 0}}, "expected_seconds"),
         (
             {
                 "one": command(["true"], rate=RATE | {"json_path": "a"}),
                 "two": command(["true"], rate=RATE | {"json_path": "a", "better": "lower"}),
             },
-            "another title, unit or direction",
+            "a different title, unit or direction",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""What every registered workload must keep, whoever wrote it; one with no tiny options below fails."""
+"""Rules for every registered workload, built-in or plug-in; a workload without tiny options below fails."""
 
 import json
 import sys
@@ -35,18 +35,18 @@ SYSTEM_PATHS = {
 AGENT_PACKAGE = Path(__file__).parents[3] / "agent/node/src/iotide_agent"
 
 SAYS_LATE = {"create", "mdtest"}
-"""Move no bytes and tell how far they are only after a second, or never."""
+"""Workloads that move no bytes and report progress only after a second, or never."""
 SEEN_SECONDS = 0.5
-"""A shorter run may be over between two looks."""
+"""A shorter run may end between two readings."""
 RUNS: dict[str, WatchedRun] = {}
-"""The first tiny run of each workload, once for all tests of this process."""
+"""First tiny run of each workload, once for all tests of this process."""
 
 pytestmark = pytest.mark.parametrize("name", sorted(all_workloads()))
 
 
 @pytest.fixture
 def run(name: str, tmp_path_factory: pytest.TempPathFactory) -> WatchedRun:
-    """Of the first tiny set of options."""
+    """Run the first tiny option set."""
     if name not in RUNS:
         RUNS[name] = real_run(configured(name), TINY[name][0], tmp_path_factory.mktemp("tiny"))
     return RUNS[name]
@@ -61,7 +61,7 @@ def announced(name: str) -> WorkloadAnnouncement:
 
 
 def variants(workload: Workload[Any]) -> list[Options]:
-    """The defaults, with each choice of each option in turn, and each tiny set."""
+    """Return the defaults, each choice of each option, and each tiny set."""
     properties = workload.options_type.model_json_schema()["properties"]
     changes: list[dict[str, object]] = [{}]
     for option, schema in properties.items():
@@ -100,20 +100,20 @@ def test_the_default_plan_measures_the_storage_or_its_form_says_how_the_cache_co
     is_past_cache = options.get("direct") is True or options.get("flush") == "direct"
     if not is_past_cache and evaluate(found.bytes_needed, values) < 2 * MEMORY_BYTES:
         texts = [specification["description"] for specification in found.options_schema["properties"].values()]
-        assert any("measured in the cache" in text for text in texts)
+        assert any("measure the cache" in text for text in texts)
 
 
 def test_a_changed_default_is_one_that_stored_plans_were_kept_from(name: str) -> None:
-    """Plans of schedules and templates leave options out: with another default they would do something else.
+    """Plans of schedules and templates omit options, so another default would change them.
 
-    Write a migration that writes the old default out in stored plans, as 0045 did, then change the recording.
+    Write a migration that stores the old default in those plans, as 0045 did, then change the recording.
     """
     recorded = json.loads((DATA / "options" / "defaults.json").read_text())
     assert announced(name).option_defaults == recorded[name]
 
 
 def is_limited(kind: dict[str, Any]) -> bool:
-    """Whether a kind of value has two ends: of a number, of a text's length, of how often something may be named."""
+    """Return whether a type has both limits: on a number, on a text's length or on the number of items."""
     if "enum" in kind or "const" in kind:
         return True
     match kind.get("type"):
@@ -189,7 +189,7 @@ def test_space_and_time_can_be_foreseen_for_every_choice(name: str) -> None:
 
 
 def files_of(name: str, options: Any) -> int:  # noqa: ANN401 - of each workload its own
-    """How many files and directories a run makes, of workloads that make many."""
+    """Return how many files and directories a run makes, for workloads that make many."""
     if name == "create":
         directories = options.directories * (1 if options.shared else options.processes)
         return int(options.file_count * options.processes + directories)
@@ -235,11 +235,11 @@ def test_real_runs_yield_the_declared_metrics_and_nothing_else(
         assert len(set(keys)) == len(keys), "two samples of one run in one series"
         assert {path.name for path in one.place.directory.parent.iterdir()} == {"run"}, "written outside the place"
     if seen != declared:
-        # Some numbers are those of several targets together.
+        # Some numbers cover several targets together.
         for sample in over_two_targets(configured(name), make_place(tmp_path)).samples:
             seen[sample.metric] |= sample.labels.keys()
     assert all(labels <= declared[metric] for metric, labels in seen.items())
-    # What was over before the tool could time it, by the tool's own word, is seen on its recordings alone.
+    # "Over before the tool could time it" comes only from tool output, so the tests of recordings cover it.
     flags = chain.from_iterable(one.parsed.flags for one in runs)
     assert seen == declared or any(flag.code is FlagCode.TOO_FAST for flag in flags)
 
@@ -263,7 +263,7 @@ def test_output_cut_at_any_byte_is_right_or_refused(name: str, run: WatchedRun) 
                 continue
 
 
-def test_output_that_is_read_again_says_the_same(name: str, run: WatchedRun) -> None:
+def test_output_that_is_read_again_gives_the_same(name: str, run: WatchedRun) -> None:
     assert read_all(workload_of(name, SETTINGS), run.options, run.place, run.outcomes) == run.parsed
 
 
@@ -297,7 +297,7 @@ def real_run(workload: Workload[Any], given: dict[str, object], directory: Path)
 
 
 def make_before(name: str, place: Place) -> None:
-    """What is on the target before the run."""
+    """Create the files that must be on the target before the run."""
     if name in MADE_BEFORE:
         (place.directory / MADE_BEFORE[name]).write_bytes(bytes(4 * MIB))
 
@@ -314,7 +314,7 @@ def over_two_targets(workload: Workload[Any], place: Place) -> Parsed:
 
 
 def cuts(outcome: StepOutcome) -> list[StepOutcome]:
-    """The outcome with each of its texts ended early, at every byte or at 500 places of a long one."""
+    """Return the outcome with each text cut at every byte, or at 500 places of a long text."""
     found = []
     for length, text in ((len(outcome.stdout), "stdout"), (len(outcome.stderr), "stderr")):
         ends = range(0, length, max(1, length // 500))

@@ -27,12 +27,12 @@ REPORT = {
 
 
 def values(parsed: Parsed, metric: str) -> dict[str, float]:
-    """One metric by operation."""
+    """Return one metric by operation."""
     return {str(sample.labels["operation"]): sample.value for sample in parsed.samples if sample.metric == metric}
 
 
-def told(options: CreateOptions, place: Place, *times: tuple[float, float]) -> list[StepOutcome]:
-    """A run of which each process tells its start and its seconds, the same in each phase."""
+def outcomes_of(options: CreateOptions, place: Place, *times: tuple[float, float]) -> list[StepOutcome]:
+    """Return a run in which each process reports this start and these seconds, the same in each phase."""
     outcomes = []
     for step in steps_of(CREATE, options, place):
         operation = step.name.partition("-")[0]
@@ -66,7 +66,7 @@ def test_fork_touch_starts_the_real_touch_and_is_marked_for_it(place: Place) -> 
     outcomes = run_steps(steps_of(CREATE, options, place)[:1], place)
     [flag] = [flag for flag in read_all(CREATE, options, place, outcomes).flags if flag.code is FlagCode.FORK_BOUND]
     assert flag.effect is FlagEffect.MARKED
-    assert "s a file" in flag.measured
+    assert "s per file" in flag.measured
 
 
 def test_native_mode_is_not_fork_bound(place: Place) -> None:
@@ -146,7 +146,7 @@ def test_total_is_the_files_of_all_processes_from_the_first_start_to_the_last_en
 
 def test_processes_of_which_one_began_when_another_was_done_add_up_to_no_more(place: Place) -> None:
     options = CreateOptions(file_count=1000, processes=2)
-    parsed = read_all(CREATE, options, place, told(options, place, (5.0, 0.05), (6.0, 0.05)))
+    parsed = read_all(CREATE, options, place, outcomes_of(options, place, (5.0, 0.05), (6.0, 0.05)))
     for metric, expected in {
         "total_operation_rate": 2000 / 1.05,
         "first_done": 0.05,
@@ -163,12 +163,12 @@ def test_one_process_has_neither_a_total_nor_a_race(place: Place) -> None:
     assert values(parsed, "total_operation_rate") == values(parsed, "first_done") == {}
 
 
-def test_process_that_holds_the_others_up_is_told(place: Place) -> None:
+def test_process_that_holds_the_others_up_is_flagged(place: Place) -> None:
     options = CreateOptions(file_count=100, processes=3)
-    parsed = read_all(CREATE, options, place, told(options, place, (5.0, 1.0), (5.0, 4.0), (5.0, 1.0)))
+    parsed = read_all(CREATE, options, place, outcomes_of(options, place, (5.0, 1.0), (5.0, 4.0), (5.0, 1.0)))
     found = [flag for flag in parsed.flags if flag.code is FlagCode.STRAGGLER]
     assert [flag.labels["operation"] for flag in found] == list(OPERATIONS)
-    assert "done after 4 s, the median of the others 1 s" in found[0].measured
+    assert "finished after 4 s, the median of the others 1 s" in found[0].measured
 
 
 def test_no_process_begins_its_files_before_the_last_has_come(place: Place) -> None:
@@ -213,7 +213,7 @@ def test_rate_until_an_error_is_kept(place: Place) -> None:
     assert sample.value == pytest.approx(12 / seconds)
 
 
-def test_interrupted_process_says_how_far_it_came(place: Place) -> None:
+def test_interrupted_process_reports_its_progress(place: Place) -> None:
     create, *_ = steps_of(CREATE, CreateOptions(file_count=10_000_000), place)
     with subprocess.Popen(create.argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as load:
         while not list(place.directory.rglob("p1-*")):

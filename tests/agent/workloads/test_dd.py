@@ -74,7 +74,7 @@ FAILED = {
 
 
 def options_for(block_size_bytes: int, file_size_bytes: int) -> DdOptions:
-    """Options of a capture; unchecked, since some captures used sizes that iotide refuses."""
+    """Return the options of a capture; unchecked, since some captures use sizes that iotide rejects."""
     return DdOptions.model_construct(
         block_size_bytes=block_size_bytes, file_size_bytes=file_size_bytes, operations=("write",)
     )
@@ -172,7 +172,7 @@ def test_direct_writes_a_size_that_no_block_divides(place: Place) -> None:
     assert (place.directory / "dd.data").stat().st_size == 2 * MIB + 700
 
 
-def test_refused_direct_falls_back_and_says_so(place: Place) -> None:
+def test_rejected_direct_falls_back_and_is_flagged(place: Place) -> None:
     refusing = replace(place, direct_works=False, fstype="tmpfs")
     options = DdOptions(file_size_bytes=MIB, block_size_bytes=MIB, flush="direct")
     steps = steps_of(DD, options, refusing)
@@ -222,8 +222,8 @@ def test_read_is_warm_where_no_cache_was_dropped(done: Before, place: Place, *, 
         ({"file_size_bytes": -1}, "file_size_bytes"),
         ({"block_size_bytes": 1000}, "block_size_bytes"),
         ({"flush": "maybe"}, "flush"),
-        ({"operations": ["read"]}, "they need the file"),
-        ({"operations": ["write", "write"]}, "at most once"),
+        ({"operations": ["read"]}, "include write, which creates the file"),
+        ({"operations": ["write", "write"]}, "only once"),
         ({"operations": []}, "operations"),
         ({"colour": "red"}, "colour"),
     ],

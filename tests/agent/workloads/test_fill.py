@@ -22,7 +22,7 @@ REPORT = "64+0 records in\n64+0 records out\n1073741824 bytes (1.1 GB, 1.0 GiB) 
 
 @pytest.fixture
 def small_target(tmp_path: Path) -> Iterator[Path]:
-    """A file system of 32 MiB."""
+    """Return a file system of 32 MiB."""
     directory = tmp_path / "small"
     directory.mkdir()
     subprocess.run(as_root("mount", "-t", "tmpfs", "-o", "size=32m,mode=0777", "none", str(directory)), check=True)
@@ -33,7 +33,7 @@ def small_target(tmp_path: Path) -> Iterator[Path]:
 def outcome_of(
     place: Place, seconds: list[float], *, total_bytes: int = 100 * GIB, before_bytes: int = 0
 ) -> StepOutcome:
-    """A run that wrote a file of 1 GiB in each of so many seconds."""
+    """Return a run that wrote one 1 GiB file in each of these numbers of seconds."""
     lines: list[dict[str, object]] = [
         {
             "file": number,
@@ -164,7 +164,7 @@ def test_failure_is_the_message_of_the_dd_that_failed(small_target: Path, place:
     options = FillOptions(file_size_bytes=GIB, file_count=1, fill_percent=95, reserve_bytes=0)
     full = replace(place, directory=small_target)
     [step] = steps_of(FILL, options, full)
-    # Told of smaller files than dd writes, the load starts a dd that does not fit.
+    # The load is given a smaller file size than dd writes, so it starts a dd that does not fit.
     argv = tuple(str(MIB) if argument == str(GIB) else argument for argument in step.argv)
     [outcome] = run_steps([replace(step, argv=argv)], full)
     assert "No space left on device" in str(FILL.failure(outcome))
@@ -184,10 +184,10 @@ def test_line_or_file_that_is_missing_is_refused(place: Place) -> None:
     outcome = outcome_of(place, [1.0, 2.0, 4.0])
     lines = outcome.stdout.splitlines(keepends=True)
     for kept, problem in (
-        (lines[:-1], "did not say why it ended"),
-        (lines[1:], "not numbered from 1 on"),
-        ([*lines[:2], lines[3]], "did not say why it ended"),
-        (["oops\n", *lines], "not the load's JSON"),
+        (lines[:-1], "last line is missing"),
+        (lines[1:], "not numbered consecutively from 1"),
+        ([*lines[:2], lines[3]], "last line is missing"),
+        (["oops\n", *lines], "not JSON of the load"),
         ([lines[0].replace("1073741824", "1073741823"), *lines[1:]], "file 1: the plan was 64"),
     ):
         with pytest.raises(OutputRefusedError, match=problem):
@@ -225,7 +225,7 @@ def test_write_without_flush_is_rejected(place: Place) -> None:
     assert FlagEffect.REJECTED in {flag.effect for flag in flags if flag.code is FlagCode.FSYNC}
 
 
-def test_refused_direct_falls_back_and_says_so(place: Place) -> None:
+def test_rejected_direct_falls_back_and_is_flagged(place: Place) -> None:
     refusing = replace(place, direct_works=False)
     options = FillOptions(flush="direct")
     [step] = steps_of(FILL, options, refusing)

@@ -1,4 +1,4 @@
-"""fio with several jobs side by side: each as a writer, and all of them together."""
+"""fio with several parallel jobs: each as a writer, and all together."""
 
 import json
 from dataclasses import replace
@@ -16,7 +16,7 @@ FIO = FioWorkload()
 
 
 def rates_of(parsed: Parsed) -> dict[tuple[str, object], float]:
-    """By metric and writer, without the latencies."""
+    """Return the rates by metric and writer, without the latencies."""
     return {
         (sample.metric, sample.labels.get("writer")): sample.value
         for sample in parsed.samples
@@ -72,7 +72,7 @@ def test_each_writer_has_its_rate_and_the_slowest_sets_the_total(place: Place) -
         ("fairness", None): pytest.approx(1.1**2 / (2 * 1.01)),
     }
     [straggler] = [flag for flag in parsed.flags if flag.code is FlagCode.STRAGGLER]
-    assert straggler.measured == "last writer done after 27.8 s, the median of the others 2.78 s"
+    assert straggler.measured == "last writer finished after 27.8 s, the median of the others 2.78 s"
     assert straggler.target_id == place.target_id
 
 

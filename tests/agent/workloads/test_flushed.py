@@ -1,4 +1,4 @@
-"""Which written numbers hold the flush: by recordings on a slow file system, and by the flags of our own commands."""
+"""Write rates that include the flush, checked by recordings on a slow file system and by the flags of our commands."""
 
 import json
 import re
@@ -13,16 +13,16 @@ from iotide_agent.workloads.registry import all_workloads, workload
 from iotide_wire.measured import FlagCode, FlagEffect
 
 FSYNC_SECONDS = 2.0
-"""What an fsync took where `honesty` was recorded; the 64 MiB themselves took less, and a close one second."""
+"""Duration of an fsync where `honesty` was recorded; the 64 MiB themselves took less, and a close one second."""
 FLUSHED = {
     "dd": ("dd_fsync", ["conv=fsync"]),
     "fio": ("fio_end_fsync", ["--end_fsync=1"]),
     "iozone": ("iozone_ec", ["-e", "-c"]),
     "bonnie": ("bonnie_plain", []),
 }
-"""Recording of the tool with the flags that our commands have; bonnie++ flushes by itself."""
+"""Recording of the tool with the flags of our commands; bonnie++ always flushes."""
 FLUSHED_OTHERWISE = {"dd_dsync": 9.13441, "dd_fdatasync": 3.19409, "fio_fsync_on_close": 2.137, "iozone_e": 2.736}
-"""What else holds the fsync, and the seconds that the tool then says."""
+"""Other numbers that include the fsync, and the seconds the tool then reports."""
 CACHED = ["dd_plain", "fio_plain", "iozone_plain", "iozone_c"]
 UNFLUSHED: dict[str, dict[str, Any]] = {
     "dd": {"flush": "none"},
@@ -33,11 +33,11 @@ UNFLUSHED: dict[str, dict[str, Any]] = {
 }
 ALWAYS_FLUSHED = {"bonnie", "stream"}
 NOT_OF_DATA = {"create", "mdtest", "rawread", "command"}
-"""Empty files, nothing, or whatever the site's own program does."""
+"""Workloads of empty files, of no files, or of the site's own program."""
 
 
 def seconds_of(name: str) -> float:
-    """What the tool said that 64 MiB took it."""
+    """Return the seconds that the tool reported for 64 MiB."""
     outcome = captured(f"honesty/{name}")
     tool = name.partition("_")[0]
     if tool == "fio":

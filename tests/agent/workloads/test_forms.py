@@ -1,4 +1,4 @@
-"""The browser's tests are about the forms that agents announce."""
+"""Forms in the browser tests match those that agents announce."""
 
 import json
 from pathlib import Path

@@ -55,19 +55,19 @@ FAILED = {
     "e_enospc": "1048576) failed No space left on device",
     "e_enospc_json": "1048576) failed No space left on device",
     "k_int": "ior: Interrupt (signal 2)",
-    "k_term": "ior ended with status 0 before its end",
+    "k_term": "ior ended with status 0, but its output is incomplete",
     "k_single_term": "was ended by signal 15",
 }
 REFUSED = {
-    "fpp_csv": "no summary of ior: the JSON",
-    "fpp_json": "no summary of ior: tests.0.Parameters.repetitions",
-    "shared_file": "no summary of ior: the JSON",
-    "stonewall_D3": "no summary of ior: the JSON",
+    "fpp_csv": "not a summary of ior: the JSON",
+    "fpp_json": "not a summary of ior: tests.0.Parameters.repetitions",
+    "shared_file": "not a summary of ior: tests.0.Parameters.repetitions",
+    "stonewall_D3": "not a summary of ior: the JSON",
 }
 
 
 class Installed(Reader):
-    """Answers for the programs that are there."""
+    """Reader that finds the installed programs."""
 
     def __init__(self, *names: str) -> None:
         self.names = names
@@ -79,10 +79,10 @@ class Installed(Reader):
 
 
 def outcome_of(name: str, options: IorOptions, place: Place, operation: str = "write") -> StepOutcome:
-    """A capture as a step; the JSON stood on stdout, or in a file beside it."""
+    """Return a capture as a step, with its JSON on stdout or in a file."""
     summary = DATA / f"ior/{name}.json"
     if name == "stonewall_file":
-        # Recorded without its process's times; those of another do.
+        # Recorded without its process times, so another run's are used.
         outcome = replace(captured("ior/json_file"), stdout=summary.read_text())
     else:
         outcome = captured(f"ior/{name}")
@@ -163,7 +163,7 @@ def test_report_that_contradicts_itself_or_lacks_bytes_is_refused(place: Place) 
     with pytest.raises(OutputRefusedError, match="33554432 bytes were planned, it moved about 16777216"):
         IOR.read(options, place, replace(outcome, files={file: json.dumps(report)}))
     report["tests"][0]["Results"][0]["bwMiB"] = 1600.0
-    with pytest.raises(OutputRefusedError, match=r"its rate means 10 ms, it prints 19.4 ms"):
+    with pytest.raises(OutputRefusedError, match=r"its rate implies 10 ms, but it prints 19.4 ms"):
         IOR.read(options, place, replace(outcome, files={file: json.dumps(report)}))
 
 
@@ -214,7 +214,7 @@ def test_launcher_and_program_are_those_of_the_node(place: Place) -> None:
 def test_node_without_a_launcher_starts_one_task_and_refuses_more(place: Place) -> None:
     ior = IorWorkload({"launcher": []})
     assert steps_of(ior, IorOptions(tasks=1), place)[0].argv[0] == "ior"
-    with pytest.raises(PlanRefusedError, match=r"tasks = 4: .* name a launcher in \[workloads.ior\]"):
+    with pytest.raises(PlanRefusedError, match=r"tasks = 4: .* set launcher in \[workloads.ior\]"):
         steps_of(ior, IorOptions(), place)
 
 
@@ -224,7 +224,7 @@ def test_directory_that_ior_would_split_is_refused(place: Place) -> None:
 
 
 @pytest.mark.parametrize("launcher", [["mpirun"], ["mpirun", "{tasks}", "{tasks}"]])
-def test_launcher_must_say_where_the_number_of_tasks_stands(launcher: list[str]) -> None:
+def test_launcher_must_contain_the_number_of_tasks(launcher: list[str]) -> None:
     with pytest.raises(ValidationError, match="once, where the launcher takes the number of tasks"):
         IorWorkload({"launcher": launcher})
 
@@ -249,9 +249,9 @@ def test_progress_is_bytes_or_the_time_that_stops_it(place: Place) -> None:
 @pytest.mark.parametrize(
     ("changed", "problem"),
     [
-        ({"direct": True, "transfer_size_bytes": 47_008}, "with direct take a multiple of 512"),
-        ({"random": True, "reorder": True, "file_per_process": False}, "not with reorder in a shared file"),
-        ({"operations": ["read"]}, "name write"),
+        ({"direct": True, "transfer_size_bytes": 47_008}, "with direct use a multiple of 512"),
+        ({"random": True, "reorder": True, "file_per_process": False}, "does not work with reorder in a shared file"),
+        ({"operations": ["read"]}, "include write"),
         ({"api": "MPIIO"}, "api"),
     ],
 )

@@ -23,7 +23,7 @@ IOZONE = IozoneWorkload()
         ({"file_size_bytes": MIB, "min_record_size_bytes": MIB}, MIB),
     ],
 )
-def test_server_foresees_the_very_file_at_which_doubling_ends(
+def test_server_foresees_the_exact_file_at_which_doubling_ends(
     place: Place, given: dict[str, object], largest_bytes: int
 ) -> None:
     options = IozoneOptions.model_validate({"mode": "auto", **given})
@@ -52,6 +52,8 @@ def test_bytes_to_move_are_those_of_the_plan(place: Place) -> None:
         {"mode": "auto", "file_size_bytes": 64 * MIB, "min_file_size_bytes": 32 * MIB, "tests": ["write", "fread"]},
         {"file_size_bytes": 64 * MIB, "min_record_size_bytes": 65536, "max_record_size_bytes": 2 * MIB},
         {"mode": "throughput", "processes": 3, "file_size_bytes": 64 * MIB, "tests": ["write", "read", "random"]},
+        {"mode": "throughput", "processes": 3, "file_size_bytes": 64 * MIB, "tests": ["write", "mixed"]},
+        {"file_size_bytes": 64 * MIB, "tests": ["write", "pwrite", "pread"]},
     ):
         options = IozoneOptions.model_validate(given)
         [step] = steps_of(IOZONE, options, place)
@@ -66,9 +68,10 @@ def test_bytes_to_move_are_those_of_the_plan(place: Place) -> None:
         ({"mode": "throughput", "file_size_bytes": 65536}, "smaller than a record of 16777216"),
         ({"file_size_bytes": 1000}, "file_size_bytes"),
         ({"max_record_size_bytes": 5000}, "max_record_size_bytes"),
-        ({"tests": ["read"]}, "name write, which makes the file"),
-        ({"tests": ["write", "write"]}, "once at most"),
+        ({"tests": ["read"]}, "include write, which creates the file"),
+        ({"tests": ["write", "write"]}, "only once"),
         ({"processes": 0}, "processes"),
+        ({"tests": ["write", "mixed"]}, "mixed needs mode = throughput"),
     ],
 )
 def test_bad_options_are_named(changed: dict[str, object], problem: str) -> None:

@@ -1,4 +1,6 @@
-"""A rate is bytes by the tool's own seconds, the same number wherever a run says it, whatever fed the tool."""
+"""Rates are bytes divided by the tool's own seconds: one number everywhere in a run, whatever the source of the
+data.
+"""
 
 import json
 import re
@@ -36,9 +38,9 @@ from iotide_wire.units import KIB, MIB, Unit
 
 AGREES = 0.01
 WHOLE_FILL = "total_throughput"
-"""Of `fill`, whose one writer makes many files: no other number of it is of the same bytes."""
+"""Of `fill`, with one writer and many files: no other number covers the same bytes."""
 SECONDS_OF_RANDOM_SOURCE = 0.1
-"""No source of random data starts faster: it fills 64 MiB first."""
+"""A source of random data does not start earlier: it fills 64 MiB first."""
 
 _PLAIN = {"throughput", "operation_rate"}
 _Key = tuple[str, tuple[tuple[str, object], ...]]
@@ -53,7 +55,7 @@ def measured(name: str, given: Mapping[str, object], directory: Path) -> tuple[W
 
 
 def rates_of_the_same_bytes(workload: Workload[Any], samples: Iterable[Sample]) -> dict[_Key, dict[str, float]]:
-    """By unit and by what was moved, the rate of each metric: `total_throughput` and `throughput` are of one kind."""
+    """Return the rates by unit and by the bytes they cover: `total_throughput` and `throughput` are one kind."""
     units = {metric.name: metric.unit for metric in workload.metric_specs()}
     found: dict[_Key, dict[str, float]] = defaultdict(dict)
     for sample in samples:
@@ -114,7 +116,7 @@ def test_total_of_dd_starts_when_its_first_writer_does_and_not_its_source_of_dat
 
 
 def _span(outcome: StepOutcome, moved_bytes: int) -> tuple[float, float]:
-    """Begin and end by dd's own seconds, which end with its process."""
+    """Return begin and end by dd's own seconds, which end with its process."""
     end = outcome.started_at.timestamp() + outcome.wall_seconds
     return end - read_report("write", outcome.stderr, moved_bytes, 16 * MIB).seconds, end
 
@@ -158,8 +160,8 @@ def test_total_of_fio_is_what_fio_prints_of_the_group(place: Place) -> None:
     document, end = json.JSONDecoder().raw_decode(printed[printed.index("{") :])
     words = printed[: printed.index("{")] + printed[printed.index("{") + end :]
     [milliseconds] = re.findall(r"^  WRITE: .* io=12\.0MiB .* run=\d+-(\d+)msec$", words, re.MULTILINE)
-    told = replace(outcome, files={**outcome.files, step.output_files[0].name: json.dumps(document)})
-    total = value_of(read_all(workload, options, place, [told]), "total_throughput")
+    reported = replace(outcome, files={**outcome.files, step.output_files[0].name: json.dumps(document)})
+    total = value_of(read_all(workload, options, place, [reported]), "total_throughput")
     assert total == pytest.approx(12 * MIB / (int(milliseconds) / 1000), rel=AGREES)
 
 

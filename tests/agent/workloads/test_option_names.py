@@ -1,4 +1,4 @@
-"""One name for one option: whoever words an option takes the title of its workload's schema."""
+"""Option names: every text uses the title in the workload's schema."""
 
 from typing import Any
 

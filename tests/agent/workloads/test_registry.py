@@ -46,8 +46,8 @@ class Blob(Workload[BlobOptions]):
 """
 
 
-class Told(Reader):
-    """Answers every want with the same text."""
+class FixedReader(Reader):
+    """Reader that returns the same text for every request."""
 
     def __init__(self, answer: str | Unavailable) -> None:
         self.answer = answer
@@ -73,24 +73,24 @@ def test_installed_plug_in_is_announced_like_our_own(tmp_path: Path, monkeypatch
     install(tmp_path, "iotide_test_blob", PLUG_IN.replace("NAME", "blob"))
     monkeypatch.syspath_prepend(tmp_path)
 
-    told = Told("blobber 4.2\nCopyright\n")
-    [found] = [item for item in announcements(told, {}) if item.name == "blob"]
+    reader = FixedReader("blobber 4.2\nCopyright\n")
+    [found] = [item for item in announcements(reader, {}) if item.name == "blob"]
 
     assert found.tool_version == "blobber 4.2"
     assert found.option_defaults == {"depth": 3}
     assert found.options_schema["required"] == ["blob_size_bytes"]
-    assert CommandWant(("blobber", "-V"), "blob-tools") in told.asked
+    assert CommandWant(("blobber", "-V"), "blob-tools") in reader.asked
 
 
 def test_choices_that_are_an_enum_are_announced_where_they_are_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Servers follow no references, and pydantic makes one of each Enum and of each model inside a model."""
+    """Servers follow no references, and pydantic makes one for each Enum and for each nested model."""
     kinds = "from enum import StrEnum\nclass Kind(StrEnum):\n    A = 'a'\n    B = 'b'\n"
     fields = "depth: int = 3\n    kind: Kind = Field(default=Kind.A, title='Kind')\n    others: tuple[Kind, ...] = ()"
     install(tmp_path, "iotide_test_enum", kinds + PLUG_IN.replace("NAME", "enum").replace("depth: int = 3", fields))
     monkeypatch.syspath_prepend(tmp_path)
-    [found] = [item for item in announcements(Told("1.0"), {}) if item.name == "enum"]
+    [found] = [item for item in announcements(FixedReader("1.0"), {}) if item.name == "enum"]
     require_vocabulary(found)
     options = found.options_schema["properties"]
     assert options["kind"] == {"default": "a", "enum": ["a", "b"], "title": "Kind", "type": "string"}
@@ -105,7 +105,7 @@ def test_settings_of_the_node_reach_the_plug_in_and_wrong_ones_make_it_unavailab
 
     assert workload("blob", {"blob": {"library": "fast"}}).settings.model_dump() == {"library": "fast"}
     wrong = {"blob": {"libary": "fast"}}
-    [found] = [item for item in announcements(Told("blobber 4.2"), wrong) if item.name == "blob"]
+    [found] = [item for item in announcements(FixedReader("blobber 4.2"), wrong) if item.name == "blob"]
     assert not found.available
     assert "agent.toml: workloads.blob.libary = 'fast'" in str(found.unavailable_because)
 
@@ -137,23 +137,23 @@ def test_broken_or_double_plug_in_is_logged_and_left_out(
 
 def test_version_is_found_where_the_tool_hides_it() -> None:
     printed = "       'Iozone' Filesystem Benchmark Program\n \n        Version $Revision: 3.489 $\n"
-    assert announcement(workload("iozone", {}), Told(printed)).tool_version == "3.489"
-    assert announcement(workload("iozone", {}), Told("something else")).tool_version == "unknown"
+    assert announcement(workload("iozone", {}), FixedReader(printed)).tool_version == "3.489"
+    assert announcement(workload("iozone", {}), FixedReader("something else")).tool_version == "unknown"
 
 
-def test_version_that_only_a_usage_message_tells_is_found() -> None:
+def test_version_in_a_usage_message_only_is_found() -> None:
     found = announcement(workload("bonnie", {}), SystemReader())
     assert (found.available, str(found.tool_version)[:2]) == (True, "2.")
 
 
 def test_absent_tool_is_announced_with_the_remedy() -> None:
     because = "fio is not installed; install the package fio on this node"
-    found = announcement(workload("fio", {}), Told(Unavailable(because)))
+    found = announcement(workload("fio", {}), FixedReader(Unavailable(because)))
     assert (found.available, found.tool_version, found.unavailable_because) == (False, None, because)
 
 
 def test_workload_without_a_tool_is_always_available() -> None:
-    found = announcement(workload("create", {}), Told(Unavailable("nothing here")))
+    found = announcement(workload("create", {}), FixedReader(Unavailable("nothing here")))
     assert found.available
     assert found.tool == "Python"
 
@@ -167,6 +167,6 @@ def test_unknown_workload_names_those_that_there_are() -> None:
 
 def test_the_longest_list_of_each_workload_is_judged_in_few_steps() -> None:
     for name, found in all_workloads().items():
-        announced = announcement(found, Told(Unavailable("not asked")))
+        announced = announcement(found, FixedReader(Unavailable("not asked")))
         heaviest = max(Weights.of(announced.options_schema).by_option.values())
         assert heaviest * MOST_VALUES < MOST_STEPS / 2, name

@@ -1,4 +1,4 @@
-"""What a run says of several targets that it loads at once, beside the numbers of each."""
+"""Totals of a run over several targets, next to the numbers of each target."""
 
 import subprocess
 from collections.abc import Sequence
@@ -27,7 +27,7 @@ from iotide_wire.units import MIB
 
 
 def steps(*times: tuple[float, float]) -> list[StepOutcome]:
-    """Steps by their start and their wall clock, each on a target of its own, from 1."""
+    """Return steps by their start and duration, each on a target of its own, from 1."""
     done = captured("dd/c_fsync_1gib")
     return [
         replace(
@@ -45,7 +45,7 @@ def values(parsed: Parsed) -> dict[str, float]:
 
 
 def totals(parsed: Parsed, metric: str, label: str) -> dict[str, float]:
-    """Of all targets together, by one of their labels."""
+    """Return the totals over all targets, by one of their labels."""
     return {
         str(sample.labels[label]): sample.value
         for sample in parsed.samples
@@ -63,7 +63,7 @@ def test_total_is_of_all_bytes_from_the_first_start_to_the_last_end() -> None:
     }
 
 
-def test_seconds_that_the_tool_itself_tells_leave_out_its_start_and_its_end() -> None:
+def test_seconds_of_the_tool_itself_leave_out_its_start_and_its_end() -> None:
     parts = [Part.at_end(outcome, 100, seconds=2.0) for outcome in steps((0, 2.5), (1, 3.5))]
     assert values(together(parts, {}))["total_throughput"] == pytest.approx(200 / 4)
 
@@ -73,18 +73,18 @@ def test_odd_target_out_is_named() -> None:
     assert values(parsed) == {"first_done": 10, "last_done": 25, "fairness": pytest.approx(0.889, rel=1e-3)}
     [flag] = parsed.flags
     assert flag.code is FlagCode.STRAGGLER
-    assert flag.measured == "last writer, on target 2, done after 25 s, the median of the others 10 s"
+    assert flag.measured == "last writer, on target 2, finished after 25 s, the median of the others 10 s"
     assert race(steps((0, 10), (0, 14), (0, 10)), {}).flags == []
 
 
 @pytest.mark.parametrize(
     ("workload", "options"), [(BonnieWorkload(), BonnieOptions()), (IozoneWorkload(), IozoneOptions())]
 )
-def test_tools_whose_phases_do_not_meet_tell_who_was_done_first_and_no_total(
+def test_tools_with_separate_phases_have_first_and_last_finish_but_no_total(
     workload: BonnieWorkload | IozoneWorkload, options: BonnieOptions | IozoneOptions, place: Place
 ) -> None:
     places: Sequence[Place] = two_places(place)
-    conclude = workload.conclude  # each takes its own options, which the parameters bring together
+    conclude = workload.conclude  # each takes its own options, which the parameters combine
     assert values(conclude(options, places, steps((0, 10), (0, 20)))).keys() == {  # type: ignore[arg-type]
         "first_done",
         "last_done",
@@ -148,12 +148,12 @@ def test_total_goes_from_the_first_task_that_worked_however_late_a_launcher_star
     workload: IorWorkload | MdtestWorkload, options: IorOptions | MdtestOptions, place: Place
 ) -> None:
     places = two_places(place)
-    # Each takes its own options, which the parameters bring together.
+    # Each takes its own options, which the parameters combine.
     first, second = run_groups(workload.plan(options, places), place)  # type: ignore[arg-type]
     slow = replace(second, started_at=first.started_at, wall_seconds=first.wall_seconds + 60)
     parsed = workload.conclude(options, places, [first, slow])  # type: ignore[arg-type]
     assert 60 < values(parsed)["last_done"] < 61
-    assert FlagCode.CLOCK in {flag.code for flag in parsed.flags}
+    assert FlagCode.LATE_START in {flag.code for flag in parsed.flags}
 
 
 def test_kinds_of_items_that_targets_do_not_make_at_the_same_time_have_no_total(place: Place) -> None:
@@ -163,7 +163,7 @@ def test_kinds_of_items_that_targets_do_not_make_at_the_same_time_have_no_total(
     assert values(parsed).keys() == {"first_done", "last_done", "fairness"}
 
 
-def test_site_s_own_program_on_targets_at_once_tells_who_was_done_first(place: Place) -> None:
+def test_site_s_own_program_on_targets_at_once_has_first_and_last_finish(place: Place) -> None:
     rate = {"title": "Rate", "unit": "operations_per_second", "better": "higher", "json_path": "rate"}
     workload = CommandWorkload({"commands": {"site": {"argv": ["echo", '{"rate": 3}'], "metrics": {"rate": rate}}}})
     parsed = run_together(workload, workload.options_type(), two_places(place))
@@ -190,7 +190,7 @@ def test_fio_on_targets_at_once_has_a_total_for_each_operation(place: Place) -> 
         assert 0 < total <= 1.01 * sum(own)
 
 
-def test_job_file_on_targets_at_once_tells_who_was_done_first(place: Place) -> None:
+def test_job_file_on_targets_at_once_has_first_and_last_finish(place: Place) -> None:
     options = FioOptions(job_file="[a]\nrw=write\nsize=1m\nend_fsync=1\n[b]\nstonewall\nrw=read\nsize=1m\n")
     parsed = run_together(FioWorkload(), options, two_places(place))
     assert values(parsed).keys() == {"first_done", "last_done", "fairness"}

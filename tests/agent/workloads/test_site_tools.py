@@ -1,4 +1,4 @@
-"""Tools that iotide has no workload for, as a site lists them under `command`: each recorded output and its number."""
+"""Tools without a workload of their own, listed by a site under `command`: each recorded output and its number."""
 
 from dataclasses import replace
 
@@ -14,11 +14,11 @@ SECONDS = r"(?P<value>\d+\.\d+)"
 LOST, SENT = "end.sum.lost_packets", "end.sum.packets"
 RECEIVED, BANDWIDTH = "end.sum_received.bytes", "end.sum_received.bits_per_second"
 FILE_SIZE = "end.streams.0.diskfile.size"
-"""Of what iperf3 received, what really is in the file."""
+"""Size of the file that iperf3 really received."""
 IOR_WRITE = r"^write +(?P<value>[\d.]+)( +[\d.]+){{8}} +{} *$"
 FS_MARK = r"^ +\d+ +\d+ +\d+ +(?P<value>[\d.]+) +\d+$"
 
-# capture: where its number stands, JSON path or pattern; factor to the base unit; the number in the base unit
+# capture: where its number is, JSON path or pattern; factor to the base unit; the number in the base unit
 GOOD: list[tuple[str, str, float, float]] = [
     ("iperf3/tcp_client_J", BANDWIDTH, BITS, 1_997_540_201),
     ("iperf3/tcp_server_J", RECEIVED, 1, 6_008_209_408),
@@ -33,7 +33,7 @@ GOOD: list[tuple[str, str, float, float]] = [
     ("iperf3/F_recv_to_file", RECEIVED, 1, 532_152_320),
     ("iperf3/F_server_J", FILE_SIZE, 1, 532_152_320),
     ("iperf3/F_send_from_file", FILE_SIZE, 1, 532_152_320),
-    # A full file system: what was received is no measure of what was stored, and nothing says that there was an error.
+    # Full file system: received bytes do not measure stored bytes, and the output reports no error.
     ("iperf3/F_enospc_client", RECEIVED, 1, 264_372_118),
     ("iperf3/F_server_enospc_J", RECEIVED, 1, 264_372_118),
     ("iperf3/F_server_enospc_J", FILE_SIZE, 1, 56_016_896),
@@ -57,11 +57,11 @@ GOOD: list[tuple[str, str, float, float]] = [
     ("ior/shared_file", IOR_WRITE.format(2), MEBI, 1126.24 * MEBI),
 ]
 REFUSED = {
-    "iperf3/e_refused": (BANDWIDTH, "its JSON has no end.sum_received"),
-    "time/bash_time_de": (rf"^real\t0m{SECONDS}s$", "found 0 times"),
-    "time/gnu_time_child_killed": (rf"copied, {SECONDS} s", "found 0 times"),
-    "misc/fs_mark": (FS_MARK, "found 2 times"),
-    "misc/ioping_json": ("stat.iops", "no JSON object"),
+    "iperf3/e_refused": (BANDWIDTH, "the JSON on stdout has no end.sum_received"),
+    "time/bash_time_de": (rf"^real\t0m{SECONDS}s$", "matches 0 times"),
+    "time/gnu_time_child_killed": (rf"copied, {SECONDS} s", "matches 0 times"),
+    "misc/fs_mark": (FS_MARK, "matches 2 times"),
+    "misc/ioping_json": ("stat.iops", "not a JSON object"),
 }
 FAILED = {
     "iperf3/k_int": "iperf3 ended with status 1",
@@ -78,18 +78,18 @@ FAILED = {
     "misc/fs_mark_enospc": "fs_mark ended with status 1: fopen failed to open: fs_log.txt",
 }
 OF_THE_OTHER_END = {"F_server_J", "F_server_enospc_J", "F_udp_server_J", "tcp_server_J", "udp_server_lossy_J"}
-"""Printed by the server of iperf3, which was not timed."""
+"""Printed by the iperf3 server, which was not timed."""
 
 
 def listed(where: str, factor: float = 1) -> CommandWorkload:
-    """A site with one program, whose number stands there."""
+    """Return a site with one program that has its number at this place."""
     place = {"pattern" if "?P<value>" in where else "json_path": where}
     number = {"title": "Number", "unit": "count", "better": "higher", "factor": factor, **place}
     return CommandWorkload({"commands": {"site": {"argv": ["true"], "metrics": {"number": number}}}})
 
 
 def outcome_of(name: str) -> StepOutcome:
-    """The capture with all of it on stdout, as by `2>&1`, or by `-o /dev/stdout` for what time writes to a file."""
+    """Return the capture with all output on stdout, as with `2>&1`, or `-o /dev/stdout` for time."""
     tool, _, capture = name.partition("/")
     if capture in OF_THE_OTHER_END:
         outcome = captured("iperf3/tcp_client_J")
@@ -114,7 +114,7 @@ def test_number_is_the_one_that_the_tool_printed(
     assert workload.failure(outcome) is None
     assert number_of(workload, outcome, place) == pytest.approx(value, rel=1e-9)
     if name.startswith("time/"):
-        # wait4 saw the same time, but for what it took to start the program that takes the time.
+        # wait4 saw the same time, except for the start of the program that measures it.
         assert outcome.wall_seconds - 0.02 < value <= outcome.wall_seconds
 
 

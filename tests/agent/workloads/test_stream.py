@@ -40,7 +40,7 @@ def value(parsed: Parsed, metric: str, **labels: object) -> float:
 
 
 def lost(parsed: Parsed, **labels: object) -> list[float]:
-    """Lost datagrams in all, without those by cause."""
+    """Return all lost datagrams, without those by cause."""
     return [
         sample.value
         for sample in parsed.samples
@@ -63,13 +63,13 @@ def has_sent(outcome: StepOutcome) -> bool:
 
 
 def in_time(outcomes: Sequence[StepOutcome]) -> list[StepOutcome]:
-    """As on a machine that has nothing else to do: a second's stream is slower than asked by one pause of 10 ms."""
+    """Remove flags of lateness, as on an otherwise idle machine: a pause of 10 ms slows a stream of one second."""
     return [with_report(end, seconds=1.0) if has_sent(end) else end for end in outcomes]
 
 
 @pytest.fixture(scope="module")
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> tuple[StreamOptions, Place, list[StepOutcome]]:
-    """One stream without loss, verified."""
+    """Return one verified stream without loss."""
     place = make_place(tmp_path_factory.mktemp("recorded"))
     asked = options(verify=True, files="split")
     return asked, place, in_time(run_groups(STREAM.plan(asked, [place]), place))
@@ -80,7 +80,7 @@ def test_every_injected_loss_duplicate_and_swap_is_counted_exactly(place: Place)
     [(receive, send), verify] = STREAM.plan(asked, [place])
     planned = 16_000_000 // 8192
     numbers = random.Random(7).sample(range(2, planned - 2, 3), 45 + 9 + 5)  # noqa: S311 - repeatable on purpose
-    # The first and the last are lost too: a receiver that counts from what it sees would not know of them.
+    # The first and the last datagram are lost too: a receiver that counts only what arrives would miss them.
     faults = Faults(frozenset({0, planned - 1, *numbers[:45]}), frozenset(numbers[45:54]), frozenset(numbers[54:]))
 
     with through_relay(send, faults) as (relayed, relay):
@@ -181,7 +181,7 @@ def test_target_of_a_striped_stream_takes_no_more_than_is_foreseen(tmp_path: Pat
     [limit] = [int(word.partition("=")[2]) for word in receive.argv if word.startswith("--most-bytes=")]
     data_bytes = 100_000_000 // 8192 * 8192
     assert limit == data_bytes // 2
-    # The others are where nothing can be written fast: one alone would take nearly all.
+    # The others cannot write fast: a single one would get nearly all the data.
     ring, rule = Ring(8 * 8_000_000, 8_000_000), FileRule(32_000_000, is_single=False, kept_files=0, direct=False)
     writer = Writer(ring, str(places[0].directory), rule, most_bytes=16_000_000)
     for _ in range(4):
@@ -240,7 +240,7 @@ def own_file(place: Place) -> str:
 def test_interrupted_stream_keeps_what_was_counted(place: Place) -> None:
     asked = options(duration_seconds=60)
     interrupted = tuple(
-        replace(step, argv=("timeout", "--preserve-status", "-s", "INT", "2", *step.argv))
+        replace(step, argv=("timeout", "--preserve-status", "-s", "INT", "6", *step.argv))
         for step in STREAM.plan(asked, [place])[0]
     )
     received, sent = run_groups([interrupted], place)
@@ -254,9 +254,9 @@ def test_interrupted_stream_keeps_what_was_counted(place: Place) -> None:
 @pytest.mark.parametrize(
     ("role", "changes", "says"),
     [
-        (StepRole.RECEIVER, {"total": 1900}, "told the receiver 1900"),
+        (StepRole.RECEIVER, {"total": 1900}, "announced 1900 to the receiver"),
         (StepRole.CLIENT, {"unique": 1900}, "1900 of them different"),
-        (StepRole.CLIENT, {"foreign": 1}, "1 that are none"),
+        (StepRole.CLIENT, {"foreign": 1}, "1 broken or not of the stream"),
     ],
 )
 def test_ends_that_contradict_each_other_reject_the_rate(
@@ -297,7 +297,7 @@ def test_report_that_contradicts_itself_or_the_plan_is_refused(
         STREAM.read(asked, place, wrong)
 
 
-def test_losses_are_told_apart_by_when_the_kernel_dropped(
+def test_losses_are_distinguished_by_when_the_kernel_dropped(
     recorded: tuple[StreamOptions, Place, list[StepOutcome]],
 ) -> None:
     asked, place, outcomes = recorded
@@ -328,7 +328,7 @@ def test_drops_while_all_memory_waits_for_the_disk_are_the_rings(place: Place) -
         endpoint_file=None,
         patience_seconds=60.0,
         datagram_bytes=8192,
-        rate=10**8,
+        rate=2 * 10**7,  # the socket buffer holds 0.2 s: while the ring has room, a busy machine must drop nothing
         datagrams=6000,
         socket_buffer_bytes=4 * 1024**2,
         directory=[str(place.directory)],
@@ -342,11 +342,11 @@ def test_drops_while_all_memory_waits_for_the_disk_are_the_rings(place: Place) -
     def send() -> None:
         assert sender.is_wanted()
         sender.send()
-        writer.start()  # not before: the two chunks of the ring hold a third of the stream
+        writer.start()  # not earlier: the two chunks of the ring hold a third of the stream
         sender.finish()
 
-    with closing(receiver.socket), closing(sender._socket), ThreadPoolExecutor() as beside:
-        sending = beside.submit(send)
+    with closing(receiver.socket), closing(sender._socket), ThreadPoolExecutor() as pool:
+        sending = pool.submit(send)
         assert receiver.meet(wanted=True)
         receiver.receive(ring, [writer])
         sending.result()
@@ -375,7 +375,7 @@ def test_sender_that_lagged_and_a_small_socket_buffer_are_flagged(
     slow = with_report(send, seconds=1.25, largest_lag_seconds=0.25)
     [flag] = STREAM.read(asked, place, slow).flags
     assert flag.code is FlagCode.CLIENT_BOUND
-    assert "102 of 128 Mbit/s, at worst 250 ms behind" in flag.measured
+    assert "102 of 128 Mbit/s, up to 250 ms behind" in flag.measured
     assert value(read_all(STREAM, asked, place, [receive, slow, recorded[2][2]]), "lossless_rate") == 0
 
 

@@ -1,4 +1,4 @@
-"""When `./dev bench micro stream` says that this machine does not record 4 Gbit/s."""
+"""Messages of `./dev bench micro stream` if this machine does not record 4 Gbit/s."""
 
 import pytest
 from micro_stream import shortfalls
@@ -20,7 +20,7 @@ def measured(lossless_mbit_s: int, *flags: Flag, granted_bytes: int = 64 * MIB) 
     return Parsed(samples, flags)
 
 
-def test_4_gbit_for_30_seconds_past_the_cache_into_the_whole_buffer_is_what_is_asked_for() -> None:
+def test_the_target_is_4_gbit_for_30_seconds_past_the_cache_with_the_whole_buffer() -> None:
     assert shortfalls(measured(4096), StreamOptions(duration_seconds=30)) == []
 
 

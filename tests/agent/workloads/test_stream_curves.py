@@ -32,4 +32,4 @@ def test_each_second_of_both_ends_is_a_curve_that_adds_up_to_what_was_counted(pl
     assert all(value > 0 for value in curves["stream_ring_bytes"].values)
     assert all(0 <= value < 1 for value in curves["stream_sender_lag_seconds"].values)
     began = [curve.started_at for curve in curves.values()]
-    assert (max(began) - min(began)).total_seconds() < 1, "both ends tell of the same seconds"
+    assert (max(began) - min(began)).total_seconds() < 1, "both ends report the same seconds"

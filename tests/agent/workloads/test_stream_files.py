@@ -1,4 +1,4 @@
-"""How the parts of a stream come from the ring into the directories."""
+"""Files of a stream: how its parts move from the ring to the directories."""
 
 import errno
 import os
@@ -44,14 +44,14 @@ def test_equal_targets_take_equal_shares_of_a_stream_for_which_one_would_do(tmp_
 
 @pytest.fixture
 def disk(monkeypatch: pytest.MonkeyPatch) -> Iterator[threading.Event]:
-    """Flushes nothing until it is set."""
+    """Disk that flushes nothing until it is set."""
     answers = threading.Event()
     monkeypatch.setattr(os, "fsync", lambda _: answers.wait())
     yield answers
-    answers.set()  # or the thread would outlive a test that failed
+    answers.set()  # or the thread would outlive a failed test
 
 
-def test_a_file_is_flushed_and_the_oldest_removed_beside_the_writing_of_the_next(
+def test_a_file_is_flushed_and_the_oldest_removed_during_the_writing_of_the_next(
     tmp_path: Path, disk: threading.Event
 ) -> None:
     ring = Ring(8 * MIB, MIB)
@@ -63,7 +63,7 @@ def test_a_file_is_flushed_and_the_oldest_removed_beside_the_writing_of_the_next
     assert writer.files.kept_bytes() == 0  # none is flushed
     record(ring, 3)
     eventually(lambda: ring.filled.qsize() == 2)
-    assert ring.in_use() == 3  # the second file is full, and the first still being ended
+    assert ring.in_use() == 3  # the second file is full, and the first is still being closed
     disk.set()
     ring.filled.put(None)
     writer.join()

@@ -1,7 +1,8 @@
-"""A stream from one node to another: both ends with nothing in common but the endpoint that the server passed on."""
+"""Streams between two nodes: the ends share only the endpoint that the server passes on."""
 
 import json
 import socket
+import sys
 import threading
 from argparse import Namespace
 from collections.abc import Iterator
@@ -23,7 +24,17 @@ from iotide_wire.measured import FlagCode, StepRole
 
 STREAM = StreamWorkload()
 TOKEN = "0123456789abcdef" * 2
-RATE = 128 * MEGABIT
+RATE = 32 * MEGABIT  # low, so that a busy machine holds it
+KILLED_WHILE_RECEIVING = """
+import subprocess, sys, time
+from pathlib import Path
+
+receiver = subprocess.Popen(sys.argv[2:])
+while receiver.poll() is None and not any(file.stat().st_size for file in Path(sys.argv[1]).rglob("*")):
+    time.sleep(0.02)
+receiver.kill()
+sys.exit(receiver.wait() and 137)
+"""
 
 
 def options(**given: object) -> StreamOptions:
@@ -47,7 +58,7 @@ class Ends:
         return [one.getsockname()[1] for one in self.sockets]
 
     def run(self, asked: StreamOptions, *receiver_prefix: str) -> tuple[list[StepOutcome], list[StepOutcome]]:
-        """What became of the steps of the receiver and of the sender, each at its own pace."""
+        """Run both and return the outcomes of the receiver's and the sender's steps."""
         receiving = [
             tuple(replace(step, argv=(*receiver_prefix, *step.argv)) for step in group)
             for group in STREAM.plan(asked, [self.receiver])
@@ -60,7 +71,7 @@ class Ends:
 
 @pytest.fixture
 def ends(tmp_path: Path) -> Iterator[Ends]:
-    """With two ports."""
+    """Return ends with two ports."""
     endpoint = tmp_path / "endpoint.json"
     receiver, sender = (make_place(tmp_path / name) for name in ("receiver", "sender"))
     with ExitStack() as stack:
@@ -72,13 +83,13 @@ def ends(tmp_path: Path) -> Iterator[Ends]:
             replace(sender, step_role=StepRole.SENDER, endpoint=endpoint, target_id=None, target_count=0),
             sockets,
         )
-        told = Endpoint(address="127.0.0.1", ports=tuple(found.ports), token=TOKEN)
-        endpoint.write_text(told.model_dump_json())
+        written = Endpoint(address="127.0.0.1", ports=tuple(found.ports), token=TOKEN)
+        endpoint.write_text(written.model_dump_json())
         yield found
 
 
 def values(parsed: Parsed) -> dict[str, float]:
-    """By metric and operation or cause."""
+    """Return the values by metric and by operation or cause."""
     names = ("operation", "cause")
     return {
         " ".join([sample.metric, *(str(sample.labels[name]) for name in names if name in sample.labels)]): sample.value
@@ -100,7 +111,7 @@ def test_each_node_reports_its_own_end_and_the_receiver_owns_the_loss(ends: Ends
     recorded = values(of_receiver)
     assert recorded["datagrams_lost"] == recorded["loss_ratio"] == 0
     assert recorded["lossless_rate"] == RATE
-    assert recorded["datagrams_received"] == 16_000_000 // 8192
+    assert recorded["datagrams_received"] == 4_000_000 // 8192
     assert recorded["throughput verify"] > 0
     assert set(values(of_sender)) == {"throughput send", "datagrams_sent", "sender_lag"}
     assert values(of_sender)["throughput send"] == pytest.approx(RATE, rel=0.01)
@@ -115,19 +126,19 @@ def test_each_node_reports_its_own_end_and_the_receiver_owns_the_loss(ends: Ends
 
 
 def test_a_ramp_goes_over_a_port_for_each_rate_while_the_receiver_reads_back_between_them(ends: Ends) -> None:
-    asked = options(ramp_rates=2, ramp_step_bytes_per_second=64 * MEGABIT, verify=True)
+    asked = options(ramp_rates=2, ramp_step_bytes_per_second=16 * MEGABIT, verify=True)
     assert STREAM.sockets(asked) == 2
     received, sent = ends.run(asked)
     assert [outcome.step.name for outcome in received] == ["receive-1", "verify-1", "receive-2", "verify-2"]
     assert [outcome.step.name for outcome in sent] == ["send-1", "send-2"]
     parsed = read_all(STREAM, asked, ends.receiver, received)
-    assert values(parsed)["lossless_rate"] == 192 * MEGABIT
+    assert values(parsed)["lossless_rate"] == 48 * MEGABIT
     first, second = (outcome.step.argv for outcome in sent)
     assert "--patience-seconds=600" in first
     assert any(word.startswith("--patience-seconds=2592000") for word in second)
 
 
-def test_no_argument_holds_what_proves_that_a_sender_is_of_the_run(ends: Ends) -> None:
+def test_no_argument_contains_the_token_of_the_stream(ends: Ends) -> None:
     received, sent = ends.run(options(verify=True))
     stream_ids = {stream_wire.stream_id(TOKEN, number).hex() for number in range(2)}
     for outcome in [*received, *sent]:
@@ -156,8 +167,8 @@ def test_strangers_are_neither_answered_nor_recorded(ends: Ends) -> None:
                 except (TimeoutError, ConnectionRefusedError):
                     continue
 
-    with ThreadPoolExecutor() as beside:
-        lying = beside.submit(lie, ends.ports[0])
+    with ThreadPoolExecutor() as pool:
+        lying = pool.submit(lie, ends.ports[0])
         received, sent = ends.run(asked)
         done.set()
         lying.result()
@@ -169,7 +180,7 @@ def test_strangers_are_neither_answered_nor_recorded(ends: Ends) -> None:
     assert FlagCode.ERRORS not in {flag.code for flag in parsed.flags}
 
 
-def test_what_ran_over_before_the_recorder_began_is_no_loss_of_the_stream(ends: Ends) -> None:
+def test_overflow_before_the_recorder_began_is_not_a_loss_of_the_stream(ends: Ends) -> None:
     ends.sockets[0].setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as caller:
         for _ in range(1000):
@@ -180,18 +191,19 @@ def test_what_ran_over_before_the_recorder_began_is_no_loss_of_the_stream(ends: 
     assert report["foreign"] > 0
 
 
-def test_a_sender_whose_receiver_is_killed_ends_at_once_and_says_so(ends: Ends) -> None:
+def test_a_sender_ends_at_once_with_a_message_when_its_receiver_is_killed(ends: Ends) -> None:
     asked = options(duration_seconds=60)
-    [received], [sent] = ends.run(asked, "timeout", "--signal=KILL", "2")
-    assert received.signal is not None or received.exit_status == 137
+    killed = (sys.executable, "-c", KILLED_WHILE_RECEIVING, str(ends.receiver.directory))
+    [received], [sent] = ends.run(asked, *killed)
+    assert received.exit_status == 137
     assert "the receiver went away after" in str(STREAM.failure(sent))
     assert sent.wall_seconds < 20
 
 
-def test_what_was_lost_is_counted_by_the_plan_where_no_last_word_of_the_sender_arrives(ends: Ends) -> None:
+def test_losses_are_counted_by_the_plan_if_the_senders_final_report_is_lost(ends: Ends) -> None:
     asked = options()
     [received], [sent] = ends.run(asked)
-    planned = 16_000_000 // 8192
+    planned = 4_000_000 // 8192
     cut = planned - 10
     by_second = json.loads(received.stdout)["by_second"] | {"received": [cut]}
     silent = with_report(
@@ -209,21 +221,21 @@ def test_what_was_lost_is_counted_by_the_plan_where_no_last_word_of_the_sender_a
 def test_a_receiver_alone_knows_its_progress_by_what_it_has_written(ends: Ends) -> None:
     [(receive,)] = STREAM.plan(options(), [ends.receiver])
     [(send,)] = STREAM.plan(options(), [ends.sender])
-    half = Counters(written_bytes=8_000_000, read_bytes=0, elapsed_seconds=1.0)
+    half = Counters(written_bytes=2_000_000, read_bytes=0, elapsed_seconds=1.0)
     assert STREAM.progress(receive, half, "") == pytest.approx(0.5, rel=0.01)
     assert STREAM.progress(send, half, "sent 10 of 40") == 0.25
 
 
-def test_a_sender_that_nobody_answers_names_address_port_and_remedy(ends: Ends) -> None:
+def test_a_sender_without_an_answer_names_address_port_and_remedy(ends: Ends) -> None:
     [(send,)] = STREAM.plan(options(), [ends.sender])
     [unheard] = run_groups([(replace(send, argv=(*send.argv, "--patience-seconds=0.2")),)], ends.sender)
     said = str(STREAM.failure(unheard))
     assert f"stream_send: no receiver answers at 127.0.0.1 port {ends.ports[0]} within 0.2 s" in said
-    assert "let UDP from this node to it through" in said
-    assert "data_address in its agent.toml" in said
+    assert "allow UDP from this node to it in the firewalls" in said
+    assert "set data_address in the receiving node's agent.toml" in said
 
 
-def test_a_receiver_to_which_nobody_sends_names_address_port_and_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_receiver_without_a_sender_names_address_port_and_remedy(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(stream_wire, "START_SECONDS", 0.2)
     asked = Namespace(address="127.0.0.1", port=0, stream_id="00" * 8, endpoint_file=None, socket_buffer_bytes=65_536)
     receiver = Receiver(asked)
@@ -233,11 +245,11 @@ def test_a_receiver_to_which_nobody_sends_names_address_port_and_remedy(monkeypa
         pytest.raises(TimeoutError, match=r"no sender appears at 127\.0\.0\.1 port 0 within 0\.2"),
     ):
         receiver.meet(wanted=True)
-    assert "data_address in its agent.toml" in stream_receive._nobody_sends(asked)
+    assert "data_address in its agent.toml" in stream_receive._no_sender(asked)
 
 
 @pytest.mark.parametrize("load", [stream_send, stream_receive])
-def test_an_end_that_is_told_no_endpoint_fails_in_words(
+def test_an_end_without_an_endpoint_fails_with_a_message(
     load: object, ends: Ends, capsys: pytest.CaptureFixture[str]
 ) -> None:
     endpoint = ends.sender.endpoint

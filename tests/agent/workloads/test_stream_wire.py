@@ -1,4 +1,4 @@
-"""What a stream is made of: the window in which its numbers are counted, and the chunks of its ring."""
+"""Parts of a stream: the window in which its numbers are counted, and the chunks of its ring."""
 
 import random
 
@@ -24,7 +24,7 @@ def test_window_counts_as_a_set_of_all_numbers_would(seed: int) -> None:
     assert (window.unique, window.duplicates, window.reordered, window.late) == (len(seen), duplicates, reordered, 0)
 
 
-def test_what_is_behind_the_window_is_late_and_not_guessed() -> None:
+def test_datagrams_behind_the_window_count_as_late() -> None:
     window = Window()
     assert window.take(100_000)
     assert not window.take(100_000 - 65_536)

@@ -1,4 +1,4 @@
-"""Writers side by side: what they did together, worked out by hand."""
+"""Totals of parallel writers, checked against hand-computed values."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -25,7 +25,7 @@ def test_total_is_all_bytes_from_the_first_start_to_the_last_end() -> None:
     assert found["total_throughput"] == pytest.approx(90 * MIB / 4.0)
     assert found["first_done"] == pytest.approx(2.0)
     assert found["last_done"] == pytest.approx(4.0)
-    # 30 and 10 MiB/s: the square of the sum by twice the sum of the squares.
+    # 30 and 10 MiB/s: the square of the sum divided by twice the sum of the squares.
     assert found["fairness"] == pytest.approx(40**2 / (2 * (30**2 + 10**2)))
 
 
@@ -47,14 +47,14 @@ def test_the_slowest_is_compared_with_the_median_of_the_others(seconds: tuple[fl
 
 
 @pytest.mark.parametrize(
-    ("late", "took", "is_told"),
+    ("late", "took", "is_flagged"),
     [(0.59, 60.0, False), (0.61, 60.0, True), (0.009, 0.2, False), (0.011, 0.2, True)],
 )
-def test_a_writer_that_begins_late_by_a_hundredth_is_told(late: float, took: float, *, is_told: bool) -> None:
+def test_a_writer_that_begins_late_by_a_hundredth_is_flagged(late: float, took: float, *, is_flagged: bool) -> None:
     parts = [part(MIB, after_seconds=after, took_seconds=took) for after in (0.0, late)]
     flags = together(parts, {"operation": "write"}).flags
     assert [(flag.code, flag.labels) for flag in flags] == (
-        [(FlagCode.CLOCK, {"operation": "write"})] if is_told else []
+        [(FlagCode.LATE_START, {"operation": "write"})] if is_flagged else []
     )
 
 
@@ -66,7 +66,7 @@ def test_work_that_ends_with_its_step_began_when_its_tool_says() -> None:
     outcome = replace(captured("dd/c_fsync_1gib"), started_at=BEGAN_AT, wall_seconds=5.0)
     last = Part.at_end(outcome, MIB, 2.0)
     assert (last.began_at - BEGAN_AT, last.seconds, last.rate) == (timedelta(seconds=3), 2.0, MIB / 2)
-    # Of several writers in one process an earlier one began with the last one.
+    # Of several writers in one process, an earlier writer began with the last one.
     assert Part.at_end(outcome, MIB, 0.5, after_seconds=1.5).began_at == last.began_at
     # A tool may round its seconds up; it did not begin before its process.
     assert Part.at_end(outcome, MIB, 5.1).began_at == BEGAN_AT

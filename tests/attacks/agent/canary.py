@@ -1,4 +1,4 @@
-"""A tree of files that nobody may touch, and a card whose runs would like to."""
+"""Canary files that must stay unchanged, and a card whose runs try to change them."""
 
 import os
 from pathlib import Path
@@ -13,7 +13,7 @@ NAME = "iotide-run-7-1-7"
 
 
 class Seen(NamedTuple):
-    """What is known of a file: a change of any of it is a change of the file."""
+    """State of a file; any difference is a change of the file."""
 
     mode: int
     links: int
@@ -24,7 +24,7 @@ class Seen(NamedTuple):
 
 
 class Canary:
-    """Files, directories and what looks like a run's own directory, marked as the agent itself would mark it."""
+    """Files, directories and a fake run directory, marked as the agent itself would mark it."""
 
     def __init__(self, top: Path) -> None:
         self.top = top
@@ -35,29 +35,30 @@ class Canary:
         self._before = self._seen()
 
     def take_again(self) -> None:
-        """From now on it is to stay as the test left it."""
+        """Take the present state as the expected one."""
         self._before = self._seen()
 
     def require_untouched(self) -> None:
-        """Fails where anything was made, changed or removed."""
+        """Fail if anything was made, changed or removed."""
         assert self._seen() == self._before
 
     def _seen(self) -> dict[str, Seen]:
         found: dict[str, Seen] = {}
         for path in (self.top, *sorted(self.top.rglob("*"))):
-            told = path.lstat()
+            status = path.lstat()
             content = path.read_bytes() if path.is_file() else b""
             name = str(path.relative_to(self.top))
-            found[name] = Seen(told.st_mode, told.st_nlink, told.st_ino, told.st_uid, told.st_mtime_ns, content)
+            found[name] = Seen(
+                status.st_mode, status.st_nlink, status.st_ino, status.st_uid, status.st_mtime_ns, content
+            )
         return found
 
 
 def attacked_card(approved: Path, target: TargetCard | None = None) -> Card:
-    """An order whose directory is called as that of the canary."""
+    """Return an order whose directory has the canary's name."""
     targets = (target or target_card(approved),)
     return order_card(Path(os.path.realpath(approved)), directory_name=NAME, targets=targets)
 
 
 def names(directory: Path) -> list[str]:
-    """What lies in a directory."""
     return sorted(path.name for path in directory.iterdir())

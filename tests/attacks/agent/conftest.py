@@ -1,4 +1,4 @@
-"""Attacks have the fixtures of the agent's tests, and something outside of what is approved that none may change."""
+"""Fixtures of attacks on the agent: those of the agent's tests, and files outside approved directories."""
 
 import tempfile
 from collections.abc import Iterator
@@ -11,7 +11,7 @@ from attacks.agent.canary import Canary
 
 @pytest.fixture
 def canary(tmp_path: Path) -> Iterator[Canary]:
-    """Return a tree that is the same, byte by byte, when the test ends."""
+    """Return a tree that must be the same, byte by byte, when the test ends."""
     found = Canary(tmp_path / "outside")
     yield found
     found.require_untouched()
@@ -19,7 +19,7 @@ def canary(tmp_path: Path) -> Iterator[Canary]:
 
 @pytest.fixture
 def base() -> Iterator[Path]:
-    """Return a directory of root's that everybody may enter, which those of pytest are not."""
+    """Return a directory of root's that every user may enter, unlike those of pytest."""
     with tempfile.TemporaryDirectory() as name:
         directory = Path(name)
         directory.chmod(0o755)

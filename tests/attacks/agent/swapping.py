@@ -1,4 +1,4 @@
-"""Exchanges two names as fast as the kernel does it, until it is killed; argv: the directory of both, and the names."""
+"""Exchange two names as fast as the kernel allows, until killed; argv: the directory of both, and the names."""
 
 import ctypes
 import os
@@ -9,5 +9,5 @@ _libc = ctypes.CDLL(None, use_errno=True)
 _directory = os.open(sys.argv[1], os.O_PATH | os.O_DIRECTORY)
 _names = [name.encode() for name in sys.argv[2:4]]
 while True:
-    # Fails while one of them is not there, which is a moment of the attacked one's work.
+    # Fails while one of them is missing, for a moment of the attacked process's work.
     _libc.renameat2(_directory, _names[0], _directory, _names[1], _EXCHANGE)

@@ -1,4 +1,4 @@
-"""Hostile texts on their way to an argument list: refused, or one argument as they stand, and never interpreted."""
+"""Hostile texts in argument lists: each is rejected or passed as one literal argument, never interpreted."""
 
 import re
 from collections.abc import Iterator
@@ -41,7 +41,7 @@ HOSTILE_TEXTS = (
 )
 HOSTILE_NAME = "-o x $(touch canary) `touch canary`|touch canary&$ncpus ${HOME} %s%n 'q' \"d\" \\ *:x,y\n[evil]"
 COMMENTED_NAME = "x;touch canary#y"
-"""Of directories, which may be called so."""
+"""Valid directory names."""
 _ONE_PATH = re.compile(r"(--[a-z_]+=)?/", re.DOTALL)
 
 
@@ -63,7 +63,7 @@ def test_hostile_text_in_any_option_is_refused_or_part_of_one_path(name: str, te
                 continue
             arguments = [argument for step in steps for argument in step.argv]
             assert text not in arguments, option
-            # As fio is given it.
+            # As fio receives it.
             for argument in (found for found in arguments if text.replace(":", r"\:") in found and len(text) > 2):
                 assert _ONE_PATH.match(argument), (option, argument)
                 assert f"{place.directory}/" in argument, (option, argument)
@@ -117,7 +117,7 @@ def test_directory_that_the_tool_would_take_for_a_list_of_several_is_refused(nam
 @pytest.mark.parametrize("path", ["x;y", "x#y", "below/x;", "#"])
 def test_file_that_fio_would_take_for_another_is_not_read(path: str, place: Place) -> None:
     workload: Any = workload_of("rawread", {})
-    with pytest.raises(PlanRefusedError, match="fio would not read"):
+    with pytest.raises(PlanRefusedError, match="fio ignores the part"):
         workload.plan(workload.options_type(path=path), [place])
 
 

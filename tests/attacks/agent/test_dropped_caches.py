@@ -1,4 +1,4 @@
-"""Who may empty the page cache: user 0, whatever else it may not, so that a helper of the agent needs nothing more."""
+"""Rights to drop the page cache: user 0 suffices without capabilities, so the agent's helper needs no others."""
 
 import configparser
 import re

@@ -1,4 +1,4 @@
-"""What holds the node after its order has ended is found by the node's lock and by records, whoever looks."""
+"""Processes that hold a node after its order has ended: the node's lock and records show them to every observer."""
 
 import json
 import os
@@ -53,7 +53,9 @@ def load_of(spool: Spool, order_id: int, mode: str = "exclusive") -> Iterator[su
 
 @contextmanager
 def frozen_ext4(base: Path) -> Iterator[tuple[Path, Callable[[], None]]]:
-    """Mount a file system on an approved directory; yield it, and what freezes it until the end of the block."""
+    """Mount a file system on an approved directory; yield it, and a function that freezes it until the end of the
+    block.
+    """
     image, target = base / "image", base / "target"
     target.mkdir()
     image.touch()
@@ -90,7 +92,7 @@ def test_an_agent_that_was_started_again_finds_the_load_of_an_order_that_was_set
 
 @contextmanager
 def left_of(directory: Path, phase: dict[str, Any]) -> Iterator[subprocess.Popen[bytes]]:
-    """Start a process without the locks it inherited, of an order whose runner could not kill it and has exited."""
+    """Start a process without the inherited locks, of an order whose runner could not kill it and has exited."""
     with subprocess.Popen(["sleep", "600"]) as child:
         try:
             stat = processes.stat_of(child.pid)
@@ -118,7 +120,7 @@ def test_a_load_that_closed_its_descriptors_stays_named_and_holds_the_node(spool
     os.close(spool.lock_node("exclusive"))
 
 
-def test_what_another_boot_left_holds_nothing(spool: Spool) -> None:
+def test_a_stuck_load_of_another_boot_holds_nothing(spool: Spool) -> None:
     with left_of(spool.files(7).directory, {"boot_id": "another boot"}):
         assert StuckLoads(spool).look() == ()
         os.close(spool.lock_node("exclusive"))
@@ -127,7 +129,7 @@ def test_what_another_boot_left_holds_nothing(spool: Spool) -> None:
 def test_a_real_load_that_closed_its_descriptors_is_recorded_by_its_runner(
     make_rig: Callable[..., Rig], tmp_path: Path
 ) -> None:
-    """The storage is frozen, so no signal ends what the load's tool started without the locks."""
+    """The storage is frozen, so no signal ends the process that the load's tool started without the locks."""
     with frozen_ext4(tmp_path) as (target, freeze):
         rig = make_rig(targets=(target_card(target),), patience_seconds=1.0)
         rig.start()
@@ -181,10 +183,10 @@ def test_loads_of_two_orders_are_named_apart(spool: Spool) -> None:
         assert sorted(load.order_id or 0 for load in StuckLoads(spool).look() or ()) == [7, 8]
 
 
-def test_a_process_whose_first_thread_has_ended_before_the_others_is_alive_and_holds_what_they_hold(
+def test_a_process_with_an_ended_first_thread_is_alive_and_holds_its_files(
     spool: Spool,
 ) -> None:
-    """As fio is after a KILL while one of its threads hangs: its number alone shows a zombie without files."""
+    """fio does so after a KILL while one of its threads hangs: its process id shows a zombie without files."""
     directory = spool.files(7).directory
     directory.mkdir()
     locks = (spool.lock_node("exclusive"), lock_order(directory))
@@ -231,7 +233,7 @@ def test_the_agent_reports_what_holds_its_node_and_nothing_while_an_order_loads_
     own_agent.gateway.until(lambda: reports[-1] == ())
 
 
-def test_who_ends_all_processes_of_a_node_does_not_hide_that_one_of_them_is_stuck(tmp_path: Path) -> None:
+def test_a_kill_of_all_processes_of_a_node_does_not_hide_a_stuck_one(tmp_path: Path) -> None:
     (tmp_path / "target").mkdir()
     with_node = NodeRig(tmp_path / "state", [tmp_path / "target"])
     order = with_node.order("fio", FIO, tmp_path / "target")

@@ -1,4 +1,4 @@
-"""Owners of directories above: what root opens by a path cannot be exchanged by whoever owns a part of that path."""
+"""Owners of parent directories: no owner of a part of a path can exchange what root opens by that path."""
 
 import os
 import subprocess
@@ -49,7 +49,7 @@ while not (home / "exchanged").exists():
 
 @pytest.fixture
 def home(base: Path) -> Path:
-    """Return the directory of alice, with one of root's in it that was made for benchmarks."""
+    """Return alice's directory, which contains a directory of root's for benchmarks."""
     directory = base / "alice"
     (directory / "bench").mkdir(parents=True)
     os.chown(directory, ALICE, ALICE)
@@ -86,16 +86,16 @@ def test_the_owner_of_a_directory_above_has_no_run_write_elsewhere_between_two_o
         attacker.wait()
     assert victim.read_text() == "of root alone"
     assert (ending["outcome"], ending["code"]) == ("declined", "directory_open_to_others")
-    assert ending["reason"].startswith(f"{home} belongs to user {ALICE}, who could exchange what lies below it; chown")
+    assert ending["reason"].startswith(f"{home} belongs to user {ALICE}, who could exchange its content; chown")
 
 
 @pytest.mark.parametrize(
     ("owner", "mode", "remedy"),
     [
-        (ALICE, 0o755, "{above} belongs to user 1500, who could exchange what lies below it; chown 0 {above}, or name"),
+        (ALICE, 0o755, "{above} belongs to user 1500, who could exchange its content; chown 0 {above}, or use"),
         (ALICE, 0o1755, "{above} belongs to user 1500"),
         (65534, 0o700, "{above} belongs to user 65534"),
-        (0, 0o2775, "{above} has mode 2775 (user 0, group 0), so others could exchange what lies below it; chmod go-w"),
+        (0, 0o2775, "{above} has mode 2775 (user 0, group 0), so other users could exchange its content; chmod go-w"),
         (0, 0o757, "{above} has mode 0757"),
     ],
 )
@@ -162,7 +162,7 @@ def test_a_tool_that_another_user_could_exchange_is_not_started(
     rig = make_rig()
     ending = rig.run([step(str(tool), name="write")])
     assert (ending["outcome"], ending["code"]) == ("failed", "tool_missing")
-    assert f"{home} belongs to user {ALICE}, who could exchange what lies below it; chown 0 {home}" in ending["reason"]
+    assert f"{home} belongs to user {ALICE}, who could exchange its content; chown 0 {home}" in ending["reason"]
     answer = SystemReader().read(CommandWant((str(tool), "--version"), "tool"))
     assert isinstance(answer, Unavailable)
     assert f"{home} belongs to user {ALICE}" in answer.because
@@ -203,7 +203,7 @@ def test_a_listed_path_that_another_user_could_exchange_makes_its_workload_unava
         assert f"{home} belongs to user {ALICE}" in str(found[name].unavailable_because)
 
 
-def test_the_file_for_prometheus_follows_no_link_of_whoever_owns_the_directory(home: Path, tmp_path: Path) -> None:
+def test_the_file_for_prometheus_follows_no_link_of_the_directorys_owner(home: Path, tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.write_text("of root alone")
     os.chown(home / "bench", ALICE, ALICE)

@@ -1,4 +1,4 @@
-"""Loads of a root agent run as an ordinary user, who touches the targets too: root's rights stay with the runner."""
+"""Loads of a root agent run as an ordinary user, who also accesses the targets; only the runner has root's rights."""
 
 import ctypes
 import os
@@ -24,7 +24,7 @@ from iotide_agent.node.load_user import DEFAULT_USER, LoadUser, find_load_user
 from iotide_agent.node.own_files import close_state
 from iotide_agent.orders.results import SpooledOutput
 from iotide_agent.probes.reader import SystemReader
-from iotide_agent.runner.strays import Wanted, find_strays, read_found, write_wanted
+from iotide_agent.runner.orphans import Wanted, find_orphans, read_found, write_wanted
 from iotide_agent.runner.users import acting_as, hand_over
 from iotide_agent.workloads import registry
 from iotide_agent.workloads.registry import announcements
@@ -109,19 +109,19 @@ def test_a_load_ends_with_its_runner_and_what_it_left_is_removed(as_user: Rig) -
     assert list(as_user.target.iterdir()) == []
 
 
-def test_what_the_user_may_not_enter_or_write_to_is_refused_with_the_remedy(as_user: Rig, base: Path) -> None:
+def test_directories_closed_to_the_user_are_rejected_with_the_remedy(as_user: Rig, base: Path) -> None:
     os.chown(as_user.target, 0, 0)
     as_user.target.chmod(0o755)
     as_user.start()
     ending = as_user.until_ended()
     assert (ending["outcome"], ending["code"]) == ("declined", "not_writable")
-    assert ending["reason"] == f"{as_user.place} cannot be made: Permission denied for user {USER}"
+    assert ending["reason"] == f"{as_user.place} cannot be created: Permission denied for user {USER}"
     config = AgentConfig(
         approved_directories=(str(as_user.target),), state_directory=base / "state", run_as=pwd.getpwuid(1).pw_name
     )
     found = {finding.name: finding for finding in readiness.examine(config)}[str(as_user.target)]
     assert found.state is readiness.State.MISSING
-    assert found.sentence == f"user 1 may not make directories in {as_user.target}"
+    assert found.sentence == f"user 1 may not create directories in {as_user.target}"
     assert str(found.remedy).startswith(f"chown 1 {as_user.target}")
 
 
@@ -137,7 +137,7 @@ def test_an_order_of_a_root_agent_is_run_to_its_end_by_the_user_of_agent_toml(
         finish = rig.gateway.result(rig.offer("fio", options | {"file_size_bytes": 2**20}))
         assert (finish.outcome, finish.reason) == (Outcome.FINISHED, None)
         assert finish.samples
-        assert f"loads run as {user.pw_name} (user 1)" in rig.log()
+        assert f"benchmarks run as {user.pw_name} (user 1)" in rig.log()
         eventually(lambda: list(rig.target.iterdir()) == [])
         rig.kill()
         close_state(rig.state)
@@ -147,7 +147,7 @@ def test_an_order_of_a_root_agent_is_run_to_its_end_by_the_user_of_agent_toml(
 def test_root_gives_away_nothing_behind_a_link_that_another_load_of_the_user_makes_meanwhile(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After each file that root gave away, another load tries to put a link in the place of its directory."""
+    """After each file that root gave away, another load tries to replace its directory by a link."""
     directory, of_root = base / "orders" / "1", base / "etc"
     below = directory / "scratch" / "jobs"
     for made in (below, of_root):
@@ -195,26 +195,26 @@ def test_directories_of_the_user_are_found_by_their_marks(as_user: Rig, base: Pa
     as_user.process.kill()
     as_user.process.wait()
     assert as_user.place.stat().st_uid == USER
-    directory = base / "strays"
+    directory = base / "orphans"
     directory.mkdir()
     for ids, names in ((IDS, [DIRECTORY_NAME]), ((USER + 1,) * 3, [])):
         write_wanted(directory, Wanted("", (str(as_user.target),), "/of-this-test", 10.0, ids))
-        find_strays(directory)
-        assert [stray.name for stray in read_found(directory)[0]] == names
+        find_orphans(directory)
+        assert [orphan.name for orphan in read_found(directory)[0]] == names
 
 
-def test_what_root_left_before_is_named_with_the_remedy_and_left_alone(as_user: Rig, base: Path) -> None:
+def test_orphans_of_root_are_reported_with_the_remedy_and_stay(as_user: Rig, base: Path) -> None:
     old, others = as_user.target / "iotide-run-101-1", as_user.target / "of-root"
     for made in (old, others):
         made.mkdir(mode=0o700)
-    directory = base / "strays"
+    directory = base / "orphans"
     directory.mkdir()
     for ids, expected in ((IDS, [f"{old} belongs to root"]), ((), [])):
         os.chown(as_user.target, *((USER, USER) if ids else (0, 0)))
         write_wanted(directory, Wanted("", (str(as_user.target),), "/of-this-test", 10.0, ids))
-        find_strays(directory)
-        strays, problems = read_found(directory)
-        assert strays == []
+        find_orphans(directory)
+        orphans, problems = read_found(directory)
+        assert orphans == []
         assert [problem.partition(";")[0] for problem in problems] == expected
         assert all(problem.endswith(f"remove it as root: rm -r {old}") for problem in problems)
     assert old.exists()
@@ -224,8 +224,8 @@ def test_a_tool_that_the_user_may_not_start_makes_its_workload_unavailable(
     base: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Root may start all of these, and would get a version."""
-    for name in ("fio", "dd"):
-        (base / name).write_text(f"#!/bin/sh\necho {name}-3.35 by $(id -u)\n")
+    for name, release in (("fio", "fio-3.35"), ("dd", "dd (coreutils) 9.1")):
+        (base / name).write_text(f"#!/bin/sh\necho '{release}' by $(id -u)\n")
     (base / "fio").chmod(0o700)
     (base / "dd").chmod(0o755)
     monkeypatch.setenv("PATH", f"{base}:{os.environ['PATH']}")
@@ -236,8 +236,8 @@ def test_a_tool_that_the_user_may_not_start_makes_its_workload_unavailable(
     assert (found["fio"].available, found["command"].available) == (False, False)
     started = f"{base / 'fio'} cannot be started by user {USER}, who runs the loads"
     assert found["fio"].unavailable_because == f"{started}: Permission denied; let that user execute it"
-    assert found["command"].unavailable_because == f"{started}; let that user execute it"
-    assert (found["dd"].available, found["dd"].tool_version) == (True, f"dd-3.35 by {USER}")
+    assert found["command"].unavailable_because == f"{started}; make it executable for that user"
+    assert (found["dd"].available, found["dd"].tool_version) == (True, f"dd (coreutils) 9.1 by {USER}")
     by_root = {one.name: one.available for one in announcements(SystemReader(), settings)}
     assert (by_root["fio"], by_root["command"]) == (True, True)
 
@@ -246,7 +246,7 @@ def test_a_tool_that_the_user_may_not_start_makes_its_workload_unavailable(
 def test_programs_of_the_agents_own_are_available_where_the_user_can_read_them(
     base: Path, monkeypatch: pytest.MonkeyPatch, mode: int
 ) -> None:
-    """It matters not that another user, who installed the agent, could exchange them."""
+    """It does not matter that another user, who installed the agent, could exchange them."""
     runner = base / "agent" / "iotide_agent" / "runner"
     shutil.copytree(RUNNER, runner, ignore=shutil.ignore_patterns("__pycache__"))
     (runner.parent / "__init__.py").touch()
@@ -272,12 +272,12 @@ def test_the_check_says_that_the_user_cannot_read_a_device(base: Path, monkeypat
     monkeypatch.setattr("iotide_agent.node.inventory.find_load_user", lambda *_: user)
     config = AgentConfig(state_directory=base / "state", workloads={"rawread": {"readable": [str(device)]}})
     found = {finding.name: finding for finding in readiness.examine(config)}["raw device"]
-    assert found.sentence == f"{device} is not there or cannot be opened by user {USER}, who runs the loads"
+    assert found.sentence == f"{device} does not exist or cannot be opened by user {USER}, who runs the loads"
 
 
 @pytest.fixture
 def users(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Says which users the node has, by their numbers."""
+    """Set the users of the node, by their numbers."""
 
     def have(**ids: int) -> None:
         entries = {name: pwd.struct_passwd((name, "x", uid, uid, "", "/", "")) for name, uid in ids.items()}
@@ -307,11 +307,11 @@ def test_a_user_who_was_found_stays_while_the_list_of_users_does_not_answer(
     users(**{DEFAULT_USER: 991})
     assert take_inventory(AgentConfig(), known).load_user == known
     assert caplog.text.count("load_user_kept") == 2
-    # One who is made while the agent runs is taken.
+    # The agent accepts a user who is created while it runs.
     assert find_load_user(AgentConfig(), LoadUser((), "root")).ids == (991, 991, 991, 6)
 
 
-def test_without_the_default_user_root_goes_on_and_reads_the_one_command(users: Callable[..., None]) -> None:
+def test_without_the_default_user_root_continues_and_reads_the_one_command(users: Callable[..., None]) -> None:
     users(root=0)
     found = find_load_user(AgentConfig())
     assert (found.ids, found.is_usable) == ((), True)
@@ -327,7 +327,7 @@ def test_without_the_user_of_agent_toml_no_load_is_run(users: Callable[..., None
     assert str(found.remedy).endswith("nologin bench")
 
 
-def test_an_ordinary_agent_runs_loads_itself_and_as_nobody_else(
+def test_an_ordinary_agent_runs_loads_only_as_its_own_user(
     users: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     users(bench=991, own=USER)

@@ -1,4 +1,4 @@
-"""Finding 6 of the security review: what the server does not take of a run's curves ends the run, with its words."""
+"""Finding 6 of the security review: a run ends with the server's message if the server rejects its curves."""
 
 from datetime import UTC, datetime
 from pathlib import Path
@@ -6,7 +6,7 @@ from typing import Final
 
 from agent.node_rig import NodeRig
 
-from iotide_wire.messages import CurvePiece, OrderBeat, OrderState, Outcome
+from iotide_wire.messages import CurvePiece, OrderHeartbeat, OrderState, Outcome
 from iotide_wire.units import MIB
 
 FIO: Final = {"rw": "randwrite", "block_size_bytes": 4096, "file_size_bytes": 4 * MIB, "runtime_seconds": 600}
@@ -22,7 +22,7 @@ def test_refused_curves_end_their_run_as_failed_and_are_not_sent_for_ever(tmp_pa
     node.release(order)
     node.until(lambda: node.phase(order).get("loads"))
     piece = CurvePiece(counter="load1", started_at=datetime.now(UTC), step_seconds=1.0, values=(1.0,))
-    sent = OrderBeat(
+    sent = OrderHeartbeat(
         order_id=order.order_id,
         fence=order.fence,
         state=OrderState.RUNNING,

@@ -1,4 +1,4 @@
-"""Finding 12 of the security review: a full disk of the agent's at the end of a run lost its result, in wrong words."""
+"""Finding 12 of the security review: a full agent disk at the end of a run lost its result and gave a wrong reason."""
 
 import errno
 import os
@@ -25,17 +25,20 @@ from iotide_agent.node.config import parse_config
 from iotide_agent.node.host import disk_problem
 from iotide_agent.node.readiness import State, examine
 from iotide_agent.orders import collecting
-from iotide_agent.runner.headroom import HEADROOM_BYTES
-from iotide_wire.messages import BeatReply, BeatRequest, ClaimRequest, FinishRequest, Order, Outcome
+from iotide_agent.runner.headroom import HEADROOM_BYTES, free_bytes
+from iotide_agent.runner.headroom import NAME as HEADROOM
+from iotide_agent.runner.processes import boottime
+from iotide_wire.messages import ClaimRequest, FinishRequest, HeartbeatReply, HeartbeatRequest, Order, Outcome
 from iotide_wire.units import MIB
 
 DD: Final = {"file_size_bytes": 4 * MIB, "block_size_bytes": MIB, "operations": ["write"]}
 STATE_DISK: Final = FileSystem("tmpfs", options=("mode=0700",), size_bytes=48 * MIB)
 LIMIT_SECONDS: Final = 60.0
+REFILL_SECONDS: Final = 2.0
 
 
 class Flood:
-    """Another program that takes every byte of a disk, also what becomes free meanwhile, until it ends."""
+    """Program that fills a disk, including space that becomes free, until it ends."""
 
     def __init__(self, directory: Path) -> None:
         self._file = directory / "flood"
@@ -99,7 +102,7 @@ def require_whole(result: FinishRequest) -> None:
     assert "000-write.stderr" in {artefact.name for artefact in result.artefacts}
 
 
-def test_what_was_set_aside_before_the_run_is_enough_for_its_result(node: NodeRig, state: Path, target: Path) -> None:
+def test_the_space_reserved_before_the_run_suffices_for_its_result(node: NodeRig, state: Path, target: Path) -> None:
     order = node.order("dd", DD, target)
     node.begin(order)
     node.until_ready(order)
@@ -122,9 +125,11 @@ def test_a_result_waits_for_room_on_a_disk_that_stays_full_and_is_whole_then(
     node.until_ready(order)
     files = node.spool.files(order.order_id)
     with Flood(state):
-        node.release(order)
+        # The start signal takes the headroom; the load starts once the flood has had time to fill the rest.
+        node.release(order, boottime() + REFILL_SECONDS)
+        until(lambda: not (files.directory / HEADROOM).exists() and free_bytes(state) == 0, "the full disk")
         until(lambda: not list(target.iterdir()), "the end of the load")
-        time.sleep(2.0)  # its runner has found no room for its last word
+        time.sleep(2.0)  # its runner has found no room for its last record
         assert not files.exit.exists()
         assert files.order.exists()
     result = node.finish(order)
@@ -150,15 +155,17 @@ def test_the_result_of_a_run_that_has_ended_waits_for_room_too(node: NodeRig, st
     node.runs.forget(order.order_id)
 
 
-def test_a_run_is_put_off_with_words_where_no_room_can_be_set_aside(node: NodeRig, state: Path, target: Path) -> None:
+def test_a_run_is_postponed_with_a_message_if_no_room_can_be_reserved(node: NodeRig, state: Path, target: Path) -> None:
     order = node.order("dd", DD, target)
     node.spool.keep_order(order)
     with Flood(state):
         node.runs.begin(order)
         result = node.spool.result(order.order_id)
     assert (result.outcome, result.reason_code) == (Outcome.DECLINED, "state_disk_full")
-    assert result.reason == (f"the disk of {state} has 0 B free, and the records of a run need 16 MiB; make room there")
-    # A run that is put off counts neither an attempt nor a decline.
+    assert result.reason == (
+        f"the disk of {state} has 0 B free, but the records of a run need 16 MiB; free some space there"
+    )
+    # A postponed run counts neither an attempt nor a decline.
     assert result.not_before is not None
     assert result.not_before > datetime.now(UTC) + timedelta(seconds=30)
     node.runs.forget(order.order_id)
@@ -178,33 +185,33 @@ def test_room_that_is_set_aside_is_there_and_counts_as_no_unsent_result(
     assert os.statvfs(state).f_bavail * os.statvfs(state).f_frsize > after_bytes + HEADROOM_BYTES // 2
 
 
-def test_an_end_that_nobody_wrote_down_is_reported_as_that(node: NodeRig, target: Path) -> None:
+def test_an_unrecorded_end_is_reported_as_unrecorded(node: NodeRig, target: Path) -> None:
     order = node.order("dd", DD, target)
     node.spool.keep_order(order)
     node.runs._add(order)
     node.runs.collect(order.order_id)
     result = node.spool.result(order.order_id)
     assert result.outcome is Outcome.FAILED
-    words = "the agent could not read the run's output: the runner left no record of how the run ended"
+    words = "the agent could not parse the run's output: the runner left no record of how the run ended"
     assert result.reason == words
     node.runs.forget(order.order_id)
 
 
-def test_the_check_and_the_heartbeat_say_that_the_disk_is_full(state: Path, target: Path) -> None:
+def test_the_check_and_the_heartbeat_report_the_full_disk(state: Path, target: Path) -> None:
     config = parse_config({"state_directory": str(state), "approved_directories": [str(target)]})
     assert disk_problem(state) is None
     with Flood(state):
         words = disk_problem(state)
         (found,) = [finding for finding in examine(config) if finding.name == "state directory"]
-    assert words == f"the disk of {state} has 0 B free, and the records of a run need 16 MiB; make room there"
-    assert (found.state, found.remedy) == (State.MISSING, "make room there")
+    assert words == f"the disk of {state} has 0 B free, but the records of a run need 16 MiB; free some space there"
+    assert (found.state, found.remedy) == (State.MISSING, "free some space there")
     assert "has 0 B free" in found.sentence
 
 
 def test_an_offer_is_left_alone_while_an_order_could_not_be_kept(state: Path) -> None:
     spool = Spool(state)
     spool.prepare()
-    transport = Transport("http://127.0.0.1:1", "token", None)  # nobody answers there, and nobody is asked
+    transport = Transport("http://127.0.0.1:1", "token", None)  # nothing answers there, and nothing is sent
     speaker = Speaker(transport, spool, ServerClock(), "instance-1", "boot-id-1")
     with Flood(state):
         assert speaker.claim(1, 10) == ClaimUnanswered(1, 10)
@@ -213,7 +220,7 @@ def test_an_offer_is_left_alone_while_an_order_could_not_be_kept(state: Path) ->
 
 @pytest.fixture
 def quota(monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
-    """Says whether the quota of the agent's user is used up, of which the free space of its disk shows nothing."""
+    """Set whether the quota of the agent's user is used up; its disk's free space does not show that."""
     is_used_up = False
 
     def use_up(wanted: bool) -> None:  # noqa: FBT001 - reads as a sentence
@@ -232,8 +239,8 @@ def test_a_quota_that_is_used_up_is_reported_like_a_full_disk(
     state: Path, target: Path, quota: Callable[[bool], None]
 ) -> None:
     words = (
-        f"{state} does not take the 16 MiB that the records of a run need: Disk quota exceeded; "
-        "make room there or raise the quota of the agent's user"
+        f"{state} has no room for the 16 MiB that the records of a run need: Disk quota exceeded; "
+        "free some space there or raise the quota of the agent's user"
     )
     config = parse_config({"state_directory": str(state), "approved_directories": [str(target)]})
     spool = Spool(state)
@@ -241,20 +248,20 @@ def test_a_quota_that_is_used_up_is_reported_like_a_full_disk(
     problems: list[str | None] = []
     with closing(Heartbeats(problems)) as transport:
         speaker = Speaker(transport, spool, ServerClock(), "instance-1", "boot-id-1")
-        speaker.beat(1, ())
+        speaker.heartbeat(1, ())
         quota(True)
         assert speaker.claim(1, 10) == ClaimUnanswered(1, 10)
         assert transport.claims == 0
-        speaker.beat(2, ())
+        speaker.heartbeat(2, ())
         (found,) = [finding for finding in examine(config) if finding.name == "state directory"]
         quota(False)
-        speaker.beat(3, ())
+        speaker.heartbeat(3, ())
     assert problems == [None, words, None]
     assert (found.state, f"{found.sentence}; {found.remedy}") == (State.MISSING, words)
     assert not (state / "headroom").exists()
 
 
-def test_an_order_for_whose_record_the_quota_lacks_is_claimed_again_and_the_heartbeat_says_why(
+def test_an_order_that_exceeds_the_quota_is_claimed_again_and_the_heartbeat_gives_the_reason(
     state: Path, quota: Callable[[bool], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     spool = Spool(state)
@@ -269,22 +276,22 @@ def test_an_order_for_whose_record_the_quota_lacks_is_claimed_again_and_the_hear
         speaker = Speaker(transport, spool, ServerClock(), "instance-1", "boot-id-1")
         monkeypatch.setattr(spool, "keep_order", refuse)
         assert speaker.claim(1, 10) == ClaimUnanswered(1, 10)
-        speaker.beat(1, ())
+        speaker.heartbeat(1, ())
     assert transport.claims == 1
     assert "Disk quota exceeded" in str(problems[0])
 
 
 class Heartbeats(Transport):
-    """Takes heartbeats and gives orders, as a server does."""
+    """Server that accepts heartbeats and gives orders."""
 
     def __init__(self, problems: list[str | None]) -> None:
         super().__init__("http://127.0.0.1:1", "token", None)
         self._problems = problems
         self.claims = 0
 
-    def beat(self, request: BeatRequest) -> BeatReply:
+    def heartbeat(self, request: HeartbeatRequest) -> HeartbeatReply:
         self._problems.append(request.problem)
-        return BeatReply(
+        return HeartbeatReply(
             server_time=datetime.now(UTC), beat_seconds=5.0, orders=(), oldest_offer_seconds=None, hello_wanted=False
         )
 

@@ -1,4 +1,4 @@
-"""A state directory that was copied and started beside the agent it belongs to, on the same host and boot."""
+"""Copy of a state directory, started next to its agent on the same host and boot."""
 
 import json
 import os
@@ -28,7 +28,7 @@ def copied(spool: Spool) -> Spool:
     return Spool(copy)
 
 
-def test_a_copy_is_not_started_beside_the_living_agent(own_agent: AgentRig) -> None:
+def test_a_copy_does_not_start_next_to_the_running_agent(own_agent: AgentRig) -> None:
     own_agent.gateway.until((own_agent.state / "origin.json").exists)
     copy = own_agent.base / "copy"
     shutil.copytree(
@@ -41,11 +41,11 @@ def test_a_copy_is_not_started_beside_the_living_agent(own_agent: AgentRig) -> N
     assert started.returncode == OTHER_AGENT_STATUS, started.stderr
     assert f"{copy} is a copy of {own_agent.state}, which is in use (pid " in started.stderr
     assert own_agent.process is not None
-    assert own_agent.process.poll() is None, "the agent goes on"
-    assert len(own_agent.gateway.hellos) == greeted, "the server never hears of the copy"
+    assert own_agent.process.poll() is None, "the agent continues"
+    assert len(own_agent.gateway.hellos) == greeted, "the server receives nothing from the copy"
 
 
-def test_a_copy_is_not_started_beside_a_load_that_outlived_its_agent(spool: Spool) -> None:
+def test_a_copy_does_not_start_next_to_a_load_that_outlived_its_agent(spool: Spool) -> None:
     read, write = os.pipe()
     lock = spool.lock_node("exclusive")
     with subprocess.Popen(["cat"], stdin=read, pass_fds=(lock,)) as load:
@@ -57,28 +57,28 @@ def test_a_copy_is_not_started_beside_a_load_that_outlived_its_agent(spool: Spoo
 
 
 def test_a_copy_that_is_started_all_the_same_does_not_succeed_the_agent(spool: Spool) -> None:
-    """An original in another container is out of sight; the server refuses the copy while its agent is online."""
+    """An original in another container is not visible; the server rejects the copy while its agent is online."""
     copy = copied(spool)
     assert (spool.last_instance(), copy.last_instance()) == ("instance-1", None)
-    # Once the server has accepted it, it is the node's agent, and no copy any more.
+    # Once the server has accepted it, it is the node's agent and no longer a copy.
     copy.keep_instance("instance-2")
     assert copy.last_instance() == "instance-2"
     assert Spool(copy.state_directory).last_instance() == "instance-2"
 
 
-def test_a_state_directory_that_was_moved_goes_on(spool: Spool) -> None:
+def test_a_moved_state_directory_still_works(spool: Spool) -> None:
     moved = Spool(spool.state_directory.rename(spool.state_directory.with_name("moved")))
     os.close(moved.lock_agent())
     assert moved.last_instance() == "instance-1"
 
 
-def test_a_copy_whose_original_is_gone_is_started(spool: Spool) -> None:
+def test_a_copy_without_its_original_starts(spool: Spool) -> None:
     copy = copied(spool)
     shutil.rmtree(spool.state_directory)
     os.close(copy.lock_agent())
 
 
-def test_the_state_directory_of_an_agent_of_0_2_goes_on(spool: Spool) -> None:
+def test_the_state_directory_of_an_agent_of_0_2_still_works(spool: Spool) -> None:
     (spool.state_directory / "origin.json").unlink()
     os.close(spool.lock_agent())
     assert spool.last_instance() == "instance-1"

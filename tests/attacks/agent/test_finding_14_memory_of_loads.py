@@ -1,4 +1,4 @@
-"""Options that ask for more memory than the node has, and loads that would take what a neighbour's job needs.
+"""Options that ask for more memory than the node has, and loads that would take a neighbouring job's memory.
 
 Of "Suspected, not tried": fio with a block of 1 GiB, depth 4096 and 64 jobs.
 """
@@ -51,15 +51,15 @@ bs=1m,2m
 """
 
 
-def test_a_run_whose_buffers_are_larger_than_the_node_ends_before_its_tool_is_started(agent: AgentRig) -> None:
+def test_a_run_with_buffers_larger_than_the_node_ends_before_its_tool_starts(agent: AgentRig) -> None:
     order_id = agent.offer("fio", ASK_FOR_ALL | {"rw": "write", "file_size_bytes": 4096})
     finish = agent.gateway.result(order_id)
     assert (finish.outcome, finish.reason_code) == (Outcome.FAILED, "memory_too_small")
     assert finish.reason is not None
     assert finish.reason.startswith(
-        "block_size_bytes 1 GiB x io_depth 4096 x num_jobs 64 needs 256 TiB of memory; a load may take "
+        "block_size_bytes 1 GiB x io_depth 4096 x num_jobs 64 needs 256 TiB of memory; a load may use "
     )
-    assert finish.reason.endswith("80 % of the node's; choose smaller values")
+    assert finish.reason.endswith("80 % of its memory; choose smaller values")
     assert finish.steps == ()
 
 
@@ -108,11 +108,11 @@ def test_a_load_gets_no_more_than_its_bound(make_rig: Callable[..., Rig]) -> Non
         (StreamOptions(), 320 * 1024**2, "ring_bytes 256 MiB + socket_buffer_bytes 64 MiB"),
     ],
 )
-def test_what_options_ask_for_is_known_and_named(options: Options, needed_bytes: int, because: str) -> None:
+def test_the_memory_that_options_need_is_computed_and_shown(options: Options, needed_bytes: int, because: str) -> None:
     assert options.memory_needed() == (needed_bytes, because)
 
 
-def test_several_targets_take_so_many_times_as_much_but_a_stream_has_one_receiver() -> None:
+def test_memory_grows_with_the_targets_but_a_stream_has_one_receiver() -> None:
     assert DdOptions(block_size_bytes=GIB).memory_needed_for(3) == (
         3 * (GIB + PROCESS_BYTES),
         "block_size_bytes 1 GiB x writers 1 x 3 targets",

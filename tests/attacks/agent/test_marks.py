@@ -1,4 +1,4 @@
-"""Marks that are forged, and what is none: nothing is removed by them, and nobody waits for them."""
+"""Forged marks and files that are not marks: the agent removes nothing by them and waits for nothing."""
 
 import os
 import socket
@@ -12,7 +12,7 @@ from iotide_agent.runner.card import Card
 from iotide_agent.runner.workspace import MARKER, TargetRefusedError, make_place, mark, read_marker, remove_marked
 
 DEEP = 1200
-"""More than the interpreter calls itself, and than a process holds files open."""
+"""More than the interpreter's recursion limit and a process's limit of open files."""
 
 
 def fifo(marker: Path) -> None:
@@ -131,7 +131,7 @@ def test_tree_of_any_depth_is_removed(approved: Path, parent: int, card: Card) -
 
 
 @pytest.mark.parametrize("is_directory", [True, False])
-def test_name_that_somebody_took_before_the_run_is_refused_and_left_as_it_is(
+def test_name_that_existed_before_the_run_is_rejected_and_left_as_it_is(
     approved: Path, card: Card, *, is_directory: bool
 ) -> None:
     if is_directory:

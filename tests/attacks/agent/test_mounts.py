@@ -1,4 +1,4 @@
-"""Mounts into a run's directory, out of it and over it: what lies on another mount is neither written nor removed."""
+"""Mounts into a run's directory, out of it and over it: files on another mount are neither written nor removed."""
 
 import subprocess
 from collections.abc import Callable, Iterator
@@ -14,20 +14,18 @@ from iotide_agent.runner.workspace import MARKER, TargetRefusedError, make_place
 
 @contextmanager
 def mounted(*arguments: str | Path) -> Iterator[Path]:
-    """Something mounted at the last of the arguments."""
+    """Mount something at the last of the arguments."""
     where = Path(arguments[-1])
     subprocess.run(["mount", *map(str, arguments)], check=True)
     try:
         yield where
     finally:
-        # What a killed process held open is let go of a moment later.
+        # A killed process releases its open files a moment later.
         eventually(lambda: subprocess.run(["umount", str(where)], check=False).returncode == 0)
 
 
 @pytest.mark.parametrize("below", ["", "target"])
-def test_what_is_mounted_into_a_runs_directory_is_not_emptied(
-    approved: Path, parent: int, canary: Canary, below: str
-) -> None:
+def test_a_mount_in_a_runs_directory_is_not_emptied(approved: Path, parent: int, canary: Canary, below: str) -> None:
     card = attacked_card(approved)
     place = Path(make_place(card, card.targets[0]).directory)
     (place / "in" / "it").mkdir(parents=True)
@@ -35,7 +33,7 @@ def test_what_is_mounted_into_a_runs_directory_is_not_emptied(
         with pytest.raises(TargetRefusedError) as refused:
             remove_marked(parent, card)
         assert refused.value.code == "foreign_mount"
-        assert "in/it: another mount lies there" in str(refused.value)
+        assert "in/it: another file system is mounted there" in str(refused.value)
         canary.require_untouched()
     assert remove_marked(parent, card)
     assert names(approved) == []
@@ -52,7 +50,7 @@ def test_a_file_mounted_into_a_runs_directory_is_not_removed(approved: Path, par
     assert remove_marked(parent, card)
 
 
-def test_a_runs_directory_that_is_mounted_elsewhere_too_is_emptied_and_nothing_beside_it(
+def test_a_runs_directory_with_a_second_mount_is_emptied_and_nothing_next_to_it(
     tmp_path: Path, approved: Path, parent: int, canary: Canary
 ) -> None:
     card = attacked_card(approved)
@@ -66,7 +64,7 @@ def test_a_runs_directory_that_is_mounted_elsewhere_too_is_emptied_and_nothing_b
     canary.require_untouched()
 
 
-def test_what_is_mounted_over_a_runs_directory_with_its_very_mark_is_not_emptied(approved: Path, parent: int) -> None:
+def test_a_mount_over_a_runs_directory_is_not_emptied_even_with_its_mark(approved: Path, parent: int) -> None:
     card = attacked_card(approved)
     place = Path(make_place(card, card.targets[0]).directory)
     true = (place / MARKER).read_bytes()
@@ -80,7 +78,7 @@ def test_what_is_mounted_over_a_runs_directory_with_its_very_mark_is_not_emptied
     assert remove_marked(parent, card)
 
 
-def test_a_run_whose_directory_is_mounted_over_ends_at_once_and_writes_nothing_there(
+def test_a_run_ends_at_once_and_writes_nothing_if_its_directory_is_mounted_over(
     make_rig: Callable[..., Rig], canary: Canary
 ) -> None:
     rig = make_rig()

@@ -1,4 +1,4 @@
-"""Orders that ask for what this node's administrator did not allow: no process is started for them."""
+"""Orders for things that this node's administrator did not allow: no process is started for them."""
 
 import os
 from collections.abc import Mapping
@@ -16,7 +16,7 @@ from iotide_wire.messages import Order, Outcome
 
 @pytest.fixture(scope="module")
 def node(tmp_path_factory: pytest.TempPathFactory) -> NodeRig:
-    """A node with one approved directory and two commands of its own."""
+    """Return a node with one approved directory and two commands of its own."""
     base = tmp_path_factory.mktemp("orders")
     (base / "approved").mkdir(mode=0o700)
     return NodeRig(base / "state", [base / "approved"])
@@ -24,7 +24,7 @@ def node(tmp_path_factory: pytest.TempPathFactory) -> NodeRig:
 
 @pytest.fixture
 def target(node: NodeRig) -> Path:
-    """The one approved directory."""
+    """Return the only approved directory."""
     return Path(node.executor.inventory.approved_directories[0])
 
 

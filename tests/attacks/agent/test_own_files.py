@@ -1,4 +1,4 @@
-"""Others who would change what the agent obeys, or read what it keeps."""
+"""Other users who try to change the agent's configuration or read its state."""
 
 import os
 from collections.abc import Callable
@@ -12,7 +12,7 @@ from iotide_agent.node.own_files import StateOpenError, close_state
 
 @pytest.fixture
 def config(tmp_path: Path) -> Path:
-    """A configuration that nobody else can change."""
+    """Return a configuration that only its owner can change."""
     (tmp_path / "etc").mkdir(mode=0o755)
     file = tmp_path / "etc" / "agent.toml"
     file.write_text("slots = 3\n")
@@ -22,7 +22,7 @@ def config(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def state(tmp_path: Path) -> Path:
-    """The state directory of an enrolled node."""
+    """Return the state directory of an enrolled node."""
     directory = tmp_path / "state"
     directory.mkdir(mode=0o700)
     (directory / "identity.json").touch(mode=0o600)
@@ -39,13 +39,13 @@ def test_configuration_that_others_may_read_and_only_root_may_change_is_obeyed(c
 @pytest.mark.parametrize(
     ("open_up", "remedy"),
     [
-        (lambda file: file.chmod(0o664), "has mode 0664, so others could change it; chmod go-w"),
-        (lambda file: file.chmod(0o646), "has mode 0646, so others could change it; chmod go-w"),
-        (lambda file: file.parent.chmod(0o777), "so others could exchange what lies below it; chmod go-w {parent}"),
+        (lambda file: file.chmod(0o664), "has mode 0664, so other users could change it; chmod go-w"),
+        (lambda file: file.chmod(0o646), "has mode 0646, so other users could change it; chmod go-w"),
+        (lambda file: file.parent.chmod(0o777), "so other users could exchange its content; chmod go-w {parent}"),
         (lambda file: os.chown(file, 12345, -1), "belongs to user 12345, who could change it; chown root"),
         (
             lambda file: os.chown(file.parent, 12345, -1),
-            "{parent} belongs to user 12345, who could exchange what lies below it; chown 0 {parent}",
+            "{parent} belongs to user 12345, who could exchange its content; chown 0 {parent}",
         ),
     ],
 )
@@ -68,7 +68,7 @@ def test_link_to_the_configuration_in_a_directory_that_is_open_to_others_is_refu
     shared.mkdir()
     shared.chmod(0o777)
     (shared / "agent.toml").symlink_to(config)
-    with pytest.raises(ConfigError, match="others could exchange"):
+    with pytest.raises(ConfigError, match="other users could exchange"):
         load_config(shared / "agent.toml")
 
 
@@ -90,7 +90,7 @@ def test_state_directory_of_another_user_is_refused(state: Path) -> None:
 def test_token_that_others_may_read_is_refused_with_the_remedy(state: Path, mode: int, name: str) -> None:
     (state / name).touch()
     (state / name).chmod(mode)
-    with pytest.raises(StateOpenError, match="chmod 600 it; if somebody may have read it, retire the node"):
+    with pytest.raises(StateOpenError, match="chmod 600 it; if another user may have read it, retire the node"):
         close_state(state)
 
 

@@ -1,4 +1,4 @@
-"""Paths that lead out of what is approved, or look as if they were something else than a path."""
+"""Paths that lead out of approved directories or only look like paths."""
 
 import os
 from pathlib import Path

@@ -22,13 +22,13 @@ SWAPPING = Path(__file__).with_name("swapping.py")
 
 @pytest.fixture(autouse=True)
 def _quick_places(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The trial of O_DIRECT takes longer than all the rest, and is made in the directory that is open already."""
+    """Skip the trial of O_DIRECT: it takes longer than all the rest, and uses the open directory."""
     monkeypatch.setattr(workspace, "try_direct", lambda directory: directory > 0)
 
 
 @contextmanager
 def swapped(directory: Path, first: str, second: str) -> Iterator[None]:
-    """Both names of the directory change places all the time."""
+    """Exchange both names of the directory all the time."""
     process = subprocess.Popen([sys.executable, "-I", "-S", str(SWAPPING), str(directory), first, second])
     try:
         yield
@@ -38,7 +38,7 @@ def swapped(directory: Path, first: str, second: str) -> Iterator[None]:
 
 
 def one_life(card: Card, target: TargetCard, work: Counter[str]) -> None:
-    """A run's directory is made, written to as far as the agent itself does, tried and removed."""
+    """Make a run's directory, write the agent's own files to it, try it and remove it."""
     try:
         place = make_place(card, target)
         work["made"] += 1
@@ -115,7 +115,7 @@ def test_links_swapped_in_below_a_run_that_is_removed_are_not_followed(
                 try:
                     removed = remove_marked(parent, card)
                 except OSError:
-                    continue  # a name became something else meanwhile: what is left is removed at the next try
+                    continue  # a name changed meanwhile: the rest is removed at the next try
                 assert removed
                 break
     canary.require_untouched()

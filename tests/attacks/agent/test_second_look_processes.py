@@ -1,4 +1,4 @@
-"""Very many processes on very many targets, each of which takes little memory."""
+"""Very many processes on very many targets, each with little memory."""
 
 from typing import Any
 

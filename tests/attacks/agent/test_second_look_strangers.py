@@ -1,4 +1,4 @@
-"""A local user of a node whose processes look like those of a run."""
+"""Processes of a node's local user that look like those of a run."""
 
 import fcntl
 import subprocess
@@ -17,7 +17,7 @@ SAY_AND_WAIT: Final = "echo ready; read line"
 
 
 class Started:
-    """Processes of this user or of a stranger, which end with the test; each has begun when it is returned."""
+    """Processes of this user or of a stranger. Each has started when it is returned, and ends with the test."""
 
     def __init__(self) -> None:
         self._started: list[subprocess.Popen[bytes]] = []
@@ -92,7 +92,7 @@ def test_a_stranger_with_the_runners_command_line_is_not_the_runner(start: Start
 
 
 def test_the_command_line_of_a_stranger_is_not_read(start: Started, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It may lie in a file that hangs, mapped by the stranger: then its reader hangs, too."""
+    """The stranger can map it from a file that hangs; then its reader hangs, too."""
     stranger = start("/bin/sh", "-c", SAY_AND_WAIT, user=STRANGER)
     own = start("/bin/sh", "-c", SAY_AND_WAIT)
     read: list[str] = []

@@ -1,4 +1,4 @@
-"""Attacks have the fixtures of the server's tests, and nodes at work."""
+"""Fixtures of attacks on the server: those of the server's tests, and nodes at work."""
 
 from collections.abc import Callable
 
@@ -9,5 +9,5 @@ from factories.site import Site
 
 @pytest.fixture
 def plant(make_site: Callable[..., Site]) -> Site:
-    """Make a cluster of two nodes at work."""
+    """Return a cluster of two nodes at work."""
     return make_site()

@@ -1,4 +1,4 @@
-"""A node that declines for what it alone can end: no run fails for it, and runs that would not meet it go first."""
+"""Nodes that decline for a reason only they can remove: no run fails, and unaffected runs start first."""
 
 from datetime import timedelta
 
@@ -15,12 +15,12 @@ from iotide_wire.messages import Outcome
 
 @pytest.mark.parametrize("repeats", [20])
 def test_an_agent_of_an_earlier_release_declines_and_no_run_fails_for_it(plant: Site, repeats: int) -> None:
-    """It neither reports what holds its node nor is it known to the server to be stuck."""
+    """It does not report what holds its node, and the server does not know that it is stuck."""
     waiting = plant.add_runs([1], repeats=repeats)
     agent = plant.agent(1)
     for _ in range(2 * DECLINES_FORGIVEN):
         plant.clock.move(120)
-        plant.hear_of_all()
+        plant.keep_online()
         plant.start()
         offer = agent.claim_offer()
         words = "this node is held by dd (pid 25760)"
@@ -28,7 +28,7 @@ def test_an_agent_of_an_earlier_release_declines_and_no_run_fails_for_it(plant: 
     runs = [plant.run(run_id) for run_id in waiting]
     assert {(run.state, run.declines, run.attempts_made) for run in runs} == {("waiting", 0, 0)}
     plant.clock.move(120)
-    plant.hear_of_all()
+    plant.keep_online()
     assert len(plant.start()) == 1
 
 
@@ -44,7 +44,9 @@ def test_an_agent_of_an_earlier_release_declines_and_no_run_fails_for_it(plant: 
         ("tool_missing", 300),
     ],
 )
-def test_what_only_its_node_can_end_puts_a_run_off_without_counting(plant: Site, code: str, seconds: int) -> None:
+def test_a_condition_that_only_its_node_can_end_postpones_a_run_without_counting(
+    plant: Site, code: str, seconds: int
+) -> None:
     (run_id,) = plant.add_runs([1], target="nfs")
     agent = plant.agent(1)
     for _ in range(2 * DECLINES_FORGIVEN):
@@ -54,9 +56,10 @@ def test_what_only_its_node_can_end_puts_a_run_off_without_counting(plant: Site,
         run = plant.run(run_id)
         assert (run.state, run.declines, run.attempts_made) == ("waiting", 0, 0)
         again_at = plant.clock() + timedelta(seconds=seconds)
-        assert f"it is not tried again before {written(again_at)} after: as the agent says" in plant.why_waiting(run_id)
+        words = f"Next attempt not before {written(again_at)} (last attempt: as the agent says)"
+        assert words in plant.why_waiting(run_id)
         plant.clock.move(seconds - 1)
-        plant.hear_of_all()
+        plant.keep_online()
         assert plant.start() == []
         plant.clock.move(1)
 
@@ -92,18 +95,19 @@ def test_one_decline_for_a_hung_target_lets_the_runs_on_healthy_ones_go_first(pl
         plant.agent(1).finish(plant.agent(1).claim_offer())
     assert plant.start() == []
     plant.clock.move(300)
-    plant.hear_of_all()
+    plant.keep_online()
     assert plant.start() == [hung[0]]
     assert {plant.run(run_id).attempts_made for run_id in hung[1:]} == {0}
 
 
-def test_the_others_wait_with_the_same_words_until_the_same_time(plant: Site) -> None:
+def test_the_others_wait_with_the_same_message_until_the_same_time(plant: Site) -> None:
     declined, *others = plant.add_runs([1], target="nfs", repeats=3)
     plant.start()
     decline(plant, 1)
     again_at = plant.clock() + timedelta(seconds=300)
-    words = f"it is not tried before {written(again_at)}, since node n1 declined run {declined}: {WORDS}"
-    assert plant.why_waiting(declined).startswith(f"it is not tried again before {written(again_at)} after: {WORDS}")
+    words = f"Waiting until {written(again_at)} because node n1 declined run {declined}: {WORDS}"
+    own = f"Next attempt not before {written(again_at)} (last attempt: {WORDS})"
+    assert plant.why_waiting(declined).startswith(own)
     assert [plant.why_waiting(run_id).startswith(words) for run_id in others] == [True, True]
     with plant.database.transaction() as session:
         queue = reading.queue(session, ADMIN, plant.cluster_id, QueueChoice(), plant.clock())
@@ -121,9 +125,9 @@ def test_a_run_that_is_put_off_for_longer_stays_so(plant: Site) -> None:
     plant.change("UPDATE line_place SET not_before = :later WHERE run_id = :id", later=later, id=longer)
     plant.start()
     decline(plant, 1)
-    assert plant.why_waiting(longer).startswith(f"it is not tried again before {written(later)}")
+    assert plant.why_waiting(longer).startswith(f"Starts not before {written(later)}")
     plant.clock.move(300)
-    plant.hear_of_all()
+    plant.keep_online()
     assert plant.start() == [declined]
 
 
@@ -134,13 +138,13 @@ def test_a_gang_waits_in_the_lines_of_its_other_nodes_too(plant: Site) -> None:
     assert plant.start() == first
     decline(plant, 1)
     assert plant.start() == []
-    assert "since node n1 declined run" in plant.why_waiting(gang[0])
+    assert "because node n1 declined run" in plant.why_waiting(gang[0])
     plant.clock.move(1)
     alone = plant.add_runs([2], target="nfs")
     assert plant.start() == alone
 
 
-def test_of_a_gang_the_node_that_did_not_decline_goes_on_with_the_target(plant: Site) -> None:
+def test_the_node_of_a_gang_that_did_not_decline_continues_with_the_target(plant: Site) -> None:
     (gang,) = plant.add_runs([1, 2], target="nfs")
     plant.clock.move(1)
     hung, healthy = plant.add_runs([1], [2], target="nfs")
@@ -188,8 +192,8 @@ def test_a_node_that_only_sends_waits_for_no_target_of_its_own(plant: Site) -> N
         ("no_load_user", "exclusive"),
     ],
 )
-def test_a_decline_puts_off_those_runs_alone_that_would_meet_the_same(plant: Site, code: str, other: str) -> None:
-    """The second run of the same cell would, one that differs in what the code is about would not."""
+def test_a_decline_postpones_only_affected_runs(plant: Site, code: str, other: str) -> None:
+    """The second run of the same cell would; a run that differs in the code's subject would not."""
     first, second = plant.add_runs([1], target="nfs", repeats=2)
     plant.clock.move(1)
     target, exclusive = "scratch" if other == "target" else "nfs", "none" if other == "exclusive" else "node"
@@ -203,7 +207,7 @@ def test_a_decline_puts_off_those_runs_alone_that_would_meet_the_same(plant: Sit
     assert plant.start() == [first]
     decline(plant, 1, code, "as the agent says")
     assert plant.start() == [third]
-    assert f"since node n1 declined run {first}: as the agent says" in plant.why_waiting(second)
+    assert f"because node n1 declined run {first}: as the agent says" in plant.why_waiting(second)
 
 
 def test_a_decline_that_counts_puts_off_no_other_run(plant: Site) -> None:

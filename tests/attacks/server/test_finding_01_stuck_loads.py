@@ -1,4 +1,4 @@
-"""A load that no signal ends: its node and its target stay taken, its queue waits, and nobody's run fails for it."""
+"""Load that no signal ends: its node and target stay taken, its queue waits, and no run fails because of it."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -11,7 +11,7 @@ from factories.site import Offered, SimulatedAgent, Site, agree
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from iotide_server.agent_api.idle_repository import IdleBeat, take_idle_beats
+from iotide_server.agent_api.idle_repository import IdleHeartbeat, store_idle_heartbeats
 from iotide_server.clusters.errors import NODE_BUSY
 from iotide_server.clusters.service import retire_node
 from iotide_server.notifications.models import Channel
@@ -57,10 +57,10 @@ def report(plant: Site, offer: Offered | None, process: str = "dd") -> StuckLoad
 
 
 def report_free(plant: Site, agent: SimulatedAgent) -> None:
-    """Send a heartbeat that nothing is left, later than any from before the load was found to be stuck."""
+    """Send a heartbeat without stuck loads, later than any from before the load became stuck."""
     plant.clock.move(60)
-    plant.hear_of_all()
-    agent.beat(stuck=())
+    plant.keep_online()
+    agent.heartbeat(stuck=())
 
 
 def leases(plant: Site) -> list[str]:
@@ -68,19 +68,19 @@ def leases(plant: Site) -> list[str]:
         return list(session.scalars(text("SELECT resource_kind FROM lease WHERE active ORDER BY id")))
 
 
-def test_leases_on_node_and_target_stay_until_the_agent_says_that_nothing_is_left(plant: Site) -> None:
+def test_leases_on_node_and_target_stay_until_the_agent_reports_that_nothing_is_left(plant: Site) -> None:
     agent, offer = stuck(plant)
     assert plant.run(offer.run_id).state == "failed"
     assert leases(plant) == ["node", "target", "cluster"]
     elsewhere = plant.add_runs([2], target="nfs", exclusive="node")[0]
     healthy = plant.add_runs([1])[0]
-    agent.beat(stuck=[report(plant, offer)])
+    agent.heartbeat(stuck=[report(plant, offer)])
     assert plant.start() == []
     assert plant.why_waiting(healthy) == (
-        f"node n1: stuck: {DD} cannot be killed since 2026-11-21 10:00:00 UTC (run {offer.run_id}, target nfs)"
+        f"Node n1: stuck: {DD}, unkillable since 2026-11-21 10:00:00 UTC (run {offer.run_id}, target nfs)"
     )
     assert plant.why_waiting(elsewhere).startswith(
-        f"target nfs: run {offer.run_id} cannot be killed on node n1 and may still write there"
+        f"Target nfs: run {offer.run_id} cannot be killed on node n1 and may still write there"
     )
     report_free(plant, agent)
     assert leases(plant) == []
@@ -89,8 +89,8 @@ def test_leases_on_node_and_target_stay_until_the_agent_says_that_nothing_is_lef
 
 def test_a_heartbeat_that_was_under_way_when_the_load_got_stuck_frees_nothing(plant: Site) -> None:
     agent, _ = stuck(plant)
-    agent.beat(stuck=())
-    agent.beat()
+    agent.heartbeat(stuck=())
+    agent.heartbeat()
     assert (leases(plant), plant.node(1).stuck is None) == (["node", "target", "cluster"], False)
     report_free(plant, agent)
     assert (leases(plant), plant.node(1).stuck) == ([], None)
@@ -100,7 +100,7 @@ def test_a_process_that_the_server_does_not_take_for_the_nodes_agent_frees_nothi
     agent, _ = stuck(plant)
     plant.change("UPDATE node SET agent_instance = NULL WHERE id = :id", id=agent.node_id)
     plant.clock.move(60)
-    agent.beat(stuck=())
+    agent.heartbeat(stuck=())
     assert leases(plant) == ["node", "target", "cluster"]
 
 
@@ -125,7 +125,7 @@ def test_of_a_gang_the_other_nodes_are_freed_and_the_stuck_one_is_not(make_site:
     one.finish(first, Outcome.CANCELLED)
     assert (plant.run(gang).state, plant.run(gang).reason_code) == ("failed", "stuck")
     assert (plant.node(1).exclusive_leases, plant.node(2).exclusive_leases) == (0, 1)
-    # The target is held by the order of node 1, and the load of node 2 may write to it.
+    # The order of node 1 holds the target, and the load of node 2 may write to it.
     assert sorted(leases(plant)) == ["cluster", "node", "target"]
     waits = plant.add_runs([3], target="nfs", exclusive="node")[0]
     free = plant.add_runs([1])[0]
@@ -137,13 +137,13 @@ def test_of_a_gang_the_other_nodes_are_freed_and_the_stuck_one_is_not(make_site:
 def test_a_node_with_several_slots_is_offered_nothing_either(make_site: Callable[..., Site]) -> None:
     plant = make_site(slots=4)
     agent, _ = stuck(plant, target="scratch", exclusive="none")
-    beside = plant.add_runs([1], exclusive="none")[0]
+    parallel = plant.add_runs([1], exclusive="none")[0]
     assert plant.start() == []
     report_free(plant, agent)
-    assert plant.start() == [beside]
+    assert plant.start() == [parallel]
 
 
-def test_one_of_two_stuck_loads_that_is_gone_frees_what_it_held(make_site: Callable[..., Site]) -> None:
+def test_one_of_two_stuck_loads_that_is_gone_frees_its_resources(make_site: Callable[..., Site]) -> None:
     plant = make_site(slots=2)
     plant.add_runs([1], exclusive="none")
     plant.add_runs([1], exclusive="none", target="nfs")
@@ -154,32 +154,32 @@ def test_one_of_two_stuck_loads_that_is_gone_frees_what_it_held(make_site: Calla
         agent.claim(offer)
         get_stuck(agent, offer)
     plant.clock.move(60)
-    plant.hear_of_all()
-    agent.beat(stuck=[report(plant, None)])
+    plant.keep_online()
+    agent.heartbeat(stuck=[report(plant, None)])
     assert leases(plant).count("node") == 2
-    agent.beat(stuck=[report(plant, second)])
+    agent.heartbeat(stuck=[report(plant, second)])
     assert sorted(leases(plant)) == ["cluster", "node", "target"]
     assert plant.node(1).stuck is not None
 
 
-def test_what_outlives_an_order_that_ended_otherwise_makes_its_node_stuck_and_keeps_its_target(plant: Site) -> None:
+def test_a_process_that_outlives_its_order_makes_its_node_stuck_and_keeps_its_target(plant: Site) -> None:
     plant.add_runs([1], target="nfs")
     plant.start()
     agent, offer = running(plant, 1)
     agent.finish(offer, Outcome.FAILED, reason="the runner was killed")
     elsewhere = plant.add_runs([2], target="nfs", exclusive="node")[0]
-    agent.beat(stuck=[report(plant, offer)])
+    agent.heartbeat(stuck=[report(plant, offer)])
     assert plant.start() == []
     report_free(plant, agent)
     assert plant.start() == [elsewhere]
 
 
-def test_an_idle_heartbeat_of_a_stuck_node_goes_the_usual_way(plant: Site) -> None:
+def test_an_idle_heartbeat_of_a_stuck_node_is_processed_as_usual(plant: Site) -> None:
     agent, _ = stuck(plant)
     with plant.database.transaction() as session:
         token = session.scalar(text("SELECT token_sha256 FROM node WHERE id = :id"), {"id": agent.node_id})
-        said = IdleBeat(str(token), agent.instance, None, None)
-        assert take_idle_beats(session, [said], plant.clock(), plant.clock() - timedelta(seconds=30)) == []
+        said = IdleHeartbeat(str(token), agent.instance, None, None)
+        assert store_idle_heartbeats(session, [said], plant.clock(), plant.clock() - timedelta(seconds=30)) == []
 
 
 def test_a_stuck_node_is_not_retired(plant: Site) -> None:
@@ -188,11 +188,11 @@ def test_a_stuck_node_is_not_retired(plant: Site) -> None:
         retire_node(session, ADMIN, agent.node_id, plant.clock(), access=None)  # type: ignore[arg-type]  # never asked
 
 
-def test_who_wants_the_cluster_alone_keeps_nobody_waiting_for_it(plant: Site) -> None:
-    """Nobody knows when a stuck load is gone, so nothing is kept free for that moment."""
+def test_an_exclusive_run_does_not_make_others_wait_for_a_stuck_node(plant: Site) -> None:
+    """The end of a stuck load is unknown, so the scheduler reserves nothing for that time."""
     stuck(plant, target="scratch")
     plant.clock.move(600)
-    plant.hear_of_all()
+    plant.keep_online()
     alone = plant.add_runs([2], exclusive="cluster")[0]
     plant.clock.move(1)
     other = plant.add_runs([2])[0]
@@ -201,7 +201,7 @@ def test_who_wants_the_cluster_alone_keeps_nobody_waiting_for_it(plant: Site) ->
 
 
 class Pages:
-    """The API as an operator and a viewer use it."""
+    """API access of an operator and a viewer."""
 
     def __init__(self, client: TestClient, person: Person) -> None:
         self._client = client
@@ -239,13 +239,13 @@ def test_node_target_overview_and_queue_name_process_target_and_since_when(plant
     (item,) = [one for one in pages.get("/board")["attention"] if one["kind"] == "stuck_node"]
     assert item["node_id"] == agent.node_id
     assert item["words"] == (
-        f"n1 is stuck: {DD} cannot be killed since 2026-11-21 10:00:00 UTC (run {offer.run_id}, target nfs)"
+        f"n1 is stuck: {DD}, unkillable since 2026-11-21 10:00:00 UTC (run {offer.run_id}, target nfs)"
     )
     (queued,) = pages.get(f"/clusters/{plant.cluster_id}/queue")["runs"]
     assert DD in queued["waiting_because"]
 
 
-def test_an_operator_reads_what_follows_and_frees_just_that(plant: Site, pages: Pages) -> None:
+def test_an_operator_sees_the_consequences_and_frees_exactly_those_runs(plant: Site, pages: Pages) -> None:
     agent, offer = stuck(plant)
     agent.hello(instance="instance-n1", wire_version=3)
     waits = plant.add_runs([2], target="nfs", exclusive="node")[0]
@@ -255,15 +255,14 @@ def test_an_operator_reads_what_follows_and_frees_just_that(plant: Site, pages: 
     (run,) = statement["runs"]
     assert run["frees"] == "target nfs, node n1 and cluster blade are free at once"
     assert run["risk"] == (
-        f"{DD} may go on writing as soon as its storage answers. What other runs measure on target nfs may be"
-        " measured beside it."
+        f"{DD} may continue writing when its storage responds. This may affect the results of other runs on target nfs."
     )
-    assert statement["afterwards"] == "n1 itself is offered nothing until its agent reports that nothing is left."
+    assert statement["afterwards"] == "No run starts on n1 until its agent reports that the load is gone."
     differs = pages.post(path, {"statement_sha256": "0" * 64}, status=409)
     assert differs["error"]["code"] == "held_differs"
     freed = pages.post(path, {"statement_sha256": statement["statement_sha256"]})
     assert (freed["state"], leases(plant)) == ("stuck", [])
-    agent.beat(stuck=[report(plant, offer)])
+    agent.heartbeat(stuck=[report(plant, offer)])
     assert plant.start() == [waits]
     refused = pages.get(path, status=409)
     assert refused["error"]["code"] == "node_not_stuck"
@@ -272,7 +271,7 @@ def test_an_operator_reads_what_follows_and_frees_just_that(plant: Site, pages: 
     assert plant.start() == [healthy]
 
 
-def test_freed_by_an_operator_a_node_whose_agent_does_not_report_is_offered_runs_again(
+def test_a_node_without_agent_reports_is_offered_runs_again_after_an_operator_freed_it(
     plant: Site, pages: Pages
 ) -> None:
     agent, _ = stuck(plant)
@@ -280,7 +279,7 @@ def test_freed_by_an_operator_a_node_whose_agent_does_not_report_is_offered_runs
     healthy = plant.add_runs([1])[0]
     path = f"/nodes/{agent.node_id}/stuck"
     statement = pages.get(path)
-    assert "no decline counts" in statement["afterwards"]
+    assert "These declines do not count" in statement["afterwards"]
     freed = pages.post(path, {"statement_sha256": statement["statement_sha256"]})
     assert (freed["state"], freed["stuck"]) == ("online", [])
     assert plant.start() == [healthy]
@@ -306,10 +305,10 @@ def test_a_node_does_not_take_back_what_an_old_order_or_an_operator_gave_back(
         agent, offer = running(plant, 1)
         agent.finish(offer, Outcome.FAILED, reason="the runner was killed")
     plant.clock.move(days * 86_400)
-    plant.hear_of_all()
+    plant.keep_online()
     elsewhere = plant.add_runs([2], target="nfs", exclusive="node")[0]
     for said in ([report(plant, offer)], [], [report(plant, offer)]):
-        agent.beat(stuck=said)
+        agent.heartbeat(stuck=said)
     assert leases(plant) == []
     assert plant.node(1).stuck is not None
     assert plant.start() == [elsewhere]
@@ -325,16 +324,16 @@ def test_a_node_that_an_operator_freed_names_no_order_that_had_ended_by_then(pla
 
     agent, orders = plant.agent(1), [ended(), ended(), ended()]
     (elsewhere,) = plant.add_runs([2], target="nfs", exclusive="node")
-    agent.beat(stuck=[report(plant, orders[1])])
+    agent.heartbeat(stuck=[report(plant, orders[1])])
     assert plant.start() == []
     path = f"/nodes/{agent.node_id}/stuck"
     pages.post(path, {"statement_sha256": pages.get(path)["statement_sha256"]})
     for order in orders:
-        agent.beat(stuck=[report(plant, order)])
+        agent.heartbeat(stuck=[report(plant, order)])
     assert plant.start() == [elsewhere]
     plant.agent(2).finish(plant.agent(2).claim_offer())
     report_free(plant, agent)
-    agent.beat(stuck=[report(plant, ended())])  # a later one, as an honest node does
+    agent.heartbeat(stuck=[report(plant, ended())])  # a later one, as an honest node does
     plant.add_runs([2], target="nfs", exclusive="node")
     assert plant.start() == []
 
@@ -353,29 +352,29 @@ def delivered_texts(plant: Site) -> list[str]:
         return list(session.scalars(text("SELECT text FROM delivery ORDER BY id")))
 
 
-def test_a_node_that_changes_its_word_sends_one_message_an_hour(plant: Site) -> None:
+def test_a_node_that_changes_its_report_sends_one_message_an_hour(plant: Site) -> None:
     listen(plant)
     agent, offer = stuck(plant)
     for _ in range(10):
         plant.clock.move(60)
-        agent.beat(stuck=())
-        agent.beat(stuck=[report(plant, offer)])
+        agent.heartbeat(stuck=())
+        agent.heartbeat(stuck=[report(plant, offer)])
     assert len(delivered_texts(plant)) == 2
     plant.clock.move(3600)
-    agent.beat(stuck=())
-    agent.beat(stuck=[report(plant, offer)])
+    agent.heartbeat(stuck=())
+    agent.heartbeat(stuck=[report(plant, offer)])
     assert len(delivered_texts(plant)) == 4
 
 
 @pytest.mark.parametrize(
     ("wire_version", "launcher", "remedy"),
     [
-        (3, "direct", "Restore the storage or reboot the node: its agent then reports that nothing is left."),
-        (2, "direct", "Its agent does not report when the load is gone: restore the storage, then free the node"),
-        (3, "slurm", "Its agent does not report when the load is gone: restore the storage, then free the node"),
+        (3, "direct", "Restore the storage or reboot the node. Its agent then reports that the load is gone."),
+        (2, "direct", "Its agent does not report when the load is gone. Restore the storage, then free the node"),
+        (3, "slurm", "Its agent does not report when the load is gone. Restore the storage, then free the node"),
     ],
 )
-def test_the_message_says_what_ends_it(plant: Site, wire_version: int, launcher: str, remedy: str) -> None:
+def test_the_message_gives_the_remedy(plant: Site, wire_version: int, launcher: str, remedy: str) -> None:
     listen(plant)
     plant.add_runs([1])
     plant.start()
@@ -389,8 +388,8 @@ def test_the_message_says_what_ends_it(plant: Site, wire_version: int, launcher:
 def test_the_channels_of_its_cluster_are_notified_once(plant: Site) -> None:
     listen(plant)
     agent, offer = stuck(plant)
-    agent.beat(stuck=[report(plant, offer)])
-    agent.beat(stuck=[report(plant, offer)])
+    agent.heartbeat(stuck=[report(plant, offer)])
+    agent.heartbeat(stuck=[report(plant, offer)])
     with plant.database.transaction() as session:
         deliveries = session.execute(text("SELECT kind, subject, text, path FROM delivery")).all()
     assert len(deliveries) == 2

@@ -1,4 +1,4 @@
-"""Finding 2: each route knows who calls before a byte of the body is read, and holds no connection while it arrives."""
+"""Finding 2: each route authenticates the caller before it reads the body, and holds no connection while it arrives."""
 
 import asyncio
 import json
@@ -41,7 +41,7 @@ Receive = Callable[[], Awaitable[Message]]
 
 
 def routes_with_bodies(app: FastAPI) -> list[DeclaredRoute]:
-    """Return those that read one."""
+    """Return the routes that read a body."""
     reading = {
         f"{method} {context.path}"
         for context in iter_route_contexts(app.routes)
@@ -52,7 +52,7 @@ def routes_with_bodies(app: FastAPI) -> list[DeclaredRoute]:
 
 
 async def status_of(app: FastAPI, method: str, path: str, headers: Mapping[str, str], receive: Receive) -> int:
-    """Return the status that is answered to a head."""
+    """Return the status of the answer to a request head."""
     statuses: list[int] = []
 
     async def send(message: Message) -> None:
@@ -83,7 +83,7 @@ def answers_unread(app: FastAPI, headers: Mapping[str, str], routes: list[Declar
 
 @pytest.mark.parametrize("headers", STRANGERS.values(), ids=STRANGERS)
 @pytest.mark.usefixtures("client")
-def test_no_route_reads_the_body_of_a_stranger(shared_app: FastAPI, headers: dict[str, str]) -> None:
+def test_no_route_reads_the_body_of_an_unknown_caller(shared_app: FastAPI, headers: dict[str, str]) -> None:
     asked = [route for route in routes_with_bodies(shared_app) if not isinstance(route.rules[0], Public)]
     assert len(asked) > 40
     assert {
@@ -92,7 +92,7 @@ def test_no_route_reads_the_body_of_a_stranger(shared_app: FastAPI, headers: dic
 
 
 @pytest.mark.usefixtures("client")
-def test_no_route_reads_the_body_of_whoever_has_not_the_role(shared_app: FastAPI, database: Database) -> None:
+def test_no_route_reads_the_body_of_a_caller_without_the_role(shared_app: FastAPI, database: Database) -> None:
     with database.transaction() as session:
         headers = person(session, "nobody-yet", now=NOW).headers
     asked = [route for route in routes_with_bodies(shared_app) if isinstance(route.rules[0], HasRole | IsNode)]
@@ -110,7 +110,7 @@ def test_a_change_by_cookie_alone_is_not_read(client: TestClient, shared_app: Fa
 
 
 @pytest.mark.usefixtures("client")
-def test_what_anybody_may_send_is_short(shared_app: FastAPI) -> None:
+def test_requests_without_a_token_are_short(shared_app: FastAPI) -> None:
     asked = [route for route in routes_with_bodies(shared_app) if isinstance(route.rules[0], Public)]
     assert sorted(map(str, asked)) == [
         f"POST {API}/agent/enroll",
@@ -145,7 +145,7 @@ def test_no_connection_is_held_while_a_body_arrives(settings: Settings, database
         make_node(session, make_cluster(session))
     app = create_app(settings)
     held: list[int] = []
-    engines = (app.state.database.engine, app.state.database.beats.engine)
+    engines = (app.state.database.engine, app.state.database.heartbeats.engine)
 
     def look() -> None:
         held.append(sum(engine.pool.checkedout() for engine in engines))

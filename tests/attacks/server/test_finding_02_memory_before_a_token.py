@@ -1,4 +1,4 @@
-"""Finding 2: 14 bodies of 16 MiB at once took 5 GB of the API's memory, from anybody, before a token was asked for."""
+"""Finding 2: 14 concurrent bodies of 16 MiB took 5 GB of the API's memory before any token was checked."""
 
 import secrets
 import socket
@@ -46,7 +46,7 @@ def api(migrated_url: str, redis_server: PrivateRedis, empty_all: Callable[[], N
         make_node(session, make_cluster(session), NODE)
     engine.dispose()
     with served(migrated_url, redis_server.url, PROCESSES) as api:
-        for _ in range(40):  # both processes have seen each kind of request, and have what they need for them
+        for _ in range(40):  # both processes have handled each kind of request and allocated their memory for it
             for token in (None, f"{NODE_TOKEN_PREFIX}wrong", node_token(NODE)):
                 api.post(FINISH, token, LISTS[: 100_000 - 2] + b"0}")
                 api.post(FINISH, token, TEXTS[:400_000])
@@ -55,7 +55,7 @@ def api(migrated_url: str, redis_server: PrivateRedis, empty_all: Callable[[], N
 
 
 def attack(api: Api, token: str | None, body: bytes, path: str = FINISH) -> tuple[int, set[tuple[int, str]], set[int]]:
-    """Return the highest growth of memory, and the answers to the attackers and to others meanwhile."""
+    """Return the highest growth of memory, and the answers to the attackers and to other clients meanwhile."""
     before, highest, statuses = api.memory_bytes(), 0, set[int]()
     with ThreadPoolExecutor(AT_ONCE) as pool:
         sent = [pool.submit(api.post, path, token, body) for _ in range(AT_ONCE)]
@@ -85,12 +85,12 @@ def test_bodies_without_a_known_token_take_no_memory(api: Api, token: str | None
 def test_bodies_of_a_stolen_token_take_little_memory(api: Api, body: bytes) -> None:
     growth_bytes, answers, others = attack(api, node_token(NODE), body)
     assert growth_bytes <= MOST_GROWTH_BYTES
-    assert {status for status, _ in answers} <= {422, 0}
+    assert {status for status, _ in answers} <= {422, 408, 0}
     assert others == {200}
 
 
 @pytest.mark.parametrize("path", ["/api/v1/agent/beat", "/api/v1/agent/hello", "/api/v1/agent/orders/1/claim"])
-def test_what_no_message_of_its_kind_needs_is_refused_unread(api: Api, path: str) -> None:
+def test_bodies_larger_than_any_message_of_their_kind_are_rejected_unread(api: Api, path: str) -> None:
     growth_bytes, answers, others = attack(api, node_token(NODE), LISTS, path)
     assert growth_bytes <= MOST_GROWTH_BYTES
     assert answers <= {(413, "body_too_large"), (0, "")}

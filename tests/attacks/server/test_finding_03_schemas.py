@@ -1,4 +1,4 @@
-"""A node's schema of options costs the server little: bombs are rejected at the hello, and stored ones never run."""
+"""Option schemas from nodes cost the server little: the hello rejects bombs, and stored bombs never run."""
 
 import json
 from enum import StrEnum
@@ -22,7 +22,7 @@ TEXT: Final = {"type": "string", "default": "b"}
 
 
 def workload(name: str, **changes: object) -> WorkloadAnnouncement:
-    """Return one that needs the same space whatever its options are."""
+    """Return a workload that needs the same space whatever its options are."""
     return made_up(name, **{"bytes_needed": Number.of(1), "bytes_moved": Number.of(1)} | changes)
 
 
@@ -31,13 +31,13 @@ def with_option(**option: object) -> dict[str, Any]:
 
 
 def doubling(levels: int) -> dict[str, Any]:
-    """Return a schema whose judgement takes 2 to the power of `levels` steps."""
+    """Return a schema whose validation takes 2 to the power of `levels` steps."""
     halves = {f"d{level}": {"allOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(levels)}
     return {**with_option(**{"$ref": "#/$defs/d0"}), "$defs": {**halves, f"d{levels}": TEXT}}
 
 
 def doubling_by_choice(levels: int) -> dict[str, Any]:
-    """Return a schema that has 2 to the power of `levels` parts once definitions are where they are used."""
+    """Return a schema that has 2 to the power of `levels` parts once its definitions are inlined."""
     halves = {f"d{level}": {"anyOf": [{"$ref": f"#/$defs/d{level + 1}"}] * 2} for level in range(levels)}
     return {**with_option(**{"$ref": "#/$defs/d0"}), "$defs": {**halves, f"d{levels}": TEXT}}
 
@@ -47,11 +47,11 @@ def nested(levels: int) -> dict[str, Any]:
 
 
 BOMBS: Final[dict[str, tuple[dict[str, Any], str]]] = {
-    "doubling": (doubling(40), "and allOf is not in the vocabulary; write its rules next to one another"),
+    "doubling": (doubling(40), "but allOf is not in the vocabulary; write its rules next to one another"),
     "doubling by choice": (doubling_by_choice(14), "options_schema: more than 4,000 parts; offer fewer options"),
     "a definition that holds itself": (
         {**with_option(**{"$ref": "#/$defs/d"}), "$defs": {"d": {"type": "array", "items": {"$ref": "#/$defs/d"}}}},
-        "options_schema.properties.a.items.$ref: '#/$defs/d' is given, and $ref is not in the vocabulary; write the",
+        "options_schema.properties.a.items.$ref: '#/$defs/d' is given, but $ref is not in the vocabulary; write the",
     ),
     "a long way": (
         {
@@ -85,7 +85,7 @@ def clusters(client: TestClient, database: Database, admin: Person) -> TwoCluste
 
 
 @pytest.mark.parametrize("kind", BOMBS)
-def test_a_bomb_is_rejected_with_words_and_its_node_goes_on(clusters: TwoClusters, kind: str) -> None:
+def test_a_bomb_is_rejected_with_a_message_and_its_node_continues(clusters: TwoClusters, kind: str) -> None:
     schema, words = BOMBS[kind]
     shown = clusters.say("alpha", workload("bomb", options_schema=schema, option_defaults={"a": "b"}))
     assert (shown["bomb"]["available"], shown["fio"]["available"]) == (False, True)
@@ -101,7 +101,7 @@ def test_a_bomb_is_rejected_with_words_and_its_node_goes_on(clusters: TwoCluster
     "kind", ["doubling", "doubling by choice", "every rule twice", "deep", "many alternatives", "no schema"]
 )
 def test_a_bomb_that_an_earlier_release_stored_is_never_run(clusters: TwoClusters, kind: str) -> None:
-    """The default almost matches, and the judgement of it would not end."""
+    """The default almost matches, and its validation would not end."""
     clusters.say("alpha", workload("bomb", options_schema=with_option(**TEXT), option_defaults={"a": "a" * 40 + "b"}))
     assert clusters.preview("alpha", "bomb").status_code == 200
     with clusters.database.transaction() as session:
@@ -124,7 +124,7 @@ def test_a_regular_expression_is_not_stored_and_one_that_an_earlier_release_stor
 
 
 def test_definitions_of_honest_plug_ins_are_written_where_they_are_used(clusters: TwoClusters) -> None:
-    """Agents of 0.1.0 and 0.2.0 announce what pydantic makes of an Enum and of a nested model."""
+    """Agents of 0.1.0 and 0.2.0 announce pydantic's schemas of an Enum and of a nested model."""
 
     class Mode(StrEnum):
         FAST = "fast"
@@ -164,7 +164,7 @@ def test_definitions_of_honest_plug_ins_are_written_where_they_are_used(clusters
 
 
 def choices(levels: int) -> dict[str, Any]:
-    """Return a schema of 8 to the power of `levels` alternatives, none of which a number is."""
+    """Return a schema of 8 to the power of `levels` alternatives. No alternative accepts a number."""
     return {"type": "string"} if levels == 0 else {"anyOf": [choices(levels - 1)] * 8}
 
 
@@ -196,7 +196,7 @@ def test_an_expression_is_small_and_is_computed_for_few_option_sets(clusters: Tw
     schema = {"type": "object", "properties": {"size": size, "times": {"type": "integer"}}}
     fields: dict[str, Any] = {"options_schema": schema, "option_defaults": {"size": 1, "times": 1}}
     shown = clusters.say("alpha", workload("bomb", **fields, run_seconds=summed(3)))
-    words = "rejected: bomb: run_seconds: more than 400 numbers, names and operations; compute with fewer"
+    words = "rejected: bomb: run_seconds: more than 400 numbers, names and operations; use fewer"
     assert shown["bomb"]["unavailable_because"] == words
 
     seconds = summed(2) * 0 + Option.of("times")
@@ -210,7 +210,7 @@ def test_an_expression_is_small_and_is_computed_for_few_option_sets(clusters: Tw
     refused = preview(size=sizes, times=times)
     error = refused.json()["error"]
     assert (refused.status_code, error["field"]) == (422, "workloads[0]")
-    assert error["message"] == "workloads[0]: space and time of bomb take more than 5,000,000 computations"
+    assert error["message"] == "workloads[0]: estimating space and time of bomb takes over 5,000,000 steps"
     assert preview(size=sizes).status_code == 200
 
 
@@ -226,7 +226,7 @@ def test_defaults_and_descriptions_without_end_are_rejected_as_well(clusters: Tw
 
 
 def test_every_form_of_the_dashboards_tests_is_taken(clusters: TwoClusters) -> None:
-    """Lists, sizes or `auto`, texts of several lines: what a plug-in's author may write."""
+    """Lists, sizes or `auto`, texts of several lines: forms that a plug-in's author may write."""
     schema = {
         **with_option(anyOf=[{"type": "integer", "minimum": 1, "x-unit": "bytes"}, {"const": "auto"}], default="auto"),
         "additionalProperties": False,

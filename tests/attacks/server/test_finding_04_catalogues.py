@@ -1,4 +1,4 @@
-"""What a node says of a workload holds in its own cluster at most, and of iotide's own workloads nowhere."""
+"""A node's announcement of a workload affects only its own cluster, and never iotide's own workloads."""
 
 from typing import Any
 
@@ -42,7 +42,7 @@ def real(name: str, **changes: object) -> WorkloadAnnouncement:
 
 
 def measure(clusters: TwoClusters, cluster: str, name: str, metric: str) -> Series:
-    """Submit a campaign, and return the series that a number of its first cell belongs to."""
+    """Submit a campaign, and return the series of a number of its first cell."""
     options = {"file_size_bytes": "64 MiB"} if name == "dd" else {}  # its default has no room
     plan = clusters.clusters[cluster].plan(workloads=[{"workload": name, "options": options}])
     answer = clusters.client.post(f"{API}/campaigns", json=plan, headers=clusters.admin.headers)
@@ -73,7 +73,7 @@ def test_another_clusters_node_splits_no_series(clusters: TwoClusters, name: str
 
 
 def test_nor_does_it_by_saying_of_a_known_revision_that_it_breaks_series(clusters: TwoClusters) -> None:
-    """Not even the node that announces a revision first; the digest does not cover what breaks series."""
+    """Not even the node that announces a revision first; the digest does not cover `breaks series`."""
     metric = real("fio").metrics[0].name
     before = measure(clusters, "beta", "fio", metric)
     (older,) = recorded_announcements(["fio"])
@@ -94,7 +94,7 @@ def test_another_clusters_node_freezes_no_default(clusters: TwoClusters, databas
 
 
 def test_a_node_gives_no_workload_of_iotide_another_title(clusters: TwoClusters) -> None:
-    """Not even the node that is the first to announce a revision, as here that of the sample data."""
+    """Not even the first node that announces a revision, here that of the sample data."""
     (honest,) = recorded_announcements(["fio"])
     lies = {"title": "pwned", "description": "pwned", "tool": "pwned", "breaks_series": True}
     clusters.say("alpha", honest.model_copy(update=lies))
@@ -207,7 +207,7 @@ def test_a_node_that_says_hello_after_hello_is_refused_until_its_share_is_back(
     assert clusters.greet("beta").status_code == 200
     clock.move(9)
     assert clusters.greet("alpha").status_code == 429
-    clock.move(1)  # an agent tries again every 10 s at the latest, and what was refused counts for nothing
+    clock.move(1)  # an agent tries again every 10 s at the latest, and a rejected announcement has no effect
     assert clusters.greet("alpha").status_code == 200
 
 

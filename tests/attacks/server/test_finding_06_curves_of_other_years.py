@@ -10,7 +10,7 @@ from typing import Final
 import pytest
 from factories.measured import Measured
 from factories.raised import raised
-from factories.site import Offered, Site, order_beat
+from factories.site import Offered, Site, order_heartbeat
 from sqlalchemy import select
 from sqlalchemy.orm import Session
 
@@ -22,7 +22,7 @@ from iotide_server.results.ingest.limits import ReportLimits
 from iotide_server.results.models import CurveChunk
 from iotide_server.retention import service as retention
 from iotide_server.retention.service import RetentionRule, give_up_old
-from iotide_wire.messages import CurvePiece, OrderBeat
+from iotide_wire.messages import CurvePiece, OrderHeartbeat
 
 LONG_AGO: Final = datetime(1970, 1, 1, tzinfo=UTC)
 FAR_AHEAD: Final = datetime(8999, 1, 1, tzinfo=UTC)
@@ -36,7 +36,7 @@ def piece(started_at: datetime, *values: float, counter: str = "load1") -> Curve
 
 @contextmanager
 def little_memory() -> Iterator[None]:
-    """Give this process half a gigabyte of memory more than it has, and no more."""
+    """Allow this process half a gigabyte of memory more than it has."""
     before = resource.getrlimit(resource.RLIMIT_AS)
     used_bytes = int(Path("/proc/self/statm").read_text().split()[0]) * PAGE_BYTES
     resource.setrlimit(resource.RLIMIT_AS, (used_bytes + ROOM_BYTES, before[1]))
@@ -46,8 +46,8 @@ def little_memory() -> Iterator[None]:
         resource.setrlimit(resource.RLIMIT_AS, before)
 
 
-def heartbeat(offer: Offered, started_at: datetime, *curves: CurvePiece) -> OrderBeat:
-    return order_beat(offer, started_at=started_at, progress=0.2, curves=curves)
+def heartbeat(offer: Offered, started_at: datetime, *curves: CurvePiece) -> OrderHeartbeat:
+    return order_heartbeat(offer, started_at=started_at, progress=0.2, curves=curves)
 
 
 def stored(site: Site) -> list[datetime]:
@@ -60,18 +60,18 @@ def test_a_curve_of_another_time_than_the_run_s_is_refused_in_a_heartbeat(plant:
     now = plant.clock()
     agent, offer = plant.start_load()
     with raised(CURVE_OUT_OF_RUN, match="curve load1 has values of") as refused:
-        agent.beat(heartbeat(offer, now, piece(year)))
+        agent.heartbeat(heartbeat(offer, now, piece(year)))
     error = refused.value
     assert (error.status, error.code, error.field, error.value) == (
         *(422, "curve_out_of_run", "curves.started_at"),
         year,
     )
-    assert error.remedy == "check the node's clock, and the agent's release"
+    assert error.remedy == "check the node's clock and the agent's version"
     assert stored(plant) == []
 
 
 @pytest.mark.parametrize("year", [LONG_AGO, FAR_AHEAD])
-def test_a_curve_of_another_time_fails_the_run_with_words_instead_of_being_sent_for_ever(
+def test_a_curve_of_another_time_fails_the_run_with_a_message_instead_of_being_sent_for_ever(
     plant: Site, year: datetime
 ) -> None:
     agent, offer = plant.start_load()
@@ -79,8 +79,8 @@ def test_a_curve_of_another_time_fails_the_run_with_words_instead_of_being_sent_
     run = plant.run(offer.run_id)
     assert (run.state, run.reason_code) == ("failed", "curve_out_of_run")
     assert run.reason is not None
-    assert run.reason.startswith(f"the result was refused: curve load1 has values of {year:%Y}-01-01 00:00:00 UTC")
-    assert run.reason.endswith("; check the node's clock, and the agent's release")
+    assert run.reason.startswith(f"the result was rejected: curve load1 has values of {year:%Y}-01-01 00:00:00 UTC")
+    assert run.reason.endswith("; check the node's clock and the agent's version")
     assert stored(plant) == []
 
 
@@ -88,28 +88,28 @@ def test_a_curve_that_reaches_beyond_the_run_is_refused(plant: Site) -> None:
     agent, offer = plant.start_load()
     slow = piece(plant.clock(), *[1.0] * 600).model_copy(update={"step_seconds": 3_600.0})
     with raised(CURVE_OUT_OF_RUN):
-        agent.beat(heartbeat(offer, plant.clock(), slow))
+        agent.heartbeat(heartbeat(offer, plant.clock(), slow))
 
 
 @pytest.mark.parametrize("year", [1990, 2080])
-def test_curves_of_a_node_whose_clock_is_years_off_move_with_the_start_of_its_run(plant: Site, year: int) -> None:
+def test_curves_of_a_node_with_a_clock_years_off_move_to_the_start_of_its_run(plant: Site, year: int) -> None:
     wrong, now = plant.clock().replace(year=year), plant.clock()
     agent, offer = plant.start_load(started_at=wrong)
     begun = plant.run(offer.run_id).created_at
     plant.clock.move(20)
-    agent.beat(heartbeat(offer, wrong, piece(wrong + timedelta(seconds=5), 1.0, 2.0)))
+    agent.heartbeat(heartbeat(offer, wrong, piece(wrong + timedelta(seconds=5), 1.0, 2.0)))
     plant.clock.move(10)
     late = piece(wrong + timedelta(seconds=7), 3.0)
     ended_at = wrong + timedelta(seconds=9)
     agent.hand_in(offer, agent.result(offer, started_at=wrong, ended_at=ended_at, curves=(late,)))
     run = plant.run(offer.run_id)
-    assert (run.state, [flag["code"] for flag in run.flags]) == ("finished", ["CLOCK"])
+    assert (run.state, [flag["code"] for flag in run.flags]) == ("finished", ["NODE_TIME"])
     assert run.started_at is not None
     assert min(begun, now) <= run.started_at <= now
     assert stored(plant) == [run.started_at + timedelta(seconds=5)]  # one stretch without a gap
 
 
-def test_an_order_has_only_so_many_pieces_and_counters(plant: Site) -> None:
+def test_the_pieces_and_counters_of_an_order_are_limited(plant: Site) -> None:
     now = plant.clock()
     agent, offer = plant.start_load()
     far = [piece(now + timedelta(seconds=10 * place)) for place in range(4)]

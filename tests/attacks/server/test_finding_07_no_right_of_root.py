@@ -1,4 +1,4 @@
-"""Whoever gets into a part of the server gets no right of root with it, wherever its code lies."""
+"""An attacker in a part of the server gets no right of root, wherever its code is installed."""
 
 import os
 import subprocess
@@ -26,7 +26,7 @@ def test_code_that_its_user_may_not_read_is_refused_with_the_commands_to_install
     assert done.returncode != 0
     if IS_ROOT:
         assert done.returncode == 2
-        assert f"The services run as {state.account.name}, who may not read {closed}." in done.stderr
+        assert f"The services run as {state.account.name}, which cannot read {closed}." in done.stderr
         assert "UV_TOOL_DIR=/opt/iotide/tools" in done.stderr
         assert "uv tool install --force './backend[embedded]' --with ./agent/wire" in done.stderr
 
@@ -47,5 +47,5 @@ def test_a_state_directory_that_its_user_may_not_enter_is_refused(tmp_path: Path
         [sys.executable, "-c", code, str(state.account.uid), str(inner)], capture_output=True, text=True, check=False
     )
     closed.chmod(0o700)
-    assert f"who may not enter {inner}" in done.stderr
+    assert f"which cannot access {inner}" in done.stderr
     assert "--state, for instance /var/lib/iotide" in done.stderr

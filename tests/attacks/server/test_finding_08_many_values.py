@@ -1,4 +1,4 @@
-"""More values than a statement can have parameters, and what a failed statement leaves in the log."""
+"""More values than a statement can have parameters, and the log entry of a failed statement."""
 
 import ast
 import io
@@ -23,7 +23,7 @@ from iotide_server.trends.points.service import recompute_points
 
 NOW: Final = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 MANY: Final = 65_536
-"""One more than PostgreSQL takes parameters."""
+"""One more than PostgreSQL's maximum number of parameters."""
 SECRET: Final = "swordfish"
 SOURCE: Final = Path(__file__).parents[3] / "backend/src/iotide_server"
 
@@ -61,7 +61,7 @@ def test_the_peers_of_a_campaign_with_very_many_cells_are_judged(session: Sessio
 
 @pytest.fixture(params=LogFormat)
 def logged(request: pytest.FixtureRequest) -> Iterator[io.StringIO]:
-    """Return what a worker logs, in either form; structlog is restored afterwards."""
+    """Return the worker's log, in either form; structlog is restored afterwards."""
     stream = io.StringIO()
     configure_logs("worker", request.param, stream)
     yield stream
@@ -162,7 +162,7 @@ def unbounded(module: ast.Module) -> Iterator[tuple[int, str]]:
 
 
 def is_bounded(given: ast.expr, queries: set[str]) -> bool:
-    """Check that the source itself says how many values there are, or that it is a query."""
+    """Check that the source fixes the number of values, or that it is a query."""
     match given:
         case ast.List() | ast.Tuple() | ast.Set():
             return all(isinstance(one, ast.Constant | ast.Attribute) or is_constant(one) for one in given.elts)
@@ -173,7 +173,7 @@ def is_bounded(given: ast.expr, queries: set[str]) -> bool:
 
 
 def is_constant(given: ast.expr) -> bool:
-    """Check that it is a module's constant by its name, or all that is in one."""
+    """Check that it is a module constant's name, or a display of such names and literals."""
     match given:
         case ast.Starred(value=value):
             return is_constant(value)
@@ -184,7 +184,7 @@ def is_constant(given: ast.expr) -> bool:
 
 
 def is_query(given: ast.expr) -> bool:
-    """Check that it is `select(...)` and what is called on it."""
+    """Check that it is a call chain on `select(...)`."""
     while isinstance(given, ast.Call | ast.Attribute):
         if isinstance(given, ast.Call) and isinstance(given.func, ast.Name):
             return given.func.id == "select"

@@ -1,4 +1,4 @@
-"""Finding 9: a field was hidden from who is not signed in, a sentence was not. No stored sentence names anybody."""
+"""Finding 9: anonymous readers did not see a name in a field, but in a sentence. No stored sentence names a user."""
 
 import ast
 import asyncio
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 from access.requests import REQUESTS
-from access.rules import Whose
+from access.rules import Ownership
 from access.site import AccessSite
 from access.table import TakenBack, asked
 from factories.announced import NOW
@@ -34,27 +34,27 @@ from iotide_server.tables import metadata
 NAME: Final = "zzsecretperson"
 LABEL: Final = "zzsecretlabel"
 SECRET: Final = "zzsecret"
-"""How both begin."""
+"""Prefixes of both."""
 HIDDEN_FIELDS: Final = {
     *("user_account.name", "api_token.name"),
     *("audit_entry.principal_name", "audit_entry.before", "audit_entry.after"),
     *("drain.by", "firing.asked_by", "event.told_by", "reading.read_by", "alert_action.who", "series_mute.who"),
     *("delivery.text", "delivery.data"),
 }
-"""Columns that hold names: of fields that are `PersonShown`, or that nobody is shown who is not signed in."""
+"""Columns that hold names: of `PersonShown` fields, or of answers that anonymous readers never get."""
 SOURCE: Final = Path(iotide_server.__file__).parent
 MAY_NAME: Final = {"accounts/roles/rules.py", "notifications/deliveries.py"}
-"""A refusal of the very caller, and a message to a channel, whose receivers an administrator chose."""
+"""A rejection for this caller, and a message to a channel with receivers that an administrator chose."""
 TABLES: Final = {
     **{f"{name}_id": name for name in ("alert", "artefact", "campaign", "cluster", "node", "reading", "run")},
     **{f"{name}_id": name for name in ("schedule", "series", "target", "template")},
     "rule_id": "alert_rule",
 }
-"""Where the ids of each parameter of a path come from."""
+"""Source of the ids of each path parameter."""
 
 
 class Culprit:
-    """An administrator of all clusters whose name and token nobody may learn, and who asks as they like."""
+    """An administrator of all clusters with a secret name and token, who may send any request."""
 
     def __init__(self, site: AccessSite, app: FastAPI, database: TakenBack) -> None:
         self.site, self.app, self.database = site, app, database
@@ -75,7 +75,7 @@ class Culprit:
         return self.site.client.request(route.method, url, json=body, headers=self.by_browser).status_code
 
     def do(self, name: str, body: object = None, *, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
-        """Do one thing, by the API token or by other proof; the answer."""
+        """Do one action, by the API token or by other credentials; return the answer."""
         method, path = name.split(" ")
         url = f"{API}{path.format(**self.site.ids)}"
         response = self.site.client.request(method, url, json=body, headers=headers or self.by_token)
@@ -103,7 +103,7 @@ class Culprit:
         return found
 
     def naming(self, headers: Mapping[str, str], only: Collection[str] | None = None) -> set[str]:
-        """Return the routes whose answer, about any of the things that there are, has the name or the label."""
+        """Return the routes whose answers, about any existing object, contain the name or the label."""
         wanted = [
             (str(route).replace(API, ""), url, REQUESTS[str(route)].streams)
             for route in declared_routes(self.app)
@@ -138,7 +138,7 @@ class Culprit:
 
 @pytest.fixture
 def culprit(site: AccessSite, shared_app: FastAPI, taken_back: TakenBack) -> Iterator[Culprit]:
-    """Let everybody read."""
+    """Open the installation for reading."""
     shared_app.state.public_read = True
     yield Culprit(site, shared_app, taken_back)
     shared_app.state.public_read = False
@@ -148,7 +148,7 @@ def test_nothing_that_a_person_does_puts_a_name_into_a_sentence(culprit: Culprit
     wrong, undone = [], []
     for route in declared_routes(culprit.app):
         is_for_people = isinstance(route.rules[0], HasRole | AnyPerson)
-        if route.method == "GET" or not is_for_people or REQUESTS[str(route)].whose is Whose.A_PERSONS:
+        if route.method == "GET" or not is_for_people or REQUESTS[str(route)].ownership is Ownership.A_PERSONS:
             continue
         with culprit.database.taken_back():
             status = culprit.ask(route)
@@ -160,7 +160,7 @@ def test_nothing_that_a_person_does_puts_a_name_into_a_sentence(culprit: Culprit
 
 
 def end_runs(culprit: Culprit) -> set[str]:
-    """Cancel a run that waits and one that its node has claimed, retry, add repeats, read raw output again."""
+    """Cancel a waiting run and one that its node has claimed, retry, add repeats, and reparse raw output."""
     order = REQUESTS[f"POST {API}/agent/orders/{{order_id}}/claim"]
     assert order.body
     node = culprit.site.headers["the order's node"]
@@ -176,7 +176,7 @@ def end_runs(culprit: Culprit) -> set[str]:
 
 
 def give_a_node_up(culprit: Culprit) -> set[str]:
-    """Call a node dead on which a run may still load, and revoke another one."""
+    """Mark a node as dead on which a run may still load, and revoke another one."""
     order = REQUESTS[f"POST {API}/agent/orders/{{order_id}}/claim"]
     assert order.body
     node = culprit.site.headers["the order's node"]
@@ -191,7 +191,7 @@ def give_a_node_up(culprit: Culprit) -> set[str]:
 
 
 def lose_a_run_for_good(culprit: Culprit) -> set[str]:
-    """Call a node dead in the last attempt of a run that would have given a series a point, and twice a schedule's."""
+    """Mark a node as dead in the last attempt of a run with a point for a series, and twice with a schedule's run."""
     routes = give_a_node_up(culprit)
     culprit.change(
         "UPDATE run SET state = 'failed', validity = 'valid', ended_at = now(), reason_code = lost.reason_code,"
@@ -210,7 +210,7 @@ def lose_a_run_for_good(culprit: Culprit) -> set[str]:
 
 
 def take_things_in_hand(culprit: Culprit) -> set[str]:
-    """Drain, maintain, add an event, take and judge an alert, plan and publish."""
+    """Drain, maintain, add an event, acknowledge and judge an alert, plan and publish."""
     culprit.do("PUT /drain", {"reason": "all stops"})
     culprit.do("PUT /clusters/{cluster_id}/drain", {"reason": "it stops"})
     culprit.do("PUT /targets/{target_id}/drain", {"reason": "its disk is replaced"})
@@ -234,16 +234,14 @@ def take_things_in_hand(culprit: Culprit) -> set[str]:
     return lists | one | {"GET /clusters/{cluster_id}/queue"} | end_runs(culprit)
 
 
-@pytest.mark.parametrize("deeds", [take_things_in_hand, lose_a_run_for_good])
-def test_nobody_learns_who_did_it_and_who_is_signed_in_does(
-    culprit: Culprit, deeds: Callable[[Culprit], set[str]]
-) -> None:
-    routes = deeds(culprit)
+@pytest.mark.parametrize("actions", [take_things_in_hand, lose_a_run_for_good])
+def test_only_signed_in_users_see_names(culprit: Culprit, actions: Callable[[Culprit], set[str]]) -> None:
+    routes = actions(culprit)
     assert culprit.naming({}) == set()
     assert culprit.naming(culprit.by_browser, routes) == routes
 
 
-def test_a_schedule_whose_owner_lost_the_role_says_so_without_a_name(culprit: Culprit) -> None:
+def test_a_schedule_reports_without_a_name_that_its_owner_lost_the_role(culprit: Culprit) -> None:
     own = "(SELECT id FROM user_account WHERE name = 'zzsecretperson')"
     culprit.change(f"UPDATE schedule SET owner_id = {own}")  # noqa: S608
     culprit.change(f"UPDATE role_grant SET role = 'viewer' WHERE user_id = {own}")  # noqa: S608
@@ -253,12 +251,12 @@ def test_a_schedule_whose_owner_lost_the_role_says_so_without_a_name(culprit: Cu
     assert fire_due(culprit.database, due_at)
     firings = culprit.site.client.get(f"{API}/schedules/{culprit.site.ids['schedule_id']}/firings")
     (firing,) = firings.json()["items"]
-    assert firing["problem"].startswith("the schedule's owner is not operator in this cluster")
+    assert firing["problem"].startswith("the schedule's owner is not operator of this cluster")
     assert culprit.naming({}, {"GET /schedules", "GET /schedules/{schedule_id}/firings"}) == set()
 
 
-def test_no_sentence_is_written_with_the_name_of_who_asks() -> None:
-    """Whatever no route of the test above brings about; it says `OPERATOR`, and its row has `principal.actor`."""
+def test_no_sentence_is_written_with_the_name_of_the_caller() -> None:
+    """Covers what no route of the test above does; it stores `OPERATOR`, and its row has `principal.actor`."""
     wrong = [
         f"{file.relative_to(SOURCE)}:{part.lineno}"
         for file in SOURCE.rglob("*.py")
@@ -271,8 +269,8 @@ def test_no_sentence_is_written_with_the_name_of_who_asks() -> None:
     assert wrong == []
 
 
-def test_what_the_previous_release_stores_while_it_goes_on_is_not_shown(culprit: Culprit) -> None:
-    """Between the migration and its restart it writes sentences as it always did."""
+def test_rows_that_the_previous_release_still_stores_are_not_shown(culprit: Culprit) -> None:
+    """Between the migration and its restart it writes sentences as before."""
     values = "reason_code = 'cancelled_by_person', reason = 'cancelled by zzsecretperson (token zzsecretlabel)'"
     culprit.change(f"UPDATE run SET state = 'cancelled', ended_at = now(), {values} WHERE id = :run_id")  # noqa: S608
     culprit.change("INSERT INTO run_event (run_id, kind, text) VALUES (:run_id, 'added', 'added by zzsecretperson')")

@@ -1,4 +1,4 @@
-"""Several heavy requests of one person: the second is refused, and everybody else is answered."""
+"""Several heavy requests of one user: the second is rejected, and all other users are served."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -57,7 +57,7 @@ def other_process(migrated_url: str) -> Iterator[Turns]:
 def assert_refused(answer: Response) -> None:
     assert answer.status_code == 429, answer.text
     assert answer.json()["error"]["code"] == "one_at_a_time"
-    assert "another heavy request of yours is under way" in answer.json()["error"]["message"]
+    assert "another expensive request of yours is running" in answer.json()["error"]["message"]
     assert int(answer.headers["Retry-After"]) > 0
 
 
@@ -95,7 +95,7 @@ def test_each_heavy_request_counts_whichever_process_serves_the_other_one(
     assert_refused(client.request(method, f"{API}/{path}", json=body, headers=admin.headers))
     other_process.give_back(f"user {admin.principal.user_id}")
     assert client.request(method, f"{API}/{path}", json=body, headers=admin.headers).status_code != 429
-    # However it ended, the turn is over.
+    # However it ended, it no longer occupies the user's only slot.
     turns: Turns = shared_app.state.turns
     assert turns.take(f"user {admin.principal.user_id}")
     turns.give_back(f"user {admin.principal.user_id}")
@@ -140,7 +140,7 @@ def test_long_texts_in_very_many_configurations_are_refused_before_any_is_made(
     assert (error["code"], error["field"]) == ("options_too_large", "workloads[0].options.text")
     assert error["value"] > 316 * 316 * 20_000
     assert error["message"] == (
-        "workloads[0].options.text: the options of all configurations take 1.86 GiB; a campaign has at most 256 MiB, "
-        "and this option takes most of them"
+        "workloads[0].options.text: the options of all configurations take 1.86 GiB, most of it for this option;"
+        " a campaign may have at most 256 MiB"
     )
     assert submit(2_000).status_code == 200

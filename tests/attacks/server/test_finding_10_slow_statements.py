@@ -1,4 +1,4 @@
-"""A statement that takes too long ends, and the request says so instead of keeping a connection."""
+"""Statements with a time limit: the request fails with a message instead of holding a connection."""
 
 from collections.abc import Iterator
 
@@ -15,7 +15,7 @@ from iotide_server.settings import Settings
 
 @pytest.fixture
 def impatient(shared_app: FastAPI, client: TestClient, database_url: str, database: Database) -> Iterator[TestClient]:
-    """Return the API, whose statements may take a fifth of a second."""
+    """Return the API with a statement timeout of a fifth of a second."""
     engine = open_engine(database_url, statement_seconds=0.2)
     shared_app.state.database = Database(engine)
     yield client
@@ -23,7 +23,7 @@ def impatient(shared_app: FastAPI, client: TestClient, database_url: str, databa
     engine.dispose()
 
 
-def test_a_statement_over_its_limit_is_a_503_that_says_so(
+def test_a_statement_over_its_limit_is_a_503_with_that_reason(
     impatient: TestClient, database: Database, admin: Person
 ) -> None:
     with database.transaction() as other:
@@ -31,15 +31,15 @@ def test_a_statement_over_its_limit_is_a_503_that_says_so(
         answer = impatient.get("/api/v1/campaigns", headers=admin.headers)
     error = answer.json()["error"]
     assert (answer.status_code, error["code"]) == (503, "took_too_long")
-    assert error["message"] == "the database took longer than one request may take, and nothing was changed"
-    assert "ask for less at once" in error["remedy"]
+    assert error["message"] == "the request exceeded the database's time limit; nothing was changed"
+    assert "request less at once" in error["remedy"]
     assert int(answer.headers["Retry-After"]) > 0
     assert impatient.get("/api/v1/campaigns", headers=admin.headers).status_code == 200
 
 
 def test_the_api_bounds_the_statements_of_people_and_of_agents(settings: Settings) -> None:
     app = create_app(settings)
-    for database in (app.state.database, app.state.database.beats):
+    for database in (app.state.database, app.state.database.heartbeats):
         with database.transaction() as session:
             assert session.scalar(text("SHOW statement_timeout")) == "30s"
         database.engine.dispose()

@@ -1,4 +1,4 @@
-"""Messages to the server itself, its database and its Redis, and what is shown of an answer from inside the network."""
+"""Messages to the server itself, its database and its Redis, and the part of an internal answer that is shown."""
 
 import base64
 import json
@@ -100,7 +100,7 @@ def test_a_service_on_the_machines_own_address_is_not_reached() -> None:
 
 
 def looks_up(monkeypatch: pytest.MonkeyPatch, known: dict[str, str]) -> list[str]:
-    """Have these names lead to these addresses; the addresses that are connected to."""
+    """Make these names resolve to these addresses; return the addresses that are connected to."""
     connected: list[str] = []
 
     def look_up(host: str, port: int, **_: object) -> Sequence[Any]:
@@ -131,7 +131,7 @@ def test_the_database_and_redis_are_not_reached_by_whatever_name(
     assert connected == ["10.7.0.4"]
 
 
-def test_a_store_whose_address_is_unknown_lets_nothing_out(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_message_is_sent_if_the_address_of_a_store_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
     connected = looks_up(monkeypatch, {"hooks.example.org": "10.7.0.2"})
     with pytest.raises(KeyError, match="postgres"), Reach(stores=("postgres",)).line("hooks.example.org", 80):
         pass
@@ -161,7 +161,7 @@ def client(client: TestClient, shared_app: FastAPI, clock: MovedClock) -> Iterat
 
 @pytest.fixture
 def banner() -> Iterator[int]:
-    """Yield the port of a service that speaks neither HTTP nor SMTP and sends a secret to whoever connects."""
+    """Yield the port of a service that speaks neither HTTP nor SMTP and sends a secret to every client."""
 
     class Handler(StreamRequestHandler):
         def handle(self) -> None:
@@ -185,7 +185,7 @@ def boss(client: TestClient, admin: Person, make_person: Callable[..., Person]) 
 
 
 def word_of_test(client: TestClient, who: Person, receiver: dict[str, Any]) -> tuple[int, str]:
-    """Add a channel to the caller's cluster and test it; return its id and what the test says."""
+    """Add a channel to the caller's cluster and test it; return its id and the test's message."""
     (cluster_id,) = who.principal.grants
     body = {"name": "c", "cluster_id": cluster_id, "receiver": receiver}
     made = client.post(URL, json=body, headers=who.headers).json()
@@ -194,12 +194,12 @@ def word_of_test(client: TestClient, who: Person, receiver: dict[str, Any]) -> t
 
 
 def shown(client: TestClient, who: Person, channel_id: int) -> str:
-    """Return all that the API shows of the channel and of what went through it."""
+    """Return everything that the API shows of the channel and of its deliveries."""
     paths = (f"{URL}/{channel_id}", f"{URL}/{channel_id}/deliveries", URL)
     return "".join(client.get(path, headers=who.headers).text for path in paths)
 
 
-def test_what_an_inner_service_answers_is_for_administrators_of_all_clusters(
+def test_answers_of_internal_services_are_for_administrators_of_all_clusters(
     client: TestClient, admin: Person, boss: Person
 ) -> None:
     with web_receiver() as inner:
@@ -215,7 +215,7 @@ def test_a_banner_that_is_not_http_is_not_repeated(
 ) -> None:
     receiver = {"kind": "webhook", "url": f"http://127.0.0.1:{banner}/", "secret": SECRET}
     channel_id, words = word_of_test(client, boss, receiver)
-    assert words == "no answer by HTTP (BadStatusLine)"
+    assert words == "no HTTP response (BadStatusLine)"
     assert "hunter2" not in shown(client, boss, channel_id)
     assert "hunter2" in shown(client, admin, channel_id)
 
@@ -226,13 +226,13 @@ def test_a_banner_that_is_not_smtp_is_not_repeated(
     mail = {"kind": "email", "host": "127.0.0.1", "port": banner, "tls": "none"}
     people = {"sender": "tide@example.org", "recipients": ["ada@example.org"]}
     channel_id, words = word_of_test(client, boss, mail | people)
-    assert words == "an answer that is not SMTP"
+    assert words == "not an SMTP reply"
     assert "hunter2" not in shown(client, boss, channel_id)
     assert "hunter2" in shown(client, admin, channel_id)
 
 
 def test_answers_that_earlier_releases_stored_are_taken_apart(empty_engine: Engine) -> None:
-    harmless = (
+    allowed = (
         "HTTP 204",
         "HTTP 302: a redirect, which is not followed; give the final address",
         "ConnectionRefusedError: [Errno 111] Connection refused",
@@ -241,7 +241,7 @@ def test_answers_that_earlier_releases_stored_are_taken_apart(empty_engine: Engi
     others = (f"BadStatusLine: {BANNER}", "550 no hunter2", f"-1 {BANNER}", "a@example.org: 550 hunter2; b@c: 451 x")
     expected = {
         f"HTTP 503: {BANNER}": ("HTTP 503", BANNER),
-        **{words: (words, None) for words in harmless},
+        **{words: (words, None) for words in allowed},
         **{words: ("an answer that an earlier release stored", words) for words in others},
     }
     upgrade(empty_engine, "0050-1")

@@ -1,4 +1,4 @@
-"""Finding 12 and F15 of the security review: a full disk, the agent's or the server's, was named nowhere."""
+"""Finding 12 and F15 of the security review: no message named a full disk of the agent or the server."""
 
 import shutil
 import tempfile
@@ -21,8 +21,8 @@ from redis import Redis, RedisError
 from services import running
 from sqlalchemy import text
 
-from iotide_server.agent_api.idle_beats import idle_beat
-from iotide_server.agent_api.idle_repository import IdleBeat, take_idle_beats
+from iotide_server.agent_api.idle_heartbeats import idle_heartbeat
+from iotide_server.agent_api.idle_repository import IdleHeartbeat, store_idle_heartbeats
 from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.bundled.privileges import choose_account
 from iotide_server.bundled.redis import prepare_redis
@@ -31,7 +31,7 @@ from iotide_server.change_feed import health
 from iotide_server.kit.db import StorageFailure
 from iotide_server.monitoring.doctor.database import storage_failed
 from iotide_server.monitoring.doctor.redis import judge_redis, read_redis
-from iotide_wire.messages import BeatRequest
+from iotide_wire.messages import HeartbeatRequest
 from iotide_wire.units import MIB
 
 WORDS: Final = "the disk of /var/lib/iotide has 0 B free, and the records of a run need 16 MiB; make room there"
@@ -40,7 +40,7 @@ LIMIT_SECONDS: Final = 60.0
 
 @pytest.fixture
 def small_disk() -> Iterator[Path]:
-    """Mount a disk of 8 MiB that everybody may enter, as the server's own user must."""
+    """Mount a disk of 8 MiB that every user may enter, as the server's own user must."""
     root = Path(tempfile.mkdtemp(prefix="iotide-"))
     try:
         root.chmod(0o755)
@@ -50,40 +50,40 @@ def small_disk() -> Iterator[Path]:
         shutil.rmtree(root)
 
 
-def test_a_node_whose_agent_has_no_room_is_passed_over_with_its_words_until_there_is(plant: Site) -> None:
+def test_a_node_with_a_full_agent_disk_is_skipped_with_the_agents_reason(plant: Site) -> None:
     plant.add_runs([1])
     agent = plant.agent(1)
-    agent.beat(problem=WORDS)
+    agent.heartbeat(problem=WORDS)
     assert plant.node(1).problem == f"its agent says: {WORDS}"
     assert plant.start() == []
-    agent.beat()
+    agent.heartbeat()
     assert plant.node(1).problem is None
     assert len(plant.start()) == 1
 
 
-def test_what_somebody_else_said_of_a_node_outweighs_its_agents_word(plant: Site) -> None:
+def test_another_reason_on_a_node_outweighs_its_agents_reason(plant: Site) -> None:
     plant.change("UPDATE node SET problem = 'no answer to an offer'")
-    plant.agent(1).beat(problem=WORDS)
-    plant.agent(1).beat()
+    plant.agent(1).heartbeat(problem=WORDS)
+    plant.agent(1).heartbeat()
     assert plant.node(1).problem == "no answer to an offer"
 
 
-def test_idle_heartbeats_that_tell_of_a_problem_or_end_one_are_taken_one_by_one(plant: Site) -> None:
+def test_idle_heartbeats_that_change_a_problem_are_stored_one_by_one(plant: Site) -> None:
     agent = plant.agent(1)
-    agent.beat()
-    said = BeatRequest(
+    agent.heartbeat()
+    said = HeartbeatRequest(
         agent_instance=agent.instance, boot_id=agent.boot_id, sent_at=plant.clock(), orders=(), problem=WORDS
     )
     headers = {"authorization": "Bearer iotide_node_x", "content-type": "application/json"}
-    assert idle_beat(headers, said.model_dump_json().encode()) is None
-    agent.beat(problem=WORDS)
+    assert idle_heartbeat(headers, said.model_dump_json().encode()) is None
+    agent.heartbeat(problem=WORDS)
     now = plant.clock()
     with plant.database.transaction() as session:
         token = str(session.scalar(text("SELECT token_sha256 FROM node WHERE id = :id"), {"id": agent.node_id}))
-        assert take_idle_beats(session, [IdleBeat(token, agent.instance, None, 0)], now, now) == []
+        assert store_idle_heartbeats(session, [IdleHeartbeat(token, agent.instance, None, 0)], now, now) == []
 
 
-def test_postgresql_s_full_disk_is_a_failure_of_its_own_and_stands_in_the_health(
+def test_postgresql_s_full_disk_is_a_separate_failure_and_shown_in_the_health(
     client: TestClient,
     clock: MovedClock,
     postgres_server: PrivatePostgres,
@@ -111,7 +111,7 @@ def test_postgresql_s_full_disk_is_a_failure_of_its_own_and_stands_in_the_health
             error = refused.json()["error"]
             assert (error["code"], error["message"], error["remedy"]) == (
                 *("storage_full", "the disk of the database is full"),
-                "make room there; the service goes on by itself then",
+                "free disk space there; the service then continues automatically",
             )
             answer = client.get("/api/v1/health").json()
             assert (answer["status"], answer["database"]) == ("degraded", "full")
@@ -124,12 +124,12 @@ def test_postgresql_s_full_disk_is_a_failure_of_its_own_and_stands_in_the_health
 
 def test_the_doctor_names_a_full_and_a_failing_disk_of_postgresql() -> None:
     full = storage_failed(StorageFailure.FULL)
-    assert full.sentence == "the disk of PostgreSQL is full: nothing new can be stored"
-    assert full.remedy == "make room there; PostgreSQL and the service go on by themselves then"
-    assert storage_failed(StorageFailure.BROKEN).sentence == "the disk of PostgreSQL fails"
+    assert full.sentence == "PostgreSQL's disk is full: nothing new can be stored"
+    assert full.remedy == "free space there; PostgreSQL and the service then recover automatically"
+    assert storage_failed(StorageFailure.BROKEN).sentence == "PostgreSQL's disk reports errors"
 
 
-def test_redis_whose_append_only_file_has_no_room_is_full_and_not_down(small_disk: Path) -> None:
+def test_redis_without_room_for_its_append_only_file_is_full_and_not_down(small_disk: Path) -> None:
     root = lend(small_disk / "state")
     state = prepare_state_directory(root, choose_account(root))
     redis = prepare_redis(state, port=free_port())
@@ -146,4 +146,4 @@ def test_redis_whose_append_only_file_has_no_room_is_full_and_not_down(small_dis
         assert health._look_at_redis(admin) == "full"
         findings = judge_redis(read_redis(admin, admin), [])
         (finding,) = [finding for finding in findings if finding.check == "redis_persistence"]
-        assert finding.sentence.startswith("it cannot write its append-only file and takes no wake-ups")
+        assert finding.sentence.startswith("it cannot write its append-only file and accepts no wake-ups")

@@ -64,7 +64,7 @@ const asked = {
 
 @contextmanager
 def served(app: FastAPI) -> Iterator[str]:
-    """The application behind the server's own protocol; where it is."""
+    """Return the address of the application behind the server's own protocol."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         config = uvicorn.Config(
             app, http=BoundedProtocol, log_config=None, access_log=False, timeout_graceful_shutdown=1
@@ -73,13 +73,13 @@ def served(app: FastAPI) -> Iterator[str]:
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]})
         thread.start()
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
-        server.should_exit = True  # not by force, which leaves what the application opened
+        server.should_exit = True  # not by force, which leaves open what the application opened
         thread.join(WAIT_SECONDS)
 
 
 @contextmanager
 def other_origin(target: str) -> Iterator[str]:
-    """A page of somebody else's that means ill."""
+    """Return a hostile page of another origin."""
     page = _HOSTILE_PAGE.replace("TARGET", target).encode()
 
     class Page(BaseHTTPRequestHandler):
@@ -90,7 +90,7 @@ def other_origin(target: str) -> Iterator[str]:
             self.wfile.write(page)
 
         def log_message(self, *_: object) -> None:
-            """Nobody reads it."""
+            pass
 
     with ThreadingHTTPServer(("127.0.0.1", 0), Page) as server:
         thread = threading.Thread(target=server.serve_forever)

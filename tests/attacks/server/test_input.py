@@ -1,4 +1,4 @@
-"""Input that is made to break something: bombs, injected text, forged cursors and keys, fields nobody asked for."""
+"""Malicious input: bombs, injected text, forged cursors and keys, unknown fields."""
 
 import asyncio
 import gzip
@@ -91,7 +91,7 @@ def test_no_list_takes_a_forged_cursor(shared_app: FastAPI, site: AccessSite, cu
     assert set(asyncio.run(probe()).values()) == {422}
 
 
-def test_no_body_takes_a_field_that_nobody_asked_for() -> None:
+def test_no_body_accepts_an_unknown_field() -> None:
     bodies = {
         content["schema"]["$ref"].rpartition("/")[2]
         for _, path, operation in operations()
@@ -193,10 +193,10 @@ def test_an_idempotency_key_is_each_person_s_own(site: AccessSite) -> None:
 
 
 @pytest.mark.parametrize("value", [b"-1", b"1e3", b"' OR 1=1", b"\xff", b"9" * 20, b"\xd9\xa1"])
-def test_an_odd_last_event_id_begins_anew(
+def test_an_invalid_last_event_id_resets_the_stream(
     shared_app: FastAPI, site: AccessSite, value: bytes, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    # A stream reads beside its own transaction, and so on another connection.
+    # A stream reads outside its own transaction, and so on another connection.
     monkeypatch.setattr(shared_app.state, "database", site.database)
     headers = {name.encode(): text.encode() for name, text in site.headers["viewer"].items()}
     answer = site.client.get(f"{API}/events", headers=headers | {b"Last-Event-ID": value})
@@ -204,8 +204,8 @@ def test_an_odd_last_event_id_begins_anew(
     assert "event: reset" in answer.text
 
 
-def test_what_is_hidden_and_what_is_not_there_are_answered_alike(shared_app: FastAPI, site: AccessSite) -> None:
-    """By every route that shows one thing, so that nobody counts what another cluster has."""
+def test_hidden_and_missing_objects_get_the_same_answer(shared_app: FastAPI, site: AccessSite) -> None:
+    """Applies to every route that shows one object, so that a caller cannot count objects of other clusters."""
     ids = {name: value for name, value in site.ids.items() if name.endswith("_id")} | {"name": "x"}
     shown = [
         path
@@ -228,16 +228,16 @@ def test_what_is_hidden_and_what_is_not_there_are_answered_alike(shared_app: Fas
 
 
 def _said(answer: Answer, number: object) -> tuple[int, str]:
-    """The status, and the error without the ids in it."""
+    """Return the status, and the error without its ids."""
     return answer.status, re.sub(rf"\b{number}\b", "ID", json.dumps(_error(json.loads(answer.text))))
 
 
 def _error(answer: dict[str, dict[str, object]]) -> dict[str, object]:
-    """What a refusal says, without the number that each request has."""
+    """Return the error without the number that each request has."""
     return {name: value for name, value in answer["error"].items() if name != "request_id"}
 
 
-def test_whoever_may_not_change_users_learns_no_names(site: AccessSite) -> None:
+def test_callers_without_permission_to_change_users_learn_no_names(site: AccessSite) -> None:
     taken, free = (
         site.client.post(f"{API}/users", json={"name": name, "roles": []}, headers=site.headers["admin"]).json()
         for name in ("ada", "nobody-yet")

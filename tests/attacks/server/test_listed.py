@@ -1,4 +1,4 @@
-"""Check docs/security.md: each test that it names is there, and it names the tests of each finding."""
+"""Check that each test named in docs/security.md exists, and that it names the tests of each finding."""
 
 import ast
 import re
@@ -11,11 +11,11 @@ ROOT: Final = Path(__file__).parents[3]
 LISTED: Final = re.findall(r"\| `([^`:]+)::([^`]+)` \|$", (ROOT / "docs/security.md").read_text(), re.MULTILINE)
 
 FINDINGS: Final = [file for home in ("attacks", "chaos") for file in (ROOT / "tests" / home).rglob("test_finding_*.py")]
-"""Tests of the security review's findings; a finding that it suspected and did not try is number 14."""
+"""Tests of the security review's findings; a suspected finding that it did not try is number 14."""
 
 
 def collected_in(file: Path) -> set[str]:
-    """What pytest, Playwright or Vitest collects there."""
+    """Return what pytest, Playwright or Vitest collects there."""
     text = file.read_text()
     if file.suffix == ".ts":
         return set(re.findall(r'\b(?:test|it)\("([^"]+)"', text)) | set(

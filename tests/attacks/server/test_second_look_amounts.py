@@ -1,4 +1,4 @@
-"""Found by a second look: an attacker who owns one node reports more than the server has room for."""
+"""Found by a second review: an attacker who owns one node reports more than the server has room for."""
 
 import json
 from pathlib import Path
@@ -13,12 +13,12 @@ from factories.site import Site
 from fastapi.testclient import TestClient
 from sqlalchemy import text
 
-from iotide_server.agent_api import batch, beats
+from iotide_server.agent_api import batch, heartbeats
 from iotide_server.results.ingest.checks import check_described, check_size
 from iotide_server.results.ingest.limits import ReportLimits
 from iotide_wire.batch import BatchReport, BatchSystem, JobState, SeenJob
 from iotide_wire.facts import MountFacts
-from iotide_wire.messages import BeatRequest, FinishRequest, Outcome, StuckLoad
+from iotide_wire.messages import FinishRequest, HeartbeatRequest, Outcome, StuckLoad
 
 RECORDED: Final = sorted((Path(__file__).parents[2] / "data/wire").glob("v*/FinishRequest-*.json"))
 
@@ -31,14 +31,14 @@ RECORDED: Final = sorted((Path(__file__).parents[2] / "data/wire").glob("v*/Fini
             {"flags": (FLAG,), "not_judged": ({"check": "outlier", "because": "b" * 4000},) * 40},
             "bytes of flags and not_judged; at most 131072",
         ),
-        ({"flags": ({**FLAG, "labels": {f"l{i}": 1 for i in range(17)}},)}, "flags[0].labels: 17 labels of a number"),
+        ({"flags": ({**FLAG, "labels": {f"l{i}": 1 for i in range(17)}},)}, "flags[0].labels: 17 labels of a value"),
         (
             {"environment": {f"x.y{place}": "B" * 4_000 for place in range(40)}},
             "bytes of environment and foreign; at most 131072",
         ),
     ],
 )
-def test_flags_and_facts_without_end_are_refused_with_words(plant: Site, changed: dict[str, Any], words: str) -> None:
+def test_endless_flags_and_facts_are_rejected_with_a_message(plant: Site, changed: dict[str, Any], words: str) -> None:
     agent, offer = plant.start_load()
     assert words in refusal(plant, agent, offer, changed)
     assert plant.run(offer.run_id).flags == []
@@ -52,7 +52,7 @@ def test_texts_of_facts_are_cut(plant: Site) -> None:
     assert MountFacts.model_validate(mounted.model_dump()).facts == {"fs.name": "B" * 3_996 + " ..."}
 
 
-def test_arguments_without_end_are_refused_with_words(plant: Site) -> None:
+def test_endless_arguments_are_rejected_with_a_message(plant: Site) -> None:
     agent, offer = plant.start_load()
     reason = refusal(plant, agent, offer, {"steps": (step(plant, argv=["A" * 1_000_000] * 3),)})
     assert "bytes of steps; at most 2097152" in reason
@@ -139,7 +139,7 @@ def test_a_load_that_is_stuck_again_and_again_leaves_no_more_lines_than_the_limi
         order_id=offer.order_id, process="dd", pid=1, state="D", waits_in="io", processes=1, since=plant.clock()
     )
     for place in range(12):
-        request = BeatRequest(
+        request = HeartbeatRequest(
             agent_instance=agent.instance,
             boot_id=agent.boot_id,
             sent_at=plant.clock(),
@@ -147,7 +147,7 @@ def test_a_load_that_is_stuck_again_and_again_leaves_no_more_lines_than_the_limi
             stuck=() if place % 2 else (load,),
         )
         with plant.database.transaction() as session:
-            beats.beat(session, agent.node_id, request, plant.clock(), ReportLimits(log_lines=3))
+            heartbeats.answer_heartbeat(session, agent.node_id, request, plant.clock(), ReportLimits(log_lines=3))
         plant.clock.move(16)
     with plant.database.transaction() as session:
         assert session.scalar(text("SELECT count(*) FROM run_event WHERE kind = 'freed'")) == 3

@@ -1,4 +1,4 @@
-"""Large plans, flags and many events of one operator: lists stay small for everybody who reads them."""
+"""Large plans, flags and many events of one operator: lists stay small for every reader."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -34,7 +34,7 @@ def ready(database: Database, clock: MovedClock) -> None:
 
 
 def of_size(kind: str, size_bytes: int) -> tuple[str, dict[str, Any]]:
-    """Return a path and a body with a plan of some more bytes."""
+    """Return a path and a body with a plan that is some bytes larger."""
     count = size_bytes // 800
     blocks = [512 * number for number in range(1, 101)]
     chosen = {"workload": "dd", "options": {"file_size_bytes": "1 MiB"}, "sweep": {"block_size_bytes": blocks}}
@@ -68,7 +68,7 @@ def test_a_small_plan_is_in_lists_as_before(client: TestClient, admin: Person, k
 
 @pytest.mark.parametrize("kind", ["templates", "schedules", "campaigns", "campaigns/preview"])
 @pytest.mark.usefixtures("ready")
-def test_a_plan_over_its_size_is_refused_with_words(client: TestClient, admin: Person, kind: str) -> None:
+def test_a_plan_over_its_size_is_rejected_with_a_message(client: TestClient, admin: Person, kind: str) -> None:
     path, body = of_size(kind, 2_000)
     wanted = body.get("plan", body)
     wanted["workloads"][0]["options"]["job_file"] = "x" * MOST_PLAN_BYTES
@@ -76,7 +76,7 @@ def test_a_plan_over_its_size_is_refused_with_words(client: TestClient, admin: P
     assert answer.status_code == 422, answer.text
     error = answer.json()["error"]
     assert error["field"] == ("workloads" if wanted is body else "plan.workloads")
-    assert "at most 262,144 are stored" in error["message"]
+    assert "at most 262,144 are allowed" in error["message"]
 
 
 def test_events_near_a_change_are_the_newest_and_a_count(client: TestClient, admin: Person, database: Database) -> None:

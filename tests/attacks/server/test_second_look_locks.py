@@ -1,4 +1,4 @@
-"""Second look, A2: a node holds its own rows for long, or has the server judge for long; everybody else goes on."""
+"""Second review, A2: a node that holds its own rows for long, or keeps the server computing, blocks no other node."""
 
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -55,7 +55,7 @@ def step_until(scheduler: Scheduler, clock: MovedClock, seconds: float) -> None:
 
 
 @pytest.mark.parametrize("table", ["run", "node_order"])
-def test_silence_and_time_limits_of_others_are_flagged_beside_a_row_that_is_held(
+def test_silence_and_time_limits_of_others_are_flagged_despite_a_locked_row(
     database: Database, clock: MovedClock, plant: Site, scheduler: Scheduler, table: str
 ) -> None:
     own, other = (plant.start_load(number)[1] for number in (1, 2))
@@ -71,7 +71,7 @@ def test_silence_and_time_limits_of_others_are_flagged_beside_a_row_that_is_held
 
 
 @pytest.mark.parametrize("table", ["run", "node_order"])
-def test_gangs_of_others_are_dissolved_beside_a_row_that_is_held(
+def test_gangs_of_others_are_dissolved_despite_a_locked_row(
     make_site: Callable[..., Site], database: Database, clock: MovedClock, scheduler: Scheduler, table: str
 ) -> None:
     plant = make_site(node_count=4)
@@ -87,7 +87,7 @@ def test_gangs_of_others_are_dissolved_beside_a_row_that_is_held(
     assert plant.states([own]) == ["waiting"]
 
 
-def test_unclaimed_orders_of_others_are_withdrawn_beside_a_row_that_is_held(
+def test_unclaimed_orders_of_others_are_withdrawn_despite_a_locked_row(
     database: Database, clock: MovedClock, plant: Site, scheduler: Scheduler
 ) -> None:
     own, other = plant.add_runs([1], [2])
@@ -101,9 +101,7 @@ def test_unclaimed_orders_of_others_are_withdrawn_beside_a_row_that_is_held(
     assert plant.states([own]) == ["waiting"]
 
 
-def test_runs_of_others_start_beside_a_node_whose_row_is_held(
-    database: Database, plant: Site, scheduler: Scheduler
-) -> None:
+def test_runs_of_others_start_despite_a_locked_node(database: Database, plant: Site, scheduler: Scheduler) -> None:
     own, other = plant.add_runs([1], [2])
     with held(database, "node", plant.node_ids[0]):
         scheduler.step({"start"})

@@ -1,4 +1,4 @@
-"""A text that is in very many names: the table of runs reads no ids of all that have it."""
+"""A text that occurs in very many names: the table of runs does not read the ids of all matches."""
 
 from typing import Final
 

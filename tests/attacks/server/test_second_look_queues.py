@@ -1,4 +1,4 @@
-"""Second look, A1: a node writes something else than a queue to its own keys of Redis."""
+"""Second review, A1: a node writes another type than a queue to its own Redis keys."""
 
 import hashlib
 from datetime import timedelta
@@ -6,8 +6,9 @@ from typing import Final
 from urllib.parse import urlsplit
 
 import pytest
+from factories.broker import BrokerView
 from factories.clock import MovedClock
-from factories.site import BrokerView, Site
+from factories.site import Site
 from redis import Redis
 from sqlalchemy import text
 from structlog.testing import capture_logs
@@ -54,12 +55,12 @@ def test_a_key_of_another_type_delays_the_wake_ups_of_its_node_alone(
     with database.transaction() as session:
         assert set(session.execute(text("SELECT offers_made FROM node_order")).scalars()) == {1}
     clock.now += timedelta(seconds=2)
-    site.hear_of_all()
+    site.keep_online()
     scheduler.step(set())
     assert len(in_redis.take(f"node.{taken_over}")) == 1
 
 
-def test_a_redis_that_takes_nothing_of_anybody_is_away_and_no_node_s_fault(
+def test_a_redis_that_accepts_no_writes_is_unavailable_and_no_node_s_fault(
     broker: Broker, in_redis: BrokerView
 ) -> None:
     used = str(in_redis.redis.config_get("maxmemory")["maxmemory"])

@@ -1,4 +1,4 @@
-"""An operator's token that fills a cluster: each thing that it makes has a quota, which the refusal names."""
+"""An operator's token that fills a cluster: each kind of object has a quota, and the error names it."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -77,11 +77,11 @@ def test_waiting_runs_of_a_person_and_of_a_cluster_are_bounded(
     with raised(QUOTA_REACHED) as refusal:
         submit(bounded, grace, clock, repeats=1)
     assert refusal.value.message == (
-        "repeats: there would be 4 waiting runs of one person in the cluster; at most 3 are allowed"
+        "repeats: there would be 4 waiting runs of one user in the cluster; the limit is 3"
     )
     assert "IOTIDE_QUOTA_WAITING_RUNS_OF_PERSON" in str(refusal.value.remedy)
     ada = operator(bounded, clock(), "ada")
-    with raised(QUOTA_REACHED, match="6 waiting runs in the cluster; at most 5") as refusal:
+    with raised(QUOTA_REACHED, match="6 waiting runs in the cluster; the limit is 5") as refusal:
         submit(bounded, ada, clock, repeats=3)
     assert str(refusal.value.remedy).endswith("raise IOTIDE_QUOTA_WAITING_RUNS")
     submit(bounded, ada, clock, repeats=2)
@@ -101,7 +101,7 @@ def add_schedule(session: Session, grace: Principal, clock: MovedClock, name: st
     return schedules.create(session, grace, SchedulePlan.model_validate(given), clock())
 
 
-def test_a_firing_over_the_quota_says_so(bounded: Database, grace: Principal, clock: MovedClock) -> None:
+def test_a_firing_over_the_quota_reports_it(bounded: Database, grace: Principal, clock: MovedClock) -> None:
     with bounded.transaction() as session:
         add_schedule(session, grace, clock, "a")
     submit(bounded, grace, clock, repeats=2)
@@ -109,7 +109,7 @@ def test_a_firing_over_the_quota_says_so(bounded: Database, grace: Principal, cl
     assert fire_due(bounded, clock())
     with bounded.transaction() as session:
         problem = session.scalar(text("SELECT problem FROM firing"))
-    assert str(problem).startswith("repeats: there would be 4 waiting runs of one person in the cluster")
+    assert str(problem).startswith("repeats: there would be 4 waiting runs of one user in the cluster")
 
 
 def test_active_schedules_are_bounded_also_where_one_is_resumed(

@@ -1,4 +1,6 @@
-"""Found by a second look: an attacker who owns one node reports what the server and other nodes cannot work with."""
+"""Found by a second review: an attacker who owns one node reports data that the server and other nodes cannot
+process.
+"""
 
 import hashlib
 import json
@@ -22,7 +24,7 @@ from iotide_server.trends.peers.repository import known_nodes
 from iotide_server.trends.points.service import recompute_points
 from iotide_wire.endpoint import Endpoint
 from iotide_wire.measured import SampleMessage
-from iotide_wire.messages import OrderBeat, OrderState, OrderWord, Outcome, Word
+from iotide_wire.messages import OrderHeartbeat, OrderState, OrderWord, Outcome, Word
 from iotide_wire.names import described
 from iotide_wire.vocabulary import VocabularyError, require_vocabulary
 
@@ -48,10 +50,10 @@ def recompute(site: Site) -> None:
 def test_a_flag_or_a_step_of_a_target_that_the_run_does_not_load_is_refused(plant: Site, target_id: int) -> None:
     agent, offer = plant.start_load()
     reason = refusal(plant, agent, offer, {"flags": ({**FLAG, "target_id": target_id},)})
-    assert f"the run does not load target {target_id}; send one of" in reason
+    assert f"the run does not use target {target_id}; send one of" in reason
     agent, offer = plant.start_load()
     reason = refusal(plant, agent, offer, {"steps": (step(plant, target_id=target_id),)})
-    assert f"the run does not load target {target_id}; send one of" in reason
+    assert f"the run does not use target {target_id}; send one of" in reason
 
 
 def test_the_table_of_runs_answers_where_an_earlier_release_stored_such_a_flag(
@@ -70,7 +72,9 @@ def test_the_table_of_runs_answers_where_an_earlier_release_stored_such_a_flag(
 
 
 @pytest.mark.parametrize("place", ["options_schema", "title", "name of an option"])
-def test_a_lone_surrogate_in_an_announcement_is_refused_with_words(plant: Site, client: TestClient, place: str) -> None:
+def test_a_lone_surrogate_in_an_announcement_is_rejected_with_a_message(
+    plant: Site, client: TestClient, place: str
+) -> None:
     said = workload("plug").model_dump(mode="json")
     if place == "title":
         said["title"] = LONE
@@ -95,7 +99,7 @@ def test_a_lone_surrogate_in_an_announcement_is_refused_with_words(plant: Site, 
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "invalid_input")
     if place != "title":
         schema = said["options_schema"]
-        with pytest.raises(VocabularyError, match="a NUL character or a lone surrogate; leave it out"):
+        with pytest.raises(VocabularyError, match="a NUL character or a lone surrogate; remove it"):
             require_vocabulary(workload("plug").model_copy(update={"options_schema": schema}))
 
 
@@ -110,11 +114,12 @@ def test_workloads_are_listed_where_an_earlier_release_stored_a_lone_surrogate(
 
 
 @pytest.mark.parametrize("wall_seconds", [1.7e308, float("inf"), float("nan"), -1.0])
-def test_seconds_of_a_step_that_no_process_can_take_fail_their_run_with_words(plant: Site, wall_seconds: float) -> None:
+def test_impossible_seconds_of_a_step_fail_their_run_with_a_message(plant: Site, wall_seconds: float) -> None:
     agent, offer = plant.start_load()
     reason = refusal(plant, agent, offer, {"steps": (step(plant), step(plant, wall_seconds=wall_seconds))})
     assert (
-        f"steps[1].wall_seconds: {wall_seconds} is not between 0 and 1000000000; send what the kernel counted" in reason
+        f"steps[1].wall_seconds: {wall_seconds} is not between 0 and 1000000000; send the value that the kernel counted"
+        in reason
     )
 
 
@@ -142,10 +147,13 @@ def test_a_node_of_a_gang_hands_its_result_in_whatever_steps_of_another_node_are
 
 
 @pytest.mark.parametrize("value", [1e-310, 1.7e308, -1e31])
-def test_a_value_that_nothing_measures_is_refused_with_words(plant: Site, value: float) -> None:
+def test_a_value_that_nothing_measures_is_rejected_with_a_message(plant: Site, value: float) -> None:
     agent, offer = plant.start_load()
     reason = refusal(plant, agent, offer, {"samples": (SAMPLE, {**SAMPLE, "value": value})})
-    assert f"samples[1].value: {value} of throughput is nothing that is measured; send 0, or a number" in reason
+    assert (
+        f"samples[1].value: {value} of throughput is outside the range of measured values; send 0, or a number"
+        in reason
+    )
 
 
 @pytest.mark.parametrize("value", [0.0, 1e-9, -3.5, 1e15])
@@ -190,7 +198,7 @@ def test_peers_and_plans_work_where_a_node_reports_nonsense_as_its_memory(plant:
     assert [memory_bytes(plant.node(number)) for number in (1, 2)] == [0.0, 0.0]
 
 
-def test_only_the_receiver_of_a_run_says_where_it_receives(database: Database, clock: MovedClock) -> None:
+def test_only_the_receiver_of_a_run_reports_its_address(database: Database, clock: MovedClock) -> None:
     site = Site(database, clock, node_count=3)
     site.add_runs([1, 2], observers=[3], roles=["sender", "receiver"])
     site.start()
@@ -202,7 +210,9 @@ def test_only_the_receiver_of_a_run_says_where_it_receives(database: Database, c
         agent, offer = of
         endpoint = None if address is None else Endpoint(address=address, ports=(9,), token="1" * 32)
         said = {"order_id": offer.order_id, "fence": offer.fence, "state": "ready", "progress": None, "phase": ""}
-        return agent.beat(OrderBeat.model_validate({**said, "started_at": None, "endpoint": endpoint})).orders[0]
+        return agent.heartbeat(
+            OrderHeartbeat.model_validate({**said, "started_at": None, "endpoint": endpoint})
+        ).orders[0]
 
     ready(receiver, "10.0.0.2")
     ready(observer, "192.0.2.66")

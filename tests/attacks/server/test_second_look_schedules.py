@@ -1,4 +1,4 @@
-"""Schedules that fire all the time: one waits for its own runs, and all of them leave room for the scheduler."""
+"""Schedules that fire all the time: each waits for its own runs, and all of them leave room for the scheduler."""
 
 import pytest
 from factories.clock import MovedClock
@@ -40,7 +40,7 @@ def change(database: Database, statement: str) -> None:
         session.execute(text(statement))
 
 
-def test_a_firing_is_skipped_with_words_while_runs_of_the_last_campaign_wait(
+def test_a_firing_is_skipped_with_a_message_while_runs_of_the_previous_campaign_wait(
     database: Database, owner: Principal, clock: MovedClock
 ) -> None:
     schedule_id = add(database, owner, clock, "every-minute", repeats=2)
@@ -56,9 +56,7 @@ def test_a_firing_is_skipped_with_words_while_runs_of_the_last_campaign_wait(
     assert outcomes(database, owner, schedule_id)[-1].outcome is FiringOutcome.SUBMITTED
 
 
-def test_a_firing_that_nobody_was_there_for_has_no_words(
-    database: Database, owner: Principal, clock: MovedClock
-) -> None:
+def test_a_missed_firing_has_no_problem(database: Database, owner: Principal, clock: MovedClock) -> None:
     schedule_id = add(database, owner, clock, "daily")
     change(database, "UPDATE schedule SET cron = '0 3 * * *'")
     clock.move(3 * 86_400)

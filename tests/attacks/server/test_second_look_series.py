@@ -1,4 +1,4 @@
-"""Found by a second look: results of one stolen node token end the worker, and with it the analysis of all clusters."""
+"""Found by a second review: results sent with one stolen node token end the worker and all clusters' analyses."""
 
 import json
 import os
@@ -41,7 +41,7 @@ PARTS: Final = {
     "iotide_server.trends.points.service.POINTS_AT_ONCE": 100,
     "iotide_server.results.values._MOST_LABELS": 1_000,
 }
-"""A hundredth of what the worker holds, so that a hundredth of an attack shows the same."""
+"""A hundredth of the worker's own limit, so that a hundredth of an attack has the same effect."""
 
 _MANY_SERIES: Final = text(
     """
@@ -70,11 +70,11 @@ _MANY_POINTS: Final = text(
 
 @dataclass
 class Held:
-    """Measure what an act held at most.
+    """Peak memory and rows of a call.
 
     Attributes:
-        python_mebibytes: without what PostgreSQL's client library holds, which Python does not trace.
-        rows: of one answer of PostgreSQL; an answer that a server-side cursor reads has its rows there.
+        python_mebibytes: without PostgreSQL's client library, whose memory Python does not trace.
+        rows: of one answer of PostgreSQL; a server-side cursor's answers are counted there.
     """
 
     python_mebibytes: float = 0.0
@@ -206,7 +206,7 @@ def test_no_flag_is_asked_about_each_number(session: Session, monkeypatch: pytes
     assert len(asked) < 400
 
 
-def test_results_of_a_node_begin_only_so_many_series_a_day(plant: Site) -> None:
+def test_the_series_that_a_node_starts_in_a_day_are_limited(plant: Site) -> None:
     limits = ReportLimits(new_series_a_day=3)
 
     def hand_in(*operations: str) -> Run:
@@ -225,7 +225,7 @@ def test_results_of_a_node_begin_only_so_many_series_a_day(plant: Site) -> None:
     refused = hand_in("a", "b", "c", "d")
     assert (refused.state, refused.reason_code) == ("failed", "report_too_large")
     assert refused.reason is not None
-    assert "samples: 4 series that the node began today; at most 3; take fewer" in refused.reason
+    assert "samples: 4 series that the node began today; at most 3; use fewer" in refused.reason
     assert hand_in("a", "b", "c").state == "finished"
     with plant.database.transaction() as session:
         assert session.scalars(text("SELECT count(*) FROM series")).one() == 3
@@ -234,7 +234,7 @@ def test_results_of_a_node_begin_only_so_many_series_a_day(plant: Site) -> None:
 
 
 class Noting(Broker):
-    """Note which work the scheduler names, in the place of Redis."""
+    """Stand-in for Redis that records the work named by the scheduler."""
 
     def __init__(self) -> None:
         self.named_together = frozenset({"count"})
@@ -255,7 +255,7 @@ do_work(database, {"count": lambda *_: os._exit(9)}, "count", 7)
 """
 
 
-def test_work_that_ends_the_worker_is_named_by_itself_ever_later_and_after_all_other(
+def test_work_that_ends_the_worker_is_scheduled_alone_ever_later_and_after_all_other(
     database: Database, database_url: str, clock: MovedClock
 ) -> None:
     noted = Noting()
@@ -276,7 +276,7 @@ def test_work_that_ends_the_worker_is_named_by_itself_ever_later_and_after_all_o
     send_due_work(database, noted, clock())
     with database.transaction() as session:
         [(key, failure)] = session.execute(text("SELECT key, failure FROM work WHERE failure IS NOT NULL")).all()
-    assert (key, failure.split(":")[0]) == (7, "begun and not ended")
+    assert (key, failure.split(":")[0]) == (7, "started but not finished")
     assert named == [("count", [8]), ("count", [7])]
     do_work(database, {"count": lambda *_: None}, "count", 8)
     pauses = []

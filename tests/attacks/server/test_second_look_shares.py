@@ -1,4 +1,4 @@
-"""Second look, operator 5 to 7 and 12: one person, or nobody in particular, asks for all that a process can compute."""
+"""Second review, operator 5 to 7 and 12: one user, or anonymous readers, ask for all that a process can compute."""
 
 from base64 import b64encode
 from collections.abc import Callable, Iterator
@@ -42,7 +42,7 @@ WEBHOOK_SECRET: Final = f"whsec_{b64encode(b's' * 32).decode()}"
 
 @pytest.fixture
 def known(client: TestClient, make_person: Callable[..., Person]) -> tuple[Person, Person]:
-    """Return two people whose tokens were seen before."""
+    """Return two users with tokens that were used before."""
     people = make_person("vi", Role.VIEWER), make_person("wo", Role.VIEWER)
     for person in people:
         assert client.get(f"{API}/clusters", headers=person.headers).status_code == 200
@@ -68,7 +68,7 @@ def test_the_health_is_looked_at_once_however_many_ask_and_takes_no_thread_of_pa
         assert client.get(f"{API}/clusters", headers=admin.headers).status_code == 200
         may_end.set()
         assert {answer.result().json()["database"] for answer in asked} == {"ok"}
-    assert looks == [database.beats]
+    assert looks == [database.heartbeats]
     clock.move(1)
     client.get(f"{API}/health")
     assert len(looks) == 2
@@ -89,7 +89,7 @@ def test_one_person_takes_one_place_and_others_are_answered(
 
 
 def refused_of(client: TestClient, person: Person, one_each: OneEach, asked: list[Future[Response]]) -> Response | None:
-    """Ask once more when all others wait."""
+    """Send another request while all others wait."""
     assert not any(answer.done() for answer in asked)
     if one_each.count(f"user {person.principal.user_id}") <= MOST_WAITING:
         return None
@@ -119,7 +119,7 @@ def request_of(path: str = "/", *messages: Message, address: str = "10.0.0.1", t
     return Request(scope, receive)
 
 
-def test_a_request_whose_client_went_while_it_waited_is_not_computed() -> None:
+def test_a_waiting_request_of_a_disconnected_client_is_not_computed() -> None:
     one_each, served = OneEach(lambda _: Holder("user 1")), []
 
     async def ask(name: str, request: Request, seconds: float) -> None:
@@ -138,11 +138,11 @@ def test_a_request_whose_client_went_while_it_waited_is_not_computed() -> None:
             group.start_soon(ask, "third", request_of(), 0)
 
     anyio.run(main)
-    assert served == ["first", "the client is gone", "third"]
+    assert served == ["first", "the client has disconnected", "third"]
     assert one_each.count("user 1") == 0
 
 
-def test_whoever_reads_unknown_counts_by_network() -> None:
+def test_anonymous_readers_count_by_network() -> None:
     holders = PageHolders()
     of_one_customer = {holders.holder_of(request_of(address=f"2001:db8::{n}")) for n in (1, 2)}
     assert len(of_one_customer) == 1
@@ -150,7 +150,7 @@ def test_whoever_reads_unknown_counts_by_network() -> None:
     assert holders.holder_of(request_of(token="Basic cHJveHk6cHJveHk=", address="2001:db8::1")) in of_one_customer
 
 
-def test_all_who_read_unknown_have_one_heavy_turn(
+def test_all_anonymous_readers_share_one_heavy_slot(
     shared_app: FastAPI, client: TestClient, database: Database, clock: MovedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with database.transaction() as session:
@@ -197,7 +197,7 @@ def test_curves_of_too_many_values_are_refused_before_they_are_read(
     refused = client.get(path, headers=admin.headers)
     error = refused.json()["error"]
     assert (refused.status_code, error["code"]) == (422, "curves_too_large")
-    assert error["remedy"] == "name fewer counters or fewer points"
+    assert error["remedy"] == "request fewer counters or fewer points"
     assert client.get(path, params={"counter": "load1"}, headers=admin.headers).status_code == 200
     monkeypatch.setattr(reading, "MOST_POINTS", 599)
     assert client.get(path, params={"counter": "load1"}, headers=admin.headers).status_code == 422
@@ -218,7 +218,7 @@ def with_vault(shared_app: FastAPI, client: TestClient, clock: MovedClock) -> It
 
 
 def channel_test(client: TestClient, person: Person, name: str) -> str:
-    """Create a channel; its path for tests."""
+    """Create a channel; return its path for tests."""
     receiver = {"kind": "webhook", "url": f"https://hooks.example.org/{name}", "secret": WEBHOOK_SECRET}
     made = client.post(f"{API}/channels", json={"name": name, "receiver": receiver}, headers=person.headers)
     assert made.status_code == 201, made.text

@@ -1,4 +1,4 @@
-"""Second look, A6 and A7: what a node has stored costs its own cluster alone, and by what is asked for."""
+"""Second review, A6 and A7: data that a node has stored slows down only its own cluster, and only requests for it."""
 
 import hashlib
 from datetime import timedelta
@@ -23,7 +23,7 @@ from iotide_wire.messages import CurvePiece
 
 
 def measured(site: Site, count: int) -> None:
-    """Have a run with `count` series, and their points."""
+    """Store a run with `count` series, and their points."""
     agent, offer = site.start_load()
     sample = {"metric": "throughput", "value": 1.0, "target_id": None}
     samples = tuple({**sample, "labels": {"operation": f"w{number}"}} for number in range(count))
@@ -65,7 +65,7 @@ def test_the_board_of_all_clusters_has_a_bounded_number_of_rows_in_which_they_ta
     honest, taken_over = two_sites(database, clock)
     measured(taken_over, 6)
     with database.transaction() as session:
-        session.execute(text("UPDATE series SET workload = 'w' || id"))  # so that each has a row of its own
+        session.execute(text("UPDATE series SET workload = 'w' || id"))  # so that each has its own row
     monkeypatch.setattr(board, "MOST_ROWS", 4)
     with database.transaction() as session:
         shown = board.board(session, ADMIN, clock() - timedelta(days=7), clock())
@@ -104,7 +104,7 @@ def test_a_piece_of_a_curve_reads_the_rows_that_it_touches_and_no_value(
         piece = Stretch(in_minute_20 + timedelta(seconds=10), step_seconds, (1.0,))
         found = repository.chunks_between(session, with_curves.order_id, {"load1": [piece]})
         sizes = [row.stretch.values for row in found.get("load1", {}).values()]
-        assert len({id(values) for values in sizes}) <= 1, "rows of one size share what stands for their values"
+        assert len({id(values) for values in sizes}) <= 1, "rows of one size share one placeholder for their values"
         return {counter: sorted((at - clock()).seconds // 60 for at in rows) for counter, rows in found.items()}
 
     assert touched(1.0) == {"load1": [20]}

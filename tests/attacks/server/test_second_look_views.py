@@ -1,4 +1,4 @@
-"""A stolen token that may only read: it keeps no views, which stay and are audited."""
+"""A stolen read-only token cannot save views, which would stay and fill the audit log."""
 
 from collections.abc import Callable
 from typing import Any, Final

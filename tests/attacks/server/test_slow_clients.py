@@ -1,4 +1,4 @@
-"""Clients that send or read hardly anything, on a real socket of the server's protocol: none holds its place."""
+"""Clients that send or read very slowly, on a real socket of the server's protocol: none keeps its connection."""
 
 import json
 import socket
@@ -20,7 +20,7 @@ HEAD: Final = b"GET / HTTP/1.1\r\nHost: x\r\n"
 
 
 class Impatient(BoundedProtocol):
-    """The server's protocol, in a hurry."""
+    """The server's protocol with short timeouts."""
 
     head_seconds = 0.3
     body_seconds = 0.3
@@ -31,7 +31,7 @@ class Impatient(BoundedProtocol):
 
 
 async def application(scope: Scope, receive: Receive, send: Send) -> None:
-    """Reads the body, but at /unread, and answers with much at /large."""
+    """Application that reads the body, except at /unread, and sends a large answer at /large."""
     has_more = scope["path"] != "/unread"
     while has_more:
         message = await receive()
@@ -56,7 +56,7 @@ def line(server: uvicorn.Server) -> Iterator[socket.socket]:
 
 
 def trickle(line: socket.socket, byte: bytes = b"x") -> bytes:
-    """One byte after the other, as far apart as the shortest wait for an answer, until the connection ends."""
+    """Send one byte at a time, as far apart as the shortest timeout, until the connection ends."""
     line.settimeout(0.05)
     received = b""
     for _ in range(int(WAIT_SECONDS / 0.05)):
@@ -78,7 +78,7 @@ def refused_as_slow(answer: bytes) -> bool:
     return head.startswith(b"HTTP/1.1 408 ") and json.loads(body)["error"]["code"] == "request_too_slow"
 
 
-def test_a_connection_that_says_nothing_ends(line: socket.socket) -> None:
+def test_a_silent_connection_ends(line: socket.socket) -> None:
     assert all_of(line) == b""
 
 
@@ -107,7 +107,7 @@ def test_a_body_that_comes_byte_by_byte_is_cut_off(line: socket.socket) -> None:
 def test_a_body_that_comes_fast_enough_is_taken_however_long_it_takes(line: socket.socket) -> None:
     line.sendall(POST.replace(b"1000", b"6000") + b"x" * 1000)
     line.settimeout(0.05)
-    for _ in range(10):  # longer than the 0.3 s that a body has without earning more
+    for _ in range(10):  # longer than the 0.3 s that a body may take if no data arrives
         with suppress(TimeoutError):
             line.recv(1)
         line.sendall(b"x" * 500)
@@ -135,7 +135,7 @@ def test_a_refused_body_is_passed_over_and_the_next_request_is_answered(line: so
     line.sendall(b"x" * size_bytes)
     line.sendall(HEAD + b"\r\n")
     assert line.recv(65536).startswith(b"HTTP/1.1 200")
-    line.sendall(b"x" * size_bytes)  # no request
+    line.sendall(b"x" * size_bytes)  # not a request
     assert all_of(line).removeprefix(b"xx").startswith(b"HTTP/1.1 40")
 
 
@@ -147,7 +147,7 @@ def test_a_refused_body_in_pieces_is_not_parsed(line: socket.socket) -> None:
 
 
 def test_a_request_that_gives_its_length_and_comes_in_chunks_is_400_and_the_last_one(line: socket.socket) -> None:
-    """What follows five bytes of it would else be the next request, behind a proxy that reads chunks."""
+    """Otherwise the bytes after the first five would be the next request, behind a proxy that reads chunks."""
     line.sendall(POST.replace(b"/ ", b"/unread ").replace(b"1000\r\n", b"5\r\nTransfer-Encoding: chunked\r\n"))
     answer = line.recv(65536)
     with suppress(ConnectionResetError, BrokenPipeError):
@@ -158,7 +158,7 @@ def test_a_request_that_gives_its_length_and_comes_in_chunks_is_400_and_the_last
     assert answer.count(b"HTTP/1.1") == 1
 
 
-def test_an_answer_that_nobody_reads_is_given_up(line: socket.socket, server: uvicorn.Server) -> None:
+def test_an_unread_response_is_dropped(line: socket.socket, server: uvicorn.Server) -> None:
     wait_for("the connection", lambda: server.server_state.connections or None)
     line.sendall(b"GET /large HTTP/1.1\r\nHost: x\r\n\r\n")
     wait_for("the end of it", lambda: not server.server_state.connections or None, seconds=WAIT_SECONDS)

@@ -88,7 +88,7 @@ def test_refused_raw_output_takes_no_room_of_the_database(plant: Site) -> None:
     [
         ([sample(), sample()], ReportLimits(samples=1), "samples: 2 samples; at most 1", 2),
         ([sample(a=1), sample(a=2)], ReportLimits(series=1), "samples: 2 series; at most 1", 2),
-        ([sample(a=1, b=2)], ReportLimits(labels=1), "samples[0].labels: 2 labels of a number; at most 1", 2),
+        ([sample(a=1, b=2)], ReportLimits(labels=1), "samples[0].labels: 2 labels of a value; at most 1", 2),
         (
             [sample(a=1), sample(a=2)],
             ReportLimits(label_values=1),
@@ -108,7 +108,7 @@ def test_a_result_beyond_a_limit_names_field_value_limit_and_remedy(
     assert error.remedy is not None
 
 
-def test_a_result_with_a_series_for_each_number_fails_its_run_with_words(plant: Site) -> None:
+def test_a_result_with_a_series_for_each_number_fails_its_run_with_a_message(plant: Site) -> None:
     agent, offer = plant.start_load()
     numbers = [
         {"metric": "throughput", "value": 1.0, "labels": {"operation": f"{number}"}, "target_id": None}
@@ -141,15 +141,15 @@ def test_raw_output_that_never_came_leaves_no_more_lines_in_the_log_than_the_lim
         gateway.finish(session, agent.node_id, offer.order_id, result, plant.clock(), limits=ReportLimits(log_lines=3))
     lines = kept(plant, "SELECT text FROM run_event WHERE kind = 'artefact_missing' ORDER BY id")
     assert len(lines) == 3
-    assert lines[-1] == "raw output of 3 further names never arrived"
+    assert lines[-1] == "3 further files of raw output never arrived"
 
 
-def test_a_surface_of_made_up_sizes_is_not_laid_out() -> None:
+def test_a_surface_of_invented_sizes_is_not_laid_out() -> None:
     error = SURFACE_TOO_LARGE(operation="write", files=2_000, records=2_000, most=40_000)
     assert (error.status, error.code, error.field) == (422, "surface_too_large", "operation")
 
 
-def test_each_limit_is_a_setting_and_stands_in_the_table() -> None:
+def test_each_limit_is_a_setting_and_is_in_the_table() -> None:
     rows = dict(re.findall(r"^\| `IOTIDE_REPORT_([A-Z_]+)` \| ([^|]+) \|", ISOLATION, re.MULTILINE))
     assert {name.lower() for name in rows} == {field.name for field in fields(ReportLimits)}
     assert {f"report_{field.name}" for field in fields(ReportLimits)} <= Settings.model_fields.keys()

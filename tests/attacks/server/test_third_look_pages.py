@@ -1,4 +1,4 @@
-"""Third look, operator 3, 4 and 8: by whom a request waits, whom it lets wait, and what waits for a password's hash."""
+"""Third review, operator 3, 4 and 8: which requests wait for which others, and for a password's hash."""
 
 from asyncio import gather, run
 from collections.abc import Callable, Iterator
@@ -42,13 +42,13 @@ PROXY: Final = "127.0.0.1"
 AT_ONCE: Final = 12
 INVENTED: Final = 50
 SECONDS: Final = 10.0
-"""Within these an answer comes that waits for nothing."""
+"""An answer that waits for nothing arrives within this time."""
 PASSWORD: Final = "correct horse battery"
 
 
 @pytest.fixture
 def client(shared_app: FastAPI, database: Database, clock: MovedClock) -> Iterator[TestClient]:
-    """The API behind a proxy: X-Forwarded-For says where a request comes from."""
+    """Return the API behind a proxy: X-Forwarded-For gives a request's origin."""
     shared_app.state.database = database
     shared_app.state.clock = clock
     measure(shared_app)
@@ -58,7 +58,7 @@ def client(shared_app: FastAPI, database: Database, clock: MovedClock) -> Iterat
 
 @pytest.fixture
 def everybody_reads(shared_app: FastAPI) -> Iterator[None]:
-    """The installation is open for reading."""
+    """Open the installation for reading."""
     shared_app.state.public_read = True
     yield
     shared_app.state.public_read = False
@@ -66,14 +66,14 @@ def everybody_reads(shared_app: FastAPI) -> Iterator[None]:
 
 @pytest.fixture
 def other(client: TestClient, make_person: Callable[..., Person]) -> Person:
-    """A viewer whose token was seen before."""
+    """Return a viewer with a token that was used before."""
     person = make_person("other", Role.VIEWER)
     assert client.get(f"{API}/clusters", headers=person.headers).status_code == 200
     return person
 
 
 def session_of(client: TestClient, database: Database, clock: MovedClock) -> str:
-    """Sign the first administrator in; the secret of the session."""
+    """Sign the first administrator in; return the secret of the session."""
     with database.transaction() as session:
         link = sessions.admin_link(session, "", clock())
     assert client.post(f"{API}/session/link", json={"token": link.partition("#token=")[2]}).is_success
@@ -119,7 +119,7 @@ def test_no_spelling_of_a_proof_makes_another_holder(
 
 
 @pytest.mark.usefixtures("everybody_reads")
-def test_strangers_of_all_networks_take_one_place_and_known_people_are_answered(
+def test_anonymous_clients_of_all_networks_share_one_slot_and_known_users_are_answered(
     client: TestClient, shared_app: FastAPI, database: Database, other: Person
 ) -> None:
     networks = [f"2001:db8:{number}::1" for number in range(CONNECTIONS)]
@@ -138,7 +138,7 @@ def test_strangers_of_all_networks_take_one_place_and_known_people_are_answered(
 
 @pytest.fixture
 def taken(client: TestClient, database: Database, make_person: Callable[..., Person]) -> Iterator[ThreadPoolExecutor]:
-    """All places of pages are taken, by known people; threads for more requests."""
+    """Occupy all slots of pages by known users; threads for more requests remain."""
     people = [make_person(f"slow-{number}", Role.VIEWER) for number in range(CONNECTIONS - 1)]
     with ThreadPoolExecutor(INVENTED + CONNECTIONS) as pool, slow_campaigns(database):
         for person in people:
@@ -168,7 +168,7 @@ def test_sign_ins_by_link_and_the_readiness_wait_for_no_page(client: TestClient,
 
 @contextmanager
 def looks(database: Database) -> Iterator[list[str]]:
-    """Collect the statements that find out who calls."""
+    """Collect the statements that authenticate callers."""
     seen: list[str] = []
 
     def note(_connection: object, _cursor: object, statement: str, *_: object) -> None:
@@ -207,10 +207,10 @@ def test_invented_node_tokens_hold_up_no_page_of_a_newcomer(
     client: TestClient, database: Database, make_person: Callable[..., Person]
 ) -> None:
     newcomer = make_person("new", Role.VIEWER)
-    beat = {"Authorization": "Bearer ion_invented", "Content-Type": "application/json"}
+    headers = {"Authorization": "Bearer ion_invented", "Content-Type": "application/json"}
     with ThreadPoolExecutor(2) as pool:
         with locked(database, "node"):
-            asked = pool.submit(client.post, f"{API}/agent/beat", headers=beat, content="{}")
+            asked = pool.submit(client.post, f"{API}/agent/beat", headers=headers, content="{}")
             wait_for("the look for the node", lambda: locks_wanted(database) or None, seconds=SECONDS)
             answer = pool.submit(client.get, f"{API}/session", headers=newcomer.headers)
             assert answer.result(SECONDS).status_code == 200
@@ -234,7 +234,7 @@ def test_requests_by_a_revoked_token_wait_no_more_as_those_of_its_person(
 
 @pytest.fixture
 def hashing(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[list[str], Event]]:
-    """Have each comparison of passwords wait; the passwords that are compared, and what ends the wait."""
+    """Make each comparison of passwords wait; return the compared passwords, and the event that ends the wait."""
     begun: list[str] = []
     may_end = Event()
 
@@ -337,7 +337,7 @@ def test_of_many_guesses_at_once_none_passes_uncounted_while_passwords_are_hashe
     with ThreadPoolExecutor(2 * MOST_OF_NAME_AND_NETWORK) as pool:
         guesses = [pool.submit(guess, "guessed") for _ in range(2 * MOST_OF_NAME_AND_NETWORK)]
         wait_for("refusals", lambda: refused(guesses) == MOST_OF_NAME_AND_NETWORK or None, seconds=SECONDS)
-        # The last one that was counted may not have begun yet.
+        # The last counted one may not have begun yet.
         wait_for("the others", lambda: len(begun) >= MOST_OF_NAME_AND_NETWORK or None, seconds=SECONDS)
         assert len(begun) == MOST_OF_NAME_AND_NETWORK
         may_end.set()

@@ -1,4 +1,4 @@
-"""One node keeps neither a pass of the scheduler nor a page from ending, whatever it declines and reports."""
+"""Declines and reports of one node keep neither a scheduler pass nor a page from ending."""
 
 from datetime import timedelta
 from functools import partial
@@ -23,8 +23,8 @@ from iotide_server.scheduling.queues import Candidates, NodeQueues
 from iotide_server.scheduling.service import Scheduler
 from iotide_wire.messages import Outcome
 
-PATIENCE_SECONDS: Final = 3.0
-"""A statement that takes longer fails its test; before, these took 20 s and more."""
+PATIENCE_SECONDS: Final = 10.0
+"""A slower statement fails its test; before the fix, these took 20 s and more."""
 
 CELLS: Final = 300
 REPEATS: Final = 30
@@ -62,8 +62,8 @@ def decline_each_cell(plant: Site, code: str) -> list[int]:
     return waiting
 
 
-def test_a_pass_ends_in_time_beside_a_node_that_declined_300_cells_of_9000_runs(plant: Site) -> None:
-    """Runs that would not meet what was declined start: of a smaller cell, and of another node."""
+def test_a_pass_ends_in_time_despite_a_node_that_declined_300_cells_of_9000_runs(plant: Site) -> None:
+    """Runs that the declined reason does not affect start: of a smaller cell, and of another node."""
     decline_each_cell(plant, "memory_short")
     plant.clock.move(1)
     others = plant.add_runs([1], [2])
@@ -106,13 +106,13 @@ def test_a_pass_that_takes_too_long_starts_no_run_and_the_scheduler_watches_on(
     with database.transaction() as session:
         assert session.scalar(text("SELECT count(*) FROM drain")) == 0
     assert plant.run(waits).state == "waiting"
-    plant.hear_of_all()
+    plant.keep_online()
     scheduler.step({"start"})
     assert plant.run(waits).state == "active"
 
 
 def flagged_run(plant: Site) -> int:
-    """A run whose 29,001 numbers and 1,000 flags name its target, but for the number that it is known by."""
+    """Return a run with 29,001 numbers and 1,000 flags, which name its target except for its id."""
     target_id = plant.target_ids["scratch"]
     samples: list[dict[str, Any]] = [SAMPLE]
     samples += [{**SAMPLE, "target_id": target_id, "labels": {"operation": "read"}}] * 29_000

@@ -1,4 +1,6 @@
-"""An operator's token that adds and removes in a loop: quotas count what is added in a day, whatever became of it."""
+"""An operator's token that adds and removes in a loop: quotas count all additions of a day, including removed
+objects.
+"""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -73,7 +75,7 @@ def submit_and_cancel(database: Database, who: Principal, clock: MovedClock, cou
 
 
 def in_a_loop(database: Database, act: Callable[[Session, int], object]) -> IotideError:
-    """Act three times, which half of a quota of six allows, and return the refusal of the fourth."""
+    """Act three times, which half of a quota of six allows, and return the rejection of the fourth."""
     for number in range(3):
         with database.transaction() as session:
             act(session, number)
@@ -90,7 +92,7 @@ def test_cancelled_runs_count_to_the_day_of_a_person_and_of_a_cluster(
     with raised(QUOTA_REACHED) as refusal:
         submit(bounded, grace, clock, 1)
     assert refusal.value.message == (
-        "repeats: there would be 7 runs added to the cluster by one person today (UTC); at most 6 are allowed"
+        "repeats: there would be 7 runs added to the cluster by one person today (UTC); the limit is 6"
     )
     assert str(refusal.value.remedy).endswith("raise IOTIDE_QUOTA_RUNS_A_DAY")
     ada, eve = operator(bounded, clock(), "ada"), operator(bounded, clock(), "eve")
@@ -163,9 +165,7 @@ def test_retried_runs_ask_for_room_and_count_to_the_day(bounded: Database, grace
         retry(run_id)
     with raised(QUOTA_REACHED) as refusal:
         retry(cancelled[3])
-    assert refusal.value.message == (
-        "run_id: there would be 4 waiting runs of one person in the cluster; at most 3 are allowed"
-    )
+    assert refusal.value.message == ("run_id: there would be 4 waiting runs of one user in the cluster; the limit is 3")
     for run_id in cancelled[:3]:
         with bounded.transaction() as session:
             runs.cancel(session, eve, run_id, clock())
@@ -181,11 +181,11 @@ def test_a_retry_beyond_the_quota_is_refused_before_it_waits_for_others_of_the_c
     submit(bounded, grace, clock, 3)
     with bounded.transaction() as other, bounded.transaction(statement_seconds=PATIENCE_SECONDS) as session:
         count_day(other, Addition(QuotaKind.RUNS, cluster_id(other), None, clock()))
-        with raised(QUOTA_REACHED, match="4 waiting runs of one person"):
+        with raised(QUOTA_REACHED, match="4 waiting runs of one user"):
             runs.retry(session, grace, run_id, clock())
 
 
-def test_what_began_before_midnight_and_ends_after_it_leaves_the_new_day_as_it_is(
+def test_a_request_across_midnight_leaves_the_new_day_unchanged(
     bounded: Database, grace: Principal, clock: MovedClock
 ) -> None:
     def count(now: datetime, number: int) -> None:
@@ -200,7 +200,7 @@ def test_what_began_before_midnight_and_ends_after_it_leaves_the_new_day_as_it_i
         count(clock(), 1)
 
 
-def test_added_repeats_count_to_who_asks_and_not_to_the_campaigns_owner(
+def test_added_repeats_count_to_the_caller_and_not_to_the_campaigns_owner(
     bounded: Database, grace: Principal, clock: MovedClock
 ) -> None:
     eve = operator(bounded, clock(), "eve")
@@ -211,7 +211,7 @@ def test_added_repeats_count_to_who_asks_and_not_to_the_campaigns_owner(
             repeats.add(session, eve, MoreRepeats(campaign_id, RepeatsInput(repeats=count), None), clock())
 
     add(2)
-    with raised(QUOTA_REACHED, match="4 waiting runs of one person"):
+    with raised(QUOTA_REACHED, match="4 waiting runs of one user"):
         add(2)
     submit(bounded, grace, clock, 2)
 

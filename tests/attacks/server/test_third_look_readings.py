@@ -1,4 +1,4 @@
-"""An operator who reads a run again and again: what that stores counts to a node's day and is bounded."""
+"""An operator who reparses a run again and again: the stored bytes count to a node's day and are limited."""
 
 from typing import Final
 
@@ -10,7 +10,7 @@ from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal, PrincipalKind
-from iotide_server.clusters.models import NodeBeat
+from iotide_server.clusters.models import NodeHeartbeat
 from iotide_server.kit.db import Database
 from iotide_server.results.errors import DAY_FULL, REPORT_TOO_LARGE
 from iotide_server.results.ingest import rereading
@@ -27,7 +27,7 @@ def run_id(database: Database) -> int:
     with database.transaction() as session:
         measured = Measured(session, NOW)
         measured.node.agent_version = "0.1.0"
-        session.add(NodeBeat(node_id=measured.node.id, seen_at=NOW))
+        session.add(NodeHeartbeat(node_id=measured.node.id, seen_at=NOW))
         return measured.deliver(measured.cell(), finish(NOW, sample(100.0, operation="first"))).id
 
 

@@ -1,4 +1,4 @@
-"""Schedules of one cluster that fire all the time: those of others keep their turn, and none of theirs is missed."""
+"""Schedules of one cluster that fire all the time: those of other clusters still fire, and none is missed."""
 
 from datetime import timedelta
 from typing import Final
@@ -53,7 +53,7 @@ def test_a_plan_that_the_quota_refuses_is_not_expanded(
     clock.move(60)
     assert fire_due(Database(database.engine, info={IN_SESSION: ONE}), clock())
     with database.transaction() as session:
-        assert "2 waiting runs of one person" in str(session.scalar(text("SELECT problem FROM firing")))
+        assert "2 waiting runs of one user" in str(session.scalar(text("SELECT problem FROM firing")))
     assert expanded == []
 
 
@@ -82,7 +82,7 @@ def test_an_active_schedule_that_moves_to_another_cluster_asks_for_room_there(
         service.replace(session, owner, schedule_id, SchedulePlan.model_validate(given), clock())
 
 
-def test_a_schedule_whose_firing_fails_rests_and_says_so(
+def test_a_schedule_with_a_failed_firing_rests_and_reports_it(
     database: Database, owner: Principal, clock: MovedClock
 ) -> None:
     schedule_id = add(database, owner, clock, "a", plan=plan(repeats=2))
@@ -90,7 +90,9 @@ def test_a_schedule_whose_firing_fails_rests_and_says_so(
     clock.move(60)
     assert fire_due(bounded, clock())
     with database.transaction() as session:
-        assert str(session.scalar(text("SELECT problem FROM firing"))).endswith("; the schedule rests for 10 minutes")
+        assert str(session.scalar(text("SELECT problem FROM firing"))).endswith(
+            "; the next firing is at least 10 minutes later"
+        )
         (following, *_) = service.schedule(session, owner, schedule_id).next_firings
     assert 600 <= (following.planned_at - clock()).total_seconds() <= 660
     clock.move(540)

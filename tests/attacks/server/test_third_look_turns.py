@@ -1,4 +1,4 @@
-"""Third look, A3 to A5, C1 and C4: a node that sends again and again holds up nobody else and fills no disk."""
+"""Third review, A3 to A5, C1 and C4: a node that sends again and again delays no other node and fills no disk."""
 
 import hashlib
 from collections.abc import Callable, Iterator
@@ -12,13 +12,13 @@ from bring_up import wait_for
 from factories.clusters import node_token
 from factories.raised import raised
 from factories.reported import SAMPLE
-from factories.site import Offered, SimulatedAgent, Site, order_beat
+from factories.site import Offered, SimulatedAgent, Site, order_heartbeat
 from factories.slow_pages import locks_wanted
 from fastapi.testclient import TestClient
 from httpx2 import Response
 from sqlalchemy import text
 
-from iotide_server.agent_api import beats, beats_first, service
+from iotide_server.agent_api import heartbeats, heartbeats_first, service
 from iotide_server.agent_api.errors import ORDER_NOT_FOUND
 from iotide_server.agent_api.service import RawOutput
 from iotide_server.kit import web
@@ -30,11 +30,11 @@ from iotide_server.kit.wake import DRAIN_LOCK
 from iotide_server.main import MOST_OF_A_NODE
 from iotide_server.results.ingest.limits import ReportLimits
 from iotide_server.scheduling.service import Scheduler
-from iotide_wire.messages import BeatRequest, ClaimRequest, CurvePiece, OrderBeat, Word
+from iotide_wire.messages import ClaimRequest, CurvePiece, HeartbeatRequest, OrderHeartbeat, Word
 
 AGENT: Final = "/api/v1/agent"
 PATIENCE_SECONDS: Final = 10.0
-"""An answer that takes longer waits for the node that attacks."""
+"""A slower answer waits for the attacking node."""
 LONG_SECONDS: Final = 20
 ROW_BYTES: Final = 100
 
@@ -45,7 +45,7 @@ def talk(client: TestClient, plant: Site) -> "Talk":
 
 
 class Talk:
-    """What the two nodes of a site say over HTTP, each with a running order."""
+    """HTTP requests of a site's two nodes, each with a running order."""
 
     def __init__(self, client: TestClient, site: Site) -> None:
         self._client = client
@@ -54,9 +54,9 @@ class Talk:
             token_sha256 = digest(node_token(f"n{number}"))
             site.change("UPDATE node SET token_sha256 = :digest WHERE id = :id", digest=token_sha256, id=node_id)
 
-    def beat(self, number: int) -> Response:
+    def heartbeat(self, number: int) -> Response:
         agent, offer = self.loads[number]
-        request = BeatRequest(
+        request = HeartbeatRequest(
             agent_instance=agent.instance, boot_id=agent.boot_id, sent_at=agent.site.clock(), orders=(running(offer),)
         )
         return self._post(number, "beat", request.model_dump_json())
@@ -87,8 +87,8 @@ class Talk:
         return {"Authorization": f"Bearer {node_token(f'n{number}')}"}
 
 
-def running(offer: Offered, *curves: CurvePiece) -> OrderBeat:
-    return order_beat(offer, progress=0.5, curves=curves)
+def running(offer: Offered, *curves: CurvePiece) -> OrderHeartbeat:
+    return order_heartbeat(offer, progress=0.5, curves=curves)
 
 
 @contextmanager
@@ -102,8 +102,8 @@ def held_order(database: Database, offer: Offered) -> Iterator[None]:
 
 @pytest.fixture
 def long_waits(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have whoever waits for a row wait for long, so that it shows who waits for it."""
-    monkeypatch.setattr(beats_first, "_LOCK_SECONDS", LONG_SECONDS)
+    """Prolong waits for rows, so that the waiting statements can be seen."""
+    monkeypatch.setattr(heartbeats_first, "_LOCK_SECONDS", LONG_SECONDS)
     monkeypatch.setattr(web, "_NODE_LOCK_MILLISECONDS", LONG_SECONDS * 1000)
 
 
@@ -120,15 +120,15 @@ def sent_at_once(pool: ThreadPoolExecutor, send: Callable[[int], Response], coun
 def test_heartbeats_that_meet_a_row_of_their_node_hold_up_no_heartbeat_of_another(
     talk: Talk, database: Database
 ) -> None:
-    assert [talk.beat(number).status_code for number in (1, 2)] == [200, 200]
+    assert [talk.heartbeat(number).status_code for number in (1, 2)] == [200, 200]
     with ThreadPoolExecutor(5) as pool:
         with held_order(database, talk.loads[1][1]):
-            # One waits in its route, two wait for that one, and the fourth is refused.
-            asked = sent_at_once(pool, talk.beat, 4)
+            # One waits in its route, two wait for that one, and the fourth is rejected.
+            asked = sent_at_once(pool, talk.heartbeat, 4)
             refused = one_of(asked)
             assert (refused.status_code, refused.headers["Retry-After"]) == (429, "1")
             assert refused.json()["error"]["code"] == "too_many_at_once"
-            assert pool.submit(talk.beat, 2).result(PATIENCE_SECONDS).status_code == 200
+            assert pool.submit(talk.heartbeat, 2).result(PATIENCE_SECONDS).status_code == 200
             wait_for("the one that waits", lambda: locks_wanted(database) == 1 or None)
         assert sorted(answer.result().status_code for answer in asked) == [200, 200, 200, 429]
 
@@ -145,11 +145,11 @@ def test_requests_that_wait_for_a_row_of_their_node_hold_up_no_claim_of_another(
         assert sorted(answer.result().status_code for answer in asked) == [200] * (MOST_OF_A_NODE + 1) + [429]
 
 
-def test_a_node_that_uploads_beats_and_finishes_at_once_is_served(talk: Talk) -> None:
+def test_a_node_with_upload_heartbeat_and_finish_at_once_is_served(talk: Talk) -> None:
     with ThreadPoolExecutor(4) as pool:
         asked = [
             pool.submit(talk.upload, 1, b"x" * (LARGE_BYTES + 1)),
-            pool.submit(talk.beat, 1),
+            pool.submit(talk.heartbeat, 1),
             pool.submit(talk.finish, 1),
             pool.submit(talk.claim, 2),
         ]
@@ -164,15 +164,17 @@ def piece(site: Site, first_second: int, *values: float) -> CurvePiece:
 def send_curves(
     agent: SimulatedAgent, offer: Offered, *curves: CurvePiece, limits: ReportLimits | None = None
 ) -> tuple[Word, int]:
-    """Send a heartbeat with curves; return the word on its order, and what the node has sent today."""
-    request = BeatRequest(
+    """Send a heartbeat with curves; return the answer about its order, and the bytes that the node has sent today."""
+    request = HeartbeatRequest(
         agent_instance=agent.instance,
         boot_id=agent.boot_id,
         sent_at=agent.site.clock(),
         orders=(running(offer, *curves),),
     )
     with agent.site.database.transaction() as session:
-        reply = beats.beat(session, agent.node_id, request, agent.site.clock(), limits or ReportLimits())
+        reply = heartbeats.answer_heartbeat(
+            session, agent.node_id, request, agent.site.clock(), limits or ReportLimits()
+        )
         sent = text("SELECT raw_bytes FROM node_beat WHERE node_id = :id")
         return reply.orders[0].word, session.scalar(sent, {"id": agent.node_id}) or 0
 
@@ -188,7 +190,7 @@ def test_curves_of_heartbeats_count_to_the_bytes_of_their_node_and_day(plant: Si
     assert send_curves(agent, offer, piece(plant, 5, 6)) == (Word.CONTINUE, 4)
 
 
-def test_curves_beyond_the_day_are_left_out_of_a_heartbeat_and_its_run_goes_on(plant: Site) -> None:
+def test_curves_beyond_the_daily_limit_are_omitted_from_a_heartbeat_and_its_run_continues(plant: Site) -> None:
     agent, offer = plant.start_load()
     limits = ReportLimits(raw_bytes_a_day=ROW_BYTES + 4)
     for second in range(3):
@@ -200,8 +202,8 @@ def test_curves_beyond_the_day_are_left_out_of_a_heartbeat_and_its_run_goes_on(p
         lines = session.scalars(text("SELECT text FROM run_event WHERE kind = 'curves_missing'")).all()
     [line] = lines
     assert line == (
-        "curves were left out, and the run goes on: curves: 108 bytes of results, curves and raw output of the node"
-        " today; at most 104; wait until tomorrow (UTC), report less, or have an administrator of the server raise the"
+        "curves were left out, and the run continues: curves: 108 bytes of results, curves and raw output of the node"
+        " today; at most 104; wait until tomorrow (UTC), report less, or ask the server's administrator to raise the"
         " limit (docs/isolation.md)"
     )
     assert agent.finish(offer).accepted
@@ -213,7 +215,7 @@ def test_curves_count_while_the_server_knows_no_agent_of_their_node(plant: Site)
     assert send_curves(agent, offer, piece(plant, 0, 1, 2, 3)) == (Word.CONTINUE, ROW_BYTES + 3 * 4)
 
 
-def test_what_began_before_midnight_and_ends_after_it_leaves_a_nodes_new_day_as_it_is(plant: Site) -> None:
+def test_a_request_across_midnight_leaves_a_nodes_new_day_unchanged(plant: Site) -> None:
     agent, offer = plant.start_load()
     _, sent = send_curves(agent, offer, piece(plant, 0, 1))
     plant.change("UPDATE node_beat SET raw_on = raw_on + 1, series_on = raw_on + 1, new_series = 7 WHERE raw_bytes > 0")

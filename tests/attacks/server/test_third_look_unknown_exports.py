@@ -1,4 +1,4 @@
-"""Third look, operator 9: an unknown reader who read an export slowly kept all others from comparing."""
+"""Third review, operator 9: an unknown reader who read an export slowly kept all others from comparing."""
 
 from collections.abc import Iterator
 from http.client import HTTPConnection
@@ -35,12 +35,12 @@ _MORE_NUMBERS: Final = text(
     SELECT run_id, order_id, more.id, more.value FROM sample, more
     """
 )
-"""Of the only run, whose only number has the only series."""
+"""Of the only run, which has one number in one series."""
 
 
 @pytest.fixture
 def campaign_ids(database: Database) -> tuple[int, int, int]:
-    """Return a campaign whose export does not fit into the buffers of a connection, and two that are alike."""
+    """Return a campaign with an export that does not fit into the buffers of a connection, and two that are alike."""
     with database.transaction() as session:
         measured = Measured(session, NOW)
         campaign = measured.campaign()
@@ -52,7 +52,7 @@ def campaign_ids(database: Database) -> tuple[int, int, int]:
         for one in alike:
             measured.deliver(one, finish(NOW, sample(1.0, operation="write")), minutes=1)
             recompute_points(session, one.id)
-        # A test before may have emptied these tables while autovacuum looked; plans for no rows take minutes here.
+        # An earlier test may have emptied these tables during autovacuum; plans for no rows take minutes here.
         refresh_statistics(session, "sample", "series", "run", "cell")
         return campaign.id, alike[0].campaign_id, alike[1].campaign_id
 
@@ -74,6 +74,7 @@ def status_of(port: int, path: str, address: str) -> int:
     return answer.status
 
 
+@pytest.mark.timeout(600)  # four exports of 30,000 numbers, also on a busy machine
 def test_an_unknown_reader_of_a_slow_export_keeps_no_other_network_from_comparing_and_exporting(
     port: int, campaign_ids: tuple[int, int, int], migrated_url: str
 ) -> None:

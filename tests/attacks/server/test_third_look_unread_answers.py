@@ -1,4 +1,4 @@
-"""Third look, operator 1: answers that clients do not read took gigabytes of the API's memory, from any viewer."""
+"""Third review, operator 1: answers that clients do not read took gigabytes of the API's memory, from any viewer."""
 
 import os
 import secrets
@@ -54,7 +54,7 @@ def raw_output(database: Database) -> tuple[int, bytes]:
     return artefact_id, content
 
 
-def test_raw_output_that_nobody_reads_takes_little_memory(
+def test_unread_raw_output_takes_little_memory(
     raw_output: tuple[int, bytes], database: Database, migrated_url: str, redis_server: PrivateRedis
 ) -> None:
     artefact_id, content = raw_output
@@ -79,14 +79,14 @@ def test_raw_output_that_nobody_reads_takes_little_memory(
 
 
 class Impatient(BoundedProtocol):
-    """The server's protocol, in a hurry."""
+    """The server's protocol with short timeouts."""
 
     reading_seconds = 0.5
     least_earned_seconds = 0.1
 
 
 class Demanding(Impatient):
-    """Has more patience, and nobody reads as fast as it asks for."""
+    """The server's protocol with long timeouts and a minimum read rate that no client reaches."""
 
     reading_seconds = 3.0
     bytes_a_second = 10**9
@@ -99,7 +99,7 @@ class Patient(BoundedProtocol):
 
 
 async def application(scope: Scope, _: Receive, send: Send) -> None:
-    """Answers with much in one piece, or in very many pieces."""
+    """Application that answers with one large piece, or with very many pieces."""
     is_stream = scope["path"] == "/stream"
     length = [] if is_stream else [(b"content-length", b"%d" % LARGE_BYTES)]
     await send({"type": "http.response.start", "status": 200, "headers": length})
@@ -108,7 +108,7 @@ async def application(scope: Scope, _: Receive, send: Send) -> None:
     await send({"type": "http.response.body", "body": b"x" * (0 if is_stream else LARGE_BYTES)})
 
 
-def test_who_has_most_unread_loses_the_oldest_of_it_and_others_nothing() -> None:
+def test_the_client_with_most_unread_data_loses_its_oldest_and_others_nothing() -> None:
     with serving(application, Patient) as server, ExitStack() as opened:
 
         def ask(address: str) -> socket.socket:
@@ -128,7 +128,7 @@ def test_who_has_most_unread_loses_the_oldest_of_it_and_others_nothing() -> None
 
 @pytest.mark.parametrize("body", [b"", b"x"], ids=["no_body", "a_body_after_the_answer"])
 def test_a_request_sent_ahead_waits_until_the_answer_before_it_was_read(body: bytes) -> None:
-    """Its answer would wait in memory, and nobody counts an answer that is not written yet."""
+    """Its answer would wait in memory, and no limit counts an answer that is not written yet."""
     begun: list[str] = []
 
     async def noting(scope: Scope, receive: Receive, send: Send) -> None:
@@ -159,7 +159,7 @@ def test_a_stream_that_is_read_too_slowly_is_given_up_though_each_piece_is_read_
                 time.sleep(0.002)  # reads slowly, which is the attack
 
 
-def test_an_answer_that_nobody_reads_is_given_up_behind_tls_too(tmp_path: Path) -> None:
+def test_an_unread_response_is_dropped_behind_tls_too(tmp_path: Path) -> None:
     made = prepare_certificates(StateDirectory(tmp_path, account_of(os.geteuid())), names=[], now=datetime.now(UTC))
     trust = ssl.create_default_context(cafile=made.ca)
     with (

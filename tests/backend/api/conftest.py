@@ -28,7 +28,7 @@ def portal() -> Iterator[BlockingPortal]:
 
 @pytest.fixture
 def client(prepared_app: FastAPI, portal: BlockingPortal) -> TestClient:
-    """The API, called by nobody, without what a process starts besides: a thread and a listening connection a test."""
+    """API client without credentials and without the thread and the listening connection that a process starts."""
     client = TestClient(prepared_app, raise_server_exceptions=False)
     client.portal = portal
     return client

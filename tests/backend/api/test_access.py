@@ -1,4 +1,4 @@
-"""Who may call what: every route against everybody, about things of one cluster; docs/access.md has the table."""
+"""Answers of every route to every caller, about objects of one cluster; docs/access.md has the table."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -42,11 +42,11 @@ def test_every_route_declares_one_rule(routes: list[DeclaredRoute]) -> None:
     assert len(routes) > 50, "the routes were found"
 
 
-def test_what_is_public_is_meant_to_be(routes: list[DeclaredRoute]) -> None:
+def test_public_routes_are_public_on_purpose(routes: list[DeclaredRoute]) -> None:
     assert {str(route) for route in routes if isinstance(route.rules[0], Public)} == PUBLIC
 
 
-def test_every_route_answers_everybody_as_its_rule_says(
+def test_every_route_answers_every_caller_by_its_rule(
     routes: list[DeclaredRoute], asking: Asking, record_property: Callable[[str, object], None]
 ) -> None:
     checks = asking.checks(routes)
@@ -74,7 +74,7 @@ def test_a_weaker_rule_is_found(
     assert {"viewer", "operator", "other operator"} <= found
 
 
-def test_a_service_that_forgets_to_ask_about_the_very_cluster_is_found(
+def test_a_service_without_a_check_of_the_cluster_is_found(
     asking: Asking, named: Callable[[str], DeclaredRoute], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Principal, "may", lambda self, role, _: self.may_somewhere(role))
@@ -105,15 +105,15 @@ def test_a_route_that_the_table_leaves_out_is_found(
 )
 def test_no_invented_proof_opens_anything(routes: list[DeclaredRoute], asking: Asking, headers: dict[str, str]) -> None:
     guarded = [route for route in routes if not isinstance(route.rules[0], Public)]
-    nobody = replace(asking, headers=dict.fromkeys(asking.headers, headers))
-    answers = {check.observed for check in nobody.checks(guarded, CALLERS[:1])}
+    anonymous = replace(asking, headers=dict.fromkeys(asking.headers, headers))
+    answers = {check.observed for check in anonymous.checks(guarded, CALLERS[:1])}
     assert answers <= {"401", "403"}
 
 
-def test_a_token_of_odd_bytes_is_nobody_s(site: AccessSite) -> None:
+def test_a_token_of_invalid_bytes_is_unknown(site: AccessSite) -> None:
     answer = site.client.get(f"{API}/nodes", headers={b"Authorization": b"Bearer \xff\x00"})
     assert answer.status_code == 401
 
 
-def test_the_callers_of_the_table_are_told_apart_by_name() -> None:
+def test_the_callers_of_the_table_have_distinct_names() -> None:
     assert len({caller.name for caller in CALLERS}) == len(CALLERS)

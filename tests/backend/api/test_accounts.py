@@ -101,7 +101,7 @@ def test_a_short_password_is_refused_without_repeating_it(client: TestClient, da
     assert "short-one" not in response.text
 
 
-def test_a_token_is_shown_once_and_does_what_its_scopes_say(client: TestClient, database: Database) -> None:
+def test_a_token_is_shown_once_and_limited_to_its_scopes(client: TestClient, database: Database) -> None:
     sign_in(client, database)
     made = client.post("/api/v1/tokens", json={"name": "ci", "scopes": ["read"]}, headers=CSRF)
     assert made.status_code == 201
@@ -235,7 +235,9 @@ def test_administrators_do_not_lock_themselves_out(client: TestClient, admin: Pe
     assert error(response) == (409, "own_account")
 
 
-def test_the_audit_says_who_changed_what(client: TestClient, admin: Person, make_person: Callable[..., Person]) -> None:
+def test_the_audit_names_the_user_of_each_change(
+    client: TestClient, admin: Person, make_person: Callable[..., Person]
+) -> None:
     made = client.post("/api/v1/clusters", json={"name": "c1"}, headers=admin.headers).json()
     client.patch(f"/api/v1/clusters/{made['id']}", json={"description": "rack 4"}, headers=admin.headers)
     client.post("/api/v1/users", json={"name": "grace", "roles": []}, headers=admin.headers)

@@ -36,7 +36,7 @@ LEVELS = {4: 2e9, 8: 2.1e9, 16: 2e8, 32: 1.9e8}
 
 
 def ready(database: Database) -> Measured:
-    """A node with a target at /scratch, of which its agent says nothing, that stands on one at /raid."""
+    """A node with a target at /scratch that is backed by one at /raid; its agent has not reported /scratch."""
     with database.transaction() as session:
         session.expire_on_commit = False
         measured = Measured(session, NOW)
@@ -69,7 +69,7 @@ def mounted(target: Target, node_id: int) -> TargetMount:
 
 
 def sweep(database: Database, measured: Measured, *, runs: int) -> int:
-    """A campaign over file sizes whose throughput falls from 16 GiB on; its id."""
+    """Id of a campaign over file sizes, with a throughput that falls from 16 GiB on."""
     with database.transaction() as session:
         measured.session = session
         campaign = measured.campaign()
@@ -84,11 +84,11 @@ def sweep(database: Database, measured: Measured, *, runs: int) -> int:
 
 
 def asked(client: TestClient, person: Person, path: str, **query: float) -> Json:
-    """The report, which takes no more statements than a few, however much it looks at."""
+    """Return the report; check that its number of SQL statements does not grow with the campaigns."""
     statements: list[str] = []
 
-    def note(*told: Any) -> None:  # noqa: ANN401 - SQLAlchemy's six arguments
-        statements.append(told[2])
+    def note(*event_arguments: Any) -> None:  # noqa: ANN401 - SQLAlchemy's six arguments
+        statements.append(event_arguments[2])
 
     engine = client.app.state.database.engine  # type: ignore[attr-defined] # Starlette's own
     event.listen(engine, "before_cursor_execute", note)
@@ -117,13 +117,13 @@ def test_a_campaign_is_advised_by_the_facts_that_its_runs_saw(
     assert (report["cells"], report["is_cut"], report["not_known"]) == (len(LEVELS), False, [])
 
 
-def test_a_target_is_advised_by_its_newest_campaigns_and_by_what_agents_said_last_of_it_and_below_it(
+def test_advice_on_a_target_uses_its_newest_campaigns_and_the_latest_reports_of_agents(
     client: TestClient, admin: Person, database: Database
 ) -> None:
     measured = ready(database)
     empty = asked(client, admin, f"targets/{measured.target.id}")
     assert [one["subjects"] for one in empty["advice"]] == [["raid on node1"]]
-    assert (empty["places"], empty["cells"], len(empty["looked_at"])) == (2, 0, 11)
+    assert (empty["places"], empty["cells"], len(empty["looked_at"])) == (2, 0, 15)
     for _ in range(2):
         sweep(database, measured, runs=1)
     report = asked(client, admin, f"targets/{measured.target.id}")
@@ -132,7 +132,7 @@ def test_a_target_is_advised_by_its_newest_campaigns_and_by_what_agents_said_las
         "fits_in_memory": ["dd on scratch from node1"],
         "cliff": ["dd on scratch from node1"],
     }
-    assert report["cells"] == len(LEVELS), "of two campaigns that did the same the newer one alone is looked at"
+    assert report["cells"] == len(LEVELS), "the newer of two equal campaigns is evaluated"
 
 
 def test_only_who_may_see_the_cluster_is_advised(

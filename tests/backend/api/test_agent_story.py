@@ -1,4 +1,4 @@
-"""An agent's life as it is spoken over HTTP: enrolment, hello, an order from its offer to its result."""
+"""An agent's life over HTTP: enrolment, hello, and an order from its offer to its result."""
 
 import hashlib
 from collections.abc import Callable
@@ -13,17 +13,17 @@ from fastapi.testclient import TestClient
 from httpx2 import Response
 
 from iotide_server.accounts.models import Role
-from iotide_server.agent_api import beats_first
+from iotide_server.agent_api import heartbeats_first
 from iotide_server.kit.db import Database
 from iotide_server.scheduling.queues import NodeQueues
-from iotide_server.scheduling.starting import start_what_can
+from iotide_server.scheduling.starting import start_runs
 
 API = "/api/v1"
 
 
 @dataclass
 class Story:
-    """A cluster with one enrolled node, its target and a person who submits."""
+    """A cluster with one enrolled node, its target and an operator."""
 
     client: TestClient
     database: Database
@@ -56,14 +56,14 @@ class Story:
         return self.agent("/hello", said.model_dump(mode="json"))
 
     def offer(self) -> tuple[int, int]:
-        ((offer,),) = start_what_can(self.database, NodeQueues(), self.clock())
+        ((offer,),) = start_runs(self.database, NodeQueues(), self.clock())
         return offer.order_id, offer.fence
 
     def claim(self, order_id: int, fence: int) -> Response:
         body = {"fence": fence, "agent_instance": "instance-n1", "boot_id": hello().boot_id}
         return self.agent(f"/orders/{order_id}/claim", body)
 
-    def beat(self, order_id: int, fence: int, state: str, progress: float | None = None) -> dict[str, Any]:
+    def heartbeat(self, order_id: int, fence: int, state: str, progress: float | None = None) -> dict[str, Any]:
         order = {"order_id": order_id, "fence": fence, "state": state, "progress": progress, "phase": state}
         started = self.clock().isoformat() if state == "running" else None
         body = {
@@ -115,14 +115,14 @@ def story(client: TestClient, database: Database, clock: MovedClock, admin: Pers
 
 def test_a_run_from_its_submission_to_its_result(story: Story) -> None:
     run_id = story.submit()
-    assert story.person("GET", f"/runs/{run_id}")["waiting_because"] == "it is about to start"
+    assert story.person("GET", f"/runs/{run_id}")["waiting_because"] == "About to start"
     order_id, fence = story.offer()
     order = story.claim(order_id, fence).json()
     assert (order["run_id"], order["workload"], order["options"]["file_size_bytes"]) == (run_id, "copy", 1024**2)
     assert order["targets"][0]["path"] == "/scratch"
-    assert story.beat(order_id, fence, "preflight")["orders"][0]["word"] == "continue"
-    assert story.beat(order_id, fence, "ready")["orders"][0]["word"] == "go"
-    assert story.beat(order_id, fence, "running", 0.5)["beat_seconds"] == 1.0
+    assert story.heartbeat(order_id, fence, "preflight")["orders"][0]["word"] == "continue"
+    assert story.heartbeat(order_id, fence, "ready")["orders"][0]["word"] == "go"
+    assert story.heartbeat(order_id, fence, "running", 0.5)["beat_seconds"] == 1.0
     shown = story.person("GET", f"/runs/{run_id}")
     assert (shown["state"], shown["progress"], shown["phase"]) == ("active", 0.5, "running")
     assert shown["started_at"] is not None
@@ -185,8 +185,8 @@ def test_a_wrong_claim_is_refused_with_a_code_and_a_remedy(story: Story, path: s
 def test_a_second_agent_of_the_node_is_refused(story: Story) -> None:
     answer = story.hello(instance="another-instance")
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "agent_already_running")
-    beat = {"agent_instance": "another-instance", "boot_id": hello().boot_id, "orders": []}
-    answer = story.agent("/beat", {**beat, "sent_at": story.clock().isoformat()})
+    heartbeat = {"agent_instance": "another-instance", "boot_id": hello().boot_id, "orders": []}
+    answer = story.agent("/beat", {**heartbeat, "sent_at": story.clock().isoformat()})
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "agent_superseded")
 
 
@@ -199,29 +199,29 @@ def test_a_workload_that_changed_since_ends_the_run_although_the_claim_is_refuse
     assert story.person("GET", f"/runs/{run_id}")["reason_code"] == "schema_changed"
 
 
-def test_agents_routes_are_for_node_tokens_alone(story: Story) -> None:
+def test_only_node_tokens_may_use_the_routes_of_agents(story: Story) -> None:
     body = {"agent_instance": "instance-n1", "boot_id": hello().boot_id, "orders": []}
     answer = story.client.post(f"{API}/agent/beat", json=body, headers=story.admin.headers)
     assert answer.status_code == 403
     assert story.client.post(f"{API}/agent/beat", json=body).status_code == 401
 
 
-def test_what_a_waiting_run_waits_for_is_said_in_words(story: Story) -> None:
+def test_a_waiting_run_has_a_queue_reason(story: Story) -> None:
     first, second = story.submit(), story.submit()
     order_id, fence = story.offer()
     story.claim(order_id, fence)
     because = story.person("GET", f"/runs/{second}")["waiting_because"]
-    assert because == f"node n1 is taken by run {first} and it wants to be alone there"
+    assert because == f"Waiting for node n1 (run {first}, exclusive)"
     story.agent(
         f"/orders/{order_id}/finish",
         story.result(fence, outcome="declined", reason_code="no_space", reason="no space left"),
     )
     because = story.person("GET", f"/runs/{first}")["waiting_because"]
-    assert because == "it is not tried again before 2026-11-21 10:00:05 UTC after: no space left"
-    assert story.person("GET", f"/runs/{second}")["waiting_because"] == "1 run stands before it"
+    assert because == "Next attempt not before 2026-11-21 10:00:05 UTC (last attempt: no space left)"
+    assert story.person("GET", f"/runs/{second}")["waiting_because"] == "1 run ahead"
 
 
-def test_a_waiting_run_says_when_it_is_expected_to_start_or_why_nobody_knows(story: Story) -> None:
+def test_a_waiting_run_has_an_expected_start_or_a_reason_why_it_is_unknown(story: Story) -> None:
     first, second, third = (story.submit(time_limit_seconds=600) for _ in range(3))
     order_id, fence = story.offer()
     story.claim(order_id, fence)
@@ -231,7 +231,7 @@ def test_a_waiting_run_says_when_it_is_expected_to_start_or_why_nobody_knows(sto
     assert story.person("GET", f"/runs/{first}")["expected_start_at"] is None
     story.clock.move(31)
     detail = story.person("GET", f"/runs/{second}")
-    assert (detail["expected_start_at"], detail["expected_start_unknown_because"]) == (None, "node n1: is silent")
+    assert (detail["expected_start_at"], detail["expected_start_unknown_because"]) == (None, "node n1: silent")
 
 
 def test_a_run_is_cancelled_and_retried_over_http(story: Story) -> None:
@@ -266,7 +266,7 @@ def test_runs_are_filtered(story: Story, make_person: Callable[..., Person]) -> 
     assert story.client.get(f"{API}/runs", headers=with_nothing).json()["items"] == []
 
 
-def test_a_beat_with_an_order_is_answered_before_the_routes_and_as_they_would(
+def test_a_heartbeat_with_an_order_is_answered_before_the_routes_and_like_by_them(
     story: Story, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     story.hello()
@@ -274,19 +274,19 @@ def test_a_beat_with_an_order_is_answered_before_the_routes_and_as_they_would(
     order_id, fence = story.offer()
     story.claim(order_id, fence)
     answered: list[bool] = []
-    taken = beats_first._taken_alone
+    taken = heartbeats_first._taken_alone
 
     def noted(*given: Any) -> Any:  # noqa: ANN401 - as it is
         answer = taken(*given)
         answered.append(answer is not None)
         return answer
 
-    monkeypatch.setattr(beats_first, "_taken_alone", noted)
-    before_the_routes = story.beat(order_id, fence, "preflight")
+    monkeypatch.setattr(heartbeats_first, "_taken_alone", noted)
+    before_the_routes = story.heartbeat(order_id, fence, "preflight")
     story.node_headers["Content-Type"] = "application/json; charset=utf-8"
-    assert story.beat(order_id, fence, "preflight") == before_the_routes
+    assert story.heartbeat(order_id, fence, "preflight") == before_the_routes
     assert answered == [True]
     story.node_headers["Content-Type"] = "application/json"
     story.node_headers["Authorization"] = "Bearer ion_nobody"
     assert story.agent("/beat", {"orders": []}).status_code == 401
-    assert answered == [True], "what nobody known sends is not even read there"
+    assert answered == [True], "unauthenticated bodies are not even read there"

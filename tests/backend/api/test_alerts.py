@@ -1,4 +1,4 @@
-"""Alerts as people deal with them over the API."""
+"""Alerts over the API."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -44,7 +44,7 @@ def rule(client: TestClient, admin: Person, cluster_id: int) -> dict[str, Any]:
 
 @pytest.fixture
 def alert_id(client: TestClient, admin: Person, database: Database, series: Series, rule: dict[str, Any]) -> int:
-    """Of a series that fell from 100 to 80."""
+    """Alert of a series that fell from 100 to 80."""
     assert rule["open_alerts"] == 0
     with database.transaction() as session:
         confirmed_change(session, series, NOW + timedelta(days=5), 100.0, 80.0)
@@ -55,8 +55,6 @@ def alert_id(client: TestClient, admin: Person, database: Database, series: Seri
 
 @pytest.fixture
 def act(client: TestClient, admin: Person, alert_id: int) -> Callable[..., Response]:
-    """Does something about the alert."""
-
     def act(action: str, **details: object) -> Response:
         url = f"/api/v1/alerts/{alert_id}/actions"
         return client.post(url, headers=admin.headers, json={"action": action, **details})
@@ -64,10 +62,10 @@ def act(client: TestClient, admin: Person, alert_id: int) -> Callable[..., Respo
     return act
 
 
-def test_an_alert_says_what_changed_and_which_rule_asked(client: TestClient, admin: Person, alert_id: int) -> None:
+def test_an_alert_shows_the_change_and_its_rule(client: TestClient, admin: Person, alert_id: int) -> None:
     detail = client.get(f"/api/v1/alerts/{alert_id}", headers=admin.headers).json()
     alert = detail["alert"]
-    assert (alert["direction"], alert["words"]) == ("worse", "20.0 % lower, worse: 8 points against 20 before")
+    assert (alert["direction"], alert["words"]) == ("worse", "20.0 % lower, worse (8 points after, 20 before)")
     assert (alert["rule"]["name"], alert["series"]["target_names"]) == ("slower", ["scratch"])
     assert alert["moves"] == ["acknowledge", "investigate", "expect", "noise", "wont_fix", "fixed", "comment"]
     assert [(action["who"], action["action"]) for action in detail["actions"]] == [(None, "confirmed")]
@@ -104,7 +102,7 @@ def test_an_action_that_the_state_does_not_take_is_refused_with_those_that_it_ta
     refused = act("acknowledge")
     assert refused.status_code == 409
     assert refused.json()["error"]["code"] == "alert_move_refused"
-    assert refused.json()["error"]["remedy"] == "it takes reopen, comment"
+    assert refused.json()["error"]["remedy"] == "possible actions: reopen, comment"
 
 
 @pytest.mark.parametrize(
@@ -125,7 +123,7 @@ def test_an_action_without_what_it_needs_names_the_field(
     assert refused.json()["error"]["field"] in {"event_id", "comment", "owner"}
 
 
-def test_a_rule_says_how_many_alerts_go_with_it_and_closes_them(
+def test_a_rule_shows_how_many_alerts_depend_on_it_and_closes_them(
     client: TestClient, admin: Person, alert_id: int, rule: dict[str, Any]
 ) -> None:
     url = f"/api/v1/alert-rules/{rule['id']}"
@@ -149,7 +147,7 @@ def test_a_rule_can_be_changed_and_has_a_name_of_its_own(
     assert (changed.json()["target"], changed.json()["least_shift_ratio"]) == (None, 0.1)
 
 
-def test_a_muted_series_says_until_when(client: TestClient, admin: Person, alert_id: int) -> None:
+def test_a_muted_series_shows_until_when(client: TestClient, admin: Person, alert_id: int) -> None:
     url = f"/api/v1/alerts/{alert_id}/mute"
     muted = client.put(url, headers=admin.headers, json={"until": "2100-01-01T00:00:00Z"}).json()
     assert muted["alert"]["series"]["muted_until"] == "2100-01-01T00:00:00Z"
@@ -174,7 +172,7 @@ def test_the_list_is_filtered_and_strangers_see_nothing(
     assert client.get(f"/api/v1/alerts/{alert_id}", headers=stranger.headers).status_code == 404
 
 
-def test_what_confirms_suspects_is_a_policy_of_the_target(
+def test_confirmation_of_suspects_is_a_policy_of_the_target(
     client: TestClient, admin: Person, rule: dict[str, Any]
 ) -> None:
     url = f"/api/v1/targets/{rule['target']['id']}"

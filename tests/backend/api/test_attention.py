@@ -1,4 +1,4 @@
-"""What needs attention, on the status board: schedules, mounts, targets and nodes."""
+"""The status board's list of schedules, mounts, targets and nodes that need attention."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -14,7 +14,7 @@ from sqlalchemy import update
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
-from iotide_server.clusters.models import Drain, NodeBeat
+from iotide_server.clusters.models import Drain, NodeHeartbeat
 from iotide_server.kit.db import Database
 from iotide_server.runs.models import Run
 from iotide_server.schedules.models import Firing, Schedule
@@ -34,12 +34,14 @@ def attention(client: TestClient, person: Person) -> list[dict[str, Any]]:
 def site(session: Session) -> Measured:
     """A cluster whose node sends heartbeats."""
     measured = Measured(session, NOW)
-    session.add(NodeBeat(node_id=measured.node.id, seen_at=NOW))
+    session.add(NodeHeartbeat(node_id=measured.node.id, seen_at=NOW))
     return measured
 
 
 def fired(measured: Measured, outcomes: Sequence[str | None], state: str = "active") -> Schedule:
-    """A schedule that fired once a day, the last time yesterday, with runs that ended so; None: with a problem."""
+    """Make a schedule that fired daily until yesterday, with runs that ended with this outcome; None: with a
+    problem.
+    """
     session = measured.session
     made = add_schedule(session, measured.cluster.id, NOW + DAY, state=state)
     for number, outcome in enumerate(outcomes):
@@ -55,7 +57,7 @@ def fired(measured: Measured, outcomes: Sequence[str | None], state: str = "acti
             run.validity = "rejected" if outcome == "rejected" else "valid"
             run.flags = [{"code": "WRONG_MOUNT", "effect": "rejected"}] if outcome == "rejected" else []
             if outcome == "failed":
-                run.reason_code, run.reason = "wrong_mount", "/scratch stands on /"
+                run.reason_code, run.reason = "wrong_mount", "/scratch is on /"
         session.add(firing)
     session.flush()
     return made
@@ -81,7 +83,7 @@ def test_a_schedule_that_failed_twice_in_a_row_is_named_with_the_mount_that_its_
         measured = site(session)
         made = fired(measured, ["finished", "failed", "cancelled", "failed", "active"])
         other = measured.add_node("node2", measured.cell())
-        session.add(NodeBeat(node_id=other.id, seen_at=NOW))
+        session.add(NodeHeartbeat(node_id=other.id, seen_at=NOW))
         session.add_all(mount(measured.target.id, node_id) for node_id in (measured.node.id, other.id))
         schedule_id, node_id = made.id, measured.node.id
     lost, failing = attention(client, admin)
@@ -119,7 +121,7 @@ def test_runs_without_a_valid_one_and_plans_that_cannot_be_submitted_are_failure
         ([], "active"),
     ],
 )
-def test_one_that_succeeded_failed_once_was_paused_or_never_fired_is_not_failing(
+def test_a_schedule_that_succeeded_failed_once_was_paused_or_never_fired_is_not_failing(
     client: TestClient, admin: Person, database: Database, outcomes: list[str | None], state: str
 ) -> None:
     with database.transaction() as session:
@@ -136,7 +138,7 @@ def test_a_schedule_that_was_due_and_did_not_fire_is_named(
     (item,) = attention(client, admin)
     assert (item["kind"], item["words"]) == (
         "overdue_schedule",
-        "nightly was due at 2026-11-21 08:00:00 UTC and has not fired",
+        "nightly was due at 2026-11-21 08:00:00 UTC but has not fired",
     )
 
 
@@ -148,7 +150,7 @@ def test_lost_mounts_and_vanished_targets_are_named_until_they_are_there_again_o
         target_id, node_id = measured.target.id, measured.node.id
         other = measured.add_node("node2", measured.cell())
         session.add_all(
-            [NodeBeat(node_id=other.id, seen_at=NOW), mount(target_id, node_id), mount(target_id, other.id, GONE)]
+            [NodeHeartbeat(node_id=other.id, seen_at=NOW), mount(target_id, node_id), mount(target_id, other.id, GONE)]
         )
         other_id = other.id
     (item,) = attention(client, admin)
@@ -179,7 +181,7 @@ def test_nodes_without_a_heartbeat_are_named_unless_they_are_drained(
         node_id,
     )
     with database.transaction() as session:
-        session.add(NodeBeat(node_id=node_id, seen_at=NOW - timedelta(minutes=6)))
+        session.add(NodeHeartbeat(node_id=node_id, seen_at=NOW - timedelta(minutes=6)))
     (item,) = attention(client, admin)
     assert item["words"] == "node1 has sent no heartbeat"
     with database.transaction() as session:
@@ -188,13 +190,13 @@ def test_nodes_without_a_heartbeat_are_named_unless_they_are_drained(
     assert attention(client, admin) == []
 
 
-def test_what_needs_attention_elsewhere_is_not_shown(
+def test_items_of_other_clusters_are_not_shown(
     client: TestClient, admin: Person, database: Database, make_person: Callable[..., Person]
 ) -> None:
     with database.transaction() as session:
         fired(site(session), ["failed", "failed"])
         elsewhere = Measured(session, NOW, name="elsewhere")
-        session.add(NodeBeat(node_id=elsewhere.node.id, seen_at=NOW))
+        session.add(NodeHeartbeat(node_id=elsewhere.node.id, seen_at=NOW))
         elsewhere_id = elsewhere.cluster.id
     assert attention(client, admin) != []
     assert attention(client, make_person("eve", Role.VIEWER, elsewhere_id)) == []

@@ -1,4 +1,4 @@
-"""The audit as it is searched, paged and exported."""
+"""Search, pages and export of the audit log."""
 
 import csv
 import json
@@ -44,7 +44,7 @@ def entry(number: int, **fields: Any) -> AuditEntry:  # noqa: ANN401 - any field
 
 @pytest.fixture
 def ids(client: TestClient, admin: Person, database: Database) -> Ids:
-    """Keys of what a search finds, counted from 1."""
+    """Return the entries found by a search, as numbers counted from 1."""
     with database.transaction() as session:
         written = [
             entry(1, before={"path": "/scratch/Bench_old"}, after={"path": "/mnt/nfs0"}),
@@ -126,13 +126,13 @@ def test_all_that_matches_is_exported_in_pieces(
     assert [json.loads(line) for line in answer.text.splitlines()] == listed
 
 
-def test_what_no_entry_can_hold_is_refused_before_the_file_begins(client: TestClient, admin: Person) -> None:
+def test_an_impossible_filter_is_refused_before_the_file_begins(client: TestClient, admin: Person) -> None:
     for field in ("actor", "text"):
         refused = client.get(f"{URL}/export", params={field: "a\0b"}, headers=admin.headers)
         assert (refused.status_code, refused.json()["error"]["field"]) == (422, field)
 
 
-def test_a_cluster_s_administrator_exports_that_cluster_s_changes_alone(
+def test_an_admin_of_a_cluster_exports_only_its_changes(
     client: TestClient, admin: Person, make_person: Callable[..., Person]
 ) -> None:
     clusters = "/api/v1/clusters"
@@ -162,10 +162,12 @@ def test_an_entry_about_a_person_has_the_name_that_they_had_then(
         audit.record_refusal(session, ANONYMOUS, None, {"by": "password", "name": None})
         session.get_one(User, grace.principal.id).name = "grace-hopper"
     found = client.get(URL, params={"subject_kind": "user"}, headers=admin.headers).json()["items"]
-    told = {one["action"]: (one["before"], one["after"]) for one in found if one["subject_id"] == grace.principal.id}
-    assert told["sessions_ended"] == (None, {"name": "grace", "count": 2})
-    assert told["sign_in_refused"] == (None, {"name": "grace", "by": "provider", "why": "no_role"})
-    assert told["password_reset"] == ({"name": "grace", "had": True}, {"name": "grace", "had": False})
+    recorded = {
+        one["action"]: (one["before"], one["after"]) for one in found if one["subject_id"] == grace.principal.id
+    }
+    assert recorded["sessions_ended"] == (None, {"name": "grace", "count": 2})
+    assert recorded["sign_in_refused"] == (None, {"name": "grace", "by": "provider", "why": "no_role"})
+    assert recorded["password_reset"] == ({"name": "grace", "had": True}, {"name": "grace", "had": False})
     by_name = client.get(URL, params={"text": "grace", "action": "sessions_ended"}, headers=admin.headers).json()
     assert len(by_name["items"]) == 1, "it is found by the name"
 

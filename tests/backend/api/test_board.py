@@ -16,14 +16,14 @@ from iotide_server.accounts.models import Role
 from iotide_server.alerts.raising import raise_alerts
 from iotide_server.clusters.agents import stuck as clusters_stuck
 from iotide_server.clusters.agents.stuck import StuckLoad
-from iotide_server.clusters.models import NodeBeat
+from iotide_server.clusters.models import NodeHeartbeat
 from iotide_server.kit.db import Database
 from iotide_server.overview import service
 from iotide_server.trends.changes.analysis import analyse_series
 
 
 def grown(database: Database, *medians: list[float], name: str = "blade", until_days: int = 1) -> int:
-    """A series whose newest point was measured so many days ago, analysed after each part; its id."""
+    """Return the id of a series analysed after each part; its newest point is that many days old."""
     with database.transaction() as session:
         day = 0
         measured = Measured(session, NOW - timedelta(days=sum(map(len, medians)) + until_days - 1), name=name)
@@ -41,7 +41,7 @@ def shown(client: TestClient, person: Person, **wanted: int) -> dict[str, Any]:
     return body
 
 
-def test_what_became_slower_says_where_since_when_and_by_how_much(
+def test_a_slower_workload_is_shown_with_its_place_start_and_size(
     client: TestClient, admin: Person, database: Database
 ) -> None:
     series_id = grown(database, levels((30, 100.0), (8, 80.0)), levels((2, 80.0)))
@@ -71,8 +71,8 @@ def test_a_change_before_the_period_counts_until_a_person_expected_it(
     (cell,) = shown(client, admin, days=5)["cells"]
     assert (cell["state"], cell["open_alerts"]) == ("slower", 1)
     (alert,) = client.get("/api/v1/alerts", headers=admin.headers).json()["items"]
-    told = {"cluster": "blade", "text": "smaller stripes", "at": (NOW - timedelta(days=10)).isoformat()}
-    happened = client.post("/api/v1/trend-events", json=told, headers=admin.headers).json()["id"]
+    given = {"cluster": "blade", "text": "smaller stripes", "at": (NOW - timedelta(days=10)).isoformat()}
+    happened = client.post("/api/v1/trend-events", json=given, headers=admin.headers).json()["id"]
     expected = {"action": "expect", "event_id": happened, "comment": "as it should be"}
     done = client.post(f"/api/v1/alerts/{alert['id']}/actions", json=expected, headers=admin.headers)
     assert done.status_code == 200, done.text
@@ -89,7 +89,7 @@ def test_too_few_points_are_no_baseline_and_what_was_not_measured_in_the_period_
     assert [cluster["name"] for cluster in board["clusters"]] == ["blade"]
 
 
-def test_quiet_series_are_all_counted_and_the_newest_of_them_speaks(
+def test_all_steady_series_are_counted_and_the_newest_is_shown(
     client: TestClient, admin: Person, database: Database
 ) -> None:
     counts = {"a": 3, "b": 5, "c": 20, "d": 20}
@@ -103,15 +103,15 @@ def test_quiet_series_are_all_counted_and_the_newest_of_them_speaks(
             analyse_series(session, made[name].id)
     (cell,) = shown(client, admin)["cells"]
     assert cell["counts"] == [{"state": "in_control", "series": 2}, {"state": "no_baseline", "series": 2}]
-    assert (cell["worst"]["id"], cell["words"]) == (made["d"].id, "no change shown in 20 points")
+    assert (cell["worst"]["id"], cell["words"]) == (made["d"].id, "no significant change in 20 points")
     assert cell["last_at"] == (NOW - timedelta(days=1)).isoformat().replace("+00:00", "Z")
     with database.transaction() as session:
         session.execute(text("DELETE FROM point WHERE series_id = ANY(:ids)"), {"ids": [made["c"].id, made["d"].id]})
     (cell,) = shown(client, admin)["cells"]
-    assert (cell["state"], cell["words"]) == ("no_baseline", "not judged: 5 points, 14 needed")
+    assert (cell["state"], cell["words"]) == ("no_baseline", "not enough data: 5 of 14 points")
 
 
-def test_of_more_series_than_are_looked_at_the_newest_are_and_it_says_so(
+def test_only_the_newest_of_too_many_series_are_evaluated_and_the_report_says_it(
     client: TestClient, admin: Person, database: Database, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with database.transaction() as session:
@@ -130,13 +130,13 @@ def test_nodes_are_counted_by_what_is_known_of_them(client: TestClient, admin: P
     with database.transaction() as session:
         measured = Measured(session, NOW)
         cell = measured.cell()
-        session.add(NodeBeat(node_id=measured.node.id, seen_at=NOW))
+        session.add(NodeHeartbeat(node_id=measured.node.id, seen_at=NOW))
         silent = measured.add_node("node2", cell)
-        session.add(NodeBeat(node_id=silent.id, seen_at=NOW - timedelta(minutes=5)))
+        session.add(NodeHeartbeat(node_id=silent.id, seen_at=NOW - timedelta(minutes=5)))
         silent.problem = "its spool is full"
         never_id = measured.add_node("node3", cell).id
         stuck = measured.add_node("node4", cell)
-        session.add(NodeBeat(node_id=stuck.id, seen_at=NOW))
+        session.add(NodeHeartbeat(node_id=stuck.id, seen_at=NOW))
         load = StuckLoad(process="dd", since=NOW, order_id=None, run_id=None, targets=())
         clusters_stuck.write(session, stuck, [load])
     client.put(f"/api/v1/nodes/{never_id}/drain", json={"reason": "new disk"}, headers=admin.headers)
@@ -172,7 +172,7 @@ def test_as_many_questions_are_asked_of_the_database_for_many_series_as_for_one(
         return len(statements)
 
     grown(database, levels((30, 100.0), (8, 80.0)), levels((2, 80.0)))
-    asked()  # the first use of a token costs one more
+    asked()  # the first use of a token costs one statement more
     few = asked()
     for name in ("other", "third"):
         grown(database, levels((30, 100.0), (8, 80.0)), levels((2, 80.0)), name=name)

@@ -1,4 +1,4 @@
-"""On which nodes and targets a plan's runs load together, and who watches them."""
+"""Nodes and targets that a plan's runs load together, and their observers."""
 
 import pytest
 from factories.people import Person
@@ -55,7 +55,7 @@ def test_observers_are_previewed_and_stored_with_each_cell_in_which_they_do_not_
 ) -> None:
     with database.transaction() as session:
         ready = ReadyCluster(session, clock(), node_count=2)
-        ready.add_node("server")  # on which no target is
+        ready.add_node("server")  # no target is on it
     plan = ready.plan(nodes=["n1", "n2"], observers=["server", "n2"])
     preview = client.post(f"{CAMPAIGNS}/preview", json=plan, headers=admin.headers).json()
     observed = [(cell["node_names"], cell["observer_names"]) for cell in preview["cells"]]
@@ -107,7 +107,7 @@ def test_an_observer_that_cannot_observe_is_refused_by_name(
         ("slurm", "gateway", 422),
     ],
 )
-def test_what_has_an_agent_in_its_jobs_alone_cannot_observe_those_of_others(
+def test_a_node_with_an_agent_only_in_its_jobs_cannot_observe_runs_of_others(
     client: TestClient, admin: Person, database: Database, clock: Clock, launcher: str, role: str, status: int
 ) -> None:
     with database.transaction() as session:

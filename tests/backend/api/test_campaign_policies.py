@@ -1,4 +1,4 @@
-"""What a plan says of caches, of cool-downs and of nodes that others use."""
+"""A plan's policies on caches, cool-downs and other load."""
 
 from collections.abc import Callable
 from typing import Any
@@ -15,7 +15,7 @@ ONE_MIB = {"workloads": [{"workload": "dd", "options": {"file_size_bytes": "1 Mi
 
 
 @pytest.mark.parametrize(("policy", "code"), [("none", "reads_warm"), ("remount", "remount_by_node")])
-def test_a_preview_says_what_the_cache_policy_means_for_reads(
+def test_a_preview_explains_the_cache_policy_for_reads(
     client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], policy: str, code: str
 ) -> None:
     body = plan(**ONE_MIB, cache=policy)
@@ -26,8 +26,8 @@ def test_a_preview_says_what_the_cache_policy_means_for_reads(
 @pytest.mark.parametrize(
     ("room", "remedy"),
     [
-        (100 * 1024**3, "take larger sizes (`auto` is twice the memory), or the cache policy"),
-        (8 * 1024**3, "larger sizes have no room: take the cache policy drop or remount"),
+        (100 * 1024**3, "use larger sizes (`auto` is twice the memory), or the cache policy"),
+        (8 * 1024**3, "larger sizes do not fit: use the cache policy drop or remount"),
     ],
 )
 def test_data_that_memory_could_hold_is_refused_where_the_cache_policy_relies_on_its_size(
@@ -39,7 +39,7 @@ def test_data_that_memory_could_hold_is_refused_where_the_cache_policy_relies_on
     answer = client.post(f"{CAMPAIGNS}/preview", json=body, headers=admin.headers)
     error = answer.json()["error"]
     assert (answer.status_code, error["code"], error["field"]) == (409, "data_fits_in_memory", "workloads[0].options")
-    assert "a run has 1 MiB of data on n1" in error["message"]
+    assert "a run needs 32 GiB of data on n1 (twice its memory), but has 1 MiB" in error["message"]
     assert error["remedy"].startswith(remedy)
     fits = plan(workloads=[{"workload": "dd", "options": {"file_size_bytes": "auto"}}], cache="larger_than_memory")
     previewed = client.post(f"{CAMPAIGNS}/preview", json=fits, headers=admin.headers)
@@ -57,7 +57,7 @@ def test_a_cool_down_is_part_of_the_expected_time_and_of_each_run(
 
 
 @pytest.mark.parametrize("policy", ["ignore", "flag", "wait", "refuse"])
-def test_what_becomes_of_a_run_on_a_busy_node_is_part_of_the_plan_and_said_in_the_preview(
+def test_the_plan_decides_about_runs_on_busy_nodes_and_the_preview_shows_it(
     client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], policy: str
 ) -> None:
     body = plan(**ONE_MIB, quiet=policy, quiet_wait="5 min")
@@ -69,7 +69,7 @@ def test_what_becomes_of_a_run_on_a_busy_node_is_part_of_the_plan_and_said_in_th
     assert ("for up to 300 s" in "".join(said)) is (policy == "wait")
 
 
-def test_runs_on_busy_nodes_are_flagged_where_the_plan_says_nothing(
+def test_runs_on_busy_nodes_are_flagged_by_default(
     client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]]
 ) -> None:
     stored = client.post(CAMPAIGNS, json=plan(), headers=admin.headers).json()["plan"]
@@ -77,13 +77,13 @@ def test_runs_on_busy_nodes_are_flagged_where_the_plan_says_nothing(
 
 
 @pytest.mark.parametrize("policy", ["wait", "refuse"])
-def test_who_shares_the_node_with_other_runs_cannot_ask_for_a_quiet_one(
+def test_a_plan_that_shares_its_node_cannot_require_an_idle_one(
     client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], policy: str
 ) -> None:
     answer = client.post(CAMPAIGNS, json=plan(exclusive="none", quiet=policy), headers=admin.headers)
     error = answer.json()["error"]
     assert (answer.status_code, error["code"], error["field"]) == (422, "quiet_beside_runs", "quiet")
-    assert "choose another exclusivity" in error["remedy"]
+    assert "choose another value for exclusive" in error["remedy"]
 
 
 @pytest.mark.parametrize("wrong", [{"quiet": "hush"}, {"quiet_wait": "2 h"}, {"quiet_wait": 0}])
@@ -95,7 +95,7 @@ def test_a_policy_that_there_is_not_is_refused(
     assert answer.json()["error"]["field"] in {"quiet", "quiet_wait", "quiet_wait_seconds"}
 
 
-def test_a_preview_says_how_much_is_written_to_each_target(
+def test_a_preview_shows_how_much_is_written_to_each_target(
     client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]]
 ) -> None:
     body = plan(**ONE_MIB, nodes=["n1"], repeats=3)

@@ -156,7 +156,7 @@ def test_a_wrong_plan_is_refused_by_name_and_nothing_is_stored(
     field: str,
 ) -> None:
     for path in (CAMPAIGNS, f"{CAMPAIGNS}/preview"):
-        # As Python writes it: NaN and Infinity are no JSON, and its readers take them all the same.
+        # As Python writes it: NaN and Infinity are no JSON, but Python's parser accepts them.
         headers = admin.headers | {"Content-Type": "application/json"}
         answer = client.post(path, content=json.dumps(plan(**change)), headers=headers)
         error = answer.json()["error"]
@@ -186,7 +186,7 @@ def test_a_plan_for_a_target_that_is_wrongly_mounted_is_refused_with_what_to_do(
                 "field": "targets[0]",
                 "value": "scratch",
                 "message": "target scratch on node n2: nothing is mounted there any more",
-                "remedy": "mount it again; or leave n2 or scratch out",
+                "remedy": "mount it again; or remove n2 or scratch",
             },
         )
     assert client.post(CAMPAIGNS, json=plan(nodes=["n1"]), headers=admin.headers).status_code == 201
@@ -195,7 +195,7 @@ def test_a_plan_for_a_target_that_is_wrongly_mounted_is_refused_with_what_to_do(
         assert client.post(CAMPAIGNS, json=plan(stages=stages), headers=admin.headers).status_code == status
 
 
-def test_what_is_free_is_compared_only_before_a_target_may_be_made_anew_in_a_pause(
+def test_free_space_is_checked_only_before_a_pause_that_may_recreate_the_target(
     client: TestClient, admin: Person, database: Database, clock: Clock
 ) -> None:
     with database.transaction() as session:
@@ -211,11 +211,11 @@ def test_what_is_free_is_compared_only_before_a_target_may_be_made_anew_in_a_pau
 
     assert answered(scratch, {**stripe, "variants": ["paused", "last"]}) == 200
     assert answered(scratch, stripe) == 409
-    # The pause concerns scratch alone.
+    # The pause concerns only scratch.
     assert answered(scratch, {**stripe, "variants": ["last"]}) == 409
 
 
-def test_a_preview_foresees_space_and_says_why_time_is_unknown(
+def test_a_preview_forecasts_space_and_explains_an_unknown_time(
     client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], database: Database
 ) -> None:
     preview = client.post(f"{CAMPAIGNS}/preview", json=plan(), headers=admin.headers).json()
@@ -224,12 +224,12 @@ def test_a_preview_foresees_space_and_says_why_time_is_unknown(
     assert preview["bytes_moved"] >= 4 * 1024**3
     assert preview["seconds_estimated"] is None
     assert "scratch" in preview["seconds_unknown_because"]
-    assert preview["smallest_p"] is None
+    assert [row["difference_ratio"] for row in preview["power"]["workloads"][0]["rows"]] == [None] * 3
     assert {warning["code"] for warning in preview["warnings"]} == {"few_repeats", "cache_measured"}
     assert count(database, "campaign") == 0
 
 
-def test_cancelling_a_waiting_campaign_empties_the_lines(
+def test_cancelling_a_waiting_campaign_empties_the_queues(
     client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]], database: Database
 ) -> None:
     campaign = client.post(CAMPAIGNS, json=plan(), headers=admin.headers).json()

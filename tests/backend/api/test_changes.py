@@ -19,7 +19,7 @@ from iotide_server.trends.points.service import recompute_points
 
 
 def series_id(database: Database, *medians: list[float]) -> int:
-    """A series that grew by so many medians at a time, and was analysed after each."""
+    """Id of a series analysed after each group of medians."""
     with database.transaction() as session:
         measured = Measured(session, NOW)
         day = 0
@@ -31,7 +31,7 @@ def series_id(database: Database, *medians: list[float]) -> int:
         return series.id
 
 
-def test_a_series_that_got_slower_says_since_when_and_by_how_much(
+def test_a_slower_series_shows_since_when_and_by_how_much(
     client: TestClient, admin: Person, database: Database
 ) -> None:
     found = series_id(database, levels((30, 100.0), (8, 80.0)), levels((2, 80.0)))
@@ -39,7 +39,7 @@ def test_a_series_that_got_slower_says_since_when_and_by_how_much(
     assert (answer["course"], answer["words"], answer["n"]) == ("changed", "1 change in 40 points", 40)
     (change,) = answer["changes"]
     assert (change["previous_at"], change["at"]) == ("2026-12-20T10:00:00Z", "2026-12-21T10:00:00Z")
-    assert change["words"] == "20.0 % lower, worse: 10 points against 30 before"
+    assert change["words"] == "20.0 % lower, worse (10 points after, 30 before)"
     assert (change["n_before"], change["n_after"], change["p_value"] < 0.001) == (30, 10, True)
     assert change["confirmed_at"] is not None
     (named,) = client.get("/api/v1/changes", headers=admin.headers).json()["items"]
@@ -47,7 +47,7 @@ def test_a_series_that_got_slower_says_since_when_and_by_how_much(
     assert (named["series"]["id"], named["series"]["node_names"]) == (found, ["node1"])
 
 
-def test_what_one_analysis_alone_found_is_shown_with_its_series_and_not_listed(
+def test_a_change_found_by_a_single_analysis_is_shown_with_its_series_and_not_listed(
     client: TestClient, admin: Person, database: Database
 ) -> None:
     found = series_id(database, levels((30, 100.0), (8, 80.0)))
@@ -108,7 +108,7 @@ def test_an_event_has_the_number_of_the_change_at_the_same_points_and_else_names
         change["n_after"],
     )
     assert (near["change_id"], near["n_after"], near["n_before"]) == (None, 8, 20)
-    assert near["words"].endswith("worse: 8 points after it, 20 before")
+    assert near["words"].endswith("worse (8 points after, 20 before)")
 
 
 def test_a_drop_that_recovered_is_one_line_with_its_start_and_end_and_nothing_is_called_better(
@@ -119,7 +119,7 @@ def test_a_drop_that_recovered_is_one_line_with_its_start_and_end_and_nothing_is
     drop, rise = answer["changes"]
     assert answer["words"] == "1 change in 62 points"
     assert (drop["direction"], drop["ended_at"], drop["recovered_by"]) == ("worse", rise["at"], rise["id"])
-    words = "20.0 % lower from 21 Dec 2026 to 10 Jan 2027, recovered: 20 points against 30 before"
+    words = "20.0 % lower from 21 Dec 2026 to 10 Jan 2027, recovered (20 points after, 30 before)"
     assert drop["words"] == words
     assert rise["direction"] == "recovered"
     assert "back at the level before 21 Dec 2026" in rise["words"]
@@ -151,11 +151,11 @@ def test_a_drift_is_a_line_from_its_start_to_its_end(client: TestClient, admin: 
 @pytest.mark.parametrize(
     ("medians", "course", "words"),
     [
-        (levels((20, 100.0)), "steady", "no change shown in 20 points; noise not judged: 30 points needed"),
-        (levels((10, 100.0)), "too_short", "not judged: 10 points, 14 needed"),
+        (levels((20, 100.0)), "steady", "no significant change in 20 points; noise: 30 points needed"),
+        (levels((10, 100.0)), "too_short", "not enough data: 10 of 14 points"),
     ],
 )
-def test_a_series_without_a_change_says_no_more_than_is_known(
+def test_a_series_without_a_change_claims_only_what_is_known(
     client: TestClient, admin: Person, database: Database, medians: list[float], course: str, words: str
 ) -> None:
     found = series_id(database, medians)
@@ -184,19 +184,19 @@ def test_changes_of_clusters_that_one_may_not_see_are_neither_listed_nor_shown(
     assert client.get("/api/v1/changes", params={"cluster_id": 999}, headers=admin.headers).json()["items"] == []
 
 
-def told(client: TestClient, person: Person, **changes: object) -> Response:
+def add_event(client: TestClient, person: Person, **changes: object) -> Response:
     given = {"cluster": "blade", "text": "RAID set 2 rebuilt", "nodes": ["node1"], "at": "2026-11-21T09:00:00Z"}
     return client.post("/api/v1/trend-events", json=given | changes, headers=person.headers)
 
 
-def test_what_a_person_tells_is_listed_judged_by_the_series_it_concerns_and_can_be_taken_back(
+def test_an_event_added_by_a_person_is_listed_evaluated_on_its_series_and_can_be_removed(
     client: TestClient, admin: Person, database: Database
 ) -> None:
     with database.transaction() as session:
         measured = Measured(session, NOW - timedelta(days=40))
         found = history(measured, levels((20, 100.0), (8, 80.0))).id
     at = (NOW - timedelta(days=20, hours=1)).isoformat()
-    event = told(client, admin, at=at).json()
+    event = add_event(client, admin, at=at).json()
     assert (event["kind"], event["told_by"], event["text"]) == (
         "manual",
         "ada (token test)",
@@ -223,7 +223,7 @@ def test_what_a_person_tells_is_listed_judged_by_the_series_it_concerns_and_can_
     assert answer["events"] == []
 
 
-def test_what_runs_saw_cannot_be_taken_back(client: TestClient, admin: Person, database: Database) -> None:
+def test_events_that_runs_saw_cannot_be_removed(client: TestClient, admin: Person, database: Database) -> None:
     with database.transaction() as session:
         measured = Measured(session, NOW)
         for minutes, kernel in enumerate(["6.1.0-30", "6.1.0-35"]):
@@ -257,17 +257,15 @@ def test_an_event_that_cannot_be_is_refused_by_name(
 ) -> None:
     with database.transaction() as session:
         Measured(session, NOW)
-    refused = told(client, admin, **changes)
+    refused = add_event(client, admin, **changes)
     error = refused.json()["error"]
     assert (refused.status_code, error["code"], error["field"]) == (status, code, field)
 
 
-def test_a_viewer_tells_of_no_events(
-    client: TestClient, database: Database, make_person: Callable[..., Person]
-) -> None:
+def test_a_viewer_cannot_add_events(client: TestClient, database: Database, make_person: Callable[..., Person]) -> None:
     with database.transaction() as session:
         Measured(session, NOW)
-    assert told(client, make_person("vera", Role.VIEWER)).status_code == 403
+    assert add_event(client, make_person("vera", Role.VIEWER)).status_code == 403
 
 
 def test_a_long_series_is_shown_by_fewer_points_and_by_a_part_of_it(
@@ -311,7 +309,7 @@ def test_events_are_listed_of_a_node_and_of_a_target_with_those_of_the_whole_clu
     ]
     for place in places:
         said = f"of {place}"
-        assert told(client, admin, text=said, **{"targets": [], **place}).status_code == 201
+        assert add_event(client, admin, text=said, **{"targets": [], **place}).status_code == 201
 
     def texts(**wanted: int) -> set[str]:
         items = client.get("/api/v1/trend-events", params=wanted, headers=admin.headers).json()["items"]

@@ -1,4 +1,4 @@
-"""Channels over the API: what goes in, what never comes out, who may, and a test that really arrives."""
+"""Channels over the API: settings, hidden secrets, access, and a test message that arrives."""
 
 import base64
 from collections.abc import Callable, Iterator, Mapping
@@ -29,7 +29,7 @@ DOCS = Path(__file__).parents[3] / "docs" / "notifications.md"
 
 @pytest.fixture
 def client(client: TestClient, shared_app: FastAPI, clock: MovedClock) -> Iterator[TestClient]:
-    """The API of an installation that has a key, and whose messages may go to loopback."""
+    """API of an installation that has a key, and may send messages to loopback."""
     state = shared_app.state
     before = state.vault, state.reach, state.office
     state.vault, state.reach = Vault(KEY), Reach(loopback=True)
@@ -83,7 +83,7 @@ def test_a_test_arrives_signed_as_the_documentation_verifies_it(
     assert client.get(f"{URL}/{made['id']}", headers=admin.headers).json()["delivered_at"] == "2026-11-21T10:00:00Z"
 
 
-def test_a_test_that_does_not_arrive_says_why_and_is_not_tried_again(
+def test_a_failed_test_message_shows_why_and_is_not_repeated(
     client: TestClient, admin: Person, hook: WebReceiver
 ) -> None:
     hook.answer(503, body="down for\nmaintenance")
@@ -165,7 +165,7 @@ def test_a_password_is_not_sent_to_another_server_than_it_was_given_for(
         ),
     ],
 )
-def test_what_is_wrong_with_a_channel_is_named(
+def test_an_invalid_channel_is_refused_with_its_field(
     client: TestClient, admin: Person, fields: dict[str, Any], status: int, code: str, field: str
 ) -> None:
     answer = client.post(URL, json={"name": "people", "receiver": MAIL, **fields}, headers=admin.headers)
@@ -225,7 +225,7 @@ def test_a_channel_that_rules_send_to_is_not_removed_and_they_are_named(
     made = client.post("/api/v1/alert-rules", json=rule, headers=admin.headers)
     assert made.status_code == 201, made.text
     error = client.delete(f"{URL}/{used['id']}", headers=admin.headers).json()["error"]
-    assert (error["code"], error["message"]) == ("channel_in_use", "alert rules send to the channel people: writes")
+    assert (error["code"], error["message"]) == ("channel_in_use", "alert rules use channel people: writes")
     assert client.delete(f"/api/v1/alert-rules/{made.json()['id']}", headers=admin.headers).status_code < 300
     assert client.delete(f"{URL}/{used['id']}", headers=admin.headers).status_code == 204
 

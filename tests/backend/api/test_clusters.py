@@ -16,7 +16,7 @@ def test_a_cluster_name_is_given_once(client: TestClient, admin: Person) -> None
     assert again.json()["error"]["code"] == "cluster_name_taken"
 
 
-def test_who_starts_its_runs_is_changed_and_stays_where_it_is_left_out(client: TestClient, admin: Person) -> None:
+def test_the_launcher_is_changed_and_stays_if_left_out(client: TestClient, admin: Person) -> None:
     created = client.post("/api/v1/clusters", json={"name": "blade"}, headers=admin.headers).json()
     path = f"/api/v1/clusters/{created['id']}"
     assert created["launcher"] == "direct"
@@ -26,6 +26,6 @@ def test_who_starts_its_runs_is_changed_and_stays_where_it_is_left_out(client: T
 
 
 def test_a_launcher_that_does_not_exist_is_refused_by_name(client: TestClient, admin: Person) -> None:
-    refused = client.post("/api/v1/clusters", json={"name": "blade", "launcher": "pbs"}, headers=admin.headers)
+    refused = client.post("/api/v1/clusters", json={"name": "blade", "launcher": "sge"}, headers=admin.headers)
     assert refused.status_code == 422
     assert refused.json()["error"]["field"] == "launcher"

@@ -11,7 +11,7 @@ A = [100.0, 101.0, 99.0, 100.5, 98.5]
 
 
 def campaign(measured: Measured, cells: dict[int, list[float]]) -> int:
-    """A campaign with a cell for each block size and a run for each of its numbers; its id."""
+    """Return the id of a campaign with a cell for each block size and a run for each of its values."""
     made = measured.campaign()
     for size, values in cells.items():
         cell = measured.cell(made, block_size_bytes=size)
@@ -23,7 +23,7 @@ def campaign(measured: Measured, cells: dict[int, list[float]]) -> int:
 
 @pytest.fixture
 def measured_twice(database: Database) -> tuple[int, int]:
-    """Two campaigns of the same two cells, the second 20 % faster in one and the same in the other."""
+    """Two campaigns of the same two cells; the second campaign is 20 % faster in one of them."""
     with database.transaction() as session:
         measured = Measured(session, NOW)
         return (
@@ -57,10 +57,10 @@ def test_two_campaigns_are_compared_cell_by_cell_with_words_runs_and_interval(
     assert metric["low"] < metric["ratio"] < metric["high"]
     assert metric["ratio"] == pytest.approx(1.2, rel=0.01)
     assert (metric["is_discovery"], metric["values_a"]) == (True, A)
-    assert same["metrics"][0]["verdict"] == "no_difference_shown"
+    assert same["metrics"][0]["verdict"] == "equal"
 
 
-def test_cells_that_are_named_are_compared_and_what_is_unlike_stands_first(
+def test_named_cells_are_compared_and_differences_come_first(
     client: TestClient, admin: Person, measured_twice: tuple[int, int]
 ) -> None:
     answer = comparison(client, admin, *measured_twice, a_cell=1, b_cell=2)
@@ -69,14 +69,14 @@ def test_cells_that_are_named_are_compared_and_what_is_unlike_stands_first(
     assert (pair["is_alike"], pair["a"]["ordinal"], pair["b"]["ordinal"]) == (False, 1, 2)
 
 
-def test_of_two_modes_both_are_given_and_no_ratio(client: TestClient, admin: Person, database: Database) -> None:
+def test_two_modes_are_both_shown_without_a_ratio(client: TestClient, admin: Person, database: Database) -> None:
     with database.transaction() as session:
         measured = Measured(session, NOW)
-        ids = campaign(measured, {512: A}), campaign(measured, {512: [50.0, 51.0, 400.0, 401.0]})
+        ids = campaign(measured, {512: A}), campaign(measured, {512: [50.0, 51.0, 50.5, 400.0, 401.0, 400.5]})
     (metric,) = comparison(client, admin, *ids)["pairs"][0]["metrics"]
     assert (metric["verdict"], metric["ratio"], metric["median_ratio"]) == ("two_modes", None, None)
     assert metric["modes_a"] is None
-    assert metric["modes_b"] == {"low": 50.5, "low_runs": 2, "high": 400.5, "high_runs": 2}
+    assert metric["modes_b"] == {"low": 50.5, "low_runs": 3, "high": 400.5, "high_runs": 3}
 
 
 def test_cells_without_a_counterpart_are_named(client: TestClient, admin: Person, database: Database) -> None:
@@ -98,7 +98,7 @@ def test_cells_without_a_counterpart_are_named(client: TestClient, admin: Person
         ({"a": 0}, 422, "invalid_input", "a"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_by_name(
+def test_an_invalid_comparison_is_refused_by_name(
     client: TestClient,
     admin: Person,
     measured_twice: tuple[int, int],
@@ -114,9 +114,7 @@ def test_what_cannot_be_compared_is_refused_by_name(
     assert field in {None, error["field"]}
 
 
-def test_campaigns_that_have_nothing_to_compare_yet_say_so(
-    client: TestClient, admin: Person, database: Database
-) -> None:
+def test_campaigns_without_results_are_marked(client: TestClient, admin: Person, database: Database) -> None:
     with database.transaction() as session:
         measured = Measured(session, NOW)
         ids = measured.campaign("one").id, measured.campaign("two").id

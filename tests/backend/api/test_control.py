@@ -1,4 +1,4 @@
-"""Drains, priorities, the queue and the word that a node is dead, as the API gives and takes them."""
+"""Drains, priorities, the queue and the declaration that a node is dead, over the API."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.clusters.agents import records as agents
 from iotide_server.kit.db import Database
 from iotide_server.scheduling.queues import NodeQueues
-from iotide_server.scheduling.starting import start_what_can
+from iotide_server.scheduling.starting import start_runs
 
 API = "/api/v1"
 REASON = {"reason": "its disk is replaced"}
@@ -23,7 +23,7 @@ REASON = {"reason": "its disk is replaced"}
 
 @dataclass
 class Ready:
-    """Two nodes with targets, and who calls the API for them."""
+    """Two nodes with targets, and an API client."""
 
     client: TestClient
     database: Database
@@ -44,14 +44,14 @@ class Ready:
         return campaign
 
     def start(self) -> int:
-        """How many orders a pass offers."""
-        return sum(len(batch) for batch in start_what_can(self.database, NodeQueues(), self.clock()))
+        """Return the number of orders that a pass offers."""
+        return sum(len(batch) for batch in start_runs(self.database, NodeQueues(), self.clock()))
 
     def fall_silent(self) -> None:
-        """An hour later, only the second node is heard of."""
+        """Move the clock by an hour; only the second node sends a heartbeat."""
         self.clock.move(3600)
         with self.database.transaction() as session:
-            agents.beat(session, self.node_ids[1], "instance-n2", self.clock())
+            agents.heartbeat(session, self.node_ids[1], "instance-n2", self.clock())
 
 
 @pytest.fixture
@@ -63,7 +63,7 @@ def ready(client: TestClient, database: Database, clock: MovedClock, admin: Pers
 
 
 @pytest.mark.parametrize("kind", ["node", "target", "cluster"])
-def test_what_is_drained_says_so_with_who_why_and_until_when(ready: Ready, kind: str) -> None:
+def test_a_drain_is_shown_with_user_reason_and_end(ready: Ready, kind: str) -> None:
     subject_id = {"node": ready.node_ids[0], "target": ready.target_id, "cluster": ready.cluster_id}[kind]
     path = f"/{kind}s/{subject_id}"
     until = (ready.clock() + timedelta(hours=2)).isoformat().replace("+00:00", "Z")
@@ -134,9 +134,9 @@ def test_the_queue_shows_who_is_served_first_and_why_each_waits(ready: Ready) ->
     ready.call("PUT", f"/nodes/{ready.node_ids[0]}/drain", REASON)
     queue = ready.call("GET", f"/clusters/{ready.cluster_id}/queue")
     assert (queue["waiting"], [run["campaign_id"] for run in queue["runs"]]) == (2, [first["id"], urgent["id"]])
-    because = "node n1 is drained by ada (token test) until it is resumed: its disk is replaced"
+    because = "Node n1 is drained by ada (token test) until it is resumed: its disk is replaced"
     assert queue["runs"][0]["waiting_because"] == because
-    assert queue["runs"][1]["waiting_because"] == f"{because}; 1 run stands before it"
+    assert queue["runs"][1]["waiting_because"] == f"{because}; 1 run ahead"
 
     changed = ready.call("PATCH", f"/campaigns/{urgent['id']}", {"priority": 5})
     assert changed["plan"]["priority"] == 5
@@ -162,13 +162,13 @@ def test_the_priority_of_a_campaign_that_has_ended_stays(ready: Ready) -> None:
     assert error["code"] == "campaign_ended"
 
 
-def test_the_word_that_a_silent_node_is_dead_does_what_its_statement_said(ready: Ready) -> None:
+def test_declaring_a_silent_node_dead_does_what_its_preview_showed(ready: Ready) -> None:
     path = f"/nodes/{ready.node_ids[0]}/dead"
     ready.submit(nodes=["n1"], repeats=1)
     assert ready.start() == 1
     error = ready.call("GET", path, status=409)["error"]
     assert error["code"] == "node_not_silent"
-    assert "drain it" in error["remedy"]
+    assert "drain one that is online" in error["remedy"]
     ready.fall_silent()
     statement = ready.call("GET", path)
     (run,) = statement["runs"]
@@ -177,7 +177,7 @@ def test_the_word_that_a_silent_node_is_dead_does_what_its_statement_said(ready:
     assert refused["code"] == "death_differs"
     node = ready.call("POST", path, {"statement_sha256": statement["statement_sha256"]})
     assert (node["state"], node["active_orders"]) == ("silent", [])
-    assert "ada (token test) called n1 dead" in node["problem"]
+    assert "ada (token test) declared n1 dead" in node["problem"]
     assert ready.call("GET", f"/runs/{run['run_id']}")["state"] == "waiting"
 
 

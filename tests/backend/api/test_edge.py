@@ -1,4 +1,4 @@
-"""What holds for every request, whatever the route: one form of error, bounded bodies, headers, no traces."""
+"""Rules for every request on any route: one form of error, bounded bodies, headers, no traces."""
 
 import gzip
 from collections.abc import Iterator
@@ -40,11 +40,12 @@ def error(response: Response) -> Json:
     return refusal
 
 
-def test_a_name_with_a_blank_is_told_what_a_name_may_have(client: TestClient, admin: Person) -> None:
+def test_a_name_with_a_blank_is_rejected_with_the_allowed_characters(client: TestClient, admin: Person) -> None:
     refusal = error(client.post(CLUSTERS, json={"name": "rack 4"}, headers=admin.headers))
     assert (refusal["field"], refusal["value"]) == ("name", "rack 4")
     assert (
-        refusal["remedy"] == "use letters, digits, dots, dashes and underscores, at most 63, a letter or a digit first"
+        refusal["remedy"]
+        == "use up to 63 letters, digits, dots, dashes and underscores, starting with a letter or digit"
     )
 
 
@@ -99,7 +100,7 @@ def test_json_in_any_spelling_is_taken(client: TestClient, admin: Person) -> Non
     assert client.post(CLUSTERS, content=b'{"name": "c1"}', headers=headers).status_code == 201
 
 
-def test_a_body_that_is_too_large_is_413_whether_or_not_it_says_so(client: TestClient, admin: Person) -> None:
+def test_a_body_that_is_too_large_is_413_with_or_without_a_length(client: TestClient, admin: Person) -> None:
     headers = admin.headers | {"Content-Type": "application/json"}
     body = b'{"name": "' + b"x" * BodyLimit().size_bytes + b'"}'
 
@@ -136,7 +137,7 @@ def test_an_agents_body_is_bounded_by_what_its_message_can_need(
 
 
 @pytest.mark.parametrize("path", ["clusters/9", "nodes/9", "targets/9", "campaigns/9", "runs/9", "series/9/points"])
-def test_what_is_not_there_is_404_with_a_remedy(client: TestClient, admin: Person, path: str) -> None:
+def test_an_unknown_path_is_404_with_a_remedy(client: TestClient, admin: Person, path: str) -> None:
     response = client.get(f"/api/v1/{path}", headers=admin.headers)
     assert response.status_code == 404
     refusal = error(response)
@@ -208,13 +209,13 @@ def app_without_database() -> FastAPI:
     )
 
 
-def test_a_database_that_is_away_is_503_and_health_says_so(app_without_database: FastAPI) -> None:
+def test_an_unreachable_database_is_503_and_health_reports_it(app_without_database: FastAPI) -> None:
     with TestClient(app_without_database) as client:
         ready = client.get("/api/v1/ready")
         assert (ready.status_code, error(ready)["code"]) == (503, "database_unavailable")
         assert ready.headers["retry-after"]
         health = client.get("/api/v1/health")
-        assert client.get("/api/v1/alive").json() == {"status": "alive"}, "nobody shall restart it for that"
+        assert client.get("/api/v1/alive").json() == {"status": "alive"}, "a supervisor must not restart it for that"
     assert health.status_code == 200
     assert health.json() | {"version": ""} == {
         "status": "degraded",
@@ -226,7 +227,7 @@ def test_a_database_that_is_away_is_503_and_health_says_so(app_without_database:
     }
 
 
-def test_ready_needs_nobody_to_sign_in(client: TestClient) -> None:
+def test_ready_needs_no_sign_in(client: TestClient) -> None:
     assert client.get("/api/v1/ready").json() == {"status": "ready"}
 
 
@@ -261,14 +262,14 @@ def test_a_worker_is_well_while_its_pulse_is_not_late(
     with psycopg.connect(database_url) as held:
         held.execute("SELECT pg_advisory_lock(%s)", (SCHEDULER_LOCK,))
         assert client.get("/api/v1/health").json()["worker"] == worker
-        held.execute("SELECT pg_advisory_unlock(%s)", (SCHEDULER_LOCK,))  # what ends does so a moment later
-    clock.move(1)  # an answer is kept for a second
-    assert client.get("/api/v1/health").json()["worker"] == "unknown", "nobody asks for work then"
+        held.execute("SELECT pg_advisory_unlock(%s)", (SCHEDULER_LOCK,))  # the connection ends a moment later
+    clock.move(1)  # an answer is cached for a second
+    assert client.get("/api/v1/health").json()["worker"] == "unknown", "no work is requested then"
 
 
 @pytest.fixture(scope="module")
 def app_of_pages(migrated_url: str, tmp_path_factory: pytest.TempPathFactory) -> FastAPI:
-    """Share one application with pages: each new one would look through all routes again."""
+    """Share one application with pages: each new one would build all routes again."""
     built = tmp_path_factory.mktemp("built")
     (built / "assets").mkdir()
     (built / "index.html").write_text("<!doctype html><title>iotide</title>")
@@ -331,7 +332,7 @@ def test_answers_of_the_api_are_not_kept(client: TestClient, admin: Person) -> N
     assert client.get(CLUSTERS, headers=admin.headers).headers["cache-control"] == "no-store"
 
 
-def test_a_missing_build_says_what_to_do(settings: Settings, tmp_path: Path) -> None:
+def test_the_error_of_a_missing_build_has_a_remedy(settings: Settings, tmp_path: Path) -> None:
     app = create_app(settings.model_copy(update={"frontend_directory": tmp_path}))
     with TestClient(app) as client:
         response = client.get("/")
@@ -363,7 +364,7 @@ def test_every_operation_is_described_with_an_example_and_its_errors(client: Tes
     assert all(name.isidentifier() and name.islower() for name in names)
 
 
-def test_responses_say_which_fields_are_always_there(client: TestClient) -> None:
+def test_responses_declare_the_fields_that_are_always_present(client: TestClient) -> None:
     document = client.get("/api/v1/openapi.json").json()
     for name in (
         "ClusterOutput",

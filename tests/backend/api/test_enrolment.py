@@ -1,4 +1,4 @@
-"""A host's way into a cluster, and into another wire version, as it is spoken over HTTP."""
+"""Enrolment of a host and its change to another wire version, over HTTP."""
 
 from typing import Any
 
@@ -23,7 +23,7 @@ def cluster_id(database: Database) -> int:
 
 @pytest.fixture
 def enrolled(client: TestClient, admin: Person, cluster_id: int) -> dict[str, Any]:
-    """A host that waits to be let in."""
+    """A pending node."""
     url = f"{API}/clusters/{cluster_id}/join-tokens"
     made = client.post(url, json={"uses": 5}, headers=admin.headers).json()
     request = {"join_token": made["token"], "node_name": "n7", "role": "compute", "agent_version": "1"}
@@ -39,7 +39,7 @@ def said(version: int = WIRE_VERSION) -> dict[str, Any]:
     return hello().model_dump(mode="json", exclude={"clock"}) | {"wire_version": version}
 
 
-def test_a_host_that_waits_may_only_ask_and_works_once_it_was_let_in(
+def test_a_pending_node_may_only_ask_and_works_once_approved(
     client: TestClient, admin: Person, cluster_id: int, enrolled: dict[str, Any]
 ) -> None:
     agent = bearer(enrolled["node_token"])
@@ -47,13 +47,13 @@ def test_a_host_that_waits_may_only_ask_and_works_once_it_was_let_in(
     assert (refused.status_code, refused.json()["error"]["code"]) == (403, "node_pending")
     standing = client.get(f"{API}/agent/standing", headers=agent).json()
     assert standing["pending_until"] == enrolled["pending_until"]
-    beat = {
+    heartbeat = {
         "agent_instance": "instance-1",
         "boot_id": "boot-1234",
         "sent_at": hello().sent_at.isoformat(),
         "orders": [],
     }
-    for path, body in (("/beat", beat), ("/rotation", {"agent_instance": "instance-1"})):
+    for path, body in (("/beat", heartbeat), ("/rotation", {"agent_instance": "instance-1"})):
         answer = client.post(f"{API}/agent{path}", json=body, headers=agent)
         assert (answer.status_code, answer.json()["error"]["code"]) == (403, "node_pending")
 
@@ -106,15 +106,15 @@ def test_the_wire_version_of_each_agent_is_shown_also_of_one_that_is_not_underst
     assert (shown["wire_version"], shown["agent_standing"]) == (version, standing)
 
 
-def test_an_agent_of_the_version_before_is_told_nothing_that_it_would_refuse(client: TestClient, node_id: int) -> None:
+def test_an_agent_of_the_previous_version_receives_nothing_it_would_reject(client: TestClient, node_id: int) -> None:
     del node_id
     agent = bearer(node_token("n1"))
-    beat = {"agent_instance": "instance-n1", "boot_id": hello().boot_id, "sent_at": hello().sent_at.isoformat()}
+    heartbeat = {"agent_instance": "instance-n1", "boot_id": hello().boot_id, "sent_at": hello().sent_at.isoformat()}
 
     def answered(version: int) -> set[str]:
         instance = hello().agent_instance
         assert client.post(f"{API}/agent/hello", json=said(version), headers=agent).status_code == 200
-        body = beat | {"orders": [], "agent_instance": instance}
+        body = heartbeat | {"orders": [], "agent_instance": instance}
         return set(client.post(f"{API}/agent/beat", json=body, headers=agent).json())
 
     assert answered(WIRE_VERSION) - answered(SPOKEN_VERSIONS.start) == {"rotation_wanted"}
@@ -124,10 +124,10 @@ def test_a_clock_is_shown_with_its_uncertainty_and_a_warning_beyond_a_second(
     client: TestClient, admin: Person, node_id: int
 ) -> None:
     agent = bearer(node_token("n1"))
-    beat = {"agent_instance": hello().agent_instance, "boot_id": hello().boot_id, "orders": []}
-    beat["sent_at"] = hello().sent_at.isoformat()
+    heartbeat = {"agent_instance": hello().agent_instance, "boot_id": hello().boot_id, "orders": []}
+    heartbeat["sent_at"] = hello().sent_at.isoformat()
     for offset, uncertainty, is_off in ((-0.25, 0.01, False), (1.5, 0.6, False), (-1.5, 0.01, True)):
         clock = {"offset_seconds": offset, "uncertainty_seconds": uncertainty}
-        assert client.post(f"{API}/agent/beat", json=beat | {"clock": clock}, headers=agent).status_code == 200
+        assert client.post(f"{API}/agent/beat", json=heartbeat | {"clock": clock}, headers=agent).status_code == 200
         shown = client.get(f"{API}/nodes/{node_id}", headers=admin.headers).json()["clock"]
         assert shown == {**clock, "is_off": is_off}

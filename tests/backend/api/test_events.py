@@ -1,4 +1,4 @@
-"""The stream of news over a real socket of the ASGI application and a real NOTIFY."""
+"""The change feed over a real socket of the ASGI application, with a real NOTIFY."""
 
 import asyncio
 import json
@@ -24,7 +24,7 @@ from iotide_server.kit.db import Database
 from iotide_server.main import create_app
 
 WAIT_SECONDS = 60.0
-"""Ends what hangs; a database that many others use at once may stand still for ten."""
+"""Ends what hangs. A busy database may not respond for ten seconds."""
 
 
 class Stream:
@@ -41,7 +41,7 @@ class Stream:
             self._pieces.put_nowait(message.get("body", b""))
 
     async def event(self) -> dict[str, str]:
-        """The next event with its fields; comments are passed over."""
+        """Return the next event with its fields; skip comments."""
         while True:
             while "\n\n" not in self._text:
                 self._text += (await asyncio.wait_for(self._pieces.get(), WAIT_SECONDS)).decode()
@@ -99,7 +99,7 @@ async def opened(
 
 @pytest.fixture(scope="module")
 def listening_app(migrated_url: str) -> FastAPI:
-    """Share one application on its own connections: each new one would look through all routes again."""
+    """Share one application on its own connections: each new one would build all routes again."""
     return create_app(settings_of(migrated_url))
 
 
@@ -111,15 +111,15 @@ def app(listening_app: FastAPI, database_url: str) -> FastAPI:
 
 @asynccontextmanager
 async def running(app: FastAPI) -> AsyncIterator[None]:
-    app.state.feed.is_listening = asyncio.Event()  # of this event loop; the last one stays set for good
+    app.state.feed.is_listening = asyncio.Event()  # of this event loop; the previous one stays set forever
     async with app.router.lifespan_context(app):
         await asyncio.wait_for(app.state.feed.is_listening.wait(), WAIT_SECONDS)
         yield
 
 
-def publish(database: Database, *news: tuple[str, int, int | None]) -> None:
+def publish(database: Database, *updates: tuple[str, int, int | None]) -> None:
     with database.transaction() as session:
-        service.publish_all(session, news)
+        service.publish_all(session, updates)
 
 
 def test_a_change_reaches_an_open_stream(app: FastAPI, database: Database, admin: Person) -> None:
@@ -136,9 +136,7 @@ def test_a_change_reaches_an_open_stream(app: FastAPI, database: Database, admin
     assert data == {"kind": "run", "id": 7, "version": int(event["id"]), "cluster_id": 1}
 
 
-def test_a_stream_that_names_no_topics_tells_of_every_kind_of_row(
-    app: FastAPI, database: Database, admin: Person
-) -> None:
+def test_a_stream_without_topics_reports_every_kind_of_row(app: FastAPI, database: Database, admin: Person) -> None:
     kinds = ["campaign", "run", "series", "node", "target", "cluster"]
 
     async def listen() -> list[tuple[str, int]]:
@@ -150,7 +148,7 @@ def test_a_stream_that_names_no_topics_tells_of_every_kind_of_row(
     assert asyncio.run(listen()) == [(kind, 7) for kind in kinds]
 
 
-def test_a_rolled_back_change_is_no_news(app: FastAPI, database: Database, admin: Person) -> None:
+def test_a_rolled_back_change_is_not_published(app: FastAPI, database: Database, admin: Person) -> None:
     def fail() -> None:
         with database.transaction() as session:
             service.publish(session, "run", 1, None)
@@ -167,18 +165,18 @@ def test_a_rolled_back_change_is_no_news(app: FastAPI, database: Database, admin
     assert asyncio.run(listen()) == ("run", 2)
 
 
-def test_only_what_the_caller_may_see_and_wants_is_told(
+def test_a_stream_has_only_requested_changes_that_the_caller_may_see(
     app: FastAPI, database: Database, make_person: Callable[..., Person]
 ) -> None:
     with database.transaction() as session:
         here, there = make_cluster(session), make_cluster(session, "lake")
     viewer = make_person("grace", Role.VIEWER, here.id)
-    news = [("run", 1, there.id), ("node", 2, here.id), ("run", 3, here.id), ("campaign", 4, None)]
+    updates = [("run", 1, there.id), ("node", 2, here.id), ("run", 3, here.id), ("campaign", 4, None)]
 
     async def listen() -> list[tuple[str, int]]:
         async with running(app), opened(app, viewer, "topics=run,campaign") as stream:
             await stream.event()
-            await asyncio.to_thread(publish, database, *news)
+            await asyncio.to_thread(publish, database, *updates)
             return [await stream.change(), await stream.change()]
 
     assert asyncio.run(listen()) == [("run", 3), ("campaign", 4)]
@@ -194,15 +192,15 @@ def test_a_stream_goes_on_after_the_last_event(app: FastAPI, database: Database,
             await asyncio.to_thread(publish, database, ("run", 2, None))
             async with opened(app, admin, last_event_id=last) as stream:
                 await stream.event()
-                told = [await stream.change()]
+                received = [await stream.change()]
                 await asyncio.to_thread(publish, database, ("run", 3, None))
-                return [*told, await stream.change()]
+                return [*received, await stream.change()]
 
     assert asyncio.run(listen()) == [("run", 2), ("run", 3)]
 
 
 @pytest.mark.parametrize("last_event_id", ["1", "x", "99999999999999999999"])
-def test_a_stream_that_cannot_go_on_says_reset_and_where_it_is(
+def test_a_stream_that_cannot_continue_sends_reset_and_its_position(
     app: FastAPI, database: Database, admin: Person, last_event_id: str
 ) -> None:
     with database.transaction() as session:
@@ -223,7 +221,7 @@ def test_a_stream_that_cannot_go_on_says_reset_and_where_it_is(
     assert asyncio.run(listen()) == {"event": "reset", "data": "{}", "id": str(latest_id)}
 
 
-def test_a_stream_tells_of_a_lost_connection_to_the_database(app: FastAPI, database: Database, admin: Person) -> None:
+def test_a_stream_reports_a_lost_connection_to_the_database(app: FastAPI, database: Database, admin: Person) -> None:
     def cut() -> None:
         with database.transaction() as session:
             session.execute(
@@ -255,7 +253,7 @@ def test_a_stream_ends_so_that_its_reader_proves_again_who_it_is(
     assert "retry: 500" in response.text
 
 
-def test_one_person_has_so_many_streams_and_is_refused_more_without_a_word_to_the_database(
+def test_streams_beyond_the_limit_of_a_person_are_rejected_without_a_query(
     app: FastAPI, make_person: Callable[..., Person], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(feed, "MOST_STREAMS", 2)

@@ -25,8 +25,8 @@ MakePerson = Callable[..., Person]
 def found(client: TestClient, person: Person, path: str = "runs", **wanted: object) -> Json:
     answer = client.get(f"/api/v1/explorer/{path}", params=cast("Json", wanted), headers=person.headers)
     assert answer.status_code == 200, answer.text
-    told: Json = answer.json()
-    return told
+    body: Json = answer.json()
+    return body
 
 
 def run_ids(answer: Json) -> list[int]:
@@ -35,7 +35,7 @@ def run_ids(answer: Json) -> list[int]:
 
 @pytest.fixture
 def runs(database: Database) -> list[int]:
-    """Three runs of one cell, a minute apart and 5, 4 and 3 s long, and one that still loads; oldest first."""
+    """Three runs of one cell, a minute apart and 5, 4 and 3 s long, and one that is still running; oldest first."""
     with database.transaction() as session:
         measured = Measured(session, NOW)
         campaign = measured.campaign("nightly")
@@ -55,7 +55,7 @@ def runs(database: Database) -> list[int]:
     return made
 
 
-def test_a_row_says_what_a_run_is_known_by_and_what_it_may_be_compared_with(
+def test_a_row_identifies_its_run_and_what_it_may_be_compared_with(
     client: TestClient, admin: Person, runs: list[int]
 ) -> None:
     active, *finished = found(client, admin)["items"]
@@ -95,7 +95,7 @@ def test_a_headline_has_the_flags_that_concern_it_and_no_others(
             sample(200.0, operation="read"),
         )
         run = measured.deliver(cell, finish(NOW, *numbers, flags=(SHORT, of_reads, of_writes, of_target)))
-        run.flags = [*run.flags, elsewhere.model_dump(mode="json")]  # as release 0.2 took it from an agent
+        run.flags = [*run.flags, elsewhere.model_dump(mode="json")]  # as release 0.2 accepted it from an agent
         session.flush()
         recompute_points(session, cell.id)
     [row] = found(client, admin)["items"]
@@ -202,7 +202,7 @@ def test_the_course_of_a_series_comes_oldest_first_and_only_to_who_may_see_it(
         ({"sort": "fastest"}, "invalid_input", "sort"),
     ],
 )
-def test_what_cannot_be_listed_is_refused_by_name(
+def test_an_invalid_listing_is_refused_by_name(
     client: TestClient, admin: Person, wanted: dict[str, str], code: str, field: str
 ) -> None:
     answer = client.get("/api/v1/explorer/runs", params=wanted, headers=admin.headers)
@@ -211,7 +211,7 @@ def test_what_cannot_be_listed_is_refused_by_name(
     assert error["remedy"]
 
 
-def test_a_view_is_kept_renamed_and_removed_by_its_owner_alone(
+def test_only_its_owner_saves_renames_and_removes_a_view(
     client: TestClient, admin: Person, make_person: MakePerson
 ) -> None:
     path = "/api/v1/explorer/views"
@@ -233,7 +233,7 @@ def test_a_view_is_kept_renamed_and_removed_by_its_owner_alone(
     assert actions[:3] == ["view_removed", "view_changed", "view_kept"]
 
 
-def test_nobody_keeps_more_views_than_can_be_found_again(
+def test_the_number_of_saved_views_is_limited(
     client: TestClient, admin: Person, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("iotide_server.explorer.views.MOST_VIEWS", 1)

@@ -1,4 +1,4 @@
-"""The route that Prometheus reads: who may, in which form, and what the process counted."""
+"""The route that Prometheus scrapes: access, formats, and the counters of the process."""
 
 from collections.abc import Callable
 from typing import Any
@@ -39,7 +39,7 @@ def scrape(client: TestClient, admin: Person) -> Callable[..., Scraped]:
     return read
 
 
-def beat() -> dict[str, Any]:
+def heartbeat() -> dict[str, Any]:
     said = hello()
     return {
         "agent_instance": said.agent_instance,
@@ -54,12 +54,12 @@ def beat() -> dict[str, Any]:
 def test_both_forms_are_what_prometheus_parses(
     client: TestClient, scrape: Callable[..., Scraped], accept: str, node_id: int
 ) -> None:
-    assert client.post("/api/v1/agent/beat", json=beat(), headers=NODE).status_code == 200, node_id
-    told = scrape(accept=accept)
-    assert told.value("iotide_nodes", cluster="blade", state="online") == 1
-    assert told.value("iotide_spool_bytes", cluster="blade") == 17
-    assert told.labels("iotide_build_info")["part"] == "api"
-    assert told.by("state", "iotide_database_connections").keys() == {"in_use", "idle"}
+    assert client.post("/api/v1/agent/beat", json=heartbeat(), headers=NODE).status_code == 200, node_id
+    scraped = scrape(accept=accept)
+    assert scraped.value("iotide_nodes", cluster="blade", state="online") == 1
+    assert scraped.value("iotide_spool_bytes", cluster="blade") == 17
+    assert scraped.labels("iotide_build_info")["part"] == "api"
+    assert scraped.by("state", "iotide_database_connections").keys() == {"in_use", "idle"}
 
 
 def test_only_a_viewer_of_all_clusters_may_read(
@@ -78,7 +78,7 @@ def test_nodes_have_series_of_their_own_only_when_asked_for(
     client: TestClient, scrape: Callable[..., Scraped], node_id: int
 ) -> None:
     del node_id
-    client.post("/api/v1/agent/beat", json=beat(), headers=NODE)
+    client.post("/api/v1/agent/beat", json=heartbeat(), headers=NODE)
     assert "iotide_node_spool_bytes" not in scrape().names
     assert scrape(path="/metrics?nodes=true").value("iotide_node_spool_bytes", cluster="blade", node="n1") == 17
 
@@ -87,21 +87,21 @@ def test_requests_are_counted_by_template_and_what_is_no_route_under_one_name(
     client: TestClient, scrape: Callable[..., Scraped], admin: Person
 ) -> None:
     def counted(route: str, status: str) -> float:
-        return told.by("status", "iotide_http_requests_total", method="GET", route=route).get(status, 0)
+        return scraped.by("status", "iotide_http_requests_total", method="GET", route=route).get(status, 0)
 
-    told = scrape()
+    scraped = scrape()
     before = counted("/api/v1/runs/{run_id}", "404"), counted("other", "404")
     for number in (7, 8):
         client.get(f"/api/v1/runs/{number}", headers=admin.headers)
         client.get(f"/api/v1/guess-{number}", headers=admin.headers)
-    told = scrape()
+    scraped = scrape()
     assert (counted("/api/v1/runs/{run_id}", "404"), counted("other", "404")) == (before[0] + 2, before[1] + 2)
     assert counted("/metrics", "200") >= 1
-    assert told.value("iotide_http_request_duration_seconds_count", method="GET", route="/api/v1/runs/{run_id}") >= 2
-    assert not [name for family in told.families for name in family.name if "guess" in name]
+    assert scraped.value("iotide_http_request_duration_seconds_count", method="GET", route="/api/v1/runs/{run_id}") >= 2
+    assert not [name for family in scraped.families for name in family.name if "guess" in name]
 
 
-def test_beats_count_for_their_route_also_where_they_are_answered_before_it(
+def test_heartbeats_count_for_their_route_even_if_answered_before_it(
     client: TestClient, scrape: Callable[..., Scraped], node_id: int
 ) -> None:
     del node_id
@@ -112,17 +112,17 @@ def test_beats_count_for_their_route_also_where_they_are_answered_before_it(
 
     before = counted()
     for _ in range(3):
-        client.post("/api/v1/agent/beat", json=beat(), headers=NODE)
+        client.post("/api/v1/agent/beat", json=heartbeat(), headers=NODE)
     assert counted() == before + 3
 
 
-def test_beats_and_claims_are_counted_when_they_are_committed(
+def test_heartbeats_and_claims_are_counted_when_they_are_committed(
     client: TestClient, scrape: Callable[..., Scraped], node_id: int
 ) -> None:
     del node_id
     before = scrape()
-    client.post("/api/v1/agent/beat", json=beat(), headers=NODE)
-    client.post("/api/v1/agent/beat", json=beat() | {"agent_instance": "another-one"}, headers=NODE)
+    client.post("/api/v1/agent/beat", json=heartbeat(), headers=NODE)
+    client.post("/api/v1/agent/beat", json=heartbeat() | {"agent_instance": "another-one"}, headers=NODE)
     said = hello()
     claim = {"fence": 1, "agent_instance": said.agent_instance, "boot_id": said.boot_id}
     assert client.post("/api/v1/agent/orders/7/claim", json=claim, headers=NODE).status_code == 404
@@ -146,7 +146,7 @@ def test_a_part_answers_on_a_port_of_its_own(registry: CollectorRegistry) -> Non
     assert Scraped(answer.text, answer.headers["content-type"]).value("iotide_heartbeats_total") == 3
 
 
-def test_a_port_that_is_taken_is_said_and_ends_nothing(registry: CollectorRegistry) -> None:
+def test_a_taken_port_is_reported_and_ends_nothing(registry: CollectorRegistry) -> None:
     port = free_port()
     serve_metrics(registry, ("127.0.0.1", port), 0)
     with capture_logs() as logs:

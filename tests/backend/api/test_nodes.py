@@ -40,7 +40,7 @@ def get(client: TestClient, admin: Person) -> Callable[[str], Json]:
     return fetch
 
 
-def test_a_node_shows_what_its_agent_said(get: Callable[[str], Json], node: Node) -> None:
+def test_a_node_shows_the_report_of_its_agent(get: Callable[[str], Json], node: Node) -> None:
     shown = get(f"/nodes/{node.id}")
     assert (shown["name"], shown["state"], shown["slots"]) == ("n1", "online", 1)
     assert shown["approved_directories"] == ["/scratch"]
@@ -85,7 +85,7 @@ def test_lists_come_page_by_page(get: Callable[[str], Json], database: Database)
     assert [first, second, page(cursor)] == [["n4", "n3"], ["n2", "n1"], (["n0"], None)]
 
 
-def test_the_list_of_a_cluster_says_of_each_node_what_its_own_page_does(
+def test_the_list_of_a_cluster_shows_each_node_as_its_own_page_does(
     client: TestClient, admin: Person, get: Callable[[str], Json], database: Database, clock: MovedClock
 ) -> None:
     with database.transaction() as session:
@@ -96,7 +96,7 @@ def test_the_list_of_a_cluster_says_of_each_node_what_its_own_page_does(
             for name in names
         }
         make_node(session, make_cluster(session, "lake"), "m1", said=hello("instance-lake"))
-        agents.beat(
+        agents.heartbeat(
             session,
             nodes["n2"].id,
             "instance-n2",
@@ -107,7 +107,7 @@ def test_the_list_of_a_cluster_says_of_each_node_what_its_own_page_does(
         nodes["n4"].problem = "its agent answers no offer"
     clock.move(20)
     with database.transaction() as session:
-        agents.beat(session, nodes["n1"].id, "instance-n1", clock())
+        agents.heartbeat(session, nodes["n1"].id, "instance-n1", clock())
     clock.move(20)
     client.delete(f"{API}/nodes/{nodes['n5'].id}", headers=admin.headers)
     client.put(f"{API}/nodes/{nodes['n4'].id}/drain", json={"reason": "its disk"}, headers=admin.headers)
@@ -154,7 +154,7 @@ def test_fewer_slots_than_runs_on_the_node_are_refused(
     assert (response.status_code, response.json()["error"]["code"]) == (409, "slots_in_use")
 
 
-def test_a_retired_node_is_gone_and_its_name_is_free(client: TestClient, admin: Person, node: Node) -> None:
+def test_a_retired_node_is_not_found_and_its_name_is_free(client: TestClient, admin: Person, node: Node) -> None:
     url = f"{API}/nodes/{node.id}"
     assert client.delete(url, headers=admin.headers).status_code == 204
     assert client.get(url, headers=admin.headers).json()["state"] == "retired"
@@ -184,10 +184,10 @@ def test_a_join_token_s_command_enrolls_a_node(client: TestClient, admin: Person
         session.execute(update(JoinToken).where(JoinToken.id == made["id"]).values(owner_id=None))
     items = client.get(url, headers=admin.headers).json()["items"]
     listed = [(one["id"], one["node_id"], one["made_by"]) for one in items]
-    assert listed == [(again["id"], reply["node_id"], "ada"), (made["id"], None, None)], "who made it may be gone"
+    assert listed == [(again["id"], reply["node_id"], "ada"), (made["id"], None, None)], "its creator may be deleted"
 
 
-def test_a_revoked_join_token_lets_nobody_in(client: TestClient, admin: Person, database: Database) -> None:
+def test_a_revoked_join_token_enrolls_no_node(client: TestClient, admin: Person, database: Database) -> None:
     with database.transaction() as session:
         cluster_id = make_cluster(session).id
     made = client.post(f"{API}/clusters/{cluster_id}/join-tokens", json={}, headers=admin.headers).json()

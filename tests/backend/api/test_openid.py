@@ -1,4 +1,4 @@
-"""Signing in at a real OpenID provider, and what becomes of answers that are not its own, not ours or too late."""
+"""Sign-in at a real OpenID provider, and its invalid, forged and late answers."""
 
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -57,7 +57,7 @@ def terms(issuer: str, **changes: Any) -> OidcTerms:  # noqa: ANN401 - as the fi
 
 @pytest.fixture
 def use(shared_app: FastAPI, client: TestClient) -> Iterator[Callable[[OidcTerms], TestClient]]:
-    """Has the API sign people in on these terms, by the clock on the wall: the provider has no other."""
+    """Configure the API to sign people in on these terms, by the real clock, which the provider uses too."""
     client.follow_redirects = False
     shared_app.state.clock = system_clock
 
@@ -111,7 +111,7 @@ def test_the_whole_way_there_and_back_gives_a_session_with_the_roles_of_the_grou
     assert actions == ["user_created", "roles_renewed", "signed_in", "signed_out"]
 
 
-def test_a_person_is_the_subject_and_never_whoever_has_the_name(
+def test_a_person_is_identified_by_subject_and_never_by_name(
     use: Callable[[OidcTerms], TestClient],
     panva: OpenIdProvider,
     database: Database,
@@ -126,7 +126,7 @@ def test_a_person_is_the_subject_and_never_whoever_has_the_name(
         sign_in(client, account)
         names.append(client.get("/api/v1/session").json()["principal"])
     assert [principal["name"] for principal in names] == ["grace-2", "grace-3", "grace-2"]
-    assert names[1]["roles"] == [{"cluster_id": cluster_id, "role": "operator"}], "a cluster that is gone gives nothing"
+    assert names[1]["roles"] == [{"cluster_id": cluster_id, "role": "operator"}], "a removed cluster gives no role"
     assert local.principal.id not in {principal["id"] for principal in names}
     with database.transaction() as session:
         assert session.get_one(User, local.principal.id).issuer is None
@@ -148,7 +148,7 @@ def test_roles_are_renewed_at_each_sign_in_and_an_administrator_s_stay(
     assert client.get("/api/v1/session").json()["principal"]["roles"] == body["roles"]
 
 
-def test_whose_groups_give_no_role_gets_neither_account_nor_session_unless_so_set(
+def test_groups_without_a_role_give_neither_account_nor_session_unless_configured(
     use: Callable[[OidcTerms], TestClient], panva: OpenIdProvider, database: Database
 ) -> None:
     client = use(terms(panva.issuer))
@@ -162,7 +162,7 @@ def test_whose_groups_give_no_role_gets_neither_account_nor_session_unless_so_se
     }  # fmt: skip
 
 
-def test_whoever_loses_the_last_role_loses_the_sessions_and_whoever_is_disabled_gets_none(
+def test_losing_the_last_role_ends_sessions_and_disabled_users_get_none(
     use: Callable[[OidcTerms], TestClient], panva: OpenIdProvider, database: Database
 ) -> None:
     sign_in(use(terms(panva.issuer)), "u-17")
@@ -196,12 +196,12 @@ def test_an_answer_is_taken_once_by_the_browser_that_asked_and_in_time(
     client.cookies.set("iotide_sign_in", own, domain="testserver.local", path="/")
     assert back(client, callback).headers["location"] == "/"
     assert "iotide_sign_in" not in client.cookies
-    assert reason(back(client, callback)) == "sign_in_stale", "the cookie is spent"
+    assert reason(back(client, callback)) == "sign_in_stale", "the cookie is used up"
     client.cookies.set("iotide_sign_in", own, domain="testserver.local", path="/")
-    assert reason(back(client, callback)) == "provider_refused", "the code is spent at the provider"
+    assert reason(back(client, callback)) == "provider_refused", "the code is used up at the provider"
 
 
-def test_a_refusal_at_the_provider_and_a_code_that_is_none_are_told_apart(
+def test_a_refusal_of_the_provider_differs_from_an_invalid_code(
     use: Callable[[OidcTerms], TestClient], panva: OpenIdProvider
 ) -> None:
     client = use(terms(panva.issuer))
@@ -222,7 +222,7 @@ def test_codes_are_not_tried_without_end(use: Callable[[OidcTerms], TestClient],
 
 
 @pytest.mark.parametrize("issuer", ["http://127.0.0.1:1", "{issuer}/other"])
-def test_a_provider_that_is_away_or_another_one_is_said_on_the_login_page(
+def test_an_unreachable_or_wrong_provider_is_reported_on_the_login_page(
     use: Callable[[OidcTerms], TestClient], panva: OpenIdProvider, issuer: str
 ) -> None:
     client = use(terms(issuer.format(issuer=panva.issuer)))
@@ -230,7 +230,7 @@ def test_a_provider_that_is_away_or_another_one_is_said_on_the_login_page(
 
 
 @pytest.mark.parametrize("landing", ["https://evil.example", "//evil.example", "/\\evil.example", "/a\\b", "runs"])
-def test_nobody_is_sent_to_another_site(
+def test_browsers_are_not_redirected_to_another_site(
     use: Callable[[OidcTerms], TestClient], panva: OpenIdProvider, landing: str
 ) -> None:
     client = use(terms(panva.issuer))
@@ -248,6 +248,6 @@ def test_the_provider_s_people_set_no_password_here(
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "password_elsewhere")
 
 
-def test_without_a_provider_there_is_no_such_way(client: TestClient) -> None:
+def test_without_a_provider_there_is_no_such_sign_in(client: TestClient) -> None:
     assert client.get(START).json()["error"]["code"] == "no_provider"
     assert client.get("/api/v1/session/ways").json()["provider_name"] is None

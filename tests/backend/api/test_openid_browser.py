@@ -1,4 +1,4 @@
-"""The whole way of a person in a real Chromium, at a real provider, on the built browser application."""
+"""A sign-in in a real Chromium, at a real provider, on the built browser application."""
 
 import os
 import subprocess

@@ -1,4 +1,4 @@
-"""A provider that takes connections and does not answer, or hardly: nobody waits long for it, and others go on."""
+"""A provider that accepts connections and answers late or never: sign-ins fail soon, other requests are not delayed."""
 
 import socket
 import time
@@ -21,21 +21,21 @@ from iotide_server.accounts.oidc.terms import OidcTerms
 
 START: Final = "/api/v1/session/provider"
 PEOPLE: Final = 24
-"""More than may talk to the provider at once."""
+"""More conversations with the provider than the API allows at once."""
 AT_ONCE: Final = 8
-"""Fewer than that."""
+"""Fewer conversations than the API allows at once."""
 LIMIT_SECONDS: Final = 3.0
 
 
 @pytest.fixture
 def silent() -> Iterator[str]:
-    """The address of one that never answers."""
+    """Address of a provider that never answers."""
     with socket.create_server(("127.0.0.1", 0), backlog=64) as listener:
         yield f"http://127.0.0.1:{listener.getsockname()[1]}"
 
 
 class Trickling:
-    """A provider whose answer has no end, byte by byte, each long before any usual limit, until it is closed.
+    """A provider that sends an endless answer byte by byte, within any usual read timeout, until it is closed.
 
     Attributes:
         asked: gets an item for each conversation that began.
@@ -76,7 +76,7 @@ def trickling() -> Iterator[Trickling]:
 
 @pytest.fixture
 def installed(shared_app: FastAPI, client: TestClient) -> Iterator[Callable[[str, float], TestClient]]:
-    """Called with a provider's address and a limit in seconds: the API of an installation with it."""
+    """Return a client of an installation with a provider at this address and a limit in seconds."""
 
     def install(issuer: str, limit_seconds: float) -> TestClient:
         terms = OidcTerms(issuer, "iotide", None, "Campus", "openid", "groups", {}, admits_without_role=False)
@@ -95,7 +95,7 @@ def hanging(
     trickling: Trickling,
     installed: Callable[[str, float], TestClient],
 ) -> TestClient:
-    """The API of an installation with such a provider."""
+    """API client of an installation with such a provider."""
     return installed({"silent": silent, "trickling": trickling.address}[request.param], LIMIT_SECONDS)
 
 
@@ -103,14 +103,14 @@ def reason(client: TestClient) -> str:
     return parse_qs(urlsplit(client.get(START).headers["location"]).query)["error"][0]
 
 
-def test_nobody_waits_behind_others(hanging: TestClient) -> None:
+def test_sign_ins_do_not_wait_for_each_other(hanging: TestClient) -> None:
     began = time.monotonic()
     with ThreadPoolExecutor(PEOPLE) as pool:
         assert set(pool.map(reason, [hanging] * PEOPLE)) == {"provider_away"}
     assert time.monotonic() - began < PEOPLE / 4 * LIMIT_SECONDS, "not one after another"
 
 
-def test_who_signs_in_otherwise_does_not_wait_at_all(
+def test_other_ways_to_sign_in_do_not_wait(
     trickling: Trickling, installed: Callable[[str, float], TestClient], admin: Person
 ) -> None:
     client = installed(trickling.address, 300.0)
@@ -132,7 +132,7 @@ def test_it_is_asked_again_after_a_while(
     assert reason(client) == "provider_away"
     trickling.asked.get(timeout=60)
     assert reason(client) == "provider_away"
-    assert trickling.asked.empty(), "who comes a moment later is told at once"
+    assert trickling.asked.empty(), "later sign-ins fail at once"
     clock.move(60)
     assert reason(client) == "provider_away"
     trickling.asked.get(timeout=60)

@@ -17,7 +17,7 @@ STRIPE_BYTES_PER_SECOND = 1200e6
 
 
 def raid_sets(database: Database, *levels: float, runs: int = 6) -> int:
-    """One server whose RAID sets were each measured so often, as shares of the usual rate; its cluster."""
+    """Return the cluster of one server with RAID sets measured several times, as shares of the usual rate."""
     random = np.random.default_rng(470)
     with database.transaction() as session:
         measured = Measured(session, NOW)
@@ -47,7 +47,7 @@ def raid_sets(database: Database, *levels: float, runs: int = 6) -> int:
         return measured.cluster.id
 
 
-def test_the_lower_of_three_raid_sets_is_found_by_runs_made_up_around_a_third_of_the_published_stripe(
+def test_the_slower_of_three_raid_sets_is_found_by_runs_generated_around_a_third_of_the_published_stripe(
     client: TestClient, admin: Person, database: Database
 ) -> None:
     cluster_id = raid_sets(database, 1.0, 1.0, 0.77)
@@ -61,14 +61,16 @@ def test_the_lower_of_three_raid_sets_is_found_by_runs_made_up_around_a_third_of
     ]
     odd, *others = group["members"]
     assert odd["difference_ratio"] == pytest.approx(-0.23, abs=0.03)
-    assert odd["p_value"] < 0.01
-    assert odd["words"].startswith("odd: 2")
-    assert odd["words"].endswith("% lower than its 2 peers, worse")
-    assert {peer["words"] for peer in others} == {"not shown to be odd among its 2 peers"}
+    assert odd["robust_z"] < -group["z_limit"]
+    assert odd["words"].startswith("outlier: 2")
+    assert odd["words"].endswith("% below the median of 3 peers, worse")
+    assert {peer["words"] for peer in others} == {"no significant difference among 3 peers"}
+    assert (group["basis"], odd["campaigns"]) == ("own_campaigns", 1)
+    assert group["basis_words"] == "measured by campaigns of their own: a difference may come from the day"
     assert (group["has_odd"], group["too_few"], answer["left_out"]) == (True, [], 0)
 
 
-def test_equal_sets_are_shown_without_an_odd_one_and_left_out_where_only_odd_ones_are_wanted(
+def test_equal_sets_are_shown_without_an_outlier_and_left_out_if_only_outliers_are_requested(
     client: TestClient, admin: Person, database: Database
 ) -> None:
     cluster_id = raid_sets(database, 1.0, 1.0, 1.0)
@@ -79,7 +81,7 @@ def test_equal_sets_are_shown_without_an_odd_one_and_left_out_where_only_odd_one
         assert answer.json()["groups"] == []
 
 
-def test_with_three_runs_each_a_group_says_that_it_is_not_judged(
+def test_a_group_with_three_runs_each_is_marked_as_not_judged(
     client: TestClient, admin: Person, database: Database
 ) -> None:
     cluster_id = raid_sets(database, 1.0, 1.0, 0.5, runs=3)
@@ -87,7 +89,7 @@ def test_with_three_runs_each_a_group_says_that_it_is_not_judged(
     (group,) = answer.json()["groups"]
     assert (group["members"], group["has_odd"]) == ([], False)
     assert group["too_few"] == ["raid1", "raid2", "raid3"]
-    assert group["not_judged"] == "not judged: 0 of 3 have 4 runs, 3 needed"
+    assert group["not_judged"] == "not enough data: 0 of 3 have 4 runs, 3 needed"
     odd = client.get(f"/api/v1/clusters/{cluster_id}/peers", params={"only_odd": True}, headers=admin.headers)
     assert odd.json()["groups"] == []
 

@@ -1,4 +1,4 @@
-"""People and their tokens, as administrators see and end them over the API."""
+"""People and their tokens, as administrators list and revoke them over the API."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -31,7 +31,7 @@ def bearer(token: str) -> dict[str, str]:
 
 @pytest.fixture
 def signed_in(client: TestClient, database: Database) -> TestClient:
-    """As the first administrator, in a browser."""
+    """A browser, signed in as the first administrator."""
     with database.transaction() as session:
         secret = sessions.admin_link(session, "http://127.0.0.1", NOW).partition("#token=")[2]
     assert client.post(f"{API}/session/link", json={"token": secret}).status_code == 200
@@ -61,7 +61,7 @@ def test_a_token_ends_after_ninety_days_unless_another_end_or_none_is_chosen(
     assert ends == (None if days is None else (NOW + timedelta(days=days)).isoformat().replace("+00:00", "Z"))
 
 
-def test_a_token_says_when_and_from_where_it_was_last_used(signed_in: TestClient) -> None:
+def test_a_token_shows_time_and_address_of_its_last_use(signed_in: TestClient) -> None:
     secret = make_token(signed_in)["token"]
     (unused,) = signed_in.get(f"{API}/tokens").json()["items"]
     assert (unused["last_used_at"], unused["last_used_address"], unused["user_name"]) == (None, None, "admin")
@@ -70,7 +70,7 @@ def test_a_token_says_when_and_from_where_it_was_last_used(signed_in: TestClient
     assert (used["last_used_at"], used["last_used_address"]) == ("2026-11-21T10:00:00Z", "testclient")
 
 
-def test_an_expired_token_says_so_to_who_holds_it(signed_in: TestClient, clock: MovedClock) -> None:
+def test_the_holder_of_an_expired_token_is_informed(signed_in: TestClient, clock: MovedClock) -> None:
     secret = make_token(signed_in)["token"]
     clock.move(90 * 86_400)
     refused = signed_in.get(f"{API}/clusters", headers=bearer(secret))
@@ -87,7 +87,7 @@ def test_an_administrator_sees_and_revokes_the_tokens_of_others(signed_in: TestC
     assert (entry["principal_name"], entry["before"]["of"]) == ("admin", "grace")
 
 
-def test_nobody_else_sees_the_tokens_of_others(client: TestClient, grace: Person) -> None:
+def test_users_do_not_see_the_tokens_of_others(client: TestClient, grace: Person) -> None:
     assert error(client.get(f"{API}/tokens?whose=all", headers=grace.headers)) == (403, "not_allowed")
 
 
@@ -95,7 +95,7 @@ def user(client: TestClient, name: str) -> Json:
     return next(one for one in client.get(f"{API}/users").json()["items"] if one["name"] == name)
 
 
-def test_who_is_disabled_loses_sessions_and_tokens_for_good_and_their_schedules_pause(
+def test_a_disabled_user_loses_sessions_and_tokens_and_their_schedules_pause(
     signed_in: TestClient, database: Database, grace: Person
 ) -> None:
     with database.transaction() as session:

@@ -79,7 +79,7 @@ def test_as_parquet_the_columns_keep_their_types_and_every_value(get: Get, serie
         ({"series_id": [1], "format": "xls"}, 422, "format"),
     ],
 )
-def test_what_cannot_be_asked_for_is_refused_with_its_field(
+def test_an_invalid_request_is_refused_with_its_field(
     get: Get, params: dict[str, object], status: int, field: str
 ) -> None:
     answer = get(**params)

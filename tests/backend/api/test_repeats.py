@@ -17,7 +17,7 @@ Plan = Callable[..., dict[str, Any]]
 
 
 class Submitted:
-    """A campaign of two cells with two runs each, and who asks for more of them."""
+    """A campaign of two cells with two runs each, and a user who adds runs."""
 
     def __init__(self, client: TestClient, person: Person, plan: dict[str, Any]) -> None:
         self.client = client
@@ -106,7 +106,7 @@ def test_the_audit_names_who_added_how_many(submitted: Submitted, database: Data
         ({"repeats": 1, "cells": [1]}, 422, "invalid_input", "cells"),
     ],
 )
-def test_what_cannot_be_added_is_refused_by_name_and_nothing_is_stored(
+def test_invalid_repeats_are_refused_by_name_and_nothing_is_stored(
     submitted: Submitted, database: Database, body: object, status: int, code: str, field: str
 ) -> None:
     answer = submitted.add(body)
@@ -125,7 +125,7 @@ def test_a_campaign_gets_no_larger_than_one_may_be_submitted(
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "too_many_runs")
 
 
-def test_what_was_retired_gets_no_more_repeats(submitted: Submitted, database: Database) -> None:
+def test_retired_nodes_and_targets_get_no_repeats(submitted: Submitted, database: Database) -> None:
     with database.transaction() as session:
         session.execute(text("UPDATE node SET retired_at = now() WHERE name = 'n2'"))
     answer = submitted.add({"repeats": 1})
@@ -140,7 +140,7 @@ def test_nothing_is_added_to_a_cluster_on_which_nothing_runs(submitted: Submitte
     assert submitted.add({"repeats": 1}).status_code == 409
 
 
-def test_a_stage_that_is_over_gets_no_more_and_a_later_one_waits_for_its_turn(
+def test_a_finished_stage_gets_no_repeats_and_a_later_one_waits(
     client: TestClient, admin: Person, plan: Plan, database: Database
 ) -> None:
     stages = [{"variant": "data=ordered"}, {"variant": "data=journal"}, {"variant": "data=writeback"}]

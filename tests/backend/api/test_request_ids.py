@@ -1,4 +1,4 @@
-"""The id of a request: in its answer, in its refusal, and in every line of log about it."""
+"""The id of a request in its answer, its error, and every log line about it."""
 
 import re
 
@@ -20,7 +20,7 @@ def test_an_answer_has_the_id_that_was_made_for_its_request(client: TestClient) 
     assert ids[0] != ids[1]
 
 
-def test_a_refusal_says_it_so_that_a_person_can_quote_it(client: TestClient, admin: Person) -> None:
+def test_a_refusal_shows_its_request_id(client: TestClient, admin: Person) -> None:
     refused = client.get("/api/v1/runs/7", headers=admin.headers | {"X-Request-Id": "proxy-0815-a.b_c"})
     assert refused.headers["x-request-id"] == refused.json()["error"]["request_id"] == "proxy-0815-a.b_c"
     too_large = client.post("/api/v1/clusters", headers={"Content-Length": "99999999"})

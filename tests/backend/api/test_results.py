@@ -105,13 +105,14 @@ def test_points_come_column_by_column(run: Run, get: Callable[..., Json]) -> Non
         "cell_id": [run.cell_id],
         "campaign_id": [run.campaign_id],
         "flags": [[]],
+        "usual_flags": [[]],
         "gaps": [],
         "gap_missing_days": 3,
         "failures": [],
     }
 
 
-def test_samples_of_a_run_say_what_they_are(run: Run, get: Callable[..., Json]) -> None:
+def test_samples_of_a_run_describe_themselves(run: Run, get: Callable[..., Json]) -> None:
     wait, rate = get("/samples", run_id=run.id)["items"]
     assert (rate["metric"], rate["value"], rate["unit"], rate["labels"]) == (
         "write_rate",
@@ -144,7 +145,7 @@ def test_the_curves_of_some_counters_are_read_without_the_others(
     assert get(f"/runs/{run.id}/curves", counter="disk_busy_ratio")["items"] == []
 
 
-def test_a_campaign_says_what_its_figure_can_show(run: Run, get: Callable[..., Json]) -> None:
+def test_a_campaign_lists_what_its_figure_can_show(run: Run, get: Callable[..., Json]) -> None:
     measures = get(f"/campaigns/{run.campaign_id}/measures")
     assert [(metric["metric"], metric["labels"]) for metric in measures["metrics"]] == [
         ("write_rate", ["operation"]),
@@ -197,7 +198,7 @@ def test_raw_output_is_a_download_byte_by_byte(
         ("/artefacts/999", "artefact_not_found"),
     ],
 )
-def test_what_does_not_exist_is_not_found(client: TestClient, admin: Person, path: str, code: str) -> None:
+def test_unknown_ids_are_not_found(client: TestClient, admin: Person, path: str, code: str) -> None:
     response = client.get(f"/api/v1{path}", headers=admin.headers)
     assert (response.status_code, response.json()["error"]["code"]) == (404, code)
 
@@ -223,5 +224,5 @@ def test_results_of_another_cluster_do_not_exist_for_a_viewer(
 
 
 @pytest.mark.parametrize("path", ["/series", "/samples", "/runs/1/curves", "/artefacts/1", "/series/1/points"])
-def test_nobody_reads_results_without_credentials(client: TestClient, path: str) -> None:
+def test_results_cannot_be_read_without_credentials(client: TestClient, path: str) -> None:
     assert client.get(f"/api/v1{path}").status_code == 401

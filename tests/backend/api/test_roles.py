@@ -1,4 +1,4 @@
-"""Plans whose workload sends from one node to another, as people submit them."""
+"""Plans for a workload that sends from one node to another."""
 
 from collections.abc import Callable
 from typing import Any
@@ -19,7 +19,7 @@ THERE = {"sender": "n1", "receiver": "n2"}
 
 @pytest.fixture
 def plan(database: Database, clock: Clock) -> Callable[..., dict[str, Any]]:
-    """Plans of streams between two nodes of one machine; the target is on the second alone."""
+    """Return a plan of streams between two nodes of one machine; only the second has the target."""
     with database.transaction() as session:
         ready = ReadyCluster(session, clock(), node_count=2)
         for node in ready.nodes:
@@ -38,7 +38,7 @@ def change(database: Database, statement: str) -> None:
         session.execute(text(statement))
 
 
-def test_a_pair_is_one_run_in_which_the_receiver_alone_needs_the_target(
+def test_a_pair_is_one_run_and_only_the_receiver_needs_the_target(
     client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]]
 ) -> None:
     preview = client.post(f"{CAMPAIGNS}/preview", json=plan(), headers=admin.headers).json()
@@ -61,8 +61,8 @@ def test_a_receiver_without_the_target_is_named(
 @pytest.mark.parametrize(
     ("changed", "says"),
     [
-        ("UPDATE node SET boot_id = 'boot-other' WHERE name = 'n1'", "n2 receives at 127.0.0.1 alone, where n1 cannot"),
-        ("UPDATE node SET facts = facts - 'data.address'", "n2 has not said at which address it receives"),
+        ("UPDATE node SET boot_id = 'boot-other' WHERE name = 'n1'", "n2 receives only at 127.0.0.1, where n1 cannot"),
+        ("UPDATE node SET facts = facts - 'data.address'", "n2 has no address at which it receives"),
     ],
 )
 def test_a_receiver_that_its_sender_cannot_reach_is_refused_with_the_remedy(
@@ -88,7 +88,7 @@ def test_a_receiver_at_an_address_of_its_network_is_reached_from_another_machine
     assert client.post(CAMPAIGNS, json=plan(), headers=admin.headers).status_code == 201
 
 
-def test_a_workload_that_works_on_each_node_alone_has_no_roles(
+def test_a_workload_that_runs_on_each_node_separately_has_no_roles(
     client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]]
 ) -> None:
     choice = {"workload": "dd", "options": {"file_size_bytes": "1 GiB"}, "roles": THERE}
@@ -97,7 +97,7 @@ def test_a_workload_that_works_on_each_node_alone_has_no_roles(
     assert (answer.status_code, error["code"], error["field"]) == (422, "roles_not_offered", "workloads[0].roles")
 
 
-def test_the_catalogue_says_which_workloads_have_a_sender_and_a_receiver(
+def test_the_catalogue_marks_workloads_with_a_sender_and_a_receiver(
     client: TestClient, admin: Person, plan: Callable[..., dict[str, Any]]
 ) -> None:
     plan()

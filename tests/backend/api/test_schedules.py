@@ -25,7 +25,7 @@ def ready(database: Database, clock: Clock) -> ReadyCluster:
 
 @pytest.fixture
 def given(ready: ReadyCluster) -> Callable[..., dict[str, Any]]:
-    """A schedule with these changes."""
+    """Return a schedule with these changes."""
 
     def make(**changes: object) -> dict[str, Any]:
         return {"name": "every-night", "plan": ready.plan(), **NIGHTLY, **changes}
@@ -92,7 +92,7 @@ def test_a_calendar_is_previewed_before_anything_is_stored(
         ({"repeat": "daily"}, 422, "invalid_input", "repeat"),
     ],
 )
-def test_what_is_wrong_with_a_calendar_is_named(
+def test_an_invalid_calendar_is_refused_with_its_field(
     client: TestClient,
     admin: Person,
     given: Callable[..., dict[str, Any]],
@@ -128,7 +128,7 @@ def test_what_is_wrong_with_a_calendar_is_named(
         ({"window": {"from": "25:00", "until": "05:00", "time_zone": "UTC"}}, "invalid_input", "plan.window.from"),
     ],
 )
-def test_what_is_wrong_with_its_plan_is_named_from_the_schedule_on(
+def test_an_invalid_plan_of_a_schedule_is_refused_with_its_full_path(
     client: TestClient,
     admin: Person,
     ready: ReadyCluster,
@@ -179,7 +179,7 @@ def test_it_can_be_paused_resumed_run_at_once_and_removed(
         assert client.post(f"{url}/{step}", headers=admin.headers).status_code == 404
 
 
-def test_running_one_whose_node_is_gone_says_why_and_leaves_nothing(
+def test_running_a_schedule_with_a_retired_node_is_refused_and_stores_nothing(
     client: TestClient, admin: Person, made: dict[str, Any], database: Database
 ) -> None:
     with database.transaction() as session:
@@ -227,7 +227,7 @@ def test_a_name_is_taken_until_its_schedule_is_removed(
     assert client.post(SCHEDULES, json=given(), headers=admin.headers).status_code == 201
 
 
-def test_each_change_is_in_the_audit_and_in_the_news(
+def test_each_change_is_in_the_audit_and_the_change_feed(
     client: TestClient, admin: Person, made: dict[str, Any], database: Database
 ) -> None:
     for step in ("pause", "resume", "run"):

@@ -1,4 +1,4 @@
-"""Browsers' sessions over HTTP: the cookie, its exchange, the list, and who ends them."""
+"""Browser sessions over HTTP: cookie, sign-in link, list, and sign-out."""
 
 from collections.abc import Callable, Iterator
 
@@ -35,7 +35,7 @@ def error(response: Response) -> tuple[int, str]:
 
 @pytest.fixture
 def enter(client: TestClient, database: Database) -> Callable[..., str]:
-    """Signs a user in by a link, in a browser that holds nothing or `held`; the cookie."""
+    """Sign a user in by a link, in a browser that holds no cookie or `held`; return the cookie."""
 
     def sign_in(user_id: int | None = None, held: str | None = None) -> str:
         with database.transaction() as session:
@@ -75,7 +75,7 @@ def test_the_cookie_is_exchanged_on_the_way_and_requests_that_were_under_way_go_
     clock.move(3600)
     refused = client.post("/api/v1/clusters", json={"name": "c1"})
     assert error(refused) == (403, "csrf_header_missing")
-    assert "set-cookie" not in refused.headers, "what was rolled back is not said to the browser"
+    assert "set-cookie" not in refused.headers, "the browser gets no cookie of a rolled-back session"
     assert client.get("/api/v1/clusters").headers["set-cookie"].startswith(f"{COOKIE}=")
     second = client.cookies[COOKIE]
     assert second != first
@@ -96,7 +96,7 @@ def test_a_password_change_exchanges_the_cookie(
     assert (status(client, first), status(client, second)) == (401, 200)
 
 
-def test_a_password_change_leaves_the_browser_signed_in_whose_cookie_was_due_for_an_exchange(
+def test_a_password_change_leaves_a_browser_with_a_cookie_due_for_exchange_signed_in(
     client: TestClient, enter: Callable[..., str], clock: MovedClock
 ) -> None:
     enter()
@@ -106,9 +106,7 @@ def test_a_password_change_leaves_the_browser_signed_in_whose_cookie_was_due_for
     assert client.get("/api/v1/session").status_code == 200
 
 
-def test_a_password_change_ends_links_that_nobody_has_used(
-    client: TestClient, enter: Callable[..., str], database: Database
-) -> None:
+def test_a_password_change_ends_unused_links(client: TestClient, enter: Callable[..., str], database: Database) -> None:
     enter()
     own_id = client.get("/api/v1/session").json()["principal"]["id"]
     with database.transaction() as session:
@@ -162,18 +160,18 @@ def test_an_administrator_ends_all_sessions_of_a_user_at_once(
             older = client.post(f"{url}/link", headers=CSRF).json()["url"]
             assert "#token=" in client.post(f"{url}/password-reset", headers=CSRF).json()["url"]
             spent = client.post("/api/v1/session/link", json={"token": older.partition("#token=")[2]})
-            assert error(spent) == (401, "link_spent"), "whoever has an older link is kept out, too"
+            assert error(spent) == (401, "link_spent"), "older links are invalid, too"
         case _:
             client.put(url, json={"roles": [], "disabled": True}, headers=CSRF)
             in_vain = client.post(f"{url}/password-reset", headers=CSRF)
-            assert error(in_vain) == (409, "user_disabled"), "its link would let nobody in"
+            assert error(in_vain) == (409, "user_disabled"), "its link would open nothing"
             client.put(url, json={"roles": [], "disabled": False}, headers=CSRF)
     assert status(client, cookie) == 401
     reset = client.post(f"{url}/password-reset", headers=admin.headers)
     assert error(reset) == (403, "person_wanted"), "a token that leaked becomes no session"
 
 
-def test_whoever_is_wrong_too_often_waits_and_is_told_how_long(client: TestClient, clock: MovedClock) -> None:
+def test_too_many_failures_return_the_time_to_wait(client: TestClient, clock: MovedClock) -> None:
     body = {"name": "grace", "password": "guessed"}
     for _ in range(MOST_OF_NAME_AND_NETWORK):
         assert error(client.post("/api/v1/session", json=body)) == (401, "wrong_credentials")
@@ -204,7 +202,7 @@ def by_https(shared_app: FastAPI, client: TestClient) -> Iterator[TestClient]:
     shared_app.state.public_url = before
 
 
-def test_by_https_the_cookie_is_bound_to_the_host(by_https: TestClient, database: Database) -> None:
+def test_the_cookie_is_bound_to_the_host_with_https(by_https: TestClient, database: Database) -> None:
     with database.transaction() as session:
         secret = sessions.admin_link(session, "", NOW).partition("#token=")[2]
     response = by_https.post("/api/v1/session/link", json={"token": secret})
@@ -227,9 +225,9 @@ def test_by_https_the_cookie_is_bound_to_the_host(by_https: TestClient, database
         ("10.0.0.0/24", "10.0.1.9", "192.0.2.7", "10.0.1.9"),
         ("10.0.0.0/24", "10.0.0.9", "203.0.113.1, 192.0.2.7, 10.0.0.8", "192.0.2.7"),
     ],
-    ids=["nobody", "the proxy", "somebody else", "what stands before the first proxy"],
+    ids=["no proxy", "the proxy", "another host", "the address before the first proxy"],
 )
-def test_a_trusted_proxy_alone_says_where_a_request_came_from(
+def test_only_a_trusted_proxy_names_the_origin_of_a_request(
     shared_app: FastAPI, database: Database, clock: MovedClock, trusted: str, peer: str, said: str, address: str
 ) -> None:
     shared_app.state.database, shared_app.state.clock = database, clock

@@ -18,7 +18,7 @@ FASTER = [1.2 * value for value in A]
 def campaign(
     measured: Measured, targets: dict[str, list[float]], size: int = 512, metrics: tuple[str, ...] = ("write_rate",)
 ) -> list[int]:
-    """A campaign with a cell on each target and a run for each of its numbers: its id, then those of the cells."""
+    """Make a cell on each target with a run for each value; return the ids of the campaign and its cells."""
     made = measured.campaign()
     ids = [made.id]
     for name, values in targets.items():
@@ -39,7 +39,7 @@ def campaign(
 
 @pytest.fixture
 def three(database: Database) -> list[int]:
-    """A campaign over three file systems: the second is 20 % faster, of the third there are two runs."""
+    """A campaign over three file systems: the second is 20 % faster, the third has only two runs."""
     with database.transaction() as session:
         return campaign(Measured(session, NOW), {"ext4": A, "xfs": FASTER, "btrfs": A[:2]})
 
@@ -51,7 +51,7 @@ def sides(client: TestClient, person: Person, **wanted: object) -> Json:
     return found
 
 
-def test_file_systems_of_a_campaign_are_told_against_the_first(
+def test_file_systems_of_a_campaign_are_compared_with_the_first(
     client: TestClient, admin: Person, three: list[int]
 ) -> None:
     found = sides(client, admin, campaign=three[0])
@@ -68,9 +68,7 @@ def test_file_systems_of_a_campaign_are_told_against_the_first(
     assert (few["verdict"], few["ratio"], few["runs_missing"]) == ("few_runs", None, 2)
 
 
-def test_numbers_stand_in_the_order_in_which_their_workload_announces_them(
-    client: TestClient, admin: Person, database: Database
-) -> None:
+def test_numbers_are_in_the_order_of_the_announcement(client: TestClient, admin: Person, database: Database) -> None:
     with database.transaction() as session:
         made = campaign(Measured(session, NOW), {"ext4": A, "xfs": FASTER}, metrics=("wait", "write_rate"))
     (row,) = sides(client, admin, campaign=made[0])["rows"]
@@ -95,7 +93,7 @@ def test_clusters_are_compared_by_campaigns_of_each_with_what_else_is_unlike(
     assert [cell["is_alike"] for cell in row["cells"]] == [True, True]
 
 
-def test_named_cells_are_a_side_each_and_unlike_ones_say_so(
+def test_named_cells_are_one_side_each_and_unlike_ones_are_marked(
     client: TestClient, admin: Person, database: Database
 ) -> None:
     with database.transaction() as session:
@@ -127,14 +125,16 @@ def test_nothing_to_compare_is_an_empty_answer(client: TestClient, admin: Person
         ({"cell": [1]}, 422, "invalid_input"),
     ],
 )
-def test_what_cannot_be_compared_is_refused(
+def test_an_invalid_comparison_is_refused(
     client: TestClient, admin: Person, wanted: Json, status: int, code: str
 ) -> None:
     answer = client.get("/api/v1/comparison/sides", params=wanted, headers=admin.headers)
     assert (answer.status_code, answer.json()["error"]["code"]) == (status, code)
 
 
-def test_what_does_not_vary_is_refused_with_what_does(client: TestClient, admin: Person, three: list[int]) -> None:
+def test_an_option_that_does_not_vary_is_refused_with_those_that_do(
+    client: TestClient, admin: Person, three: list[int]
+) -> None:
     asked: Json = {"campaign": three[0], "by": "options.block_size_bytes"}
     answer = client.get("/api/v1/comparison/sides", params=asked, headers=admin.headers)
     error = answer.json()["error"]

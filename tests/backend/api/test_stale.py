@@ -1,4 +1,4 @@
-"""Series without new data on the status board: scheduled or not, stopped on purpose or not."""
+"""Series without new data on the status board: scheduled or not, stopped deliberately or not."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -24,7 +24,7 @@ DAY = timedelta(days=1)
 
 
 def measured_on(session: Session, days_ago: Sequence[float]) -> Measured:
-    """A series with a point so many days ago, analysed."""
+    """Return an analysed series with a point from that many days ago."""
     measured = Measured(session, NOW - timedelta(days=400))
     series = history(measured, [100.0] * len(days_ago))
     points = session.query(Point).filter_by(series_id=series.id).order_by(Point.id).all()
@@ -43,7 +43,7 @@ def board(client: TestClient, person: Person, days: int = 90) -> dict[str, Any]:
 
 
 def scheduled(session: Session, state: str, removed_at: datetime | None = None) -> None:
-    """All points come from the firings of a schedule that is in this state now."""
+    """Assign all points to firings of a schedule that is in this state now."""
     cluster_id = session.query(Series).one().cluster_id
     made = add_schedule(session, cluster_id, NOW + DAY, state=state, name="weekly", removed_at=removed_at)
     for point in session.query(Point).order_by(Point.at):
@@ -113,7 +113,7 @@ def test_a_series_without_a_usual_gap_is_not_stale_and_none_is_before_twice_its_
         ("ended", None, "schedule weekly has ended", 0),
     ],
 )
-def test_what_a_person_stopped_is_stale_and_says_so_and_needs_no_attention(
+def test_a_deliberately_stopped_series_is_stale_and_needs_no_attention(
     client: TestClient,
     admin: Person,
     database: Database,
@@ -132,7 +132,7 @@ def test_what_a_person_stopped_is_stale_and_says_so_and_needs_no_attention(
     assert len(board(client, admin, 7)["cells"]) == listed_later
 
 
-def test_what_is_retired_is_left_out(client: TestClient, admin: Person, database: Database) -> None:
+def test_retired_series_are_left_out(client: TestClient, admin: Person, database: Database) -> None:
     with database.transaction() as session:
         measured = measured_on(session, [60, 53, 46, 39, 32])
         measured.target.retired_at = NOW

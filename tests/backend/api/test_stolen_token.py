@@ -1,4 +1,4 @@
-"""A stolen node token reaches that node's own orders and nothing else: each of the agents' routes, with two nodes."""
+"""Limits of a stolen node token on each of the agents' routes: it reaches only that node's own orders."""
 
 import hashlib
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ _TABLES = ("run", "attempt", "node_order", "lease", "sample", "artefact", "curve
 
 @dataclass
 class Theft:
-    """Node 1 has an order that runs; a thief has the token of node 2, which has one of its own."""
+    """Node 1 has a running order; a thief has the token of node 2, which has an order of its own."""
 
     client: TestClient
     site: Site
@@ -37,7 +37,7 @@ class Theft:
         return self.client.request(method, f"{API}/agent{path}", headers=headers, **more)
 
     def seen(self) -> dict[str, list[str]]:
-        """Every row of which the victim's order could be changed."""
+        """Return every row through which the victim's order could be changed."""
         with self.site.database.transaction() as session:
             return {
                 table: sorted(map(str, session.scalars(text(f"SELECT to_jsonb({table}) FROM {table}"))))  # noqa: S608
@@ -69,7 +69,7 @@ def identity(number: int) -> dict[str, Any]:
     return {"agent_instance": f"instance-n{number}", "boot_id": "boot-1234"}
 
 
-def beat_of(order_id: int, fence: int) -> dict[str, Any]:
+def heartbeat_of(order_id: int, fence: int) -> dict[str, Any]:
     curve = {"counter": "write_bytes_per_second", "started_at": NOW.isoformat(), "step_seconds": 1.0, "values": [1.0]}
     order = {"order_id": order_id, "fence": fence, "state": "uploading", "progress": 1.0, "phase": "forged"}
     return {
@@ -94,16 +94,16 @@ def test_the_others_order_is_not_claimed_even_with_its_fence_and_its_agents_name
     assert theft.seen() == before
 
 
-def test_a_beat_moves_nothing_of_the_other_and_learns_nothing(theft: Theft) -> None:
+def test_a_heartbeat_changes_nothing_of_the_other_node_and_learns_nothing(theft: Theft) -> None:
     before = theft.seen()
-    answer = theft.call("POST", "/beat", json=beat_of(theft.victim.order_id, theft.victim.fence))
+    answer = theft.call("POST", "/beat", json=heartbeat_of(theft.victim.order_id, theft.victim.fence))
     assert [word["word"] for word in answer.json()["orders"]] == ["unknown"]
     assert theft.seen() == before
 
 
-def test_a_beat_in_the_name_of_the_others_agent_is_refused(theft: Theft) -> None:
+def test_a_heartbeat_in_the_name_of_the_others_agent_is_rejected(theft: Theft) -> None:
     before = theft.seen()
-    body = beat_of(theft.victim.order_id, theft.victim.fence) | identity(1)
+    body = heartbeat_of(theft.victim.order_id, theft.victim.fence) | identity(1)
     assert theft.call("POST", "/beat", json=body).status_code == 409
     assert theft.seen() == before
 
@@ -130,7 +130,7 @@ def test_raw_output_of_the_other_is_neither_stored_nor_replaced(theft: Theft) ->
     assert theft.seen() == before
 
 
-def test_a_compute_node_speaks_for_no_batch_system(theft: Theft) -> None:
+def test_a_compute_node_cannot_act_as_a_gateway(theft: Theft) -> None:
     before = theft.seen()
     job = {"run_id": theft.victim.run_id, "fence": theft.victim.fence, "job_id": "1", "state": "ended"}
     report = {
@@ -170,7 +170,7 @@ def test_a_hello_that_names_the_others_order_takes_nothing_over(theft: Theft) ->
     }
 
 
-def test_a_hello_as_the_others_agent_is_refused_while_its_own_speaks(theft: Theft) -> None:
+def test_a_rotation_without_a_request_is_refused(theft: Theft) -> None:
     answer = theft.call("POST", "/rotation", json={"agent_instance": "instance-n2"})
     assert (answer.status_code, answer.json()["error"]["code"]) == (409, "rotation_not_wanted")
 
@@ -208,7 +208,7 @@ def test_a_token_that_was_revoked_opens_no_agents_route(theft: Theft, admin: Per
     assert (revoked.status_code, revoked.json()["state"]) == (200, "revoked")
     before = theft.seen()
     statuses = {
-        theft.call("POST", "/beat", json=beat_of(theft.own.order_id, theft.own.fence)).status_code,
+        theft.call("POST", "/beat", json=heartbeat_of(theft.own.order_id, theft.own.fence)).status_code,
         theft.call(
             "POST", f"/orders/{theft.own.order_id}/claim", json={"fence": theft.own.fence, **identity(2)}
         ).status_code,

@@ -19,7 +19,7 @@ CAPTURE = Path(__file__).parents[2] / "data/iozone/a_g16m.stdout"
 
 
 def matrix(scale: float = 1.0, operation: str = "read", files: list[int] = FILES) -> list[SampleMessage]:
-    """Of one run: 900 bytes/s while files fit into the memory, 90 behind it, a little more in large records."""
+    """Values of one run: 900 bytes/s while files fit into memory, 90 beyond it, slightly more with large records."""
     return [
         sample(
             scale * (900.0 if file < 256 * MIB else 90.0) * (1.1 if record > MIB else 1.0),
@@ -33,7 +33,7 @@ def matrix(scale: float = 1.0, operation: str = "read", files: list[int] = FILES
 
 
 def measure(measured: Measured, scales: tuple[float, ...], files: list[int] = FILES) -> tuple[Cell, list[int]]:
-    """A cell with a run for each scale; the ids of its runs."""
+    """Make a cell with a run for each scale; return the ids of its runs."""
     cell = measured.cell()
     results = [finish(NOW, *matrix(scale, files=files), environment=MEMORY) for scale in scales]
     runs = [measured.deliver(cell, result, minutes=minute) for minute, result in enumerate(results)]
@@ -68,7 +68,9 @@ def test_a_campaign_has_a_cell_for_each_pair_of_sizes_with_range_runs_and_its_cl
     (cliff,) = found["a"]["cliffs"]
     assert (cliff["axis"], cliff["last_bytes"], cliff["first_bytes"]) == ("file_size", 128 * MIB, 256 * MIB)
     assert (cliff["at_bytes"], cliff["of"], cliff["suits"]) == (RECORDS, 2, ["memory.total_bytes of node1 (256 MiB)"])
-    assert cliff["words"].startswith("It falls between a file size of 128 MiB and 256 MiB, to 10 % at 2 of 2 record")
+    assert cliff["words"].startswith("Drop between file sizes of 128 MiB and 256 MiB: to 10 % (")
+    ending = ") at 2 of 2 record sizes. Possible cause: memory.total_bytes of node1 (256 MiB)."
+    assert cliff["words"].endswith(ending)
     assert found["a"]["caches"] == [{"name": "memory.total_bytes of node1", "size_bytes": 256 * MIB}]
 
 
@@ -176,7 +178,7 @@ def test_a_run_of_which_flags_left_one_record_size_is_not_listed(
         ({"metric": "wait"}, 422, "metric_not_measured", "metric"),
     ],
 )
-def test_what_is_no_surface_is_refused_by_name(
+def test_a_request_that_is_no_surface_is_refused_by_name(
     client: TestClient,
     admin: Person,
     database: Database,
@@ -195,7 +197,7 @@ def test_what_is_no_surface_is_refused_by_name(
     assert found["error"]["remedy"]
 
 
-def test_a_run_of_one_size_has_no_surface_and_says_what_has(
+def test_a_run_of_one_size_has_no_surface_and_names_what_has(
     client: TestClient, admin: Person, database: Database
 ) -> None:
     with database.transaction() as session:
@@ -246,7 +248,7 @@ def test_a_size_that_no_run_could_measure_stays_with_the_reason(
     untimed = Flag(
         code=FlagCode.TOO_FAST,
         effect=FlagEffect.MARKED,
-        measured="iozone shows 0 in 2 cells",
+        measured="iozone prints 0 for 2 cells",
         limit="more than 1 KiB/s",
         labels={"operation": "read", "file_size_bytes": tiny},
     )

@@ -47,7 +47,7 @@ def refusal(response: Response) -> tuple[int, str, str | None]:
     return response.status_code, error["code"], error["field"]
 
 
-def test_a_target_stands_on_what_each_node_has_mounted(post: Callable[[Json], Response], plan: Json) -> None:
+def test_a_target_is_backed_by_the_mount_of_each_node(post: Callable[[Json], Response], plan: Json) -> None:
     made = post(plan)
     assert made.status_code == 201
     assert [(row["node_name"], row["fstype"], row["source"], row["problem"]) for row in made.json()["mounts"]] == [
@@ -56,7 +56,7 @@ def test_a_target_stands_on_what_each_node_has_mounted(post: Callable[[Json], Re
     ]
 
 
-def test_a_node_is_added_to_a_target_by_its_path_alone(
+def test_a_node_is_added_to_a_target_by_its_path_only(
     post: Callable[[Json], Response], client: TestClient, admin: Person, plan: Json
 ) -> None:
     first, second = plan["nodes"]
@@ -127,7 +127,7 @@ def patch(client: TestClient, admin: Person, target_id: int, **changes: Any) -> 
     return client.patch(f"{URL}/{target_id}", json=changes, headers=admin.headers)
 
 
-def test_what_is_left_out_of_a_change_stays(
+def test_fields_left_out_of_a_change_stay(
     post: Callable[[Json], Response], client: TestClient, admin: Person, plan: Json
 ) -> None:
     made = post(plan | {"reserve_bytes": 10}).json()
@@ -151,7 +151,7 @@ def test_nodes_are_put_on_and_taken_off(
 
 @pytest.fixture
 def waiting_run(database: Database, post: Callable[[Json], Response], plan: Json) -> int:
-    """The id of a target on which a run waits, on the first node alone."""
+    """Id of a target with a waiting run; the target is only on the first node."""
     target_id: int = post(plan).json()["id"]
     with database.transaction() as session:
         session.execute(

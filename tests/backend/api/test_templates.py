@@ -51,7 +51,7 @@ def test_a_template_is_renamed_and_gets_another_plan(
     assert (changed["name"], changed["plan"]["repeats"]) == ("monthly", 5)
 
 
-def test_a_removed_template_is_gone(
+def test_a_removed_template_is_not_found(
     client: TestClient, admin: Person, made: dict[str, Any], database: Database
 ) -> None:
     path = f"{TEMPLATES}/{made['id']}"
@@ -75,7 +75,7 @@ def test_a_removed_template_is_gone(
         ({"remark": "mine"}, 422, "invalid_input", "remark"),
     ],
 )
-def test_what_is_wrong_with_a_template_is_named(
+def test_an_invalid_template_is_refused_with_its_field(
     client: TestClient,
     admin: Person,
     made: dict[str, Any],
@@ -110,7 +110,7 @@ def test_a_template_stays_with_its_cluster(
     assert (answer.status_code, answer.json()["error"]["code"]) == (422, "template_moves")
 
 
-def test_who_may_not_operate_reads_and_who_may_not_see_finds_nothing(
+def test_a_viewer_may_read_and_others_find_nothing(
     client: TestClient, made: dict[str, Any], database: Database, clock: Clock
 ) -> None:
     with database.transaction() as session:

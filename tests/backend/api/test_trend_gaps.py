@@ -1,4 +1,4 @@
-"""Stretches without data and failed runs, in the answer of a trend."""
+"""Gaps without data and failed runs, in the answer of a trend."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -94,7 +94,7 @@ def test_failed_runs_of_another_node_set_or_target_belong_to_another_series(get:
     assert get(found)["failures"] == []
 
 
-def test_of_very_many_failed_cells_the_newest_are_shown_in_time_order(get: Get, database: Database) -> None:
+def test_the_newest_of_many_failed_cells_are_shown_in_time_order(get: Get, database: Database) -> None:
     with database.transaction() as session:
         measured = Measured(session, FIRST)
         found = history(measured, [100.0] * 4).id

@@ -1,4 +1,4 @@
-"""What the tests of the private services share."""
+"""Shared fixtures of the tests of the private services."""
 
 import hashlib
 import shutil
@@ -30,17 +30,16 @@ def url_of(redis: PrivateRedis, node_id: int) -> str:
 
 @dataclass(frozen=True)
 class ClosedDirectory:
-    """A directory that is closed, also to its owner, once a command runs in it; root alone may enter it."""
+    """A directory that only root can enter once a command runs in it."""
 
     path: Path
 
     def command(self, *words: str) -> list[str]:
-        """The words that start it there; with `cwd=path`."""
+        """Return the words that start the command there, with `cwd=path`."""
         self.path.chmod(0o700)
         return ["sh", "-c", 'chmod 0 . && exec "$@"', "sh", *words]
 
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        """Run the command there."""
         return subprocess.run(self.command(*words), cwd=self.path, capture_output=True, text=True, check=True)
 
 
@@ -76,7 +75,7 @@ def only_wheels(monkeypatch: pytest.MonkeyPatch, state: StateDirectory) -> None:
 
 @pytest.fixture(params=["installed", "wheel"])
 def redis(request: pytest.FixtureRequest, state: StateDirectory) -> Iterator[PrivateRedis]:
-    """A Redis of this test: the best of this machine, and the wheel's."""
+    """A Redis for this test: the newest of this machine, and the wheel's."""
     if request.param == "wheel":
         request.getfixturevalue("only_wheels")
     private = prepare_redis(state, port=free_port())
@@ -88,7 +87,7 @@ def wait_until(is_true: Callable[[], bool], *, seconds: float = 60.0) -> None:
     """Poll a condition of another process.
 
     Raises:
-        AssertionError: it did not come true in time.
+        AssertionError: it is not true in time.
     """
     deadline = time.monotonic() + seconds
     while not is_true():

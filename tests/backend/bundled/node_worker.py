@@ -1,4 +1,4 @@
-"""A node's Celery worker as agents run it; writes the arguments of each wake-up as a line of a file."""
+"""A node's Celery worker as agents run it; writes the arguments of each wake-up to a file, one a line."""
 
 import sys
 from pathlib import Path
@@ -38,12 +38,12 @@ def node_app(broker_url: str, node_id: int) -> Celery:
 
 
 def main() -> None:
-    broker_url, node_id, heard = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
+    broker_url, node_id, received = sys.argv[1], int(sys.argv[2]), Path(sys.argv[3])
     app = node_app(broker_url, node_id)
 
     @app.task(name="iotide.wake")  # type: ignore[untyped-decorator]  # celery ships no types
     def wake(order_id: int, fence: int) -> None:
-        with heard.open("a") as file:
+        with received.open("a") as file:
             file.write(f"{order_id} {fence}\n")
 
     quiet = ("--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "WARNING")

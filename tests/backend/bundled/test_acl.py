@@ -112,7 +112,7 @@ def is_denied(attempt: Callable[[Redis], Any], redis: Redis) -> bool:
     try:
         attempt(redis)
     except ResponseError as error:
-        # Of DEBUG and MODULE an installation says that nobody may have them, before it asks who wants to.
+        # iotide disables DEBUG and MODULE for all users, before Redis checks the ACL.
         return any(word in str(error) for word in ("permission", "can't access", "command not allowed"))
     return False
 
@@ -122,7 +122,7 @@ def test_a_node_cannot_reach_beyond_its_own_queue(node_a: Redis, admin: Redis) -
     assert admin.lrange(node_queue(B.node_id), 0, -1) == ["for B"]
 
 
-def test_who_is_put_out_is_cut_off_in_the_same_breath(redis: PrivateRedis, node_a: Redis, admin: Redis) -> None:
+def test_a_removed_node_is_disconnected_at_once(redis: PrivateRedis, node_a: Redis, admin: Redis) -> None:
     assert node_a.ping()
     with connected(url_of(redis, B.node_id)) as node_b:
         assert node_b.ping()
@@ -130,10 +130,10 @@ def test_who_is_put_out_is_cut_off_in_the_same_breath(redis: PrivateRedis, node_
         with pytest.raises(RedisError):
             node_a.ping()
         assert node_b.ping()
-    assert apply_nodes(admin, [B]), "the list is looked at again"
+    assert apply_nodes(admin, [B]), "the list is read again"
 
 
-def test_of_who_is_put_out_nothing_stays(node_a: Redis, admin: Redis) -> None:
+def test_nothing_of_a_removed_node_stays(node_a: Redis, admin: Redis) -> None:
     node_a.lpush(node_queue(A.node_id), "x")
     put_out_node(admin, A.node_id)
     grant_node(admin, A)
@@ -142,7 +142,7 @@ def test_of_who_is_put_out_nothing_stays(node_a: Redis, admin: Redis) -> None:
     assert set(admin.scan_iter()) == {node_queue(B.node_id)}
 
 
-def test_a_next_password_opens_beside_the_present_one_and_alone_later(redis: PrivateRedis, admin: Redis) -> None:
+def test_a_next_password_works_with_the_present_one_and_later_replaces_it(redis: PrivateRedis, admin: Redis) -> None:
     old, new = (hashlib.sha256(word).hexdigest() for word in (PASSWORD.encode(), b"next"))
     next_url = url_of(redis, A.node_id).replace(PASSWORD, "next")
     apply_nodes(admin, [NodeAccess(A.node_id, old, new)])
@@ -172,9 +172,9 @@ def test_celery_gives_its_lock_back_by_the_script_that_the_server_loaded(
 
 def test_a_celery_worker_with_a_nodes_user_gets_its_wake_up(redis: PrivateRedis, node_a: Redis, tmp_path: Path) -> None:
     assert node_a.ping()
-    heard, program = tmp_path / "heard", Path(__file__).with_name("node_worker.py")
+    received, program = tmp_path / "received", Path(__file__).with_name("node_worker.py")
     worker = subprocess.Popen(
-        [sys.executable, str(program), url_of(redis, A.node_id), str(A.node_id), str(heard)],
+        [sys.executable, str(program), url_of(redis, A.node_id), str(A.node_id), str(received)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,
@@ -182,9 +182,9 @@ def test_a_celery_worker_with_a_nodes_user_gets_its_wake_up(redis: PrivateRedis,
     try:
         with node_app(redis.url, 0) as server:
             server.send_task("iotide.wake", (42, 4611686018427387904), queue="node.7", expires=30, retry=False)
-            wait_until(heard.exists)
+            wait_until(received.exists)
             server.send_task("iotide.wake", (43, 5), queue="node.7", expires=30, retry=False)
-            wait_until(lambda: heard.read_text() == "42 4611686018427387904\n43 5\n")
+            wait_until(lambda: received.read_text() == "42 4611686018427387904\n43 5\n")
     finally:
         worker.terminate()
         printed, _ = worker.communicate(timeout=60)
@@ -202,7 +202,7 @@ def test_the_server_may_use_every_queue_and_administer_nothing(redis: PrivateRed
                 attempt()
 
 
-def test_nobody_gets_in_without_a_password(redis: PrivateRedis) -> None:
+def test_access_without_a_password_is_rejected(redis: PrivateRedis) -> None:
     with connected(f"redis://127.0.0.1:{redis.port}/0") as anyone, pytest.raises(AuthenticationError):
         anyone.ping()
 
@@ -221,7 +221,7 @@ def test_a_new_password_shuts_out_the_old_one(redis: PrivateRedis, admin: Redis)
         old.ping()
 
 
-def test_who_came_in_by_a_password_that_is_void_is_cut_off_also_when_nobody_said_so_at_once(
+def test_clients_with_an_invalid_password_are_disconnected_even_if_revoked_late(
     redis: PrivateRedis, node_a: Redis, admin: Redis
 ) -> None:
     old, new = A.password_sha256, hashlib.sha256(b"new").hexdigest()
@@ -242,7 +242,7 @@ def test_users_of_others_stay(admin: Redis) -> None:
     assert "backup" in admin.acl_users()
 
 
-def test_a_node_let_in_at_once_is_put_out_when_its_row_never_came(redis: PrivateRedis, admin: Redis) -> None:
+def test_a_node_granted_access_at_once_loses_it_if_its_row_never_arrives(redis: PrivateRedis, admin: Redis) -> None:
     apply_nodes(admin, [A])
     grant_node(admin, B)
     with connected(url_of(redis, B.node_id)) as connection:

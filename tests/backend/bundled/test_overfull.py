@@ -21,7 +21,7 @@ NODES = [A.node_id, B.node_id]
 def admin(redis: PrivateRedis) -> Iterator[Redis]:
     with connected(redis.admin_url) as connection:
         apply_nodes(connection, [A, B])
-        connection.config_set("appendonly", "no")  # a busy disk is given nothing to write
+        connection.config_set("appendonly", "no")  # saves disk writes
         yield connection
 
 
@@ -32,7 +32,7 @@ def node_a(redis: PrivateRedis) -> Iterator[Redis]:
 
 
 def fill(node: Redis, *, value: str) -> None:
-    """Write until no more is taken."""
+    """Write until Redis rejects writes."""
     with suppress(OutOfMemoryError):
         while True:
             node.lpush(node_queue(A.node_id), *[value] * (5_000_000 // len(value)))
@@ -46,12 +46,12 @@ def test_a_node_that_fills_redis_loses_what_is_in_it_and_others_go_on(
     with connected(redis.url) as server:
         server.lpush(node_queue(B.node_id), "for B")
         fill(node_a, value="x" * value_bytes)
-        assert apply_nodes(admin, [A, B, replace(B, node_id=27)]), "users can be changed all the same"
+        assert apply_nodes(admin, [A, B, replace(B, node_id=27)]), "users can still be changed"
         (overfull,) = empty_overfull(admin, NODES).items()
         assert overfull[0] == A.node_id
         assert 100 * MIB < overfull[1] < 150 * MIB
         assert server.lpush(node_queue(B.node_id), "for B too") == 2
-    wait_until(lambda: kept_bytes(admin) < 20 * MIB)  # it is freed in the background
+    wait_until(lambda: kept_bytes(admin) < 20 * MIB)  # Redis frees it in the background
 
 
 def test_elements_that_are_small_at_the_front_hide_none_behind_them(node_a: Redis, admin: Redis) -> None:
@@ -85,6 +85,6 @@ def test_answers_that_a_node_does_not_read_are_not_kept_for_it(
         unread.sendall(f"AUTH {node_username(A.node_id)} {PASSWORD}\r\n".encode())
         assert unread.recv(100) == b"+OK\r\n"
         unread.sendall(f"GET {node_queue(A.node_id)}\r\n".encode() * 200)
-        # A client that reads while the server answers would be given all of them.
+        # A client that reads while the server answers would receive all of them.
         wait_until(lambda: {client["user"] for client in admin.client_list()} == {ADMIN_USER})
         assert kept_bytes(admin) < 20 * MIB

@@ -11,12 +11,12 @@ from iotide_server.bundled.up import check_port
 def test_a_taken_port_is_named_with_the_option_that_changes_it() -> None:
     with socket.create_server(("127.0.0.1", 0)) as other:
         port = other.getsockname()[1]
-        with pytest.raises(StartError, match=f"Port {port} on 127.0.0.1 is taken") as refused:
+        with pytest.raises(StartError, match=f"Port {port} on 127.0.0.1 is already in use") as refused:
             check_port("127.0.0.1", port, option="--redis-port")
     assert "--redis-port" in refused.value.remedy
 
 
-def test_a_port_whose_last_connection_lingers_is_free() -> None:
+def test_a_port_with_a_lingering_connection_is_free() -> None:
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
         with socket.create_connection(("127.0.0.1", port)) as client:
@@ -31,7 +31,7 @@ def test_an_address_of_another_machine_is_refused() -> None:
     assert "--listen" in refused.value.remedy
 
 
-def test_a_name_that_nobody_knows_is_refused() -> None:
+def test_an_unknown_name_is_rejected() -> None:
     with pytest.raises(StartError, match=r"no-such-host\.invalid is not an address of this machine"):
         check_port("no-such-host.invalid", free_port(), option="--port")
 
@@ -41,5 +41,5 @@ def test_a_port_for_root_is_refused_to_others(monkeypatch: pytest.MonkeyPatch) -
         raise PermissionError(13, os.strerror(13))
 
     monkeypatch.setattr(socket.socket, "bind", refuse)
-    with pytest.raises(StartError, match="Port 443 may be opened by root only"):
+    with pytest.raises(StartError, match="Only root can open port 443"):
         check_port("127.0.0.1", 443, option="--port")

@@ -70,7 +70,7 @@ def test_data_and_passwords_outlive_a_kill_and_a_stale_process_file(state: State
             connection.execute("CREATE TABLE kept AS SELECT 7 AS value")
         process.kill()
         process.wait()
-    # A process of ours has the number now that the dead server left behind.
+    # A process of this test has the process id that the dead server left behind.
     left = first.data / "postmaster.pid"
     left.write_text("\n".join([str(os.getppid()), *left.read_text().splitlines()[1:]]) + "\n")
     again = prepare_postgres(state, parameters=DURABLE)
@@ -98,7 +98,7 @@ def test_the_wheels_server_runs_without_any_installed_one(state: StateDirectory,
 def test_a_cluster_of_another_major_is_refused_with_the_remedy(state: StateDirectory) -> None:
     data = state.directory("postgres/data")
     (data / "PG_VERSION").write_text("14\n")
-    with pytest.raises(StartError, match=r"was made by PostgreSQL 14; on this machine is: \d+") as refused:
+    with pytest.raises(StartError, match=r"was created by PostgreSQL 14; found versions: \d+") as refused:
         prepare_postgres(state)
     assert "Install PostgreSQL 14" in refused.value.remedy
     assert "pg_dump" in refused.value.remedy
@@ -130,7 +130,7 @@ def test_a_path_too_long_for_a_socket_is_refused(state: StateDirectory) -> None:
         prepare_postgres(deep)
 
 
-def test_secrets_are_for_the_account_alone(state: StateDirectory) -> None:
+def test_only_the_account_can_read_secrets(state: StateDirectory) -> None:
     prepare_postgres(state, parameters=FORGETFUL)
     for path in state.root.rglob("*"):
         if not path.is_symlink() and path.parts[-2] == "secrets":

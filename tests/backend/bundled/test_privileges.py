@@ -80,7 +80,9 @@ def test_a_new_directory_is_for_the_user_iotide_or_the_caller(tmp_path: Path, mo
         assert account == (Account("iotide", 4712, 4712) if IS_ROOT else account_of(os.geteuid()))
 
 
-def test_without_the_user_iotide_it_is_said_how_to_make_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_user_iotide_the_error_shows_how_to_make_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(pwd, "getpwnam", {}.__getitem__)
     monkeypatch.setattr(os, "geteuid", lambda: 0)
     with pytest.raises(StartError, match="this system has no user iotide") as no:
@@ -118,7 +120,7 @@ def test_a_child_dies_with_its_parent(stop_signal: str) -> None:
     ) as process:
         assert process.stdin is not None
         assert process.stdout is not None
-        assert process.stdout.read(1) == b"x"  # cat runs, so it has asked for its parent's death
+        assert process.stdout.read(1) == b"x"  # cat runs, so it has already asked for the signal at its parent's death
         process.stdin.close()
-        # The pipe ends only when cat, which has it as well, is gone.
+        # The pipe ends only when cat, which holds it as well, is gone.
         assert process.stdout.read() == b""

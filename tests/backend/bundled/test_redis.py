@@ -21,7 +21,7 @@ def test_queued_messages_outlive_a_kill(state: StateDirectory) -> None:
         assert connection.llen("node.1") == 100
 
 
-def test_a_full_memory_refuses_rather_than_forgets(redis: PrivateRedis) -> None:
+def test_redis_refuses_writes_when_its_memory_is_full(redis: PrivateRedis) -> None:
     with Redis.from_url(redis.admin_url, decode_responses=True) as connection:
         settings = connection.config_get("maxmemory", "maxmemory-policy", "appendonly", "bind", "save")
     assert settings == {

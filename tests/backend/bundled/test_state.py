@@ -14,7 +14,7 @@ from iotide_server.bundled.state import StateDirectory, default_state_directory,
 from .conftest import wait_until
 
 ORDINARY = account_of(os.geteuid() or pwd.getpwnam("nobody").pw_uid)
-"""Whom the services of these tests run as."""
+"""Account that runs the services of these tests."""
 
 HOLDER = """
 import subprocess, sys
@@ -30,14 +30,14 @@ with hold(prepare_state_directory(root, choose_account(root))) as descriptor:
 
 
 def start_holder(state: StateDirectory) -> tuple["subprocess.Popen[str]", int]:
-    """A process that holds the state directory, and a child of it that inherited the lock."""
+    """Start a process that holds the state directory, and a child of it that inherits the lock."""
     holder = subprocess.Popen([sys.executable, "-c", HOLDER, str(state.root)], stdout=subprocess.PIPE, text=True)
     assert holder.stdout is not None
     return holder, int(holder.stdout.readline())
 
 
 def test_a_second_start_on_the_same_directory_is_refused_by_name(state: StateDirectory) -> None:
-    named = rf"already runs on {state.root} as process {os.getpid()}\."
+    named = rf"is already running on {state.root} as process {os.getpid()}\."
     with hold(state), pytest.raises(StartError, match=named) as no, hold(state):
         pass
     assert "--state" in no.value.remedy
@@ -53,14 +53,12 @@ def test_a_start_waits_for_what_an_earlier_one_left(state: StateDirectory) -> No
     holder, orphan = start_holder(state)
     with holder:
         holder.kill()
-    # The orphan reads from a pipe that broke with its parent, and so ends by itself.
+    # The orphan reads from a pipe that broke with its parent, and so ends without a signal.
     with hold(state):
         wait_until(lambda: not Path(f"/proc/{orphan}").exists())
 
 
-def test_what_an_earlier_start_left_and_does_not_end_is_killed(
-    state: StateDirectory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_leftover_process_that_does_not_end_is_killed(state: StateDirectory, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("iotide_server.bundled.state._ORPHAN_PATIENCE_SECONDS", 0.2)
     holder, orphan = start_holder(state)
     with holder:
@@ -78,7 +76,7 @@ def test_a_process_number_given_to_another_process_does_not_count(state: StateDi
 
 def test_a_directory_with_something_else_in_it_is_refused(tmp_path: Path) -> None:
     (tmp_path / "holiday.jpg").touch()
-    with pytest.raises(StartError, match="is not empty and not a state directory"):
+    with pytest.raises(StartError, match="is not empty and not an iotide state directory"):
         prepare_state_directory(tmp_path, ORDINARY)
     assert [path.name for path in tmp_path.iterdir()] == ["holiday.jpg"]
 
@@ -90,7 +88,7 @@ def test_a_file_in_place_of_the_directory_is_refused(tmp_path: Path) -> None:
         prepare_state_directory(file, ORDINARY)
 
 
-def test_a_new_directory_is_for_the_account_alone(tmp_path: Path) -> None:
+def test_only_the_account_can_enter_a_new_directory(tmp_path: Path) -> None:
     root = tmp_path / "new" / "state"
     state = prepare_state_directory(root, ORDINARY)
     state.secret("password")

@@ -83,7 +83,7 @@ def test_parts_started_together_are_all_ready_and_one_that_fails_stops_all(bench
     assert bench.events[-2:] == ["end two", "end one"]
 
 
-def test_a_part_that_dies_is_started_again_and_that_is_said(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_part_that_dies_is_restarted_and_reported(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(supervise, "_FIRST_DELAY_SECONDS", 0.01)
 
     async def use(supervisor: Supervisor) -> None:
@@ -94,7 +94,7 @@ def test_a_part_that_dies_is_started_again_and_that_is_said(bench: Bench, monkey
     bench.run(use)
     assert bench.events == ["start one", "start one", "end one"]
     assert len(bench.said) == 1
-    assert re.search(r"^one ended with status -9; starting it again in 10 ms \(its lines: .*one\.log\)$", bench.said[0])
+    assert re.search(r"^one ended with status -9; restarting in 10 ms \(log: .*one\.log\)$", bench.said[0])
 
 
 def test_a_part_that_ends_before_it_is_ready_shows_its_last_lines(bench: Bench) -> None:
@@ -119,7 +119,7 @@ def test_a_part_that_ignores_the_wish_to_stop_is_killed(bench: Bench) -> None:
         await supervisor.start(replace(bench.part("one", STUBBORN), stop_deadline_seconds=0.2))
 
     bench.run(use)
-    assert bench.said == ["one did not end within 200 ms and is killed"]
+    assert bench.said == ["one did not stop within 200 ms; killing it"]
 
 
 def test_a_signal_while_parts_start_stops_what_has_started(bench: Bench) -> None:
@@ -173,7 +173,7 @@ def test_a_part_without_a_port_announces_that_it_is_ready(tmp_path: Path, monkey
         assert listener.is_ready()
 
 
-def test_an_announcement_to_nobody_does_no_harm(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_announcement_without_a_receiver_does_no_damage(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "absent"))
     announce_ready()
     monkeypatch.delenv("NOTIFY_SOCKET")

@@ -25,7 +25,7 @@ def certificates(state: StateDirectory) -> Certificates:
 
 
 def shake_hands(certificates: Certificates, name: str, *, trust: str) -> None:
-    """A TLS handshake in memory; raises what a client would see."""
+    """Do a TLS handshake in memory; raise the client's error."""
     server, client = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH), ssl.create_default_context(cadata=trust)
     server.load_cert_chain(certificates.chain, certificates.key)
     to_server, to_client = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -81,7 +81,7 @@ def test_new_names_and_a_near_end_renew_the_certificate_under_the_same_ca(
     assert again.chain.read_bytes() != chain
 
 
-def test_private_keys_are_for_the_account_alone(state: StateDirectory, certificates: Certificates) -> None:
+def test_only_the_account_can_read_private_keys(state: StateDirectory, certificates: Certificates) -> None:
     for path in certificates.ca.parent.glob("*.key"):
         assert path.stat().st_mode & 0o777 == 0o600
         assert path.stat().st_uid == state.account.uid
@@ -97,7 +97,7 @@ async def relayed(redis: PrivateRedis, certificates: Certificates) -> AsyncItera
         yield port
 
 
-def test_other_hosts_reach_redis_by_tls_alone(redis: PrivateRedis, certificates: Certificates) -> None:
+def test_other_hosts_reach_redis_only_by_tls(redis: PrivateRedis, certificates: Certificates) -> None:
     async def talk() -> None:
         async with relayed(redis, certificates) as port:
             url = redis.url.replace("redis://", "rediss://").replace(str(redis.port), str(port))
@@ -112,9 +112,7 @@ def test_other_hosts_reach_redis_by_tls_alone(redis: PrivateRedis, certificates:
     asyncio.run(talk())
 
 
-def test_the_relay_ends_a_connection_when_its_other_end_is_gone(
-    redis: PrivateRedis, certificates: Certificates
-) -> None:
+def test_the_relay_ends_a_connection_when_its_other_end_closes(redis: PrivateRedis, certificates: Certificates) -> None:
     async def talk() -> None:
         trust = ssl.create_default_context(cafile=certificates.ca)
         async with relayed(redis, certificates) as port:
@@ -126,12 +124,12 @@ def test_the_relay_ends_a_connection_when_its_other_end_is_gone(
     asyncio.run(talk())
 
 
-def test_the_relay_turns_clients_away_while_redis_is_gone(certificates: Certificates, redis: PrivateRedis) -> None:
+def test_the_relay_rejects_clients_while_redis_is_down(certificates: Certificates, redis: PrivateRedis) -> None:
     async def talk() -> None:
         trust = ssl.create_default_context(cafile=certificates.ca)
-        with socket.socket() as nobody:
-            nobody.bind(("127.0.0.1", 0))  # bound and not listening: refused
-            gone = PrivateRedis(redis.program, redis.state, nobody.getsockname()[1], redis.configuration, "", "")
+        with socket.socket() as unused:
+            unused.bind(("127.0.0.1", 0))  # bound and not listening: refused
+            gone = PrivateRedis(redis.program, redis.state, unused.getsockname()[1], redis.configuration, "", "")
             async with relayed(gone, certificates) as port:
                 reader, writer = await asyncio.open_connection("127.0.0.1", port, ssl=trust)
                 assert await asyncio.wait_for(reader.read(), 5) == b""

@@ -1,4 +1,4 @@
-"""`iotide-server up` as a person runs it; one start serves most tests, in the order of this file."""
+"""`iotide-server up` as an admin runs it; one start serves most tests, in the order of this file."""
 
 import os
 import re
@@ -53,7 +53,7 @@ os.open(sys.argv[4], os.O_RDONLY)
 
 @dataclass
 class Up:
-    """A running `iotide-server up`, typed in a directory that its user may not enter."""
+    """A running `iotide-server up`, started in a directory that its user may not enter."""
 
     state: StateDirectory
     closed: ClosedDirectory
@@ -88,12 +88,12 @@ class Up:
         return self.process.wait(timeout=60)
 
     def children(self) -> dict[str, int]:
-        """Name and process number of each part."""
+        """Return name and process number of each part."""
         assert self.process is not None
         words = {pid: words_of(pid) for pid in children_of(self.process.pid)}
         return {next((word for word in command if word in PARTS), command[0]): pid for pid, command in words.items()}
 
-    def runs_anew(self, part: str, old_pid: int) -> bool:
+    def runs_again(self, part: str, old_pid: int) -> bool:
         return self.children().get(part, old_pid) != old_pid
 
 
@@ -102,7 +102,7 @@ def children_of(pid: int) -> list[int]:
 
 
 def words_of(pid: int) -> list[str]:
-    """A process' command line; an empty word for one that has ended, also since it was listed."""
+    """Return a process's command line; an empty word if it has ended, also since it was listed."""
     try:
         return Path(f"/proc/{pid}/cmdline").read_bytes().decode().split("\0")
     except (FileNotFoundError, ProcessLookupError):
@@ -120,7 +120,7 @@ def descendants(pid: int) -> list[int]:
 
 @pytest.fixture
 def secret() -> Iterator[Path]:
-    """Make a file of root's, where everybody may look for it."""
+    """Make a file of root's in a directory that all users can read."""
     with NamedTemporaryFile(prefix="iotide-") as file:
         if not IS_ROOT:
             os.fchmod(file.fileno(), 0)
@@ -188,7 +188,7 @@ def test_no_part_has_a_capability_or_reads_what_is_roots(services: Up, secret: P
     processes = [services.process.pid, *descendants(services.process.pid)]
     found = {pid: status_of(pid) for pid in processes}
     names = {status["Name"][0] for status in found.values()}
-    assert len(names) >= 3, names  # PostgreSQL and Redis have their own, and Python runs the others
+    assert len(names) >= 3, names  # PostgreSQL and Redis have their own command names; the other parts run as Python
     for pid, status in found.items():
         sets = {name: int(status[name][0], 16) for name in SETS}
         assert sets == dict.fromkeys(SETS, 0), (pid, status["Name"])
@@ -217,7 +217,7 @@ def test_a_second_copy_is_refused(services: Up) -> None:
     refused = call_up(services.state, "--port", str(free_port()))
     assert refused.returncode == 2
     assert services.process is not None
-    assert f"already runs on {services.state.root} as process {services.process.pid}" in refused.stderr
+    assert f"is already running on {services.state.root} as process {services.process.pid}" in refused.stderr
 
 
 @pytest.mark.parametrize(("taken", "option"), [(0, "--port"), (1, "--redis-port")])
@@ -226,7 +226,7 @@ def test_a_taken_port_is_refused_by_the_name_of_its_option(services: Up, taken: 
     with temporary_state() as state:
         refused = call_up(state, *(word for pair in own.items() for word in pair))
         assert refused.returncode == 2
-        assert f"Port {services.port + taken} on 127.0.0.1 is taken" in refused.stderr
+        assert f"Port {services.port + taken} on 127.0.0.1 is already in use" in refused.stderr
         assert option in refused.stderr.splitlines()[-1]
 
 
@@ -239,26 +239,26 @@ def test_the_first_link_signs_an_administrator_in_once(services: Up) -> None:
     assert statuses[1] in {401, 404, 409}
 
 
-def test_a_killed_part_is_started_again_and_that_is_said(services: Up) -> None:
+def test_a_killed_part_is_restarted_and_reported(services: Up) -> None:
     for name in ("api", "scheduler"):
         killed = services.children()[name]
         os.kill(killed, signal.SIGKILL)
-        wait_until(partial(services.runs_anew, name, killed))
-        assert f"{name} ended with status -9; starting it again in 500 ms" in services.said
+        wait_until(partial(services.runs_again, name, killed))
+        assert f"{name} ended with status -9; restarting in 500 ms" in services.said
     wait_until(lambda: is_well(f"http://127.0.0.1:{services.port}"), seconds=START_SECONDS)
 
 
 def test_a_killed_process_of_the_api_is_replaced_and_none_outlives_their_parent(services: Up) -> None:
     api_pid = services.children()["api"]
     assert len(serving(api_pid)) == usual_processes()
-    assert len(list(Path(f"/proc/{api_pid}/task").iterdir())) == 1, "it forks, so it may have one thread alone"
+    assert len(list(Path(f"/proc/{api_pid}/task").iterdir())) == 1, "it forks, so it may only have one thread"
     killed = min(serving(api_pid))
     os.kill(killed, signal.SIGKILL)
     wait_until(lambda: len(serving(api_pid) - {killed}) == usual_processes())
     assert services.children()["api"] == api_pid
     orphans = serving(api_pid)
     os.kill(api_pid, signal.SIGKILL)
-    wait_until(lambda: services.runs_anew("api", api_pid))
+    wait_until(lambda: services.runs_again("api", api_pid))
     wait_until(lambda: is_well(f"http://127.0.0.1:{services.port}"), seconds=START_SECONDS)
     assert not [pid for pid in orphans if Path(f"/proc/{pid}").exists()]
 
@@ -269,7 +269,7 @@ def test_a_join_token_for_an_unknown_cluster_is_refused(services: Up) -> None:
     assert "no-such-cluster" in refused.stderr
 
 
-def test_what_a_killed_supervisor_leaves_ends_and_the_next_start_goes_on(services: Up) -> None:
+def test_processes_of_a_killed_supervisor_end_and_the_next_start_continues(services: Up) -> None:
     link = call("admin-link", "--state", str(services.state.root)).stdout.strip()
     orphans = list(services.children().values())
     services.end(signal.SIGKILL)

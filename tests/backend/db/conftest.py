@@ -11,13 +11,12 @@ from iotide_server.runs import service as runs
 
 @pytest.fixture
 def site(make_site: Callable[..., Site]) -> Site:
-    """Two nodes."""
     return make_site()
 
 
 @pytest.fixture
 def cancel(site: Site) -> Callable[[int], None]:
-    """Cancels a run as an administrator."""
+    """Cancel a run as an admin."""
 
     def cancel(run_id: int) -> None:
         with site.database.transaction() as session:

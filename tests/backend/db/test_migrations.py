@@ -57,7 +57,7 @@ FOLLOWED = """
     LEFT JOIN node_workload AS has ON has.node_id = node.id AND has.workload_id = workload.id
     ORDER BY campaign.cluster_id, workload.name
 """
-"""Cells with their workload, which the node of their cluster has as well."""
+"""Cells with a workload that the node of their cluster has as well."""
 
 
 @pytest.fixture
@@ -97,7 +97,7 @@ def test_migrations_can_be_taken_back_to_the_first_release(engine: Engine) -> No
 
 
 def test_a_stored_plan_that_left_dds_size_to_the_old_default_keeps_its_size(engine: Engine) -> None:
-    """The default became twice the memory: a schedule of last year still writes 1 GiB."""
+    """The default is now twice the memory: a schedule of last year still writes 1 GiB."""
     left_out = {"workload": "dd", "options": {"flush": "direct"}}
     others = [
         {"workload": "dd", "options": {"file_size_bytes": "64 MiB"}},
@@ -123,12 +123,12 @@ def test_a_stored_plan_that_left_dds_size_to_the_old_default_keeps_its_size(engi
 
 @dataclass(frozen=True)
 class Stored:
-    """A sentence of release 0.2.0, and what becomes of it.
+    """A sentence of release 0.2.0, and its text after the migration.
 
     Attributes:
         kind: of a run's event; elsewhere the reason code.
-        shown: to who is signed in; None: as it was before.
-        for_others: to who is not signed in; None: as it is stored.
+        shown: to signed-in users; None: as before.
+        for_others: to users who are not signed in; None: as stored.
     """
 
     table: str
@@ -199,7 +199,7 @@ def test_a_stored_sentence_loses_the_name_and_keeps_who_it_was(
 ) -> None:
     upgrade(engine, "0050")
     superuser = make_conninfo(postgres_server.superuser_url, dbname="empty")
-    # Without what the rows refer to.
+    # Without the rows that they refer to.
     with psycopg.connect(superuser, options="-c session_replication_role=replica") as connection:
         connection.execute("INSERT INTO user_account (id, name) VALUES (7, 'grace')")
         connection.execute(
@@ -268,7 +268,7 @@ def test_cells_follow_their_plug_in_before_the_catalogue_is_locked(engine: Engin
 
 @pytest.fixture
 def with_points(engine: Engine) -> Engine:
-    """Prepare points of release 0.2, those of the first two cells beyond any measured value."""
+    """Prepare points of release 0.2; those of the first two cells exceed any measured value."""
     upgrade(engine, revision_before("0056"))
     with engine.begin() as connection:
         connection.execute(text(TWO_CLUSTERS_WITH_ONE_PLUG_IN))
@@ -279,7 +279,7 @@ def with_points(engine: Engine) -> Engine:
 def test_points_beyond_any_measured_value_are_computed_again_by_the_worker_of_the_new_release(
     with_points: Engine,
 ) -> None:
-    """The worker of the release before does not know this work; it would compute the same points."""
+    """The worker of the previous release does not know this work; it would compute the same points."""
     upgrade(with_points, "head")
     with Session(with_points) as session:
         kinds = set(session.scalars(text("SELECT kind FROM work WHERE done_version < version")))
@@ -290,7 +290,7 @@ def test_points_beyond_any_measured_value_are_computed_again_by_the_worker_of_th
 
 
 def statements_of(engine: Engine, revision: str) -> list[tuple[str, int]]:
-    """Upgrade to a revision; return the statements of it in order, each with how many rows it wrote."""
+    """Upgrade to a revision; return its statements in order, each with the number of rows it wrote."""
     noted: list[tuple[str, int]] = []
 
     @event.listens_for(engine, "after_cursor_execute")

@@ -1,4 +1,4 @@
-"""The database of the previous release goes through the migrations, and the API answers for all that it holds."""
+"""The database of the previous release passes the migrations, and the API answers for all its rows."""
 
 import os
 import re
@@ -17,12 +17,16 @@ from pydantic import SecretStr
 from sqlalchemy import Engine
 
 from iotide_server.accounts.models import Role
+from iotide_server.alerts.raising import raise_alerts
+from iotide_server.alerts.reanalysis import last_reanalysis
 from iotide_server.backup.clients import choose_clients, libpq_environment
 from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import OLDEST_SERVED, check_schema, migrate, require_schema
 from iotide_server.main import create_app
 from iotide_server.settings import Settings
+from iotide_server.statistics.changepoints import DETECTOR
+from iotide_server.trends.changes.analysis import analyse_series, reanalyse
 from iotide_server.trends.points.service import recompute_points
 from iotide_server.trends.points.superseding import settle_superseded
 
@@ -33,8 +37,9 @@ REFUSALS: Final = {
     *("campaign_not_paused", "nothing_to_show", "sides_wanted", "person_wanted", "no_provider", "cluster_made_up"),
     "node_not_stuck",
 }
-"""Refused are requests about a campaign or node in another state or a node of sample data, requests that need one of
-two things named, and requests that only a browser or an OpenID provider may make."""
+"""Refused: requests about a campaign or node in another state or a node of sample data, requests that need one of two
+named things, and requests that only a browser or an OpenID provider may make.
+"""
 TABLES: Final = {
     "alert_id": "alert",
     "artefact_id": "artefact",
@@ -50,7 +55,7 @@ TABLES: Final = {
     "target_id": "target",
     "template_id": "template",
 }
-"""Where the ids of each parameter of a path come from."""
+"""Source of the ids for each path parameter."""
 
 
 @pytest.fixture(scope="module")
@@ -84,7 +89,7 @@ def database(url: str, counts_before: dict[str, int], schema_before: str) -> Ite
 
 @pytest.fixture(scope="module")
 def caller(url: str, database: Database) -> Iterator[tuple[TestClient, dict[str, str]]]:
-    """The API, and who may see everything."""
+    """API client that may see everything."""
     app = create_app(Settings(database_url=SecretStr(url), redis_url=SecretStr("redis://127.0.0.1:1/0")))
     with database.transaction() as session:
         headers = person(session, "keeper", Role.ADMIN, None, now=datetime.now(UTC)).headers
@@ -100,7 +105,7 @@ def counts(url: str) -> dict[str, int]:
 
 
 def schema(url: str, postgres_server: PrivatePostgres) -> str:
-    """Return what pg_dump says of the schema, without the lines that differ from call to call."""
+    """Return pg_dump's schema, without the lines that differ from call to call."""
     program = choose_clients(at_least=postgres_server.programs.major).directory / "pg_dump"
     command = [str(program), "--schema-only", "--no-owner", "--no-privileges"]
     environment = {**os.environ, **libpq_environment(url)}
@@ -134,7 +139,7 @@ def test_the_migrations_of_that_release_make_its_schema(
     upgrade(empty_engine, OLDEST_SERVED)
     postgres_server.create_database("again")
     again = postgres_server.url_of("again")
-    # PostgreSQL writes conditions in another way once they were restored, as those of the release's dump were.
+    # PostgreSQL writes restored conditions in another way, such as those of the release's dump.
     with psycopg.connect(again) as connection:
         connection.execute(schema(empty, postgres_server).encode())
     assert schema(again, postgres_server) == schema_before
@@ -149,7 +154,7 @@ def test_it_migrates_to_the_schema_of_this_release_and_loses_no_row(
     assert counts(url) == counts_before
 
 
-def test_points_are_lost_of_superseded_series_alone(url: str, database: Database) -> None:
+def test_only_superseded_series_lose_points(url: str, database: Database) -> None:
     with database.transaction() as session:
         settle_superseded(session, 0)
     marked = lines(
@@ -185,6 +190,51 @@ def test_runs_known_by_a_superseded_number_are_known_by_their_throughput_once_th
     assert lines(url, unknown) == []
 
 
+def test_its_series_are_analysed_again_and_verdicts_stay(url: str, database: Database) -> None:
+    with psycopg.connect(url) as connection:
+        connection.execute(
+            """
+            INSERT INTO alert (cluster_id, series_id, kind, state, change_point_id, at, window_from, window_until,
+                               raised_at)
+            SELECT cluster_id, series_id, 'change',
+                   (ARRAY['acknowledged', 'expected', 'noise', 'wont_fix'])[1 + change_point.id % 4],
+                   change_point.id, at, at, at, now()
+            FROM change_point JOIN series ON series.id = series_id
+            WHERE confirmed_at IS NOT NULL AND gone_at IS NULL AND superseded = ''
+              AND NOT EXISTS (SELECT FROM alert WHERE change_point_id = change_point.id)
+            """
+        )
+        connection.commit()
+    verdicts = "SELECT id, state FROM alert WHERE state IN ('expected', 'noise', 'wont_fix') ORDER BY id"
+    before, changes = lines(url, verdicts), lines(url, "SELECT id FROM change_point ORDER BY id")
+    assert changes
+    assert lines(url, "SELECT key FROM work WHERE kind = 'reanalysis' AND done_version < version") == [(0,)]
+    with database.transaction() as session:
+        reanalyse(session, 0)
+    waiting = lines(url, "SELECT key FROM work WHERE kind = 'analysis' AND done_version < version")
+    for (series_id,) in waiting:
+        with database.transaction() as session:
+            analyse_series(session, series_id)
+            raise_alerts(session, series_id)
+    assert lines(url, verdicts) == before
+    assert set(changes) <= set(lines(url, "SELECT id FROM change_point"))
+    acknowledged = """
+        SELECT count(*) FROM alert JOIN change_point ON change_point.id = change_point_id
+        WHERE change_point_id % 4 = 0 AND gone_at IS NULL AND state NOT IN ('acknowledged', 'recovered')
+    """
+    assert lines(url, acknowledged) == [(0,)]
+    others = "SELECT count(*) FROM series_course WHERE detector <> %s"
+    with psycopg.connect(url) as connection:
+        assert connection.execute(others, [DETECTOR]).fetchall() == [(0,)]
+    with database.transaction() as session:
+        listed = {one.series_id for one in last_reanalysis(session).findings}
+    gone = """
+        SELECT DISTINCT series_id FROM change_point JOIN series_course USING (series_id)
+        WHERE confirmed_at IS NOT NULL AND gone_at = detector_since
+    """
+    assert {series_id for (series_id,) in lines(url, gone)} <= listed
+
+
 def test_the_api_answers_for_all_that_it_holds(url: str, caller: tuple[TestClient, dict[str, str]]) -> None:
     client, headers = caller
     asked, wrong = 0, []
@@ -198,7 +248,7 @@ def test_the_api_answers_for_all_that_it_holds(url: str, caller: tuple[TestClien
 
 
 def paths(document: dict[str, Any], url: str) -> Iterator[str]:
-    """Every reading request that needs no query, with the ids that there are."""
+    """Return every GET request that needs no query, with existing ids."""
     for path, methods in document["paths"].items():
         asks_for_query = [one for one in methods.get("get", {}).get("parameters", []) if one["in"] == "query"]
         is_plain = not any(one.get("required") for one in asks_for_query)

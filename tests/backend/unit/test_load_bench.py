@@ -1,4 +1,4 @@
-"""What `./dev bench load` makes of what it saw: a fault that it misses would make any server fit."""
+"""The verdict of `./dev bench load` on its measurements: a fault that it misses would make any server pass."""
 
 import os
 import re
@@ -15,7 +15,7 @@ from load_parts import Look, busy_seconds, ended_seconds, growth_mb, worked_seco
 
 FIT = Measured(
     errors=0,
-    beat_p95_ms=250.0,
+    heartbeat_p95_ms=250.0,
     ingest_p95_ms=500.0,
     samples_per_second=200.0,
     growth_mb=20.0,
@@ -30,7 +30,7 @@ FIT = Measured(
     ("found", "words"),
     [
         (replace(FIT, errors=1), "1 requests failed"),
-        (replace(FIT, beat_p95_ms=251.0), "p95 of beats is 251 ms"),
+        (replace(FIT, heartbeat_p95_ms=251.0), "p95 of heartbeats is 251 ms"),
         (replace(FIT, ingest_p95_ms=501.0), "p95 of ingest is 501 ms"),
         (replace(FIT, samples_per_second=150.0), "150 samples/s"),
         (replace(FIT, growth_mb=20.1), "memory grew by 20.1 MB"),
@@ -38,17 +38,22 @@ FIT = Measured(
         (replace(FIT, longest_silence_seconds=31.0), "a node was silent for 31 s"),
         (replace(FIT, deaf_pages=1), "1 pages got no update"),
         (replace(FIT, hostile=Hostile(1000, 1)), "1 requests failed under hostile traffic"),
-        (replace(FIT, hostile=Hostile(1000, 0, {"beats": (20.0, 41.0)})), "p95 of beats is 41 ms under hostile"),
+        (
+            replace(FIT, hostile=Hostile(1000, 0, {"heartbeats": (20.0, 41.0)})),
+            "p95 of heartbeats is 41 ms under hostile",
+        ),
     ],
 )
-def test_each_limit_that_was_passed_is_said(found: Measured, words: str) -> None:
+def test_each_exceeded_limit_is_reported(found: Measured, words: str) -> None:
     assert passed_limits(FIT) == []
-    assert passed_limits(replace(FIT, hostile=Hostile(1000, 0, {"beats": (20.0, 40.0), "pages": (0.0, 0.0)}))) == []
+    assert (
+        passed_limits(replace(FIT, hostile=Hostile(1000, 0, {"heartbeats": (20.0, 40.0), "pages": (0.0, 0.0)}))) == []
+    )
     (sentence,) = passed_limits(found)
     assert words in sentence
 
 
-def test_what_is_refused_or_not_answered_is_an_error_also_before_it_is_counted() -> None:
+def test_refused_and_unanswered_requests_are_errors_also_before_counting_begins() -> None:
     tally = Tally()
     tally.note("beat", Answer(200, b""), 0.1)
     tally.note("beat", Answer(503, b"away"), 0.1)
@@ -61,7 +66,7 @@ def test_what_is_refused_or_not_answered_is_an_error_also_before_it_is_counted()
     assert percentile_ms(tally.seconds["beat"], 95) == 10_000.0
 
 
-def test_what_was_noted_before_an_attack_is_not_counted_with_it() -> None:
+def test_requests_before_an_attack_are_not_counted_with_it() -> None:
     tally = Tally(is_counting=True)
     tally.note("beat", Answer(503, b"away"), 0.1)
     calm = tally.taken()
@@ -88,12 +93,12 @@ def test_growth_is_from_after_the_warm_up_to_the_end_and_passes_over_a_single_pe
     assert growth_mb(looks(leaking), "api", 600.0) == pytest.approx(42.0)
 
 
-def test_what_all_processors_did_is_read_without_what_they_waited() -> None:
+def test_cpu_time_is_read_without_waiting_time() -> None:
     stat = "cpu  1000 200 300 99999 88888 10 20 70 5 5\ncpu0 1 1 1 1 1 1 1 1 1 1\n"
     assert busy_seconds(stat) * os.sysconf("SC_CLK_TCK") == pytest.approx(1600)
 
 
-def test_what_a_process_and_its_ended_children_did_is_read_whatever_its_name() -> None:
+def test_cpu_time_of_a_process_and_its_ended_children_is_read_for_any_name() -> None:
     stat = "7 (post) gres) S 1 7 7 0 -1 4194560 2000 90000 0 12 150 50 4000 1500 20 0 1 0 100 200 300\n"
     ticks = os.sysconf("SC_CLK_TCK")
     assert worked_seconds(stat) * ticks == pytest.approx(200)
@@ -110,7 +115,7 @@ def test_results_have_as_many_samples_as_are_due_and_never_more_than_one_may() -
     assert samples.rate(101.8) == pytest.approx(200.0)
 
 
-def test_news_make_stale_what_shows_the_row_and_nothing_else() -> None:
+def test_updates_make_stale_what_shows_the_row_and_nothing_else() -> None:
     def stale(page: list[Query], *marks: str) -> set[str]:
         return {query.kind for query in page if query.stale_on & set(marks)}
 
@@ -138,7 +143,7 @@ def test_a_page_goes_on_to_ask_by_what_it_was_answered() -> None:
     assert courses.path == "/api/v1/explorer/sparklines?series_id=3"
 
 
-def test_pages_of_the_bench_gather_news_and_rest_as_those_in_a_browser_do() -> None:
+def test_pages_of_the_bench_gather_updates_and_rest_as_those_in_a_browser_do() -> None:
     live = (Path(load_browsers.__file__).parents[2] / "frontend/src/api/changeFeed.ts").read_text()
     constants = {name: int(value.replace("_", "")) for name, value in re.findall(r"const (\w+) = ([\d_]+);", live)}
     assert constants["GATHER_MILLISECONDS"] == 1000 * load_browsers.GATHER_SECONDS

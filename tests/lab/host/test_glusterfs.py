@@ -9,13 +9,13 @@ import pytest
 from lab.nodes import JOBS, Node, assert_declined, assert_measured, system
 
 ADDRESS: Final = "10.77.1.1"
-"""Bricks on a loopback address would be refused."""
+"""Bricks on a loopback address would be rejected."""
 _OWN: Final = ("/var/lib/glusterd", "/var/log/glusterfs", "/run")
 
 
 @pytest.fixture
 def mount_point(tmp_path: Path) -> Iterator[Path]:
-    """A distributed volume, mounted."""
+    """Mount a distributed volume and return its mount point."""
     assert os.getpid() == 1, (
         "this covers /run and takes an address; run ./dev test-lab, which gives it its own namespaces"
     )

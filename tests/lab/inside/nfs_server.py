@@ -1,4 +1,4 @@
-"""A kernel NFS server on RAID 5, and clients of it: each a network namespace with an address and a name of its own."""
+"""Kernel NFS server on RAID 5, and its clients: each a network namespace with its own address and name."""
 
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,7 +11,7 @@ from lab.nodes import system
 ADDRESS: Final = "10.77.0.254"
 CLIENTS: Final = ("client-1", "client-2")
 MAX_BLOCK_BYTES: Final = 512 * 1024
-"""What the server allows, whatever a client asks for; the kernel's own choice depends on its memory."""
+"""Maximum transfer size of the server; the kernel's own default depends on its memory."""
 _CONTROL: Final = Path("/proc/fs/nfsd")
 _PERIODS: Final = ("nfsv4leasetime", "nfsv4gracetime")
 _LEASE_SECONDS: Final = 10
@@ -21,22 +21,22 @@ _MKFS: Final = ("mkfs.xfs", "-q", "-f")
 
 
 class NfsServer:
-    """The server, which exports MOUNT_POINT."""
+    """Server that exports MOUNT_POINT."""
 
     def __init__(self, device: str) -> None:
         self._device = device
 
     def start(self) -> None:
-        """Serves what /etc/exports says."""
+        """Serve the exports of /etc/exports."""
         system("exportfs", "-ra")
         system("rpc.nfsd", "4")
 
     def stop(self) -> None:
-        """Answers no more, as if it had crashed; clients with hard mounts wait."""
+        """Stop answering, as after a crash; clients with hard mounts wait."""
         system("rpc.nfsd", "0")
 
     def replace_export(self) -> None:
-        """Puts a fresh file system in the place of the exported one: every handle that a client holds is stale."""
+        """Replace the exported file system by a fresh one: every handle of a client becomes stale."""
         self.stop()
         system("exportfs", "-au")
         system("umount", str(MOUNT_POINT))
@@ -47,7 +47,7 @@ class NfsServer:
 
 @contextmanager
 def nfs_server() -> Iterator[NfsServer]:
-    """The server on a bridge, to which each client is connected."""
+    """Return the server on a bridge, to which each client is connected."""
     system("modprobe", "-a", "nfsd", "nfsv3", "nfsv4", "veth", "bridge")
     with ExitStack() as stack:
         device = stack.enter_context(mounted(raid(5, 64), _MKFS))
@@ -80,12 +80,12 @@ def _connect(client: str, number: int) -> None:
 
 @contextmanager
 def mounted_on(client: str, version: str) -> Iterator[Path]:
-    """The export on a client, by an NFS version, with larger transfers asked for than the server allows."""
+    """Mount the export on a client, by an NFS version, with larger transfers requested than the server allows."""
     mount_point = Path("/mnt") / client
     mount_point.mkdir(exist_ok=True)
     options = f"vers={version},rsize=1048576,wsize=1048576" + (",nolock" if version == "3" else "")
     command = f"mount -t nfs -o {options} {ADDRESS}:{MOUNT_POINT} {mount_point}"
-    # In version 4 a client is known by its host name: two of the same would take each other's state away.
+    # In version 4 a client is identified by its host name: two equal names would take each other's state.
     inside = ("nsenter", f"--net=/run/netns/{client}", "unshare", "--uts")
     system(*inside, "sh", "-c", f"echo {client} >/proc/sys/kernel/hostname && exec {command}")
     try:

@@ -1,4 +1,4 @@
-"""NFS with a real server and two clients: facts, runs at once, and what becomes of runs when the server goes away."""
+"""NFS with a real server and two clients: facts, concurrent runs, and the fate of runs when the server fails."""
 
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
@@ -49,7 +49,7 @@ def test_two_clients_at_once(version: str, server: NfsServer, make_node: Callabl
         assert [node.files() for node in nodes] == [[], []]
 
 
-def test_server_tells_the_geometry_below_its_export(server: NfsServer, make_node: Callable[..., Node]) -> None:
+def test_server_reports_the_geometry_below_its_export(server: NfsServer, make_node: Callable[..., Node]) -> None:
     del server
     facts = make_node(MOUNT_POINT).look().mount.facts
     assert (facts["device.stack"], facts["md.level"]) == ("md raid5 / 3 x disk", "raid5")
@@ -70,12 +70,12 @@ def test_unmounted_export_is_refused_and_not_measured_on_the_root_disk(
         assert node.files() == []
 
 
-def test_run_whose_server_stops_comes_to_an_end_and_its_files_go_when_the_server_is_back(
+def test_run_ends_if_its_server_stops_and_its_files_are_removed_when_the_server_is_back(
     server: NfsServer, make_node: Callable[..., Node]
 ) -> None:
     with mounted_on(CLIENTS[0], "4.2") as mount_point:
         node = make_node(mount_point, CLIENTS[0])
-        # Without a heap of dirty pages, which would throttle the server too where it has its memory with the client.
+        # Without many dirty pages, which would throttle a server that shares its memory with the client.
         large = Job("dd", {"file_size_bytes": 1024 * MIB, "block_size_bytes": MIB, "flush": "dsync"})
         started = node.start([large], time_limit_seconds=15.0).until_prepared().release()
         eventually(lambda: _written_bytes() >= 8 * MIB, limit_seconds=30)
@@ -108,7 +108,7 @@ def test_dead_mount_keeps_no_agent_from_starting_and_its_orders_are_declined(
         assert node.files() == []
 
 
-def test_stale_handle_is_named_and_a_new_mount_mends_it(server: NfsServer, make_node: Callable[..., Node]) -> None:
+def test_stale_handle_is_reported_and_a_new_mount_fixes_it(server: NfsServer, make_node: Callable[..., Node]) -> None:
     with mounted_on(CLIENTS[0], "3") as mount_point:
         node = make_node(mount_point, CLIENTS[0])
         assert_measured(node.run(JOBS[:1]))
@@ -123,5 +123,5 @@ def test_stale_handle_is_named_and_a_new_mount_mends_it(server: NfsServer, make_
 
 
 def _written_bytes() -> int:
-    """What runs have on the server's side; there a listing asks no server."""
+    """Return the bytes of runs on the server's side; a listing there sends no request to a server."""
     return sum(file.stat().st_size for file in Path(MOUNT_POINT).glob("iotide-run-*/*"))

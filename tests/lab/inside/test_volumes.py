@@ -1,4 +1,6 @@
-"""Volumes of several disks and file systems that no container has: facts, small runs, and the guard once unmounted."""
+"""Volumes of several disks and file systems that no container has: facts, small runs, and the guard after
+unmounting.
+"""
 
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
@@ -115,7 +117,7 @@ def test_facts_run_and_guard(name: str, make_node: Callable[..., Node]) -> None:
         assert node.files() == before
 
 
-def test_what_parity_costs_is_counted_and_a_lost_disk_is_told(make_node: Callable[..., Node]) -> None:
+def test_the_cost_of_parity_is_counted_and_a_lost_disk_is_reported(make_node: Callable[..., Node]) -> None:
     node = make_node(MOUNT_POINT)
     job = Job("dd", {"file_size_bytes": 128 * MIB, "block_size_bytes": MIB, "operations": ["write"]})
     with mounted(raid(5, 64), XFS, "noatime") as device:
@@ -126,5 +128,5 @@ def test_what_parity_costs_is_counted_and_a_lost_disk_is_told(make_node: Callabl
         system("mdadm", device, "--fail", DISKS[1])
         degraded = node.run([job], target=whole.target)
         assert_measured(degraded)
-        told = [flag.measured for flag in degraded.results[0].flags if flag.code is FlagCode.DEGRADED]
-        assert told == [f"at the {when} of the run: md0: 1 of its disks missing" for when in ("start", "end")]
+        reported = [flag.measured for flag in degraded.results[0].flags if flag.code is FlagCode.DEGRADED]
+        assert reported == [f"at the {when} of the run: md0: 1 of its disks missing" for when in ("start", "end")]

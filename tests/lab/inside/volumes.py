@@ -1,4 +1,4 @@
-"""Volumes on the virtual machine's three spare disks, each mounted while a scenario lasts and gone after it."""
+"""Volumes on the virtual machine's three spare disks, each mounted for one scenario and removed after it."""
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
@@ -7,29 +7,29 @@ from typing import Final
 
 from lab.nodes import system
 
-# Another machine may well have disks of these names, with something on them.
+# Another machine may well have disks of these names, with data on them.
 if "init=/usr/sbin/lab-init" not in Path("/proc/cmdline").read_text().split():
     raise RuntimeError(
-        "these scenarios overwrite /dev/vdc, /dev/vdd and /dev/vde; run ./dev test-lab, whose own they are"
+        "these scenarios overwrite /dev/vdc, /dev/vdd and /dev/vde; run ./dev test-lab, which has its own"
     )
 
 DISKS: Final = ("/dev/vdc", "/dev/vdd", "/dev/vde")
 MOUNT_POINT: Final = Path("/mnt/volume")
 
 Volume = Callable[[], AbstractContextManager[str]]
-"""Makes a block device and says its path."""
+"""Function that makes a block device and returns its path."""
 
 
 @contextmanager
 def disk() -> Iterator[str]:
-    """One disk as it is."""
+    """Yield one plain disk."""
     yield DISKS[0]
     system("wipefs", "--all", "--quiet", DISKS[0])
 
 
 @contextmanager
 def lvm_stripe() -> Iterator[str]:
-    """A logical volume with 256 KiB on each of the three disks in turn."""
+    """Yield a logical volume with 256 KiB on each of the three disks in turn."""
     system("vgcreate", "--yes", "lab", *DISKS)
     try:
         system("lvcreate", "--yes", "-n", "stripe", "-i", "3", "-I", "256", "-l", "100%FREE", "lab")
@@ -40,7 +40,7 @@ def lvm_stripe() -> Iterator[str]:
 
 
 def raid(level: int, chunk_kib: int) -> Volume:
-    """Software RAID over the three disks; assumed to be clean, so that no resync competes with a run."""
+    """Yield a software RAID over the three disks; assumed to be clean, so that no resync competes with a run."""
 
     @contextmanager
     def made() -> Iterator[str]:
@@ -57,18 +57,18 @@ def raid(level: int, chunk_kib: int) -> Volume:
 
 
 def is_mounted(mount_point: Path) -> bool:
-    """By the kernel's list: to look at a dead mount itself would hang."""
+    """Check the kernel's list: a stat of a dead mount itself would hang."""
     return str(mount_point) in Path("/proc/self/mounts").read_text().split()
 
 
 @contextmanager
 def mounted(volume: Volume, mkfs: Sequence[str], options: str = "defaults") -> Iterator[str]:
-    """A fresh file system on a volume, mounted at MOUNT_POINT; says the device."""
+    """Mount a fresh file system on a volume at MOUNT_POINT; yield the device."""
     MOUNT_POINT.mkdir(exist_ok=True)
     with ExitStack() as stack:
         device = stack.enter_context(volume())
         system(*mkfs, device)
         system("mount", "-o", options, device, str(MOUNT_POINT))
-        # A scenario may have unmounted it itself, to see what the agent makes of that.
+        # A scenario may have unmounted it itself, to test the agent's reaction.
         stack.callback(lambda: is_mounted(MOUNT_POINT) and system("umount", str(MOUNT_POINT)))
         yield device

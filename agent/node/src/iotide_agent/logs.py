@@ -1,6 +1,6 @@
-"""How the agent's processes log: lines for people, or JSON objects for programs where IOTIDE_LOG_FORMAT says `json`.
+"""Logs of the agent's processes: text, or JSON objects if IOTIDE_LOG_FORMAT is `json`.
 
-Each message is an event and its fields, `claimed order_id=%d run_id=%d`; the objects have the same fields, by name.
+Each message is an event and its fields, `claimed order_id=%d run_id=%d`. JSON has the same fields, by name.
 """
 
 import json
@@ -21,25 +21,23 @@ _FIELD: Final = re.compile(r"(\w+)=%[sdr]")
 
 
 class PlainLines(logging.Formatter):
-    """A line for people; what a server or a tool said in it neither begins another line nor moves the cursor."""
+    """Text with control characters escaped, so that messages of servers and tools cannot forge lines."""
 
     def __init__(self) -> None:
         super().__init__(_PLAIN)
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802 - the module's own name for it
-        """The line without the trace of an exception, which follows on lines of its own."""
         return visible(super().formatMessage(record))
 
 
 class JsonLines(logging.Formatter):
-    """One object a line: `time` (UTC), `level`, `part`, `logger`, `event` and the message's own fields."""
+    """One object per line: `time` (UTC), `level`, `part`, `logger`, `event` and the message's fields."""
 
     def __init__(self, part: str) -> None:
         super().__init__()
         self._part = part
 
     def format(self, record: logging.LogRecord) -> str:
-        """The line."""
         line: dict[str, object] = {
             "time": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="microseconds"),
             "level": record.levelname.lower(),
@@ -53,7 +51,7 @@ class JsonLines(logging.Formatter):
 
 
 def _event_of(record: logging.LogRecord) -> dict[str, object]:
-    """By the template, so that no value, whatever is in it, is taken for a field; a library's message is an event."""
+    """Take fields from the template only, so that no value becomes one; a library's message is an event."""
     event, _, _ = str(record.msg).partition(" ")
     names = _FIELD.findall(str(record.msg))
     if isinstance(record.args, tuple) and names and len(names) == len(record.args):

@@ -1,4 +1,4 @@
-"""Loads workloads and probes that installed packages announce as entry points."""
+"""Workloads and probes that installed packages announce as entry points."""
 
 import logging
 from collections.abc import Callable, Iterable
@@ -9,8 +9,6 @@ _logger = logging.getLogger(__name__)
 
 
 class Named(Protocol):
-    """Has the name by which it is asked for."""
-
     name: ClassVar[str]
 
 
@@ -18,9 +16,9 @@ T = TypeVar("T", bound=Named)
 
 
 def with_plug_ins(kind: str, base: type[object], own: Iterable[type[T]], check: Callable[[T], object]) -> dict[str, T]:
-    """Return all of a kind by name, the agent's own first; log a broken plug-in and leave it out.
+    """Return all of a kind by name, the agent's own first; log and skip broken plug-ins.
 
-    Plug-ins of `kind`, `workload` or `probe`, derive from `base`; `check` raises where one cannot be used.
+    They derive from `base`; `check` raises if one is unusable.
     """
     found = {one.name: one() for one in own}
     for entry_point in sorted(entry_points(group=f"iotide.{kind}s"), key=lambda entry: entry.name):
@@ -31,7 +29,7 @@ def with_plug_ins(kind: str, base: type[object], own: Iterable[type[T]], check: 
             made: Any = plug_in()
             check(made)
         except Exception:
-            # Whatever a third party's module raises at import must not take the agent's own ones with it.
+            # An error in a third party's module must not take the agent's own ones with it.
             _logger.exception("plug_in_broken kind=%s entry_point=%s", kind, entry_point.value)
             continue
         if made.name in found:

@@ -1,4 +1,4 @@
-"""What server and agents say to each other: messages, the workload catalogue, units, facts and announced arithmetic."""
+"""Messages between server and agents, the workload catalogue, units, facts and announced arithmetic."""
 
 from iotide_wire.versions import WIRE_VERSION
 

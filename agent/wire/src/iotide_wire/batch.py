@@ -1,4 +1,4 @@
-"""What the gateway of a batch system and the server say to each other; the nodes' own words are in `messages`."""
+"""Messages between the gateway of a batch system and the server; those of nodes are in `messages`."""
 
 from enum import StrEnum
 from typing import Annotated, Final
@@ -12,34 +12,30 @@ from iotide_wire.versions import Since
 
 RunId = Annotated[int, Field(ge=1, le=2**63 - 1)]
 JobId = Annotated[str, Field(pattern=r"^[0-9]{1,19}$")]
-"""The batch system's own number of a job."""
 MOST_LISTED: Final = 10_000
-"""Jobs, and hosts, in one report."""
+"""Maximum number of jobs, and of hosts, in one report."""
 MOST_REFUSED: Final = 100
 MOST_WORDS: Final = 300
 Words = Annotated[str, Field(max_length=MOST_WORDS)]
-"""What a batch system says of one of thousands."""
 
 
 class BatchSystem(StrEnum):
-    """A batch system that can start runs."""
-
     SLURM = "slurm"
     LSF = "lsf"
+    PBS = "pbs"
+    FLUX = "flux"
 
 
 class JobState(StrEnum):
-    """Where a job is in its batch system."""
-
     PENDING = "pending"
     RUNNING = "running"
     ENDED = "ended"
 
 
 class JobEnd(StrEnum):
-    """How a job ended, as far as its batch system says.
+    """End of a job as the batch system reports it.
 
-    `node_failed` is the end of the job but not of its processes: the batch system has lost the node.
+    `node_failed`: the batch system has lost the node, and the job's processes may still run.
     """
 
     DONE = "done"
@@ -50,12 +46,7 @@ class JobEnd(StrEnum):
 
 
 class SeenJob(Message):
-    """A job as the batch system lists it.
-
-    Attributes:
-        end: of one that has ended.
-        words: why it is where it is, in the batch system's own words, for instance `Resources`.
-    """
+    """`words`: reason of its state, for instance `Resources`."""
 
     run_id: RunId
     fence: Fence
@@ -66,11 +57,7 @@ class SeenJob(Message):
 
 
 class SeenHost(Message):
-    """A host as the batch system lists it.
-
-    Attributes:
-        words: the batch system's own, for instance `drained`.
-    """
+    """`words`: its state, for instance `drained`."""
 
     name: Name
     is_up: bool
@@ -78,19 +65,17 @@ class SeenHost(Message):
 
 
 class RefusedJob(Message):
-    """A job that the batch system would not take, in its own words."""
-
     run_id: RunId
     fence: Fence
     words: Text
 
 
 class BatchReport(Message):
-    """What a gateway sees, said again and again: each report is complete, so that a lost one is no loss.
+    """Complete report of a gateway, sent repeatedly.
 
     Attributes:
-        problem: why the batch system cannot be asked; `jobs` and `hosts` say nothing then.
-        jobs: of this gateway's user, those with a name of iotide's alone.
+        problem: why the batch system does not answer; `jobs` and `hosts` are then meaningless.
+        jobs: those with a name of iotide.
     """
 
     agent_instance: Instance
@@ -103,18 +88,15 @@ class BatchReport(Message):
 
 
 class JobNode(Message):
-    """A node of a job and the order that is for it."""
-
     name: Name
     order_id: int
 
 
 class WantedJob(Message):
-    """A job to be submitted, of which the batch system lists none.
+    """A job to submit, which the batch system does not list yet.
 
     Attributes:
-        time_limit_seconds: of the load and of its wait for a quiet node; what comes before and after them is the
-            gateway's to add.
+        time_limit_seconds: without the margin that the gateway adds.
     """
 
     run_id: RunId
@@ -124,12 +106,11 @@ class WantedJob(Message):
 
 
 class BatchReply(Message):
-    """What the gateway is to do.
+    """Instructions for the gateway.
 
     Attributes:
-        cancel: jobs to be cancelled.
         hello_wanted: the server lacks the gateway's hello.
-        rotation_wanted: the gateway's node is to ask for new credentials.
+        rotation_wanted: the gateway must ask for new credentials.
     """
 
     submit: tuple[WantedJob, ...]

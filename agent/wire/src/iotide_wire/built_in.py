@@ -1,8 +1,7 @@
-"""The workloads that iotide itself ships, so that a server compares what a node announces of them.
+"""Built-in workloads, which a server compares with the announcements of nodes.
 
-`built_in.json` has each revision that an agent of this or of an earlier release announces. `./dev generate` adds those
-of the agent's code as it is now, and never removes one. Texts of a released revision stay as they are, since its digest
-covers them. `command` is missing: each site configures its own.
+`./dev generate` adds the revisions of the present agent code to `built_in.json` and never removes one. Texts of a
+released revision stay, because its digest covers them. `command` is missing: each site configures its own.
 """
 
 import json
@@ -23,9 +22,8 @@ class BuiltIn(Message):
     """One revision of a workload.
 
     Attributes:
-        sha256: see `WorkloadAnnouncement.schema_sha256`. A revision has another one where a release changed a text.
-        primary: names of the primary metrics.
-        option_defaults: as announced; the newest are what series keys leave out.
+        sha256: see `WorkloadAnnouncement.schema_sha256`. A revision has several if a release changed a text.
+        option_defaults: as announced. Series keys leave out the newest ones.
     """
 
     name: WorkloadName
@@ -40,7 +38,6 @@ class BuiltIn(Message):
 
     @classmethod
     def of(cls, announced: WorkloadAnnouncement) -> "BuiltIn":
-        """Return what a server has to know of the announcement."""
         return cls(
             name=announced.name,
             revision=announced.revision,
@@ -56,7 +53,7 @@ class BuiltIn(Message):
 
 @cache
 def built_in() -> Mapping[str, Sequence[BuiltIn]]:
-    """Return the known revisions of each workload, the oldest first; of one revision the newest text last."""
+    """Return the known revisions of each workload, oldest first."""
     known = TypeAdapter(list[BuiltIn]).validate_json(files(__package__).joinpath("built_in.json").read_bytes())
     by_name: dict[str, list[BuiltIn]] = {}
     for one in known:
@@ -65,21 +62,18 @@ def built_in() -> Mapping[str, Sequence[BuiltIn]]:
 
 
 def as_shipped(announced: WorkloadAnnouncement) -> BuiltIn | None:
-    """Return the known revision with the announcement's digest."""
     digest = announced.schema_sha256
     return next((one for one in built_in().get(announced.name, ()) if one.sha256 == digest), None)
 
 
 def breaking_revisions(name: str) -> set[int]:
-    """Return the revisions whose numbers are not comparable with those before."""
     return {one.revision for one in built_in().get(name, ()) if one.breaks_series}
 
 
 def frozen_defaults(name: str) -> dict[str, Any]:
-    """Return the defaults that a new server leaves out of series keys: of each option, those of the newest revision."""
+    """Return the defaults that a new server leaves out of series keys."""
     return {option: value for one in built_in().get(name, ()) for option, value in one.option_defaults.items()}
 
 
 def dump(known: Sequence[BuiltIn]) -> str:
-    """Return the text of `built_in.json`."""
     return json.dumps([one.model_dump(mode="json") for one in known], indent=1, ensure_ascii=False) + "\n"

@@ -1,4 +1,4 @@
-"""What an agent announces about a workload, so that server and browser can offer it without having its code."""
+"""Announcement of a workload, from which server and browser offer it without its code."""
 
 import hashlib
 import json
@@ -16,12 +16,12 @@ LabelName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,40}$")]
 
 
 class MetricSpec(Message):
-    """One kind of number that a workload yields.
+    """A metric of a workload.
 
     Attributes:
-        title: a few words, as they stand at an axis.
-        description: what exactly is measured, where the title does not say it.
-        primary: this metric may stand for a whole run. Of several primary metrics the first one that a run has counts.
+        title: label of an axis, a few words.
+        description: what exactly is measured, if the title does not say it.
+        primary: may represent a whole run. The first primary metric of a run does.
     """
 
     name: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
@@ -37,14 +37,14 @@ class WorkloadAnnouncement(Message):
     """A workload as one agent has it.
 
     Attributes:
-        options_schema: JSON Schema of the options; `x-unit` on a property names its base unit.
-        option_defaults: every optional option with its default, in base units.
-        bytes_needed: peak space on the target, in bytes, over options and facts.
-        bytes_moved: bytes written and read in all, so that time = bytes_moved / the target's last rate.
-        run_seconds: how long it runs where its options say so; 0 leaves that to `bytes_moved`.
-        breaks_series: this revision measures something else than the one before, so its series start anew.
-        step_roles: parts of a run that different nodes may do; empty where each node does all of it.
-        available: whether the node has the tool; `unavailable_because` says what is missing and the remedy.
+        options_schema: JSON Schema of the options; `x-unit` of a property is its base unit.
+        option_defaults: of every optional option, in base units.
+        bytes_needed: maximum bytes on the target, over options and facts.
+        bytes_moved: bytes written and read. The run time is bytes_moved / the target's last rate.
+        run_seconds: run time given by options; 0 if it follows from `bytes_moved`.
+        breaks_series: not comparable with the previous revision, so series start again.
+        step_roles: parts of a run for different nodes; empty if each node does all.
+        available: the node has the tool; otherwise see `unavailable_because`.
     """
 
     name: WorkloadName
@@ -66,7 +66,7 @@ class WorkloadAnnouncement(Message):
 
     @property
     def schema_sha256(self) -> str:
-        """Digest of all that must be the same on each node of a campaign; hexadecimal."""
+        """Return the hexadecimal digest of all that must be the same on each node of a campaign."""
         parts = {
             "name",
             "revision",
@@ -77,9 +77,9 @@ class WorkloadAnnouncement(Message):
             "bytes_moved",
             "run_seconds",
         }
-        # Only where there are some: the digests of all other workloads stay what they were.
+        # Only if there are some, so that the digests of all other workloads stay the same.
         described = self.model_dump(mode="json", include=parts | ({"step_roles"} if self.step_roles else set()))
-        # `primary` chooses what lists show and changes no number, so agents of before and after it agree.
+        # `primary` only selects what lists show, so agents with and without it must agree.
         for metric in described["metrics"]:
             del metric["primary"]
         return hashlib.sha256(json.dumps(described, sort_keys=True).encode()).hexdigest()

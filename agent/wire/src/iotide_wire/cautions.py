@@ -1,47 +1,64 @@
-"""What stands next to a number whose runs carry a flag. Pages say the same: tests/data/cautions.json holds both."""
+"""Words for flags next to numbers. Pages use the same: tests/data/cautions.json holds both."""
 
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from iotide_wire.measured import FlagCode
+from iotide_wire.measured import FlagCode, FlagRank
 
-CAUTIONS: Final[Mapping[str, str]] = {
+WORDS: Final[Mapping[str, str]] = {
     FlagCode.CACHE_SIZE: "may be cached",
     FlagCode.CACHE_DROP: "read warm",
     FlagCode.FSYNC: "not flushed",
     FlagCode.DURATION: "too short",
     FlagCode.STEADY: "not steady",
+    FlagCode.CV: "high variance",
+    FlagCode.OUTLIER: "outlier",
     FlagCode.STRAGGLER: "one writer was slow",
     FlagCode.CLIENT_BOUND: "limited by the node",
     FlagCode.CLOCK: "clock or start off",
+    FlagCode.TOOL_CLOCK: "tool's clock off",
+    FlagCode.TIME_SET: "time of day set",
+    FlagCode.NODE_TIME: "node's time off",
+    FlagCode.LATE_START: "late start",
     FlagCode.ERRORS: "errors",
+    FlagCode.ENV_CHANGED: "environment changed",
     FlagCode.DEGRADED: "storage busy with itself",
     FlagCode.FOREIGN_LOAD: "other load",
     FlagCode.LOAD_NOT_MEASURED: "load not measured",
     FlagCode.WRONG_MOUNT: "wrong mount",
     FlagCode.FORK_BOUND: "limited by starting processes",
     FlagCode.NO_DIRECT: "no O_DIRECT",
-    FlagCode.ZEROES: "zeroes written",
+    FlagCode.ZEROES: "reducible data",
     FlagCode.TOO_FAST: "too fast to measure",
+    FlagCode.PEER_ODD: "differs from its peers",
+    FlagCode.PUBLISHED: "published",
     FlagCode.CUT: "ended before its work was done",
     FlagCode.BOUND: "only a bound",
 }
-HARMLESS: Final[Mapping[str, str]] = {
-    FlagCode.REPEATS: "few repeats",
-    FlagCode.CV: "scatters",
-    FlagCode.OUTLIER: "far from the others",
-    FlagCode.ENV_CHANGED: "environment changed",
-    FlagCode.PEER_ODD: "unlike its equals",
-    FlagCode.PUBLISHED: "published",
-}
-"""Flags that say something else of a number than that it is doubtful."""
+
+
+def rank_of(code: str) -> FlagRank:
+    """Return the rank of a code; a code of a later version counts as UNLIKE."""
+    try:
+        return FlagCode(code).rank
+    except ValueError:
+        return FlagRank.UNLIKE
+
+
+def ranked(codes: Iterable[str], *ranks: FlagRank) -> list[str]:
+    """Return the codes of these ranks, each once."""
+    return [code for code in dict.fromkeys(codes) if rank_of(code) in ranks]
 
 
 def cautions(codes: Iterable[str]) -> list[str]:
-    """The cautions of a number by the flags of its runs; one that this version does not know is a caution itself."""
-    return [CAUTIONS.get(code, code) for code in codes if code not in HARMLESS]
+    """Return the words of the flags that make a number doubtful: ranks 1 and 2."""
+    return list(map(flag_words, ranked(codes, FlagRank.NOT_MEASURED, FlagRank.UNLIKE)))
+
+
+def notes(codes: Iterable[str]) -> list[str]:
+    """Return the words of the flags that may explain a number: rank 3."""
+    return list(map(flag_words, ranked(codes, FlagRank.DISTURBED)))
 
 
 def flag_words(code: str) -> str:
-    """Return a flag in words; the code itself where this version does not know it."""
-    return CAUTIONS.get(code) or HARMLESS.get(code, code)
+    return WORDS.get(code, code)

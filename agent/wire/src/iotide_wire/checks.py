@@ -1,7 +1,4 @@
-"""All checks of a run's quality in one place: the flags that each can raise, and when it has no answer.
-
-A check has three answers: nothing found, a flag, or not judged. "Too little data" is never the first of them.
-"""
+"""All quality checks of a run. A check passes, raises a flag, or is not judged; "too little data" never passes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,18 +9,14 @@ from iotide_wire.measured import Check, FlagCode
 
 @dataclass(frozen=True, slots=True)
 class CheckSpec:
-    """The three answers of a check.
+    """The three answers of a check: what was observed if it passes, the flag, and when it has no answer.
 
-    Attributes:
-        title: a few words, as pages and commands name it.
-        passed: what must have been seen to call the run good.
-        flag: what it raises otherwise.
-        not_judged: when it has no answer.
+    Without a flag, the node refuses such runs.
     """
 
     title: str
     passed: str
-    flag: FlagCode
+    flag: FlagCode | None
     not_judged: str
 
 
@@ -32,11 +25,11 @@ CHECKS: Final[Mapping[Check, CheckSpec]] = {
         "other load before the run",
         "5 idle seconds within the last minute, all below the limits of agent.toml",
         FlagCode.FOREIGN_LOAD,
-        "fewer than 5 idle seconds were sampled, or the kernel does not report one of the amounts",
+        "fewer than 5 idle seconds were sampled, or the kernel does not report one of the values",
     ),
     Check.NEIGHBOURS: CheckSpec(
         "sessions and batch jobs",
-        "who, squeue or bjobs answered, and named nobody beyond the limits",
+        "who, squeue or bjobs answered, and sessions and jobs were within the limits",
         FlagCode.FOREIGN_LOAD,
         "an installed batch system, or `who`, did not answer within 5 s",
     ),
@@ -44,16 +37,16 @@ CHECKS: Final[Mapping[Check, CheckSpec]] = {
         "other load during the run",
         "5 whole seconds of the phase, with at most a tenth of CPU and storage traffic not caused by the run",
         FlagCode.FOREIGN_LOAD,
-        "the phase is shorter, a counter is missing, or the load cannot be told apart from others",
+        "the phase is shorter, a counter is missing, or the load cannot be distinguished from others",
     ),
     Check.STEADINESS: CheckSpec(
         "steadiness",
         "25 whole seconds in five windows within 20 % of their mean, without a slope above 10 %",
         FlagCode.STEADY,
-        "the phase is shorter, or no counter saw its bytes",
+        "the phase is shorter, or no counter recorded its bytes",
     ),
     Check.CLIENT_LIMIT: CheckSpec(
-        "limit of the node",
+        "node limit",
         "CPU, threads and link of the node at most 90 % busy",
         FlagCode.CLIENT_BOUND,
         "the phase has fewer than 5 whole seconds, a step is shorter than 1 s, or a counter is missing",
@@ -61,24 +54,24 @@ CHECKS: Final[Mapping[Check, CheckSpec]] = {
     Check.CLOCK: CheckSpec(
         "time of day",
         "the time of day and the clock since boot advanced alike",
-        FlagCode.CLOCK,
-        "the runner recorded no start or no end",
+        FlagCode.TIME_SET,
+        "the runner recorded no start or end",
     ),
     Check.STORAGE_CONDITION: CheckSpec(
         "storage condition",
-        "before and after the run nothing below the target was degraded, rebuilt or scrubbed",
+        "nothing below the target was degraded, rebuilt or scrubbed before and after the run",
         FlagCode.DEGRADED,
         "it was not read before or after the run, or a command or file could not be read",
     ),
     Check.STORAGE_ERRORS: CheckSpec(
-        "error counters of the storage",
-        "no counter of errors rose during the run",
+        "storage error counters",
+        "no error counter rose during the run",
         FlagCode.ERRORS,
         "a counter was not read before or after the run",
     ),
     Check.CACHE_SIZE: CheckSpec(
         "data larger than memory",
-        "at least twice the node's memory, or O_DIRECT",
+        "at least twice the node's memory, or O_DIRECT on a file system without a cache of its own",
         FlagCode.CACHE_SIZE,
         "the node does not report its memory",
     ),
@@ -86,7 +79,7 @@ CHECKS: Final[Mapping[Check, CheckSpec]] = {
         "cold cache",
         "the cache was emptied before the read, and the file system keeps none of its own",
         FlagCode.CACHE_DROP,
-        "the file system is in memory, so nothing can empty it",
+        "the file system is in memory, or this node wrote the data shortly before, so its server may have it in memory",
     ),
     Check.DATA_SOURCE: CheckSpec(
         "speed of the data source",
@@ -101,22 +94,27 @@ CHECKS: Final[Mapping[Check, CheckSpec]] = {
         "a node reported no start",
     ),
     Check.OUTLIER: CheckSpec(
-        "distance from the other runs",
-        "within five median deviations of the median of its configuration",
+        "distance from other runs",
+        "as close to the median of its configuration as in 99 of 100 ordinary configurations",
         FlagCode.OUTLIER,
         "its configuration has too few runs",
     ),
     Check.ENVIRONMENT: CheckSpec(
         "same environment",
-        "all facts are those of the run before",
+        "all facts are the same as in the previous run",
         FlagCode.ENV_CHANGED,
         "there is no earlier run of its configuration, or facts are missing",
+    ),
+    Check.TOOL_RELEASE: CheckSpec(
+        "tested release of the tool",
+        "the tool is one of the releases in docs/tested.md",
+        None,
+        "the tool is newer than any release that was tested, or its release is unknown",
     ),
 }
 
 
 def as_table() -> str:
-    """Return the checks as the Markdown table of docs/checks.md."""
     head = "| check | passes | else | not judged |\n|---|---|---|---|\n"
-    rows = (f"| {one.title} | {one.passed} | {one.flag} | {one.not_judged} |\n" for one in CHECKS.values())
+    rows = (f"| {one.title} | {one.passed} | {one.flag or 'refused'} | {one.not_judged} |\n" for one in CHECKS.values())
     return head + "".join(rows)

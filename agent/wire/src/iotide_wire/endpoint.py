@@ -1,4 +1,4 @@
-"""Where one node of a run receives what another one sends; it travels in beats and their answers alone."""
+"""Endpoint at which a node of a run receives from another, sent in heartbeats only."""
 
 from ipaddress import IPv4Address
 from typing import Annotated, Final
@@ -8,35 +8,30 @@ from pydantic import AfterValidator, Field
 from iotide_wire.base import Message
 
 LOOPBACK: Final = "127.0.0.1"
-"""Reached by agents on the same machine alone."""
+"""For agents on the same machine only."""
 AUTOMATIC: Final = "auto"
-"""In agent.toml: the address by which the node reaches its server."""
+"""In agent.toml: the node's own address on its connection to the server."""
 DATA_ADDRESS: Final = "data.address"
-"""The fact by which a node says where it receives."""
 
 
 def check_data_address(text: str) -> str:
-    """The text, if a node can receive at that address.
-
-    Raises:
-        ValueError: it is no IPv4 address of one interface; the text says what to write.
-    """
+    """Return the address if it is the IPv4 address of one interface; raise ValueError with the remedy."""
     remedy = f"write the IPv4 address of one interface, for instance 10.1.0.7, or {AUTOMATIC}"
     try:
         address = IPv4Address(text)
     except ValueError as error:
         raise ValueError(remedy) from error
     if address.is_unspecified or address.is_multicast or address.is_reserved:
-        raise ValueError(f"{remedy}; nothing listens at all interfaces at once, and none at a group's address")
+        raise ValueError(f"{remedy}; an address of all interfaces or of a group does not work")
     return text
 
 
 class Endpoint(Message):
-    """Where a node of a run receives, and what proves that a sender is of the same run.
+    """Where a node of a run receives.
 
     Attributes:
-        ports: UDP ports that the kernel chose, one for each step that receives, in their order.
-        token: known to the nodes of this attempt and to the server alone; worthless once the attempt has ended.
+        ports: UDP ports, one for each receiving step, in order.
+        token: proof of a sender, known only to the nodes of this attempt and the server.
     """
 
     address: Annotated[str, AfterValidator(check_data_address)]

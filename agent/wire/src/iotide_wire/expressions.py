@@ -1,4 +1,4 @@
-"""Arithmetic that a workload announces: the server foresees space and time of a plug-in it has no code of."""
+"""Arithmetic that a workload announces, for the server to predict space and time without the plug-in's code."""
 
 from collections.abc import Callable, Mapping, Sequence
 from itertools import repeat
@@ -11,7 +11,7 @@ from pydantic import Field
 from iotide_wire.base import Message
 
 MAX_DEPTH = 32
-"""A deeper expression is refused: it comes from a node and is evaluated on the server."""
+"""Deeper expressions are rejected: nodes send them, and the server evaluates them."""
 
 AUTO = "auto"
 """As a size: MEMORY_FACTOR times the node's memory, so that its page cache cannot hold the data."""
@@ -21,9 +21,8 @@ MEMORY = "memory.total_bytes"
 TARGET_TOTAL = "target.total_bytes"
 TARGET_FREE = "target.free_bytes"
 TARGET_RESERVE = "target.reserve_bytes"
-"""What must stay free of the target whatever a run does; 0 where nobody asked for it."""
 TARGET_COUNT = "targets.count"
-"""How many targets the run loads together."""
+"""Number of targets that the run loads together."""
 
 _FIRST_AND_MOST = 2
 _OPERATORS: dict[str, Callable[[float, float], float]] = {
@@ -39,11 +38,11 @@ FactName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_.]{0,80}$")]
 
 
 class ExpressionError(ValueError):
-    """An announced expression cannot be evaluated with the given names."""
+    """An announced expression that cannot be evaluated with the given names."""
 
 
 class _Operand:
-    """Lets a plug-in write `Option.of("file_size_bytes") * 2` instead of nested messages."""
+    """Operators, to write `Option.of("file_size_bytes") * 2` instead of nested messages."""
 
     def __add__(self, other: "Expression | float") -> "Operation":
         return Operation(op="+", args=(_lift(self), _lift(other)))
@@ -59,34 +58,27 @@ class _Operand:
 
 
 class Number(Message, _Operand):
-    """A constant."""
-
     kind: Literal["number"] = "number"
     value: Annotated[float, Field(allow_inf_nan=False)]
 
     @classmethod
     def of(cls, value: float) -> Self:
-        """The constant `value`."""
         return cls(value=value)
 
 
 class Option(Message, _Operand):
-    """The value of an option or a fact by its name.
-
-    true counts as 1, false as 0, a list as its length, `auto` as twice the node's memory.
-    """
+    """Value of an option or fact. true counts as 1, a list as its length, `auto` as twice the node's memory."""
 
     kind: Literal["name"] = "name"
     name: FactName
 
     @classmethod
     def of(cls, name: str) -> Self:
-        """The option or fact called `name`."""
         return cls(name=name)
 
 
 class Holds(Message, _Operand):
-    """1 where an option is `value`, or is a list that holds it; else 0."""
+    """1 if an option is `value`, or is a list that contains it; else 0."""
 
     kind: Literal["holds"] = "holds"
     name: FactName
@@ -94,18 +86,17 @@ class Holds(Message, _Operand):
 
     @classmethod
     def of(cls, name: str, value: str | float | bool) -> Self:  # noqa: FBT001 - a value to compare with, no switch
-        """Whether the option called `name` is, or holds, `value`."""
         return cls(name=name, value=value)
 
 
 class Operation(Message, _Operand):
     """An operator over its arguments, from left to right.
 
-    `double` takes two: the first, doubled as often as it stays no more than the second.
+    `double` takes two arguments: it doubles the first while it does not exceed the second.
     """
 
     kind: Literal["operation"] = "operation"
-    # double: IOzone sizes its largest file so, and agent and server must come to the same size.
+    # double: IOzone's rule for its largest file; agent and server must get the same size.
     op: Literal["+", "-", "*", "/", "min", "max", "double"]
     args: Annotated[tuple["Expression", ...], Field(min_length=1, max_length=16)]
 
@@ -123,11 +114,10 @@ def _lift(value: object) -> Expression:
 
 
 def evaluate(expression: Expression, values: Mapping[str, object]) -> float:
-    """The value of `expression`, its names taken from `values` (options over facts, in base units).
+    """Return the value of the expression, with names from `values` (options over facts, in base units).
 
     Raises:
-        ExpressionError: a name is missing or no number, a division by zero, a result that is not finite, or an
-            expression nested more than MAX_DEPTH deep.
+        ExpressionError: a name is missing or not a number, the result is not finite, or the depth exceeds MAX_DEPTH.
     """
     result = _evaluate(expression, values, 0)
     if not isfinite(result):
@@ -154,7 +144,6 @@ def _holds(named: object, value: object) -> float:
 
 
 def names_in(expression: Expression) -> frozenset[str]:
-    """Return the options and facts that the expression names."""
     match expression:
         case Number():
             return frozenset()
@@ -165,23 +154,19 @@ def names_in(expression: Expression) -> frozenset[str]:
 
 
 def node_count(expression: Expression) -> int:
-    """Count the numbers, names and operations of the expression."""
     return 1 + sum(map(node_count, expression.args)) if isinstance(expression, Operation) else 1
 
 
 def evaluate_rows(
     expression: Expression, values: Mapping[str, object], columns: Mapping[str, Sequence[object]], row_count: int
 ) -> list[float]:
-    """Return what `evaluate` gives for each row, at a fraction of the time.
+    """Return the result of `evaluate` for each row, much faster; raise ExpressionError.
 
     Args:
-        values: by name, the same in all rows.
-        columns: by name, one value for each row; these go before `values`.
-
-    Raises:
-        ExpressionError: `evaluate` raises it for one of the rows.
+        values: by name, for all rows.
+        columns: by name, one value per row; they override `values`.
     """
-    if MEMORY in columns:  # `auto` then differs by row
+    if MEMORY in columns:  # `auto` differs by row
         rows = ({**values, **dict(zip(columns, row, strict=True))} for row in zip(*columns.values(), strict=True))
         return [evaluate(expression, row) for row in rows]
     try:
@@ -197,7 +182,7 @@ def evaluate_rows(
 def _evaluate_rows(
     expression: Expression, values: Mapping[str, object], columns: Mapping[str, Sequence[object]], depth: int
 ) -> float | list[float]:
-    """Return one number where it is the same in all rows."""
+    """Return one number if it is the same in all rows."""
     if depth > MAX_DEPTH:
         raise ExpressionError(f"nested more than {MAX_DEPTH} deep")
     match expression:
@@ -267,7 +252,7 @@ def _apply(op: Literal["+", "-", "*", "/", "min", "max", "double"], numbers: lis
 
 def _doubled(numbers: list[float]) -> float:
     if len(numbers) != _FIRST_AND_MOST or numbers[0] <= 0 or not isfinite(numbers[1]):
-        raise ExpressionError(f"double takes a number above 0 and the most that it may become, not {numbers}")
+        raise ExpressionError(f"double takes a number above 0 and its maximum, not {numbers}")
     first, most = numbers
     if most < first:
         return first

@@ -1,4 +1,4 @@
-"""What an agent reports about its node and mounts: flat attributes from an allow-list, never the environment."""
+"""Facts of a node and its mounts: flat attributes from an allow-list, never the environment."""
 
 from typing import Annotated, Final
 
@@ -7,7 +7,7 @@ from pydantic import AfterValidator, Field
 from iotide_wire.base import Message, Text
 
 LONGEST_FACT: Final = 4000
-"""Characters of a text among facts; a longer one is cut, since a node without its facts could do nothing."""
+"""Maximum characters of a fact. Longer texts are cut, because a node without facts could do nothing."""
 _CUT: Final = " ..."
 
 FactValue = str | int | float | bool | None
@@ -27,20 +27,20 @@ Facts = Annotated[
     Field(max_length=400),
     AfterValidator(_cut),
 ]
-"""Flat attributes; names are dotted, numbers in base units: `memory.total_bytes`, `mount.options`, `kernel.release`."""
+"""Flat attributes with dotted names, numbers in base units: `memory.total_bytes`, `mount.options`, `kernel.release`."""
 
 
 class MountFacts(Message):
-    """One mount, or the mount on which an approved directory stands, as the node sees it now.
+    """A mount, or the mount of an approved directory, as the node sees it now.
 
     Attributes:
-        path: the approved directory or mount point, absolute and without symbolic links.
-        mount_point: where the file system that holds `path` is mounted.
-        fstype, source: as in /proc/self/mountinfo, octal escapes decoded.
+        path: approved directory or mount point, absolute and without symbolic links.
+        mount_point: where the file system of `path` is mounted.
+        fstype, source: as in /proc/self/mountinfo, decoded.
         mount_options: per-mount and per-file-system options, sorted, joined by commas.
-        total_inodes, free_inodes: null where the file system counts none, and from agents that did not look.
-        approved: whether the agent's own configuration lets runs write below `path`.
-        facts: what the probe of this file system found.
+        total_inodes, free_inodes: null if the file system counts none, and from older agents.
+        approved: the agent's configuration lets runs write below `path`.
+        facts: of this file system.
     """
 
     path: Text

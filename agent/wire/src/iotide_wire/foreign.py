@@ -1,4 +1,4 @@
-"""How much others used of a node: what was measured before a run, while nothing of ours loaded it, and during it."""
+"""Use of a node by others, before a run and during it."""
 
 from typing import Annotated
 
@@ -8,29 +8,27 @@ from iotide_wire.base import Message, Text
 from iotide_wire.versions import Since
 
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-"""A share, a rate or a number of tasks."""
 
 
 class ForeignBefore(Message):
-    """The last idle seconds before a run: all that the node did in them is foreign.
+    """The last idle seconds before a run, in which all activity of the node is foreign.
 
-    None is what the node does not tell, or what nobody saw, since the run before had just ended.
+    Values are null if the node does not report them, or if the previous run had just ended.
 
     Attributes:
-        seconds: how long the sample is; below five it is too short to be judged.
-        within_seconds: how long before the start its first second began: more than `seconds` where it was collected
-            over several gaps between runs; None from agents that did not say.
-        waited_seconds: how long the run was held back for a quiet node.
-        processors: of the node.
-        running_tasks: tasks that ran or wanted to, on average, without the one that looked.
-        load1: load average of the last minute. Runs before this one are in it, so that nothing is judged by it.
-        cpu_ratio: processor time, of all processors.
-        psi_cpu_ratio, psi_io_ratio: share of time in which some task waited for a processor, or for storage.
-        disk_bytes_per_second: read from and written to all disks, without what the run before had left to be written.
-        network_bytes_per_second: received and sent on all interfaces.
-        sessions: of people who are logged in, without the agent's own.
-        jobs: of a batch system on this node, by number.
-        excess: what was above the limits of the node's agent.toml, in words; empty where nothing was.
+        seconds: length of the sample; below five it is not judged.
+        within_seconds: how long before the start the sample began, across gaps between runs; null from older agents.
+        waited_seconds: how long the run was held back for an idle node.
+        processors: number of CPUs.
+        running_tasks: mean number of runnable tasks.
+        load1: load average of the last minute. It includes earlier runs, so it is not judged.
+        cpu_ratio: share of all CPUs.
+        psi_cpu_ratio, psi_io_ratio: share of time in which a task waited for a CPU, or for storage.
+        disk_bytes_per_second: of all disks, without write-back of the previous run.
+        network_bytes_per_second: of all interfaces.
+        sessions: user sessions, without the agent's own.
+        jobs: numbers of batch jobs on this node.
+        excess: what exceeded the limits of the node's agent.toml, in words.
     """
 
     seconds: Amount
@@ -50,17 +48,17 @@ class ForeignBefore(Message):
 
 
 class ForeignDuring(Message):
-    """What others used while the load ran, as far as it can be told from what the load itself used.
+    """Use of a node by others during the load.
 
-    Only what the run cannot have caused is foreign, so all of this is rather too small; None where nobody can tell.
+    Only what the run cannot have caused counts, so the values are lower bounds; null if unknown.
 
     Attributes:
-        seconds: of the phases of which something can be told.
-        cpu_ratio: processor time of programs, of all processors.
-        storage_ratio: of the bytes on the targets' devices and servers.
-        network_ratio: of the bytes on all interfaces.
-        psi_cpu_ratio, psi_io_ratio: share of time in which some task waited, the load's own included: the kernel does
-            not say whose, so that foreign is at most this.
+        seconds: duration of the phases with known values.
+        cpu_ratio: share of all CPUs.
+        storage_ratio: share of the bytes on the targets' devices and servers.
+        network_ratio: share of the bytes on all interfaces.
+        psi_cpu_ratio, psi_io_ratio: share of time in which a task waited, an upper bound because it includes the
+            load.
     """
 
     seconds: Amount
@@ -74,7 +72,7 @@ class ForeignDuring(Message):
 
 
 class ForeignLoad(Message):
-    """What others used of one node before and during one run; None where it never came so far."""
+    """Use of a node by others before and during a run; null if the run did not get that far."""
 
     before: ForeignBefore | None
     during: ForeignDuring | None

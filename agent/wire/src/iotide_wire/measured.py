@@ -1,18 +1,17 @@
-"""What a run measured: its commands, its numbers, and what a sceptic must know of them."""
+"""Results of a run: its commands, numbers and quality flags."""
 
 from collections.abc import Mapping
-from enum import StrEnum
-from typing import Annotated
+from enum import IntEnum, StrEnum
+from typing import Annotated, Any, Final
 
-from pydantic import FailFast, Field
+from pydantic import FailFast, Field, GetJsonSchemaHandler
+from pydantic_core import CoreSchema
 
 from iotide_wire.base import Message, Text, UtcTime
 from iotide_wire.catalogue import LabelName
 
 
 class StepRole(StrEnum):
-    """What a command does in its run."""
-
     CLIENT = "client"
     SENDER = "sender"
     RECEIVER = "receiver"
@@ -20,14 +19,13 @@ class StepRole(StrEnum):
 
 
 class StepRecord(Message):
-    """One command as it was really run.
+    """One command as it ran.
 
     Attributes:
-        argv: the exact argument list.
-        exit_status: None where a signal ended it.
-        user_seconds, system_seconds: of the process and its waited-for children, from wait4.
-        before_done: what was really done just before it, see `Before` of the agent's workloads; None from agents that
-            did not say.
+        argv: exact argument list.
+        exit_status: null if a signal ended it.
+        user_seconds, system_seconds: of the process and its waited-for children.
+        before_done: preparation that was done, for instance dropping caches; null from older agents.
     """
 
     name: Text
@@ -47,23 +45,36 @@ class StepRecord(Message):
 
 
 class SampleMessage(Message):
-    """One number of a run, in the metric's base unit."""
-
     metric: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
     value: Annotated[float, Field(allow_inf_nan=False)]
     labels: dict[LabelName, str | int | float | bool]
     target_id: int | None
 
 
-class FlagCode(StrEnum):
-    """What the flags on a run say.
+class FlagRank(IntEnum):
+    """Effect of a flag on the numbers that it concerns.
 
-    NO_DIRECT: O_DIRECT was asked for and the file system refuses it. FORK_BOUND: most of the time went into starting
-    processes. ZEROES: the data can be compressed or deduped away. TOO_FAST: the tool could not measure it. PEER_ODD:
-    the node, target or OST is odd among its equals, and so is this run. PUBLISHED: others measured it, and the number
-    is as they printed it. LOAD_NOT_MEASURED: too little was seen of the node to tell whether others used it.
-    CUT: the run was ended from outside, by its time limit, a cancel or a signal, so its numbers are of a part.
-    BOUND: the tool's scale ends before the value, so the number is a bound.
+    NOT_MEASURED: no number uses them. UNLIKE: they measure something else than their name, and are not compared with
+    numbers that lack the flag. DISTURBED: a possible reason for a change, an outlier or a difference. SMALL_PLAN: the
+    plan measures too little; it is stated once for a campaign.
+    """
+
+    NOT_MEASURED = 1
+    UNLIKE = 2
+    DISTURBED = 3
+    SMALL_PLAN = 4
+
+
+class FlagCode(StrEnum):
+    """Quality flags of a run; `x-ranks` has the rank of each, 1 (not measured) to 4 (plan too small).
+
+    NO_DIRECT: the file system refused O_DIRECT, or the tool did not use it. FORK_BOUND: most of the time went into
+    starting processes. ZEROES: the data can be compressed or deduplicated, or was never written. TOO_FAST: the tool
+    could not measure it. PEER_ODD: node, target or OST and run are outliers among their peers. PUBLISHED: a
+    published number. LOAD_NOT_MEASURED: other load is unknown. CUT: a time limit, cancel or signal ended the run
+    early. BOUND: the value is beyond the tool's scale. TOOL_CLOCK: the tool reports more time than its process
+    lived. TIME_SET: the time of day was set during the run. NODE_TIME: the node's time is far from the server's.
+    LATE_START: nodes or writers started late. CLOCK: one of these four, from agents before wire version 3.
     """
 
     CACHE_SIZE = "CACHE_SIZE"
@@ -71,7 +82,6 @@ class FlagCode(StrEnum):
     FSYNC = "FSYNC"
     DURATION = "DURATION"
     STEADY = "STEADY"
-    REPEATS = "REPEATS"
     CV = "CV"
     OUTLIER = "OUTLIER"
     STRAGGLER = "STRAGGLER"
@@ -91,25 +101,72 @@ class FlagCode(StrEnum):
     LOAD_NOT_MEASURED = "LOAD_NOT_MEASURED"
     CUT = "CUT"
     BOUND = "BOUND"
+    TOOL_CLOCK = "TOOL_CLOCK"
+    TIME_SET = "TIME_SET"
+    NODE_TIME = "NODE_TIME"
+    LATE_START = "LATE_START"
+
+    @classmethod
+    def _missing_(cls, value: object) -> "FlagCode | None":
+        return _REMOVED.get(str(value))
+
+    @classmethod
+    def __get_pydantic_json_schema__(cls, schema: CoreSchema, handler: GetJsonSchemaHandler) -> dict[str, Any]:
+        announced = handler(schema)
+        handler.resolve_ref_schema(announced)["x-ranks"] = {code.value: code.rank.value for code in cls}
+        return announced
 
     @property
-    def since_version(self) -> int:
-        """Return the first wire version that knows the code; an older server refuses a whole result for it."""
-        return 3 if self in {FlagCode.LOAD_NOT_MEASURED, FlagCode.CUT, FlagCode.BOUND} else 1
+    def rank(self) -> FlagRank:
+        """Return the rank of a flag that does not reject its numbers."""
+        return RANKS[self]
+
+    def for_version(self, version: int) -> "FlagCode | None":
+        """Return the code that an older server knows for this, if any. It rejects a whole result for another."""
+        return self if version >= _SPLIT_IN_VERSION else _BEFORE.get(self, self)
+
+
+RANKS: Final[Mapping[FlagCode, FlagRank]] = {
+    **dict.fromkeys(
+        (FlagCode.ERRORS, FlagCode.FSYNC, FlagCode.WRONG_MOUNT, FlagCode.TOO_FAST, FlagCode.CUT),
+        FlagRank.NOT_MEASURED,
+    ),
+    **dict.fromkeys(
+        (
+            *(FlagCode.CACHE_SIZE, FlagCode.CACHE_DROP, FlagCode.ZEROES, FlagCode.NO_DIRECT),
+            *(FlagCode.CLIENT_BOUND, FlagCode.FORK_BOUND, FlagCode.BOUND),
+        ),
+        FlagRank.UNLIKE,
+    ),
+    **dict.fromkeys(
+        (
+            *(FlagCode.FOREIGN_LOAD, FlagCode.LOAD_NOT_MEASURED, FlagCode.DEGRADED, FlagCode.STRAGGLER),
+            *(FlagCode.STEADY, FlagCode.ENV_CHANGED, FlagCode.OUTLIER, FlagCode.PEER_ODD, FlagCode.PUBLISHED),
+            *(FlagCode.TOOL_CLOCK, FlagCode.TIME_SET, FlagCode.NODE_TIME, FlagCode.LATE_START, FlagCode.CLOCK),
+        ),
+        FlagRank.DISTURBED,
+    ),
+    **dict.fromkeys((FlagCode.DURATION, FlagCode.CV), FlagRank.SMALL_PLAN),
+}
+_REMOVED: Final = {"REPEATS": FlagCode.CV}
+"""Codes of stored flags and of plug-ins for release 0.2 that have a new name."""
+_SPLIT_IN_VERSION: Final = 3
+_BEFORE: Final[Mapping[FlagCode, FlagCode | None]] = {
+    **dict.fromkeys((FlagCode.LOAD_NOT_MEASURED, FlagCode.CUT, FlagCode.BOUND)),
+    **dict.fromkeys((FlagCode.TOOL_CLOCK, FlagCode.TIME_SET, FlagCode.NODE_TIME, FlagCode.LATE_START), FlagCode.CLOCK),
+}
 
 
 class FlagEffect(StrEnum):
-    """What a flag does to the run's numbers."""
-
     MARKED = "marked"
     REJECTED = "rejected"
 
 
 class Flag(Message):
-    """Something about a run that a sceptic must know, with the measured value and the limit it crossed.
+    """A caution about a run, with the measured value and the limit.
 
     Attributes:
-        labels, target_id: the samples that it concerns, those that bear all these labels; none named means all.
+        labels, target_id: the samples concerned, those with all these labels.
     """
 
     code: FlagCode
@@ -119,17 +176,17 @@ class Flag(Message):
     labels: dict[LabelName, str | int | float | bool] = Field(default_factory=dict)
     target_id: int | None = None
 
+    @property
+    def rank(self) -> FlagRank:
+        return FlagRank.NOT_MEASURED if self.effect is FlagEffect.REJECTED else self.code.rank
+
     def concerns(self, labels: Mapping[str, object], target_id: int | None) -> bool:
-        """Whether it says something about a sample with these labels."""
         is_there = self.target_id is None or self.target_id == target_id
         return is_there and self.labels.items() <= labels.items()
 
 
 class Check(StrEnum):
-    """A question about the quality of a run; `iotide_wire.checks` has the three answers of each.
-
-    The flags that an agent always can decide, from options or from what its runner did, have no check of their own.
-    """
+    """A quality check of a run. Flags that an agent can always decide have no check."""
 
     LOAD_BEFORE = "load_before"
     NEIGHBOURS = "neighbours"
@@ -145,14 +202,15 @@ class Check(StrEnum):
     SAME_START = "same_start"
     OUTLIER = "outlier"
     ENVIRONMENT = "environment"
+    TOOL_RELEASE = "tool_release"
 
 
 class NotJudged(Message):
-    """A check without an answer: too little was seen to call the run good or bad in this respect.
+    """A check without an answer, because too little was observed.
 
     Attributes:
-        because: what was missing, with the amount and the amount needed where there is one.
-        phase: names of the steps concerned; empty where it is about the whole run.
+        because: what was missing, with the amounts found and needed.
+        phase: names of the steps; empty for the whole run.
     """
 
     check: Check
@@ -161,4 +219,3 @@ class NotJudged(Message):
 
 
 Answer = Flag | NotJudged
-"""What a check answers where it does not pass."""

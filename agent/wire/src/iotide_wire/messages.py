@@ -1,4 +1,4 @@
-"""The messages between a node agent and the server's gateway, in the order in which a run needs them."""
+"""Messages between agents and the server's gateway, in the order of a run."""
 
 from enum import StrEnum
 from typing import Annotated, Any, Final, Literal, Self
@@ -17,15 +17,15 @@ from iotide_wire.versions import Since
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 Instance = Annotated[str, Field(min_length=8, max_length=64)]
-"""Identity of one agent process; a new one at every start."""
+"""Identity of one agent process, new at every start."""
 BootId = Annotated[str, Field(min_length=8, max_length=64)]
-"""/proc/sys/kernel/random/boot_id: changes at every boot of the node."""
+"""/proc/sys/kernel/random/boot_id, which changes at every boot."""
 LookNumber = Annotated[int, Field(ge=1, le=10**9)]
-"""Of the server's requests to a node to look around, counted up."""
+"""Number of the server's request to report facts, counted up."""
 
 
 class NodeRole(StrEnum):
-    """What a node is for; a gateway submits to a batch system and runs nothing itself."""
+    """Role of a node. A gateway submits to a batch system and runs nothing itself."""
 
     COMPUTE = "compute"
     STORAGE = "storage"
@@ -33,14 +33,14 @@ class NodeRole(StrEnum):
 
 
 class OrderRole(StrEnum):
-    """What a node does in an attempt: load the targets, or only sample itself while others do."""
+    """Task of a node in an attempt: load the targets, or only sample itself."""
 
     LOAD = "load"
     OBSERVE = "observe"
 
 
 class OrderState(StrEnum):
-    """Where an order is; it only moves forwards."""
+    """State of an order; it only moves forward."""
 
     OFFERED = "offered"
     CLAIMED = "claimed"
@@ -52,7 +52,7 @@ class OrderState(StrEnum):
 
 
 class Outcome(StrEnum):
-    """How an order ended, by the agent's word."""
+    """Outcome of an order as the agent reports it."""
 
     FINISHED = "finished"
     FAILED = "failed"
@@ -61,10 +61,10 @@ class Outcome(StrEnum):
 
 
 class EnrollRequest(Message):
-    """A node's first word; the join token is its proof.
+    """First message of a node; the join token is its proof.
 
     Attributes:
-        facts: of the host, for whoever decides whether it is let in.
+        facts: for the admin who approves the host.
     """
 
     join_token: Annotated[str, Field(min_length=16, max_length=4000)]
@@ -76,10 +76,10 @@ class EnrollRequest(Message):
 
 
 class EnrollReply(Message):
-    """The node's identity from now on; `node_token` is shown this once.
+    """Identity of the node; `node_token` is sent only here.
 
     Attributes:
-        pending_until: somebody has to let it in, until then; None: it is in.
+        pending_until: deadline for an admin's approval; None if the node is approved.
     """
 
     node_id: int
@@ -91,21 +91,19 @@ class EnrollReply(Message):
 
 
 class HeldOrder(Message):
-    """An order that the agent has on its disk."""
-
     order_id: int
     fence: Fence
 
 
 class HelloRequest(Message):
-    """Said at every start of the agent and whenever its facts changed.
+    """Sent at every start of the agent and when its facts change.
 
     Attributes:
-        previous_instance: the instance of this state directory before; lets a restart succeed itself while a copy
-            of the agent on another machine is refused.
-        look: the server's last request to look around that came before the node was looked at for this hello.
-        holds: the orders on its disk; one that the server counts as active and is not named here is lost.
-        clock: None before the first answer of the server.
+        previous_instance: instance that used this state directory before. It allows a restart, but not a copy of the
+            agent.
+        look: number of the server's last request for facts before these were read.
+        holds: orders on the agent's disk. Active orders that are missing here are lost.
+        clock: None before the server's first answer.
     """
 
     agent_instance: Instance
@@ -124,8 +122,6 @@ class HelloRequest(Message):
 
 
 class HelloReply(Message):
-    """What the server expects of the agent."""
-
     wire_version: int
     node_id: int
     node_name: Name
@@ -134,7 +130,7 @@ class HelloReply(Message):
 
 
 class ClaimRequest(Message):
-    """Asks for the order behind a wake-up; repeating it with the same instance and boot gives the same answer."""
+    """Request for a wake-up's order. Repeating it gets the same answer."""
 
     fence: Fence
     agent_instance: Instance
@@ -145,10 +141,10 @@ class OrderTarget(Message):
     """A target as this node must find it.
 
     Attributes:
-        path: approved directory on this node below which the run makes its own directory.
-        fstype, source: what the mount must be before, during and after the run.
-        mount_point: where it must be mounted; root: which directory of the file system, / for all of it.
-        identity: what mkfs named the file system, where the source is a device, whose name does not tell.
+        path: approved directory, in which the run makes its own directory.
+        fstype, source: required mount before, during and after the run.
+        root: required directory of the file system; / for all of it.
+        identity: UUID of a file system on a device, whose name may change.
         reserve_bytes: space that must stay free.
     """
 
@@ -164,15 +160,14 @@ class OrderTarget(Message):
 
 
 class Order(Message):
-    """All that a node needs to do its part of an attempt.
+    """A node's part of an attempt.
 
     Attributes:
-        targets: what it loads; none of one that only observes, which touches no target and holds no node.
-        time_limit_seconds: of a load from its start; one that observes ends by itself after so long.
-        quiet: what becomes of it where others use the node.
-        quiet_wait_seconds: with `wait`, how long it may hold the node back for that; never beyond the last moment at
-            which it may start.
-        step_role: which part of the run this node does; a CLIENT does all of it. A sender has no targets.
+        targets: empty for an observer, which does not occupy its node.
+        time_limit_seconds: from the start of the load. An observer ends after this time.
+        quiet: policy if others use the node.
+        quiet_wait_seconds: with `wait`, how long it may hold the node.
+        step_role: this node's part; a CLIENT does all. A sender has no targets.
     """
 
     order_id: int
@@ -203,11 +198,7 @@ class Order(Message):
 
 
 class CurvePiece(Message):
-    """Per-second values of one counter; `values[i]` covers the step that starts at started_at + i x step_seconds.
-
-    Attributes:
-        counter: for instance `write_bytes_per_second` or `cpu_user_ratio`.
-    """
+    """Values of a counter; `values[i]` covers the step that starts at started_at + i x step_seconds."""
 
     counter: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
     started_at: UtcTime
@@ -215,14 +206,14 @@ class CurvePiece(Message):
     values: Annotated[tuple[float, ...], Field(min_length=1, max_length=600), FailFast()]
 
 
-class OrderBeat(Message):
-    """Where an order is now.
+class OrderHeartbeat(Message):
+    """State of an order.
 
     Attributes:
-        progress: fraction done, 0 to 1, or None where it cannot be known.
-        curves: pieces not yet acknowledged; a repeated piece is stored once.
-        endpoint: of a node that is ready to receive from another one of its run.
-        go_heard: the moment that the server last proposed for the start of a gang, word for word.
+        progress: fraction from 0 to 1, or None if unknown.
+        curves: unacknowledged pieces; a repeated piece is stored once.
+        endpoint: set once the node is ready to receive.
+        go_heard: the last start time that the server proposed to a gang.
     """
 
     order_id: int
@@ -237,14 +228,13 @@ class OrderBeat(Message):
 
 
 class StuckLoad(Message):
-    """Processes of an order that has ended, which no signal ends and which still hold the node.
+    """Processes of an ended order that no signal ends and that still occupy the node.
 
     Attributes:
-        order_id: None where their order is unknown.
-        process, pid: of the first of them.
+        process, pid: of the first process.
         state: as in /proc, for instance D.
-        waits_in: the kernel function in which it waits.
-        processes: how many there are.
+        waits_in: kernel function.
+        processes: number of processes.
         since: when the agent first found them, by the node's clock.
     """
 
@@ -258,23 +248,22 @@ class StuckLoad(Message):
 
 
 MOST_STUCK: Final = 100
-"""Stuck loads that a heartbeat names; from that many on there may be more."""
+"""Maximum number of stuck loads in a heartbeat."""
 
 
-class BeatRequest(Message):
-    """The agent's pulse, with the state of everything it holds.
+class HeartbeatRequest(Message):
+    """Heartbeat of an agent with the state of everything it holds.
 
     Attributes:
-        spool_bytes: what orders and unsent results take on the node's disk.
-        stuck: what holds the node although no order of the agent loads it; empty: nothing does. None: not looked at,
-            since an order loads the node.
-        problem: why the agent can take no order now, in words, as for a full disk of its own; None where it can.
+        spool_bytes: size of orders and unsent results on disk.
+        stuck: loads that still occupy the node; None if not checked, because an order loads it.
+        problem: why the agent cannot take orders now, for instance a full disk.
     """
 
     agent_instance: Instance
     boot_id: BootId
     sent_at: UtcTime
-    orders: Annotated[tuple[OrderBeat, ...], Field(max_length=1000), FailFast()]
+    orders: Annotated[tuple[OrderHeartbeat, ...], Field(max_length=1000), FailFast()]
     spool_bytes: Annotated[int | None, Field(ge=0, le=2**63 - 1), Since(2)] = None
     clock: Annotated[ClockReading | None, Since(2)] = None
     stuck: Annotated[tuple[StuckLoad, ...] | None, Field(max_length=MOST_STUCK), Since(3)] = None
@@ -282,7 +271,7 @@ class BeatRequest(Message):
 
 
 class Word(StrEnum):
-    """What the server says of an order in its answer to a beat."""
+    """The server's instruction for an order."""
 
     CONTINUE = "continue"
     GO = "go"
@@ -291,14 +280,14 @@ class Word(StrEnum):
 
 
 class OrderWord(Message):
-    """The server's word on one order.
+    """The server's instruction for one order.
 
     Attributes:
-        word: `unknown` means the fence is not (or no longer) the order's: stop the load, remove its files, forget it;
-            `cancel` tells an observer that the loads have ended, which is its normal end.
-        go_at: of a gang. With `continue`, the moment that is proposed for its start, until each node has said that it
-            heard of it; with `go`, the one on which all agreed. A load without others starts at the word.
-        endpoint: with `go`, where the node that receives what this one sends is ready.
+        word: `unknown`: the fence is not the order's. Stop the load, remove its files, forget it. `cancel`: for an
+            observer the normal end.
+        go_at: start time of a gang. With `continue` it is proposed until each node has confirmed it; with `go` it
+            holds. A load without others starts at `go`.
+        endpoint: with `go`, where the receiving node is ready.
     """
 
     order_id: int
@@ -308,15 +297,14 @@ class OrderWord(Message):
     endpoint: Endpoint | None = None
 
 
-class BeatReply(Message):
-    """The server's answer.
+class HeartbeatReply(Message):
+    """Answer to a heartbeat.
 
     Attributes:
-        oldest_offer_seconds: age of the oldest offer to this node that nobody claimed; above 15 s the agent
-            restarts its Celery worker, whatever made it deaf.
-        hello_wanted: the server lacks or lost the node's facts.
-        look: an idle agent is to look around and say hello with this number; None where nobody waits for that.
-        rotation_wanted: the node is to ask for new credentials.
+        oldest_offer_seconds: age of the oldest unclaimed offer. Above 15 s the agent restarts its Celery worker.
+        hello_wanted: the server lacks the node's facts.
+        look: an idle agent must read its facts and say hello with this number.
+        rotation_wanted: the node must ask for new credentials.
     """
 
     server_time: UtcTime
@@ -329,7 +317,7 @@ class BeatReply(Message):
 
 
 class ArtefactFact(Message):
-    """A file of raw output that was uploaded before."""
+    """An uploaded file of raw output."""
 
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$")]
     sha256: Digest
@@ -337,13 +325,7 @@ class ArtefactFact(Message):
 
 
 class FinishRequest(Message):
-    """The result of an order; sent until acknowledged, stored once by its digest.
-
-    Attributes:
-        foreign: what others used of the node; None where it only observed, and from agents that did not say.
-        not_before: of a declined order, when the node could take it; None where it does not know.
-        not_judged: checks that found neither good nor bad; None from agents that did not say.
-    """
+    """Result of an order, sent until acknowledged. The server recognises a repeat by its digest."""
 
     fence: Fence
     agent_instance: Instance
@@ -364,16 +346,20 @@ class FinishRequest(Message):
     not_judged: Annotated[tuple[NotJudged, ...] | None, Field(max_length=1000), Since(3)] = None
 
     def for_version(self, version: int) -> Self:
-        """Return the result without flags whose code is newer than that wire version."""
-        known = tuple(flag for flag in self.flags if flag.code.since_version <= version)
+        codes = [flag.code.for_version(version) for flag in self.flags]
+        known = tuple(
+            flag if code is flag.code else flag.model_copy(update={"code": code})
+            for flag, code in zip(self.flags, codes, strict=True)
+            if code is not None
+        )
         return self if known == self.flags else self.model_copy(update={"flags": known})
 
 
 class FinishReply(Message):
-    """Acknowledges a result.
+    """Acknowledgement of a result.
 
     Attributes:
-        accepted: False where the fence was stale: kept as evidence, nothing changed; the agent forgets the order.
+        accepted: false for a stale fence. The result has no effect, and the agent forgets the order.
     """
 
     accepted: bool

@@ -1,4 +1,4 @@
-"""Names of options and labels as people read them, with their values. Pages say the same: `lib/options.ts`."""
+"""Names and values of options and labels for users. Pages use the same: `lib/options.ts`."""
 
 import json
 import re
@@ -8,31 +8,29 @@ from typing import Any, Final
 from iotide_wire.units import exact_bytes, exact_rate, format_duration
 
 Titles = Mapping[str, str]
-"""The title of each option, by its name in the schema."""
+"""Titles of options, by their names in the schema."""
 
 _LARGEST: Final = 1e30
 _UNIT: Final = re.compile(r"_(bytes|seconds|bytes_per_second)$")
 
 
 def option_titles(schema: Mapping[str, Any]) -> dict[str, str]:
-    """Return the titles that a workload's JSON Schema gives its options."""
     properties: Mapping[str, Mapping[str, Any]] = schema.get("properties", {})
     return {name: title for name, option in properties.items() if isinstance(title := option.get("title"), str)}
 
 
 def plain_title(name: str) -> str:
-    """Return `File size` for `file_size_bytes`, for labels that no schema gives a title: the value has the unit."""
+    """Return a title without the unit, for labels without a title: `File size` for `file_size_bytes`."""
     words = _UNIT.sub("", name).replace("_", " ")
     return words[:1].upper() + words[1:]
 
 
 def title_of(name: str, titles: Titles) -> str:
-    """Return the schema's title of an option, or a plain reading of its name."""
     return titles.get(name) or plain_title(name)
 
 
 def option_value(name: str, value: object) -> str:
-    """Return a value with the unit that its name tells: `256 MiB`, `write + read`, `yes`, `p99.9`."""
+    """Return a value with the unit given by its name: `256 MiB`, `write + read`, `yes`, `p99.9`."""
     if isinstance(value, list | tuple):
         return " + ".join(option_value(name, item) for item in value)
     if value is None or value == "":
@@ -51,7 +49,7 @@ def described(values: Mapping[str, object], titles: Titles, names: Iterable[str]
 
 
 def _number(name: str, value: float) -> str:
-    if not abs(value) <= _LARGEST:  # NaN, too; a format for such numbers may fail
+    if not abs(value) <= _LARGEST:  # NaN too; its format may fail
         return "beyond 1e30"
     if name.endswith("_bytes"):
         return exact_bytes(value)
@@ -63,6 +61,5 @@ def _number(name: str, value: float) -> str:
 
 
 def _text(value: str) -> str:
-    """Return a text of several lines as the first and their number: the plan has the rest."""
     first, *rest = value.strip().split("\n")
     return f"{first} \N{HORIZONTAL ELLIPSIS} ({len(rest) + 1} lines)" if rest else value

@@ -1,4 +1,4 @@
-"""What is said of a node as such: whether it is in, by which secrets it is known, how its clock goes."""
+"""Messages about a node itself: approval, credentials and clock."""
 
 from typing import Annotated, Final
 
@@ -10,7 +10,7 @@ FINGERPRINT_DIGITS: Final = 16
 
 
 class BrokerAccess(Message):
-    """How the agent's Celery worker reaches its queue, with the node's own Redis ACL user."""
+    """Access of the agent's Celery worker to its queue, with the node's own Redis ACL user."""
 
     url: Text
     queue: Text
@@ -18,11 +18,11 @@ class BrokerAccess(Message):
 
 
 class ClockReading(Message):
-    """A node's time of day against the server's.
+    """Clock of a node, compared with the server's.
 
     Attributes:
-        offset_seconds: how far it is ahead; negative where it is behind.
-        uncertainty_seconds: half of the quickest round trip of late; the truth is no further off than this.
+        offset_seconds: negative if the node is behind.
+        uncertainty_seconds: half of the fastest recent round trip.
     """
 
     offset_seconds: Annotated[float, Field(ge=-1e10, le=1e10, allow_inf_nan=False)]
@@ -30,12 +30,11 @@ class ClockReading(Message):
 
 
 class Standing(Message):
-    """How the server sees the node whose token asks.
+    """The server's view of the calling node.
 
     Attributes:
-        pending_until: it waits to be let in, and until then; None: it is in.
-        fingerprint: of its token, for people to compare.
-        oldest_wire_version, newest_wire_version: what the server speaks.
+        pending_until: deadline for its approval; None if approved.
+        fingerprint: of its token, for admins to compare.
     """
 
     node_name: Name
@@ -48,23 +47,23 @@ class Standing(Message):
 
 
 class RotateRequest(Message):
-    """Asks for new credentials, which the server wants the node to have.
+    """Request for new credentials, which the server has asked for.
 
     Attributes:
-        agent_instance: of the agent that speaks for the node; a thief of the token does not know it.
+        agent_instance: a thief of the token does not know it.
     """
 
     agent_instance: Annotated[str, Field(min_length=8, max_length=64)]
 
 
 class NewCredentials(Message):
-    """What the node is known by once it has said so with the new token; until then the old ones stay good."""
+    """New credentials of a node. The old ones stay valid until the node uses the new token."""
 
     node_token: Text
     broker: BrokerAccess
 
 
 def fingerprint(token_sha256: str) -> str:
-    """The first digits of a token's SHA-256, as people compare them: `3f2a 91bc 07de 4410`."""
+    """Return the first digits of a token's SHA-256 for comparison: `3f2a 91bc 07de 4410`."""
     digits = token_sha256[:FINGERPRINT_DIGITS]
     return " ".join(digits[start : start + 4] for start in range(0, len(digits), 4))

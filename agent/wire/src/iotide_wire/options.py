@@ -1,4 +1,4 @@
-"""Options with units turned into base units by their JSON Schema, the same way for every client."""
+"""Conversion of options with units into base units by their JSON Schema, for all clients."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,11 +7,9 @@ from iotide_wire.units import UnitError, parse_bytes, parse_rate, parse_seconds
 
 
 class OptionError(ValueError):
-    """An option cannot be read.
+    """An option that cannot be read.
 
     Attributes:
-        option: name of the option.
-        value: what was given.
         remedy: what would be accepted.
     """
 
@@ -23,14 +21,12 @@ class OptionError(ValueError):
 
 
 def to_base_units(schema: Mapping[str, Any], options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options with texts such as `64 MiB` turned into numbers where the schema names a unit.
+    """Return the options with texts such as `64 MiB` as numbers, if the schema names a unit (`x-unit`).
 
-    Args:
-        schema: a JSON Schema object whose properties may carry `x-unit` (`bytes`, `bytes_per_second` or `seconds`).
-        options: what a person gave; values without a unit, and unknown names, pass unchanged for the validator.
+    Values without a unit and unknown names stay for the validator.
 
     Raises:
-        OptionError: a text is no number with a unit.
+        OptionError: a text is not a number with a unit.
     """
     properties: Mapping[str, Any] = schema.get("properties", {})
     return {name: _to_base_unit(name, properties.get(name, {}), value) for name, value in options.items()}
@@ -58,10 +54,9 @@ def _to_base_unit(name: str, specification: Mapping[str, Any], value: object) ->
 
 
 def _is_named(specification: Mapping[str, Any], value: str) -> bool:
-    """Whether the schema names this very text, as it does `auto` beside a size."""
+    """Return true if the schema names this text, as `auto` next to a size."""
     return any(value == kind.get("const") or value in kind.get("enum", ()) for kind in _kinds(specification))
 
 
 def _kinds(specification: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """The schema itself, and the alternatives of which it is made."""
     return [specification, *specification.get("anyOf", ()), *specification.get("oneOf", ())]

@@ -1,18 +1,19 @@
-"""A campaign as a person writes it, in a YAML file, in a REST call or by the browser's form."""
+"""Plan of a campaign, from a YAML file, a REST call or the browser's form."""
 
 from enum import StrEnum
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Final, Literal
 
-from pydantic import AliasChoices, BeforeValidator, Field, StrictBool, StrictInt
+from pydantic import AliasChoices, BeforeValidator, Field, StrictBool, StrictInt, model_validator
 
 from iotide_wire.base import Message, Name, Text
 from iotide_wire.catalogue import WorkloadName
-from iotide_wire.units import parse_seconds
+from iotide_wire.host_lists import hosts_of
+from iotide_wire.units import parse_ratio, parse_seconds
 from iotide_wire.window import Window
 
 
 class Exclusivity(StrEnum):
-    """Who else may load the same resources while a run is active."""
+    """Resources that a run has for itself."""
 
     NONE = "none"
     NODE = "node"
@@ -21,11 +22,11 @@ class Exclusivity(StrEnum):
 
 
 class CachePolicy(StrEnum):
-    """How read phases are kept from reading the node's own memory.
+    """How to keep read phases from reading the node's memory.
 
-    DROP: the page cache is emptied before each. REMOUNT: the target is unmounted and mounted again before each, by the
-    command that the node's own agent.toml names for it. LARGER_THAN_MEMORY: nothing is emptied, and all data is at
-    least twice the node's memory. NONE: nothing is emptied, and reads are flagged as warm.
+    DROP: the page cache is emptied before each read phase. REMOUNT: the target is remounted before each, by the
+    command in the node's agent.toml. LARGER_THAN_MEMORY: the data is at least twice the node's memory. NONE: reads
+    are flagged as warm.
     """
 
     DROP = "drop"
@@ -35,12 +36,11 @@ class CachePolicy(StrEnum):
 
 
 class QuietPolicy(StrEnum):
-    """What becomes of a run whose node is not quiet, since others use it.
+    """Policy for a run whose node is used by others.
 
-    IGNORE: it starts, and what others used is stored and not flagged. FLAG: it starts and is flagged, after a wait
-    of up to 5 s where its node was not sampled within the last minute. WAIT: it is held back on its node until that is
-    quiet, and declined after a while, so that the node goes to others until it is tried again.
-    REFUSE: it fails at once.
+    IGNORE: it starts, and other load is stored but not flagged. FLAG: it starts and is flagged, after up to 5 s if
+    the node was not sampled in the last minute. WAIT: it holds its node until that is idle. After a limit it is
+    declined and tried again later. REFUSE: it fails at once.
     """
 
     IGNORE = "ignore"
@@ -50,28 +50,32 @@ class QuietPolicy(StrEnum):
 
 
 Variant = Annotated[str, Field(min_length=1, max_length=100)]
-"""What a stage is called."""
 
 
 NodesAtOnce = (
     StrictBool | Annotated[list[Annotated[StrictInt, Field(ge=1, le=10_000)]], Field(min_length=1, max_length=100)]
 )
-"""Which nodes load together. False: each alone; true: all; counts: so many of the first named, one count after another,
-to see how a file system bears more and more clients.
+"""Which nodes load together. false: each alone. true: all. A list of counts: the first N nodes for each count, to see
+how a file system scales with its clients.
 """
 
 
 def seconds_of(given: object) -> object:
-    """A duration as a number or as text with a unit, `30 s`, in seconds."""
+    """Return a duration in seconds from a number or a text with a unit, such as `30 s`."""
     return parse_seconds(given) if isinstance(given, str) else given
 
 
+def ratio_of(given: object) -> object:
+    """Return a ratio from a number or a percentage, such as `3 %`."""
+    return parse_ratio(given) if isinstance(given, str) else given
+
+
 class Roles(Message):
-    """Which node sends and which receives, where a workload does its work between two nodes.
+    """Sender and receiver of a workload between two nodes.
 
     Attributes:
-        sender: loads no target, and need not have any mounted.
-        receiver: loads the targets with what comes.
+        sender: loads no target, and needs none mounted.
+        receiver: loads the targets.
     """
 
     sender: Name
@@ -79,39 +83,35 @@ class Roles(Message):
 
 
 def _listed(given: object) -> object:
-    """One mapping of roles stands for a list of it."""
     return [given] if isinstance(given, dict | Roles) else given
 
 
 RoleSets = Annotated[
     Annotated[list[Roles], Field(min_length=1, max_length=10_000)] | Literal["each_pair"], BeforeValidator(_listed)
 ]
-"""The pairs of nodes that a workload runs between, one after another; `each_pair`: each of its nodes sends to each
-other one. People may write a single pair without the list.
+"""Pairs of nodes that a workload runs between, one after another. `each_pair`: each node sends to each other node. A
+single pair needs no list.
 """
 
 
 class WorkloadChoice(Message):
-    """A workload with its options; each entry of `sweep` is a list of values tried one after another.
+    """A workload with its options.
 
     Attributes:
         options: values by option name, in base units or as text with a unit (`64 MiB`).
-        sweep: values by option name; the matrix takes every combination.
-        nodes: names of those of the plan's nodes that run it; None is all of them.
-        targets: names of those of the plan's targets that it loads; None is all of them.
-        nodes_at_once, targets_at_once: as in the plan, which says it where this is None.
-        observers: names of those of the plan's observers that watch its runs; None is all of them.
-        variants: of the stages in which it is run; None is all of them.
-        roles: it runs between two nodes, of which one sends and the other receives, and `nodes_at_once` of the plan
-            says nothing of it; None: each node does all of it.
+        sweep: lists of values by option name; all combinations are run.
+        nodes, targets, observers: names from the plan; all by default.
+        nodes_at_once, targets_at_once: as in the plan, which is the default.
+        variants: stages in which it runs; all by default.
+        roles: for a workload between two nodes. `nodes_at_once` of the plan then does not apply.
     """
 
     workload: WorkloadName
     options: dict[str, Any] = Field(default_factory=dict)
     sweep: dict[str, Annotated[list[Any], Field(min_length=1, max_length=1000)]] = Field(default_factory=dict)
-    nodes: Annotated[list[Name], Field(min_length=1, max_length=10_000)] | None = None
+    nodes: Annotated[list[Name], Field(min_length=1, max_length=10_000), BeforeValidator(hosts_of)] | None = None
     nodes_at_once: NodesAtOnce | None = None
-    observers: Annotated[list[Name], Field(max_length=1_000)] | None = None
+    observers: Annotated[list[Name], Field(max_length=1_000), BeforeValidator(hosts_of)] | None = None
     targets: Annotated[list[Name], Field(min_length=1, max_length=1_000)] | None = None
     targets_at_once: bool | None = None
     variants: Annotated[list[Variant], Field(min_length=1, max_length=50)] | None = None
@@ -119,50 +119,77 @@ class WorkloadChoice(Message):
 
 
 class PlannedStage(Message):
-    """One state of the servers in which the whole matrix is run.
+    """A state of the servers in which the whole matrix is run.
 
     Attributes:
-        variant: what the servers are like then, for instance `ext3 data=journal`; its results have series of their own.
-        pause: what an operator does to the servers before the stage, and confirms; none: it begins by itself.
+        variant: name of the state, for instance `ext3 data=journal`. Its results have their own series.
+        pause: what an operator does to the servers and confirms before the stage begins.
     """
 
     variant: Variant
     pause: Annotated[str, Field(min_length=1, max_length=4000)] | None = None
 
 
-class CampaignPlan(Message):
-    """What x where x how often, and under which conditions.
+MOST_ADAPTIVE_REPEATS: Final = 40
+
+
+class AdaptiveRepeats(Message):
+    """Rule that ends the repeats of a configuration before the plan's maximum.
 
     Attributes:
-        cluster: name of the cluster.
-        nodes: names of its nodes; each is measured on its own, unless `nodes_at_once`.
-        nodes_at_once: which of them load together, as one gang whose loads start at the same moment.
-        observers: names of nodes, such as the storage servers, whose agents sample their processors, disks and network
-            during each run in which they do not load themselves; they are neither locked nor waited for.
-        targets: names of the targets; each is measured on its own, unless `targets_at_once`.
-        targets_at_once: each run loads all the targets together.
-        repeats: how often each cell is run.
-        time_limit_seconds: a run that takes longer is ended on its node and counts as failed.
-        attempts_allowed: how often a run may be tried after a lost or declined attempt.
-        priority: 0 to 9; a step counts as an hour of waiting.
-        cool_down_seconds: after a run, its nodes stay idle for so long, and what it had to itself besides; people may
-            write `cool_down: 30 s`.
-        quiet: what becomes of a run that meets a node which others use.
-        quiet_wait_seconds: with `wait`, how long the run holds its node back at most; people may write
-            `quiet_wait: 5 min`.
-        stages: the whole matrix is run in each, one after another; none: it is run once.
-        window: the hours of a day in which its runs may start and by their time limit end; None: all.
+        until_ratio: stop when half the width of the median's 97 % interval is at most this ratio of the median. It is
+            computed after 8, 12, 16, 24 and 40 valid runs. `until: 3 %` works too.
+        seconds: no run starts later than this after the first one of its stage. `6 h` works too.
+    """
+
+    until_ratio: Annotated[
+        float,
+        BeforeValidator(ratio_of),
+        Field(gt=0, le=0.5, validation_alias=AliasChoices("until_ratio", "until")),
+    ]
+    seconds: Annotated[float, BeforeValidator(seconds_of), Field(gt=0, le=90 * 86_400)] | None = None
+
+
+class CampaignPlan(Message):
+    """Workloads, nodes, targets, repeats and conditions of a campaign.
+
+    Attributes:
+        nodes, targets: names; each is measured separately, except with `nodes_at_once` and `targets_at_once`. Nodes and
+            observers may be host lists such as `node[001-128]`.
+        nodes_at_once: nodes that load together, as a gang with one start time.
+        observers: names of nodes, such as storage servers, that sample CPU, disks and network during runs in which
+            they are not a load. They are not locked or awaited.
+        targets_at_once: each run loads all targets together.
+        repeats: runs per configuration; with `adaptive`, the maximum.
+        adaptive: rule that ends the repeats of a configuration earlier. `repeats: {until: 3 %, most: 40, seconds: 6 h}`
+            sets both.
+        spread_seconds: time over which the repeats are released evenly, for instance one a day. `spread: 3 days` works
+            too.
+        time_limit_seconds: a run that takes longer is stopped and fails.
+        attempts_allowed: maximum attempts of a run that is lost or declined.
+        priority: 0 to 9. Each step is worth one hour of queue time.
+        cool_down_seconds: idle time after a run. `cool_down: 30 s` works too.
+        quiet: policy for a run whose node is used by others.
+        quiet_wait_seconds: with `wait`, how long the run holds its node. `quiet_wait: 5 min` works too.
+        stages: states in which the whole matrix is run, one after another.
+        window: hours of a day in which runs may start and, by their time limit, end.
     """
 
     name: Name
     cluster: Name
-    nodes: Annotated[list[Name], Field(min_length=1, max_length=10_000)]
+    nodes: Annotated[list[Name], Field(min_length=1, max_length=10_000), BeforeValidator(hosts_of)]
     nodes_at_once: NodesAtOnce = False
-    observers: Annotated[list[Name], Field(max_length=1_000)] = Field(default_factory=list)
+    observers: Annotated[list[Name], Field(max_length=1_000), BeforeValidator(hosts_of)] = Field(default_factory=list)
     targets: Annotated[list[Name], Field(min_length=1, max_length=1_000)]
     targets_at_once: bool = False
     workloads: Annotated[list[WorkloadChoice], Field(min_length=1, max_length=100)]
     repeats: Annotated[int, Field(ge=1, le=1_000)] = 4
+    adaptive: AdaptiveRepeats | None = None
+    spread_seconds: Annotated[
+        Annotated[float, Field(gt=0, le=90 * 86_400)] | None,
+        BeforeValidator(seconds_of),
+        Field(validation_alias=AliasChoices("spread_seconds", "spread")),
+    ] = None
     exclusive: Exclusivity = Exclusivity.NODE
     cache: CachePolicy = CachePolicy.DROP
     cool_down_seconds: Annotated[
@@ -182,3 +209,13 @@ class CampaignPlan(Message):
     attempts_allowed: Annotated[int, Field(ge=1, le=10)] = 2
     priority: Annotated[int, Field(ge=0, le=9)] = 0
     note: Text = ""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _with_adaptive(cls, given: Any) -> Any:  # noqa: ANN401 - not checked yet
+        """Accept `repeats: {until: 3 %, most: 40}` for `repeats` and `adaptive`."""
+        rule = given.get("repeats") if isinstance(given, dict) and "adaptive" not in given else None
+        if not isinstance(rule, dict):
+            return given
+        until = {name: value for name, value in rule.items() if name != "most"}
+        return {**given, "repeats": rule.get("most", MOST_ADAPTIVE_REPEATS), "adaptive": until}

@@ -1,4 +1,4 @@
-"""What a corrected parser says of a run that ended long ago, whose raw output an operator's command read again."""
+"""Results of an earlier run, read again from its raw output by a newer parser."""
 
 from typing import Annotated
 
@@ -9,20 +9,18 @@ from iotide_wire.measured import Flag, SampleMessage
 
 
 class OrderReading(Message):
-    """What the raw output of one order says now."""
-
     order_id: int
     samples: Annotated[tuple[SampleMessage, ...], Field(max_length=100_000)]
     flags: Annotated[tuple[Flag, ...], Field(max_length=1000)]
 
 
 class RunReading(Message):
-    """What the raw output of a run says now.
+    """New results from the raw output of a run.
 
     Attributes:
-        workload_revision: of the workload whose parser read it; an agent must have announced it.
-        parser_version: of the package that the parser came with.
-        orders: all that the run's last attempt has.
+        workload_revision: the parser's, which an agent must have announced.
+        parser_version: of the parser's package.
+        orders: all of the run's last attempt.
     """
 
     workload_revision: Annotated[int, Field(ge=1)]

@@ -1,4 +1,4 @@
-"""Writes definitions where an options schema refers to them, so that a server judges a schema without references."""
+"""Replaces references in an options schema by definitions."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -7,17 +7,17 @@ from iotide_wire.vocabulary import MOST_DEPTH, MOST_PARTS, OF_ONE, OF_SEVERAL, P
 
 _LOCAL: Final = "#/$defs/"
 _MOST_STEPS: Final = 2 * MOST_DEPTH
-"""Schemas and references inside one another."""
+"""Maximum nesting of schemas and references."""
 
 
 def in_place(schema: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a schema of options with each `#/$defs/NAME` replaced by that definition, without foreign patterns.
+    """Return an options schema with definitions in place of `#/$defs/NAME`, without foreign patterns.
 
-    References that cannot be replaced stay, for `require_options_schema` to refuse: to other places, to unknown names,
-    and of a definition to itself. A pattern is left out, since it could take for ever; the agent checks it anyway.
+    Other references stay, for `require_options_schema` to reject. Foreign patterns could run forever; the agent
+    checks them.
 
     Raises:
-        VocabularyError: the result has more than MOST_PARTS parts; it is not computed further.
+        VocabularyError: the result has more than MOST_PARTS parts.
     """
     definitions = schema.get("$defs")
     writer = _Writer(definitions if isinstance(definitions, Mapping) else {})

@@ -1,4 +1,4 @@
-"""A schedule as a person writes it: a plan, and the calendar by which it becomes a campaign again and again."""
+"""Schedule: a plan with a calendar of submissions."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -11,22 +11,20 @@ from iotide_wire.window import TimeZone
 
 
 class MissedFirings(StrEnum):
-    """What becomes of firings that came while no scheduler was there."""
+    """Policy for firings that were missed while no scheduler ran."""
 
     SKIP = "skip"
     RUN_ONCE = "run_once"
 
 
 class Calendar(Message):
-    """When a schedule fires; it has either `cron` or `monthly`.
+    """Firing times of a schedule, by either `cron` or `monthly`.
 
     Attributes:
-        cron: minute, hour, day of the month, month and day of the week, by the clocks of `time_zone`.
-        monthly: the same for one day a month in words: `first sunday at 02:30`, `last friday of each month at 22:00`.
-        random_offset_seconds: each firing comes up to so much later, always as much for the same firing; people may
-            write `random_offset: 30 min`.
-        ends_at: nothing is planned after it.
-        max_firings: it ends after so many.
+        cron: minute, hour, day of the month, month and day of the week, in `time_zone`.
+        monthly: one day a month in words: `first sunday at 02:30`, `last friday of each month at 22:00`.
+        random_offset_seconds: maximum delay, fixed for each firing. `random_offset: 30 min` works too.
+        max_firings: number of firings after which it ends.
     """
 
     cron: Annotated[str, Field(max_length=200, examples=["30 2 * * *"])] | None = None
@@ -42,10 +40,10 @@ class Calendar(Message):
 
 
 class SchedulePlan(Calendar):
-    """A plan that is stored, and submitted by each firing as it stands.
+    """A stored plan that each firing submits unchanged.
 
     Attributes:
-        missed: firings that came while no scheduler was there are left out, or made good by one campaign.
+        missed: what happens to firings that were missed while no scheduler ran.
     """
 
     name: Name

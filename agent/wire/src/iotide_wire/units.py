@@ -1,4 +1,4 @@
-"""The one place where numbers with units are read and written: everything stored is in a base unit."""
+"""Numbers with units. All stored values are in base units."""
 
 import re
 from decimal import ROUND_HALF_UP, Context, Decimal
@@ -12,8 +12,6 @@ TIB: Final = 1024**4
 
 
 class Unit(StrEnum):
-    """Base units of stored values."""
-
     BYTES_PER_SECOND = "bytes_per_second"
     OPERATIONS_PER_SECOND = "operations_per_second"
     SECONDS = "seconds"
@@ -23,7 +21,7 @@ class Unit(StrEnum):
 
 
 class UnitError(ValueError):
-    """A number with a unit could not be read; the text says what would be accepted."""
+    """A number with a unit that cannot be read; the message says what would be accepted."""
 
 
 _DECIMAL: Final = {"": 1, "B": 1, "K": 10**3, "M": 10**6, "G": 10**9, "T": 10**12, "P": 10**15}
@@ -41,7 +39,11 @@ _TIME_FACTORS: Final = {
     "m": 60.0,
     "min": 60.0,
     "h": 3600.0,
+    "hour": 3600.0,
+    "hours": 3600.0,
     "d": 86400.0,
+    "day": 86400.0,
+    "days": 86400.0,
 }
 _RATE_FACTORS: Final[dict[str, int]] = (
     {"": 8}
@@ -49,15 +51,16 @@ _RATE_FACTORS: Final[dict[str, int]] = (
     | {f"{prefix}iB": 8 * 1024**power for power, prefix in enumerate("KMGT", start=1)}
     | {f"{prefix}bit": factor for prefix, factor in zip(("", *"kMGT"), _DECIMAL_STEPS, strict=True)}
 )
-"""In bits; the case counts, since Mb/s means bits to some and bytes to others."""
+"""Bits are case-sensitive: Mb/s is ambiguous between bits and bytes."""
 _NUMBER: Final = r"(?P<number>-?\d{1,30}(?:\.\d{1,30})?)"
+_PERCENT: Final = re.compile(rf"^\s*{_NUMBER}\s*%\s*$")
 _QUANTITY: Final = re.compile(rf"^\s*{_NUMBER}\s*(?P<unit>[A-Za-z]*)\s*$")
 _RATE: Final = re.compile(rf"^\s*{_NUMBER}\s*(?:(?P<unit>[A-Za-z]+)/s)?\s*$")
 _FOUR_DIGITS: Final = 999.5
 _TWO_DIGITS_AND_TENTH: Final = 99.95
 _THREE_DIGITS: Final = Context(prec=3, rounding=ROUND_HALF_UP)
 _ALL_DIGITS: Final = Context(prec=400, rounding=ROUND_HALF_UP)
-"""Any finite float has fewer before its point."""
+"""Enough for the digits of any finite float before its point."""
 _WHOLE: Final = Decimal(1)
 _TENTH: Final = Decimal("0.1")
 _FOUR_PLACES: Final = Decimal("0.0001")
@@ -65,18 +68,14 @@ _MINUS: Final = "\N{MINUS SIGN}"
 _LEAST_P: Final = 0.0001
 _MINUTE: Final = 60
 _DURATIONS: Final = ((86_400, "d", 3600, "h"), (3600, "h", 60, "min"), (60, "min", 1, "s"))
-"""Each unit with the smaller one that stands after it."""
+"""Each unit with the smaller one after it."""
 _MEBIBYTE_HINT: Final = "write a whole number of bytes or one with KiB, MiB, GiB, TiB (1024) or kB, MB, GB, TB (1000)"
 
 
 def parse_bytes(text: str) -> int:
-    """Bytes from text such as `4096`, `64 MiB` or `1.5GB`.
+    """Return bytes from a text such as `4096`, `64 MiB` or `1.5GB`; raise UnitError.
 
-    IEC prefixes are powers of 1024 and SI prefixes powers of 1000. A bare `M` or `G` is refused, because dd means
-    1024 by it and most other people 1000.
-
-    Raises:
-        UnitError: the text is no number with a known unit, or not a whole number of bytes.
+    A bare `M` or `G` is rejected: dd means powers of 1024 by it, most others powers of 1000.
     """
     match = _QUANTITY.match(text)
     factor = _BYTE_FACTORS.get(match["unit"].lower()) if match else None
@@ -89,11 +88,7 @@ def parse_bytes(text: str) -> int:
 
 
 def parse_rate(text: str) -> int:
-    """Bytes per second from text such as `4096 Mbit/s`, `1.5 GB/s` or `512000000`.
-
-    Raises:
-        UnitError: the text is no number with a known unit, or not a whole number of bytes per second.
-    """
+    """Return bytes per second from a text such as `4096 Mbit/s`, `1.5 GB/s` or `512000000`; raise UnitError."""
     match = _RATE.match(text)
     factor = _RATE_FACTORS.get(match["unit"] or "") if match else None
     rate_bytes_per_second = _whole_product(match["number"], factor, 8) if match and factor else None
@@ -106,11 +101,7 @@ def parse_rate(text: str) -> int:
 
 
 def parse_seconds(text: str) -> float:
-    """Seconds from text such as `90`, `1.5 s`, `10 min` or `2h`.
-
-    Raises:
-        UnitError: the text is no number with a known unit.
-    """
+    """Return seconds from a text such as `90`, `1.5 s`, `10 min` or `2h`; raise UnitError."""
     match = _QUANTITY.match(text)
     factor = _TIME_FACTORS.get(match["unit"].lower()) if match else None
     if match is None or factor is None:
@@ -118,13 +109,21 @@ def parse_seconds(text: str) -> float:
     return float(match["number"]) * factor
 
 
+def parse_ratio(text: str) -> float:
+    """Return the ratio of a percentage such as `3 %`; raise UnitError."""
+    match = _PERCENT.match(text)
+    if match is None:
+        raise UnitError(f"{text!r} is not a percentage; write for instance 3 %")
+    return float(Decimal(match["number"]) / 100)
+
+
 def format_bytes(size_bytes: float) -> str:
-    """A size for a person, in powers of 1024 with three significant digits: `64 MiB`."""
+    """Return a size with three significant digits: `64 MiB`."""
     return _scaled(size_bytes, 1024, ("B", "KiB", "MiB", "GiB", "TiB", "PiB"))
 
 
 def exact_bytes(size_bytes: float) -> str:
-    """Return the shortest text that means exactly this size, for options: `64 MiB`, `1 GB`, `1000001 B`."""
+    """Return the shortest text for exactly this size, for options: `64 MiB`, `1 GB`, `1000001 B`."""
     units = ("B", "KiB", "MiB", "GiB", "TiB", "kB", "MB", "GB", "TB")
     size = int(size_bytes)
     exact = [(size // factor, unit) for unit in units if not size % (factor := _BYTE_FACTORS[unit.lower()])]
@@ -133,20 +132,20 @@ def exact_bytes(size_bytes: float) -> str:
 
 
 def exact_rate(rate_bytes_per_second: float) -> str:
-    """Return a rate in Mbit/s, as people say it of networks, where that is a whole number, else in B/s."""
+    """Return a rate in whole Mbit/s, as usual for networks, otherwise in B/s."""
     megabits, rest = divmod(int(rate_bytes_per_second), 125_000)
     return f"{int(rate_bytes_per_second)} B/s" if rest else f"{megabits} Mbit/s"
 
 
 def format_rate(rate_bytes_per_second: float) -> str:
-    """A rate for a person, in powers of 1000 with three significant digits: `118 MB/s`."""
+    """Return a rate with three significant digits: `118 MB/s`."""
     return _scaled(rate_bytes_per_second, 1000, ("B/s", "kB/s", "MB/s", "GB/s", "TB/s"))
 
 
 def format_value(value: float, unit: Unit) -> str:
-    """A stored value for a person, in the unit that its own size suggests: `8.18 us`, `22.3 k op/s`, `5.67 %`.
+    """Return a stored value in a suitable unit: `8.18 us`, `22.3 k op/s`, `5.67 %`.
 
-    The browser shows the same (`lib/units.ts`); tests/data/units.json holds both to one table of cases.
+    The browser shows the same (`lib/units.ts`); tests/data/units.json holds both to one table.
     """
     match unit:
         case Unit.BYTES_PER_SECOND:
@@ -164,7 +163,7 @@ def format_value(value: float, unit: Unit) -> str:
 
 
 def format_number(value: float) -> str:
-    """Three significant digits, or all digits before the point where there are more: `0.0125`, `1,250`."""
+    """Return three significant digits, or all digits before the point if there are more: `0.0125`, `1,250`."""
     if abs(value) >= _FOUR_DIGITS:
         return f"{_rounded(value, _WHOLE):,}"
     rounded = _THREE_DIGITS.create_decimal_from_float(float(value))
@@ -177,12 +176,11 @@ def _rounded(value: float, step: Decimal) -> Decimal:
 
 
 def format_percent(ratio: float) -> str:
-    """A part of a whole: `5.67 %`."""
     return f"{format_number(ratio * 100)} %"
 
 
 def format_shift(ratio: float) -> str:
-    """The distance of a ratio from 1, with the minus sign that pages show: `+12.0 %`, `+380 %`."""
+    """Return the distance of a ratio from 1: `+12.0 %`, `+380 %`."""
     distance = format_distance(ratio)
     if not distance.strip("0. %"):
         return distance
@@ -190,14 +188,14 @@ def format_shift(ratio: float) -> str:
 
 
 def format_distance(ratio: float) -> str:
-    """The distance of a ratio from 1 without its side, for `12.0 % lower`."""
+    """Return the distance of a ratio from 1 without a sign: `12.0 %`."""
     percent = abs(ratio - 1) * 100
     step = _WHOLE if percent >= _TWO_DIGITS_AND_TENTH else _TENTH
     return f"{_rounded(percent, step):,} %"
 
 
 def format_factor(factor: float) -> str:
-    """How many times something is as large: `4.80`, `0.955`, `48.0`."""
+    """Return a factor with three significant digits: `4.80`, `0.955`, `48.0`."""
     if abs(factor) >= _FOUR_DIGITS:
         return format_number(factor)
     rounded = _THREE_DIGITS.create_decimal_from_float(float(factor))
@@ -207,12 +205,11 @@ def format_factor(factor: float) -> str:
 
 
 def format_p(p_value: float) -> str:
-    """A probability of a test: `0.0123`, `< 0.0001`."""
     return "< 0.0001" if p_value < _LEAST_P else f"{_rounded(p_value, _FOUR_PLACES)}"
 
 
 def format_duration(seconds: float) -> str:
-    """A duration for a person: `4.2 s`, `3 min 20 s`, `8 h 36 min`, `2 d 3 h`."""
+    """Return a duration: `4.2 s`, `3 min 20 s`, `8 h 36 min`, `2 d 3 h`."""
     if seconds < _MINUTE:
         return format_value(seconds, Unit.SECONDS)
     whole = int(_rounded(seconds, _WHOLE))
@@ -236,7 +233,7 @@ def _two_digits(number: float) -> str:
 
 
 def format_seconds(seconds: float) -> str:
-    """Return a duration in one unit, for limits and short times: `16.0 ms` -> `16 ms`, `90 s`, `20 min`."""
+    """Return a duration in one unit, for limits and short times: `16 ms`, `90 s`, `20 min`."""
     for divisor, name in ((1e-6, "us"), (1e-3, "ms")):
         if 0 < abs(seconds) / divisor < _FOUR_DIGITS:
             return f"{format_number(seconds / divisor)} {name}"
@@ -244,7 +241,7 @@ def format_seconds(seconds: float) -> str:
 
 
 def _whole_product(digits: str, factor: int, divisor: int = 1) -> int | None:
-    """`digits * factor / divisor` without the rounding of binary fractions; None where it is no whole number."""
+    """Return `digits * factor / divisor` without rounding; None if it is not a whole number."""
     whole, _, fraction = digits.partition(".")
     scale: int = 10 ** len(fraction)
     product, remainder = divmod(int(whole + fraction) * factor, scale * divisor)
@@ -253,7 +250,7 @@ def _whole_product(digits: str, factor: int, divisor: int = 1) -> int | None:
 
 def _scaled(value: float, step: int, names: tuple[str, ...]) -> str:
     power = 0
-    # What would be rounded up to a whole step is shown in the next unit: 1 MB/s rather than 1000 kB/s.
+    # A value that rounds up to a whole step gets the next unit: 1 MB/s, not 1000 kB/s.
     while abs(value) / step**power >= step - 0.5 and power < len(names) - 1:
         power += 1
     return f"{format_number(value / step**power)} {names[power]}"

@@ -1,4 +1,4 @@
-"""Which fields of a message came with which version, so that each side says only what the other one knows."""
+"""Wire versions of message fields, so that each side sends only what the other one knows."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -8,24 +8,22 @@ from typing import Any, Final, get_args, get_origin
 from iotide_wire.base import Message
 
 WIRE_VERSION: Final = 3
-"""Version of the messages; a server and an agent each speak this one and the two before."""
+"""Version of the messages. A server and an agent speak this one and the two before."""
 
 SPOKEN_VERSIONS: Final = range(max(1, WIRE_VERSION - 2), WIRE_VERSION + 1)
 
 STRANGE_VERSION: Final = "wire_version_unsupported"
-"""The code with which a server says that it does not understand the agent."""
 
 
 @dataclass(frozen=True, slots=True)
 class Since:
-    """Stands in a field's annotation: who speaks an earlier version would refuse the message for it."""
+    """Annotation of a field that earlier versions reject."""
 
     version: int
 
 
 @cache
 def unknown_to(kind: type[Message], version: int) -> frozenset[str]:
-    """The fields of a kind of message that came after that version."""
     return frozenset(
         name
         for name, field in kind.model_fields.items()
@@ -34,18 +32,14 @@ def unknown_to(kind: type[Message], version: int) -> frozenset[str]:
 
 
 def as_spoken(message: Message, version: int) -> bytes:
-    """Return the message as JSON, without what came after that version, also in its parts."""
+    """Return the message as JSON without fields added after that version, also nested."""
     said = message if version >= WIRE_VERSION else message.for_version(version)
     return said.model_dump_json(exclude=dict(_excluded(type(said), version)) or None).encode()
 
 
 @cache
 def _excluded(kind: type[Message], version: int, outer: frozenset[type[Message]] = frozenset()) -> Mapping[str, Any]:
-    """Return the fields to leave out of a kind of message and of its parts, as pydantic's `exclude` takes them.
-
-    Args:
-        outer: the kinds around it. Expressions hold themselves, and are not searched twice.
-    """
+    """Return the fields to leave out of a message type, also nested ones, for pydantic's `exclude`."""
     found: dict[str, Any] = dict.fromkeys(unknown_to(kind, version), True)
     for name, field in kind.model_fields.items():
         for part, is_many in _parts(field.annotation):
@@ -56,7 +50,6 @@ def _excluded(kind: type[Message], version: int, outer: frozenset[type[Message]]
 
 
 def _parts(annotation: object, *, is_many: bool = False) -> Iterator[tuple[type[Message], bool]]:
-    """Yield the messages that a field holds, and true for those in a tuple."""
     if isinstance(annotation, type) and issubclass(annotation, Message):
         yield annotation, is_many
     for argument in get_args(annotation):
@@ -64,5 +57,4 @@ def _parts(annotation: object, *, is_many: bool = False) -> Iterator[tuple[type[
 
 
 def named(versions: Iterable[int]) -> str:
-    """`1 and 2`."""
     return " and ".join(map(str, versions))

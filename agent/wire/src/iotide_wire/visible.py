@@ -1,12 +1,8 @@
-"""Texts of others as a terminal may show them: what begins another line or moves the cursor is written out."""
+"""Escapes untrusted texts for a terminal: line breaks and cursor movements become visible."""
 
 
 def visible(text: str, *, kept: str = "") -> str:
-    """The text with each character that cannot be printed as its escape: a terminal would obey some of them.
-
-    Args:
-        kept: such characters that stay what they are, for instance ends of lines that are ours.
-    """
+    """Return the text with each unprintable character as its escape, except those in `kept`."""
     if text.isprintable():
         return text
     return "".join(

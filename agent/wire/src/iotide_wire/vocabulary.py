@@ -1,8 +1,7 @@
-"""The keywords that a schema of options may use, and how large an announcement may be.
+"""Keywords that an options schema may use, and limits for announcements.
 
-A server runs the schemas that nodes announce, so it takes none whose work it cannot bound. Without references, and
-with patterns that iotide itself wrote, each part of a schema meets each part of a value at most once. The product of
-both is bounded as well.
+A server runs schemas that nodes announce, so it accepts only those with bounded work. Without references, and with
+patterns of iotide only, each part of a schema meets each part of a value at most once.
 """
 
 import re
@@ -14,32 +13,32 @@ from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.expressions import node_count
 
 MOST_PARTS: Final = 4_000
-"""Members of all lists and objects of a schema together."""
+"""Maximum members of all lists and objects of a schema together."""
 MOST_CHARACTERS: Final = 32 * 1024
 MOST_DEPTH: Final = 16
-"""Lists and objects inside one another; a list whose entries are sizes or `auto` needs 9."""
+"""Maximum nesting of lists and objects; a list of sizes or `auto` needs 9."""
 MOST_ANNOUNCED_PARTS: Final = 20_000
 MOST_ANNOUNCED_CHARACTERS: Final = 128 * 1024
 """Of a whole announcement; iozone's has 20,000."""
 MOST_ANNOUNCED_DEPTH: Final = 100
 
 MOST_NODES: Final = 400
-"""Numbers, names and operations of an announced expression; iozone's largest has 308."""
+"""Maximum size of an announced expression; iozone's largest has 308."""
 
 MOST_VALUES: Final = 1_000
-"""Values in the options of one configuration, and so in their defaults."""
+"""Maximum number of values in the options of one configuration, and in their defaults."""
 MOST_OPTIONS: Final = 200
 MOST_CHOICES: Final = 1_000
 MOST_ALTERNATIVES: Final = 8
 MOST_TEXT: Final = 4_000
 LARGEST_NUMBER: Final = 1e300
 MOST_STEPS: Final = 100_000
-"""Parts of a schema times parts of the values that it judges; the longest list of a built-in workload needs 20,000."""
+"""Maximum of schema parts times value parts; the longest list of a built-in workload needs 20,000."""
 CHARACTERS_OF_A_PART: Final = 100
-"""A longer text counts as several parts, since each refusal quotes it."""
+"""A longer text counts as several parts, because each error quotes it."""
 
 PATTERNS: Final = frozenset({r"^$|\[[^\]]+\]", r"^(/?[^/\s.][^/\s]*(/[^/\s.][^/\s]*)*)?$"})
-"""Those of fio's job file and of rawread's path. A regular expression from elsewhere could take for ever."""
+"""Patterns of fio's job file and rawread's path. Others could run forever."""
 FORMATS: Final = frozenset({"date", "date-time", "duration", "ipv4", "ipv6", "path", "time", "uri", "uuid"})
 TYPES: Final = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 UNITS: Final = frozenset({"bytes", "bytes_per_second", "seconds"})
@@ -48,22 +47,16 @@ _REMEDIES: Final = {
     "$ref": "write the definition where it is used",
     "$defs": "write each definition where it is used",
     "allOf": "write its rules next to one another",
-    "pattern": "leave it out, and check the text in the workload's options class",
+    "pattern": "remove it, and check the text in the workload's options class",
 }
-_USUAL_REMEDY: Final = "leave it out; docs/plug-ins lists the keywords"
+_USUAL_REMEDY: Final = "remove it; docs/plug-ins lists the keywords"
 _SHOWN_CHARACTERS: Final = 80
 
 Rule = tuple[Callable[[Any], bool], str]
 
 
 class VocabularyError(ValueError):
-    """An announcement that no server takes.
-
-    Attributes:
-        path: where in the announcement, for instance `options_schema.properties.size.pattern`.
-        problem: what is wrong there, with the value.
-        remedy: what the workload's author can do.
-    """
+    """An announcement that servers reject, with its path there, such as `options_schema.properties.size.pattern`."""
 
     def __init__(self, path: str, problem: str, remedy: str) -> None:
         super().__init__(f"{path}: {problem}; {remedy}")
@@ -73,17 +66,13 @@ class VocabularyError(ValueError):
 
 
 def require_vocabulary(announced: WorkloadAnnouncement) -> None:
-    """Check that a server can use what a node announces of a workload.
-
-    Raises:
-        VocabularyError: it is too large, or its options need more than the vocabulary has.
-    """
+    """Check that a server can use the announcement of a workload; raise VocabularyError."""
     texts = announced.model_dump(exclude={"options_schema", "option_defaults"})
     _require_plain(texts, "announcement", MOST_ANNOUNCED_PARTS, MOST_ANNOUNCED_CHARACTERS, MOST_ANNOUNCED_DEPTH)
     for name in ("bytes_needed", "bytes_moved", "run_seconds"):
         if node_count(getattr(announced, name)) > MOST_NODES:
             problem = f"more than {MOST_NODES} numbers, names and operations"
-            raise VocabularyError(name, problem, "compute with fewer")
+            raise VocabularyError(name, problem, "use fewer")
     require_values(announced.option_defaults, "option_defaults")
     require_options_schema(announced.options_schema)
     require_few_steps(Weights.of(announced.options_schema), announced.option_defaults, "option_defaults")
@@ -91,34 +80,23 @@ def require_vocabulary(announced: WorkloadAnnouncement) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """Counts the parts of a schema that judge the values of each option.
-
-    Attributes:
-        by_option: of the option's own schema.
-        together: of the rules for several options; they meet all values.
-    """
+    """Counts of schema parts that judge values: of each option's own schema, and of rules for several options."""
 
     by_option: Mapping[str, int]
     together: int
 
     @classmethod
     def of(cls, schema: Mapping[str, Any]) -> "Weights":
-        """Return those of a schema of the vocabulary."""
         rules = (*OF_ONE, *OF_SEVERAL, "additionalProperties")
         by_option = {name: _weight(part) for name, part in schema.get("properties", {}).items()}
         return cls(by_option, sum(_weight(schema[keyword]) for keyword in rules if keyword in schema))
 
     def steps(self, options: Mapping[str, Any]) -> int:
-        """Return how often a part of the schema meets a part of these values, at most."""
         return sum(_weight(value) * (self.by_option.get(name, 0) + self.together) for name, value in options.items())
 
 
 def require_few_steps(weights: Weights, options: Mapping[str, Any], path: str) -> None:
-    """Check that options are judged in a second at most, and refused in 100 MB of words.
-
-    Raises:
-        VocabularyError: the schema has too many parts for the number of values.
-    """
+    """Check that options are judged within a second and rejected within 100 MB of text; raise VocabularyError."""
     if weights.steps(options) > MOST_STEPS:
         problem = f"parts of the schema times parts of the values are more than {MOST_STEPS:,}"
         raise VocabularyError(path, problem, "give fewer values, or offer fewer alternatives for each")
@@ -141,28 +119,19 @@ def _weight(value: object) -> int:
 
 
 def require_values(options: Mapping[str, Any], path: str) -> None:
-    """Check that the values of options are few enough to be judged at once.
-
-    Raises:
-        VocabularyError: they are too many or too large.
-    """
     _require_plain(options, path, MOST_VALUES, MOST_ANNOUNCED_CHARACTERS, MOST_DEPTH)
 
 
 def require_options_schema(schema: Mapping[str, Any]) -> None:
-    """Check a schema of options, in time that grows with `MOST_PARTS` at most.
-
-    Raises:
-        VocabularyError: it is too large, or it uses a keyword or a value that the vocabulary has not.
-    """
+    """Check an options schema, in time that grows with `MOST_PARTS` at most; raise VocabularyError."""
     _require_plain(schema, "options_schema", MOST_PARTS, MOST_CHARACTERS, MOST_DEPTH)
     if schema.get("type") != "object":
-        raise VocabularyError("options_schema", "not the schema of an object", 'begin it with "type": "object"')
+        raise VocabularyError("options_schema", "not the schema of an object", 'start it with "type": "object"')
     waiting: list[tuple[str, Any]] = [("options_schema", schema)]
     while waiting:
         path, part = waiting.pop()
         if not isinstance(part, Mapping):
-            raise VocabularyError(path, f"{_shown(part)} is no schema", "write an object of keywords")
+            raise VocabularyError(path, f"{_shown(part)} is not a schema", "write an object of keywords")
         for keyword, value in part.items():
             inner = f"{path}.{_printable(keyword)}"
             _require_rule(inner, keyword, value)
@@ -170,7 +139,6 @@ def require_options_schema(schema: Mapping[str, Any]) -> None:
 
 
 def _require_plain(value: object, path: str, most_parts: int, most_characters: int, most_depth: int) -> None:
-    """Check that JSON can be stored and is no larger than this; stop at the first that is not."""
     parts = characters = 0
     waiting: list[tuple[int, object]] = [(1, value)]
     while waiting:
@@ -179,7 +147,7 @@ def _require_plain(value: object, path: str, most_parts: int, most_characters: i
         if isinstance(part, str):
             characters += len(part)
             if "\0" in part or not _is_encodable(part):
-                raise VocabularyError(path, f"{_shown(part)} has a NUL character or a lone surrogate", "leave it out")
+                raise VocabularyError(path, f"{_shown(part)} has a NUL character or a lone surrogate", "remove it")
         elif isinstance(part, Mapping):
             members = [*part, *part.values()]
             parts += len(part)
@@ -199,14 +167,14 @@ def _require_plain(value: object, path: str, most_parts: int, most_characters: i
 
 
 def _is_encodable(text: str) -> bool:
-    """Return true where UTF-8 can hold the text; JSON may have one half of a surrogate pair in it."""
+    """Return true if UTF-8 can hold the text; JSON may contain half of a surrogate pair."""
     return text.isascii() or not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 def _require_rule(path: str, keyword: str, value: object) -> None:
     if keyword not in _RULES:
         raise VocabularyError(
-            path, f"{_shown(value)} is given, and {_printable(keyword)} is not in the vocabulary", _remedy(keyword)
+            path, f"{_shown(value)} is given, but {_printable(keyword)} is not in the vocabulary", _remedy(keyword)
         )
     holds, wanted = _RULES[keyword]
     if not holds(value):
@@ -215,7 +183,6 @@ def _require_rule(path: str, keyword: str, value: object) -> None:
 
 
 def _schemas(path: str, keyword: str, value: Any) -> Iterator[tuple[str, Any]]:  # noqa: ANN401 - JSON
-    """Yield the schemas directly below a keyword, each with where it is."""
     if keyword in OF_ONE or (keyword == "additionalProperties" and not isinstance(value, bool)):
         yield path, value
     elif keyword in OF_SEVERAL:
@@ -270,7 +237,7 @@ def _is_any(_value: object) -> bool:
 
 
 _NUMBER: Final[Rule] = (_is_number, "a number")
-_COUNT: Final[Rule] = (_is_count, "a whole number from 0 on")
+_COUNT: Final[Rule] = (_is_count, "a whole number of at least 0")
 _TEXT: Final[Rule] = (_is_text, f"a text of at most {MOST_TEXT:,} characters")
 _SWITCH: Final[Rule] = (lambda value: isinstance(value, bool), "true or false")
 _SCHEMA: Final[Rule] = (lambda value: isinstance(value, Mapping), "a schema")
@@ -289,7 +256,7 @@ _RULES: Final[Mapping[str, Rule]] = {
     "multipleOf": (lambda value: _is_number(value) and value > 0, "a number above 0"),
     **dict.fromkeys(("minLength", "maxLength", "minItems", "maxItems"), _COUNT),
     "format": _one_of(FORMATS),
-    "pattern": (lambda value: isinstance(value, str) and value in PATTERNS, "a pattern of iotide's own"),
+    "pattern": (lambda value: isinstance(value, str) and value in PATTERNS, "a pattern of iotide"),
     "uniqueItems": _SWITCH,
     "properties": (
         lambda value: isinstance(value, Mapping) and len(value) <= MOST_OPTIONS,
@@ -305,4 +272,4 @@ _RULES: Final[Mapping[str, Rule]] = {
     "x-unit": _one_of(UNITS),
     "x-multiline": _SWITCH,
 }
-"""What each keyword may be; a keyword that is not here is refused."""
+"""Rule for each keyword; other keywords are rejected."""

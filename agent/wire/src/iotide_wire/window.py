@@ -1,4 +1,4 @@
-"""The hours of a day in which runs may start, by the clocks of a place."""
+"""Hours of a day in which runs may start, in a time zone."""
 
 from typing import Annotated, Self
 
@@ -7,17 +7,15 @@ from pydantic import ConfigDict, Field, model_validator
 from iotide_wire.base import Message
 
 ClockTime = Annotated[str, Field(pattern=r"^([01][0-9]|2[0-3]):[0-5][0-9]$", examples=["22:00"])]
-"""Hours and minutes of a wall clock."""
 
 TimeZone = Annotated[str, Field(pattern=r"^[A-Za-z][A-Za-z0-9_+/-]{0,63}$", examples=["Europe/Zurich"])]
-"""A name of the IANA time zone database; the server knows which there are."""
+"""A name of the IANA time zone database; the server checks it."""
 
 
 class Window(Message):
-    """Each day's hours; no run starts outside them, nor one that by its time limit could not end in them.
+    """Daily hours in which runs may start; they must be able to end within them by their time limit.
 
-    Attributes:
-        from_, until: where the second is earlier, the window goes over midnight.
+    If `until` is earlier than `from`, the window extends over midnight.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True)
@@ -29,7 +27,7 @@ class Window(Message):
     @model_validator(mode="after")
     def _refuse_empty(self) -> Self:
         if self.from_ == self.until:
-            message = "from and until are the same; leave the window out where runs may start at any hour"
+            message = "from and until are the same; remove the window if runs may start at any hour"
             raise ValueError(message)
         return self
 

@@ -1,1 +1,1 @@
-"""Who may do what: users, sessions, API tokens, audit."""
+"""Users, roles, sessions, API tokens and the audit log."""

@@ -1,4 +1,4 @@
-"""Tables of people, their proofs of identity and what they did."""
+"""Tables of users, credentials and audit log."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -13,7 +13,7 @@ from iotide_server.kit.db import Base, Identified, Json
 
 
 class Role(StrEnum):
-    """What a person may do in a cluster; each includes the ones before."""
+    """Role in a cluster; each includes the previous ones."""
 
     VIEWER = "viewer"
     OPERATOR = "operator"
@@ -21,19 +21,18 @@ class Role(StrEnum):
 
     @property
     def rank(self) -> int:
-        """0 for the weakest."""
         return list(Role).index(self)
 
 
 class GrantSource(StrEnum):
-    """Who gave a role: an administrator here, or the OpenID provider by the person's groups."""
+    """Administrators, or the user's groups at the OpenID provider."""
 
     LOCAL = "local"
     PROVIDER = "provider"
 
 
 class User(Identified, Base):
-    """A person. `password_hash` is None until a password is set."""
+    """`password_hash` is None until set."""
 
     __tablename__ = "user_account"
 
@@ -41,8 +40,7 @@ class User(Identified, Base):
     password_hash: Mapped[str | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     disabled_at: Mapped[datetime | None]
-    # issuer, subject: who they are at an OpenID provider; None for people of this installation alone. The name says
-    # nothing of that: it may be another one there, and somebody else may have it there.
+    # issuer, subject: identity at an OpenID provider, unlike `name` there; None for local users
     issuer: Mapped[str | None]
     subject: Mapped[str | None]
 
@@ -53,7 +51,7 @@ class User(Identified, Base):
 
 
 class RoleGrant(Identified, Base):
-    """A role of a user in one cluster, or in all where `cluster_id` is None; of several the strongest holds."""
+    """Role of a user in one cluster, or in all if `cluster_id` is None. The strongest applies."""
 
     __tablename__ = "role_grant"
 
@@ -70,7 +68,7 @@ class RoleGrant(Identified, Base):
 
 
 class LoginLink(Identified, Base):
-    """A link that signs its user in once; only the SHA-256 of its secret is stored."""
+    """Link that signs its user in once, stored as SHA-256."""
 
     __tablename__ = "login_link"
 
@@ -81,7 +79,7 @@ class LoginLink(Identified, Base):
 
 
 class UserSession(Identified, Base):
-    """A signed-in browser; only the SHA-256 of its cookie is stored. `rotation.py` says how the cookie changes."""
+    """Session of a browser, with the SHA-256 of its cookie; see `rotation.py`."""
 
     __tablename__ = "user_session"
 
@@ -90,31 +88,31 @@ class UserSession(Identified, Base):
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     last_seen_at: Mapped[datetime] = mapped_column(server_default=func.now())
     expires_at: Mapped[datetime]
-    rotated_at: Mapped[datetime] = mapped_column(server_default=func.now())  # since when the secret is the one it is
-    # next_sha256, next_at: of the secret that was offered instead and has not come back yet, and when that was
+    rotated_at: Mapped[datetime] = mapped_column(server_default=func.now())
+    # next_sha256, next_at: offered secret that was not yet sent back, and its time
     next_sha256: Mapped[str | None] = mapped_column(unique=True)
     next_at: Mapped[datetime | None]
-    # former_sha256, former_until: of the secret before, and how long it still opens
+    # former_sha256, former_until: previous secret, and its end
     former_sha256: Mapped[str | None] = mapped_column(unique=True)
     former_until: Mapped[datetime | None]
-    # address, browser: from where it was last seen; `browser` is what it called itself, cut short
+    # address, browser: of the last request; shortened User-Agent
     address: Mapped[str | None]
     browser: Mapped[str | None]
-    begun_by: Mapped[str] = mapped_column(server_default="password")  # how the person signed in
+    begun_by: Mapped[str] = mapped_column(server_default="password")
 
     __table_args__ = (CheckConstraint("begun_by IN ('link', 'password', 'provider')", name="begun_by"),)
 
 
 class FailedAttempt(Identified, Base):
-    """A proof of identity that was refused; kept for as long as it counts against the next ones, see `throttle.py`."""
+    """Failed sign-in, kept while it counts in `throttle.py`."""
 
     __tablename__ = "failed_attempt"
 
     at: Mapped[datetime]
     kind: Mapped[str]
-    # the address, or for IPv6 the network of 64 bits that one customer has; empty where it is unknown
+    # IPv4 address or IPv6 /64; empty if unknown
     network: Mapped[str]
-    # of the name that was given; not the name, since people type their password there by mistake
+    # not the name, because people type passwords there by mistake
     name_sha256: Mapped[str | None]
 
     __table_args__ = (
@@ -126,7 +124,7 @@ class FailedAttempt(Identified, Base):
 
 
 class ApiToken(Identified, Base):
-    """A token for programs; it can do what its user may, cut down to its scopes (read, operate, admin)."""
+    """API token with its user's permissions, limited to its scopes."""
 
     __tablename__ = "api_token"
 
@@ -142,15 +140,10 @@ class ApiToken(Identified, Base):
 
 
 AUDIT_WORDS: Final = "audit_words(action, principal_name, subject_kind, subject_id, address, before, after)"
-"""Return all words of an entry as its index has them and as a search compares them; a function of the database.
-
-It takes at most 50,000 characters of an entry. PostgreSQL refuses a megabyte of words, and no change may fail by that.
-"""
+"""Words of an entry's first 50,000 characters, because PostgreSQL rejects a megabyte of words."""
 
 
 class AuditEntry(Identified, Base):
-    """One change: who, what, before, after, from where. Never updated."""
-
     __tablename__ = "audit_entry"
 
     at: Mapped[datetime] = mapped_column(server_default=func.now())
@@ -165,7 +158,7 @@ class AuditEntry(Identified, Base):
     before: Mapped[Json | None]
     after: Mapped[Json | None]
 
-    # Each filter of the audit has one, which gives what it finds in the order in which it is shown.
+    # Each filter has an index in display order.
     __table_args__ = (
         Index("ix_audit_entry_at_id", "at", "id"),
         Index("ix_audit_entry_cluster_id_at_id", "cluster_id", "at", "id"),

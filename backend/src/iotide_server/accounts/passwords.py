@@ -1,4 +1,4 @@
-"""Passwords: hashed with Argon2id, slowly and with 64 MiB each, so a process hashes one at a time."""
+"""Argon2id password hashing. A hash takes 64 MiB, so a process computes one at a time."""
 
 from functools import cache
 
@@ -14,12 +14,12 @@ def hashed(password: str) -> str:
 
 
 def matches(password: str, stored: str | None) -> tuple[bool, str | None]:
-    """Return whether it is the password, and a new hash where the stored one is of older parameters."""
-    # It takes as long where nothing is stored, so that the time does not tell who has a password.
-    is_right, renewed = _passwords.verify_and_update(password, stored or _hash_of_nobody())
+    """Return whether the password is correct, and a new hash if its parameters are outdated."""
+    # Take as long without a stored hash, so that times do not reveal who has a password.
+    is_right, renewed = _passwords.verify_and_update(password, stored or _dummy_hash())
     return (is_right, renewed) if stored is not None else (False, None)
 
 
 @cache
-def _hash_of_nobody() -> str:
+def _dummy_hash() -> str:
     return _passwords.hash(new_secret())

@@ -20,8 +20,7 @@ from iotide_server.accounts.models import (
 from iotide_server.kit.db import any_of, any_text_of
 from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 
-# Sessions are deleted when they end, and then the audit alone knows of them. Of schedules in SQL alone, because that
-# slice stands above this one.
+# Use the audit log, because ended sessions are deleted. Plain SQL for schedules, whose module depends on this one.
 _STANDINGS: Final = text(
     """
     SELECT id,
@@ -43,7 +42,6 @@ _STANDINGS: Final = text(
 
 
 def live_api_token(session: Session, secret_sha256: str, now: datetime) -> Row[ApiToken, User] | None:
-    """An API token that is neither revoked nor expired, with its user."""
     return session.execute(
         select(ApiToken, User)
         .join(User, User.id == ApiToken.user_id)
@@ -52,7 +50,6 @@ def live_api_token(session: Session, secret_sha256: str, now: datetime) -> Row[A
 
 
 def users_of_tokens(session: Session, secrets_sha256: Collection[str], now: datetime) -> dict[str, int]:
-    """Return the ids of the users of those of these tokens that are live, by digest; see `live_api_token`."""
     live = select(ApiToken.secret_sha256, ApiToken.user_id).join(User, User.id == ApiToken.user_id)
     found = session.execute(live.where(ApiToken.secret_sha256 == any_text_of(secrets_sha256), _is_live(now)))
     return dict(found.all())
@@ -67,8 +64,8 @@ def _is_live(now: datetime) -> ColumnElement[bool]:
 
 
 def touch_token(session: Session, token_id: int, address: str | None, now: datetime) -> None:
-    """Note that the token is in use, and from where, unless another request notes it just now."""
-    # That one may take seconds, and this one would wait for it with a connection of the API.
+    """Record the use of a token, unless another request is doing so."""
+    # Waiting for it could take seconds and hold a connection.
     free = select(ApiToken.id).where(ApiToken.id == token_id).with_for_update(skip_locked=True)
     used = update(ApiToken).where(ApiToken.id == free.scalar_subquery())
     session.execute(
@@ -77,7 +74,7 @@ def touch_token(session: Session, token_id: int, address: str | None, now: datet
 
 
 def spend_link(session: Session, secret_sha256: str, now: datetime) -> User | None:
-    """The user of an unspent link, which is spent from now on; of two calls at once one wins."""
+    """Return the user of the used link. Of two simultaneous calls, one succeeds."""
     user_id = session.scalar(
         update(LoginLink)
         .where(LoginLink.secret_sha256 == secret_sha256, LoginLink.used_at.is_(None), LoginLink.expires_at > now)
@@ -88,18 +85,16 @@ def spend_link(session: Session, secret_sha256: str, now: datetime) -> User | No
 
 
 def delete_expired(session: Session, now: datetime) -> None:
-    """Delete sessions and unspent links that have expired; spent links stay as the trace of a first sign-in."""
+    """Used links remain as a record of the first sign-in."""
     session.execute(delete(UserSession).where(UserSession.expires_at <= now))
     session.execute(delete(LoginLink).where(LoginLink.expires_at <= now, LoginLink.used_at.is_(None)))
 
 
 def anyone_signed_in(session: Session) -> bool:
-    """Whether a link was ever spent."""
     return session.scalar(select(exists().where(LoginLink.used_at.is_not(None)))) is True
 
 
 def first_administrator(session: Session) -> User | None:
-    """The oldest enabled administrator of all clusters."""
     return session.scalar(
         select(User)
         .join(RoleGrant, RoleGrant.user_id == User.id)
@@ -110,29 +105,25 @@ def first_administrator(session: Session) -> User | None:
 
 
 def user_by_name(session: Session, name: str) -> User | None:
-    """The user with that name, disabled or not."""
     return session.scalar(select(User).where(User.name == name))
 
 
 def locked_user(session: Session, user_id: int) -> User | None:
-    """The user, so that two changes of one follow each other."""
     return session.scalar(select(User).where(User.id == user_id).with_for_update())
 
 
 def free_name(session: Session, wanted: str) -> str:
-    """`wanted`, with a number behind it where others have the name."""
+    """Return `wanted`, with a number if taken."""
     taken = set(session.scalars(select(User.name).where(User.name.startswith(wanted, autoescape=True))))
     candidates = (wanted, *(f"{wanted}-{number}" for number in range(2, len(taken) + 3)))
     return next(name for name in candidates if name not in taken)
 
 
 def users(session: Session, paging: PageRequest) -> Slice[User]:
-    """All users, newest first."""
     return newest_first(session, select(User), User.id, paging)
 
 
 def all_users(session: Session) -> Sequence[User]:
-    """Everybody, by name."""
     return session.scalars(select(User).order_by(User.name)).all()
 
 
@@ -149,7 +140,6 @@ def grants(session: Session, user_id: int) -> list[RoleGrant]:
 
 
 def grants_of(session: Session, user_ids: Collection[int]) -> Mapping[int, list[RoleGrant]]:
-    """The roles of several users, those for all clusters first."""
     by_user: defaultdict[int, list[RoleGrant]] = defaultdict(list)
     ordered = RoleGrant.cluster_id.asc().nulls_first()
     for grant in session.scalars(select(RoleGrant).where(RoleGrant.user_id == any_of(user_ids)).order_by(ordered)):
@@ -160,7 +150,6 @@ def grants_of(session: Session, user_ids: Collection[int]) -> Mapping[int, list[
 def replace_grants(
     session: Session, user_id: int, roles: Mapping[int | None, Role], source: GrantSource = GrantSource.LOCAL
 ) -> list[RoleGrant]:
-    """Give the user exactly these roles of that source; those of the other source stay."""
     session.execute(delete(RoleGrant).where(RoleGrant.user_id == user_id, RoleGrant.source == source))
     session.add_all(
         RoleGrant(user_id=user_id, cluster_id=cluster_id, role=role, source=source)
@@ -171,39 +160,36 @@ def replace_grants(
 
 
 def existing_clusters(session: Session, cluster_ids: Collection[int]) -> set[int]:
-    """Those of the clusters that exist; in SQL alone, because the slice of clusters stands above this one."""
+    """Plain SQL here and below, because the clusters module depends on this one."""
     found = session.scalars(text("SELECT id FROM cluster WHERE id = ANY(:ids)"), {"ids": list(cluster_ids)})
     return set(found)
 
 
 def clusters_named(session: Session, names: Collection[str]) -> dict[str, int]:
-    """Ids by name of those of the clusters that exist; in SQL alone, as above."""
     rows = session.execute(text("SELECT name, id FROM cluster WHERE name = ANY(:names)"), {"names": list(names)})
     return dict(rows.all())
 
 
 def user_of_provider(session: Session, issuer: str, subject: str) -> User | None:
-    """The user whom the provider knows by that subject, disabled or not."""
+    """Return the user, disabled or not."""
     return session.scalar(select(User).where(User.issuer == issuer, User.subject == subject))
 
 
 def cluster_names(session: Session) -> dict[int, str]:
-    """Names of all clusters by id; in SQL alone, as above."""
     return dict(session.execute(text("SELECT id, name FROM cluster")).all())
 
 
 def published_clusters(session: Session) -> dict[int, str]:
-    """Names by id of the clusters that hold published results; in SQL alone, as above."""
     return dict(session.execute(text("SELECT id, name FROM cluster WHERE origin = 'published'")).all())
 
 
 def standings(session: Session, user_ids: Collection[int], now: datetime) -> Mapping[int, Row[Any]]:
-    """Return, by user, when they were last seen, to the minute, and what of theirs is open, were they enabled."""
+    """Return last activity, sessions, tokens and schedules per user, even disabled ones."""
     return {row.id: row for row in session.execute(_STANDINGS, {"ids": list(user_ids), "now": now})}
 
 
 def end_access(session: Session, user_id: int) -> int:
-    """Delete a user's sessions and unspent links; how many sessions that were."""
+    """Delete a user's sessions and unused links. Return the number of sessions."""
     end_links(session, user_id)
     return len(
         session.scalars(delete(UserSession).where(UserSession.user_id == user_id).returning(UserSession.id)).all()
@@ -211,27 +197,23 @@ def end_access(session: Session, user_id: int) -> int:
 
 
 def end_links(session: Session, user_id: int) -> None:
-    """Delete a user's unspent links."""
     session.execute(delete(LoginLink).where(LoginLink.user_id == user_id, LoginLink.used_at.is_(None)))
 
 
 def unrevoked_tokens(
     session: Session, paging: PageRequest, *conditions: ColumnElement[bool]
 ) -> Slice[Row[ApiToken, User]]:
-    """Return a page of tokens that were not revoked, with their users, newest first."""
     statement = select(ApiToken, User).join(User, User.id == ApiToken.user_id).where(ApiToken.revoked_at.is_(None))
     wanted = statement.where(ApiToken.id < paging.before_id, *conditions).order_by(ApiToken.id.desc())
     return paging.cut(session.execute(wanted.limit(paging.limit + 1)).all(), key=lambda row: row[0].id)
 
 
 def unrevoked(session: Session, user_id: int) -> Sequence[ApiToken]:
-    """All tokens of a user that were not revoked, locked."""
     statement = select(ApiToken).where(ApiToken.user_id == user_id, ApiToken.revoked_at.is_(None))
     return session.scalars(statement.order_by(ApiToken.id).with_for_update()).all()
 
 
 def expired_tokens(session: Session, secrets_sha256: Collection[str], now: datetime) -> dict[str, ApiToken]:
-    """Return the tokens of these secrets whose time is over and that were not revoked, by digest."""
     statement = select(ApiToken).where(
         ApiToken.secret_sha256 == any_text_of(secrets_sha256), ApiToken.revoked_at.is_(None), ApiToken.expires_at <= now
     )

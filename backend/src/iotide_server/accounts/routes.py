@@ -1,4 +1,4 @@
-"""Routes of accounts: API tokens and users."""
+"""API of users and API tokens."""
 
 from typing import Annotated
 
@@ -29,41 +29,41 @@ def list_tokens(
     principal: Person,
     session: Tx,
     paging: Paging,
-    whose: Annotated[tokens.Whose, Query(description="`all`: for administrators of all clusters")] = "mine",
+    whose: Annotated[tokens.TokenOwners, Query(description="`all` requires an administrator of all clusters")] = "mine",
 ) -> Page[Token]:
-    """Your own tokens or everybody's that were not revoked, expired ones too, newest first."""
+    """Tokens that were not revoked, including expired ones, newest first."""
     return tokens.list_tokens(session, principal, whose, paging)
 
 
 @router.post("/tokens", summary="Create an API token", status_code=201)
 def create_token(principal: Person, session: Tx, now: Now, body: TokenInput) -> TokenCreated:
-    """A token for programs, with your roles cut down to its scopes; made by a person in a browser only."""
+    """Create a token with your roles, limited to its scopes. Requires a browser session."""
     return tokens.create_token(session, principal, body, now)
 
 
 @router.delete("/tokens/{token_id}", summary="Revoke an API token", status_code=204, responses=errors(404))
 def revoke_token(principal: Person, session: Tx, now: Now, token_id: Id) -> None:
-    """The token opens nothing from now on; one of somebody else's is revoked by an administrator of all clusters."""
+    """Revoke a token at once. Administrators of all clusters may revoke other users' tokens."""
     tokens.revoke_token(session, principal, token_id, now)
 
 
 @router.get("/users", summary="List users")
 def list_users(principal: Admin, session: Tx, now: Now, paging: Paging) -> Page[UserOutput]:
-    """All people with their roles, newest first; for administrators of all clusters."""
+    """Users with their roles, newest first. Requires an administrator of all clusters."""
     return service.list_users(session, principal, paging, now)
 
 
 @router.post("/users", summary="Create a user", status_code=201, responses=errors(404, 409))
 def create_user(principal: Admin, session: Tx, now: Now, body: UserInput) -> UserOutput:
-    """A new person; make a sign-in link to let them in. For administrators of all clusters."""
+    """Create a user. Make a sign-in link to give them access. Requires an administrator of all clusters."""
     return service.create_user(session, principal, body, now)
 
 
 @router.put("/users/{user_id}", summary="Change a user", responses=errors(404, 409))
 def change_user(principal: Admin, session: Tx, now: Now, request: Request, user_id: Id, body: UserChange) -> UserOutput:
-    """Replace the roles, disable or enable; for administrators of all clusters, not for their own account.
+    """Replace roles, disable or enable another user. Requires an administrator of all clusters.
 
-    Who is disabled loses sessions, sign-in links and API tokens for good, and their schedules pause.
+    Disabling a user permanently ends their sessions, sign-in links and API tokens, and pauses their schedules.
     """
     change = service.AccountChange(body, ENDS_WITH_USER.of(request.app.state))
     return service.change_user(session, principal, user_id, change, now)
@@ -71,5 +71,8 @@ def change_user(principal: Admin, session: Tx, now: Now, request: Request, user_
 
 @router.post("/users/{user_id}/link", summary="Make a sign-in link", status_code=201, responses=errors(404, 409))
 def make_sign_in_link(principal: Admin, session: Tx, now: Now, request: Request, user_id: Id) -> SignInLink:
-    """A URL that signs another person in once, within a day; made by an administrator of all clusters in a browser."""
+    """Create a URL that signs another user in once, within a day.
+
+    Requires an administrator of all clusters in a browser.
+    """
     return SignInLink(url=service.invite(session, principal, user_id, PUBLIC_URL.of(request.app.state), now))

@@ -1,4 +1,4 @@
-"""Users: made, invited, given roles, shut out and let in again by administrators of all clusters."""
+"""User management for administrators of all clusters."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -29,33 +29,29 @@ from iotide_server.kit.pagination import Page, PageRequest
 ENDS_WITH_USER: Final[AppValue["Ending"]] = AppValue("ends_with_user")
 
 Ending = Callable[[Session, Principal, int], None]
-"""What else ends with a person who is shut out: done in the caller's name to what the user of that id has."""
 
 
 @dataclass(frozen=True, slots=True)
 class AccountChange:
-    """All that can be changed of a user."""
-
     wanted: UserChange
-    ends_too: Ending  # what slices above this one have to end when the user is shut out
+    ends_too: Ending
 
 
 def list_users(session: Session, principal: Principal, paging: PageRequest, now: datetime) -> Page[UserOutput]:
-    """All users with their roles; only for administrators of all clusters."""
+    """Requires an administrator of all clusters."""
     principal.require(Role.ADMIN, None)
     page = repository.users(session, paging)
     return Page(items=shown_users(session, page.rows, now), next_cursor=page.next_cursor)
 
 
 def shown_users(session: Session, users: Sequence[User], now: datetime) -> list[UserOutput]:
-    """Return these users with their roles and what of theirs is open."""
     ids = [user.id for user in users]
     grants, standings = repository.grants_of(session, ids), repository.standings(session, ids, now)
     return [UserOutput.of(user, grants[user.id], standings[user.id]) for user in users]
 
 
 def create_user(session: Session, principal: Principal, wanted: UserInput, now: datetime) -> UserOutput:
-    """Create a person, whom a sign-in link lets in; raise USER_NAME_TAKEN or GRANTED_CLUSTER_NOT_FOUND."""
+    """Raise USER_NAME_TAKEN or GRANTED_CLUSTER_NOT_FOUND."""
     principal.require(Role.ADMIN, None)
     user = User(name=wanted.name, created_at=now)
     with savepoint(session, USER_NAME_TAKEN(name=wanted.name)):
@@ -69,7 +65,7 @@ def create_user(session: Session, principal: Principal, wanted: UserInput, now: 
 def change_user(
     session: Session, principal: Principal, user_id: int, change: AccountChange, now: datetime
 ) -> UserOutput:
-    """Replace roles, disable or enable; raise USER_NOT_FOUND, OWN_ACCOUNT or GRANTED_CLUSTER_NOT_FOUND."""
+    """Raise USER_NOT_FOUND, OWN_ACCOUNT or GRANTED_CLUSTER_NOT_FOUND."""
     principal.require(Role.ADMIN, None)
     user = repository.locked_user(session, user_id)
     if user is None:
@@ -101,7 +97,7 @@ def _shut_out(session: Session, principal: Principal, user: User, ends_too: Endi
 
 
 def invite(session: Session, principal: Principal, user_id: int, public_url: str, now: datetime) -> str:
-    """Return a sign-in link for another user; raise PERSON_WANTED, OWN_ACCOUNT, USER_NOT_FOUND or USER_DISABLED."""
+    """Raise PERSON_WANTED, OWN_ACCOUNT, USER_NOT_FOUND or USER_DISABLED."""
     principal.require(Role.ADMIN, None)
     principal.require_person("make sign-in links")
     if user_id == principal.user_id:
@@ -113,7 +109,7 @@ def invite(session: Session, principal: Principal, user_id: int, public_url: str
 
 
 def link_for(session: Session, principal: Principal, user: User, public_url: str, now: datetime) -> str:
-    """Return a sign-in link for this user, without asking who may make it; raise USER_DISABLED."""
+    """Return a sign-in link without checking permissions. Raise USER_DISABLED."""
     if user.disabled_at is not None:
         raise USER_DISABLED(name=user.name)
     link = sessions.make_link(session, user.id, public_url, now)
@@ -135,7 +131,6 @@ def _shown(grants: list[RoleGrantOutput]) -> list[Json]:
 
 
 def member(session: Session, name: str, cluster_id: int) -> int | None:
-    """The id of the enabled user of that name who may see the cluster; None: there is none."""
     user = repository.user_by_name(session, name)
     if user is None or user.disabled_at is not None:
         return None

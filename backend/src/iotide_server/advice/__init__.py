@@ -1,1 +1,1 @@
-"""What facts and results advise: each rule says what it found, by which numbers, and what mends it."""
+"""Advice from facts and results: what is wrong, the numbers behind it, and the remedy."""

@@ -1,4 +1,4 @@
-"""What a rule may say of what it looked at: an advice, that all is well, or why nothing can be said; pure."""
+"""Findings of a rule: an advice, no problem, or the reason for no judgement. Pure data."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -8,10 +8,10 @@ from iotide_wire.units import Unit
 
 
 class Severity(StrEnum):
-    """How much an advice matters.
+    """Severity of an advice.
 
-    High: what is said is not what was measured, or data is at risk. Medium: speed is lost, or numbers are
-    easily misread. Low: good to know.
+    High: the result is not what it claims to be, or data is at risk. Medium: speed is lost, or numbers are easily
+    misread. Low: good to know.
     """
 
     HIGH = "high"
@@ -21,35 +21,29 @@ class Severity(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """A number that a finding stands on."""
-
-    name: str  # of the fact, such as `md.chunk_bytes`, or what was measured or computed, in words
+    name: str  # fact such as `md.chunk_bytes`, or a description of the number
     value: FactValue
-    unit: Unit | None = None  # of the value; None for texts, switches and numbers without one
-    # the runs that it is from; empty: the last word of an agent, or computed from the others
+    unit: Unit | None = None  # None for texts, booleans and unitless numbers
+    # source runs; empty: an agent's last report, or computed from the others
     run_ids: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Advice:
-    """Something that somebody should know or change."""
-
-    code: str  # stable, for programs
+    code: str
     severity: Severity
     subject: str
-    title: str  # what is the matter, in a line
-    explanation: str  # why, in plain words
+    title: str
+    explanation: str
     evidence: tuple[Evidence, ...]
-    remedy: str  # what to do, in words
-    source: str  # the document that the rule is from
-    # what to copy for it, a line each, with computed values: commands, or options of a plan
+    remedy: str
+    source: str
+    # lines to copy, with computed values: shell commands or options of a plan
     commands: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Unknown:
-    """A rule could not judge its subject."""
-
     code: str
     subject: str
     because: str
@@ -57,8 +51,6 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Fine:
-    """A rule looked at its subject and has nothing to advise."""
-
     subject: str
     words: str
 

@@ -1,14 +1,18 @@
-"""All rules, and what they say together of a scene; pure."""
+"""All rules, and the report of their findings. Pure functions."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Final
 
 from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unknown
+from iotide_server.advice.rules.bursts import bursts
 from iotide_server.advice.rules.cache_size import cached_sizes
 from iotide_server.advice.rules.cliffs import cliffs
 from iotide_server.advice.rules.headline import headline_ratios
+from iotide_server.advice.rules.linear import linear_volumes
+from iotide_server.advice.rules.lustre import unstriped_files
 from iotide_server.advice.rules.memory import memory_targets
+from iotide_server.advice.rules.network import faster_than_links
 from iotide_server.advice.rules.nfs import old_version, small_transfers, udp_transport, waiting_writes
 from iotide_server.advice.rules.partition import misaligned_offsets
 from iotide_server.advice.rules.saturation import saturation
@@ -16,35 +20,37 @@ from iotide_server.advice.rules.stripes import misaligned_stripes
 from iotide_server.advice.scene import Scene
 from iotide_server.advice.schemas import AdviceLook, AdviceNotKnown, AdviceOutput, AdviceReport
 
-MOST_FINDINGS: Final = 100  # of one kind in one report
+MOST_FINDINGS: Final = 100
 _RANK: Final = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 @dataclass(frozen=True, slots=True)
 class AdviceRule:
-    """A rule and what it looks at, in words for a person."""
-
     looks_at: str
     judge: Callable[[Scene], Iterator[Finding]]
 
 
 RULES: Final = (
-    AdviceRule("Stripes of file system and RAID", misaligned_stripes),
-    AdviceRule("Where partitions and volumes begin", misaligned_offsets),
+    AdviceRule("File system and RAID stripes", misaligned_stripes),
+    AdviceRule("Partition and volume alignment", misaligned_offsets),
+    AdviceRule("Linear volumes over several disks", linear_volumes),
+    AdviceRule("Lustre stripe count", unstriped_files),
     AdviceRule("NFS transfer sizes", small_transfers),
-    AdviceRule("NFS writes that wait", waiting_writes),
+    AdviceRule("NFS synchronous writes", waiting_writes),
     AdviceRule("NFS transport", udp_transport),
     AdviceRule("NFS version", old_version),
     AdviceRule("Targets in memory", memory_targets),
-    AdviceRule("File size against memory", cached_sizes),
-    AdviceRule("Falls along file size and record size", cliffs),
+    AdviceRule("File size and memory", cached_sizes),
+    AdviceRule("Rates and network links", faster_than_links),
+    AdviceRule("Throughput drops by file size and record size", cliffs),
+    AdviceRule("Rates by the length of the run", bursts),
     AdviceRule("Saturation by writers and nodes", saturation),
     AdviceRule("Ratios between targets", headline_ratios),
 )
 
 
 def advise(scene: Scene, *, cells: int = 0, is_cut: bool = False) -> AdviceReport:
-    """Ask every rule about a scene of `cells`; where many subjects share an advice, keep it once."""
+    """Apply all rules; merge equal advice on several subjects."""
     advice: dict[Advice, list[str]] = {}
     unknown: dict[Unknown, list[str]] = {}
     looked_at: list[AdviceLook] = []
@@ -57,9 +63,9 @@ def advise(scene: Scene, *, cells: int = 0, is_cut: bool = False) -> AdviceRepor
                 case Unknown():
                     unknown.setdefault(replace(finding, subject=""), []).append(finding.subject)
         looked_at.append(_looked_at(rule, findings))
-    told = sorted(advice.items(), key=lambda pair: _RANK[pair[0].severity])[:MOST_FINDINGS]
+    ranked = sorted(advice.items(), key=lambda pair: _RANK[pair[0].severity])[:MOST_FINDINGS]
     return AdviceReport(
-        advice=[AdviceOutput.of_row(one, subjects=list(dict.fromkeys(subjects))) for one, subjects in told],
+        advice=[AdviceOutput.of_row(one, subjects=list(dict.fromkeys(subjects))) for one, subjects in ranked],
         not_known=[
             AdviceNotKnown.of_row(one, subjects=list(dict.fromkeys(subjects)))
             for one, subjects in [*unknown.items()][:MOST_FINDINGS]

@@ -1,4 +1,4 @@
-"""SQL of what rules look at; each statement has a bound, however large a campaign is."""
+"""SQL of what rules read; every statement is bounded."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
@@ -69,27 +69,23 @@ _MOUNTS: Final = text(
 
 
 def campaign_cells(session: Session, campaign_id: int) -> Sequence[AnyRow]:
-    """The first cells of a campaign that have valid runs, in the matrix's order, and one more than are looked at."""
+    """Return cells with valid runs, one more than the limit if there are more."""
     return session.execute(_OF_CAMPAIGN, {"id": campaign_id, "limit": MOST_CELLS + 1}).all()
 
 
 def target_cells(session: Session, target_id: int) -> Sequence[AnyRow]:
-    """Those of the newest cells of a target that have valid runs, the newest first."""
     newest = select(CellTarget.cell_id).where(CellTarget.target_id == target_id).order_by(CellTarget.cell_id.desc())
     return session.execute(_OF_IDS, {"ids": list(session.scalars(newest.limit(MOST_CELLS)))}).all()
 
 
 def points(session: Session, cell_ids: Collection[int]) -> Result[Any]:
-    """The throughputs of cells, the newest cells' first, and one more than are looked at; read as they are wanted."""
     return session.execute(_POINTS, {"cell_ids": list(cell_ids), "limit": MOST_POINTS + 1})
 
 
 def environments(session: Session, digests: Collection[str]) -> Mapping[str, Facts]:
-    """Facts by digest, of as many as are looked at."""
     wanted = select(Environment.sha256, Environment.facts).where(Environment.sha256 == any_text_of(digests))
     return {sha256: facts for sha256, facts in session.execute(wanted.limit(MOST_ENVIRONMENTS))}  # noqa: C416 - rows are no tuples to mypy
 
 
 def mounts(session: Session, cell_ids: Collection[int]) -> Sequence[AnyRow]:
-    """Where the targets of cells are mounted on their nodes, and what."""
     return session.execute(_MOUNTS, {"cell_ids": list(cell_ids)}).all()

@@ -16,7 +16,7 @@ router = APIRouter(tags=["advice"])
     "/targets/{target_id}/advice", summary="Advise on a target", responses=errors(404), dependencies=[ONE_AT_A_TIME]
 )
 def get_target_advice(principal: Viewer, session: Tx, target_id: Id) -> AdviceReport:
-    """By the last words of the agents, and by the newest campaigns that measured it."""
+    """Return advice from the agents' last reports and the newest campaigns on the target."""
     return service.target_advice(session, principal, target_id)
 
 
@@ -32,8 +32,8 @@ def get_campaign_advice(
     campaign_id: Id,
     claimed_ratio: Annotated[
         float | None,
-        Query(ge=1, le=1e6, description="How many times as fast one of its targets is said to be as another"),
+        Query(ge=1, le=1e6, description="Claimed speed ratio of two of its targets"),
     ] = None,
 ) -> AdviceReport:
-    """By its runs and the facts that they saw; also whether they support a ratio that somebody states."""
+    """Return advice from the campaign's runs and facts, and whether they support a claimed ratio."""
     return service.campaign_advice(session, principal, campaign_id, claimed_ratio)

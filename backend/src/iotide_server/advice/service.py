@@ -1,4 +1,4 @@
-"""Gathers what rules look at, of a target or of a campaign, and asks them."""
+"""Collect the rules' input for a target or a campaign, and apply the rules."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -21,11 +21,11 @@ from iotide_server.workloads.repository import option_titles
 from iotide_wire.units import Unit
 
 MOST_PLACES: Final = 50
-"""Of a target and of all that it stands on; a thousand nodes have mounted it as the first ones have."""
+"""Limit for places of a target and of everything that backs it. Other nodes mount it like the first ones."""
 
 
 def target_advice(session: Session, principal: Principal, target_id: int) -> AdviceReport:
-    """Advise by the last words of the agents and the newest campaigns of a target, or raise TARGET_NOT_FOUND."""
+    """Advise from agents' last reports and the newest campaigns; raise TARGET_NOT_FOUND."""
     targets.target(session, principal, target_id)
     own = backing.places_of(session, [target_id], most=MOST_PLACES)
     below = backing.places_of(session, backing.all_below(session, [target_id]), most=MOST_PLACES)
@@ -40,7 +40,7 @@ def target_advice(session: Session, principal: Principal, target_id: int) -> Adv
 def campaign_advice(
     session: Session, principal: Principal, campaign_id: int, claimed_ratio: float | None
 ) -> AdviceReport:
-    """Advise by a campaign's runs, the facts that they saw and a claimed ratio, or raise CAMPAIGN_NOT_FOUND."""
+    """Advise from runs, their facts and a claimed ratio; raise CAMPAIGN_NOT_FOUND."""
     campaigns.visible_campaign(session, principal, campaign_id)
     found = repository.campaign_cells(session, campaign_id)
     rows = found[: repository.MOST_CELLS]
@@ -71,7 +71,6 @@ def _site(place: NodeTarget, *, is_below: bool) -> MountedTarget:
 
 
 def _newest_alike(rows: Sequence[AnyRow]) -> list[AnyRow]:
-    """The cells of each campaign, but of campaigns that did the same those of the newest alone."""
     by_campaign: dict[int, list[AnyRow]] = {}
     for row in rows:
         by_campaign.setdefault(row.campaign_id, []).append(row)
@@ -86,7 +85,6 @@ def _newest_alike(rows: Sequence[AnyRow]) -> list[AnyRow]:
 
 
 def _cells(session: Session, rows: Sequence[AnyRow]) -> list[SceneCell]:
-    """In the order of the rows."""
     environments = repository.environments(session, {row.environment_sha256 for row in rows} - {None})
     titles = option_titles(session, {row.workload for row in rows}, {row.cluster_id for row in rows})
     return [
@@ -108,7 +106,6 @@ def _cells(session: Session, rows: Sequence[AnyRow]) -> list[SceneCell]:
 
 
 def _points(session: Session, rows: Sequence[AnyRow], cells: Sequence[SceneCell]) -> tuple[list[ScenePoint], bool]:
-    """The points of the cells, and whether there are more."""
     by_id = {row.id: cell for row, cell in zip(rows, cells, strict=True)}
     found = [_point(row, by_id[row.cell_id]) for row in repository.points(session, by_id.keys())]
     return found[: repository.MOST_POINTS], len(found) > repository.MOST_POINTS

@@ -1,4 +1,4 @@
-"""The facts that runs saw, taken apart into targets on nodes again; pure."""
+"""Split the facts that runs recorded by target and node. Pure functions."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,11 +9,11 @@ from iotide_wire.facts import Facts
 
 _BACKING: Final = "backing."
 _PARTS_ALONE: Final = 4
-"""`backing.NAME.md.level`; where such a target is on several nodes, a node's name stands before the last two."""
+"""Parts of `backing.NAME.md.level`; a node name precedes the last two if such a target is on several nodes."""
 
 
 def facts_by_node(environment: Facts, nodes: Sequence[str]) -> dict[str, Facts]:
-    """Return the facts of a run by loading node; a gang's, also of one that sends, have `NODE/` before their names."""
+    """Return a run's facts by loading node; those of a gang have a `NODE/` prefix."""
     by_node: defaultdict[str, Facts] = defaultdict(dict)
     for name, value in environment.items():
         node, separator, fact = name.partition("/")
@@ -23,10 +23,9 @@ def facts_by_node(environment: Facts, nodes: Sequence[str]) -> dict[str, Facts]:
 
 
 def sites_of(cells: Sequence[SceneCell], mounted: Mapping[tuple[str, str], tuple[str, str]]) -> list[MountedTarget]:
-    """Each target on each node as the newest of the runs that loaded it alone saw it, and what it stands on.
+    """Return targets on nodes, and what backs them, as the newest run that loaded only this target saw them.
 
-    Of targets that are loaded together, a run's facts name those of the others only where they differ, so that what a
-    target lacks cannot be told from what it shares; such cells are left out.
+    With several targets, facts name others only where they differ, so a missing fact is ambiguous.
     """
     found: dict[tuple[str, str], MountedTarget] = {}
     below: dict[tuple[str, str], MountedTarget] = {}

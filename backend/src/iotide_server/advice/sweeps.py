@@ -1,4 +1,4 @@
-"""Points that differ in one thing alone, such as the file size, in its order; pure."""
+"""Sweeps: points that differ only in one thing, such as the file size, sorted by it. Pure functions."""
 
 from collections import defaultdict
 from collections.abc import Callable, Hashable, Iterable, Sequence
@@ -13,18 +13,16 @@ from iotide_wire.names import title_of
 
 @dataclass(frozen=True, slots=True)
 class Axis:
-    """What a sweep goes through."""
-
-    title: str  # such as `file size`
-    at: Callable[[ScenePoint], int | None]  # where a point stands on it; None: nowhere
-    # labels, options: that tell it, and may differ between the points of one sweep
+    title: str
+    at: Callable[[ScenePoint], int | None]
+    # labels and options with the value; they may differ within a sweep
     labels: frozenset[str] = frozenset()
     options: frozenset[str] = frozenset()
-    is_of_nodes: bool = False  # whether the number of nodes is part of it
+    is_of_nodes: bool = False
     names: tuple[str, ...] = ()
 
     def title_at(self, point: ScenePoint) -> str:
-        """Return what the point's workload calls it, in the middle of a sentence."""
+        """Return the workload's own title, for use within a sentence."""
         known = {**point.cell.options, **point.labels}
         name = next((name for name in self.names if name in known), None)
         if name is None:
@@ -35,8 +33,6 @@ class Axis:
 
 @dataclass(frozen=True, slots=True)
 class SweepPoint:
-    """A point and where it stands on the axis."""
-
     at: int
     point: ScenePoint
 
@@ -48,6 +44,11 @@ def _size(label: str, option: str) -> Callable[[ScenePoint], int | None]:
 def _writers(point: ScenePoint) -> int | None:
     has_option = any(name in point.cell.options for name in WRITER_OPTIONS)
     return point.cell.writers if has_option else None
+
+
+def _length(point: ScenePoint) -> int | None:
+    given = (point.cell.options.get(name) for name in RUN_LENGTH_OPTIONS)
+    return next((round(value) for value in given if isinstance(value, int | float) and value >= 1), None)
 
 
 FILE_SIZE: Final = Axis(
@@ -65,11 +66,13 @@ RECORD_SIZE: Final = Axis(
     names=("record_size_bytes", "block_size_bytes"),
 )
 WRITERS: Final = Axis("writers", _writers, options=frozenset(WRITER_OPTIONS), names=WRITER_OPTIONS)
+RUN_LENGTH_OPTIONS: Final = ("runtime_seconds", "duration_seconds", "stonewall_seconds")
+RUN_LENGTH: Final = Axis("run time", _length, options=frozenset(RUN_LENGTH_OPTIONS), names=RUN_LENGTH_OPTIONS)
 NODE_COUNT: Final = Axis("nodes", lambda point: len(point.cell.nodes), frozenset({NODES}), is_of_nodes=True)
 
 
 def sweeps(points: Iterable[ScenePoint], axis: Axis, fewest: int) -> list[Sequence[SweepPoint]]:
-    """The sweeps along an axis that have at least so many steps, each in the order of the axis."""
+    """Return sweeps of at least `fewest` steps, each sorted by the axis."""
     alike: defaultdict[Hashable, dict[int, ScenePoint]] = defaultdict(dict)
     kinds: dict[int, Hashable] = {}
     for point in points:
@@ -87,7 +90,6 @@ def sweeps(points: Iterable[ScenePoint], axis: Axis, fewest: int) -> list[Sequen
 
 
 def _kind(cell: SceneCell, axis: Axis) -> Hashable:
-    """What cells of one sweep have in common."""
     options = {name: value for name, value in cell.options.items() if name not in axis.options}
     nodes = None if axis.is_of_nodes else cell.nodes
     return cell.campaign_id, cell.workload, cell.variant, cell.targets, nodes, canonical_sha256(options)

@@ -1,1 +1,1 @@
-"""Routes for node agents and gateways: enrol, hello, claim, heartbeat, raw output, finish, batch jobs."""
+"""Routes of node agents and gateways."""

@@ -1,4 +1,4 @@
-"""A gateway's report: what its batch system says of jobs and hosts, and the server's answer, what to do next."""
+"""Reports of gateways about jobs and hosts of a batch system."""
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
@@ -29,16 +29,16 @@ from iotide_wire.batch import BatchReply, BatchReport, BatchSystem, JobNode, Job
 from iotide_wire.messages import NodeRole, OrderState
 
 _Verdict = Callable[[Row[Any]], Ending | None]
-"""How an order that has not ended ends; None: not yet, or by somebody else."""
+"""Returns how an order ends; None: not yet, or something else ends it."""
 
 
 def report(
     session: Session, node_id: int, request: BatchReport, now: datetime, limits: ReportLimits = DEFAULTS
 ) -> BatchReply:
-    """Store a gateway's report; the same one twice, or an old one late, costs a job nothing that it needs.
+    """Store a gateway's report. Repeated or late reports do no damage.
 
-    Of several gateways of a cluster one works, the first that is heard of: each lists the jobs of its own user alone,
-    and those of another would seem to have vanished. Raise NOT_A_GATEWAY, LAUNCHER_DIFFERS or AGENT_SUPERSEDED.
+    Only the cluster's first online gateway works, because each lists only its own user's jobs, and all others
+    would seem to have vanished. Raise NOT_A_GATEWAY, LAUNCHER_DIFFERS or AGENT_SUPERSEDED.
     """
     cluster_id = _cluster_of(session, node_id, request.system)
     submit: list[WantedJob] = []
@@ -48,8 +48,8 @@ def report(
     if problem is None:
         submit, cancel = _take_jobs(session, cluster_id, request, now, limits)
         _take_hosts(session, cluster_id, request, now)
-    wanted = agents.beat(session, node_id, request.agent_instance, now, clock=request.clock)
-    agents.tell_problem(session, node_id, problem)
+    wanted = agents.heartbeat(session, node_id, request.agent_instance, now, clock=request.clock)
+    agents.write_problem(session, node_id, problem)
     return BatchReply(
         submit=tuple(submit), cancel=tuple(cancel), hello_wanted=wanted.hello, rotation_wanted=wanted.rotation
     )
@@ -130,7 +130,6 @@ def _write(session: Session, row: Row[Any], moved: MovedJob | None, now: datetim
 
 
 def _verdict(row: Row[Any], decided: Decided, refusal: str | None, now: datetime) -> _Verdict | None:
-    """What the job's state means for each of its orders; None where it means nothing."""
     system = BatchSystem(row.system)
     if decided.is_wanted and refusal is not None:
         refused = batch.refused(system, refusal, now)
@@ -150,7 +149,7 @@ def _verdict(row: Row[Any], decided: Decided, refusal: str | None, now: datetime
 
 
 def _settle(session: Session, run_ids: Sequence[int], verdicts: Mapping[int, _Verdict], now: datetime) -> None:
-    """End the orders of jobs that have ended or were refused, as far as nobody else will: by what they say now."""
+    """End the orders of jobs that have ended or were refused, unless their agents will end them."""
     if not verdicts:
         return
     run_repository.lock_active_runs(session, run_ids)
@@ -173,13 +172,13 @@ def _wanted(row: Row[Any], loads: Sequence[Row[Any]]) -> WantedJob:
 
 
 def _take_hosts(session: Session, cluster_id: int, request: BatchReport, now: datetime) -> None:
-    """Count idle nodes as heard of that the batch system has, and pass over those that it would give nothing."""
+    """Count idle nodes as online if the batch system does. The scheduler skips those reported as down."""
     prefix = f"{NAMES[request.system]} says: "
     up = [host.name for host in request.hosts if host.is_up]
     problems = [(host.name, None if host.is_up else prefix + host.words) for host in request.hosts]
-    changed = repository.tell_hosts(session, cluster_id, problems, prefix)
+    changed = repository.write_host_problems(session, cluster_id, problems, prefix)
     back = repository.vouch(session, cluster_id, up, now - SILENT_AFTER, now)
-    news = {("node", row.node_id, row.cluster_id) for row in [*changed, *back]}
-    if news:
-        live.publish_all(session, sorted(news))
+    changed_nodes = {("node", row.node_id, row.cluster_id) for row in [*changed, *back]}
+    if changed_nodes:
+        live.publish_all(session, sorted(changed_nodes))
         wake_scheduler(session, "node")

@@ -1,4 +1,4 @@
-"""The pure heart of a gateway's report: which job is an attempt's, where it is now, and what is to be done about it."""
+"""Pure functions of a gateway's report."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,40 +12,33 @@ from iotide_wire.batch import JobState, SeenJob
 WANTED: Final = "wanted"
 
 LINGERS: Final = timedelta(seconds=60)
-"""So long a job may go on after its attempt: the agents in it send what they have, and end by themselves."""
+"""A job may outlive its attempt by this time, to send its results."""
 
 LISTED_AFTER: Final = timedelta(minutes=2)
-"""So late a job that was submitted may be listed, with the time that its gateway allows for that (a minute); until then
-one whose attempt is over may still appear, and has to be cancelled."""
+"""Latest time for a submitted job to appear, including its gateway's minute, even after its attempt has ended."""
 
 _LIVING_FIRST: Final = {JobState.RUNNING: 0, JobState.PENDING: 1, JobState.ENDED: 2}
 
 
 @dataclass(frozen=True, slots=True)
 class KnownJob(MovedJob):
-    """A job as the rows have it."""
-
-    is_open: bool  # its attempt has not ended, or when it did: `attempt_ended_at`
+    is_open: bool  # otherwise its attempt has ended at `attempt_ended_at`
     attempt_ended_at: datetime | None
-    is_cancel_wanted: bool  # a person wants its run to end, or another node of it has
-    has_offers: bool  # some order of it was not claimed
-    is_too_late: bool  # if it started now, it would not end in its campaign's window, or before a blackout
+    is_cancel_wanted: bool  # a user cancelled its run, or another node ended it
+    has_offers: bool
+    is_too_late: bool  # started now, it would run past its campaign's window or into a maintenance window
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What a report means for one job."""
-
-    moved: MovedJob | None  # where it is now; None where nothing changed
-    cancel: tuple[str, ...]  # the batch system's numbers of jobs that are to be cancelled
-    is_wanted: bool  # it is to be submitted
-    is_over: bool  # nothing more is to come of it
+    moved: MovedJob | None
+    cancel: tuple[str, ...]
+    is_wanted: bool
+    is_over: bool
 
 
 def decide(known: KnownJob, seen: Sequence[SeenJob], now: datetime) -> Decided:
-    """Return what to do about an attempt of which the batch system lists these jobs."""
-    # Several are one that was submitted twice, or requeued under another number: the one that runs is the attempt's,
-    # and those that still wait are cancelled. What they would run, only one of them can claim.
+    # Several: one was submitted twice or requeued. Only one can claim the orders, so pending ones are cancelled.
     ranked = sorted(seen, key=lambda job: (_LIVING_FIRST[job.state], job.job_id != known.job_id, int(job.job_id)))
     moved = _moved(known, ranked[0] if ranked else None, now)
     doubles = tuple(job.job_id for job in ranked[1:] if job.state is JobState.PENDING)
@@ -83,10 +76,8 @@ def _is_unwanted(known: KnownJob, job: SeenJob, now: datetime) -> bool:
 
 
 def _is_given_up(known: KnownJob) -> bool:
-    """Whether it is not to start any more."""
     return not known.is_open or known.is_cancel_wanted or known.is_too_late
 
 
 def _is_younger(known: KnownJob, span: timedelta, now: datetime) -> bool:
-    """Whether its attempt ended within so long."""
     return known.attempt_ended_at is not None and now - known.attempt_ended_at < span

@@ -1,4 +1,4 @@
-"""SQL of a gateway's reports: the jobs that are not over, their orders, and the nodes that it vouches for."""
+"""SQL of gateways' reports."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass
@@ -8,14 +8,14 @@ from typing import Any, Final
 from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
-from iotide_server.clusters.blackouts import START_TAKES
+from iotide_server.clusters.maintenance import START_TAKES
 
 _OPEN_JOBS: Final = text(
     """
     SELECT batch_job.attempt_id, batch_job.system, batch_job.state, batch_job.job_id, batch_job.ending,
            batch_job.words, batch_job.started_at, attempt.run_id, attempt.fence, attempt.state = 'open' AS is_open,
            attempt.ended_at, run.cluster_id,
-           -- In its job a run may wait until its node is quiet, too.
+           -- In its job a run may also wait until its node is idle.
            run.time_limit_seconds + CASE campaign.plan ->> 'quiet'
                WHEN 'wait' THEN CAST(campaign.plan ->> 'quiet_wait_seconds' AS float8) ELSE 0 END AS job_seconds,
            EXISTS (SELECT FROM campaign_window WHERE campaign_window.campaign_id = campaign.id
@@ -33,7 +33,7 @@ _WORKING: Final = text(
     """
     SELECT node.name FROM node JOIN node_beat ON node_beat.node_id = node.id
     WHERE node.cluster_id = :cluster_id AND node.role = 'gateway' AND node.retired_at IS NULL
-      AND node.id < :node_id AND node_beat.seen_at >= :heard_after
+      AND node.id < :node_id AND node_beat.seen_at >= :seen_after
     ORDER BY node.id LIMIT 1
     """
 )
@@ -55,8 +55,7 @@ _MOVE: Final = text(
 )
 _OVER: Final = text("UPDATE batch_job SET is_over = true WHERE attempt_id = ANY(:attempt_ids)")
 _VOUCH: Final = text(
-    # A node that holds an order speaks for itself, and its silence must show. One that is being spoken for by its own
-    # agent just now is left to that.
+    # The silence of a node with an order must show. Skip locked rows, whose own agent is sending a heartbeat.
     """
     WITH vouched AS MATERIALIZED (
         SELECT node_beat.node_id, node_beat.seen_at, node.cluster_id
@@ -70,11 +69,11 @@ _VOUCH: Final = text(
         UPDATE node_beat SET seen_at = greatest(node_beat.seen_at, :now) FROM vouched
         WHERE node_beat.node_id = vouched.node_id
     )
-    SELECT node_id, cluster_id FROM vouched WHERE seen_at < :heard_after
+    SELECT node_id, cluster_id FROM vouched WHERE seen_at < :seen_after
     """
 )
-_TELL_HOSTS: Final = text(
-    # Only what a gateway said is taken back by one: a node that is passed over for something else stays so.
+_WRITE_HOST_PROBLEMS: Final = text(
+    # A gateway only clears problems with its prefix.
     """
     WITH said AS (
         SELECT * FROM unnest(CAST(:names AS text[]), CAST(:problems AS text[])) AS said (name, problem)
@@ -93,8 +92,6 @@ _TELL_HOSTS: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class MovedJob:
-    """Where a job is now."""
-
     attempt_id: int
     state: str
     job_id: str | None
@@ -103,56 +100,51 @@ class MovedJob:
     started_at: datetime | None
 
 
-def gateway_before(session: Session, cluster_id: int, node_id: int, heard_after: datetime) -> str | None:
-    """The name of the gateway of the cluster that was enrolled before this one and was heard of since; None: none."""
-    values = {"cluster_id": cluster_id, "node_id": node_id, "heard_after": heard_after}
+def gateway_before(session: Session, cluster_id: int, node_id: int, seen_after: datetime) -> str | None:
+    values = {"cluster_id": cluster_id, "node_id": node_id, "seen_after": seen_after}
     found: str | None = session.scalar(_WORKING, values)
     return found
 
 
 def lock_open_jobs(session: Session, cluster_id: int, now: datetime) -> Sequence[Row[Any]]:
-    """The cluster's jobs that are not over, locked against other reports, each with its attempt; by run."""
     values = {"cluster_id": cluster_id, "now": now, "start_seconds": START_TAKES.total_seconds()}
     return session.execute(_OPEN_JOBS, values).all()
 
 
 def unended_loads(session: Session, attempt_ids: Collection[int]) -> Sequence[Row[Any]]:
-    """The orders of these attempts that load and have not ended, with the names of their nodes."""
     return session.execute(_LOADS, {"attempt_ids": list(attempt_ids)}).all()
 
 
 def lock_unended_loads(session: Session, attempt_ids: Collection[int]) -> Sequence[Row[Any]]:
-    """The same, locked against claims and beats; their runs are locked before."""
+    """Return `unended_loads`, locked against claims and heartbeats. Lock their runs first."""
     return session.execute(_LOCKED_LOADS, {"attempt_ids": list(attempt_ids)}).all()
 
 
 def move(session: Session, job: MovedJob) -> None:
-    """Write where a locked job is."""
     session.execute(_MOVE, asdict(job))
 
 
 def close(session: Session, attempt_ids: Collection[int]) -> None:
-    """Nothing more is to come of these locked jobs."""
     if attempt_ids:
         session.execute(_OVER, {"attempt_ids": list(attempt_ids)})
 
 
 def vouch(
-    session: Session, cluster_id: int, names: Collection[str], heard_after: datetime, now: datetime
+    session: Session, cluster_id: int, names: Collection[str], seen_after: datetime, now: datetime
 ) -> Sequence[Row[Any]]:
-    """Count the cluster's idle nodes of these names as heard of; id and cluster of those last heard of before."""
-    values = {"cluster_id": cluster_id, "names": list(names), "heard_after": heard_after, "now": now}
+    """Count these idle nodes as online. Return id and cluster of those that were silent."""
+    values = {"cluster_id": cluster_id, "names": list(names), "seen_after": seen_after, "now": now}
     return session.execute(_VOUCH, values).all()
 
 
-def tell_hosts(
+def write_host_problems(
     session: Session, cluster_id: int, problems: Collection[tuple[str, str | None]], prefix: str
 ) -> Sequence[Row[Any]]:
-    """Write what is wrong with these nodes, beginning with `prefix`; return id and cluster of those that changed."""
+    """Return id and cluster of the changed nodes."""
     values = {
         "cluster_id": cluster_id,
         "names": [name for name, _ in problems],
         "problems": [problem for _, problem in problems],
         "prefix": prefix,
     }
-    return session.execute(_TELL_HOSTS, values).all()
+    return session.execute(_WRITE_HOST_PROBLEMS, values).all()

@@ -1,4 +1,4 @@
-"""SQL of the beats of idle nodes: many in one statement."""
+"""SQL of idle nodes' heartbeats."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -11,7 +11,7 @@ from iotide_server.clusters.agents.records import OWN_WORD
 from iotide_wire.nodes import ClockReading
 
 _DO_NOT_WAIT: Final = text("SET LOCAL synchronous_commit TO off")
-_TAKE_IDLE_BEATS: Final = text(
+_STORE_IDLE_HEARTBEATS: Final = text(
     """
     WITH said AS (
         SELECT * FROM unnest(CAST(:tokens AS text[]), CAST(:instances AS text[]), CAST(:offsets AS float[]),
@@ -20,7 +20,7 @@ _TAKE_IDLE_BEATS: Final = text(
                                                clock_uncertainty_seconds, spool_bytes, place)
     ), heard AS (
         SELECT node.id, node.cluster_id, COALESCE(node.wire_version, 1) AS wire_version,
-               node_beat.seen_at <= :heard_since AS was_silent, said.*
+               node_beat.seen_at <= :seen_since AS was_silent, said.*
         FROM said JOIN node ON node.token_sha256 = said.token_sha256 AND node.agent_instance = said.agent_instance
                   JOIN node_beat ON node_beat.node_id = node.id
         WHERE node.retired_at IS NULL AND node.revoked_at IS NULL AND node.rotation_wanted_at IS NULL
@@ -42,47 +42,43 @@ _TAKE_IDLE_BEATS: Final = text(
 )
 
 
-class IdleBeat(NamedTuple):
-    """What an agent says that holds no order."""
-
-    token_sha256: str  # of the node's token, which proves who speaks
+class IdleHeartbeat(NamedTuple):
+    token_sha256: str
     agent_instance: str
     clock: ClockReading | None
     spool_bytes: int | None
 
 
-class HeardNode(NamedTuple):
-    """Names a node whose beat was stored."""
-
-    place: int  # of the beat in the list
+class StoredHeartbeat(NamedTuple):
+    place: int
     node_id: int
     cluster_id: int
     wire_version: int
-    was_silent: bool  # it was last heard of before `heard_since`
-    node_count: float  # how many nodes were ever heard of, as the database's statistics know it
+    was_silent: bool
+    node_count: float
 
 
-def take_idle_beats(
-    session: Session, said: Sequence[IdleBeat], now: datetime, heard_since: datetime
-) -> list[HeardNode]:
-    """Store those heartbeats whose answer says nothing but that they came, without waiting for the disk."""
-    # Left out are those of who is no node's present agent, is offered an order or asked for something, or reported a
-    # problem before, and nodes that somebody has locked: nobody waits for anybody here.
+def store_idle_heartbeats(
+    session: Session, said: Sequence[IdleHeartbeat], now: datetime, seen_since: datetime
+) -> list[StoredHeartbeat]:
+    """Store heartbeats that need only an acknowledgement, without waiting for the disk."""
+    # Left out: agents that were superseded, have an offer or request, or reported a problem, and locked rows, so that
+    # no heartbeat waits.
     session.execute(_DO_NOT_WAIT)
     rows = session.execute(
-        _TAKE_IDLE_BEATS,
+        _STORE_IDLE_HEARTBEATS,
         {
-            "tokens": [beat.token_sha256 for beat in said],
-            "instances": [beat.agent_instance for beat in said],
-            "offsets": [beat.clock and beat.clock.offset_seconds for beat in said],
-            "uncertainties": [beat.clock and beat.clock.uncertainty_seconds for beat in said],
-            "spools": [beat.spool_bytes for beat in said],
+            "tokens": [heartbeat.token_sha256 for heartbeat in said],
+            "instances": [heartbeat.agent_instance for heartbeat in said],
+            "offsets": [heartbeat.clock and heartbeat.clock.offset_seconds for heartbeat in said],
+            "uncertainties": [heartbeat.clock and heartbeat.clock.uncertainty_seconds for heartbeat in said],
+            "spools": [heartbeat.spool_bytes for heartbeat in said],
             "now": now,
-            "heard_since": heard_since,
+            "seen_since": seen_since,
             "own_word": OWN_WORD,
         },
     )
     return [
-        HeardNode(row.place - 1, row.id, row.cluster_id, row.wire_version, row.was_silent, row.node_count)
+        StoredHeartbeat(row.place - 1, row.id, row.cluster_id, row.wire_version, row.was_silent, row.node_count)
         for row in rows
     ]

@@ -1,4 +1,4 @@
-"""SQL of the agents' hot paths: the claim as a compare-and-set, beats of many orders in one statement."""
+"""SQL of the agents' most frequent requests."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from typing import Any, Final
 from sqlalchemy import Row, func, select, text
 from sqlalchemy.orm import Session
 
-from iotide_server.clusters.blackouts import START_TAKES
+from iotide_server.clusters.maintenance import START_TAKES
 from iotide_server.runs.models import RunEvent
 from iotide_wire.endpoint import Endpoint
-from iotide_wire.messages import ClaimRequest, OrderBeat, OrderState
+from iotide_wire.messages import ClaimRequest, OrderHeartbeat, OrderState
 
 _CLAIM: Final = text(
     """
@@ -28,7 +28,7 @@ _ORDER: Final = text(
     SELECT node_order.run_id, attempt.ordinal AS attempt, attempt.fence, node_order.role, campaign.name AS campaign,
            run.repeat, run.cluster_id, run.exclusive, run.time_limit_seconds,
            coalesce(campaign.plan ->> 'cache', 'drop') AS cache, coalesce(campaign.plan ->> 'quiet', 'flag') AS quiet,
-           -- A run that waits for a quiet node must not start later than the scheduler would let it.
+           -- A run that waits for an idle node must not start later than the scheduler would start it.
            CASE WHEN campaign.plan ->> 'quiet' = 'wait' THEN greatest(0, least(
                CAST(campaign.plan ->> 'quiet_wait_seconds' AS float8),
                (SELECT CASE WHEN is_open THEN extract(epoch FROM start_by - :now) ELSE 0 END
@@ -67,9 +67,9 @@ _KNOWN: Final = text(
     ORDER BY node_order.id FOR NO KEY UPDATE OF node_order
     """
 )
-# NOWAIT for orders alone: NOTIFY holds a lock at each commit, which honest heartbeats would meet.
+# NOWAIT for orders only: NOTIFY holds a lock at each commit, which normal heartbeats would meet.
 _KNOWN_AT_ONCE: Final = text(f"{_KNOWN.text} NOWAIT")
-_BEGIN_BEAT: Final = text(
+_BEGIN_HEARTBEAT: Final = text(
     """
     SELECT set_config('synchronous_commit', 'off', true),
            (SELECT min(offered_at) FROM node_order WHERE node_id = :node_id AND state = 'offered') AS oldest_offer_at,
@@ -117,8 +117,6 @@ _ENDPOINTS: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class Moved:
-    """What a beat changes of an order."""
-
     order_id: int
     state: OrderState
     progress: float | None
@@ -127,7 +125,7 @@ class Moved:
 
 
 def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, now: datetime) -> bool:
-    """Take an offered order; of all that try, one succeeds."""
+    """One of several concurrent claims succeeds."""
     claimed = session.execute(
         _CLAIM,
         {
@@ -143,32 +141,31 @@ def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, 
 
 
 def speaks_for_node(session: Session, node_id: int, agent_instance: str) -> bool:
-    """Whether this agent process is the node's, which stays so until the transaction ends."""
     current = session.scalars(text("SELECT agent_instance FROM node WHERE id = :id FOR SHARE"), {"id": node_id})
     return bool(current.one() == agent_instance)
 
 
 def order(session: Session, node_id: int, order_id: int, now: datetime) -> Row[Any] | None:
-    """Everything of which a wire order is made, and what tells why it may not be had."""
     start_seconds = START_TAKES.total_seconds()
     values = {"order_id": order_id, "node_id": node_id, "now": now, "start_seconds": start_seconds}
     return session.execute(_ORDER, values).one_or_none()
 
 
-def lock_known(session: Session, node_id: int, beats: Sequence[OrderBeat], *, waits: bool = True) -> Sequence[Row[Any]]:
-    """Lock and return orders that are the node's under this fence and not ended; OperationalError unless `waits`."""
+def lock_known(
+    session: Session, node_id: int, heartbeats: Sequence[OrderHeartbeat], *, waits: bool = True
+) -> Sequence[Row[Any]]:
+    """Lock and return the node's unended orders with these fences. Raise OperationalError unless `waits`."""
     return session.execute(
         _KNOWN if waits else _KNOWN_AT_ONCE,
         {
             "node_id": node_id,
-            "order_ids": [beat.order_id for beat in beats],
-            "fences": [beat.fence for beat in beats],
+            "order_ids": [heartbeat.order_id for heartbeat in heartbeats],
+            "fences": [heartbeat.fence for heartbeat in heartbeats],
         },
     ).all()
 
 
 def move(session: Session, moved: Sequence[Moved]) -> None:
-    """Write where locked orders are now, and that their node is not silent."""
     session.execute(
         _MOVE,
         {
@@ -182,31 +179,28 @@ def move(session: Session, moved: Sequence[Moved]) -> None:
 
 
 def log_states(session: Session, order_ids: Sequence[int], now: datetime) -> None:
-    """Add the new states of orders to their runs' logs."""
     session.execute(_LOG_STATES, {"order_ids": list(order_ids), "now": now})
 
 
 def log_lines(session: Session, like: RunEvent) -> int:
-    """Count the lines of that order and kind in the run's log."""
     same = (RunEvent.run_id == like.run_id, RunEvent.order_id == like.order_id, RunEvent.kind == like.kind)
     return session.scalar(select(func.count()).select_from(RunEvent).where(*same)) or 0
 
 
 def keep_endpoint(session: Session, order_id: int, endpoint: Endpoint) -> None:
-    """Keep where a locked order receives, if its node is the receiver of its run; what was kept first stays."""
+    """Store the endpoint of a locked order if its node is its run's receiver. The first one stays."""
     session.execute(_KEEP_ENDPOINT, {"order_id": order_id, "endpoint": endpoint.model_dump_json()})
 
 
 def endpoints_towards(session: Session, order_ids: Sequence[int]) -> dict[int, Endpoint]:
-    """Where another node of the same attempt receives, by order; without those that send nothing."""
+    """Return the receiver's endpoint in the same attempt, by order that sends to it."""
     rows = session.execute(_ENDPOINTS, {"order_ids": list(order_ids)})
     return {row.order_id: Endpoint.model_validate(row.endpoint) for row in rows}
 
 
-def begin_beat(session: Session, node_id: int) -> Row[Any]:
-    """Return since when the node's oldest offer waits to be claimed (`oldest_offer_at`), and whether it `is_stuck`.
+def begin_heartbeat(session: Session, node_id: int) -> Row[Any]:
+    """Return `oldest_offer_at` (of the node's unclaimed offers), `is_stuck`, and `day_bytes`, sent today.
 
-    `day_bytes` is how much the node has sent today. The transaction will not wait for the disk: what a beat says is
-    said again by the next one. One statement for all, because it is frequent.
+    One statement, because it is frequent. The commit does not wait for the disk, since the next heartbeat repeats it.
     """
-    return session.execute(_BEGIN_BEAT, {"node_id": node_id}).one()
+    return session.execute(_BEGIN_HEARTBEAT, {"node_id": node_id}).one()

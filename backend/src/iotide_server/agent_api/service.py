@@ -1,4 +1,4 @@
-"""What agents ask for besides their beats: to be known, to have an order, to hand in a result."""
+"""Hello, claims, raw output and results of agents."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -22,7 +22,7 @@ from iotide_server.agent_api.errors import (
 from iotide_server.agent_api.times import check_within, put_off, with_plausible_times
 from iotide_server.change_feed import service as live
 from iotide_server.clusters.agents import records as agents
-from iotide_server.clusters.agents.beats import IDLE_BEAT_SECONDS
+from iotide_server.clusters.agents.heartbeats import IDLE_HEARTBEAT_SECONDS
 from iotide_server.clusters.errors import AGENT_SUPERSEDED
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import after_commit
@@ -55,22 +55,19 @@ from iotide_wire.messages import (
 from iotide_wire.plan import Exclusivity
 
 OBSERVER_SECONDS: Final = 600.0
-"""More than a load has an observer, which begins before it and ends once told: so long may a gang take to come together
-and a target to be cleaned."""
+"""Extra time limit of an observer: it starts before a gang gathers, and ends after the target is cleaned."""
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class RawOutput:
-    """A file of raw output as a node sends it."""
-
     name: str
     sha256: str
     content: bytes
 
 
 def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) -> HelloReply:
-    """Take an agent as its node's and lose what it no longer has; raise AGENT_ALREADY_RUNNING."""
+    """Accept an agent as its node's. Orders that it no longer has are lost. Raise AGENT_ALREADY_RUNNING."""
     runs.lock_runs_on(session, node_id)
     before = session.get_one(Node, node_id).boot_id
     node = agents.hello(session, node_id, request, now)
@@ -84,15 +81,15 @@ def hello(session: Session, node_id: int, request: HelloRequest, now: datetime) 
         node_id=node_id,
         node_name=node.name,
         server_time=now,
-        beat_seconds=IDLE_BEAT_SECONDS,
+        beat_seconds=IDLE_HEARTBEAT_SECONDS,
     )
 
 
 def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, now: datetime) -> Order | IotideError:
-    """Give an offered order to the node's agent; repeated by the same process, give it again.
+    """Assign an offered order to the node's agent. A repeated claim of the same process returns it again.
 
-    Return why it is not to be had where something is stored all the same: a run that ended for that, a node that
-    answers again. Raise ORDER_NOT_FOUND, STALE_FENCE, ORDER_TAKEN or AGENT_SUPERSEDED.
+    If the transaction must be committed, return the error: the claim ended the run, or the node answered again.
+    Raise ORDER_NOT_FOUND, STALE_FENCE, ORDER_TAKEN or AGENT_SUPERSEDED.
     """
     found = _order(session, node_id, order_id, now)
     if found.fence != request.fence:
@@ -117,7 +114,7 @@ def claim(session: Session, node_id: int, order_id: int, request: ClaimRequest, 
     return _wire_order(session, node_id, order_id, found)
 
 
-def finish(  # noqa: PLR0913 - each is a part of what is handed in
+def finish(  # noqa: PLR0913 - the parts of a result
     session: Session,
     node_id: int,
     order_id: int,
@@ -126,14 +123,14 @@ def finish(  # noqa: PLR0913 - each is a part of what is handed in
     *,
     limits: ReportLimits = DEFAULTS,
 ) -> FinishReply:
-    """Take a result, once however often it is sent; one that comes too late is kept as a line in the run's log."""
+    """Store a result once, even if it is sent several times. A late one is only logged."""
     locked = runs.lock_order(session, order_id, node_id)
     if locked is None:
         return FinishReply(accepted=False, duplicate=False)
     if locked.fence == request.fence and locked.order.result_sha256 == request.digest:
         return FinishReply(accepted=True, duplicate=True)
     if locked.fence != request.fence or locked.order.state == OrderState.ENDED:
-        words = f"a result came too late and changed nothing: {request.outcome}, {len(request.samples)} samples"
+        words = f"a result arrived too late and was not stored: {request.outcome}, {len(request.samples)} samples"
         evidence = RunEvent(run_id=locked.run.id, order_id=order_id, at=now, kind="stale_result", text=words)
         if repository.log_lines(session, evidence) < limits.log_lines:
             session.add(evidence)
@@ -149,10 +146,10 @@ def finish(  # noqa: PLR0913 - each is a part of what is handed in
     return FinishReply(accepted=True, duplicate=False)
 
 
-def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
+def store_artefact(  # noqa: PLR0913 - the parts of an artefact
     session: Session, node_id: int, order_id: int, fence: int, raw: RawOutput, *, limits: ReportLimits = DEFAULTS
 ) -> None:
-    """Store a piece of raw output, once however often it is sent; also of an order that was lost, as evidence.
+    """Store a piece of raw output once, even if it is sent several times. Output of a lost order is kept.
 
     Raise ORDER_NOT_FOUND, STALE_FENCE, ARTEFACT_TOO_LARGE, DIGEST_MISMATCH or RAW_OUTPUT_FULL.
     """
@@ -179,7 +176,7 @@ def _order(session: Session, node_id: int, order_id: int, now: datetime) -> Row[
 
 
 def _end_changed(session: Session, order_id: int, workload: str, now: datetime) -> IotideError:
-    """End the run: however often its node is asked, it has another workload now."""
+    """End the run. A retry would not help, because the node now has another workload."""
     refusal = SCHEMA_CHANGED(workload=workload)
     locked = runs.lock_order(session, order_id)
     if locked is not None and locked.order.state == OrderState.OFFERED:
@@ -228,9 +225,8 @@ def _store(  # noqa: PLR0913 - as finish
     size_bytes: int,
     limits: ReportLimits,
 ) -> tuple[Ending, int]:
-    """Keep what the result holds; return the ending, and how many series it began."""
-    # A result that makes no sense fails its run instead of being sent for ever. Of an order that was declined, only the
-    # ending counts, and what others used of the node.
+    # An invalid result fails its run, or its agent would resend it forever. A declined order has only an ending and
+    # the other load on the node.
     order = locked.order
     request = with_plausible_times(request, order.started_at, order.offered_at, now)
     order.result_sha256 = request.digest
@@ -251,10 +247,10 @@ def _store(  # noqa: PLR0913 - as finish
             if order.role == OrderRole.LOAD and request.foreign is not None:
                 order.foreign_load = request.foreign.model_dump(mode="json")
     except InvalidInputError as error:
-        refusal = f"the result was refused: {error.message}" + (f"; {error.remedy}" if error.remedy else "")
+        refusal = f"the result was rejected: {error.message}" + (f"; {error.remedy}" if error.remedy else "")
         return Ending(OrderEnd.FAILED, now, error.code, refusal, request.ended_at), 0
     except DataError:
-        refusal = "the result was refused: it holds NUL characters or numbers beyond 64 bits"
+        refusal = "the result was rejected: it holds NUL characters or numbers beyond 64 bits"
         return Ending(OrderEnd.FAILED, now, InvalidInputError.code, refusal, request.ended_at), 0
     words = request.reason and request.reason.replace("\0", "")
     not_before = None if request.not_before is None else put_off(request.not_before, now)

@@ -1,4 +1,4 @@
-"""What nodes say of time, held against the server's clock: a clock that is wrong may shift numbers and stop nothing."""
+"""Checks of nodes' times. A wrong clock may shift values but must stop nothing."""
 
 from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
@@ -9,29 +9,28 @@ from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.messages import CurvePiece, FinishRequest
 
 CLOCK_SLACK: Final = timedelta(days=1)
-"""So far may a node's clock be from the server's; a load that starts before its offer or ends tomorrow is nonsense."""
+"""Tolerance for a node's clock: starts earlier than this before the offer, or ends later, are implausible."""
 
 SHORTEST_PUT_OFF: Final = timedelta(minutes=1)
 LONGEST_PUT_OFF: Final = timedelta(days=1)
 
 
 def plausible(said: datetime | None, offered_at: datetime, now: datetime) -> datetime | None:
-    """Return the time that a node said; one that an order offered then cannot have becomes its offer, or now."""
+    """Return a reported time, if implausible clamped to between offer and now."""
     if said is None or offered_at - CLOCK_SLACK <= said <= now + CLOCK_SLACK:
         return said
     return min(max(said, offered_at), now)
 
 
 def put_off(said: datetime, now: datetime) -> datetime:
-    """Until when a node that declined puts an order off: not so soon that it is asked all the time, nor for ever."""
+    """Return when to offer a declined order again, in one minute to one day."""
     return min(max(said, now + SHORTEST_PUT_OFF), now + LONGEST_PUT_OFF)
 
 
 def moved_curves(
     pieces: Sequence[CurvePiece], said_start: datetime | None, start: datetime | None
 ) -> tuple[CurvePiece, ...]:
-    """Return the pieces in the time of the run: its start may be another one than the node's clock said."""
-    # A clock that is within a day of the server's is believed, and moves nothing.
+    # A clock within a day of the server's is trusted.
     if said_start is None or start is None or abs(start - said_start) <= CLOCK_SLACK:
         return tuple(pieces)
     return tuple(piece.model_copy(update={"started_at": _moved(piece, start, said_start)}) for piece in pieces)
@@ -41,11 +40,10 @@ def _moved(piece: CurvePiece, start: datetime, said_start: datetime) -> datetime
     try:
         return piece.started_at + (start - said_start)
     except OverflowError:
-        return piece.started_at  # out of any run, which is said then
+        return piece.started_at
 
 
 def check_within(pieces: Iterable[CurvePiece], offered_at: datetime, now: datetime) -> None:
-    """Raise CURVE_OUT_OF_RUN for the first piece with values of a time at which its order was not under way."""
     first, last = offered_at - CLOCK_SLACK, now + CLOCK_SLACK
     for piece in pieces:
         seconds_left = (last - piece.started_at).total_seconds()
@@ -56,10 +54,10 @@ def check_within(pieces: Iterable[CurvePiece], offered_at: datetime, now: dateti
 def with_plausible_times(
     result: FinishRequest, known_start: datetime | None, offered_at: datetime, now: datetime
 ) -> FinishRequest:
-    """Return the result with times that its order can have; a flag says where they are not those of the node.
+    """Return the result with plausible times; a flag marks those that are not the node's.
 
-    The time that the load took is kept where the node's two times differ as they can. Otherwise it ended now, when its
-    result came. Curves move with the start. `known_start` is that of a heartbeat.
+    The load's duration is kept if possible; otherwise it ends now. Curves shift with the start. `known_start` is from
+    a heartbeat.
     """
     started_at = plausible(result.started_at, offered_at, now)
     if started_at != result.started_at:
@@ -68,9 +66,9 @@ def with_plausible_times(
     if (started_at, ended_at) == (result.started_at, result.ended_at):
         return result
     flag = Flag(
-        code=FlagCode.CLOCK,
+        code=FlagCode.NODE_TIME,
         effect=FlagEffect.MARKED,
-        measured=f"the node says {result.started_at} to {result.ended_at}",
+        measured=f"the node reported {result.started_at} to {result.ended_at}",
         limit=f"a day around {offered_at} to {now}, by the server's clock",
     )
     curves = moved_curves(result.curves, result.started_at, started_at)

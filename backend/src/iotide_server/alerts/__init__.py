@@ -1,1 +1,1 @@
-"""Alerts: changes of level and series that stopped, from the first suspicion to the end of the matter."""
+"""Alerts of level changes and stale series."""

@@ -1,4 +1,4 @@
-"""Confirmation runs: a suspect is looked at again at once, where its targets allow it, not at the next firing."""
+"""Confirmation runs, which measure a suspected change again at once."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from sqlalchemy import text
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.roles import authentication
-from iotide_server.alerts.journal import Deed, note
+from iotide_server.alerts.journal import AlertStep, note
 from iotide_server.alerts.models import Alert
 from iotide_server.campaigns import service as campaigns
 from iotide_server.campaigns.models import Campaign, Cell
@@ -24,19 +24,17 @@ _LONGEST_NAME = 63
 
 @dataclass(frozen=True, slots=True)
 class ConfirmedCell:
-    """What the runs are to repeat, by names."""
-
     workload: str
     options: Mapping[str, Any]  # complete, in base units
     nodes: Sequence[str]
     targets: Sequence[str]
     observers: Sequence[str] = ()
-    sender: str | None = None  # of the nodes, where one sends to the other
+    sender: str | None = None
 
 
 def confirmation_plan(plan: CampaignPlan, cell: ConfirmedCell, *, name: str, note: str) -> CampaignPlan:
-    """Return a plan of three runs of that cell as its campaign ran it; raise pydantic.ValidationError."""
-    # Each is a cell and so a point: three repeats of one cell would be one, and a change needs five.
+    """Return a plan of three runs of that cell as its campaign ran it. Raise pydantic.ValidationError."""
+    # Three cells, because three repeats of one cell would be one point, and a change needs five.
     receivers = [node for node in cell.nodes if node != cell.sender]
     choice = WorkloadChoice(
         workload=cell.workload,
@@ -52,6 +50,8 @@ def confirmation_plan(plan: CampaignPlan, cell: ConfirmedCell, *, name: str, not
         "targets_at_once": len(cell.targets) > 1,
         "workloads": [choice.model_dump(mode="json")] * CONFIRMATION_RUNS,
         "repeats": 1,
+        "adaptive": None,
+        "spread_seconds": None,
         "stages": [],
         "note": note,
     }
@@ -61,7 +61,7 @@ def confirmation_plan(plan: CampaignPlan, cell: ConfirmedCell, *, name: str, not
 ASKED: Final = "confirmation_asked"
 NOT_ASKED: Final = "confirmation_refused"
 ONCE_IN: Final = timedelta(days=1)
-"""So often at most is one cell confirmed: a series with two modes is suspect again and again."""
+"""Minimum time between confirmations of a cell, because a series with two modes is suspected repeatedly."""
 
 _LOCK: Final = text("SELECT pg_advisory_xact_lock(hashtextextended('confirm ' || :nodes || :options, :cluster_id))")
 _MAY: Final = text(
@@ -100,7 +100,7 @@ _CELL: Final = text(
 
 
 def confirm(session: Session, series: Series, suspicion: Alert, newest: Point, now: datetime) -> None:
-    """Submit confirmation runs for a new suspicion once, where its targets allow it, for whose campaign made it."""
+    """Submit confirmation runs once, on behalf of the campaign's owner."""
     if not session.scalars(_MAY, {"cell_id": newest.cell_id}).one():
         return
     key = {"nodes": str(series.node_ids), "options": series.options_sha256, "cluster_id": series.cluster_id}
@@ -108,22 +108,21 @@ def confirm(session: Session, series: Series, suspicion: Alert, newest: Point, n
     values = {"series_id": series.id, "newest_at": newest.at, "campaign_id": newest.campaign_id}
     earlier = session.execute(_EARLIER, values).one_or_none()
     if earlier is not None and earlier.is_same:
-        note(session, suspicion, Deed(ASKED, now), confirmation_id=earlier.id)
+        note(session, suspicion, AlertStep(ASKED, now), confirmation_id=earlier.id)
     elif earlier is not None and session.get_one(Campaign, earlier.id).created_at > now - ONCE_IN:
-        _refuse(session, suspicion, f"campaign {earlier.id} did so within a day", now)
+        _refuse(session, suspicion, f"campaign {earlier.id} confirmed it within the last day", now)
     else:
         _submit(session, series, suspicion, newest, now)
 
 
 def _submit(session: Session, series: Series, suspicion: Alert, newest: Point, now: datetime) -> None:
-    """Submit the runs; what keeps them from that is written down."""
     campaign = session.get_one(Campaign, newest.campaign_id)
     owner = authentication.on_behalf_of(session, campaign.owner_id, f"confirms alert {suspicion.id}")
     if owner is None:
-        _refuse(session, suspicion, f"whoever submitted campaign {campaign.id} is gone or shut out", now)
+        _refuse(session, suspicion, f"the owner of campaign {campaign.id} no longer has access", now)
         return
     if session.get_one(Cell, newest.cell_id).variant:
-        _refuse(session, suspicion, "its stage is set up by an operator; run it again by hand", now)
+        _refuse(session, suspicion, "an operator has to set up its stage; run it again manually", now)
         return
     try:
         plan = _plan(session, series, suspicion, campaign, newest)
@@ -133,19 +132,21 @@ def _submit(session: Session, series: Series, suspicion: Alert, newest: Point, n
         words = f"{error.message}; {error.remedy}" if error.remedy else error.message
         _refuse(session, suspicion, words.replace(owner.name, f"the owner of campaign {campaign.id}"), now)
     except ValidationError as error:
-        _refuse(session, suspicion, f"campaign {campaign.id} has a plan of another release: {error.errors()[0]}", now)
+        _refuse(
+            session, suspicion, f"the plan of campaign {campaign.id} is from another release: {error.errors()[0]}", now
+        )
     else:
-        note(session, suspicion, Deed(ASKED, now), confirmation_id=submitted.campaign_id)
+        note(session, suspicion, AlertStep(ASKED, now), confirmation_id=submitted.campaign_id)
 
 
 def _refuse(session: Session, suspicion: Alert, why: str, now: datetime) -> None:
-    note(session, suspicion, Deed(NOT_ASKED, now, comment=why[:4000]))
+    note(session, suspicion, AlertStep(NOT_ASKED, now, comment=why[:4000]))
 
 
 def _plan(session: Session, series: Series, suspicion: Alert, campaign: Campaign, newest: Point) -> CampaignPlan:
     row = session.execute(_CELL, {"cell_id": newest.cell_id}).one()
     origin = (
-        f"Confirms alert {suspicion.id}: {series.title} of {series.workload} (series {series.id}) looks as if it had"
+        f"Confirms alert {suspicion.id}: {series.title} of {series.workload} (series {series.id}) may have"
         f" changed with campaign {campaign.name} ({campaign.id})."
     )
     return confirmation_plan(

@@ -1,22 +1,22 @@
-"""The weekly digest of a cluster: what changed, what waits for somebody, what stopped, what scatters most."""
+"""Weekly digest of a cluster."""
 
 from datetime import datetime
 from typing import Final
 
 from sqlalchemy import ColumnElement, select, text
-from sqlalchemy.orm import Session, aliased
+from sqlalchemy.orm import InstrumentedAttribute, Session, aliased
 
 from iotide_server.alerts import reading
 from iotide_server.alerts.lifecycle import OPEN
-from iotide_server.alerts.messages import NoisySeries, ToldChange, Week, digest_message
+from iotide_server.alerts.messages import DigestChange, NoisySeries, Week, digest_message
 from iotide_server.clusters.models import Cluster
 from iotide_server.kit.db import transaction_time
-from iotide_server.notifications.digests import DueDigest, tell_digests
+from iotide_server.notifications.digests import DueDigest, send_digests
 from iotide_server.notifications.service import Message
 from iotide_server.results.models import Series
 from iotide_server.trends.changes.recoveries import described
+from iotide_server.trends.changes.repository import has_own_line, is_listed
 from iotide_server.trends.models import ChangePoint
-from iotide_server.trends.points.repository import has_own_line
 from iotide_server.workloads.repository import option_titles
 
 _NOISIEST: Final = text(
@@ -29,16 +29,15 @@ _NOISIEST: Final = text(
     GROUP BY series.id ORDER BY spread_ratio DESC, series.id LIMIT 5
     """
 )
-_NOISY: Final = 0.05  # less scatter is no news; as the limit of the flag CV
+_NOISY: Final = 0.05  # less scatter is left out; same limit as the flag CV
 
 
-def tell_channel(session: Session, channel_id: int) -> datetime | None:
-    """Tell a channel the digests that are due; when to be called again."""
-    return tell_digests(session, channel_id, transaction_time(session), compose)
+def send_channel_digests(session: Session, channel_id: int) -> datetime | None:
+    """Return when the next are due."""
+    return send_digests(session, channel_id, transaction_time(session), compose)
 
 
 def compose(session: Session, due: DueDigest) -> Message | None:
-    """The digest of one cluster; None where there is nothing to tell of its week."""
     alerts = reading.of_cluster(session, due.cluster_id, sorted(OPEN), due.until)
     values = {"cluster_id": due.cluster_id, "since": due.since, "until": due.until, "least": _NOISY}
     changes = _changes(session, due)
@@ -57,8 +56,7 @@ def compose(session: Session, due: DueDigest) -> Message | None:
     return None if week.is_empty else digest_message(week)
 
 
-def _changes(session: Session, due: DueDigest) -> list[ToldChange]:
-    """Those confirmed in the week, and those whose recovery was."""
+def _changes(session: Session, due: DueDigest) -> list[DigestChange]:
     end = aliased(ChangePoint)
     statement = (
         select(ChangePoint, Series)
@@ -66,15 +64,17 @@ def _changes(session: Session, due: DueDigest) -> list[ToldChange]:
         .outerjoin(end, end.id == ChangePoint.recovered_by_id)
         .where(
             Series.cluster_id == due.cluster_id,
-            _is_of_week(ChangePoint, due) | _is_of_week(end, due),
+            _is_of_week(ChangePoint.confirmed_at, due)
+            | _is_of_week(end.confirmed_at, due)
+            | _is_of_week(ChangePoint.gone_at, due),
             ChangePoint.confirmed_at < due.until,
-            ChangePoint.gone_at.is_(None),
+            is_listed(),
             has_own_line(),
         )
         .order_by(ChangePoint.confirmed_at, ChangePoint.id)
     )
     return [
-        ToldChange(
+        DigestChange(
             id=change.id,
             series_id=series.id,
             title=series.title,
@@ -87,5 +87,5 @@ def _changes(session: Session, due: DueDigest) -> list[ToldChange]:
     ]
 
 
-def _is_of_week(change: type[ChangePoint], due: DueDigest) -> ColumnElement[bool]:
-    return (change.confirmed_at >= due.since) & (change.confirmed_at < due.until)
+def _is_of_week(at: InstrumentedAttribute[datetime | None], due: DueDigest) -> ColumnElement[bool]:
+    return (at >= due.since) & (at < due.until)

@@ -1,4 +1,4 @@
-"""Alerts that belong together: what happened in one cluster within two runs is one group with one message."""
+"""Groups of alerts: one message for those of one cluster within two runs."""
 
 from datetime import datetime, timedelta
 from typing import Final
@@ -17,14 +17,13 @@ from iotide_server.notifications.service import announce
 from iotide_server.results.models import Series
 from iotide_server.workloads.repository import option_titles
 
-ALERT_GROUP: Final = "alert_group"  # kind of the work that tells a group; its key is the group
+ALERT_GROUP: Final = "alert_group"  # work that sends a group; its key is the group
 
-TOLD_AFTER: Final = timedelta(seconds=30)
-"""A group waits so long for the rest of it: series of one campaign are analysed one after another."""
+SENT_AFTER: Final = timedelta(seconds=30)
+"""Delay of a group's message, because the series of one campaign are analysed one after another."""
 
 
 def join(session: Session, alert: Alert, series: Series, now: datetime) -> AlertGroup:
-    """Put a new alert into the group that it belongs to, or into one of its own."""
     repository.lock_groups(session, alert.cluster_id)
     near = Window(alert.at, alert.window_from, alert.window_until)
     group = repository.group_near(session, alert.cluster_id, alert.kind, near)
@@ -46,38 +45,42 @@ def join(session: Session, alert: Alert, series: Series, now: datetime) -> Alert
     alert.group_id = group.id
     session.flush()
     ask_control(session, group)
-    want_work(session, ALERT_GROUP, group.id, now + TOLD_AFTER)
+    want_work(session, ALERT_GROUP, group.id, now + SENT_AFTER)
     return group
 
 
 def ask_control(session: Session, group: AlertGroup) -> None:
-    """Mark a group whose control workload changed along; that stays, since its message may have said it."""
+    """Mark a group whose control workload changed too. The mark stays, since a message may have reported it."""
     if not group.is_environment and repository.control_changed(session, group):
         group.is_environment = True
 
 
 def controls_changed(session: Session, series: Series) -> None:
-    """Mark the groups for which this series, which has changed, is the control."""
     for group in repository.groups_controlled(session, series):
         ask_control(session, group)
 
 
-def tell_group(session: Session, group_id: int) -> None:
-    """Send a group through the channels of its rules, once through each channel."""
+def send_group(session: Session, group_id: int) -> None:
     group = session.get(AlertGroup, group_id)
     if group is None:
         return
     now = transaction_time(session)
     ask_control(session, group)
-    told = [alert for alert in reading.of_group(session, group_id, now) if alert.state in OPEN]
-    rule_ids = {alert.rule.id for alert in told if alert.rule is not None}
+    open_alerts = [alert for alert in reading.of_group(session, group_id, now) if alert.state in OPEN]
+    rule_ids = {alert.rule.id for alert in open_alerts if alert.rule is not None}
     muted = select(AlertRule.id).where(AlertRule.id == any_of(rule_ids), AlertRule.muted_until > now)
-    telling = rule_ids - set(session.scalars(muted))
-    told = [alert for alert in told if alert.rule and alert.rule.id in telling and alert.series.muted_until is None]
-    channel_ids = repository.channels_of(session, {alert.rule.id for alert in told if alert.rule is not None})
-    if not told or not channel_ids:
+    active_rule_ids = rule_ids - set(session.scalars(muted))
+    open_alerts = [
+        alert
+        for alert in open_alerts
+        if alert.rule and alert.rule.id in active_rule_ids and alert.series.muted_until is None
+    ]
+    channel_ids = repository.channels_of(session, {alert.rule.id for alert in open_alerts if alert.rule is not None})
+    if not open_alerts or not channel_ids:
         return
-    titles = option_titles(session, {alert.series.workload for alert in told}, {alert.cluster_id for alert in told})
-    message = group_message(group_id, told, titles, is_environment=group.is_environment)
+    titles = option_titles(
+        session, {alert.series.workload for alert in open_alerts}, {alert.cluster_id for alert in open_alerts}
+    )
+    message = group_message(group_id, open_alerts, titles, is_environment=group.is_environment)
     announce(session, message, channel_ids=channel_ids, key=f"alert group {group_id}", now=now)
     group.told_at = group.told_at or now

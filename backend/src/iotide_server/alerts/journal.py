@@ -1,4 +1,4 @@
-"""What becomes of an alert, written down in the transaction in which it happens."""
+"""Journal of alerts, written in the transaction of each change."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,21 +11,18 @@ from iotide_server.alerts.models import Alert, AlertAction
 from iotide_server.change_feed import service as live
 from iotide_server.kit.db import Json
 
-SILENT: Final = "silent"  # the deed that begins the alert of a stale series; its comment says why there is no data
+SILENT: Final = "silent"  # begins the alert of a stale series; its comment says why there is no data
 
 
 @dataclass(frozen=True, slots=True)
-class Deed:
-    """Something that becomes of an alert."""
-
-    name: str  # a `lifecycle.Move`, a `lifecycle.News`, a `lifecycle.ClosedBecause`, or another word for it
+class AlertStep:
+    name: str  # `lifecycle.Move`, `lifecycle.AlertUpdate`, `lifecycle.ClosedBecause`, or another word
     at: datetime
-    who: str | None = None  # a person; None: it came by itself
+    who: str | None = None
     comment: str = ""
 
 
-def note(session: Session, alert: Alert, deed: Deed, **changes: object) -> AlertAction:
-    """Write new values by column into the alert, and that they were changed; browsers hear of it."""
+def note(session: Session, alert: Alert, step: AlertStep, **changes: object) -> AlertAction:
     differing = {name: value for name, value in changes.items() if getattr(alert, name) != value}
     before = {name: _plain(getattr(alert, name)) for name in differing}
     for name, value in differing.items():
@@ -33,10 +30,10 @@ def note(session: Session, alert: Alert, deed: Deed, **changes: object) -> Alert
     session.flush()
     noted = AlertAction(
         alert_id=alert.id,
-        at=deed.at,
-        who=deed.who,
-        action=deed.name,
-        comment=deed.comment,
+        at=step.at,
+        who=step.who,
+        action=step.name,
+        comment=step.comment,
         before=before,
         after={name: _plain(value) for name, value in differing.items()},
     )
@@ -46,11 +43,10 @@ def note(session: Session, alert: Alert, deed: Deed, **changes: object) -> Alert
 
 
 def close(session: Session, alert: Alert, because: ClosedBecause, now: datetime, *, who: str | None = None) -> None:
-    """End it without anybody's judgement."""
     note(
         session,
         alert,
-        Deed(because, now, who),
+        AlertStep(because, now, who),
         state=AlertState.CLOSED,
         state_before=alert.state,
         closed_because=because.value,

@@ -1,31 +1,4 @@
-"""The life of an alert, as pure functions: the service asks them before it writes a state.
-
-What people do
-
-| move            | from                                                 | to                               |
-|-----------------|------------------------------------------------------|----------------------------------|
-| acknowledge     | untriaged, acknowledged                              | acknowledged                     |
-| acknowledge     | investigating                                        | investigating, with a new owner  |
-| investigate     | untriaged, acknowledged                              | investigating                    |
-| expect          | untriaged, acknowledged, investigating, expected     | expected, by the event it names  |
-| noise, wont_fix | untriaged, acknowledged, investigating               | noise, wont_fix                  |
-| fixed           | untriaged, acknowledged, investigating               | fixed                            |
-| fixed           | recovered                                            | verified                         |
-| accept_baseline | expected; of an improvement also what it can be before | expected                       |
-| reopen          | expected, noise, wont_fix, fixed, verified, recovered | untriaged                       |
-| comment         | any                                                  | the same                         |
-
-What analyses say
-
-| news            | from                                                 | to                               |
-|-----------------|------------------------------------------------------|----------------------------------|
-| confirmed       | suspect                                              | untriaged                        |
-| recovered       | untriaged, acknowledged, investigating               | recovered                        |
-| recovered       | fixed                                                | verified                         |
-| gone            | suspect, untriaged, acknowledged, investigating, fixed | closed                         |
-| back            | closed, since it was gone                            | what it was before               |
-| rule_removed    | whatever is still open                               | closed                           |
-"""
+"""Pure state machine of alerts; `MOVES` of users, and updates by analyses."""
 
 from collections.abc import Mapping
 from enum import StrEnum
@@ -33,7 +6,7 @@ from typing import Final
 
 
 class AlertState(StrEnum):
-    """Where an alert is; of a `suspect` nobody is told."""
+    """State of an alert. A `suspect` is not sent to channels."""
 
     SUSPECT = "suspect"
     UNTRIAGED = "untriaged"
@@ -49,8 +22,6 @@ class AlertState(StrEnum):
 
 
 class Move(StrEnum):
-    """What a person does about an alert."""
-
     ACKNOWLEDGE = "acknowledge"
     INVESTIGATE = "investigate"
     EXPECT = "expect"
@@ -63,24 +34,21 @@ class Move(StrEnum):
 
 
 class AlertUpdate(StrEnum):
-    """What becomes known of an alert without anybody's doing."""
-
     CONFIRMED = "confirmed"
     RECOVERED = "recovered"
+    OVER = "over"
     GONE = "gone"
     RULE_REMOVED = "rule_removed"
 
 
 class ClosedBecause(StrEnum):
-    """Why an alert was closed without anybody's judgement."""
-
     CHANGE_GONE = "change_gone"
     SUSPECT_GONE = "suspect_gone"
     RULE_REMOVED = "rule_removed"
 
 
 S = AlertState
-OPEN: Final = frozenset({S.UNTRIAGED, S.ACKNOWLEDGED, S.INVESTIGATING})  # somebody has to do something about these
+OPEN: Final = frozenset({S.UNTRIAGED, S.ACKNOWLEDGED, S.INVESTIGATING})
 _ENDED: Final = frozenset({S.EXPECTED, S.NOISE, S.WONT_FIX, S.FIXED, S.VERIFIED, S.RECOVERED})
 
 MOVES: Final[Mapping[Move, Mapping[AlertState, AlertState]]] = {
@@ -98,19 +66,18 @@ MOVES: Final[Mapping[Move, Mapping[AlertState, AlertState]]] = {
     Move.REOPEN: dict.fromkeys(_ENDED, S.UNTRIAGED),
     Move.COMMENT: {state: state for state in S},
 }
-"""The first table above, for what is no improvement."""
 
 _IMPROVEMENT_ACCEPTED: Final = dict.fromkeys(OPEN | {S.EXPECTED}, S.EXPECTED)
-_NEWS: Final[Mapping[AlertUpdate, Mapping[AlertState, AlertState]]] = {
+_UPDATES: Final[Mapping[AlertUpdate, Mapping[AlertState, AlertState]]] = {
     AlertUpdate.CONFIRMED: {S.SUSPECT: S.UNTRIAGED},
     AlertUpdate.RECOVERED: dict.fromkeys(OPEN, S.RECOVERED) | {S.FIXED: S.VERIFIED},
+    AlertUpdate.OVER: dict.fromkeys(OPEN, S.RECOVERED) | {S.FIXED: S.VERIFIED},
     AlertUpdate.GONE: dict.fromkeys(OPEN | {S.SUSPECT, S.FIXED}, S.CLOSED),
     AlertUpdate.RULE_REMOVED: dict.fromkeys(OPEN | {S.FIXED}, S.CLOSED),
 }
 
 
 def moved(state: AlertState, move: Move, *, is_improvement: bool) -> AlertState | None:
-    """The state after a move; None where it is not allowed."""
     return _targets(move, is_improvement=is_improvement).get(state)
 
 
@@ -118,9 +85,14 @@ def possible(state: AlertState, *, is_improvement: bool) -> tuple[Move, ...]:
     return tuple(move for move in Move if state in _targets(move, is_improvement=is_improvement))
 
 
-def after_news(state: AlertState, news: AlertUpdate) -> AlertState:
-    """The state after the news; the same where they change nothing, since people have judged already."""
-    return _NEWS[news].get(state, state)
+def after_update(state: AlertState, update: AlertUpdate) -> AlertState:
+    """Return the state after an update, which never changes a user's verdict."""
+    return _UPDATES[update].get(state, state)
+
+
+def closes(state: AlertState, update: AlertUpdate) -> bool:
+    """Return False for a closed alert too, which keeps its reason and the state that it returns to."""
+    return _UPDATES[update].get(state) is AlertState.CLOSED
 
 
 def _targets(move: Move, *, is_improvement: bool) -> Mapping[AlertState, AlertState]:

@@ -1,4 +1,4 @@
-"""What people are told of alerts, as messages; pure."""
+"""Messages about alerts; pure."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -13,12 +13,12 @@ from iotide_wire.units import format_percent
 
 _MOST_LINES = 20
 _MOST_IN_DATA = 100
-_ENVIRONMENT = "A control workload changed along: look at the node, its network and its clock first."
+_ENVIRONMENT = "A control workload changed as well: check the node, its network and its clock first."
 
 
 @dataclass(frozen=True, slots=True)
 class NoisySeries:
-    """A series whose points scatter much; the ratio is the median of their robust spreads."""
+    """Series with a high median of its points' robust spreads."""
 
     series_id: int
     title: str
@@ -27,9 +27,7 @@ class NoisySeries:
 
 
 @dataclass(frozen=True, slots=True)
-class ToldChange:
-    """A change as a line of a digest."""
-
+class DigestChange:
     id: int
     series_id: int
     title: str
@@ -41,18 +39,15 @@ class ToldChange:
 
 @dataclass(frozen=True, slots=True)
 class Week:
-    """What a digest tells of a cluster."""
-
     cluster_id: int
     cluster_name: str
     since: datetime
     until: datetime
-    changes: Sequence[ToldChange]  # confirmed in that week
-    # alerts that somebody has to do something about now, those of series that stopped apart
+    changes: Sequence[DigestChange]
     waiting: Sequence[AlertOutput]
     stopped: Sequence[AlertOutput]
     noisiest: Sequence[NoisySeries]
-    titles: Mapping[str, Titles]  # of the options of the workloads, by their names
+    titles: Mapping[str, Titles]
 
     @property
     def is_empty(self) -> bool:
@@ -62,7 +57,7 @@ class Week:
 def group_message(
     group_id: int, alerts: Sequence[AlertOutput], titles: Mapping[str, Titles], *, is_environment: bool
 ) -> Message:
-    """Return one message of all alerts of a group; `titles` are of the options, by workload."""
+    """`titles` are of the options, by workload."""
     first = alerts[0]
     lines = [_line(alert, titles) for alert in alerts[:_MOST_LINES]]
     if len(alerts) > _MOST_LINES:
@@ -88,9 +83,9 @@ def group_message(
 def digest_message(week: Week) -> Message:
     titles = week.titles
     parts = [
-        _part("Changes confirmed", [f"{_series(change, titles)}: {change.words}" for change in week.changes]),
-        _part("Alerts to be dealt with", [_line(alert, titles) for alert in week.waiting]),
-        _part("Series that have stopped", [_line(alert, titles) for alert in week.stopped]),
+        _part("Confirmed changes", [f"{_series(change, titles)}: {change.words}" for change in week.changes]),
+        _part("Open alerts", [_line(alert, titles) for alert in week.waiting]),
+        _part("Stale series", [_line(alert, titles) for alert in week.stopped]),
         _part(
             "Noisiest series",
             [
@@ -99,8 +94,8 @@ def digest_message(week: Week) -> Message:
             ],
         ),
     ]
-    counts = {"changes": len(week.changes), "open_alerts": len(week.waiting), "stopped": len(week.stopped)}
-    subject = ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in counts.items())
+    changes = _counted(len(week.changes), "change")
+    subject = f"{changes}, {_counted(len(week.waiting), 'open alert')}, {len(week.stopped)} stale series"
     return Message(
         kind="digest",
         cluster_id=week.cluster_id,
@@ -123,8 +118,8 @@ def _subject(alerts: Sequence[AlertOutput], titles: Mapping[str, Titles]) -> str
     first = alerts[0]
     series = _series(first.series, titles)
     if first.kind == "stale":
-        return f"{series} has stopped" if len(alerts) == 1 else f"{len(alerts)} series have stopped"
-    return f"{series} {first.words.split(':')[0]}" if len(alerts) == 1 else f"{len(alerts)} changes"
+        return f"{series} is stale" if len(alerts) == 1 else f"{len(alerts)} stale series"
+    return f"{series} {first.words.split(' (')[0]}" if len(alerts) == 1 else f"{len(alerts)} changes"
 
 
 def _line(alert: AlertOutput, titles: Mapping[str, Titles]) -> str:
@@ -133,13 +128,16 @@ def _line(alert: AlertOutput, titles: Mapping[str, Titles]) -> str:
     return f"{_series(alert.series, titles)} {where}: {alert.words}{when} (alert {alert.id})"
 
 
-def _series(series: AlertSeries | ToldChange, titles: Mapping[str, Titles]) -> str:
+def _series(series: AlertSeries | DigestChange, titles: Mapping[str, Titles]) -> str:
     return f"{series.title} of {series.workload}{labels_words(series.labels, titles.get(series.workload, {}))}"
 
 
 def labels_words(labels: Labels, titles: Titles) -> str:
-    """Return labels behind the name of a series, by the titles of its workload's options."""
     return f" ({described(dict(sorted(labels.items())), titles)})" if labels else ""
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 def _part(title: str, lines: Sequence[str]) -> str:

@@ -1,4 +1,4 @@
-"""Tables of alerts: rules, what they raised, what belongs together, and what was done about it."""
+"""Tables of alerts."""
 
 from datetime import datetime
 
@@ -10,23 +10,21 @@ from iotide_server.kit.db import Base, Identified, Json
 
 
 class AlertRule(Identified, Base):
-    """Of which changes of which series somebody is told."""
-
     __tablename__ = "alert_rule"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
     name: Mapped[str]
-    # target_id, workload, metric: of the series it covers; None: any of the cluster
+    # target_id, workload, metric: of the covered series; None: any of the cluster
     target_id: Mapped[int | None] = mapped_column(ForeignKey("target.id"))
     workload: Mapped[str | None]
     metric: Mapped[str | None]
-    least_shift_ratio: Mapped[float]  # smaller changes are shown and no alert
+    least_shift_ratio: Mapped[float]
     directions: Mapped[str]  # `worse` or `both`
-    missing_runs: Mapped[bool]  # whether it alerts of scheduled series that stopped, too
-    control_workload: Mapped[str | None]  # where a series of it changed along, the environment is to be looked at first
-    muted_until: Mapped[datetime | None]  # nobody is told before
-    created_at: Mapped[datetime]  # of changes that were confirmed earlier it raises nothing
-    removed_at: Mapped[datetime | None]  # from then on it raises nothing; its alerts were closed
+    missing_runs: Mapped[bool]  # also alert when scheduled series become stale
+    control_workload: Mapped[str | None]  # if its series changed too, suspect the environment first
+    muted_until: Mapped[datetime | None]
+    created_at: Mapped[datetime]  # changes confirmed earlier raise no alert
+    removed_at: Mapped[datetime | None]  # its open alerts are closed, and it raises none
 
     __table_args__ = (
         CheckConstraint("directions IN ('worse', 'both')", name="directions"),
@@ -42,8 +40,6 @@ class AlertRule(Identified, Base):
 
 
 class AlertRuleChannel(Base):
-    """A channel through which the alerts of a rule are told; without any they are shown only."""
-
     __tablename__ = "alert_rule_channel"
 
     rule_id: Mapped[int] = mapped_column(ForeignKey("alert_rule.id", ondelete="CASCADE"), primary_key=True)
@@ -53,21 +49,19 @@ class AlertRuleChannel(Base):
 
 
 class AlertGroup(Identified, Base):
-    """Alerts of one cluster that happened within two runs: one message tells of all of them."""
-
     __tablename__ = "alert_group"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
     kind: Mapped[str]
-    # at, window_from, window_until: of its first alert; what is within two runs of that belongs to it
+    # at, window_from, window_until: of its first alert; those within two runs of it belong to the group
     at: Mapped[datetime]
     window_from: Mapped[datetime]
     window_until: Mapped[datetime]
-    # that all of its series have in common; empty where they have none
+    # common to all of its series; may be empty
     node_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
-    is_environment: Mapped[bool] = mapped_column(server_default="false")  # a control workload changed along
+    is_environment: Mapped[bool] = mapped_column(server_default="false")
     created_at: Mapped[datetime]
-    # when its message was handed to the channels; None: not yet, or nobody is to be told
+    # when its message was queued for the channels
     told_at: Mapped[datetime | None]
 
     __table_args__ = (
@@ -77,24 +71,24 @@ class AlertGroup(Identified, Base):
 
 
 class Alert(Identified, Base):
-    """A change that a rule covers, a suspicion of one, or a scheduled series without points."""
+    """Confirmed change that a rule covers, suspected change, or scheduled series without new points."""
 
     __tablename__ = "alert"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
     series_id: Mapped[int] = mapped_column(ForeignKey("series.id", ondelete="CASCADE"))
-    kind: Mapped[str]  # `missing` is a stale series; the previous release knows no other word for it
+    kind: Mapped[str]  # `missing`, the previous release's word, is a stale series
     state: Mapped[str]
-    # what it is about, once that is found; a change has one alert for ever
+    # its change, once confirmed; a change has at most one alert
     change_point_id: Mapped[int | None] = mapped_column(ForeignKey("change_point.id", ondelete="CASCADE"), unique=True)
-    # of a series that stopped: its last point; such a silence has one alert for ever
+    # last point of a stale series; each silence has at most one alert
     silent_since: Mapped[datetime | None]
-    schedule_id: Mapped[int | None] = mapped_column(ForeignKey("schedule.id"))  # that goes on without giving it points
-    # that answers for it; None for a suspicion
+    schedule_id: Mapped[int | None] = mapped_column(ForeignKey("schedule.id"))
+    # None for a suspicion
     rule_id: Mapped[int | None] = mapped_column(ForeignKey("alert_rule.id"))
     group_id: Mapped[int | None] = mapped_column(ForeignKey("alert_group.id"))
-    at: Mapped[datetime]  # when the first point after it was measured; of a silence the time from which on it was late
-    # window_from, window_until: two points before that and two after it; alerts within are of one group
+    at: Mapped[datetime]  # of the first point after the change, or when a silent series became late
+    # window_from, window_until: two points before and after; groups alerts
     window_from: Mapped[datetime]
     window_until: Mapped[datetime]
     raised_at: Mapped[datetime]
@@ -102,11 +96,10 @@ class Alert(Identified, Base):
     due_at: Mapped[datetime | None]
     event_id: Mapped[int | None] = mapped_column(ForeignKey("event.id", ondelete="SET NULL"))
     closed_because: Mapped[str | None]
-    # what it was before an analysis ended it; where later points take that back, it is that again
+    # state before an analysis ended it, restored if later points reverse that
     state_before: Mapped[str | None]
-    baseline_level: Mapped[float | None]  # the median after it, which is normal since `baseline_at`
+    baseline_level: Mapped[float | None]  # median after the change, accepted at `baseline_at`
     baseline_at: Mapped[datetime | None]
-    # the campaign that was submitted to see whether a suspicion is right
     confirmation_id: Mapped[int | None] = mapped_column(ForeignKey("campaign.id"))
 
     __table_args__ = (
@@ -128,16 +121,13 @@ class Alert(Identified, Base):
 
 
 class AlertAction(Identified, Base):
-    """What was done about an alert; never updated."""
-
     __tablename__ = "alert_action"
 
     alert_id: Mapped[int] = mapped_column(ForeignKey("alert.id", ondelete="CASCADE"))
     at: Mapped[datetime] = mapped_column(server_default=func.now())
-    who: Mapped[str | None]  # a person; None: it came by itself, of an analysis
-    action: Mapped[str]  # a `lifecycle.Move` or `lifecycle.News`, or what else became of it
+    who: Mapped[str | None]  # None: an analysis
+    action: Mapped[str]
     comment: Mapped[str]
-    # before, after: what it changed
     before: Mapped[Json] = mapped_column(JSONB)
     after: Mapped[Json] = mapped_column(JSONB)
 
@@ -145,8 +135,6 @@ class AlertAction(Identified, Base):
 
 
 class SeriesMute(Base):
-    """Of this series nobody is told before then; its alerts are raised and shown."""
-
     __tablename__ = "series_mute"
 
     series_id: Mapped[int] = mapped_column(ForeignKey("series.id", ondelete="CASCADE"), primary_key=True)

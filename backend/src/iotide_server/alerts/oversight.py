@@ -1,4 +1,4 @@
-"""Stale series of schedules: no point comes, or none can, and a rule asks for it."""
+"""Alerts of stale series."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,7 +7,7 @@ from datetime import datetime
 from sqlalchemy.orm import Session
 
 from iotide_server.alerts import groups, repository
-from iotide_server.alerts.journal import SILENT, Deed, note
+from iotide_server.alerts.journal import SILENT, AlertStep, note
 from iotide_server.alerts.lifecycle import AlertState
 from iotide_server.alerts.models import Alert
 from iotide_server.alerts.raising import rule_of
@@ -22,14 +22,12 @@ from iotide_server.trends.points.repository import lock_series
 
 @dataclass(frozen=True, slots=True)
 class _Silence:
-    """Why a series gets no data, and since when."""
-
     at: datetime
     words: str
 
 
 def watch_cluster(session: Session, cluster_id: int) -> datetime | None:
-    """Raise an alert of each scheduled series that is late or lost its mount; return when the next will be late."""
+    """Raise alerts of scheduled series that are late or lost their mount. Return when the next will be late."""
     now = transaction_time(session)
     next_at: datetime | None = None
     failing = failing_schedules(session, frozenset({cluster_id}))
@@ -78,5 +76,5 @@ def _raise(session: Session, late: ScheduledSeries, silence: _Silence, now: date
         raised_at=now,
     )
     session.add(alert)
-    note(session, alert, Deed(SILENT, now, comment=silence.words))
+    note(session, alert, AlertStep(SILENT, now, comment=silence.words))
     groups.join(session, alert, series, now)

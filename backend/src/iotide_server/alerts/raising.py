@@ -1,4 +1,4 @@
-"""The alerts of a series after its analysis: what is new, what recovered, what is no longer found."""
+"""Update of a series' alerts after its analysis."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,8 +8,8 @@ from typing import Final
 from sqlalchemy.orm import Session
 
 from iotide_server.alerts import confirming, groups, repository, scopes
-from iotide_server.alerts.journal import Deed, close, note
-from iotide_server.alerts.lifecycle import AlertState, AlertUpdate, ClosedBecause, after_news
+from iotide_server.alerts.journal import AlertStep, close, note
+from iotide_server.alerts.lifecycle import AlertState, AlertUpdate, ClosedBecause, after_update, closes
 from iotide_server.alerts.models import Alert, AlertRule
 from iotide_server.kit.db import transaction_time
 from iotide_server.results.models import Series
@@ -22,17 +22,15 @@ _TAKEN_BACK: Final = frozenset({AlertState.RECOVERED, AlertState.VERIFIED})
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """A series whose alerts are brought up to date."""
-
     session: Session
     series: Series
-    changes: Sequence[ChangePoint]  # all that an analysis ever found, in time order
-    alerts: list[Alert]  # all that it ever had
+    changes: Sequence[ChangePoint]  # in time order
+    alerts: list[Alert]
     now: datetime
 
 
 def raise_alerts(session: Session, series_id: int) -> None:
-    """Make the alerts of a series say what its last analysis says; harmless to do twice, also at once."""
+    """Update the alerts of a series to its last analysis. Safe to repeat, also concurrently."""
     series = lock_series(session, series_id)
     if series is None:
         return
@@ -54,26 +52,27 @@ def raise_alerts(session: Session, series_id: int) -> None:
 
 
 def rule_of(session: Session, series: Series) -> AlertRule | None:
-    """The rule that answers for a series: the narrowest that covers it."""
     return scopes.narrowest(repository.living_rules(session, series.cluster_id), series)
 
 
 def shift_of(change: ChangePoint) -> Shift:
-    """The change as its alert judges it."""
     return Shift(change.median_before, change.median_after)
 
 
 def _follow_changes(look: Look) -> None:
     by_id = {change.id: change for change in look.changes}
-    told = [alert for alert in look.alerts if alert.change_point_id in by_id]
-    reopened = repository.reopened_at(look.session, [alert.id for alert in told])
-    for alert in told:
+    known = [alert for alert in look.alerts if alert.change_point_id in by_id]
+    reopened = repository.reopened_at(look.session, [alert.id for alert in known])
+    for alert in known:
         change = by_id[alert.change_point_id or 0]
         if alert.at != change.at:
             near = repository.window(look.session, alert.series_id, change.at)
             alert.at, alert.window_from, alert.window_until = near.at, near.first_at, near.last_at
+        if change.over_at is not None:
+            _follow_end(look, alert, change, reopened.get(alert.id))
+            continue
         if change.gone_at is not None:
-            if after_news(AlertState(alert.state), AlertUpdate.GONE) is AlertState.CLOSED:
+            if closes(AlertState(alert.state), AlertUpdate.GONE):
                 close(look.session, alert, ClosedBecause.CHANGE_GONE, look.now)
             continue
         if alert.closed_because == ClosedBecause.CHANGE_GONE:
@@ -81,8 +80,13 @@ def _follow_changes(look: Look) -> None:
         _follow_recovery(look, alert, change, reopened.get(alert.id))
 
 
+def _follow_end(look: Look, alert: Alert, change: ChangePoint, reopened_at: datetime | None) -> None:
+    if reopened_at is None or change.gone_at is None or change.gone_at > reopened_at:
+        _end(look, alert, AlertUpdate.OVER)
+
+
 def _follow_recovery(look: Look, alert: Alert, change: ChangePoint, reopened_at: datetime | None) -> None:
-    """Recovered once a confirmed change takes it back; somebody who reopened it has seen those of before."""
+    """A reopened alert ignores earlier changes."""
     is_taken_back = any(
         one.gone_at is None
         and one.confirmed_at is not None
@@ -91,18 +95,22 @@ def _follow_recovery(look: Look, alert: Alert, change: ChangePoint, reopened_at:
         and shift_of(change).is_taken_back_by(shift_of(one))
         for one in look.changes
     )
-    state = AlertState(alert.state)
-    if is_taken_back and (after := after_news(state, AlertUpdate.RECOVERED)) is not state:
-        deed = Deed(AlertUpdate.RECOVERED, look.now)
-        note(look.session, alert, deed, state=after.value, state_before=alert.state)
-    elif not is_taken_back and state in _TAKEN_BACK and alert.state_before is not None:
+    if is_taken_back:
+        _end(look, alert, AlertUpdate.RECOVERED)
+    elif alert.state in _TAKEN_BACK and alert.state_before is not None:
         _put_back(look, alert)
 
 
+def _end(look: Look, alert: Alert, update: AlertUpdate) -> None:
+    state = AlertState(alert.state)
+    if (after := after_update(state, update)) is not state:
+        step = AlertStep(update, look.now)
+        note(look.session, alert, step, state=after.value, state_before=alert.state)
+
+
 def _put_back(look: Look, alert: Alert) -> None:
-    """It is again what it was before an analysis ended it."""
-    deed = Deed("back", look.now)
-    note(look.session, alert, deed, state=alert.state_before, closed_because=None, state_before=None)
+    step = AlertStep("back", look.now)
+    note(look.session, alert, step, state=alert.state_before, closed_because=None, state_before=None)
 
 
 def _follow_silences(look: Look) -> None:
@@ -111,13 +119,12 @@ def _follow_silences(look: Look) -> None:
     for alert in silent:
         state = AlertState(alert.state)
         is_over = newest is not None and alert.silent_since is not None and newest.at > alert.silent_since
-        if is_over and (after := after_news(state, AlertUpdate.RECOVERED)) is not state:
-            note(look.session, alert, Deed(AlertUpdate.RECOVERED, look.now), state=after.value)
+        if is_over and (after := after_update(state, AlertUpdate.RECOVERED)) is not state:
+            note(look.session, alert, AlertStep(AlertUpdate.RECOVERED, look.now), state=after.value)
 
 
 def _raise_newest(look: Look) -> Alert | None:
-    """Return an alert of the newest confirmed change, if a rule asks for it."""
-    # Of several that were found at once, as in a history that was loaded, the others are no news.
+    # Several changes found at once are an imported history. Only the newest one raises an alert.
     confirmed = [one for one in look.changes if one.confirmed_at is not None and one.gone_at is None]
     newest = confirmed[-1] if confirmed else None
     if newest is None or any(alert.change_point_id == newest.id for alert in look.alerts):
@@ -135,21 +142,19 @@ def _raise_newest(look: Look) -> Alert | None:
     if suspicion is None:
         look.session.add(alert)
         look.alerts.append(alert)
-    state = after_news(AlertState.SUSPECT, AlertUpdate.CONFIRMED).value
-    deed = Deed(AlertUpdate.CONFIRMED, look.now)
-    note(look.session, alert, deed, state=state, change_point_id=newest.id, rule_id=rule.id)
+    state = after_update(AlertState.SUSPECT, AlertUpdate.CONFIRMED).value
+    step = AlertStep(AlertUpdate.CONFIRMED, look.now)
+    note(look.session, alert, step, state=state, change_point_id=newest.id, rule_id=rule.id)
     return alert
 
 
 def _became(alert: Alert, change: ChangePoint) -> bool:
-    """Whether it is the suspicion that the change was confirmed after."""
     return alert.state == AlertState.SUSPECT and (change.confirmed_at or alert.raised_at) >= alert.raised_at
 
 
 def _is_asked_for(look: Look, rule: AlertRule, change: ChangePoint) -> bool:
-    """Return whether somebody wants to hear of the change."""
-    # Not of what was confirmed before there was the rule, nor of what leads to a level that was accepted; and that a
-    # change for the better took another one back is told by that one's alert.
+    # Not for a change confirmed before the rule's creation, or to an accepted level. An improvement that reverses a
+    # change belongs to that change's alert.
     shift = shift_of(change)
     if change.confirmed_at is None or change.confirmed_at < rule.created_at:
         return False
@@ -161,16 +166,17 @@ def _is_asked_for(look: Look, rule: AlertRule, change: ChangePoint) -> bool:
         return False
     if shift.direction(look.series.better) is Direction.WORSE:
         return True
-    told = {alert.change_point_id for alert in look.alerts if alert.state in _TAKEN_BACK}
+    known = {alert.change_point_id for alert in look.alerts if alert.state in _TAKEN_BACK}
     return not any(
-        one.id in told and one.at < change.at and shift_of(one).is_taken_back_by(shift) for one in look.changes
+        one.id in known and one.gone_at is None and one.at < change.at and shift_of(one).is_taken_back_by(shift)
+        for one in look.changes
     )
 
 
 def follow(
     session: Session, series: Series, alerts: Sequence[Alert], changes: Sequence[ChangePoint], now: datetime
 ) -> None:
-    """One suspicion while the newest points look as if the series had changed, and until that change is confirmed."""
+    """Keep one suspicion while the newest points suggest a change, until that change is confirmed."""
     suspicion = next((alert for alert in alerts if alert.state == AlertState.SUSPECT), None)
     course = session.get(SeriesCourse, series.id, populate_existing=True)
     is_suspect = course is not None and course.suspect is not None
@@ -182,7 +188,7 @@ def follow(
 
 
 def _is_pending(changes: Sequence[ChangePoint]) -> bool:
-    """Whether one analysis has found the change already, so that nothing is suspected after it, and none confirmed."""
+    """Return whether the newest change is unconfirmed, so that nothing is suspected after it."""
     newest = next((one for one in reversed(changes) if one.gone_at is None), None)
     return newest is not None and newest.confirmed_at is None
 
@@ -203,5 +209,5 @@ def _suspect(session: Session, series: Series, now: datetime) -> None:
         raised_at=now,
     )
     session.add(suspicion)
-    note(session, suspicion, Deed("suspected", now))
+    note(session, suspicion, AlertStep("suspected", now))
     confirming.confirm(session, series, suspicion, newest, now)

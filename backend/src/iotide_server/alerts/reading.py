@@ -1,4 +1,4 @@
-"""What people read of alerts."""
+"""Queries of alerts for the API and messages."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -29,6 +29,7 @@ from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.results.models import Series
 from iotide_server.statistics.shifts import IMPROVEMENTS, Direction
 from iotide_server.targets.models import Target
+from iotide_server.trends.changes import repository as changes
 from iotide_server.trends.changes.recoveries import described
 from iotide_server.trends.changes.recoveries import direction_of as direction_of_change
 from iotide_server.trends.changes.words import stale_words
@@ -46,17 +47,15 @@ MOST_ACTIONS: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class _Names:
-    """Names by id, and until when series are muted."""
-
     nodes: Mapping[int, str]
     targets: Mapping[int, str]
     muted: Mapping[int, datetime]
+    reasons: Mapping[int, list[str]]  # of changes
 
 
 def list_alerts(
     session: Session, principal: Principal, wanted: AlertFilter, paging: PageRequest, now: datetime
 ) -> Page[AlertOutput]:
-    """The alerts that the caller may see, the newest noticed first."""
     statement = _filtered(principal.visible_clusters(), wanted).where(models.Alert.id < paging.before_id)
     rows = session.execute(statement.order_by(models.Alert.id.desc()).limit(paging.limit + 1)).all()
     page = paging.cut(rows, key=lambda row: int(row[0].id))
@@ -64,7 +63,6 @@ def list_alerts(
 
 
 def alert(session: Session, principal: Principal, alert_id: int, now: datetime) -> AlertDetail:
-    """Return one alert with its history and its group; raise ALERT_NOT_FOUND."""
     found = session.execute(_described().where(models.Alert.id == alert_id)).one_or_none()
     missing = ALERT_NOT_FOUND(alert_id=alert_id)
     if found is None:
@@ -79,7 +77,6 @@ def alert(session: Session, principal: Principal, alert_id: int, now: datetime) 
 
 
 def of_group(session: Session, group_id: int | None, now: datetime) -> list[AlertOutput]:
-    """The alerts of a group, the first one first."""
     if group_id is None:
         return []
     statement = _described().where(models.Alert.group_id == group_id).order_by(models.Alert.id)
@@ -87,13 +84,11 @@ def of_group(session: Session, group_id: int | None, now: datetime) -> list[Aler
 
 
 def of_cluster(session: Session, cluster_id: int, states: Sequence[AlertState], now: datetime) -> list[AlertOutput]:
-    """The alerts of a cluster in these states, the newest first."""
     statement = _described().where(models.Alert.cluster_id == cluster_id, models.Alert.state == any_text_of(states))
     return shown(session, session.execute(statement.order_by(models.Alert.id.desc())).all(), now)
 
 
 def shown(session: Session, rows: Sequence[AnyRow], now: datetime) -> list[AlertOutput]:
-    """As the API shows the rows of `_described`."""
     series = [row[1] for row in rows]
     node_ids = {node_id for one in series for node_id in one.node_ids}
     target_ids = {target_id for one in series for target_id in one.target_ids}
@@ -101,6 +96,7 @@ def shown(session: Session, rows: Sequence[AnyRow], now: datetime) -> list[Alert
         dict(session.execute(select(Node.id, Node.name).where(Node.id == any_of(node_ids))).all()),
         dict(session.execute(select(Target.id, Target.name).where(Target.id == any_of(target_ids))).all()),
         repository.muted_until(session, [one.id for one in series], now),
+        changes.reasons(session, [row[2].id for row in rows if row[2] is not None]),
     )
     return [_shown(row, names) for row in rows]
 
@@ -112,7 +108,6 @@ _STALE_WORDS: Final = (
     .limit(1)
     .scalar_subquery()
 )
-"""Why a series has no data, as it was known when its alert was raised."""
 
 
 def _described() -> Select[*tuple[Any, ...]]:
@@ -166,7 +161,7 @@ def _shown(row: AnyRow, names: _Names) -> AlertOutput:
         series=_series(series, names),
         direction=direction,
         words=_words(found, series, change, stale),
-        change=None if change is None else SeriesChange.of(change, series.better),
+        change=None if change is None else SeriesChange.of(change, series.better, names.reasons[change.id]),
         rule=rule,
         group=group,
         owner=owner,
@@ -176,7 +171,6 @@ def _shown(row: AnyRow, names: _Names) -> AlertOutput:
 
 
 def direction_of(series: Series, change: ChangePoint | None) -> Direction | None:
-    """What the change of an alert is to those who use the system."""
     return None if change is None else direction_of_change(change, series.better)
 
 
@@ -193,5 +187,5 @@ def _words(found: models.Alert, series: Series, change: ChangePoint | None, stal
     if change is not None:
         return described(change, series.better)
     if found.silent_since is not None:
-        return stale or stale_words(found.silent_since, "its schedule goes on")
-    return "its newest points look as if it had changed; nothing is shown yet"
+        return stale or stale_words(found.silent_since, "its schedule continues")
+    return "the newest points suggest a change, which is not confirmed yet"

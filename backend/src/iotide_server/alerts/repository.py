@@ -37,34 +37,30 @@ _CONTROL_CHANGED: Final = text(
     )
     """
 )
-GROUPED_RUNS: Final = 2  # so near to each other changes are told together
+GROUPED_RUNS: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class Window:
-    """A moment, and two points of its series before and after it."""
-
     at: datetime
     first_at: datetime
     last_at: datetime
 
 
 def changes(session: Session, series_id: int) -> Sequence[ChangePoint]:
-    """All changes of a series that an analysis ever found, in time order."""
     statement = select(ChangePoint).where(ChangePoint.series_id == series_id).order_by(ChangePoint.at, ChangePoint.id)
     return session.scalars(statement.execution_options(populate_existing=True)).all()
 
 
-def series_told_of(session: Session, series_ids: Sequence[int]) -> Sequence[int]:
-    """Those of which an analysis found a change or suspects one, or of which somebody was alerted."""
-    told_of = (
+def noteworthy_series(session: Session, series_ids: Sequence[int]) -> Sequence[int]:
+    is_noteworthy = (
         select(ChangePoint.id).where(ChangePoint.series_id == Series.id).exists()
         | select(Alert.id).where(Alert.series_id == Series.id).exists()
         | select(SeriesCourse.series_id)
         .where(SeriesCourse.series_id == Series.id, SeriesCourse.suspect.is_not(None))
         .exists()
     )
-    return session.scalars(select(Series.id).where(Series.id == func.any(list(series_ids)), told_of)).all()
+    return session.scalars(select(Series.id).where(Series.id == func.any(list(series_ids)), is_noteworthy)).all()
 
 
 def newest_point(session: Session, series_id: int) -> Point | None:
@@ -73,14 +69,12 @@ def newest_point(session: Session, series_id: int) -> Point | None:
 
 
 def window(session: Session, series_id: int, at: datetime) -> Window:
-    """Two points of the series before a moment, and two after it."""
     values = {"series_id": series_id, "at": at, "runs": GROUPED_RUNS}
     row = session.execute(_WINDOW, values).one()
     return Window(at, row.first_at, row.last_at)
 
 
 def alerts_of(session: Session, series_id: int) -> Sequence[Alert]:
-    """All alerts of a series, the oldest first, kept from people who move them meanwhile."""
     statement = select(Alert).where(Alert.series_id == series_id).order_by(Alert.id).with_for_update()
     return session.scalars(statement.execution_options(populate_existing=True)).all()
 
@@ -91,7 +85,6 @@ def living_rules(session: Session, cluster_id: int) -> Sequence[AlertRule]:
 
 
 def reopened_at(session: Session, alert_ids: Collection[int]) -> Mapping[int, datetime]:
-    """When somebody reopened these alerts last, of those that somebody did."""
     statement = (
         select(AlertAction.alert_id, func.max(AlertAction.at))
         .where(AlertAction.alert_id == any_of(alert_ids), AlertAction.action == Move.REOPEN)
@@ -101,14 +94,14 @@ def reopened_at(session: Session, alert_ids: Collection[int]) -> Mapping[int, da
 
 
 def lock_groups(session: Session, cluster_id: int) -> None:
-    """Keep others from grouping alerts of the cluster until the end of the transaction."""
+    """Block other groupings of the cluster's alerts."""
     session.execute(
         text("SELECT pg_advisory_xact_lock(hashtextextended('alert_group', :cluster_id))"), {"cluster_id": cluster_id}
     )
 
 
 def group_near(session: Session, cluster_id: int, kind: str, near: Window) -> AlertGroup | None:
-    """The group of which the first alert is within two runs, counted by either series."""
+    """Return the nearest group whose first alert is within two runs of either series."""
     is_near = AlertGroup.at.between(near.first_at, near.last_at) | (
         (AlertGroup.window_from <= near.at) & (AlertGroup.window_until >= near.at)
     )
@@ -118,13 +111,13 @@ def group_near(session: Session, cluster_id: int, kind: str, near: Window) -> Al
 
 
 def control_changed(session: Session, group: AlertGroup) -> bool:
-    """Whether a workload that a rule of the group calls its control changed at the same time on one of its nodes."""
+    """Return whether a control workload of the group's rules changed at the same time on one of its nodes."""
     values = {"group_id": group.id, "window_from": group.window_from, "window_until": group.window_until}
     return bool(session.scalar(_CONTROL_CHANGED, values))
 
 
 def groups_controlled(session: Session, series: Series) -> Sequence[AlertGroup]:
-    """The groups around a change of this series whose rules call its workload their control, and that do not know."""
+    """Return unmarked groups around a change of this series, which is their rules' control workload."""
     statement = (
         select(AlertGroup)
         .join(Alert, Alert.group_id == AlertGroup.id)
@@ -142,19 +135,16 @@ def groups_controlled(session: Session, series: Series) -> Sequence[AlertGroup]:
 
 
 def open_alerts_of_rule(session: Session, rule_id: int) -> int:
-    """How many alerts of a rule would be closed with it."""
     statement = select(func.count()).where(Alert.rule_id == rule_id, Alert.state.in_([*OPEN, "fixed"]))
     return session.scalars(statement).one()
 
 
 def muted_until(session: Session, series_ids: Collection[int], now: datetime) -> Mapping[int, datetime]:
-    """Until when nobody is told of these series, of those that are muted."""
     statement = select(SeriesMute).where(SeriesMute.series_id == any_of(series_ids), SeriesMute.until > now)
     return {mute.series_id: mute.until for mute in session.scalars(statement)}
 
 
 def channels_of(session: Session, rule_ids: Collection[int]) -> list[int]:
-    """The channels that any of these rules tells through, sorted."""
     statement = select(AlertRuleChannel.channel_id).where(AlertRuleChannel.rule_id == any_of(rule_ids)).distinct()
     return sorted(session.scalars(statement))
 
@@ -166,13 +156,11 @@ def set_channels(session: Session, rule_id: int, channel_ids: Collection[int]) -
 
 
 def silence_known(session: Session, series_id: int, silent_since: datetime) -> bool:
-    """Whether there is or was an alert of this silence."""
     statement = select(Alert.id).where(Alert.series_id == series_id, Alert.silent_since == silent_since)
     return session.scalar(statement) is not None
 
 
 def mute_series(session: Session, series_id: int, until: datetime, who: str) -> None:
-    """Mute a series until then, whether or not it is muted already."""
     statement = insert(SeriesMute).values(series_id=series_id, until=until, who=who)
     again = {"until": statement.excluded.until, "who": statement.excluded.who}
     session.execute(statement.on_conflict_do_update(index_elements=[SeriesMute.series_id], set_=again))

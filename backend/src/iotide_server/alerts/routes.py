@@ -1,4 +1,4 @@
-"""Routes of alerts."""
+"""Routes of alerts and alert rules."""
 
 from typing import Annotated
 
@@ -28,26 +28,26 @@ router = APIRouter(tags=["alerts"], route_class=KnownCallerRoute)
 def list_alerts(
     principal: Viewer, session: Tx, now: Now, paging: Paging, wanted: Annotated[AlertFilter, Depends()]
 ) -> Page[AlertOutput]:
-    """The alerts that you may see, the newest noticed first; a suspect is one of which nobody is told."""
+    """Return the alerts that you may see, newest first. A `suspect` has not been sent to channels."""
     return reading.list_alerts(session, principal, wanted, paging, now)
 
 
 @router.get("/alerts/{alert_id}", summary="Show an alert", responses=errors(404))
 def get_alert(principal: Viewer, session: Tx, now: Now, alert_id: Id) -> AlertDetail:
-    """With all that was done about it, and the others of its group."""
+    """Return the alert with its actions and the others of its group."""
     return reading.alert(session, principal, alert_id, now)
 
 
 @router.post("/alerts/{alert_id}/actions", summary="Act on an alert", responses=errors(404, 409))
 def act_on_alert(principal: Operator, session: Tx, now: Now, alert_id: Id, body: AlertActionInput) -> AlertDetail:
-    """Take it, judge it, accept the level after it or comment on it; `moves` of an alert names what it takes now."""
+    """Acknowledge, judge, accept the level or comment. `moves` of the alert lists the possible actions."""
     service.act(session, principal, alert_id, body, now)
     return reading.alert(session, principal, alert_id, now)
 
 
 @router.put("/alerts/{alert_id}/mute", summary="Mute the series of an alert", responses=errors(404))
 def mute_alert(principal: Operator, session: Tx, now: Now, alert_id: Id, body: MuteInput) -> AlertDetail:
-    """Nobody is told of its series before then; its alerts are raised and shown all the same."""
+    """Send no notifications about the alert's series until then. Its alerts are still raised and shown."""
     service.mute_series(session, principal, alert_id, body.until, now)
     return reading.alert(session, principal, alert_id, now)
 
@@ -56,30 +56,30 @@ def mute_alert(principal: Operator, session: Tx, now: Now, alert_id: Id, body: M
 def list_alert_rules(
     principal: Viewer, session: Tx, paging: Paging, cluster_id: OptionalId = None
 ) -> Page[AlertRuleOutput]:
-    """The rules that you may see, newest first."""
+    """Return the rules that you may see, newest first."""
     return rules.list_rules(session, principal, cluster_id, paging)
 
 
 @router.post("/alert-rules", summary="Create an alert rule", status_code=201, responses=errors(404, 409))
 def create_alert_rule(principal: Operator, session: Tx, now: Now, body: AlertRuleInput) -> AlertRuleOutput:
-    """It raises alerts of changes that are confirmed from now on; of several that cover a series the narrowest does."""
+    """The rule covers changes confirmed from now on. If several cover a series, the most specific one applies."""
     return rules.rule(session, principal, rules.create(session, principal, body, now))
 
 
 @router.get("/alert-rules/{rule_id}", summary="Show an alert rule", responses=errors(404))
 def get_alert_rule(principal: Viewer, session: Tx, rule_id: Id) -> AlertRuleOutput:
-    """With how many alerts would be closed if it were removed."""
+    """`open_alerts` would be closed if the rule were removed."""
     return rules.rule(session, principal, rule_id)
 
 
 @router.put("/alert-rules/{rule_id}", summary="Change an alert rule", responses=errors(404, 409))
 def change_alert_rule(principal: Operator, session: Tx, rule_id: Id, body: AlertRuleInput) -> AlertRuleOutput:
-    """All of it; alerts that it raised stay."""
+    """Replace the whole rule; its alerts stay."""
     rules.replace(session, principal, rule_id, body)
     return rules.rule(session, principal, rule_id)
 
 
 @router.delete("/alert-rules/{rule_id}", summary="Remove an alert rule", responses=errors(404))
 def remove_alert_rule(principal: Operator, session: Tx, now: Now, rule_id: Id) -> RemovedRule:
-    """Its alerts that are still open are closed with it."""
+    """Remove the rule and close its open alerts."""
     return RemovedRule(closed_alerts=rules.remove(session, principal, rule_id, now))

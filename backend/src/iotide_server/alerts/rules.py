@@ -1,4 +1,4 @@
-"""Rules: who is told of which changes of which series."""
+"""Alert rules: creation, changes and removal."""
 
 from datetime import datetime
 
@@ -12,7 +12,7 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.alerts import models, repository
 from iotide_server.alerts.errors import ALERT_RULE_NAME_TAKEN, ALERT_RULE_NOT_FOUND
 from iotide_server.alerts.journal import close
-from iotide_server.alerts.lifecycle import AlertState, AlertUpdate, ClosedBecause, after_news
+from iotide_server.alerts.lifecycle import AlertState, AlertUpdate, ClosedBecause, closes
 from iotide_server.alerts.models import Alert
 from iotide_server.alerts.schemas import AlertRuleInput, AlertRuleOutput
 from iotide_server.clusters import service as clusters
@@ -29,7 +29,6 @@ _KEPT = ("workload", "metric", "least_shift_ratio", "missing_runs", "control_wor
 def list_rules(
     session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
 ) -> Page[AlertRuleOutput]:
-    """The rules that the caller may see, newest first."""
     statement = select(models.AlertRule).where(models.AlertRule.removed_at.is_(None))
     visible = principal.visible_clusters()
     statement = statement.where(*in_clusters(models.AlertRule.cluster_id, visible, cluster_id))
@@ -38,12 +37,10 @@ def list_rules(
 
 
 def rule(session: Session, principal: Principal, rule_id: int) -> AlertRuleOutput:
-    """Return one rule, with how many alerts would be closed with it; raise ALERT_RULE_NOT_FOUND."""
     return _shown(session, _visible(session, principal, rule_id, Role.VIEWER))
 
 
 def create(session: Session, principal: Principal, given: AlertRuleInput, now: datetime) -> int:
-    """Return the id of a new rule; raise CLUSTER_, TARGET_ or CHANNEL_NOT_FOUND, or ALERT_RULE_NAME_TAKEN."""
     made = models.AlertRule(created_at=now)
     _write(session, principal, made, given)
     session.add(made)
@@ -54,7 +51,6 @@ def create(session: Session, principal: Principal, given: AlertRuleInput, now: d
 
 
 def replace(session: Session, principal: Principal, rule_id: int, given: AlertRuleInput) -> None:
-    """Replace all of a rule; what it raised already stays. Raise ALERT_RULE_NOT_FOUND, or what `create` raises."""
     changed = _visible(session, principal, rule_id, Role.OPERATOR)
     before = _summary(session, changed)
     _write(session, principal, changed, given)
@@ -64,13 +60,12 @@ def replace(session: Session, principal: Principal, rule_id: int, given: AlertRu
 
 
 def remove(session: Session, principal: Principal, rule_id: int, now: datetime) -> int:
-    """Remove a rule, and close and count what it raised and is still open; raise ALERT_RULE_NOT_FOUND."""
     removed = _visible(session, principal, rule_id, Role.OPERATOR)
     removed.removed_at = now
     closed = 0
     raised = select(Alert).where(Alert.rule_id == rule_id).order_by(Alert.id).with_for_update()
     for alert in session.scalars(raised).all():
-        if after_news(AlertState(alert.state), AlertUpdate.RULE_REMOVED) is AlertState.CLOSED:
+        if closes(AlertState(alert.state), AlertUpdate.RULE_REMOVED):
             close(session, alert, ClosedBecause.RULE_REMOVED, now, who=principal.name)
             closed += 1
     before, after = _summary(session, removed), {"closed_alerts": closed}

@@ -1,4 +1,4 @@
-"""What the API takes and gives for alerts."""
+"""Schemas of alerts."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -29,20 +29,20 @@ RowId = Annotated[int, Field(ge=1, le=LARGEST_ID)]
 
 @dataclass(frozen=True, slots=True)
 class AlertFilter:
-    """Which alerts are wanted, as query parameters; what is left out stays open."""
+    """Filter of alerts, as query parameters."""
 
-    state: Annotated[list[AlertState] | None, Query(description="Any of these", max_length=20)] = None
+    state: Annotated[list[AlertState] | None, Query(description="Any of these states", max_length=20)] = None
     kind: Annotated[AlertKind | None, Query()] = None
     cluster_id: OptionalId = None
     target_id: OptionalId = None
     series_id: OptionalId = None
     group_id: OptionalId = None
     rule_id: OptionalId = None
-    owner: Annotated[str | None, Query(max_length=100, description="Name of whoever has it in hand")] = None
+    owner: Annotated[str | None, Query(max_length=100, description="Name of the user who acknowledged it")] = None
 
 
 class AlertSeries(Output):
-    """The series of an alert, as far as a list shows it."""
+    """Series of an alert, as lists show it."""
 
     id: int
     workload: str
@@ -53,29 +53,29 @@ class AlertSeries(Output):
     labels: Labels
     node_names: list[str]
     target_names: list[str]
-    muted_until: Annotated[datetime | None, Field(description="Nobody is told of this series before then")]
+    muted_until: Annotated[datetime | None, Field(description="No notifications about this series before then")]
 
 
 class RuleRef(Output):
-    """The rule that answers for an alert."""
+    """Rule that raised an alert."""
 
     id: int
     name: RuleName
 
 
 class AlertGroupRef(Output):
-    """Alerts of one cluster within two runs; one message tells of all."""
+    """Alerts of one cluster within two runs, reported by one message."""
 
     id: int
-    is_environment: Annotated[bool, Field(description="A control workload changed along")]
+    is_environment: Annotated[bool, Field(description="A control workload changed as well")]
     told_at: datetime | None
 
 
 class AlertOutput(Output):
-    """A change that a rule covers, a suspicion of one, or a scheduled series that is stale.
+    """Confirmed change that a rule covers, suspected change, or stale series of a schedule.
 
-    `change` is null of a suspicion, and of a stale series; that has `silent_since`. `moves` are the actions that
-    it takes now.
+    `change` is null for a suspicion and for a stale series, which has `silent_since`. `moves` are the possible
+    actions.
     """
 
     id: int
@@ -85,7 +85,7 @@ class AlertOutput(Output):
     state: AlertState
     series: AlertSeries
     direction: Annotated[Direction | None, Field(description="Null as long as no change is found")]
-    words: Annotated[str, Field(examples=["12.0 % lower, worse: 40 points against 60 before"])]
+    words: Annotated[str, Field(examples=["12.0 % lower, worse (40 points after, 60 before)"])]
     at: Annotated[datetime, Field(description="Of the first point after it, or since when a silence is too long")]
     change: SeriesChange | None
     silent_since: datetime | None
@@ -97,13 +97,13 @@ class AlertOutput(Output):
     due_at: datetime | None
     event: EventOutput | None
     closed_because: str | None
-    baseline_at: Annotated[datetime | None, Field(description="Since then the level after it is the normal one")]
-    confirmation_id: Annotated[int | None, Field(description="The campaign that looks again")]
+    baseline_at: Annotated[datetime | None, Field(description="When the level after it was accepted as normal")]
+    confirmation_id: Annotated[int | None, Field(description="Campaign that confirms the suspicion")]
     moves: list[Move]
 
 
 class AlertActionOutput(Output):
-    """What was done about an alert; `who` is null of what an analysis did."""
+    """Action on an alert; `who` is null for analyses."""
 
     id: int
     at: datetime
@@ -115,51 +115,52 @@ class AlertActionOutput(Output):
 
 
 class AlertDetail(Output):
-    """An alert with what was done about it, oldest first, and the others of its group."""
+    """Alert with its actions, oldest first, and the others of its group."""
 
     alert: AlertOutput
-    actions: Annotated[list[AlertActionOutput], Field(description="The last 200")]
+    actions: Annotated[list[AlertActionOutput], Field(description="The last 200 actions")]
     group: list[AlertOutput]
 
 
 class AlertActionInput(Input):
-    """Something to do about an alert; `owner` (by default the caller) and `due_at` go with `acknowledge`."""
+    """Action on an alert; `owner` (default: the caller) and `due_at` belong to `acknowledge`."""
 
     action: Move
     comment: Text = ""
     owner: Annotated[str | None, Field(max_length=100, examples=["ada"])] = None
     due_at: WrittenTime | None = None
-    event_id: Annotated[RowId | None, Field(description="What it is expected by; goes with `expect`")] = None
+    event_id: Annotated[RowId | None, Field(description="Event that explains the change; belongs to `expect`")] = None
 
 
 class MuteInput(Input):
-    """Until when nobody is told; null: from now on somebody is."""
+    """End of a mute; null unmutes."""
 
     until: WrittenTime | None
 
 
 class AlertRuleInput(Input):
-    """Of which changes of which series somebody is told; what is left out is any of the cluster."""
+    """Rule that raises alerts for changes of some series; omitted fields cover all of the cluster."""
 
     name: RuleName
     cluster: Annotated[Name, Field(examples=["hpc1"])]
     target: Annotated[Name | None, Field(examples=["nfs-home"])] = None
     workload: WorkloadName | None = None
     metric: Annotated[str | None, Field(max_length=100, examples=["write_rate"])] = None
-    least_shift_ratio: Annotated[float, Field(ge=0.03, le=10, description="Smaller changes are shown only")] = 0.03
+    least_shift_ratio: Annotated[float, Field(ge=0.03, le=10, description="Smaller changes raise no alert")] = 0.03
     directions: Directions = Directions.WORSE
-    channel_ids: Annotated[list[RowId], Field(max_length=100, description="Who is told; none: it is shown only")] = (
-        Field(default_factory=list)
-    )
-    missing_runs: Annotated[bool, Field(description="Raise alerts of stale series, too")] = True
+    channel_ids: Annotated[
+        list[RowId], Field(max_length=100, description="Channels for its alerts; none: they are only shown")
+    ] = Field(default_factory=list)
+    missing_runs: Annotated[bool, Field(description="Also raise alerts for stale series")] = True
     control_workload: Annotated[
-        WorkloadName | None, Field(description="Where it changed along, the environment is to be looked at first")
+        WorkloadName | None,
+        Field(description="Control workload: if it changed as well, the environment is the first suspect"),
     ] = None
     muted_until: WrittenTime | None = None
 
 
 class AlertRuleOutput(Output):
-    """Of which changes of which series somebody is told; the narrowest rule that covers a series answers for it."""
+    """Rule that raises alerts for changes of some series; the most specific rule of a series applies."""
 
     id: int
     cluster_id: int
@@ -175,10 +176,8 @@ class AlertRuleOutput(Output):
     control_workload: str | None
     muted_until: datetime | None
     created_at: datetime
-    open_alerts: Annotated[int, Field(description="So many are closed if it is removed")]
+    open_alerts: Annotated[int, Field(description="Number of alerts that removing the rule closes")]
 
 
 class RemovedRule(Output):
-    """What went with a rule."""
-
     closed_alerts: int

@@ -1,4 +1,4 @@
-"""Which rule an alert of a series has: the narrowest that covers it; pure."""
+"""Choice of the rule of a series; pure."""
 
 from collections.abc import Iterable
 from enum import StrEnum
@@ -9,21 +9,19 @@ from iotide_server.statistics.shifts import Direction, Shift
 
 
 class Directions(StrEnum):
-    """Which changes a rule alerts of."""
-
     WORSE = "worse"
     BOTH = "both"
 
 
 def narrowest(rules: Iterable[AlertRule], series: Series) -> AlertRule | None:
-    """Return the rule that covers the series and names most of it, of equals the oldest; None: no rule does."""
-    # One rule answers for an alert, so that removing it ends what it raised, and nobody is told twice.
+    """Return the rule that covers the series with the most fields, the oldest of equals."""
+    # One rule owns an alert, so that removing it closes its alerts, and no alert is sent twice.
     covering = [rule for rule in rules if _covers(rule, series)]
     return min(covering, key=lambda rule: (-_named(rule), rule.id), default=None)
 
 
 def asks_for(rule: AlertRule, shift: Shift, better: str) -> bool:
-    """Whether the rule alerts of such a change; one of a metric without a better side is not worse."""
+    """Return whether the rule covers the change. Without a better direction, a change is never worse."""
     is_wanted = rule.directions == Directions.BOTH or shift.direction(better) is Direction.WORSE
     return is_wanted and shift.is_at_least(rule.least_shift_ratio)
 

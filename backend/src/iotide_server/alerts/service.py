@@ -1,4 +1,4 @@
-"""What people do about alerts."""
+"""Actions of users on alerts."""
 
 from datetime import datetime
 
@@ -17,7 +17,7 @@ from iotide_server.alerts.errors import (
     ALERT_NOT_FOUND,
     OWNER_UNKNOWN,
 )
-from iotide_server.alerts.journal import Deed, note
+from iotide_server.alerts.journal import AlertStep, note
 from iotide_server.alerts.lifecycle import AlertState, Move, moved, possible
 from iotide_server.alerts.models import Alert, SeriesMute
 from iotide_server.alerts.reading import direction_of
@@ -30,7 +30,6 @@ from iotide_server.trends.models import ChangePoint, Event
 
 
 def act(session: Session, principal: Principal, alert_id: int, wanted: AlertActionInput, now: datetime) -> None:
-    """Move an alert on, or comment on it; raise one of `alerts.errors`, or EVENT_NOT_FOUND."""
     alert = _own(session, principal, alert_id)
     series = session.get_one(Series, alert.series_id)
     change = session.get(ChangePoint, alert.change_point_id) if alert.change_point_id is not None else None
@@ -58,13 +57,13 @@ def act(session: Session, principal: Principal, alert_id: int, wanted: AlertActi
             pass
     if after is not state:
         changes["state_before"] = None
-    noted = note(session, alert, Deed(wanted.action, now, principal.name, wanted.comment), **changes)
+    noted = note(session, alert, AlertStep(wanted.action, now, principal.name, wanted.comment), **changes)
     action = Action("alert_" + wanted.action, "alert", alert.id, alert.cluster_id, noted.before, noted.after)
     audit.record(session, principal, action)
 
 
 def mute_series(session: Session, principal: Principal, alert_id: int, until: datetime | None, now: datetime) -> None:
-    """Tell nobody of the alert's series before then; None: tell again. Raise ALERT_NOT_FOUND."""
+    """Mute the alert's series until then; None unmutes."""
     alert = _own(session, principal, alert_id)
     muted = session.get(SeriesMute, alert.series_id)
     before = None if muted is None else muted.until.isoformat()
@@ -73,7 +72,7 @@ def mute_series(session: Session, principal: Principal, alert_id: int, until: da
     elif muted is not None:
         session.delete(muted)
     after = None if until is None else until.isoformat()
-    noted = note(session, alert, Deed("mute", now, principal.name))
+    noted = note(session, alert, AlertStep("mute", now, principal.name))
     noted.before, noted.after = {"muted_until": before}, {"muted_until": after}
     action = Action("series_muted", "series", alert.series_id, alert.cluster_id, noted.before, noted.after)
     audit.record(session, principal, action)

@@ -1,1 +1,1 @@
-"""Backups of an installation, and databases restored from them."""
+"""Backup and restore of an installation."""

@@ -1,4 +1,4 @@
-"""A backup as it lies on the disk, a directory or one file: opened, and believed once every digest was checked."""
+"""Opens a backup and verifies its digests."""
 
 import re
 import shutil
@@ -19,8 +19,8 @@ _OURS: Final = re.compile(r"manifest\.json|database\.dump|settings\.json|tls/(ca
 
 @contextmanager
 def opened(place: Path) -> Iterator[tuple[Manifest, Path]]:
-    """Give the manifest, and the directory of its checked files; raise BACKUP_UNREADABLE or BACKUP_NEWER."""
-    # A file is unpacked into a private temporary directory (TMPDIR), which needs as much room as it takes itself.
+    """Yield the manifest and the directory of the verified files. Raise BACKUP_UNREADABLE or BACKUP_NEWER."""
+    # Unpacking a tar file into TMPDIR takes as much space again.
     if place.is_dir():
         yield _checked(place, place), place
         return
@@ -29,12 +29,12 @@ def opened(place: Path) -> Iterator[tuple[Manifest, Path]]:
             with tarfile.open(place, mode="r:") as archive:
                 _unpack(archive, Path(directory))
         except (OSError, tarfile.TarError) as error:
-            raise BACKUP_UNREADABLE(place=place, why=f"cannot be read as a backup: {error}") from error
+            raise BACKUP_UNREADABLE(place=place, why=f"is not a readable backup: {error}") from error
         yield _checked(Path(directory), place), Path(directory)
 
 
 def _unpack(archive: tarfile.TarFile, directory: Path) -> None:
-    """The files of a backup and nothing else; `extractall(filter=)` is not in Debian 12's Python 3.11.2."""
+    """`extractall(filter=)` is missing in Debian 12's Python 3.11.2."""
     for member in archive:
         content = archive.extractfile(member) if member.isreg() and _OURS.fullmatch(member.name) else None
         if content is not None:
@@ -49,17 +49,17 @@ def _checked(directory: Path, place: Path) -> Manifest:
     for name, expected in manifest.files.items():
         file = directory / name
         if not file.is_file() or file.is_symlink() or fact_of(file) != expected:
-            raise BACKUP_UNREADABLE(place=place, why=f"is not what was written: {name} is missing or was changed")
+            raise BACKUP_UNREADABLE(place=place, why=f"is damaged: {name} is missing or was changed")
     return manifest
 
 
 def _manifest(directory: Path, place: Path) -> Manifest:
     try:
         written = (directory / MANIFEST).read_bytes()
-        # Of a newer form no more is known than its number and who wrote it.
+        # A newer format only guarantees these fields.
         stamp = Stamp.model_validate_json(written)
         if stamp.format > FORMAT:
             raise BACKUP_NEWER(form=stamp.format, known=FORMAT, version=stamp.iotide_version)
         return Manifest.model_validate_json(written)
     except (OSError, ValidationError) as error:
-        raise BACKUP_UNREADABLE(place=place, why=f"has no {MANIFEST} that can be read") from error
+        raise BACKUP_UNREADABLE(place=place, why=f"has no readable {MANIFEST}") from error

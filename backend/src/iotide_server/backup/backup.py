@@ -1,4 +1,4 @@
-"""A backup: the database as one snapshot shows it, what stands beside it, and a manifest, whole or not at all."""
+"""Creates a backup of the database, certificates and settings."""
 
 import json
 import os
@@ -42,19 +42,18 @@ _DATED: Final = re.compile(r"iotide-\d{8}T\d{6}Z\.tar")
 @dataclass(frozen=True)
 class BackupSource:
     database_url: str
-    settings: Mapping[str, object]  # those that matter elsewhere too, and are no secret
-    tls: Path | None  # the directory of `up`'s certificates; None: there is none
-    vault_keys: str | None  # of which the fingerprints are kept
-    version: str  # of this release
+    settings: Mapping[str, object]
+    tls: Path | None  # directory of `up`'s certificates
+    vault_keys: str | None  # only fingerprints are stored
+    version: str
 
 
 def dated_place(directory: Path, now: datetime) -> Path:
-    """Where the backup of now lies among others."""
     return directory / f"iotide-{now:%Y%m%dT%H%M%SZ}.tar"
 
 
 def forget_older(directory: Path, keep: int) -> list[Path]:
-    """Remove all but the newest of the dated backups and return them; what has another name stays."""
+    """Return the removed backups."""
     dated = sorted(place for place in directory.iterdir() if _DATED.fullmatch(place.name))
     for place in dated[:-keep]:
         place.unlink()
@@ -62,9 +61,9 @@ def forget_older(directory: Path, keep: int) -> list[Path]:
 
 
 def back_up(source: BackupSource, place: Path, now: datetime) -> Manifest:
-    """Write a new directory, or `.tar`, for its owner alone; raise BACKUP_PLACE, SCHEMA_BEHIND or as `Clients`."""
+    """Write a directory or `.tar` file for its owner. Raise BACKUP_PLACE, SCHEMA_BEHIND or errors of `Clients`."""
     if place.exists():
-        raise BACKUP_PLACE(place=place, why="is there already", remedy="name a new one")
+        raise BACKUP_PLACE(place=place, why="already exists", remedy="choose a new name")
     draft = place.with_name(f".{place.name}.{os.getpid()}")
     try:
         draft.mkdir(mode=0o700)
@@ -72,7 +71,7 @@ def back_up(source: BackupSource, place: Path, now: datetime) -> Manifest:
         _move_into_place(draft, place)
     except OSError as error:
         why = f"cannot be written: {error.strerror or error}"
-        raise BACKUP_PLACE(place=place, why=why, remedy="name another place") from error
+        raise BACKUP_PLACE(place=place, why=why, remedy="choose another path") from error
     finally:
         shutil.rmtree(draft, ignore_errors=True)
     return manifest
@@ -111,7 +110,6 @@ def _write(source: BackupSource, draft: Path, now: datetime) -> Manifest:
 
 
 def row_counts(connection: psycopg.Connection) -> dict[str, int]:
-    """How many rows each table has, in the connection's snapshot."""
     names = connection.execute("SELECT tablename FROM pg_tables WHERE schemaname = 'public' ORDER BY tablename")
     count = sql.SQL("SELECT count(*) FROM public.{}")
     return {name: int(str(_value(connection, count.format(sql.Identifier(name))))) for (name,) in names.fetchall()}
@@ -133,7 +131,7 @@ def _copy_tls(tls: Path | None, draft: Path) -> None:
 
 
 def _move_into_place(draft: Path, place: Path) -> None:
-    """In one step, and not before everything is on the disk."""
+    """Move the backup atomically, once it is on disk."""
     if place.suffix == ".tar":
         packed = draft.with_name(f"{draft.name}.tar")
         try:
@@ -152,7 +150,6 @@ def _move_into_place(draft: Path, place: Path) -> None:
 def _pack(draft: Path, packed: Path) -> None:
     descriptor = os.open(packed, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     with os.fdopen(descriptor, "wb") as file:
-        # The manifest first, so that one glance at the beginning tells what the rest is.
         with tarfile.open(fileobj=file, mode="w", format=tarfile.PAX_FORMAT) as archive:
             for name in _in_order(draft):
                 archive.add(draft / name, arcname=name, filter=_anonymous)
@@ -183,13 +180,12 @@ _IS_STANDBY: Final = text("SELECT pg_is_in_recovery()")
 
 
 def note_backup(database_url: str, place: Path, manifest: Manifest, now: datetime) -> None:
-    """Write a backup down that lies whole at `place`."""
     with brief_engine(database_url) as engine, Database(engine).transaction() as session:
         _note(session, place, manifest, now)
 
 
 def _note(session: Session, place: Path, manifest: Manifest, now: datetime) -> None:
-    # A standby takes no row, and a database that is yet to be migrated none of this release.
+    # A standby is read-only, and an old schema may lack tables.
     if session.scalars(_IS_STANDBY).one() or schema_state(session).standing is not RevisionState.CURRENT:
         return
     after = {"place": str(place), "made_at": manifest.made_at.isoformat(), "rows": sum(manifest.row_counts.values())}

@@ -1,4 +1,4 @@
-"""PostgreSQL's own programs that write and read dumps: found where the machine has them, else in the embedded wheel."""
+"""Finds and runs pg_dump and pg_restore."""
 
 import os
 import re
@@ -23,20 +23,18 @@ _LAST_LINES: Final = 10
 
 @dataclass(frozen=True, slots=True)
 class Clients:
-    """An installation of pg_dump and pg_restore."""
-
     directory: Path
     major: int
 
     def dump(self, database_url: str, snapshot: str, file: Path) -> None:
-        """Write the database, as the exported snapshot sees it, as a custom archive; raise POSTGRES_CLIENT_FAILED."""
+        """Write a custom archive of the exported snapshot. Raise POSTGRES_CLIENT_FAILED."""
         arguments = ("--format=custom", "--no-owner", "--no-privileges", f"--lock-wait-timeout={_WAIT}")
         self._run("pg_dump", *arguments, f"--snapshot={snapshot}", f"--file={file}", database_url=database_url)
 
     def load(self, database_url: str, file: Path) -> None:
-        """Load an archive into the database in one transaction; raise POSTGRES_CLIENT_FAILED where nothing changed."""
+        """Load an archive in one transaction. Raise POSTGRES_CLIENT_FAILED without any change."""
         listed = self._run("pg_restore", "--list", str(file), database_url=database_url)
-        # The schema itself is there; an archive of a database whose "public" was made by hand would make it again.
+        # "public" exists, but an archive may create it if it was made by hand.
         wanted = [
             line for line in listed.splitlines() if not re.search(r" (SCHEMA - public|COMMENT - SCHEMA public) ", line)
         ]
@@ -50,17 +48,15 @@ class Clients:
             chosen.unlink()
 
     def _run(self, program: str, *arguments: str, database_url: str) -> str:
-        # What steers libpq elsewhere (PGOPTIONS, PGSERVICE, ...) is not meant for this database.
+        # Ignore the environment's libpq variables (PGOPTIONS, PGSERVICE, ...), which are for other databases.
         inherited = {name: value for name, value in os.environ.items() if not name.startswith("PG")}
         environment = {**inherited, **libpq_environment(database_url)}
         command = [str(self.directory / program), *arguments]
-        # A damaged dump has bytes in it that are no text, and its reader repeats them.
         done = subprocess.run(
             command, capture_output=True, encoding="utf-8", errors="replace", check=False, env=environment
         )
         if done.returncode != 0:
             lines = (done.stderr.strip() or done.stdout.strip()).splitlines()
-            # What it was doing follows its own words, and may be a table of a hundred lines.
             own = [line for line in lines if line.startswith(f"{program}: ")] or lines
             words = "\n".join(own[-_LAST_LINES:])
             raise POSTGRES_CLIENT_FAILED(
@@ -70,8 +66,8 @@ class Clients:
 
 
 def choose_clients(*, at_least: int) -> Clients:
-    """Return the oldest installation of at least this major version, or raise POSTGRES_CLIENTS_MISSING."""
-    # What a newer one writes an older server may not understand.
+    """Raise POSTGRES_CLIENTS_MISSING."""
+    # An older server may not understand newer dumps.
     found = sorted(_find(), key=lambda clients: clients.major)
     for clients in found:
         if clients.major >= at_least:
@@ -89,14 +85,16 @@ def _find() -> Iterator[Clients]:
         places += sorted(Path(package).glob("pginstall*/bin"))
     for place in dict.fromkeys(places):
         if os.access(place / "pg_dump", os.X_OK) and os.access(place / "pg_restore", os.X_OK):
-            # Debian's on PATH is a wrapper that chooses a version by itself, so it comes after the real ones.
-            told = subprocess.run([place / "pg_dump", "--version"], capture_output=True, text=True, check=False).stdout
-            if major := re.search(r"\) (\d+)", told):
+            # Last, because Debian's wrapper on PATH chooses a version itself.
+            printed = subprocess.run(
+                [place / "pg_dump", "--version"], capture_output=True, text=True, check=False
+            ).stdout
+            if major := re.search(r"\) (\d+)", printed):
                 yield Clients(place, int(major[1]))
 
 
 def libpq_environment(database_url: str) -> dict[str, str]:
-    """What a URL says as variables: an argument list can be read by everybody on the machine."""
+    """Return libpq variables for the URL, because command lines are readable by all users."""
     options = pq.Conninfo.parse(database_url.encode())
     return {
         option.envvar.decode(): option.val.decode()
@@ -106,7 +104,6 @@ def libpq_environment(database_url: str) -> dict[str, str]:
 
 
 def _without_words(status: int) -> str:
-    """Describe how a program ended that printed nothing."""
     if status < 0:
-        return f"it was ended by {signal.Signals(-status).name} and said nothing, as for a damaged dump"
-    return f"it ended with status {status} and said nothing"
+        return f"it was killed by {signal.Signals(-status).name} without output; the dump may be damaged"
+    return f"it exited with status {status} without output"

@@ -1,4 +1,4 @@
-"""The commands that keep an installation's data: backup and restore, with or without the private services of `up`."""
+"""The `backup` and `restore` commands."""
 
 from collections.abc import Callable
 from dataclasses import replace as replace_in
@@ -23,31 +23,29 @@ from iotide_server.settings import Settings
 
 StateOption = Annotated[
     Path | None,
-    typer.Option("--state", envvar="IOTIDE_STATE", help="Directory of `up`'s private services."),
+    typer.Option("--state", envvar="IOTIDE_STATE", help="State directory of the private services."),
 ]
 _SETTINGS = ("public_url", "agent_broker_url", "fair_share_hours", "fair_share_half_life_hours", "notify_loopback")
 
 
 def add_commands(app: typer.Typer, settings_of: Callable[[Path | None], Settings]) -> None:
-    """Add `backup` and `restore`; `settings_of` reads the settings of a state directory or of the environment."""
-
     @app.command()
     def backup(
         place: Annotated[
-            Path, typer.Argument(help="A new directory, or a new file that ends with .tar; with --keep, theirs.")
+            Path, typer.Argument(help="New directory or new .tar file; with --keep, an existing directory.")
         ],
         *,
         keep: Annotated[
             int | None,
-            typer.Option(min=1, help="Write a dated file into the directory PLACE, and keep the newest so many."),
+            typer.Option(min=1, help="Write a dated file into directory PLACE, and keep only the newest ones."),
         ] = None,
         state: StateOption = None,
     ) -> None:
-        """Write everything that the server keeps into a directory or a file, while it goes on."""
+        """Back up all data of the server into a directory or file while the service runs."""
         settings = settings_of(state)
         now = system_clock()
         if keep is not None and not place.is_dir():
-            raise BACKUP_PLACE(place=place, why="is no directory", remedy=f"make it: mkdir -m 0700 {place}")
+            raise BACKUP_PLACE(place=place, why="is not a directory", remedy=f"create it: mkdir -m 0700 {place}")
         written_to = place if keep is None else dated_place(place, now)
         source = _source(settings)
         manifest = back_up(source, written_to, now)
@@ -56,41 +54,48 @@ def add_commands(app: typer.Typer, settings_of: Callable[[Path | None], Settings
         rows = sum(manifest.row_counts.values())
         typer.echo(f"{written_to}: {rows} rows, {size_bytes} bytes, schema {manifest.schema_revision}")
         if settings.vault_key is not None:
-            typer.echo("The vault key is not in it, as it opens what is sealed in it: keep a copy of it elsewhere.")
+            typer.echo(
+                "The backup does not include the vault key, which decrypts its secrets: keep a copy of it elsewhere."
+            )
         for gone in forget_older(place, keep) if keep is not None else ():
             typer.echo(f"removed {gone}")
 
     @app.command()
     def restore(  # noqa: PLR0913 - each is an option of the command
-        place: Annotated[Path, typer.Argument(exists=True, help="What `backup` wrote.")],
+        place: Annotated[Path, typer.Argument(exists=True, help="Directory or file written by `backup`.")],
         *,
         state: StateOption = None,
         database_url: Annotated[
             str | None,
-            typer.Option(envvar="IOTIDE_DATABASE_URL", help="With --state: this PostgreSQL instead of a private one."),
+            typer.Option(
+                envvar="IOTIDE_DATABASE_URL", help="With --state: use this PostgreSQL instead of a private one."
+            ),
         ] = None,
         vault_key_file: Annotated[
-            Path | None, typer.Option(exists=True, dir_okay=False, help="The vault key, kept apart; with --state.")
+            Path | None, typer.Option(exists=True, dir_okay=False, help="File with the vault key; only with --state.")
         ] = None,
         without_vault_key: Annotated[
-            bool, typer.Option("--without-vault-key", help="Go without the secrets of channels.")
+            bool, typer.Option("--without-vault-key", help="Give up the secrets of notification channels.")
         ] = False,
-        replace: Annotated[bool, typer.Option("--replace", help="Give up what the database holds now.")] = False,
+        replace: Annotated[
+            bool, typer.Option("--replace", help="Replace the current content of the database.")
+        ] = False,
         resume: Annotated[
-            bool, typer.Option("--resume", help="Let runs start at once, instead of when a person resumes clusters.")
+            bool, typer.Option("--resume", help="Start runs at once instead of draining the clusters.")
         ] = False,
     ) -> None:
-        """Make an empty database what it was at a backup; nothing else may be connected to it meanwhile.
+        """Restore a backup into an empty database. Nothing else may be connected to it.
 
-        With --state for the services of `up`, which must be stopped; without it for those that settings name.
+        With --state, restore the private services of `up`, which must be stopped. Without it, use the configured
+        services.
         """
         vault_key = None if vault_key_file is None else _vault_key(vault_key_file)
         wanted = RestoreOptions(vault_key, without_vault_key=without_vault_key, replace=replace, resume=resume)
         with opened(place) as backup:
             if state is None:
-                _tell(*_restore_by_settings(backup, settings_of(None), wanted))
+                _report(*_restore_by_settings(backup, settings_of(None), wanted))
             else:
-                _tell(*_restore_state(backup, state, database_url, wanted))
+                _report(*_restore_state(backup, state, database_url, wanted))
 
 
 def _source(settings: Settings) -> BackupSource:
@@ -105,7 +110,7 @@ def _source(settings: Settings) -> BackupSource:
 
 def _vault_key(file: Path) -> str:
     try:
-        key = file.read_text().strip()  # what is no text at all is a ValueError, too
+        key = file.read_text().strip()  # a binary file raises ValueError too
         Vault(key)
     except ValueError as error:
         raise VAULT_KEY_UNREADABLE(file=file) from error
@@ -119,7 +124,7 @@ def _restore_by_settings(
         wanted = replace_in(wanted, vault_keys=settings.vault_key.get_secret_value())
     manifest, directory = backup
     restored = restore_database(manifest, directory, settings.database_url.get_secret_value(), wanted, system_clock())
-    # Whoever names services by settings has certificates of their own, too.
+    # External services have their own certificates.
     has_tls = (directory / "tls").is_dir() and settings.ca_certificate is not None
     return restored, settings.ca_certificate if has_tls else None
 
@@ -144,14 +149,18 @@ def _restore_state(
     return restored, None
 
 
-def _tell(restored: Restored, other_certificates: Path | None) -> None:
+def _report(restored: Restored, other_certificates: Path | None) -> None:
     manifest, settled = restored.manifest, restored.settled
     rows = sum(manifest.row_counts.values())
-    typer.echo(f"restored {rows} rows of {written(manifest.made_at)}, made by iotide {manifest.iotide_version}")
-    typer.echo(f"{settled.node_count} nodes are asked what they hold; {settled.order_count} orders were in flight.")
+    typer.echo(f"restored {rows} rows of {written(manifest.made_at)}, written by iotide {manifest.iotide_version}")
+    typer.echo(f"{settled.node_count} nodes must report their orders; {settled.order_count} orders were in flight.")
     if settled.drained_clusters:
         names = ", ".join(sorted(settled.drained_clusters))
-        typer.echo(f"Nothing new starts in {names} until somebody resumes it: look at the nodes first.")
-    typer.echo("Everybody signs in again (`iotide-server admin-link`); nodes that wait to join need new tokens.")
+        typer.echo(f"No new runs start in {names} until an operator resumes it. Check the nodes first.")
+    typer.echo(
+        "All users must sign in again (`iotide-server admin-link`). Nodes that have not joined need new join tokens."
+    )
     if other_certificates is not None:
-        typer.echo(f"The certificates of the backup were left alone; {other_certificates.parent} has those in use.")
+        typer.echo(
+            f"The certificates of the backup were not restored; those in {other_certificates.parent} stay in use."
+        )

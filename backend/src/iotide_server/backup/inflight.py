@@ -1,10 +1,8 @@
-"""What was in flight at a backup, settled after its return by evidence alone: nothing is freed that may still load.
+"""Settles orders that were in flight at a backup.
 
-Between the backup and the loss of the database the service went on, and of that nothing is known here. Three things
-may be true of a node, and its agent's next hello tells which: it holds the orders that it held, and they go on; it no
-longer has one, which has ended meanwhile or was never claimed; it holds one that the database does not know, which
-its agent ends at the server's word. Until then nothing starts on the node, no order of it is withdrawn or offered
-again, and no number is given out that may have been given out before.
+An agent's next hello decides. Orders that it holds continue, unless the database does not know them: the server ends
+those. Orders that it no longer holds are lost. Until then nothing starts on the node, its orders are neither
+withdrawn nor offered again, and no id is reused.
 """
 
 from collections.abc import Sequence
@@ -17,10 +15,10 @@ from sqlalchemy.orm import Session
 
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.clock import written
-from iotide_server.runs.service import ASKED_ANEW
+from iotide_server.runs.service import ASKED_AGAIN
 
 LEAP: Final = 1_000_000
-"""No number is given twice: agents know orders and runs by theirs. More than a few of the largest campaigns have."""
+"""Ids to skip, because agents know orders and runs by id. More than a few of the largest campaigns use."""
 
 _ADMINISTRATOR: Final = "iotide-server restore"
 
@@ -31,8 +29,7 @@ _LEAP: Final = text(
     """
 )
 _NODES: Final = text(
-    # Those of a batch system have no agent of their own while they are idle: what becomes of their orders is told by
-    # the batch system itself, which lists its jobs.
+    # Idle nodes of a batch system have no agent; it reports their jobs.
     """
     UPDATE node SET agent_instance = NULL, problem = :problem, problem_actor = NULL, declared_dead_at = :now,
         look_asked = look_asked + 1
@@ -42,10 +39,10 @@ _NODES: Final = text(
     RETURNING node.id
     """
 )
-_BEATS: Final = text("UPDATE node_beat SET seen_at = least(seen_at, :silent_at) WHERE node_id = ANY(:node_ids)")
+_SILENCE_NODES: Final = text("UPDATE node_beat SET seen_at = least(seen_at, :silent_at) WHERE node_id = ANY(:node_ids)")
 _ORDERS: Final = text(
     """
-    UPDATE node_order SET claimed_by = :asked_anew, silent_since = NULL,
+    UPDATE node_order SET claimed_by = :asked_again, silent_since = NULL,
         state = CASE state WHEN 'offered' THEN 'claimed' ELSE state END,
         next_offer_at = CASE WHEN cancel_wanted_at IS NOT NULL THEN :now END, offers_made = 0
     WHERE state <> 'ended' AND node_id = ANY(:node_ids)
@@ -68,11 +65,11 @@ _DRAIN: Final = text(
     """
 )
 _VOID: Final = (
-    # Who was signed out or let in since is not known: browsers sign in again, nodes are let in by new tokens.
+    # Sign-outs and used tokens since the backup are unknown.
     text("DELETE FROM user_session"),
     text("DELETE FROM login_link"),
     text("DELETE FROM join_token"),
-    # Every browser reads anew.
+    # Browsers reload everything.
     text("DELETE FROM change"),
 )
 _WORK: Final = text("UPDATE work SET held_until = NULL, sends = 0 WHERE done_version < version")
@@ -80,29 +77,27 @@ _WORK: Final = text("UPDATE work SET held_until = NULL, sends = 0 WHERE done_ver
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What was done about it."""
-
-    node_count: int  # nodes that are asked what they hold
-    order_count: int  # orders that had not ended
-    drained_clusters: Sequence[str]  # names of those in which nothing starts until a person resumes them
+    node_count: int
+    order_count: int
+    drained_clusters: Sequence[str]  # nothing starts there until an operator resumes them
 
 
 def settle(session: Session, made_at: datetime, now: datetime, *, resume: bool) -> Settled:
-    """Put all that was in flight at the backup into the hands of its agents' next words; drain unless `resume`."""
+    """Make all orders in flight wait for their agents' reports. Drain unless `resume`."""
     when = written(made_at)
     session.execute(_LEAP, {"leap": LEAP})
     problem = (
-        f"the database is that of {when} again: nothing starts here until the agent said what it holds and is idle"
+        f"the database was restored to {when}: no runs start here until the agent has reported its orders and is idle"
     )
     nodes = list(session.scalars(_NODES, {"problem": problem, "now": now}))
     silent_at = now - SILENT_AFTER - timedelta(seconds=1)
-    session.execute(_BEATS, {"silent_at": silent_at, "node_ids": nodes})
-    orders = list(session.scalars(_ORDERS, {"asked_anew": ASKED_ANEW, "now": now, "node_ids": nodes}))
-    words = f"the database is that of {when} again; what became of this order since, its agent will say"
+    session.execute(_SILENCE_NODES, {"silent_at": silent_at, "node_ids": nodes})
+    orders = list(session.scalars(_ORDERS, {"asked_again": ASKED_AGAIN, "now": now, "node_ids": nodes}))
+    words = f"the database was restored to {when}; the agent will report what happened to this order since"
     session.execute(_LOG, {"now": now, "words": words, "order_ids": orders})
     drained: Sequence[str] = ()
     if not resume:
-        reason = f"The database is that of {when} again. Look at the nodes, then resume."
+        reason = f"The database was restored to {when}. Check the nodes, then resume."
         drained = session.scalars(_DRAIN, {"reason": reason, "by": _ADMINISTRATOR, "now": now}).all()
     for statement in _VOID:
         session.execute(statement)

@@ -1,4 +1,4 @@
-"""What a backup says of itself: which release made it, of which data, and the digest of each of its files."""
+"""Manifest of a backup."""
 
 import hashlib
 from datetime import datetime
@@ -14,7 +14,7 @@ MANIFEST: Final = "manifest.json"
 DATABASE: Final = "database.dump"
 SETTINGS: Final = "settings.json"
 TLS_FILES: Final = ("ca.crt", "ca.key", "server.crt", "server.key")
-"""Of the directory that `up` keeps for other hosts; with its CA go its agents' trust and their join tokens."""
+"""Files of `up`'s certificate directory, with the CA that agents and join tokens trust."""
 
 _PIECE_BYTES: Final = MIB
 _FINGERPRINT: Final = b"iotide vault key\0"
@@ -23,8 +23,6 @@ FileName = Annotated[str, StringConstraints(pattern=r"^(database\.dump|settings\
 
 
 class FileFact(BaseModel):
-    """A file of the backup."""
-
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     size_bytes: Annotated[int, Field(ge=0)]
@@ -32,8 +30,6 @@ class FileFact(BaseModel):
 
 
 class Stamp(BaseModel):
-    """What every form of a manifest has, those to come included."""
-
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     format: Annotated[int, Field(ge=1)]
@@ -41,26 +37,21 @@ class Stamp(BaseModel):
 
 
 class Manifest(BaseModel):
-    """All that can be told of a backup without opening its dump."""
-
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     format: Annotated[int, Field(ge=1)]
-    made_at: datetime  # of the snapshot that the dump shows
-    # iotide_version, schema_revision: of whoever made it, and of the database
+    made_at: datetime
     iotide_version: str
     schema_revision: str
-    # postgres_major, client_major: of the server, and of the pg_dump that wrote the dump
     postgres_major: int
     client_major: int
-    row_counts: dict[str, int]  # by table, in the same snapshot
-    vault_fingerprints: list[str]  # of the keys that were in use; the keys themselves are kept apart
-    has_sealed_secrets: bool  # whether anything was sealed with them
+    row_counts: dict[str, int]
+    vault_fingerprints: list[str]  # the keys are stored separately
+    has_sealed_secrets: bool
     files: dict[FileName, FileFact]
 
 
 def fact_of(file: Path) -> FileFact:
-    """Size and digest of a file, read piece by piece."""
     digest, size_bytes = hashlib.sha256(), 0
     with file.open("rb") as content:
         while piece := content.read(_PIECE_BYTES):
@@ -70,7 +61,7 @@ def fact_of(file: Path) -> FileFact:
 
 
 def vault_fingerprints(keys: str | None) -> list[str]:
-    """Return by what the vault's keys, which are 32 random bytes, are told apart; it says nothing else of them."""
+    """Return digests that identify the keys without revealing them."""
     if keys is None:
         return []
     bare = (key.strip().rstrip("=").replace("+", "-").replace("/", "_") for key in keys.split(","))

@@ -1,4 +1,4 @@
-"""The private services of `up` as a restore needs them: their PostgreSQL alone, and what lies beside it."""
+"""Private services of `up` during a restore."""
 
 import subprocess
 import time
@@ -19,7 +19,6 @@ _VAULT: Final = "vault"
 
 @contextmanager
 def running_postgres(state: StateDirectory) -> Iterator[PrivatePostgres]:
-    """Run the private PostgreSQL of a held state directory for the time of the block; raise StartError."""
     postgres = prepare_postgres(state)
     part = postgres.part()
     log = state.directory("log") / "restore-postgres.log"
@@ -29,24 +28,23 @@ def running_postgres(state: StateDirectory) -> Iterator[PrivatePostgres]:
         deadline = time.monotonic() + part.start_deadline_seconds
         while not part.is_ready():
             if process.poll() is not None or time.monotonic() > deadline:
-                raise StartError("PostgreSQL did not start.", remedy=f"Its last lines in {log} say why.")
+                raise StartError("PostgreSQL did not start.", remedy=f"See the last lines of {log}.")
             time.sleep(_POLL_SECONDS)
         postgres.create_owner()
         yield postgres
     finally:
         process.send_signal(part.stop_signal)
-        # However long the disk takes for the checkpoint of all that was loaded.
+        # The checkpoint of all loaded data may take long.
         process.wait()
 
 
 def vault_key_of(state: StateDirectory) -> str | None:
-    """The vault key of the services there; None where none was made yet."""
     file = state.directory("secrets") / _VAULT
     return file.read_text() if file.exists() else None
 
 
 def put_vault_key_back(state: StateDirectory, key: str) -> None:
-    """Let the services use this key; raise VAULT_KEY_TAKEN where another one may have sealed more."""
+    """Raise VAULT_KEY_TAKEN if a different key may have encrypted secrets."""
     known = vault_key_of(state)
     if known is not None and known != key:
         raise VAULT_KEY_TAKEN(directory=state.root)
@@ -54,7 +52,6 @@ def put_vault_key_back(state: StateDirectory, key: str) -> None:
 
 
 def put_tls_back(state: StateDirectory, backup: Path) -> bool:
-    """Let the services show the certificates that their agents trust; False when the backup has none."""
     if not (backup / "tls/ca.key").is_file():
         return False
     for name in TLS_FILES:

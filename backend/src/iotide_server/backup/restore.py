@@ -1,6 +1,6 @@
-"""Makes a database from a backup: checked before anything is touched, and either all of it or as if nothing had been.
+"""Restores a database completely or not at all.
 
-The former content of a database that is replaced stands aside in a schema of its own until the new one is whole.
+Until then, a separate schema keeps the former content.
 """
 
 from collections.abc import Iterator
@@ -31,17 +31,17 @@ from iotide_server.backup.manifest import DATABASE, Manifest, vault_fingerprints
 from iotide_server.kit.db import Database, brief_engine
 from iotide_server.kit.migrations import known_revisions, migrate, refuse_too_old
 
-_ASIDE: Final = "iotide_set_aside"  # what the database held before, for as long as the restore is not complete
+_ASIDE: Final = "iotide_set_aside"
 
-_FORMER: Final = "iotide_former"  # the same from then on, until it is dropped
+_FORMER: Final = "iotide_former"
 
 
 @dataclass(frozen=True, slots=True)
 class RestoreOptions:
-    vault_keys: str | None  # at hand; None: there are none
-    without_vault_key: bool = False  # go without the secrets of channels
-    replace: bool = False  # what the database holds is given up for it
-    resume: bool = False  # let runs start at once, instead of when a person says so
+    vault_keys: str | None
+    without_vault_key: bool = False  # give up secrets of channels
+    replace: bool = False
+    resume: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,10 +51,10 @@ class Restored:
 
 
 def restore(manifest: Manifest, directory: Path, database_url: str, wanted: RestoreOptions, now: datetime) -> Restored:
-    """Make the database what it was at the backup, at this release's schema, with all that was in flight settled.
+    """Restore the database, migrate it, and settle orders in flight.
 
-    Manifest and directory are from `archives.opened`. Raise what `check` raises, DATABASE_NOT_EMPTY or DATABASE_IN_USE;
-    or POSTGRES_CLIENTS_MISSING, POSTGRES_CLIENT_FAILED or COUNTS_DIFFER, and the database is as it was.
+    Raise errors of `check`, DATABASE_NOT_EMPTY, DATABASE_IN_USE, POSTGRES_CLIENTS_MISSING, POSTGRES_CLIENT_FAILED or
+    COUNTS_DIFFER without any change.
     """
     check(manifest, wanted)
     with _room(database_url, replace=wanted.replace) as server_major:
@@ -70,12 +70,12 @@ def restore(manifest: Manifest, directory: Path, database_url: str, wanted: Rest
 
 
 def check(manifest: Manifest, wanted: RestoreOptions) -> None:
-    """Refuse what could not be used afterwards: SCHEMA_NEWER, SCHEMA_TOO_OLD or VAULT_KEY_DIFFERS."""
+    """Raise SCHEMA_NEWER, SCHEMA_TOO_OLD or VAULT_KEY_DIFFERS for an unusable backup."""
     refuse_too_old(manifest.schema_revision)
     if manifest.schema_revision not in known_revisions():
         raise SCHEMA_NEWER(revision=manifest.schema_revision, version=manifest.iotide_version)
     at_hand = vault_fingerprints(wanted.vault_keys)
-    # The first one seals, so with it all that was sealed lately can be opened.
+    # The first key has encrypted all recent secrets.
     is_openable = bool(manifest.vault_fingerprints) and manifest.vault_fingerprints[0] in at_hand
     if manifest.has_sealed_secrets and not wanted.without_vault_key and not is_openable:
         raise VAULT_KEY_DIFFERS()
@@ -83,7 +83,7 @@ def check(manifest: Manifest, wanted: RestoreOptions) -> None:
 
 @contextmanager
 def _room(database_url: str, *, replace: bool) -> Iterator[int]:
-    """Make an empty schema for the block; the former is back when it raises, else gone. Gives the server's version."""
+    """Yield the server's version. On failure, put the former content back."""
     with psycopg.connect(database_url, autocommit=True) as connection:
         _require_alone(connection)
         _take_back_interrupted(connection)
@@ -94,7 +94,7 @@ def _room(database_url: str, *, replace: bool) -> Iterator[int]:
         with connection.transaction():
             connection.execute(f"ALTER SCHEMA public RENAME TO {_ASIDE}")
             connection.execute("CREATE SCHEMA public")
-            connection.execute("GRANT USAGE ON SCHEMA public TO PUBLIC")  # as a new database has it
+            connection.execute("GRANT USAGE ON SCHEMA public TO PUBLIC")  # as in a new database
         try:
             yield connection.info.server_version // 10_000
         except BaseException:
@@ -104,7 +104,6 @@ def _room(database_url: str, *, replace: bool) -> Iterator[int]:
 
 
 def _take_back_interrupted(connection: psycopg.Connection) -> None:
-    """Of a restore that failed, or was killed before it was complete, the former content is put back."""
     if connection.execute("SELECT FROM pg_namespace WHERE nspname = %s", [_ASIDE]).fetchone() is None:
         return
     with connection.transaction():
@@ -152,6 +151,6 @@ def _settle(engine: Engine, manifest: Manifest, wanted: RestoreOptions, now: dat
             "drained_clusters": list(settled.drained_clusters),
         }
         audit.record(session, console, Action("database_restored", "database", 0, None, after=after))
-        # With all of it in one transaction: from here on nothing takes the former content for the present one.
+        # In the same transaction, because the former content must not be put back from now on.
         session.execute(text(f"ALTER SCHEMA {_ASIDE} RENAME TO {_FORMER}"))
     return settled

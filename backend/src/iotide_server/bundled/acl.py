@@ -1,4 +1,4 @@
-"""Redis users derived from PostgreSQL's rows: each node may use its own queue, the server all queues, nobody more."""
+"""Redis users: each node may use its own queue, the server all queues."""
 
 import hashlib
 import re
@@ -18,13 +18,12 @@ CELERY_COMMANDS = (
     *("+hset", "+hget", "+hdel", "+zadd", "+zrem", "+zrange", "+watch", "+unwatch", "+multi", "+exec"),
     *("+set", "+get", "+del", "+evalsha"),
 )
-"""What a Celery 5.7 worker without remote control, gossip and mingle sends, found by running one with ever fewer.
+"""Commands of a Celery 5.7 worker without remote control, gossip and mingle, found by experiment.
 
-It reads (BRPOP, LLEN), announces its queue (SADD), keeps and restores unacknowledged messages (hash, sorted set,
-WATCH ... EXEC, RPUSH, LPUSH) under a lock (SET NX; a script of GET and DEL). AUTH and HELLO need no right.
-CLIENT SETINFO stays out because Redis 7.0 cannot name it; redis-py goes on when it is refused. So does SCRIPT LOAD: a
-node's script could run for ever, in which time Redis answers nobody, and scripts count towards no limit of memory.
-`apply_nodes` loads the one of the lock.
+It reads (BRPOP, LLEN), announces its queue (SADD), and stores unacknowledged messages (hash, sorted set, WATCH ...
+EXEC, RPUSH, LPUSH) under a lock (SET NX; a script of GET and DEL, loaded by `apply_nodes`). AUTH and HELLO need no
+permission. Redis 7.0 does not know CLIENT SETINFO; redis-py tolerates that. No SCRIPT LOAD, because a node's script
+could block Redis forever, and scripts count towards no memory limit.
 """
 
 _NODE_USER_PREFIX = "iotide-node-"
@@ -35,11 +34,9 @@ _SHA256_HEX = re.compile("[0-9a-f]{64}")
 
 @dataclass(frozen=True)
 class NodeAccess:
-    """What PostgreSQL knows of a node's way to Redis."""
-
     node_id: int
-    password_sha256: str  # hexadecimal digest; the password itself is only on the node
-    next_password_sha256: str | None = None  # of the one that it is changing to; both are good until it has done so
+    password_sha256: str  # hexadecimal; only the node has the password
+    next_password_sha256: str | None = None  # also valid, until its rotation is complete
 
     def __post_init__(self) -> None:
         for digest in self.digests:
@@ -48,12 +45,10 @@ class NodeAccess:
 
     @property
     def digests(self) -> tuple[str, ...]:
-        """Of every password that opens Redis."""
         return (self.password_sha256, *([] if self.next_password_sha256 is None else [self.next_password_sha256]))
 
 
 def own_users(*, server_password: str, admin_password: str) -> tuple[str, ...]:
-    """Return lines of redis.conf: the server's own two users by the digests of their passwords, and nobody else."""
     return (
         "user default off",
         _user_line(ADMIN_USER, admin_password, "~*", "&*", "+@all"),
@@ -74,7 +69,7 @@ def node_queue(node_id: int) -> str:
 
 
 def node_transport_options(node_id: int) -> dict[str, str]:
-    """Celery's `broker_transport_options` that keep a node's unacknowledged messages under keys of its own."""
+    """Give a node its own keys for unacknowledged messages."""
     return {
         "unacked_key": f"unacked.{node_id}",
         "unacked_index_key": f"unacked_index.{node_id}",
@@ -83,20 +78,19 @@ def node_transport_options(node_id: int) -> dict[str, str]:
 
 
 def node_keys(node_id: int) -> tuple[str, ...]:
-    """All keys of Redis that a node may touch; each has its name, lest there be any number of them."""
+    """Return all keys of a node. Patterns would allow any number."""
     queue = node_queue(node_id)
-    # The queues that Celery keeps for messages of lower priority; nobody sends such, and it reads all of them at once.
+    # Celery also reads queues of lower priorities, which stay empty.
     lower = (f"{queue}\x06\x16{priority}" for priority in _LOWER_PRIORITIES)
     bindings = (f"_kombu.binding.{queue}", f"_kombu.binding_permanent.{queue}")
     return (queue, *lower, *bindings, *node_transport_options(node_id).values())
 
 
 def apply_nodes(admin: Redis, nodes: Iterable[NodeAccess]) -> bool:
-    """Make Redis's node users exactly these and return whether that changed anything; others' users stay.
+    """Set Redis' node users to exactly these. Return whether anything changed. Raise RedisError.
 
-    Needs a connection with the right to `ACL`. Redis forgets users when it restarts, so this is called again and again:
-    a disabled user whose password is the digest of the whole list says that the list stands, and makes the call one
-    look-up when nothing has changed. Raise redis.RedisError, as the functions below do.
+    Called regularly, because Redis forgets them when it restarts. A disabled marker user has the list's digest as its
+    password, so that an unchanged list costs one lookup.
     """
     wanted = {node_username(node.node_id): node for node in nodes}
     digest = _digest(wanted.values())
@@ -105,9 +99,9 @@ def apply_nodes(admin: Redis, nodes: Iterable[NodeAccess]) -> bool:
         return False
     present = _passwords(admin)
     obsolete = [name for name in present if name not in wanted]
-    # Who came in by a password that is void by now, as when Redis was away at that moment, stays connected otherwise.
+    # Clients with a void password would stay connected.
     outdated = [name for name, digests in present.items() if name in wanted and not digests <= {*wanted[name].digests}]
-    # One MULTI: two callers with different lists cannot leave a mixture under either's marker.
+    # One MULTI, so that concurrent callers cannot mix their lists.
     with admin.pipeline(transaction=True) as pipe:
         pipe.script_load(Lock.LUA_RELEASE_SCRIPT)
         if obsolete:
@@ -123,7 +117,7 @@ def apply_nodes(admin: Redis, nodes: Iterable[NodeAccess]) -> bool:
 
 
 def grant_node(admin: Redis, node: NodeAccess) -> None:
-    """Let one node in at once; the next `apply_nodes` then looks at the whole list again."""
+    """Give a node access. The next `apply_nodes` checks the whole list."""
     with admin.pipeline(transaction=True) as pipe:
         pipe.script_load(Lock.LUA_RELEASE_SCRIPT)
         _set_node(pipe, node)
@@ -132,13 +126,12 @@ def grant_node(admin: Redis, node: NodeAccess) -> None:
 
 
 def replace_node(admin: Redis, node: NodeAccess) -> None:
-    """Let a node in by its present password alone, and end what it, or a thief, opened with another one."""
+    """Restrict a node to its current password, and close other connections."""
     grant_node(admin, node)
     _kill_connections(admin, node_username(node.node_id))
 
 
 def put_out_node(admin: Redis, node_id: int) -> None:
-    """Let a node in no more, end its connections and delete its keys; `apply_nodes` then looks at the list again."""
     username = node_username(node_id)
     with admin.pipeline(transaction=True) as pipe:
         pipe.acl_deluser(username, _MARKER_USER)
@@ -148,9 +141,8 @@ def put_out_node(admin: Redis, node_id: int) -> None:
 
 
 def _passwords(admin: Redis) -> dict[str, set[str]]:
-    """By each node user that Redis has, the digests of the passwords that open it."""
     lines = [line.decode() if isinstance(line, bytes) else line for line in admin.acl_list()]
-    words = [line.split(" ") for line in lines]  # user NAME on #DIGEST ...
+    words = [line.split(" ") for line in lines]
     return {
         name: {rule[1:] for rule in rules if rule.startswith("#")}
         for _, name, *rules in words
@@ -159,7 +151,7 @@ def _passwords(admin: Redis) -> dict[str, set[str]]:
 
 
 def _kill_connections(admin: Redis, username: str) -> None:
-    # Redis 6 answers with an error where a user does not exist; DELUSER has ended its connections then.
+    # Redis 6 returns an error for a missing user.
     with suppress(ResponseError):
         admin.client_kill_filter(user=username)
 

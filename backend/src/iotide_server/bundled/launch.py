@@ -1,6 +1,6 @@
-"""The first moment of every child: it will die with its parent, it takes its user, and becomes the wanted program.
+"""Starts child processes that end with their parent and run as another user.
 
-A process of its own, because code between fork and exec is not safe in a parent with threads. Standard library only.
+Code between fork and exec is unsafe in a multi-threaded parent, so this is a program. Standard library only.
 """
 
 import argparse
@@ -15,21 +15,20 @@ from iotide_server.bundled.privileges import Account, account_of, become, die_wi
 
 
 def launch_command(command: Sequence[str], *, stop_signal: signal.Signals, account: Account) -> tuple[str, ...]:
-    """Return what starts the command as `account`; the kernel sends it `stop_signal` when this process ends."""
-    # -P keeps the working directory off the import path.
+    """The kernel sends `stop_signal` to the command when this process ends."""
+    # -P: no imports from the working directory
     interpreter = (sys.executable, "-P", "-m", "iotide_server.bundled.launch")
     return (*interpreter, str(account.uid), str(os.getpid()), str(int(stop_signal)), "--", *command)
 
 
 def can_execute(program: Path, *, account: Account) -> bool:
-    """Return whether a child launched like this could run the program. Only the kernel knows all rules, so ask it."""
+    """Return whether the account can run the program. Only trying shows this."""
     question = ("test", "-x", str(program))
     command = launch_command(question, stop_signal=signal.SIGKILL, account=account)
     return subprocess.run(command, check=False).returncode == 0
 
 
 def main() -> None:
-    """Become the program named on the command line."""
     parser = argparse.ArgumentParser()
     parser.add_argument("uid", type=int)
     parser.add_argument("parent_pid", type=int)
@@ -37,9 +36,8 @@ def main() -> None:
     parser.add_argument("command", nargs="+")
     options = parser.parse_args()
     become(account_of(options.uid))
-    # After the change of user, which makes the kernel forget the parent's death signal.
     die_with_parent(options.parent_pid, options.stop_signal)
-    os.execvp(options.command[0], options.command)  # noqa: S606 - no shell is the point
+    os.execvp(options.command[0], options.command)  # noqa: S606 - must not use a shell
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A part's output on disk: one line each with time and name, in files that cannot fill the disk."""
+"""Log files of the parts."""
 
 import json
 from collections import deque
@@ -15,11 +15,9 @@ _LINES_REMEMBERED = 15
 
 
 class PartLog:
-    """Appends to `path`; at the cap the file becomes `path`.1, that one `path`.2, and older ones are dropped.
+    """Appends to `path`, rotated to `path`.1 and `path`.2. Write errors never stop the part.
 
-    Where `as_json`, each line is a JSON object: one that is none yet becomes one, and the others carry their own time.
-
-    A full or broken disk loses log lines and nothing else: a part must never stop because nobody reads its output.
+    `as_json` wraps plain text in JSON objects.
     """
 
     def __init__(
@@ -40,7 +38,7 @@ class PartLog:
         self._rest = b""
 
     def write(self, chunk: bytes) -> None:
-        """Take the next bytes of the part's output; a line is written when its end has come or it grows too long."""
+        """A line is written when complete or too long."""
         *lines, self._rest = (self._rest + chunk).split(b"\n")
         if len(self._rest) > _LONGEST_LINE_BYTES:
             lines.append(self._rest)
@@ -48,7 +46,6 @@ class PartLog:
         self._append([line.decode(errors="replace").rstrip("\r") for line in lines])
 
     def close(self) -> None:
-        """Write what came after the last end of line."""
         if self._rest:
             self.write(b"\n")
 

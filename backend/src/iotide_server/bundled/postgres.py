@@ -1,4 +1,4 @@
-"""A private PostgreSQL in the state directory: found, made once, and described as a part to keep running."""
+"""Private PostgreSQL in the state directory."""
 
 import re
 import shutil
@@ -25,46 +25,39 @@ _DEBIAN_DIRECTORY = Path("/usr/lib/postgresql")
 _SUPERUSER = "postgres"
 _OWNER = "iotide"
 _DATABASE = "iotide"
-_PORT = 5432  # part of the socket's name; nothing listens on the network
-_SOCKET_PATH_LIMIT_BYTES = 107  # sockaddr_un
+_PORT = 5432
+_SOCKET_PATH_LIMIT_BYTES = 107
 _CONNECT_SECONDS = 2
 
 DURABLE = {"fsync": "on", "full_page_writes": "on", "synchronous_commit": "on"}
-"""An answered commit survives a power cut; these are PostgreSQL's defaults, said because all results depend on it."""
+"""PostgreSQL's defaults, made explicit because all results depend on them."""
 
 
 @dataclass(frozen=True)
 class PostgresPrograms:
-    """An installed server."""
-
     directory: Path
     major: int
 
 
 @dataclass(frozen=True)
 class PrivatePostgres:
-    """A database cluster of ours and the programs to run it."""
-
     programs: PostgresPrograms
     state: StateDirectory
     data: Path
     sockets: Path
     superuser_password: str
     owner_password: str
-    parameters: Mapping[str, str]  # settings that go before those in postgresql.conf
+    parameters: Mapping[str, str]
 
     @property
     def url(self) -> str:
-        """For the server's processes: the database's owner, who is no superuser."""
         return self.url_of(_DATABASE)
 
     def url_of(self, database: str) -> str:
-        """The owner's way to another database of this server."""
         return self._url(_OWNER, self.owner_password, database)
 
     @property
     def superuser_url(self) -> str:
-        """For making roles and databases."""
         return self._url(_SUPERUSER, self.superuser_password, "postgres")
 
     def part(self) -> Part:
@@ -76,7 +69,7 @@ class PrivatePostgres:
             "cluster_name": "iotide",
             "timezone": "UTC",
             "log_timezone": "UTC",
-            "log_line_prefix": "[%p] ",  # the log file adds the time
+            "log_line_prefix": "[%p] ",
         }
         options = [f"--{name}={value}" for name, value in {**fixed, **self.parameters}.items()]
         return Part(
@@ -84,15 +77,16 @@ class PrivatePostgres:
             command=(str(self.programs.directory / "postgres"), "-D", str(self.data), *options),
             is_ready=self._is_ready,
             account=self.state.account,
-            environment=allocation.IN_ENVIRONMENT,  # a backend keeps what its largest statement took, too
-            stop_signal=signal.SIGINT,  # fast: rolls back what is open; TERM would wait for every client
-            # After a power cut it goes through its log first, from the beginning again if it is stopped meanwhile.
+            # otherwise a backend keeps the memory of its largest statement
+            environment=allocation.IN_ENVIRONMENT,
+            stop_signal=signal.SIGINT,  # fast shutdown; TERM would wait for clients
+            # Recovery after a power failure may take long, and restarts if interrupted.
             start_deadline_seconds=1800.0,
             stop_deadline_seconds=60.0,
         )
 
     def create_owner(self) -> None:
-        """Make the owner and the database, or set the owner's password again; needs the running server."""
+        """Create the owner and the database, or reset the owner's password."""
         with psycopg.connect(self.superuser_url, autocommit=True) as connection:
             owner = sql.Identifier(_OWNER)
             if connection.execute("SELECT 1 FROM pg_roles WHERE rolname = %s", [_OWNER]).fetchone() is None:
@@ -103,13 +97,12 @@ class PrivatePostgres:
                 self.create_database(_DATABASE)
 
     def create_database(self, name: str, *, template: str = "template0") -> None:
-        """Make a database of the owner's as a copy of the template, which nobody may be connected to."""
+        """The template must have no connections."""
         statement = sql.SQL("CREATE DATABASE {} OWNER {} TEMPLATE {}")
         with psycopg.connect(self.superuser_url, autocommit=True) as connection:
             connection.execute(statement.format(*map(sql.Identifier, (name, _OWNER, template))))
 
     def drop_database(self, name: str) -> None:
-        """Remove a database, whoever is still connected to it."""
         with psycopg.connect(self.superuser_url, autocommit=True) as connection:
             connection.execute(sql.SQL("DROP DATABASE IF EXISTS {} WITH (FORCE)").format(sql.Identifier(name)))
 
@@ -125,7 +118,7 @@ class PrivatePostgres:
 
 
 def prepare_postgres(state: StateDirectory, *, parameters: Mapping[str, str] = DURABLE) -> PrivatePostgres:
-    """Return the cluster of a held directory, made at the first call; raise StartError without a server for it."""
+    """Return the database cluster of a held state directory, creating it if needed. Raise StartError."""
     data = state.directory("postgres") / "data"
     version_file = data / "PG_VERSION"
     made_by = int(version_file.read_text()) if version_file.exists() else None
@@ -133,7 +126,7 @@ def prepare_postgres(state: StateDirectory, *, parameters: Mapping[str, str] = D
     if len(str(sockets / f".s.PGSQL.{_PORT}")) > _SOCKET_PATH_LIMIT_BYTES:
         raise StartError(
             f"The path of the state directory {state.root} is too long for a unix socket.",
-            remedy="Choose a shorter one with --state.",
+            remedy="Choose a shorter path with --state.",
         )
     postgres = PrivatePostgres(
         programs=_choose(find_postgres(state), made_by, data),
@@ -146,13 +139,13 @@ def prepare_postgres(state: StateDirectory, *, parameters: Mapping[str, str] = D
     )
     if made_by is None:
         _make_cluster(postgres)
-    # We hold the state directory, so the process it names is not ours, whatever has that number now.
+    # Stale, because we hold the state directory.
     (data / "postmaster.pid").unlink(missing_ok=True)
     return postgres
 
 
 def find_postgres(state: StateDirectory) -> Iterator[PostgresPrograms]:
-    """The servers that the account can run, the best first: on PATH, Debian's from new to old, the wheel's."""
+    """Yield usable servers: on PATH, Debian's newest first, the wheel's."""
     on_path = shutil.which("postgres")
     places = [Path(on_path).resolve()] if on_path else []
     numbered = (place for place in _DEBIAN_DIRECTORY.glob("*/bin/postgres") if place.parts[-3].isdigit())
@@ -171,9 +164,8 @@ def find_postgres(state: StateDirectory) -> Iterator[PostgresPrograms]:
 
 
 def _identify(server: Path) -> Iterator[PostgresPrograms]:
-    """The installation, unless it is only half one (no initdb) or too old."""
-    told = subprocess.run([server, "--version"], capture_output=True, text=True, check=False).stdout
-    major = re.search(r"\) (\d+)", told)
+    printed = subprocess.run([server, "--version"], capture_output=True, text=True, check=False).stdout
+    major = re.search(r"\) (\d+)", printed)
     if major and int(major[1]) >= OLDEST_MAJOR and (server.parent / "initdb").exists():
         yield PostgresPrograms(server.parent, int(major[1]))
 
@@ -188,31 +180,31 @@ def _choose(found: Iterable[PostgresPrograms], made_by: int | None, data: Path) 
         raise StartError(
             f"There is no PostgreSQL {OLDEST_MAJOR} or newer on this machine.",
             remedy="Install one (apt-get install postgresql, or pip install 'iotide-server[embedded]'),"
-            " or name a running one with --database-url.",
+            " or use a running one with --database-url.",
         )
     raise StartError(
-        f"{data} was made by PostgreSQL {made_by}; on this machine is: {', '.join(passed) or 'none'}.",
-        remedy=f"Install PostgreSQL {made_by}. To change to another one, dump the data with {made_by}'s pg_dump,"
+        f"{data} was created by PostgreSQL {made_by}; found versions: {', '.join(passed) or 'none'}.",
+        remedy=f"Install PostgreSQL {made_by}. To change the version, dump the data with pg_dump {made_by},"
         " start once with a new --state, and load the dump there.",
     )
 
 
 def _make_cluster(postgres: PrivatePostgres) -> None:
-    """Run initdb aside and move the result into place, so that a crash leaves no half cluster; raise StartError."""
+    """Run initdb in a draft directory, so that a crash leaves no partial cluster. Raise StartError."""
     if not postgres.state.account.is_named:
         uid = postgres.state.account.uid
         raise StartError(
-            f"The services run as the user {uid}, whom this system's user database does not know;"
-            " initdb refuses to work for such a user.",
-            remedy=f"Make the user (useradd --system --no-create-home --uid {uid} iotide), give {postgres.state.root}"
-            " to one that is there with chown, or name a running PostgreSQL with --database-url.",
+            f"The services run as user {uid}, which is missing in this system's user database;"
+            " initdb does not run as such a user.",
+            remedy=f"Create the user (useradd --system --no-create-home --uid {uid} iotide), give {postgres.state.root}"
+            " to an existing user with chown, or use a running PostgreSQL with --database-url.",
         )
     state, draft = postgres.state, postgres.data.with_name("data.new")
     shutil.rmtree(draft, ignore_errors=True)
     password_file = postgres.data.with_name("password")
     state.write_private(password_file, postgres.superuser_password)
     initdb = (str(postgres.programs.directory / "initdb"), "-D", str(draft), "--username", _SUPERUSER)
-    # The C locale sorts the same on every machine and in every version.
+    # Sorts the same on every machine and in every version.
     options = ("--encoding=UTF8", "--locale=C", "--auth=scram-sha-256", "--data-checksums", "--pwfile")
     made = subprocess.run(
         launch_command((*initdb, *options, str(password_file)), stop_signal=signal.SIGKILL, account=state.account),
@@ -223,5 +215,5 @@ def _make_cluster(postgres: PrivatePostgres) -> None:
     )
     password_file.unlink()
     if made.returncode != 0:
-        raise StartError(f"initdb failed:\n{made.stderr}", remedy="Its last line says what is missing.")
+        raise StartError(f"initdb failed:\n{made.stderr}", remedy="See its last line.")
     draft.replace(postgres.data)

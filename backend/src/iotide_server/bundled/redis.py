@@ -1,4 +1,4 @@
-"""A private Redis in the state directory: found, configured with our own users, described as a part to keep running."""
+"""Private Redis in the state directory."""
 
 import re
 import shutil
@@ -15,7 +15,7 @@ from iotide_server.bundled.state import StateDirectory
 from iotide_server.bundled.supervise import Part
 from iotide_server.bundled.wheels import wheel_programs
 
-OLDEST_VERSION = (6, 2)  # kombu asks for ZRANGE ... BYSCORE REV
+OLDEST_VERSION = (6, 2)  # kombu needs ZRANGE ... BYSCORE REV
 
 BOUNDS = (
     "maxmemory 512mb",
@@ -24,9 +24,9 @@ BOUNDS = (
     "client-query-buffer-limit 16mb",
     "client-output-buffer-limit normal 32mb 0 0",
 )
-"""What keeps a client that writes without end, or never reads, from the machine's memory; wake-ups need little."""
+"""For clients that write endlessly or never read."""
 BOUND_OF_ALL_CLIENTS = "maxmemory-clients 256mb"
-BOUNDS_ALL_CLIENTS = (7, 0)  # from this version on it ends the connections that need most
+BOUNDS_ALL_CLIENTS = (7, 0)  # Redis then closes the connections that use most memory
 
 _HOST = "127.0.0.1"
 _ANSWER_SECONDS = 2.0
@@ -34,20 +34,18 @@ _ANSWER_SECONDS = 2.0
 
 @dataclass(frozen=True)
 class RedisProgram:
-    """An installed redis-server or valkey-server."""
-
     path: Path
     version: tuple[int, int]
 
     @property
     def family(self) -> str:
-        """Names what can read its append-only file: the program and its major version."""
+        """Return what determines whether an append-only file is readable."""
         return f"{self.path.name.removesuffix('-server')}-{self.version[0]}"
 
 
 @dataclass(frozen=True)
 class PrivateRedis:
-    """A Redis of ours on loopback; other hosts reach it through `relay` alone."""
+    """Private Redis on loopback; `relay` serves other hosts."""
 
     program: RedisProgram
     state: StateDirectory
@@ -58,12 +56,11 @@ class PrivateRedis:
 
     @property
     def url(self) -> str:
-        """For API, scheduler and server worker: every queue, no administration."""
+        """Return the URL for API, scheduler and worker: all queues, no administration."""
         return self._url(SERVER_USER, self.server_password)
 
     @property
     def admin_url(self) -> str:
-        """For `acl.apply_nodes`."""
         return self._url(ADMIN_USER, self.admin_password)
 
     def part(self) -> Part:
@@ -82,18 +79,18 @@ class PrivateRedis:
         try:
             with Redis.from_url(self.admin_url, socket_timeout=_ANSWER_SECONDS) as connection:
                 return bool(connection.ping())
-        except RedisError:  # refused, or still reading its file
+        except RedisError:
             return False
 
 
 def prepare_redis(state: StateDirectory, *, port: int) -> PrivateRedis:
-    """Find the program and write its configuration, while the state directory is held; raise StartError."""
+    """Raise StartError."""
     program = next(find_redis(state), None)
     if program is None:
         raise StartError(
             f"There is no Redis {'.'.join(map(str, OLDEST_VERSION))} or newer on this machine.",
             remedy="Install one (apt-get install redis-server, or pip install 'iotide-server[embedded]'),"
-            " or name a running one with --redis-url.",
+            " or use a running one with --redis-url.",
         )
     redis = PrivateRedis(
         program=program,
@@ -103,14 +100,14 @@ def prepare_redis(state: StateDirectory, *, port: int) -> PrivateRedis:
         server_password=state.secret("redis-server"),
         admin_password=state.secret("redis-admin"),
     )
-    # Another program might not read this one's file; what is in it are wake-ups, which PostgreSQL sends again.
+    # Another program might not read it. The scheduler sends its wake-ups again.
     data = state.directory(f"redis/{program.family}")
     state.write_private(redis.configuration, _configuration(redis, data))
     return redis
 
 
 def find_redis(state: StateDirectory) -> Iterator[RedisProgram]:
-    """The servers that the account can run, the best first: on PATH, then the wheel's."""
+    """Yield usable servers: on PATH, then the wheel's."""
     for name in ("redis-server", "valkey-server"):
         on_path = shutil.which(name)
         if on_path and state.can_execute(Path(on_path)):
@@ -121,8 +118,8 @@ def find_redis(state: StateDirectory) -> Iterator[RedisProgram]:
 
 
 def _identify(server: Path) -> Iterator[RedisProgram]:
-    told = subprocess.run([server, "--version"], capture_output=True, text=True, check=False).stdout
-    found = re.search(r"\bv=(\d+)\.(\d+)", told)
+    printed = subprocess.run([server, "--version"], capture_output=True, text=True, check=False).stdout
+    found = re.search(r"\bv=(\d+)\.(\d+)", printed)
     if found and (version := (int(found[1]), int(found[2]))) >= OLDEST_VERSION:
         yield RedisProgram(server, version)
 

@@ -1,7 +1,6 @@
-"""Redis for other hosts: takes TLS connections and passes them to the Redis on loopback.
+"""Forwards TLS connections of other hosts to Redis on loopback.
 
-Not every Redis speaks TLS (the wheel's does not), and one that does opens its plain port on the same addresses. So
-Redis stays on loopback and this process is the only door.
+Not every Redis has TLS, and one that does also opens its plain port.
 """
 
 import argparse
@@ -18,18 +17,16 @@ from iotide_server.kit.listening import open_as_many_files_as_allowed
 
 _CHUNK_BYTES = 65_536
 _HANDSHAKE_SECONDS = 10.0
-# A host that vanished without a word is noticed after idle + interval x count seconds.
+# A dead host is detected after idle + interval x count seconds.
 _KEEPALIVE = ((socket.TCP_KEEPIDLE, 60), (socket.TCP_KEEPINTVL, 15), (socket.TCP_KEEPCNT, 4))
 
 
 def relay_command(certificates: Certificates, *, host: str, port: int, redis_port: int) -> tuple[str, ...]:
-    """The argument list of the relay's process."""
     interpreter = (sys.executable, "-P", "-m", "iotide_server.bundled.relay")
     return (*interpreter, str(certificates.chain), str(certificates.key), host, str(port), str(redis_port))
 
 
 async def serve(context: ssl.SSLContext, *, host: str, port: int, redis_port: int) -> asyncio.Server:
-    """Begin to accept connections; they end with the server's `close_clients` or their own ends."""
     return await asyncio.start_server(
         partial(_relay, redis_port=redis_port), host, port, ssl=context, ssl_handshake_timeout=_HANDSHAKE_SECONDS
     )
@@ -42,11 +39,11 @@ async def _relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, 
         client.setsockopt(socket.IPPROTO_TCP, option, value)
     try:
         redis_reader, redis_writer = await asyncio.open_connection("127.0.0.1", redis_port)
-    except OSError:  # Redis is being started again; the client tries again as well
+    except OSError:
         writer.close()
         return
     tasks = [asyncio.create_task(_copy(reader, redis_writer)), asyncio.create_task(_copy(redis_reader, writer))]
-    # Neither side of a Redis connection has anything to say when the other one has gone.
+    # If one side ends, the other has nothing to send.
     await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
     for task in tasks:
         task.cancel()
@@ -55,7 +52,7 @@ async def _relay(reader: asyncio.StreamReader, writer: asyncio.StreamWriter, *, 
 
 
 async def _copy(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    with contextlib.suppress(OSError):  # a broken connection ends like a closed one
+    with contextlib.suppress(OSError):  # like a closed connection
         while chunk := await reader.read(_CHUNK_BYTES):
             writer.write(chunk)
             await writer.drain()
@@ -70,7 +67,6 @@ async def _run(context: ssl.SSLContext, host: str, port: int, redis_port: int) -
 
 
 def main() -> None:
-    """Relay until TERM."""
     parser = argparse.ArgumentParser()
     for name in ("chain", "key", "host"):
         parser.add_argument(name)

@@ -1,4 +1,4 @@
-"""The state directory: everything the private services keep, held by one start at a time."""
+"""State directory, held by one start at a time."""
 
 import fcntl
 import os
@@ -21,7 +21,6 @@ _POLL_SECONDS = 0.05
 
 
 def default_state_directory() -> Path:
-    """$IOTIDE_STATE, else /var/lib/iotide for root, else iotide in the user's data directory."""
     if chosen := os.environ.get("IOTIDE_STATE"):
         return Path(chosen)
     if os.geteuid() == 0:
@@ -31,13 +30,12 @@ def default_state_directory() -> Path:
 
 @dataclass(frozen=True)
 class StateDirectory:
-    """A directory of mode 0700 that belongs to the account which runs the services."""
+    """Directory with mode 0700 of the services' account."""
 
     root: Path
     account: Account
 
     def directory(self, name: str) -> Path:
-        """A directory inside, made when absent; `name` may have several parts."""
         path = self.root
         for part in Path(name).parts:
             path /= part
@@ -47,7 +45,6 @@ class StateDirectory:
         return path
 
     def write_private(self, path: Path, content: str | bytes) -> None:
-        """Write a file that only the account may read, in one step."""
         draft = path.with_name(path.name + ".new")
         draft.unlink(missing_ok=True)
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
@@ -59,11 +56,9 @@ class StateDirectory:
         draft.replace(path)
 
     def can_execute(self, program: Path) -> bool:
-        """Whether a service of this directory could run the program."""
         return can_execute(program, account=self.account)
 
     def secret(self, name: str) -> str:
-        """A random password, made at the first call and the same ever after."""
         path = self.directory("secrets") / name
         if not path.exists():
             self.write_private(path, secrets.token_urlsafe(32))
@@ -71,19 +66,19 @@ class StateDirectory:
 
 
 def prepare_state_directory(root: Path, account: Account) -> StateDirectory:
-    """Make the directory, or raise StartError where it is not ours to use; root gives a new one to the account."""
     root = root.expanduser().resolve()
     try:
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         names = {entry.name for entry in root.iterdir()}
     except OSError as error:
         raise StartError(
-            f"The state directory {root} cannot be used: {error.strerror}.", remedy="Choose another with --state."
+            f"The state directory {root} cannot be used: {error.strerror}.",
+            remedy="Choose another directory with --state.",
         ) from error
     if names and _LOCK_NAME not in names:
         raise StartError(
-            f"{root} is not empty and not a state directory of iotide.",
-            remedy="Choose an empty or a new directory with --state.",
+            f"{root} is not empty and not an iotide state directory.",
+            remedy="Choose an empty or new directory with --state.",
         )
     if not names and os.geteuid() == 0:
         os.chown(root, account.uid, account.gid)
@@ -93,14 +88,12 @@ def prepare_state_directory(root: Path, account: Account) -> StateDirectory:
 
 @contextmanager
 def hold(state: StateDirectory) -> Iterator[int]:
-    """Hold the state directory, or raise StartError; gives a descriptor that every child must inherit."""
-    # The kernel releases the lock when the last process with the descriptor has gone: so a new start that gets it knows
-    # that no process of an earlier one is left, whatever killed its supervisor.
+    """Raise StartError. Every child must inherit the yielded descriptor."""
+    # The kernel releases the lock with its last descriptor, so that no process of an earlier start remains.
     path = state.root / _LOCK_NAME
     descriptor = os.open(path, os.O_RDWR | os.O_CREAT, 0o600)
     try:
         if os.geteuid() == 0:
-            # The next who holds it may have become the account already.
             os.fchown(descriptor, state.account.uid, state.account.gid)
         _lock(descriptor, path)
         os.ftruncate(descriptor, 0)
@@ -116,13 +109,13 @@ def _lock(descriptor: int, path: Path) -> None:
         holder = path.read_text().partition(" ")[0]
         if holder and _identity(int(holder)) == path.read_text():
             raise StartError(
-                f"iotide-server already runs on {path.parent} as process {holder}.",
+                f"iotide-server is already running on {path.parent} as process {holder}.",
                 remedy="Stop that process, or choose another directory with --state.",
             )
         waited = time.monotonic() - started
         if waited > _ORPHAN_DEADLINE_SECONDS:
             raise StartError(
-                f"Processes {_holders(path)} of an earlier start on {path.parent} do not end.",
+                f"Processes {_holders(path)} of an earlier start on {path.parent} did not end.",
                 remedy="End them with kill -9.",
             )
         if waited > _ORPHAN_PATIENCE_SECONDS:
@@ -140,7 +133,7 @@ def _try_lock(descriptor: int) -> bool:
 
 
 def _identity(pid: int) -> str:
-    """A text that only this very process has, also when its number is given to another one later; empty when gone."""
+    """Return text that identifies this process even if its id is reused; empty if ended."""
     try:
         after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     except (FileNotFoundError, ProcessLookupError):
@@ -153,12 +146,11 @@ def _identity(pid: int) -> str:
 
 
 def _holders(path: Path) -> list[int]:
-    """The other processes that have the lock file open."""
     found = set()
     for link in Path("/proc").glob("[0-9]*/fd/*"):
         try:
             if link.readlink() == path:
                 found.add(int(link.parts[2]))
-        except OSError:  # it ended meanwhile, or is another user's
+        except OSError:
             continue
     return sorted(found - {os.getpid()})

@@ -1,4 +1,4 @@
-"""Starts the parts of `iotide-server up` in order, restarts one that dies, and stops all in reverse order."""
+"""Starts, restarts and stops the parts of `iotide-server up`."""
 
 import asyncio
 import os
@@ -17,7 +17,7 @@ from iotide_wire.units import format_seconds
 
 _POLL_SECONDS = 0.05
 _FIRST_DELAY_SECONDS = 0.5
-# Short, since what ended a part is often a disk that was full: the part comes back soon after there is room.
+# Short, so that the part returns soon after a full disk has space again.
 _LONGEST_DELAY_SECONDS = 8.0
 _STEADY_SECONDS = 10.0
 _CHUNK_BYTES = 65_536
@@ -25,39 +25,34 @@ _CHUNK_BYTES = 65_536
 
 @dataclass(frozen=True)
 class Part:
-    """One process to keep running."""
-
     name: str
     command: tuple[str, ...]
     account: Account
-    # asked again and again after the start, in a thread; must answer within a second or so
+    # polled in a thread after the start; must return within a second
     is_ready: Callable[[], bool]
-    environment: Mapping[str, str] = field(default_factory=dict)  # added to the supervisor's own
-    # asks it to end; the kernel sends the same if the supervisor dies first
+    environment: Mapping[str, str] = field(default_factory=dict)
+    # also sent by the kernel if the supervisor dies
     stop_signal: signal.Signals = signal.SIGTERM
-    # what is not ready by then is given up; long, for machines that are busy otherwise
+    # long for busy machines
     start_deadline_seconds: float = 180.0
     stop_deadline_seconds: float = 10.0
 
     def launch(self) -> tuple[str, ...]:
-        """The argument list that starts it as a child of this process."""
         return launch_command(self.command, stop_signal=self.stop_signal, account=self.account)
 
 
 class StoppedError(Exception):
-    """The user asked to stop while the parts were starting."""
+    pass
 
 
 def restart_delay_seconds(previous: float, *, ran_seconds: float) -> float:
-    """Return the wait before the next start: twice the previous one, or the shortest after a steady run."""
+    """Return twice the previous pause, or the shortest after a steady run."""
     if previous == 0 or ran_seconds >= _STEADY_SECONDS:
         return _FIRST_DELAY_SECONDS
     return min(2 * previous, _LONGEST_DELAY_SECONDS)
 
 
 class Supervisor:
-    """Keeps parts running from `start` to `stop`; lives in one event loop on the main thread."""
-
     def __init__(
         self, *, logs: Path, lock_descriptor: int, say: Callable[[str], None], log_as_json: bool = False
     ) -> None:
@@ -69,26 +64,24 @@ class Supervisor:
         self._running: list[_Running] = []
 
     def stop_on_signals(self) -> None:
-        """Take Ctrl-C, TERM and a closed terminal as the wish to stop."""
         loop = asyncio.get_running_loop()
         loop.add_signal_handler(signal.SIGINT, self._stopping.set)
         loop.add_signal_handler(signal.SIGTERM, self._stopping.set)
-        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # as it is under nohup
+        if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:  # ignored under nohup
             loop.add_signal_handler(signal.SIGHUP, self._stopping.set)
 
     async def start(self, *parts: Part) -> None:
-        """Start the parts, each again whenever it ends; raise StartError for one not ready in time, or StoppedError."""
+        """Start the parts and restart them when they end. Raise StartError after the deadline, or StoppedError."""
         started = [await self._launch(part) for part in parts]
         await asyncio.gather(*map(self._until_ready, started))
         for running in started:
             running.keeper = asyncio.create_task(self._keep(running))
 
     async def wait(self) -> None:
-        """Until a signal asks to stop."""
         await self._stopping.wait()
 
     async def stop(self) -> None:
-        """End all parts, the last started first; one that does not end by itself in time is killed."""
+        """Stop parts in reverse order, and kill those that exceed their deadline."""
         self._stopping.set()
         for running in reversed(self._running):
             running.end_wanted.set()
@@ -110,7 +103,7 @@ class Supervisor:
             stderr=output.write_end,
             env={**os.environ, **part.environment},
             pass_fds=(self._lock_descriptor,),
-            start_new_session=True,  # a Ctrl-C at the terminal reaches the supervisor alone
+            start_new_session=True,  # only the supervisor gets Ctrl-C
         )
 
     async def _until_ready(self, running: "_Running") -> None:
@@ -137,7 +130,7 @@ class Supervisor:
             delay_seconds = restart_delay_seconds(delay_seconds, ran_seconds=loop.time() - started)
             self._say(
                 f"{running.part.name} ended with status {running.process.returncode};"
-                f" starting it again in {format_seconds(delay_seconds)} (its lines: {running.output.log.path})"
+                f" restarting in {format_seconds(delay_seconds)} (log: {running.output.log.path})"
             )
             _kill_group(running.process.pid)
             if await _is_set_within(self._stopping, delay_seconds):
@@ -151,7 +144,7 @@ class Supervisor:
             try:
                 await asyncio.wait_for(process.wait(), part.stop_deadline_seconds)
             except TimeoutError:
-                self._say(f"{part.name} did not end within {format_seconds(part.stop_deadline_seconds)} and is killed")
+                self._say(f"{part.name} did not stop within {format_seconds(part.stop_deadline_seconds)}; killing it")
         _kill_group(process.pid)
         await process.wait()
 
@@ -167,13 +160,13 @@ class _Running:
     def failure(self, what: str) -> StartError:
         self.output.take_all()
         lines = "".join(f"\n  {line}" for line in self.output.log.last_lines)
-        return StartError(f"{self.part.name} {what}:{lines}", remedy=f"All its lines are in {self.output.log.path}.")
+        return StartError(f"{self.part.name} {what}:{lines}", remedy=f"See the full log in {self.output.log.path}.")
 
 
 class _Output:
-    """One pipe into a part's log for all its starts.
+    """Pipe from a part into its log, across restarts.
 
-    Ours rather than asyncio's, whose `wait` may not return while a grandchild holds the pipe of a dead process
+    asyncio's `wait` may not return while a grandchild holds the pipe of a dead process
     (https://github.com/python/cpython/issues/119710, fixed in Python 3.12.4).
     """
 
@@ -184,7 +177,6 @@ class _Output:
         asyncio.get_running_loop().add_reader(self._read_end, self._take)
 
     def take_all(self) -> None:
-        """Write to the log all that is there to be read."""
         while self._take():
             pass
 
@@ -219,7 +211,6 @@ async def _is_set_within(event: asyncio.Event, seconds: float) -> bool:
 
 
 def _kill_group(leader_pid: int) -> None:
-    """End what a part left in its process group; the group is gone in the ordinary case."""
     try:
         os.killpg(leader_pid, signal.SIGKILL)
     except ProcessLookupError:

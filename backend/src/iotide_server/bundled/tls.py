@@ -1,7 +1,6 @@
-"""Our own certificate authority and the certificate under it, for an installation that other hosts may reach.
+"""Private certificate authority and server certificate.
 
-The CA's fingerprint travels in the join token: `enroll` fetches the CA from a server it does not trust yet, and trusts
-it once its fingerprint is the token's.
+The join token contains the CA's fingerprint, so `enroll` can check the CA of the still untrusted server.
 """
 
 import hashlib
@@ -22,24 +21,23 @@ from iotide_server.bundled.state import StateDirectory
 _CA_LIFETIME = timedelta(days=20 * 365)
 _CERTIFICATE_LIFETIME = timedelta(days=5 * 365)
 _RENEWED_BEFORE_END = timedelta(days=365)
-_CLOCK_TOLERANCE = timedelta(days=1)  # a host whose clock is behind must not see a certificate from its future
+_CLOCK_TOLERANCE = timedelta(days=1)  # for hosts with slow clocks
 _ALWAYS_NAMED = ("localhost", "127.0.0.1", "::1")
 
 
 @dataclass(frozen=True)
 class Certificates:
-    ca: Path  # what clients trust
-    chain: Path  # the server's certificate, then the CA's
-    key: Path  # the server's private key, mode 0600
+    ca: Path
+    chain: Path
+    key: Path
 
 
 def fingerprint(ca_pem: str) -> str:
-    """SHA-256 of the certificate in DER, in lower-case hexadecimal."""
     return hashlib.sha256(ssl.PEM_cert_to_DER_cert(ca_pem)).hexdigest()
 
 
 def prepare_certificates(state: StateDirectory, *, names: Sequence[str], now: datetime) -> Certificates:
-    """Make the CA at first, and a certificate for these names when they change or the old one nears its end."""
+    """Create the CA if needed, and a certificate when names change or it is about to expire."""
     directory = state.directory("tls")
     files = Certificates(ca=directory / "ca.crt", chain=directory / "server.crt", key=directory / "server.key")
     ca_key_file = directory / "ca.key"
@@ -52,7 +50,7 @@ def prepare_certificates(state: StateDirectory, *, names: Sequence[str], now: da
     if not _is_good(files, wanted, now):
         ca_key = serialization.load_pem_private_key(ca_key_file.read_bytes(), password=None)
         if not isinstance(ca_key, ec.EllipticCurvePrivateKey):
-            raise TypeError(f"{ca_key_file} holds a key of another kind than we make")
+            raise TypeError(f"{ca_key_file} contains a key of an unexpected type")
         ca = x509.load_pem_x509_certificate(files.ca.read_bytes())
         key, certificate = _make_certificate(ca_key, ca, wanted, now)
         state.write_private(files.key, _key_pem(key))

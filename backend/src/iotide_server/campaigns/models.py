@@ -1,4 +1,4 @@
-"""Tables of plans and their matrix."""
+"""Tables of campaigns and their cells."""
 
 from datetime import datetime
 from typing import Any
@@ -12,17 +12,17 @@ from iotide_server.kit.db import Base, Identified, Json
 
 
 class Campaign(Identified, Base):
-    """A plan with its matrix; its state follows from its runs."""
+    """The state follows from the runs."""
 
     __tablename__ = "campaign"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
     name: Mapped[str]
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
-    plan: Mapped[Json]  # the `CampaignPlan` as it was accepted, but for a priority that was changed since
+    plan: Mapped[Json]  # as accepted, with the current priority
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     cancelled_at: Mapped[datetime | None]
-    # idempotency_key, request_sha256: a repeated POST with the same key and body answers with this campaign
+    # a repeated POST with both returns this campaign
     idempotency_key: Mapped[str | None]
     request_sha256: Mapped[str]
 
@@ -33,16 +33,14 @@ class Campaign(Identified, Base):
 
 
 class CampaignAddition(Identified, Base):
-    """Repeats that were added to cells of a campaign after it was submitted."""
-
     __tablename__ = "campaign_addition"
 
     campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id", ondelete="CASCADE"))
-    owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))  # who added them
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
     repeats: Mapped[int]
     cell_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
-    # idempotency_key, request_sha256: a repeated POST with the same key and body adds nothing
+    # a repeated POST with both adds nothing
     idempotency_key: Mapped[str | None]
     request_sha256: Mapped[str]
 
@@ -53,23 +51,19 @@ class CampaignAddition(Identified, Base):
 
 
 class CampaignStage(Base):
-    """A state of the servers in which a campaign's whole matrix is run; a campaign without stages has no rows."""
-
     __tablename__ = "campaign_stage"
 
     campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id", ondelete="CASCADE"), primary_key=True)
     ordinal: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     variant: Mapped[str]
     pause: Mapped[str | None]
-    # `held` until the stages before it have ended, then `paused` until an operator confirms it or at once `open`: its
-    # runs may start
+    # `held` until previous stages have ended, `paused` until an operator confirms, then `open`
     state: Mapped[str]
     paused_at: Mapped[datetime | None]
-    # an operator asked then for what is mounted; what nodes said before does not count
+    # when an operator asked for mounts; earlier answers do not count
     looked_at: Mapped[datetime | None]
     opened_at: Mapped[datetime | None]
     confirmed_by: Mapped[str | None]
-    # the mounts that were accepted with the confirmation
     found: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
 
     __table_args__ = (
@@ -79,51 +73,74 @@ class CampaignStage(Base):
 
 
 class CampaignWindow(Base):
-    """Whether the window of a campaign's plan is open; a campaign without a window has no row."""
-
     __tablename__ = "campaign_window"
 
     campaign_id: Mapped[int] = mapped_column(
         ForeignKey("campaign.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
     )
-    is_open: Mapped[bool]  # its waiting runs stand in their lines; while it is closed, none does
-    # opens_at, start_by: of the present opening or, while it is closed, of the next one: no run starts at `start_by` or
-    # later, since it could not end in the window
+    is_open: Mapped[bool]  # its waiting runs are in their queues
+    # current or next opening; runs that start at `start_by` or later could not end in it
     opens_at: Mapped[datetime]
     start_by: Mapped[datetime]
-    # when `is_open` is to be looked at again; None where no run of the campaign waits or is active
+    # next check of `is_open`; None: no open runs
     turns_at: Mapped[datetime | None]
 
     __table_args__ = (Index("ix_campaign_window_turns_at", "turns_at", postgresql_where=text("turns_at IS NOT NULL")),)
 
 
 class Cell(Identified, Base):
-    """One combination of the matrix."""
-
     __tablename__ = "cell"
 
     campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
     ordinal: Mapped[int]
-    stage: Mapped[int] = mapped_column(server_default="1")  # ordinal of the stage, 1 where the campaign has none
-    variant: Mapped[str] = mapped_column(server_default="")  # the stage's; empty where the campaign has none
+    stage: Mapped[int] = mapped_column(server_default="1")  # 1 without stages
+    variant: Mapped[str] = mapped_column(server_default="")
     workload_id: Mapped[int] = mapped_column(ForeignKey("workload.id"))
-    options: Mapped[Json]  # complete, validated, in base units
-    options_sha256: Mapped[str]  # of the options that differ from the workload's frozen defaults, sorted
-    # bytes_needed, bytes_moved: as foreseen when it was submitted
+    options: Mapped[Json]
+    options_sha256: Mapped[str]  # options that differ from the workload's frozen defaults
+    # estimated at submission
     bytes_needed: Mapped[float]
     bytes_moved: Mapped[float]
+    # usual in any of its series, see `iotide_server.results.models.Point`
+    usual_flags: Mapped[list[str]] = mapped_column(JSONB, server_default=text("'[]'"))
 
     __table_args__ = (UniqueConstraint("campaign_id", "ordinal"), Index("ix_cell_workload_id", "workload_id"))
 
 
-class CellNode(Base):
-    """A node of a cell."""
+class AdaptiveCell(Base):
+    """Repeats of a cell of an adaptive plan."""
 
+    __tablename__ = "adaptive_cell"
+
+    cell_id: Mapped[int] = mapped_column(
+        ForeignKey("cell.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    campaign_id: Mapped[int]  # copied from the cell
+    # at the last look: number of valid runs, and half the width of their median's interval relative to it (None: too
+    # few runs, or a median of 0)
+    runs: Mapped[int] = mapped_column(server_default="0")
+    half_width_ratio: Mapped[float | None]
+    resembles_before: Mapped[bool] = mapped_column(server_default="false")  # the interval is too narrow
+    # None: it gets more repeats. An ended one stays ended
+    ended_at: Mapped[datetime | None]
+    ended_because: Mapped[str | None]
+
+    __table_args__ = (
+        Index("ix_adaptive_cell_campaign_id", "campaign_id"),
+        Index("ix_adaptive_cell_open", "campaign_id", postgresql_where=text("ended_at IS NULL")),
+        CheckConstraint(
+            "ended_because IN ('narrow', 'most', 'budget', 'failed', 'gone', 'cancelled')", name="ended_because"
+        ),
+        CheckConstraint("(ended_at IS NULL) = (ended_because IS NULL)", name="ended"),
+    )
+
+
+class CellNode(Base):
     __tablename__ = "cell_node"
 
     cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id", ondelete="CASCADE"), primary_key=True)
     node_id: Mapped[int] = mapped_column(ForeignKey("node.id"), primary_key=True)
-    # `sender`, which loads no target of the cell, or `receiver`; None: it does all of the work
+    # `sender` (loads no target) or `receiver`; None: all of the work
     step_role: Mapped[str | None]
 
     __table_args__ = (
@@ -137,7 +154,7 @@ class CellNode(Base):
 
 
 class CellObserver(Base):
-    """A node that only observes the runs of a cell; no part of what its series are known by."""
+    """Node that only observes runs; not in the key of a series."""
 
     __tablename__ = "cell_observer"
 
@@ -148,8 +165,6 @@ class CellObserver(Base):
 
 
 class CellTarget(Base):
-    """A target of a cell."""
-
     __tablename__ = "cell_target"
 
     cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id", ondelete="CASCADE"), primary_key=True)
@@ -159,18 +174,16 @@ class CellTarget(Base):
 
 
 class PublishedSource(Identified, Base):
-    """An article, report or page with numbers."""
+    """Article, report or page with published results."""
 
     __tablename__ = "published_source"
 
     key: Mapped[str] = mapped_column(unique=True)
-    edition_sha256: Mapped[str]  # of the file of published results that it was loaded from
+    edition_sha256: Mapped[str]
     printed: Mapped[Json]  # the `PublishedReference` without its tables
 
 
 class PublishedCampaign(Base):
-    """A campaign that holds what a source printed."""
-
     __tablename__ = "published_campaign"
 
     campaign_id: Mapped[int] = mapped_column(

@@ -1,4 +1,4 @@
-"""When a plan's window is open, and until when a run may start in it so that it ends in it: pure."""
+"""Openings of a plan's window. Pure functions."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ _DAY = timedelta(days=1)
 
 @dataclass(frozen=True, slots=True)
 class Opening:
-    """One day's window: runs may start from `opens_at` on and before `start_by`."""
+    """One day's window: runs may start from `opens_at` until before `start_by`."""
 
     opens_at: datetime
     start_by: datetime
 
 
 def check_window(window: Window, time_limit_seconds: float, start_takes: timedelta) -> None:
-    """Raise TIME_ZONE_UNKNOWN, or RUN_LONGER_THAN_WINDOW where no run can end in it, `start_takes` included."""
+    """Raise TIME_ZONE_UNKNOWN, or RUN_LONGER_THAN_WINDOW if no run can end in it."""
     zone_named(window.time_zone, field="window.time_zone")
     longest = _length(window) - start_takes
     if timedelta(seconds=time_limit_seconds) >= longest:
@@ -29,8 +29,8 @@ def check_window(window: Window, time_limit_seconds: float, start_takes: timedel
 
 
 def opening_at(window: Window, needed: timedelta, now: datetime) -> Opening:
-    """Return the opening in which runs may start now, else the next; `needed` is until their latest end."""
-    # A night that is too short for it, since the clocks go forward, has no opening.
+    """Return the current or next opening; `needed` is a run's longest duration."""
+    # When clocks go forward, a night may be too short and has no opening.
     return next(
         opening
         for opening in _openings(window, needed, now)
@@ -49,7 +49,7 @@ def _openings(window: Window, needed: timedelta, now: datetime) -> Iterator[Open
 
 
 def _length(window: Window) -> timedelta:
-    """By the clock, as on every day on which it does not change."""
+    """Return the length on days without a clock change."""
     opens, closes = (
         timedelta(hours=clock.hour, minutes=clock.minute)
         for clock in (time.fromisoformat(window.from_), time.fromisoformat(window.until))

@@ -1,4 +1,4 @@
-"""The option sets of a workload in a plan: every combination of its swept values, none made before it is asked for."""
+"""Option sets of a workload: combinations of swept values, created lazily."""
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -27,13 +27,13 @@ from iotide_wire.expressions import (
 _DIRECT: Final = "direct"
 _FLUSH: Final = "flush"
 _JOB_FILE: Final = "job_file"
-_BETWEEN_BYTES: Final = 2  # colon and comma
+_BETWEEN_BYTES: Final = 2
 
-ByKind = Sequence[float]  # a number for each kind of option set, in the order of `OptionSets.firsts`
+ByKind = Sequence[float]  # a number for each kind, as in `OptionSets.firsts`
 
 
 class Amounts(NamedTuple):
-    """Bytes that runs need and move, and the seconds that they take by their options, else 0."""
+    """Bytes that runs need and move, and the seconds given by their options, else 0."""
 
     bytes_needed: ByKind
     bytes_moved: ByKind
@@ -42,14 +42,14 @@ class Amounts(NamedTuple):
 
 @dataclass(frozen=True)
 class OptionSets:
-    """The option sets of a workload, from 0; those of a kind are alike in what space, time and cautions depend on."""
+    """Option sets, numbered from 0. Sets of one kind are equal in what affects space, time and warnings."""
 
-    field: str  # where the workload stands in the plan, for errors: `workloads[0]`
+    field: str  # path in the plan, for errors
     workload: Workload
-    options: Json  # of the first set, complete, in base units
-    sweep: Mapping[str, Sequence[Any]]  # the values of each swept option, likewise
-    frozen: Json  # the defaults of options that are no part of a series' key while an option has them
-    expressions: Sequence[Expression]  # of what runs need, move and take, as in `Amounts`
+    options: Json
+    sweep: Mapping[str, Sequence[Any]]  # swept values, in base units
+    frozen: Json  # options with these values are not in a series' key
+    expressions: Sequence[Expression]
 
     def __len__(self) -> int:
         return prod(map(len, self.sweep.values()))
@@ -62,7 +62,6 @@ class OptionSets:
         return {**self.options, **chosen}
 
     def as_json(self) -> Iterator[str]:
-        """Yield the options of each set, in their order."""
         return (
             "{" + ",".join(members) + "}"
             for members in self._members(lambda name, value: f"{json.dumps(name)}:{json.dumps(value)}")
@@ -70,7 +69,7 @@ class OptionSets:
 
     @cached_property
     def bytes_by_option(self) -> Mapping[str, int]:
-        """Count the bytes that each option takes in `as_json` of all sets together, without making any set."""
+        """Count the bytes of each option in `as_json` without creating a set."""
         count = len(self)
         taken = {}
         for name, value in self.options.items():
@@ -80,16 +79,16 @@ class OptionSets:
         return taken
 
     def digests(self) -> Iterator[str]:
-        """Yield the digest of the options of each set that differ from the frozen ones, in their order."""
+        """Yield each set's digest without options that have their frozen default."""
         return map(sha256_of_members, self._members(self._in_key))
 
     def _in_key(self, name: str, value: object) -> str:
-        """Return the empty text for what is no part of a series' key, as `workloads.series_options` does."""
+        """Return an empty text for an option outside the key, like `workloads.series_options`."""
         is_frozen = name in self.frozen and value == self.frozen[name]
         return "" if is_frozen else canonical_member(name, value)
 
     def _members(self, written: Callable[[str, object], str]) -> Iterator[tuple[str, ...]]:
-        """Yield each set as its options, each as a text, sorted by their names; each value is written once."""
+        """Yield each set as texts sorted by name. Each value is formatted once."""
         names = sorted(self.options)
         fixed = tuple(written(name, self.options[name]) for name in names if name not in self.sweep)
         swept = [[written(name, value) for value in values] for name, values in self.sweep.items()]
@@ -99,19 +98,17 @@ class OptionSets:
 
     @cached_property
     def read(self) -> frozenset[str]:
-        """Return the options and facts on which space and time depend."""
         return frozenset[str]().union(*map(names_in, self.expressions))
 
     @cached_property
     def read_elsewhere(self) -> Sequence[str]:
-        """Return those of them that are no options: facts of a node and of a mount."""
         values = [*self.options.values(), *(value for values in self.sweep.values() for value in values)]
         memory = {MEMORY} if AUTO in [value for value in values if isinstance(value, str)] else set()
         return sorted((self.read | memory).difference(self.options))
 
     @cached_property
     def _parts(self) -> Sequence[Sequence[int]]:
-        """Return for each swept option the part of each of its values: values in one part are alike for a kind."""
+        """Return for each swept option the part of each value; a kind has one part of each."""
         decisive = self.read | {_DIRECT, _FLUSH, _JOB_FILE}
         parts = []
         for name, values in self.sweep.items():
@@ -122,24 +119,20 @@ class OptionSets:
 
     @cached_property
     def _firsts(self) -> Sequence[Sequence[int]]:
-        """Return for each swept option the first value of each part."""
         return [[parts.index(part) for part in range(max(parts) + 1)] for parts in self._parts]
 
     @cached_property
     def firsts(self) -> Sequence[int]:
-        """Return the number of the first set of each kind, ascending."""
         sizes = [len(values) for values in self.sweep.values()]
         return list(map(sum, product(*_scaled(self._firsts, sizes))))
 
     @cached_property
     def counts(self) -> Sequence[int]:
-        """Count the sets of each kind."""
         by_part = [[parts.count(part) for part in range(max(parts) + 1)] for parts in self._parts]
         return list(map(prod, product(*by_part)))
 
     @cached_property
     def kinds(self) -> Sequence[int]:
-        """Return the kind of each set, in their order."""
         return list(map(sum, product(*_scaled(self._parts, list(map(len, self._firsts))))))
 
     def kind_of(self, number: int) -> int:
@@ -152,7 +145,6 @@ class OptionSets:
 
     @cached_property
     def columns(self) -> Mapping[str, Sequence[Any]]:
-        """Return the swept values on which space and time depend, one for each kind."""
         by_part = [
             [values[at] for at in firsts] for values, firsts in zip(self.sweep.values(), self._firsts, strict=True)
         ]
@@ -161,31 +153,30 @@ class OptionSets:
 
     @property
     def step_count(self) -> int:
-        """Count what `amounts` computes: parts of announced expressions times kinds."""
         return len(self.firsts) * sum(map(node_count, self.expressions))
 
     def amounts(self, elsewhere: Mapping[str, Any]) -> Amounts:
-        """Return what runs need, move and take with these facts of node and mount; raise ExpressionError."""
+        """Apply facts of node and mount; raise ExpressionError."""
         values = {**elsewhere, **{name: self.options[name] for name in self.read & self.options.keys()}}
         found = [evaluate_rows(one, values, self.columns, len(self.firsts)) for one in self.expressions]
         return Amounts(*([max(0.0, one) for one in column] if min(column) < 0 else column for column in found))
 
     def refuse_first(self, facts_of_places: Sequence[Mapping[str, Any]]) -> None:
-        """Raise InvalidInputError for the first set whose space or time cannot be foreseen."""
+        """Raise InvalidInputError for the first set without computable space or time."""
         for options in map(self.options_of, self.firsts):
             for facts, expression in product(facts_of_places, self.expressions):
                 try:
                     evaluate(expression, {**facts, **options})
                 except ExpressionError as error:
                     raise InvalidInputError(
-                        f"space and time of {self.workload.name} cannot be foreseen: {error}",
+                        f"cannot compute the space and time of {self.workload.name}: {error}",
                         field=f"{self.field}.options",
-                        remedy="give the options that it is computed from",
+                        remedy="set the options that they are computed from",
                     ) from error
 
     @cached_property
     def goes_past_cache(self) -> Sequence[bool]:
-        """Check of each kind that its runs go around the page cache; what a job file does is not known."""
+        """Return for each kind whether it bypasses the page cache; a job file may not."""
         firsts = map(self.options_of, self.firsts) if self.sweep.keys() & {_DIRECT, _FLUSH, _JOB_FILE} else None
         if firsts is None:
             return [_goes_past_cache(self.options)] * len(self.firsts)
@@ -197,7 +188,6 @@ def _goes_past_cache(options: Json) -> bool:
 
 
 def _scaled(digits: Sequence[Sequence[int]], sizes: Sequence[int]) -> Iterator[list[int]]:
-    """Multiply each option's digits with the number of combinations of the options after it."""
     for at, own in enumerate(digits):
         scale = prod(sizes[at + 1 :])
         yield [scale * digit for digit in own]

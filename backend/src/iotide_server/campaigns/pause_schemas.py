@@ -1,4 +1,4 @@
-"""What the API takes and gives for the pauses of campaigns in stages."""
+"""API schemas of pauses between stages."""
 
 from datetime import datetime
 from typing import Annotated
@@ -13,8 +13,6 @@ from iotide_wire.facts import MountFacts
 
 
 class MountState(Output):
-    """What is mounted; null where nobody said."""
-
     fstype: str
     source: str
     mount_point: str | None
@@ -27,7 +25,7 @@ class MountState(Output):
 
 
 class PausedMount(Output):
-    """A target on a node of a paused campaign: as it was accepted, and as the node says that it is now."""
+    """Target on a node: `was` as accepted, `now` as last reported."""
 
     target: str
     node: str
@@ -35,9 +33,9 @@ class PausedMount(Output):
     was: MountState
     now: MountState | None
     is_change: bool
-    is_backing: Annotated[bool, Field(description="No run of the stage loads it there; its targets stand on it")]
+    is_backing: Annotated[bool, Field(description="Not loaded there by the stage; it backs a target")]
     problem: Annotated[str | None, Field(description="Why it cannot be accepted")]
-    told_at: Annotated[datetime | None, Field(description="When the node said so")]
+    told_at: Annotated[datetime | None, Field(description="When the node reported it")]
 
     @classmethod
     def of(cls, on: MountChange) -> "PausedMount":
@@ -52,10 +50,10 @@ class PausedMount(Output):
 
 
 class PauseOutput(Output):
-    """What a paused campaign waits for.
+    """Pause of a campaign.
 
-    Once the servers are changed: ask the nodes to look, wait until `waiting_for` is empty, check `mounts`, and confirm
-    with their `found_sha256`.
+    After changing the servers: ask the nodes for their mounts, wait until `waiting_for` is empty, check `mounts`,
+    confirm with `found_sha256`.
     """
 
     campaign_id: int
@@ -79,8 +77,7 @@ class PauseOutput(Output):
 
 
 class Confirmation(Input):
-    """That the servers are in the state of the next stage."""
-
     found_sha256: Annotated[
-        str, Field(pattern=r"^[0-9a-f]{64}$", description="Of the pause as it was shown; other mounts are refused")
+        str,
+        Field(pattern=r"^[0-9a-f]{64}$", description="As shown with the pause; other mounts are refused"),
     ]

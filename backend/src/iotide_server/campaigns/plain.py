@@ -1,4 +1,4 @@
-"""Plans as they arrive: what no later step could carry is refused before anything looks into the options."""
+"""Checks of incoming plans: reject what PostgreSQL cannot store."""
 
 from collections.abc import Iterator
 from math import isfinite
@@ -12,13 +12,13 @@ from iotide_wire.plan import CampaignPlan
 from iotide_wire.units import KIB
 
 MAX_DEPTH: Final = 16
-MOST_PLAN_BYTES: Final = 256 * KIB  # of a stored plan as JSON; each campaign, schedule and template has one
-LISTED_PLAN_BYTES: Final = 16 * KIB  # of a plan that lists show; a list has up to 500
+MOST_PLAN_BYTES: Final = 256 * KIB
+LISTED_PLAN_BYTES: Final = 16 * KIB
 _LARGEST_INTEGER: Final = 2**63 - 1
 
 
 def check_plain(plan: CampaignPlan) -> CampaignPlan:
-    """Return a plan within bounds of size, depth and numbers that PostgreSQL can hold; raise InvalidInputError."""
+    """Raise InvalidInputError for a plan that PostgreSQL cannot store."""
     _check("note", plan.note)
     for index, stage in enumerate(plan.stages):
         _check(f"stages[{index}].variant", stage.variant)
@@ -32,16 +32,15 @@ def check_plain(plan: CampaignPlan) -> CampaignPlan:
     size_bytes = len(plan.model_dump_json())
     if size_bytes > MOST_PLAN_BYTES:
         raise InvalidInputError(
-            f"workloads: the plan has {size_bytes:,} bytes of JSON; at most {MOST_PLAN_BYTES:,} are stored",
+            f"workloads: the plan has {size_bytes:,} bytes of JSON; at most {MOST_PLAN_BYTES:,} are allowed",
             field="workloads",
             value=size_bytes,
-            remedy="give shorter texts and fewer values, name each node once, or submit several campaigns",
+            remedy="shorten texts, use fewer values, name each node once, or submit several campaigns",
         )
     return plan
 
 
 def _walk(path: str, value: object, depth: int = 0) -> Iterator[tuple[str, object]]:
-    """Every value inside with its path."""
     yield path, value
     if isinstance(value, dict | list) and depth == MAX_DEPTH:
         remedy = "nest less deeply"
@@ -58,13 +57,13 @@ def _walk(path: str, value: object, depth: int = 0) -> Iterator[tuple[str, objec
 def _check(path: str, value: object) -> None:
     match value:
         case str() if not is_storable(value):
-            raise InvalidInputError(f"{path}: a text that cannot be stored", field=path, remedy=STORABLE_REMEDY)
+            raise InvalidInputError(f"{path}: the text cannot be stored", field=path, remedy=STORABLE_REMEDY)
         case float() if not isfinite(value):
             remedy = "give a finite number"
-            raise InvalidInputError(f"{path}: {value} is no finite number", field=path, value=value, remedy=remedy)
+            raise InvalidInputError(f"{path}: {value} is not a finite number", field=path, value=value, remedy=remedy)
         case int() if abs(value) > _LARGEST_INTEGER:
             remedy = "give a number that fits into 64 bits"
             raise InvalidInputError(f"{path}: the number is too large", field=path, value=value, remedy=remedy)
 
 
-PlanInput = Annotated[CampaignPlan, AfterValidator(check_plain)]  # a plan in a request's body
+PlanInput = Annotated[CampaignPlan, AfterValidator(check_plain)]

@@ -1,7 +1,7 @@
-"""A plan that was checked against its cluster: what each run needs, moves and may leave in memory.
+"""Plan checked against its cluster, with what each run needs and moves.
 
-A campaign may have a hundred thousand cells, and most of them are alike. So cells are held as blocks: all option sets
-of a workload, on the same nodes and targets. What is computed of a block is one number for each kind of option set.
+A campaign may have a hundred thousand cells, most of them alike. A block holds all option sets of a workload on the
+same nodes and targets, with a number for each kind of option set.
 """
 
 from collections import Counter, defaultdict
@@ -22,37 +22,36 @@ from iotide_wire.expressions import MEMORY, MEMORY_FACTOR
 from iotide_wire.measured import StepRole
 from iotide_wire.plan import CampaignPlan
 
-SPACE_MARGIN: Final = 1.1  # a run needs its own bytes and a tenth more, unless the target names a larger reserve
+SPACE_MARGIN: Final = 1.1  # free space for a run, unless the target's reserve is larger
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedPlace:
-    """A target of a block on one of its nodes, with what a run is expected to need and to move from there, in bytes."""
+    """Target of a block on one node; amounts are those of one run."""
 
     node: Node
     target: TargetView
-    fstype: str  # of the mount, as the kernel shows it
+    fstype: str
     bytes_needed: ByKind
     bytes_moved: ByKind
-    run_seconds: ByKind  # of one run where the options say so, else 0
-    free_bytes: int | None  # as the node saw it last; None where that is not known
+    run_seconds: ByKind
+    free_bytes: int | None  # as last reported; None: unknown
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedRoom:
-    """A file system with all that a run needs in it: the nodes that load a shared target together fill one."""
+    """File system that nodes fill together: a shared target, or one on a node."""
 
     target: TargetView
-    places: Sequence[PlannedPlace]  # one of each node that loads it
-    # bytes_needed, bytes_moved: from all the nodes together
+    places: Sequence[PlannedPlace]
+    # sums over all nodes
     bytes_needed: ByKind
     bytes_moved: ByKind
-    run_seconds: ByKind  # of the node that takes longest, where the options say so, else 0
-    free_bytes: int | None  # as the node that saw least of it saw it last; None where no node said
+    run_seconds: ByKind
+    free_bytes: int | None  # smallest last report; None: unknown
 
     @classmethod
     def of(cls, places: Sequence[PlannedPlace]) -> "PlannedRoom":
-        """Return the file system that these places are."""
         return cls(
             places[0].target,
             places,
@@ -64,25 +63,23 @@ class PlannedRoom:
 
     @property
     def where(self) -> str:
-        """Name the target and the nodes that load it."""
         return f"{self.target.target.name} on {', '.join(place.node.name for place in self.places)}"
 
     def is_as_now(self, stage: int, confirmed: Mapping[NodeTarget, int]) -> bool:
-        """Check that no operator may make it again before the stage."""
+        """Return false if an operator may recreate it before the stage."""
         name = self.target.target.name
         return all(stage < confirmed.get((place.node.name, name), inf) for place in self.places)
 
     def with_margin(self, bytes_needed: float) -> float:
-        """Return the bytes that have to be free for a run that needs this many."""
         return max(bytes_needed * SPACE_MARGIN, bytes_needed + (self.target.target.reserve_bytes or 0))
 
     def lacks(self, bytes_needed: float) -> bool:
-        """Check that this many bytes do not fit; where free space is unknown, they fit."""
+        """Return true if the bytes do not fit; unknown space fits."""
         return bool(bytes_needed) and self.free_bytes is not None and self.with_margin(bytes_needed) > self.free_bytes
 
 
 def summed(columns: Sequence[ByKind]) -> ByKind:
-    """Return the sum for each kind; places that are alike share one column, which is read once."""
+    """Return sums for each kind; equal places share a column, which is read once."""
     if len(columns) == 1:
         return columns[0]
     distinct = {id(column): column for column in columns}
@@ -94,7 +91,6 @@ def summed(columns: Sequence[ByKind]) -> ByKind:
 
 
 def largest(columns: Sequence[ByKind]) -> ByKind:
-    """Return the largest for each kind."""
     if len(columns) == 1:
         return columns[0]
     distinct = list({id(column): column for column in columns}.values())
@@ -103,16 +99,16 @@ def largest(columns: Sequence[ByKind]) -> ByKind:
 
 @dataclass(frozen=True)
 class PlannedBlock:
-    """All option sets of one workload, run by the same nodes on the same targets in one stage: cells in a row."""
+    """All option sets of a workload on the same nodes and targets in one stage: consecutive cells."""
 
-    first: int  # the ordinal of its first cell
+    first: int
     stage: int
-    variant: str  # its stage's, or empty
+    variant: str
     nodes: Sequence[Node]
-    observers: Sequence[Node]  # nodes that only watch
-    roles: Sequence[StepRole]  # what the nodes do, in their order; empty: each does all of the work
+    observers: Sequence[Node]
+    roles: Sequence[StepRole]
     option_sets: OptionSets
-    places: Sequence[PlannedPlace]  # each target on each node that loads it, of which there is one at least
+    places: Sequence[PlannedPlace]
 
     @property
     def cell_count(self) -> int:
@@ -120,17 +116,14 @@ class PlannedBlock:
 
     @property
     def sender(self) -> Node | None:
-        """The node that sends to the others and loads no target, where there is one."""
         return next((node for node, role in zip(self.nodes, self.roles, strict=False) if role in OFF_TARGETS), None)
 
     @cached_property
     def targets(self) -> Sequence[TargetView]:
-        """Return the targets in the order of the plan."""
         return [place.target for place in self.places if place.node is self.places[0].node]
 
     @cached_property
     def rooms(self) -> Sequence[PlannedRoom]:
-        """The file systems that it fills: one for a shared target, one on each node for a target of scope `node`."""
         places: defaultdict[tuple[int, int | None], list[PlannedPlace]] = defaultdict(list)
         for place in self.places:
             target = place.target.target
@@ -139,28 +132,27 @@ class PlannedBlock:
 
     @cached_property
     def bytes_needed(self) -> ByKind:
-        """Return the bytes that a run needs in the file system that it fills most."""
+        """Return the bytes in the fullest file system."""
         return largest([room.bytes_needed for room in self.rooms])
 
     @cached_property
     def bytes_moved(self) -> ByKind:
-        """Return the bytes that a run moves on all its targets, from all its nodes."""
         return summed([place.bytes_moved for place in self.places])
 
     @property
     def is_in_memory(self) -> bool:
-        """Check that all its targets are memory, where no size avoids it."""
+        """Return true if all targets are in memory, where no size avoids caching."""
         return all(place.fstype in IN_MEMORY for place in self.places)
 
     def size_fits(self, node: Node) -> bool:
-        """Check that each of its targets there has room for twice the node's memory."""
+        """Return true if its targets have room for twice the node's memory."""
         needed = MEMORY_FACTOR * memory_bytes(node) * SPACE_MARGIN
         places = [place for place in self.places if place.node is node]
         return all(place.free_bytes is None or place.free_bytes * len(places) >= needed for place in places)
 
     @cached_property
     def data_bytes(self) -> Sequence[tuple[Node, ByKind]]:
-        """Return the bytes that a run writes from each node that loads, or reads where it writes nothing."""
+        """Return the bytes that each loading node writes, or else reads."""
         by_node: defaultdict[int, list[ByKind]] = defaultdict(list)
         known: dict[tuple[int, int], ByKind] = {}
         for place in self.places:
@@ -172,7 +164,7 @@ class PlannedBlock:
         return [(node, summed(by_node[node.id])) for node in self.nodes if node is not self.sender]
 
     def cached_on(self, kind: int) -> tuple[Node, float] | None:
-        """Return the first node of which twice the memory is more than its `data_bytes`, with these."""
+        """Return the first node with `data_bytes` below twice its memory, and these bytes."""
         for node, data in self._cacheable:
             if data[kind] < MEMORY_FACTOR * memory_bytes(node):
                 return node, data[kind]
@@ -180,23 +172,20 @@ class PlannedBlock:
 
     @cached_property
     def _cacheable(self) -> Sequence[tuple[Node, ByKind]]:
-        """Return the nodes on which runs of a kind may be cached."""
         return [(node, data) for node, data in self.data_bytes if min(data) < MEMORY_FACTOR * memory_bytes(node)]
 
 
 def memory_bytes(node: Node) -> float:
-    """Return 0 where the node does not say how much memory it has, or says nonsense."""
     return number(node.facts.get(MEMORY)) or 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedCell:
     block: PlannedBlock
-    number: int  # of its option set, from 0
+    number: int
 
     @property
     def ordinal(self) -> int:
-        """Return its number in the campaign, from 1."""
         return self.block.first + self.number
 
     @property
@@ -205,18 +194,16 @@ class PlannedCell:
 
     @property
     def options(self) -> Json:
-        """Return all options, in base units."""
         return self.block.option_sets.options_of(self.number)
 
     @property
     def bytes_needed(self) -> float:
-        """Return the bytes that a run needs in the file system that it fills most."""
         return self.block.bytes_needed[self.block.option_sets.kind_of(self.number)]
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedCampaign:
-    """A plan that can be submitted as it stands; its blocks follow each other by the ordinals of their cells."""
+    """Blocks are sorted by cell ordinal."""
 
     resolved: ResolvedPlan
     cluster: Cluster

@@ -1,4 +1,4 @@
-"""A resolved plan in its cluster as it is now: rows for names, and what each run needs and moves there."""
+"""Resolved plan applied to its cluster: rows for names, needs of each run."""
 
 from collections.abc import Mapping, Sequence
 from ipaddress import IPv4Address
@@ -55,20 +55,20 @@ from iotide_wire.units import MIB
 
 _EXPRESSIONS: Final = TypeAdapter(list[Expression])
 MOST_OPTION_BYTES: Final = 256 * MIB
-"""Of the options of all cells of a plan together; 100,000 cells of fio have some 30 MiB."""
+"""All cells together; 100,000 cells of fio have about 30 MiB."""
 _MOST_STEPS: Final = 5_000_000
-"""Parts of announced expressions times kinds of option sets times places that differ: below a second."""
+"""Parts of expressions x kinds of option sets x places: less than a second."""
 
 
 def cluster_of(session: Session, principal: Principal, resolved: ResolvedPlan) -> Cluster:
-    """Return the plan's cluster; raise CLUSTER_NOT_FOUND, NotAllowedError or CLUSTER_MADE_UP."""
+    """Return the cluster; raise CLUSTER_NOT_FOUND, NotAllowedError or CLUSTER_IS_SAMPLE_DATA."""
     cluster = clusters.cluster_named(session, principal, resolved.plan.cluster, Role.OPERATOR, field="cluster")
     clusters.require_real(session, cluster.id)
     return cluster
 
 
 def foresee(session: Session, cluster: Cluster, resolved: ResolvedPlan) -> PlannedCampaign:
-    """Return the plan's cells in its cluster, whoever asks; raise an IotideError with the plan's field."""
+    """Return the plan's cells, without access checks; raise an IotideError with its field."""
     plan = resolved.plan
     nodes = clusters.nodes_named(session, cluster.id, plan.nodes, field="nodes")
     observers = clusters.nodes_named(session, cluster.id, plan.observers, field="observers")
@@ -87,14 +87,14 @@ def foresee(session: Session, cluster: Cluster, resolved: ResolvedPlan) -> Plann
 
 
 def _check_agents(cluster: Cluster, observers: Sequence[Node]) -> None:
-    """Check that an agent stays on each: a compute node of a batch system has one in its jobs alone."""
+    """Check for permanent agents; a batch system's compute node has one only in jobs."""
     for index, node in enumerate(observers):
         if node.role == "gateway" or (node.role == "compute" and cluster.launcher != "direct"):
             raise OBSERVER_HAS_NO_AGENT(field=f"observers[{index}]", node=node.name, role=node.role)
 
 
 def _check_mounted(resolved: ResolvedPlan, nodes: Sequence[Node], views: Sequence[TargetView]) -> None:
-    """Check each target on the nodes that load it; it need not be mounted before an operator is to confirm that."""
+    """Check targets on loading nodes, except mounts that an operator confirms first."""
     wanted, confirmed = resolved.loaded_from, resolved.confirmed_from
     for index, view in enumerate(views):
         mounts = {found.mount.node_id: found.mount for found in view.mounts}
@@ -111,7 +111,6 @@ def _check_mounted(resolved: ResolvedPlan, nodes: Sequence[Node], views: Sequenc
 
 
 def _option_sets(session: Session, wanted: ResolvedWorkload, by_name: Mapping[str, Node]) -> OptionSets:
-    """Return the option sets of a workload that its nodes can run."""
     field, choice = wanted.field, wanted.choice
     node_ids = [by_name[name].id for name in wanted.nodes]
     workload = workloads.workload_for(session, choice.workload, node_ids, field=f"{field}.workload")
@@ -129,7 +128,7 @@ def _option_sets(session: Session, wanted: ResolvedWorkload, by_name: Mapping[st
 
 
 def _check_reach(wanted: ResolvedWorkload, workload: Workload, by_name: Mapping[str, Node]) -> None:
-    """Raise ROLES_NOT_OFFERED or RECEIVER_UNREACHABLE where a workload cannot be split into its roles."""
+    """Raise ROLES_NOT_OFFERED or RECEIVER_UNREACHABLE."""
     if not set(wanted.roles) <= set(workload.step_roles):
         raise ROLES_NOT_OFFERED(field=f"{wanted.field}.roles", workload=workload.name)
     for sender, receiver in wanted.node_sets if wanted.roles else ():
@@ -139,21 +138,21 @@ def _check_reach(wanted: ResolvedWorkload, workload: Workload, by_name: Mapping[
 
 
 def _why_unreachable(sender: Node, receiver: Node) -> str | None:
-    """Say what keeps them apart; of two agents on one machine, one that listens within it reaches the other."""
+    """Return the reason, or None. Agents on one machine may use loopback."""
     address = receiver.facts.get(DATA_ADDRESS)
     if not isinstance(address, str):
-        return "has not said at which address it receives"
+        return "has no address at which it receives"
     try:
         is_loopback = IPv4Address(address).is_loopback
     except ValueError:
-        return f"says that it receives at {address!r}, which is no IPv4 address"
+        return f"receives at {address!r}, which is not an IPv4 address"
     if is_loopback and sender.boot_id != receiver.boot_id:
-        return f"receives at {address} alone, where {sender.name} cannot reach it"
+        return f"receives only at {address}, where {sender.name} cannot reach it"
     return None
 
 
 def _check_option_bytes(resolved: ResolvedPlan, sets: Mapping[str, OptionSets]) -> None:
-    """Raise OPTIONS_TOO_LARGE for cells that store more than MOST_OPTION_BYTES; nothing is expanded for it."""
+    """Raise OPTIONS_TOO_LARGE, without expanding any cell."""
     by_option = {
         f"{workload.field}.options.{name}": workload.block_count * taken
         for workload in resolved.workloads
@@ -167,8 +166,6 @@ def _check_option_bytes(resolved: ResolvedPlan, sets: Mapping[str, OptionSets]) 
 
 
 class _Foreseen:
-    """Computes what runs need and move, once for all places that are alike in what that depends on."""
-
     def __init__(self, nodes: Mapping[str, Node], views: Sequence[TargetView], sets: Mapping[str, OptionSets]) -> None:
         self._nodes = nodes
         self._views = {view.target.name: view for view in views}
@@ -178,7 +175,7 @@ class _Foreseen:
         self._steps = 0
 
     def block(self, block: ResolvedBlock) -> PlannedBlock:
-        """Return the cells of a block in rows; raise InvalidInputError for space or time that cannot be foreseen."""
+        """Raise InvalidInputError if space or time cannot be computed."""
         sets, workload = self._sets[block.workload.field], block.workload
         nodes = [self._nodes[name] for name in block.nodes]
         views = [self._views[name] for name in block.targets]
@@ -207,16 +204,16 @@ class _Foreseen:
         return PlannedPlace(node, view, mount.fstype, *self._amounts[key], free_bytes)
 
     def _count(self, sets: OptionSets) -> None:
-        """Count what is computed of workloads that iotide does not ship; raise InvalidInputError for too much."""
+        """Limit computations for plug-ins' workloads; raise InvalidInputError."""
         if workloads.is_shipped(sets.workload):
             return
         self._steps += sets.step_count
         if self._steps > _MOST_STEPS:
             raise InvalidInputError(
-                f"{sets.field}: space and time of {sets.workload.name} take more than {_MOST_STEPS:,} computations",
+                f"{sets.field}: estimating space and time of {sets.workload.name} takes over {_MOST_STEPS:,} steps",
                 field=sets.field,
                 value=sets.workload.name,
-                remedy="give fewer values in sweep, or fewer nodes and targets",
+                remedy="use fewer values in sweep, or fewer nodes and targets",
             )
 
 
@@ -242,14 +239,14 @@ def _check_larger_than_memory(blocks: Sequence[PlannedBlock]) -> None:
                     node=node.name,
                     data_bytes=int(data_bytes),
                     enough_bytes=MEMORY_FACTOR * node.facts[MEMORY],
-                    larger="take larger sizes (`auto` is twice the memory), or"
+                    larger="use larger sizes (`auto` is twice the memory), or"
                     if can_grow
-                    else "larger sizes have no room: take",
+                    else "larger sizes do not fit: use",
                 )
 
 
 def _check_space(blocks: Sequence[PlannedBlock], confirmed: Mapping[NodeTarget, int]) -> None:
-    """Check that runs have room, but not where an operator may make the file system again before their stage."""
+    """Check free space, unless an operator may recreate the file system first."""
     for block in blocks:
         rooms = [room for room in block.rooms if not confirmed or room.is_as_now(block.stage, confirmed)]
         if any(room.lacks(max(room.bytes_needed)) for room in rooms):
@@ -261,12 +258,12 @@ def _refuse_space(block: PlannedBlock, rooms: Sequence[PlannedRoom]) -> None:
     for (kind, first), room in product(enumerate(sets.firsts), rooms):
         bytes_needed = room.bytes_needed[kind]
         if room.free_bytes is not None and room.lacks(bytes_needed):
-            # Refused and not shrunk: a size by the room of the day would be another experiment each night.
+            # No shrinking: sizes that follow free space would change the experiment each night.
             is_auto = AUTO in sets.options_of(first).values()
             raise NOT_ENOUGH_SPACE(
                 field=f"{sets.field}.options",
                 needed_bytes=int(room.with_margin(bytes_needed)),
                 where=room.where,
                 free_bytes=room.free_bytes,
-                smaller="give a size instead of auto, which is twice the memory," if is_auto else "take smaller sizes",
+                smaller="set a size instead of auto, which is twice the memory," if is_auto else "use smaller sizes",
             )

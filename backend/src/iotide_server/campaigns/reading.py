@@ -1,4 +1,4 @@
-"""What people read of campaigns: state, counts, how far they have got and how long they may still take."""
+"""Read access to campaigns: state, counts, progress, remaining time."""
 
 from datetime import datetime
 
@@ -11,6 +11,7 @@ from iotide_server.campaigns.errors import CAMPAIGN_NOT_FOUND
 from iotide_server.campaigns.models import Campaign as CampaignRow
 from iotide_server.campaigns.repository import AnyRow
 from iotide_server.campaigns.schemas import (
+    AdaptiveProgress,
     CampaignFilter,
     CampaignOutput,
     CampaignState,
@@ -21,27 +22,28 @@ from iotide_server.campaigns.schemas import (
     TimelineQueue,
     TimelineSpan,
 )
+from iotide_server.campaigns.stopping import EndOfRepeats, progress_words
+from iotide_server.kit.db import Json
 from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.runs import timeline_queries
 
 
 def visible_campaign(session: Session, principal: Principal, campaign_id: int, role: Role = Role.VIEWER) -> CampaignRow:
-    """Return the campaign's row for a caller with at least `role`; raise CAMPAIGN_NOT_FOUND or NotAllowedError."""
+    """Return the row for at least `role`; raise CAMPAIGN_NOT_FOUND or NotAllowedError."""
     found = session.get(CampaignRow, campaign_id)
     return principal.require_row(role, found, CAMPAIGN_NOT_FOUND(campaign_id=campaign_id))
 
 
 def campaign(session: Session, principal: Principal, campaign_id: int, now: datetime) -> CampaignOutput:
-    """Return one campaign with its state and counts, read from all of its runs; raise CAMPAIGN_NOT_FOUND."""
+    """Raise CAMPAIGN_NOT_FOUND."""
     visible_campaign(session, principal, campaign_id)
-    return CampaignOutput(**dict(_shown(session, repository.described(session, campaign_id), now)))
+    return CampaignOutput(**dict(_shown(session, repository.described(session, campaign_id, now), now)))
 
 
 def list_campaigns(
     session: Session, principal: Principal, wanted: CampaignFilter, paging: PageRequest, now: datetime
 ) -> Page[ListedCampaign]:
-    """The campaigns that the caller may see, newest first."""
-    rows = repository.page(session, principal.visible_clusters(), wanted, paging)
+    rows = repository.page(session, principal.visible_clusters(), wanted, paging, now)
     return rows.page(lambda row: _shown(session, row, now))
 
 
@@ -53,21 +55,34 @@ def _shown(session: Session, row: AnyRow, now: datetime) -> ListedCampaign:
         row,
         ended_at=None if is_open else row.last_ended_at,
         counts=row,
+        adaptive=row.adaptive and _adaptive(row.adaptive),
         progress=min(1.0, (done + partly) / row.runs) if row.runs else 1.0,
         seconds_remaining_estimated=_remaining(row, done + partly, now) if is_open else 0.0,
     )
 
 
 def _remaining(row: AnyRow, done: float, now: datetime) -> float | None:
-    """Seconds left at the mean pace since the first run started, pauses included."""
+    """Return seconds at the mean pace so far, with pauses, and at least to the last release of a spread plan."""
     if row.started_at is None or row.finished == 0:
         return None
     elapsed_seconds = (now - row.started_at).total_seconds()
-    return max(0.0, float(elapsed_seconds / done * (row.runs - done)))  # a node's clock may be ahead of ours
+    released_seconds = (row.last_start_at - now).total_seconds() if row.last_start_at else 0.0
+    # The node's clock may be ahead.
+    return max(0.0, released_seconds, float(elapsed_seconds / done * (row.runs - done)))
+
+
+def _adaptive(progress: Json) -> AdaptiveProgress:
+    ends = {end: progress.get(end, 0) for end in EndOfRepeats}
+    return AdaptiveProgress(
+        until_ratio=progress["until_ratio"],
+        open=progress["open"],
+        **ends,
+        words=progress_words(ends, progress["open"], progress["until_ratio"]),
+    )
 
 
 def timeline(session: Session, principal: Principal, campaign_id: int, span: TimelineSpan, now: datetime) -> Timeline:
-    """Return the newest orders of the span with their leases, and what waits; raise CAMPAIGN_NOT_FOUND."""
+    """Raise CAMPAIGN_NOT_FOUND."""
     visible_campaign(session, principal, campaign_id)
     since, until = span.since, span.until
     orders = timeline_queries.orders(session, campaign_id, (since, until), span.limit)

@@ -1,4 +1,4 @@
-"""Repeats that people add to a campaign afterwards, where those of its plan were too few."""
+"""Repeats added to a campaign after its submission."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -28,6 +28,7 @@ from iotide_server.campaigns.service import new_runs
 from iotide_server.change_feed import service as live
 from iotide_server.clusters import service as clusters
 from iotide_server.kit.digests import canonical_sha256
+from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.kit.quotas import Addition, QuotaKind
 from iotide_server.kit.wake import wake_scheduler
 from iotide_server.runs import line_repository as lines
@@ -40,20 +41,17 @@ _MOST_NAMED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class MoreRepeats:
-    """Which repeats are to be added."""
-
     campaign_id: int
     wanted: RepeatsInput
-    key: str | None  # the same key and wish once more add nothing
+    key: str | None  # a repeated request adds nothing
 
     @property
     def sha256(self) -> str:
-        """By which the same wish is known again."""
         return canonical_sha256({"campaign_id": self.campaign_id, **self.wanted.model_dump(mode="json")})
 
 
 def add(session: Session, principal: Principal, more: MoreRepeats, now: datetime) -> None:
-    """Let cells be run so many times more, as the plan says; raise CAMPAIGN_NOT_FOUND or what forbids it."""
+    """Add repeats under the plan's conditions; raise CAMPAIGN_NOT_FOUND or why not."""
     visible_campaign(session, principal, more.campaign_id, Role.OPERATOR)
     campaign = repository.lock_campaign(session, more.campaign_id)
     clusters.require_real(session, campaign.cluster_id, field="campaign_id")
@@ -78,7 +76,7 @@ def add(session: Session, principal: Principal, more: MoreRepeats, now: datetime
         with session.begin_nested():
             session.add(addition)
     except IntegrityError:
-        # The same key at the same moment, for another campaign: those of one wait for each other.
+        # Concurrent use of the key for another campaign.
         if not _was_added(session, principal, more):
             raise
         return
@@ -96,7 +94,6 @@ def _was_added(session: Session, principal: Principal, more: MoreRepeats) -> boo
 
 
 def _chosen_cells(session: Session, campaign: Campaign, wanted: RepeatsInput, stage_of: Mapping[int, int]) -> list[int]:
-    """Return the ids of the cells that are meant, in the order of the plan."""
     strangers = [cell_id for cell_id in wanted.cell_ids or () if cell_id not in stage_of]
     if strangers:
         index = list(wanted.cell_ids or ()).index(strangers[0])
@@ -123,21 +120,23 @@ def _add_runs(
     session: Session, principal: Principal, campaign: Campaign, addition: CampaignAddition, now: datetime
 ) -> None:
     plan = CampaignPlan.model_validate(campaign.plan)
-    new = replace(new_runs(campaign, plan, addition.repeats, now), asked_by=principal.user_id)
-    run_ids = runs.add_repeats(session, new, addition.cell_ids)
-    runs.log_added(session, run_ids, principal.actor, now)
-    lines.join_lines(session, lines.in_open_stages(session, run_ids))
+    new = replace(new_runs(campaign, plan, now), asked_by=principal.user_id)
+    run_ids = runs.add_repeats(session, new, dict.fromkeys(addition.cell_ids, addition.repeats))
+    runs.log_added(session, run_ids, Sentence(f"added by {OPERATOR}", principal.actor), now)
+    queued = lines.in_open_stages(session, run_ids)
+    lines.release_evenly(session, campaign.id, queued, now)
+    lines.join_queues(session, queued)
     after = {"repeats": addition.repeats, "cells": len(addition.cell_ids), "runs": len(run_ids)}
     audit.record(session, principal, Action.on("campaign_repeats_added", campaign, after=after))
-    _tell(session, campaign, run_ids)
+    publish_added(session, campaign, run_ids)
 
 
-def _tell(session: Session, campaign: Campaign, run_ids: Sequence[int]) -> None:
+def publish_added(session: Session, campaign: Campaign, run_ids: Sequence[int]) -> None:
     live.publish_all(
         session,
         [
             ("campaign", campaign.id, campaign.cluster_id),
-            # One of them stands for all: lists of runs are read anew as a whole.
+            # One is enough: clients reload whole lists.
             *[("run", run_id, campaign.cluster_id) for run_id in run_ids[:1]],
         ],
     )

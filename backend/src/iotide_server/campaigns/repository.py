@@ -1,4 +1,4 @@
-"""SQL of campaigns: bulk inserts of the matrix, and lists whose state follows from the runs."""
+"""SQL of campaigns."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
@@ -27,7 +27,10 @@ from iotide_server.kit.pagination import PageRequest, Slice
 
 AnyRow = Row[Any]
 
-_DESCRIBED: Final = """
+BUDGET_USED_UP: Final = "budget_used_up"
+"""Reason code of runs that adaptive repeats had no time for. They do not make their campaign a cancelled one."""
+
+_DESCRIBED: Final = f"""
     SELECT campaign.id, campaign.name, campaign.cluster_id, cluster.name AS cluster_name, user_account.name AS owner,
            CASE WHEN octet_length(CAST(campaign.plan AS text)) <= :plan_bytes THEN campaign.plan END AS plan,
            campaign.created_at, counted.*, schedule.id AS schedule_id, schedule.name AS schedule_name,
@@ -44,8 +47,10 @@ _DESCRIBED: Final = """
                         'repeats', repeats, 'cells', cardinality(cell_ids))
                  FROM campaign_addition AS addition LEFT JOIN user_account AS adder ON adder.id = addition.owner_id
                  WHERE addition.campaign_id = campaign.id ORDER BY addition.id) AS additions,
-           CASE WHEN waiting + active = 0 THEN
-                CASE WHEN failed > 0 THEN 'failed' WHEN cancelled > 0 THEN 'cancelled' ELSE 'finished' END
+           CASE WHEN campaign.plan ->> 'spread_seconds' IS NOT NULL THEN next_start_at END AS next_release_at,
+           adaptive.progress AS adaptive,
+           CASE WHEN waiting + active = 0 AND coalesce(CAST(adaptive.progress ->> 'open' AS bigint), 0) = 0 THEN
+                CASE WHEN failed > 0 THEN 'failed' WHEN cancelled > over_budget THEN 'cancelled' ELSE 'finished' END
                 WHEN active = 0 AND EXISTS (
                     SELECT FROM campaign_stage JOIN cell USING (campaign_id) JOIN run ON run.cell_id = cell.id
                     WHERE campaign_stage.campaign_id = campaign.id AND campaign_stage.state = 'paused'
@@ -63,12 +68,24 @@ _DESCRIBED: Final = """
                count(*) FILTER (WHERE run.state = 'finished') AS finished,
                count(*) FILTER (WHERE run.state = 'failed') AS failed,
                count(*) FILTER (WHERE run.state = 'cancelled') AS cancelled,
+               count(*) FILTER (WHERE run.state = 'cancelled' AND run.reason_code = '{BUDGET_USED_UP}') AS over_budget,
                count(*) AS runs,
+               min(run.not_before) FILTER (WHERE run.state = 'waiting' AND run.not_before > :now) AS next_start_at,
+               max(run.not_before) FILTER (WHERE run.state = 'waiting') AS last_start_at,
                min(run.started_at) AS started_at,
                max(run.ended_at) AS last_ended_at
         FROM run WHERE run.campaign_id = campaign.id
     ) AS counted ON true
-"""
+    LEFT JOIN LATERAL (
+        SELECT jsonb_object_agg(end_of, cells) || jsonb_build_object(
+                   'until_ratio', campaign.plan -> 'adaptive' -> 'until_ratio',
+                   'open', coalesce(sum(cells) FILTER (WHERE end_of = 'open'), 0)) AS progress
+        FROM (
+            SELECT coalesce(ended_because, 'open') AS end_of, count(*) AS cells
+            FROM adaptive_cell WHERE adaptive_cell.campaign_id = campaign.id GROUP BY ended_because
+        ) AS by_end HAVING count(*) > 0
+    ) AS adaptive ON true
+"""  # noqa: S608 - made of the constant above
 _ANY_SIZE: Final = 2**31 - 1
 _CONDITIONS: Final = {
     "campaign_id": "campaign.id = :campaign_id",
@@ -114,12 +131,10 @@ _PROGRESS: Final = text(
 
 
 def by_idempotency_key(session: Session, owner_id: int | None, key: str) -> Campaign | None:
-    """The campaign that this person submitted with this key."""
     return session.scalar(select(Campaign).where(Campaign.owner_id == owner_id, Campaign.idempotency_key == key))
 
 
 def addition_by_key(session: Session, owner_id: int | None, key: str) -> CampaignAddition | None:
-    """The repeats that this person added with this key."""
     statement = select(CampaignAddition).where(
         CampaignAddition.owner_id == owner_id, CampaignAddition.idempotency_key == key
     )
@@ -127,7 +142,6 @@ def addition_by_key(session: Session, owner_id: int | None, key: str) -> Campaig
 
 
 def lock_campaign(session: Session, campaign_id: int) -> Campaign:
-    """A campaign that there is, locked against others who change it."""
     return session.scalars(
         select(Campaign)
         .where(Campaign.id == campaign_id)
@@ -137,19 +151,18 @@ def lock_campaign(session: Session, campaign_id: int) -> Campaign:
 
 
 def stages_of_cells(session: Session, campaign_id: int) -> dict[int, int]:
-    """The stage of each of a campaign's cells by the cell's id, in the order of the plan."""
+    """Return the stage by cell id, in the order of the plan."""
     cells = select(Cell.id, Cell.stage).where(Cell.campaign_id == campaign_id).order_by(Cell.ordinal)
     return {row.id: row.stage for row in session.execute(cells)}
 
 
 def run_count(session: Session, campaign_id: int) -> int:
-    """How many runs the campaign has, ended or not."""
     statement = text("SELECT count(*) FROM run WHERE campaign_id = :campaign_id")
     return int(session.scalar(statement, {"campaign_id": campaign_id}) or 0)
 
 
 def hold_present_stage(session: Session, campaign_id: int) -> int | None:
-    """Return the last stage that was opened, if any, and let no other be opened before the transaction ends."""
+    """Return the newest open stage, and keep others from opening in this transaction."""
     held = select(CampaignStage.ordinal).where(CampaignStage.campaign_id == campaign_id)
     session.execute(held.order_by(CampaignStage.ordinal).with_for_update(read=True)).all()
     opened = held.where(CampaignStage.state == "open").order_by(CampaignStage.ordinal.desc())
@@ -157,7 +170,7 @@ def hold_present_stage(session: Session, campaign_id: int) -> int | None:
 
 
 def insert_cells(session: Session, campaign_id: int, planned: PlannedCampaign) -> None:
-    """Store the matrix: the cells by COPY, what all cells of a block have by one statement; raise DBAPIError."""
+    """Store the matrix: cells by COPY, their nodes and targets by block. Raises DBAPIError."""
     connection = cast("psycopg.Connection[Any]", session.connection().connection.driver_connection)
     try:
         with connection.cursor() as cursor, cursor.copy(_COPY_CELLS) as copy:
@@ -165,14 +178,13 @@ def insert_cells(session: Session, campaign_id: int, planned: PlannedCampaign) -
                 copy.write_row(row)
     except psycopg.Error as error:
         raise DBAPIError.instance(_COPY_CELLS, None, error, psycopg.Error) from error
-    # It cannot know how many rows it makes, and would compare each cell with each node of the plan.
+    # The planner underestimates the rows and would use a nested loop.
     session.execute(text("SET LOCAL enable_nestloop = off"))
     session.execute(_INSERT_PLACES, {"campaign_id": campaign_id, **_places(planned.blocks)})
     session.execute(text("SET LOCAL enable_nestloop TO DEFAULT"))
 
 
 def _cell_rows(campaign_id: int, blocks: Sequence[PlannedBlock]) -> Iterator[tuple[Any, ...]]:
-    """Yield the columns of `_COPY_CELLS` of each cell, by its ordinal."""
     written: dict[str, list[tuple[str, str, int]]] = {}
     for block in blocks:
         sets = block.option_sets
@@ -185,7 +197,7 @@ def _cell_rows(campaign_id: int, blocks: Sequence[PlannedBlock]) -> Iterator[tup
 
 
 def _places(blocks: Sequence[PlannedBlock]) -> dict[str, list[Any]]:
-    """Return the nodes and targets of each block; the blocks are numbered from 1 by their first cells."""
+    """Return nodes and targets of the blocks, numbered from 1."""
     numbered = list(enumerate(blocks, start=1))
     return {
         "firsts": [block.first for block in blocks],
@@ -200,7 +212,6 @@ def _places(blocks: Sequence[PlannedBlock]) -> dict[str, list[Any]]:
 
 
 def set_priority(session: Session, campaign_id: int, priority: int) -> int:
-    """Write another priority into the plan; the one that was there."""
     statement = text(
         "WITH before AS (SELECT id, coalesce(CAST(plan ->> 'priority' AS bigint), 0) AS priority FROM campaign"
         " WHERE id = :campaign_id FOR NO KEY UPDATE)"
@@ -210,16 +221,15 @@ def set_priority(session: Session, campaign_id: int, priority: int) -> int:
     return int(session.execute(statement, {"campaign_id": campaign_id, "priority": priority}).scalar_one())
 
 
-def described(session: Session, campaign_id: int) -> AnyRow:
-    """A campaign that there is, with its counts and its state."""
+def described(session: Session, campaign_id: int, now: datetime) -> AnyRow:
     statement = text(_DESCRIBED + "WHERE campaign.id = :campaign_id")
-    return session.execute(statement, {"campaign_id": campaign_id, "plan_bytes": _ANY_SIZE}).one()
+    return session.execute(statement, {"campaign_id": campaign_id, "plan_bytes": _ANY_SIZE, "now": now}).one()
 
 
 def page(
-    session: Session, visible: frozenset[int] | None, wanted: CampaignFilter, paging: PageRequest
+    session: Session, visible: frozenset[int] | None, wanted: CampaignFilter, paging: PageRequest, now: datetime
 ) -> Slice[AnyRow]:
-    """Return campaigns of the visible clusters (None: all), newest first; a plan over LISTED_PLAN_BYTES is None."""
+    """Return campaigns, newest first; a plan over LISTED_PLAN_BYTES is None."""
     values: dict[str, Any] = {**asdict(wanted), "visible": array_of(visible), "before_id": paging.before_id}
     state = values.pop("state")
     given = {name: value for name, value in values.items() if value is not None}
@@ -229,18 +239,22 @@ def page(
         " WHERE CAST(:state AS text) IS NULL OR state = :state ORDER BY id DESC LIMIT :limit"
     )
     rows = session.execute(
-        statement, {**given, "state": state, "limit": paging.limit + 1, "plan_bytes": LISTED_PLAN_BYTES}
+        statement,
+        {**given, "state": state, "limit": paging.limit + 1, "plan_bytes": LISTED_PLAN_BYTES, "now": now},
     ).all()
     return paging.cut(rows, key=lambda row: int(row.id))
 
 
 def lock_stages_due(session: Session) -> list[tuple[CampaignStage, int]]:
-    """Return held stages with waiting runs, while all runs of earlier ones have ended, each with its cluster."""
-    # A stage of which all runs were cancelled never begins, and the next one begins in its place.
+    """Return held stages with waiting runs whose previous stages have ended, and their clusters."""
+    # A stage with only cancelled runs never begins; the next one does.
     due = text(
         "SELECT campaign_id, ordinal FROM campaign_stage AS due WHERE state = 'held' AND NOT EXISTS ("
         "  SELECT FROM cell JOIN run ON run.cell_id = cell.id WHERE cell.campaign_id = due.campaign_id"
         "  AND cell.stage < due.ordinal AND run.state IN ('waiting', 'active')"
+        " ) AND NOT EXISTS ("
+        "  SELECT FROM adaptive_cell JOIN cell ON cell.id = adaptive_cell.cell_id"
+        "  WHERE adaptive_cell.campaign_id = due.campaign_id AND ended_at IS NULL AND cell.stage < due.ordinal"
         " ) AND EXISTS ("
         "  SELECT FROM cell JOIN run ON run.cell_id = cell.id WHERE cell.campaign_id = due.campaign_id"
         "  AND cell.stage = due.ordinal AND run.state = 'waiting'"
@@ -257,7 +271,7 @@ def _cluster_of(session: Session, campaign_id: int) -> int:
 
 
 def lock_windows_due(session: Session, now: datetime) -> list[tuple[CampaignWindow, Campaign]]:
-    """The windows that are to be looked at, locked against runs that join the lines meanwhile."""
+    """Return the windows to check, locked against runs that join queues."""
     statement = (
         select(CampaignWindow, Campaign)
         .join(Campaign, Campaign.id == CampaignWindow.campaign_id)
@@ -269,7 +283,6 @@ def lock_windows_due(session: Session, now: datetime) -> list[tuple[CampaignWind
 
 
 def has_open_runs(session: Session, campaign_id: int) -> bool:
-    """Whether a run of the campaign waits or is active."""
     statement = text(
         "SELECT EXISTS (SELECT FROM run WHERE campaign_id = :campaign_id AND state IN ('waiting', 'active'))"
     )
@@ -277,7 +290,6 @@ def has_open_runs(session: Session, campaign_id: int) -> bool:
 
 
 def paused_stage(session: Session, campaign_id: int, *, is_locked: bool = False) -> CampaignStage | None:
-    """The stage that waits for an operator, if runs of it wait; locked against another confirmation."""
     has_waiting = text(
         "EXISTS (SELECT FROM cell JOIN run ON run.cell_id = cell.id WHERE cell.campaign_id = campaign_stage.campaign_id"
         " AND cell.stage = campaign_stage.ordinal AND run.state = 'waiting')"
@@ -289,7 +301,6 @@ def paused_stage(session: Session, campaign_id: int, *, is_locked: bool = False)
 
 
 def places_of(session: Session, stage: CampaignStage) -> set[tuple[int, int]]:
-    """The ids of each node and target that a waiting run of a stage needs together."""
     has_waiting = text("EXISTS (SELECT FROM run WHERE run.cell_id = cell.id AND run.state = 'waiting')")
     statement = (
         select(CellNode.node_id, CellTarget.target_id)
@@ -302,7 +313,6 @@ def places_of(session: Session, stage: CampaignStage) -> set[tuple[int, int]]:
 
 
 def open_runs_before(session: Session, campaign_id: int, stage: int) -> int:
-    """How many runs of earlier stages have not ended."""
     statement = text(
         "SELECT count(*) FROM cell JOIN run ON run.cell_id = cell.id WHERE cell.campaign_id = :campaign_id"
         " AND cell.stage < :stage AND run.state IN ('waiting', 'active')"
@@ -311,5 +321,4 @@ def open_runs_before(session: Session, campaign_id: int, stage: int) -> int:
 
 
 def progress_of_active(session: Session, campaign_id: int) -> float:
-    """The sum of the fractions that the campaign's active runs have done."""
     return float(sum(row.progress for row in session.execute(_PROGRESS, {"campaign_id": campaign_id})))

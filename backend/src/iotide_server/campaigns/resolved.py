@@ -1,4 +1,4 @@
-"""A plan resolved once: the stages, nodes, targets, roles and pairs of each workload, and all its cells; pure."""
+"""Plan with the stages, nodes, targets and roles of each workload resolved. Pure functions."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -8,6 +8,8 @@ from math import prod
 from typing import Final, NamedTuple, TypeVar
 
 from iotide_server.campaigns.errors import (
+    ADAPTIVE_AND_SPREAD,
+    ADAPTIVE_REPEATS,
     CAMPAIGN_ROWS,
     CAMPAIGN_TOO_LARGE,
     NO_WORKLOAD_NAMES_IT,
@@ -15,53 +17,53 @@ from iotide_server.campaigns.errors import (
     OBSERVER_LOADS,
     OBSERVER_NOT_IN_PLAN,
     OPTION_SWEPT_AND_SET,
-    QUIET_BESIDE_RUNS,
+    QUIET_WITH_OTHER_RUNS,
     REPEATED_ENTRY,
     ROLES_AND_NODES_AT_ONCE,
     SENDER_RECEIVES,
+    SPREAD_OF_ONE_RUN,
     STAGE_NOT_IN_PLAN,
     TARGET_NOT_IN_PLAN,
     too_few_nodes,
 )
 from iotide_server.campaigns.openings import check_window
-from iotide_server.clusters.blackouts import START_TAKES
+from iotide_server.clusters.maintenance import START_TAKES
 from iotide_server.kit.errors import ErrorKind
+from iotide_server.statistics.adaptive import LOOKS
 from iotide_wire.measured import StepRole
 from iotide_wire.plan import CampaignPlan, Exclusivity, NodesAtOnce, QuietPolicy, WorkloadChoice
 
 MAX_RUNS = 100_000
 MAX_ROWS = 2_000_000
-"""Counts, of each run, a place for each of its nodes with each of its targets, and one for each observer."""
-NODE_ROLES: Final = (StepRole.SENDER, StepRole.RECEIVER)  # the roles of a pair's nodes, in their order
+"""Sum over runs of nodes times targets, plus observers."""
+NODE_ROLES: Final = (StepRole.SENDER, StepRole.RECEIVER)  # of a pair's nodes, in order
 OFF_TARGETS: Final = frozenset({StepRole.SENDER})
 
 NodeT = TypeVar("NodeT")
 ThingT = TypeVar("ThingT")
-NodeTarget = tuple[str, str]  # the names of a node and of a target that it loads
+NodeTarget = tuple[str, str]
 
 
 @dataclass(frozen=True)
 class ResolvedWorkload:
-    """A workload of a plan, with what the plan says where the workload itself says nothing."""
+    """Workload of a plan, with the plan's defaults filled in."""
 
-    field: str  # where it stands in the plan, for errors: `workloads[0]`
+    field: str
     choice: WorkloadChoice
-    option_set_count: int  # the combinations of its swept values
-    block_count: int  # its stages times its sets of nodes and of targets
-    row_count: int  # nodes times targets, and observers, of all its cells together
-    stages: Sequence[int]  # those that run it, from 1; a plan without stages is one
-    confirmed_from: int | None  # the first of them before which an operator confirms what is mounted, if any
-    named_nodes: Sequence[str]  # the nodes of which its sets are made
+    option_set_count: int
+    block_count: int
+    row_count: int
+    stages: Sequence[int]  # from 1; a plan without stages has one
+    confirmed_from: int | None  # first stage with a confirmation
+    named_nodes: Sequence[str]
     nodes_at_once: NodesAtOnce
-    observers: Sequence[str]  # nodes that watch each of its runs in which they do not load
+    observers: Sequence[str]  # unless they load in the run
     targets: Sequence[str]
-    # the targets that a run loads together, one tuple for each cell of an option set and a set of nodes
     target_sets: Sequence[tuple[str, ...]]
-    roles: Sequence[StepRole]  # what the nodes of a run do, in their order; empty: each does all of the work
+    roles: Sequence[StepRole]
 
     @classmethod
     def of(cls, plan: CampaignPlan, index: int) -> "ResolvedWorkload":
-        """Resolve one workload of a plan, of which nothing is checked."""
         choice = plan.workloads[index]
         in_order = enumerate(plan.stages, start=1)
         stages = [ordinal for ordinal, stage in in_order if choice.variants is None or stage.variant in choice.variants]
@@ -92,7 +94,7 @@ class ResolvedWorkload:
 
     @cached_property
     def node_sets(self) -> Sequence[tuple[str, ...]]:
-        """Return the nodes that a run needs together; of a workload with roles who sends, then who receives."""
+        """Return the nodes of each run; with roles: sender, then receiver."""
         names, pairs, at_once = self.named_nodes, self.choice.roles, self.nodes_at_once
         if pairs is not None:
             each_pair = permutations(names, len(NODE_ROLES))
@@ -103,33 +105,30 @@ class ResolvedWorkload:
 
     @cached_property
     def nodes(self) -> Sequence[str]:
-        """Return the nodes that run it, alone or together."""
         return list(dict.fromkeys(chain.from_iterable(self.node_sets)))
 
     def loading(self, nodes: Sequence[NodeT]) -> Sequence[NodeT]:
-        """Return those of the nodes of a run that load its targets: of a pair the receiver alone."""
+        """Return the nodes that load targets; for a pair, the receiver."""
         by_role = zip(nodes, self.roles, strict=False)
         return [node for node, role in by_role if role not in OFF_TARGETS] if self.roles else nodes
 
     @cached_property
     def places(self) -> Sequence[NodeTarget]:
-        """Return each node with each target that it loads."""
         return list(product(dict.fromkeys(chain.from_iterable(map(self.loading, self.node_sets))), self.targets))
 
 
 class ResolvedBlock(NamedTuple):
-    """All option sets of a workload on the same nodes and targets in one stage: cells in a row."""
+    """Consecutive cells: all option sets of a workload on the same nodes and targets in one stage."""
 
-    first: int  # the ordinal of its first cell, from 1
+    first: int
     stage: int
-    variant: str  # its stage's, or empty
+    variant: str
     nodes: tuple[str, ...]
     targets: tuple[str, ...]
     workload: ResolvedWorkload
 
     @property
     def observers(self) -> Sequence[str]:
-        """Return the nodes that only watch."""
         if not self.workload.observers:
             return []
         loading = frozenset(self.nodes)
@@ -138,17 +137,16 @@ class ResolvedBlock(NamedTuple):
 
 @dataclass(frozen=True)
 class ResolvedPlan:
-    """A plan with its workloads resolved; none of its cells is made before `blocks` is called."""
+    """`blocks` creates the cells."""
 
     plan: CampaignPlan
     workloads: Sequence[ResolvedWorkload]
-    cell_count: int  # the combinations of the matrix, in all its stages
+    cell_count: int
     run_count: int
-    row_count: int  # nodes times targets, and observers, of all runs together
+    row_count: int  # nodes x targets, plus observers
 
     @classmethod
     def of(cls, plan: CampaignPlan) -> "ResolvedPlan":
-        """Resolve a plan of which nothing is checked; `resolve` checks it."""
         workloads = [ResolvedWorkload.of(plan, index) for index in range(len(plan.workloads))]
         cell_count = sum(workload.block_count * workload.option_set_count for workload in workloads)
         row_count = sum(workload.row_count for workload in workloads)
@@ -156,12 +154,10 @@ class ResolvedPlan:
 
     @cached_property
     def loaded_from(self) -> Mapping[NodeTarget, int]:
-        """Return the first stage in which a node loads a target."""
         return self._earliest(lambda workload: workload.stages[0])
 
     @cached_property
     def confirmed_from(self) -> Mapping[NodeTarget, int]:
-        """Return the first stage before which an operator confirms what a node has mounted as a target, if any."""
         return self._earliest(lambda workload: workload.confirmed_from)
 
     def _earliest(self, stage_of: Callable[[ResolvedWorkload], int | None]) -> Mapping[NodeTarget, int]:
@@ -172,7 +168,7 @@ class ResolvedPlan:
         return earliest
 
     def blocks(self) -> Iterator[ResolvedBlock]:
-        """Yield all cells: stages outermost, then nodes and targets as they are first named, option sets innermost."""
+        """Yield all cells by stage, nodes, targets (each in order of mention) and option set."""
         nodes_at = _order(nodes for workload in self.workloads for nodes in workload.node_sets)
         targets_at = _order(targets for workload in self.workloads for targets in workload.target_sets)
         in_order = sorted(
@@ -195,7 +191,6 @@ class ResolvedPlan:
 
 
 def _count_nodes(choice: WorkloadChoice, named: int, at_once: NodesAtOnce) -> tuple[int, int]:
-    """Count the sets of nodes, and the nodes of all sets together, without making any."""
     if choice.roles is not None:
         pairs = named * (named - 1) if isinstance(choice.roles, str) else len(choice.roles)
         return pairs, pairs * len(NODE_ROLES)
@@ -209,12 +204,11 @@ def _own_or(own: ThingT | None, planned: ThingT) -> ThingT:
 
 
 def _order(things: Iterable[ThingT]) -> dict[ThingT, int]:
-    """Return at which place each thing is first named."""
     return {thing: place for place, thing in enumerate(dict.fromkeys(things))}
 
 
 def resolve(plan: CampaignPlan) -> ResolvedPlan:
-    """Resolve a plan without making a cell; raise CAMPAIGN_TOO_LARGE, CAMPAIGN_ROWS or what is wrong, by its field."""
+    """Resolve and check; raise CAMPAIGN_TOO_LARGE, CAMPAIGN_ROWS or a field's error."""
     resolved = ResolvedPlan.of(plan)
     runs = resolved.run_count
     if runs > MAX_RUNS:
@@ -242,13 +236,23 @@ def resolve(plan: CampaignPlan) -> ResolvedPlan:
     _check_all_observe(resolved)
     if plan.window is not None:
         check_window(plan.window, plan.time_limit_seconds, START_TAKES)
+    _check_repeats(plan)
     if plan.exclusive is Exclusivity.NONE and plan.quiet in {QuietPolicy.WAIT, QuietPolicy.REFUSE}:
-        raise QUIET_BESIDE_RUNS(policy=plan.quiet)
+        raise QUIET_WITH_OTHER_RUNS(policy=plan.quiet)
     return resolved
 
 
+def _check_repeats(plan: CampaignPlan) -> None:
+    least, most = LOOKS[0], LOOKS[-1]
+    if plan.adaptive is not None and not least <= plan.repeats <= most:
+        raise ADAPTIVE_REPEATS(repeats=plan.repeats, least=least, most=most)
+    if plan.adaptive is not None and plan.spread_seconds is not None:
+        raise ADAPTIVE_AND_SPREAD(spread_seconds=plan.spread_seconds)
+    if plan.spread_seconds is not None and plan.repeats == 1:
+        raise SPREAD_OF_ONE_RUN(spread_seconds=plan.spread_seconds)
+
+
 def _check_roles(workload: ResolvedWorkload) -> None:
-    """Raise the kind of error for roles that do not name pairs of the workload's own nodes."""
     field, choice, names = workload.field, workload.choice, workload.named_nodes
     if choice.roles is None:
         return

@@ -1,4 +1,4 @@
-"""Routes of campaigns; those that show results or use them for a forecast stand with the results."""
+"""Routes of campaigns without results."""
 
 from typing import Annotated
 
@@ -30,7 +30,7 @@ IdempotencyKey = Annotated[
     Header(
         min_length=1,
         max_length=200,
-        description="Makes a repeated request safe: the same key and body answer with the campaign made before",
+        description="Makes a repeated request safe: the same key and body return the existing campaign",
         examples=["nightly-2026-11-21"],
     ),
 ]
@@ -40,7 +40,7 @@ IdempotencyKey = Annotated[
 def list_campaigns(
     principal: Viewer, session: Tx, now: Now, paging: Paging, wanted: Annotated[CampaignFilter, Depends()]
 ) -> Page[ListedCampaign]:
-    """The campaigns that you may see, newest first."""
+    """Return the campaigns that you may see, newest first."""
     return reading.list_campaigns(session, principal, wanted, paging, now)
 
 
@@ -50,7 +50,7 @@ def list_campaigns(
     status_code=201,
     responses={
         **errors(404, 409, 429),
-        200: {"model": CampaignOutput, "description": "The same request made it before"},
+        200: {"model": CampaignOutput, "description": "Existing campaign of a repeated request"},
     },
     dependencies=[ONE_HEAVY_REQUEST],
 )
@@ -62,7 +62,7 @@ def submit_campaign(
     body: PlanInput,
     idempotency_key: IdempotencyKey = None,
 ) -> CampaignOutput:
-    """Expands the plan into runs, which wait for their nodes and targets from now on."""
+    """Expand the plan into runs and queue them for their nodes and targets."""
     submitted = service.submit(session, principal, body, idempotency_key, now)
     if not submitted.is_new:
         response.status_code = 200
@@ -71,7 +71,7 @@ def submit_campaign(
 
 @router.get("/campaigns/{campaign_id}", summary="Show a campaign", responses=errors(404))
 def get_campaign(principal: Viewer, session: Tx, now: Now, campaign_id: Id) -> CampaignOutput:
-    """How far it has got."""
+    """Return a campaign with its progress."""
     return reading.campaign(session, principal, campaign_id, now)
 
 
@@ -79,7 +79,7 @@ def get_campaign(principal: Viewer, session: Tx, now: Now, campaign_id: Id) -> C
 def get_campaign_timeline(
     principal: Viewer, session: Tx, now: Now, campaign_id: Id, span: Annotated[TimelineSpan, Depends()]
 ) -> Timeline:
-    """When its nodes waited, checked, loaded and uploaded, and which leases were held meanwhile.
+    """Return when its nodes waited, checked, loaded and uploaded, and which leases were held.
 
     `left_out` counts the orders beyond `limit`; ask for a shorter span to see them.
     """
@@ -88,7 +88,7 @@ def get_campaign_timeline(
 
 @router.patch("/campaigns/{campaign_id}", summary="Change a campaign's priority", responses=errors(404, 409))
 def change_campaign(principal: Operator, session: Tx, now: Now, campaign_id: Id, body: CampaignPatch) -> CampaignOutput:
-    """Its waiting runs stand in their lines as if it had been submitted with this priority."""
+    """Move its waiting runs to their queue positions with this priority."""
     service.change_priority(session, principal, campaign_id, body.priority)
     return reading.campaign(session, principal, campaign_id, now)
 
@@ -107,9 +107,9 @@ def add_campaign_repeats(
     body: RepeatsInput,
     idempotency_key: IdempotencyKey = None,
 ) -> CampaignOutput:
-    """Lets cells be run so many times more, also where the campaign has ended; they join the cells' results.
+    """Run cells more often, also after the end of the campaign.
 
-    The same key and body once more add nothing.
+    A repeated request with the same key and body adds nothing.
     """
     repeats.add(session, principal, MoreRepeats(campaign_id, body, idempotency_key), now)
     return reading.campaign(session, principal, campaign_id, now)
@@ -119,29 +119,29 @@ def add_campaign_repeats(
     "/campaigns/{campaign_id}/pause", summary="Show what a paused campaign waits for", responses=errors(404, 409)
 )
 def get_campaign_pause(principal: Viewer, session: Tx, campaign_id: Id) -> PauseOutput:
-    """What an operator is to do before the next stage, and what its nodes have mounted."""
+    """Return the operator's task before the next stage, and the current mounts."""
     return PauseOutput.of(stages.pause(session, principal, campaign_id))
 
 
 @router.post(
     "/campaigns/{campaign_id}/pause/look",
-    summary="Have the nodes of a paused campaign look",
+    summary="Ask the nodes of a paused campaign for their mounts",
     responses=errors(404, 409),
 )
 def look_at_campaign_pause(principal: Operator, session: Tx, now: Now, campaign_id: Id) -> PauseOutput:
-    """Asks them what they have mounted; they answer within seconds, once they are idle."""
+    """Idle nodes answer within seconds."""
     return PauseOutput.of(stages.look(session, principal, campaign_id, now))
 
 
 @router.post("/campaigns/{campaign_id}/confirm", summary="Confirm the next stage", responses=errors(404, 409))
 def confirm_campaign(principal: Operator, session: Tx, now: Now, campaign_id: Id, body: Confirmation) -> CampaignOutput:
-    """Takes what is mounted now as the targets, for every campaign, and lets the runs of the stage start."""
+    """Accept the current mounts as the targets, for every campaign, and start the stage."""
     stages.confirm(session, principal, campaign_id, body.found_sha256, now)
     return reading.campaign(session, principal, campaign_id, now)
 
 
 @router.post("/campaigns/{campaign_id}/cancel", summary="Cancel a campaign", responses=errors(404))
 def cancel_campaign(principal: Operator, session: Tx, now: Now, campaign_id: Id) -> CampaignOutput:
-    """Waiting runs are cancelled at once; running ones as soon as their nodes have ended the load and cleaned up."""
+    """Cancel waiting runs at once, running ones when their nodes have cleaned up."""
     service.cancel(session, principal, campaign_id, now)
     return reading.campaign(session, principal, campaign_id, now)

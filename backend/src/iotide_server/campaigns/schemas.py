@@ -1,4 +1,4 @@
-"""What the API gives for campaigns; what it takes is the wire's `CampaignPlan`, in plain values."""
+"""API schemas of campaigns."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,8 +19,6 @@ from iotide_wire.plan import CampaignPlan
 
 
 class CampaignState(StrEnum):
-    """Where a campaign is; it follows from its runs."""
-
     WAITING = "waiting"
     ACTIVE = "active"
     PAUSED = "paused"
@@ -31,32 +29,24 @@ class CampaignState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class CampaignFilter:
-    """Which campaigns are wanted, as query parameters; what is left out stays open."""
-
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None
     state: CampaignState | None = None
-    owner: Annotated[str | None, Query(max_length=100, description="Name of the person who submitted it")] = None
+    owner: Annotated[str | None, Query(max_length=100, description="Name of the user who submitted it")] = None
 
 
 class CampaignPatch(Input):
-    """What of a campaign can be changed while its runs wait."""
-
-    priority: Annotated[int, Field(ge=0, le=9, description="A step counts as an hour of waiting", examples=[5])]
+    priority: Annotated[int, Field(ge=0, le=9, description="Each step is worth one hour of queue time", examples=[5])]
 
 
 class RepeatsInput(Input):
-    """Repeats to be added to cells of a campaign, under the conditions of its plan."""
-
-    repeats: Annotated[int, Field(ge=1, le=1_000, description="How many more of each cell", examples=[4])]
+    repeats: Annotated[int, Field(ge=1, le=1_000, description="Additional repeats of each cell", examples=[4])]
     cell_ids: Annotated[
         list[Annotated[int, Field(ge=1, le=LARGEST_ID)]] | None,
-        Field(min_length=1, max_length=10_000, description="Of which cells; null: of all"),
+        Field(min_length=1, max_length=10_000, description="Ids of the cells; null: all"),
     ] = None
 
 
 class RunCounts(Output):
-    """How many of a campaign's runs are in each state."""
-
     waiting: int
     active: int
     finished: int
@@ -65,79 +55,94 @@ class RunCounts(Output):
 
 
 class Stage(Output):
-    """A state of the servers in which the whole matrix is run.
+    """State of the servers in which the whole matrix runs.
 
-    `state` is `held` until the stages before it have ended, `paused` until an operator confirms it, then `open`.
+    `state`: `held` until previous stages have ended, `paused` until an operator confirms, then `open`.
     """
 
     ordinal: int
     variant: Annotated[str, Field(examples=["ext3 data=journal"])]
-    pause: Annotated[str | None, Field(description="What an operator does and confirms before it; null: nothing")]
+    pause: Annotated[str | None, Field(description="What an operator must do and confirm first; null: nothing")]
     state: Literal["held", "paused", "open"]
     paused_at: datetime | None
     opened_at: datetime | None
     confirmed_by: PersonShown
     runs: int
-    ended: Annotated[int, Field(description="How many of its runs have ended")]
+    ended: Annotated[int, Field(description="Number of its runs that have ended")]
 
 
 class AddedRepeats(Output):
-    """Repeats that somebody added to cells after the campaign was submitted."""
-
     added_at: datetime
-    added_by: Annotated[PersonShown, Field(description="Null when that person is gone")]
-    repeats: Annotated[int, Field(description="Of each of these cells")]
+    added_by: Annotated[PersonShown, Field(description="Null if that user was deleted")]
+    repeats: Annotated[int, Field(description="Repeats of each of these cells")]
     cells: int
 
 
-class ListedCampaign(Output):
-    """A plan and how far it has got.
+class AdaptiveProgress(Output):
+    """Cells of an adaptive plan, by what ended their repeats.
 
-    `state` is `active` from the first run that starts to the last that ends, but `paused` while a stage waits for an
-    operator; then `failed` if any run failed, else
-    `cancelled` if any was cancelled, else `finished`.
+    `narrow`: the interval of the median is as narrow as wanted. `most`: the plan allows no more runs. `budget`: the
+    time is used up. `failed`: most runs were not valid. `gone`: a node or target no longer exists there.
+    """
+
+    until_ratio: Annotated[float, Field(description="Wanted half width of the interval, relative to the median")]
+    open: Annotated[int, Field(description="Number of cells that may get more repeats")]
+    narrow: int
+    most: int
+    budget: int
+    failed: int
+    gone: int
+    cancelled: int
+    words: Annotated[str, Field(examples=["30 of 32 configurations reached ±3 %, 2 are open"])]
+
+
+class ListedCampaign(Output):
+    """Campaign with its plan and progress.
+
+    `state`: `active` from the first start to the last end, also between the rounds of an adaptive plan, but `paused`
+    while a stage waits for an operator. Then `failed` if any run failed, else `cancelled` if any was, else `finished`.
     """
 
     id: int
     name: Annotated[str, Field(examples=["nightly"])]
     cluster_id: int
     cluster_name: str
-    owner: Annotated[PersonShown, Field(description="Who submitted it; null when that person is gone")]
-    schedule_id: Annotated[int | None, Field(description="The schedule that submitted it; null: a person did")]
+    owner: Annotated[PersonShown, Field(description="Who submitted it; null if that user was deleted")]
+    schedule_id: Annotated[int | None, Field(description="Schedule that submitted it; null: a user did")]
     schedule_name: str | None
-    plan: Annotated[CampaignPlan | None, Field(description="Null in a list where it has more than 16 KiB")]
+    plan: Annotated[CampaignPlan | None, Field(description="Null in lists if larger than 16 KiB")]
     state: CampaignState
     created_at: datetime
     ended_at: datetime | None
     counts: RunCounts
-    stages: Annotated[list[Stage], Field(description="Empty where the matrix is run once")]
-    additions: Annotated[list[AddedRepeats], Field(description="Repeats beyond those of the plan, in their order")]
-    progress: Annotated[float, Field(description="Fraction of its runs' work that is done, 0 to 1")]
+    stages: Annotated[list[Stage], Field(description="Empty if the plan has no stages")]
+    additions: Annotated[list[AddedRepeats], Field(description="Repeats added to the plan's, oldest first")]
+    adaptive: Annotated[AdaptiveProgress | None, Field(description="Null if the plan has a fixed number of repeats")]
+    next_release_at: Annotated[
+        datetime | None, Field(description="When the next repeats of a spread plan may start; null: none waits")
+    ]
+    progress: Annotated[float, Field(description="Fraction of its runs' work, 0 to 1")]
     seconds_remaining_estimated: Annotated[
-        float | None, Field(description="By the pace of its runs so far; null before the first has ended")
+        float | None, Field(description="At the pace of its runs so far; null before the first has finished")
     ]
 
 
 class CampaignOutput(ListedCampaign):
-    """A plan and how far it has got, see `ListedCampaign`."""
-
     plan: CampaignPlan
 
 
 @dataclass(frozen=True, slots=True)
 class TimelineSpan:
-    """Which part of a timeline is wanted, as query parameters."""
-
-    since: Annotated[WrittenTime | None, Query(alias="from", description="The first moment")] = None
-    until: Annotated[WrittenTime | None, Query(alias="to", description="The last moment")] = None
-    limit: Annotated[int, Query(ge=1, le=1000, description="Orders shown at most, the newest of the span")] = 400
+    since: Annotated[WrittenTime | None, Query(alias="from", description="Start of the span")] = None
+    until: Annotated[WrittenTime | None, Query(alias="to", description="End of the span")] = None
+    limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of orders, the newest first")] = 400
 
 
 class TimelineOrder(Output):
-    """What one node did in one attempt of a run, as the moments at which it went on.
+    """Work of one node in one attempt.
 
-    It waited from `waited_since` until `offered_at`, checked its node from `claimed_at` until `started_at`, loaded from
-    then until `uploading_at`, and was done at `ended_at`; null: not yet, or never.
+    It waited from `waited_since` to `offered_at`, checked its node from `claimed_at` to `started_at`, loaded until
+    `uploading_at` and was done at `ended_at`. Null: not yet, or never.
     """
 
     order_id: int
@@ -160,7 +165,7 @@ class TimelineOrder(Output):
 
 
 class TimelineLease(Output):
-    """A right to a node, to a shared target, or to the cluster alone; `released_at` is null while it is held."""
+    """`released_at` is null while held."""
 
     run_id: int
     campaign_id: int
@@ -173,20 +178,16 @@ class TimelineLease(Output):
 
 
 class TimelineQueue(Output):
-    """How many runs of the campaign wait for a node now."""
-
     node_name: str
     runs: int
-    since: Annotated[datetime, Field(description="When the first of them was submitted")]
+    since: Annotated[datetime, Field(description="Submission of the oldest of them")]
 
 
 class Timeline(Output):
-    """When the nodes did what, and who held which right meanwhile."""
-
     campaign_id: int
-    at: Annotated[datetime, Field(description="The server's own time")]
-    orders: Annotated[list[TimelineOrder], Field(description="In the order in which they were offered")]
-    leases: Annotated[list[TimelineLease], Field(description="Of these orders")]
-    others: Annotated[list[TimelineLease], Field(description="Of other campaigns, now, on what this one needs")]
+    at: Annotated[datetime, Field(description="Current time of the server")]
+    orders: Annotated[list[TimelineOrder], Field(description="In the order of their offers")]
+    leases: Annotated[list[TimelineLease], Field(description="Leases of these orders")]
+    others: Annotated[list[TimelineLease], Field(description="Other campaigns' current leases on its resources")]
     waiting: list[TimelineQueue]
-    left_out: Annotated[int, Field(description="So many more orders lie in the span that was asked for")]
+    left_out: Annotated[int, Field(description="Number of further orders in the span")]

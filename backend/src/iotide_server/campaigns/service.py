@@ -1,4 +1,4 @@
-"""Submitting and cancelling campaigns."""
+"""Submit and cancel campaigns."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,12 +11,13 @@ from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
-from iotide_server.campaigns import repository, stages, windows
+from iotide_server.campaigns import repository, round_queries, stages, windows
 from iotide_server.campaigns.errors import CAMPAIGN_ENDED, IDEMPOTENCY_KEY_REUSED
 from iotide_server.campaigns.models import Campaign
 from iotide_server.campaigns.planning import cluster_of, foresee
 from iotide_server.campaigns.reading import visible_campaign
 from iotide_server.campaigns.resolved import resolve
+from iotide_server.campaigns.stopping import EndOfRepeats
 from iotide_server.change_feed import service as live
 from iotide_server.kit.db import Json, refresh_statistics
 from iotide_server.kit.digests import canonical_sha256
@@ -27,10 +28,10 @@ from iotide_server.runs import repository as runs_repository
 from iotide_server.runs import service as runs
 from iotide_server.runs.repository import NewRuns
 from iotide_server.runs.room import require_room, take_room
+from iotide_server.statistics.adaptive import LOOKS
 from iotide_wire.plan import CampaignPlan
 
 _PRIORITY_STEP_SECONDS: Final = 3600.0
-"""A step of priority counts as an hour of waiting; a campaign of priority 0 is overtaken for nine hours at most."""
 
 _MANY_RUNS: Final = 10_000
 _TABLES_OF_MANY: Final = ("cell", "cell_node", "cell_observer", "cell_target", "run")
@@ -38,8 +39,6 @@ _TABLES_OF_MANY: Final = ("cell", "cell_node", "cell_observer", "cell_target", "
 
 @dataclass(frozen=True, slots=True)
 class SubmittedCampaign:
-    """A campaign after a POST; `is_new` is False when the same request had made it before."""
-
     campaign_id: int
     is_new: bool
 
@@ -47,7 +46,7 @@ class SubmittedCampaign:
 def submit(
     session: Session, principal: Principal, plan: CampaignPlan, idempotency_key: str | None, now: datetime
 ) -> SubmittedCampaign:
-    """Store a campaign; raise IDEMPOTENCY_KEY_REUSED, QUOTA_REACHED, or as `resolve`, `cluster_of` and `foresee`."""
+    """Raise IDEMPOTENCY_KEY_REUSED, QUOTA_REACHED, or as `resolve`, `cluster_of` and `foresee`."""
     given = plan.model_dump(mode="json")
     digest = canonical_sha256(given)
     repeated = _repeated(session, principal, idempotency_key, digest)
@@ -71,13 +70,16 @@ def submit(
         with session.begin_nested():
             session.add(campaign)
     except IntegrityError:
-        # The same request at the same moment: its transaction has been committed by now, or this would still wait.
+        # A concurrent request with the key has committed, or the insert would still wait.
         repeated = _repeated(session, principal, idempotency_key, digest)
         if repeated is None:
             raise
         return repeated
     repository.insert_cells(session, campaign.id, planned)
-    runs_repository.insert_runs(session, new_runs(campaign, plan, plan.repeats, now))
+    repeats = plan.repeats if plan.adaptive is None else LOOKS[0]
+    runs_repository.insert_runs(session, new_runs(campaign, plan, now), repeats)
+    if plan.adaptive is not None:
+        round_queries.add_cells(session, campaign.id)
     if resolved.run_count >= _MANY_RUNS:
         refresh_statistics(session, *_TABLES_OF_MANY)
     windows.add_window(session, campaign.id, plan.window, plan.time_limit_seconds, now)
@@ -101,35 +103,38 @@ def _repeated(session: Session, principal: Principal, key: str | None, digest: s
     return SubmittedCampaign(earlier.id, is_new=False)
 
 
-def new_runs(campaign: Campaign, plan: CampaignPlan, repeats: int, now: datetime) -> NewRuns:
-    """Return new runs of each cell on the plan's conditions, queued behind those that were submitted before."""
+def new_runs(campaign: Campaign, plan: CampaignPlan, now: datetime) -> NewRuns:
     return NewRuns(
         campaign_id=campaign.id,
         cluster_id=campaign.cluster_id,
-        repeats=repeats,
         exclusive=plan.exclusive,
         sort_key=now.timestamp() - plan.priority * _PRIORITY_STEP_SECONDS,
         time_limit_seconds=plan.time_limit_seconds,
         cool_down_seconds=plan.cool_down_seconds,
         attempts_allowed=plan.attempts_allowed,
         created_at=now,
+        is_shuffled=plan.adaptive is not None,
     )
 
 
 def change_priority(session: Session, principal: Principal, campaign_id: int, priority: int) -> None:
-    """Move waiting runs to where this priority would have put them; raise CAMPAIGN_NOT_FOUND or CAMPAIGN_ENDED."""
-    campaign = visible_campaign(session, principal, campaign_id, Role.OPERATOR)
-    if not line_repository.resort_campaign(session, campaign_id, priority * _PRIORITY_STEP_SECONDS):
-        raise CAMPAIGN_ENDED(campaign_id=campaign_id)
+    """Move waiting runs to their positions with this priority; raise CAMPAIGN_NOT_FOUND or CAMPAIGN_ENDED."""
+    visible_campaign(session, principal, campaign_id, Role.OPERATOR)
+    campaign = repository.lock_campaign(session, campaign_id)
     before = repository.set_priority(session, campaign_id, priority)
+    has_runs = line_repository.resort_campaign(session, campaign_id, (priority - before) * _PRIORITY_STEP_SECONDS)
+    if not has_runs and round_queries.current_stage(session, campaign_id) is None:
+        raise CAMPAIGN_ENDED(campaign_id=campaign_id)
     change = Action.on("campaign_priority_changed", campaign, {"priority": before}, {"priority": priority})
     live.record(session, principal, change)
     wake_scheduler(session, "campaign")
 
 
 def cancel(session: Session, principal: Principal, campaign_id: int, now: datetime) -> None:
-    """Cancel every run of the campaign that has not ended; once more changes nothing. Raise CAMPAIGN_NOT_FOUND."""
-    campaign = visible_campaign(session, principal, campaign_id, Role.OPERATOR)
+    """Cancel all open runs; a second call changes nothing. Raise CAMPAIGN_NOT_FOUND."""
+    visible_campaign(session, principal, campaign_id, Role.OPERATOR)
+    campaign = repository.lock_campaign(session, campaign_id)  # so that no round is added meanwhile
+    round_queries.end_cells(session, campaign_id, EndOfRepeats.CANCELLED, now)
     run_count = runs.cancel_campaign(session, principal, campaign_id, now)
     if campaign.cancelled_at is None or run_count:
         before: Json = {"name": campaign.name, "cancelled": campaign.cancelled_at is not None}

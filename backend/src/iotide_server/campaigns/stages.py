@@ -1,4 +1,4 @@
-"""Stages: the matrix is run in one state of the servers after another, and an operator confirms each change of it."""
+"""Stages: the matrix runs in several states of the servers; an operator confirms each change."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -32,7 +32,7 @@ from iotide_wire.plan import PlannedStage
 
 @dataclass(frozen=True, slots=True)
 class Pause:
-    """A stage that waits for an operator, with what its nodes have mounted, and the servers below its targets."""
+    """Stage that waits for an operator, with mounts of its nodes and of backing servers."""
 
     campaign_id: int
     stage: CampaignStage
@@ -40,13 +40,12 @@ class Pause:
 
     @property
     def silent_nodes(self) -> list[str]:
-        """The nodes that have not said what they have mounted since an operator asked for it."""
+        """Return the nodes without a report of mounts since an operator asked."""
         asked_at = self.stage.looked_at
-        return sorted({on.node.name for on in self.mounts if not asked_at or not _told_since(on, asked_at)})
+        return sorted({on.node.name for on in self.mounts if not asked_at or not _reported_since(on, asked_at)})
 
     @property
     def found(self) -> list[Json]:
-        """The mounts as they would be accepted."""
         return [
             {
                 "target": on.target.name,
@@ -60,17 +59,17 @@ class Pause:
 
     @property
     def found_sha256(self) -> str:
-        """Digest of `found`, by which a confirmation says what the operator saw."""
+        """A confirmation repeats it to prove what the operator saw."""
         return canonical_sha256(self.found)
 
 
-def _told_since(on: MountChange, asked_at: datetime) -> bool:
+def _reported_since(on: MountChange, asked_at: datetime) -> bool:
     node = on.node
     return node.look_answered >= node.look_asked and node.told_at is not None and node.told_at >= asked_at
 
 
 def add_stages(session: Session, campaign_id: int, stages: Sequence[PlannedStage], now: datetime) -> None:
-    """Store the stages of a new campaign; the runs of the first may start unless it begins with a pause."""
+    """The first stage opens unless it begins with a pause."""
     for ordinal, planned in enumerate(stages, start=1):
         stage = CampaignStage(campaign_id=campaign_id, ordinal=ordinal, variant=planned.variant, pause=planned.pause)
         stage.state = "held"
@@ -79,7 +78,7 @@ def add_stages(session: Session, campaign_id: int, stages: Sequence[PlannedStage
             _begin(stage, now)
     session.flush()
     if not stages or stages[0].pause is None:
-        lines.open_stage(session, campaign_id, 1)
+        lines.open_stage(session, campaign_id, 1, now)
 
 
 def _begin(stage: CampaignStage, now: datetime) -> None:
@@ -90,23 +89,23 @@ def _begin(stage: CampaignStage, now: datetime) -> None:
 
 
 def advance(session: Session, now: datetime) -> None:
-    """Let every stage begin whose predecessors have ended: its runs may start, or it pauses for an operator."""
+    """Open or pause every stage whose previous stages have ended."""
     for stage, cluster_id in repository.lock_stages_due(session):
         _begin(stage, now)
         session.flush()
         if stage.state == "open":
-            lines.open_stage(session, stage.campaign_id, stage.ordinal)
+            lines.open_stage(session, stage.campaign_id, stage.ordinal, now)
         live.publish(session, "campaign", stage.campaign_id, cluster_id)
 
 
 def pause(session: Session, principal: Principal, campaign_id: int) -> Pause:
-    """Return what the campaign waits for; raise CAMPAIGN_NOT_FOUND or CAMPAIGN_NOT_PAUSED."""
+    """Raise CAMPAIGN_NOT_FOUND or CAMPAIGN_NOT_PAUSED."""
     visible_campaign(session, principal, campaign_id)
     return _pause(session, campaign_id, repository.paused_stage(session, campaign_id))
 
 
 def look(session: Session, principal: Principal, campaign_id: int, now: datetime) -> Pause:
-    """Have nodes, and those of what targets stand on, say anew what they have mounted; raise what `pause` raises."""
+    """Ask the nodes, also backing ones, for their mounts; raise as `pause`."""
     visible_campaign(session, principal, campaign_id, Role.OPERATOR)
     found = _pause(session, campaign_id, repository.paused_stage(session, campaign_id, is_locked=True))
     found.stage.looked_at = now
@@ -115,7 +114,7 @@ def look(session: Session, principal: Principal, campaign_id: int, now: datetime
 
 
 def confirm(session: Session, principal: Principal, campaign_id: int, seen_sha256: str, now: datetime) -> None:
-    """Accept the mounts as the targets', and let the stage's runs start; raise as `pause` and `accept_mounts`."""
+    """Accept the mounts and open the stage; raise as `pause` and `accept_mounts`."""
     cluster_id = visible_campaign(session, principal, campaign_id, Role.OPERATOR).cluster_id
     found = _pause(session, campaign_id, repository.paused_stage(session, campaign_id, is_locked=True))
     _check(session, found, seen_sha256)
@@ -126,7 +125,7 @@ def confirm(session: Session, principal: Principal, campaign_id: int, seen_sha25
         targets.accept_mounts(session, principal, target_id, node_ids, now)
     stage.state, stage.opened_at, stage.confirmed_by, stage.found = "open", now, principal.name, found.found
     session.flush()
-    lines.open_stage(session, campaign_id, stage.ordinal)
+    lines.open_stage(session, campaign_id, stage.ordinal, now)
     after: Json = {**before, "state": stage.state, "mounts": list(_summary(found))}
     live.record(session, principal, Action("stage_confirmed", "campaign", campaign_id, cluster_id, before, after))
     wake_scheduler(session, "campaign")

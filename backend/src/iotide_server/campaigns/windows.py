@@ -1,4 +1,4 @@
-"""The windows of campaigns as time goes on: their runs step into the lines when they open, and out when they close."""
+"""Campaign windows: runs are queued only while their window is open."""
 
 from datetime import datetime, timedelta
 
@@ -8,7 +8,7 @@ from iotide_server.campaigns import repository
 from iotide_server.campaigns.models import CampaignWindow
 from iotide_server.campaigns.openings import Opening, opening_at
 from iotide_server.change_feed import service as live
-from iotide_server.clusters.blackouts import START_TAKES
+from iotide_server.clusters.maintenance import START_TAKES
 from iotide_server.runs import line_repository as lines
 from iotide_wire.window import Window
 
@@ -16,7 +16,7 @@ from iotide_wire.window import Window
 def add_window(
     session: Session, campaign_id: int, window: Window | None, time_limit_seconds: float, now: datetime
 ) -> None:
-    """Store the window of a new campaign, before its runs join any queue."""
+    """Store the window. Call it before runs join queues."""
     if window is None:
         return
     row = CampaignWindow(campaign_id=campaign_id)
@@ -26,7 +26,7 @@ def add_window(
 
 
 def turn(session: Session, now: datetime) -> None:
-    """Open every window whose time has come, and close those in which no run could end any more."""
+    """Open due windows; close those too short for any run to end."""
     for row, campaign in repository.lock_windows_due(session, now):
         if not repository.has_open_runs(session, campaign.id):
             row.is_open, row.turns_at = False, None
@@ -36,9 +36,9 @@ def turn(session: Session, now: datetime) -> None:
         _set(row, _opening(window, campaign.plan["time_limit_seconds"], now), now)
         session.flush()
         if row.is_open and not was_open:
-            lines.open_lines(session, campaign.id)
+            lines.open_queues(session, campaign.id)
         elif was_open and not row.is_open:
-            lines.leave_lines(session, campaign.id)
+            lines.leave_queues(session, campaign.id)
         live.publish(session, "campaign", campaign.id, campaign.cluster_id)
 
 

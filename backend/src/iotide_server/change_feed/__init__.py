@@ -1,1 +1,1 @@
-"""The change feed: changed rows, stored for an hour and streamed to browsers; also the health routes."""
+"""Change feed: changed rows, stored for an hour and streamed to browsers. Also health."""

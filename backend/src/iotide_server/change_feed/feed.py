@@ -1,4 +1,4 @@
-"""One LISTEN connection per API process, its news handed to every open stream without waiting for any of them."""
+"""Distributes changes from one LISTEN connection per API process to all streams."""
 
 import asyncio
 from collections import Counter
@@ -19,20 +19,18 @@ FEED: Final[AppValue["Feed"]] = AppValue("feed")
 
 
 MOST_STREAMS = 20
-"""Streams that one person has open at one API process; a browser needs one, whatever the number of its windows."""
+"""Per person and API process. A browser needs one stream for all its windows."""
 
-_MOST_WAITING = 4000  # more, and everything is asked for again
+_MOST_WAITING = 4000  # beyond it, the browser reloads everything
 _RECONNECT_SECONDS = 1.0
 _log = structlog.get_logger(__name__)
 
 TOO_MANY_STREAMS = ErrorKind(429, "too_many_streams").says(
-    f"you have {MOST_STREAMS} streams open already", "close some of them, or wait until one has ended"
+    f"you already have {MOST_STREAMS} open streams", "close other browser windows, or wait until a stream ends"
 )
 
 
 class ChangeNotice(BaseModel):
-    """A row of `change`, as the notification carries it."""
-
     model_config = ConfigDict(frozen=True, from_attributes=True)
 
     id: int
@@ -42,31 +40,29 @@ class ChangeNotice(BaseModel):
 
 
 class Subscription:
-    """What waits for one stream, of each row its latest news. Who falls too far behind loses all and is told so."""
+    """Changes that wait for one stream, the latest per row. A stream that falls too far behind is reset."""
 
     def __init__(self) -> None:
         self._waiting: dict[tuple[str, int, int | None], ChangeNotice] = {}
         self._has_missed = False
         self._stirred = asyncio.Event()
 
-    def tell(self, news: ChangeNotice) -> None:
-        """Add news; never waits."""
-        row = (news.kind, news.subject_id, news.cluster_id)
-        self._waiting.pop(row, None)  # so that the latest news come last: a stream goes on after the last that it read
+    def add(self, notice: ChangeNotice) -> None:
+        row = (notice.kind, notice.subject_id, notice.cluster_id)
+        self._waiting.pop(row, None)  # latest last: a stream resumes after the last event that it read
         if len(self._waiting) >= _MOST_WAITING:
             self.miss()
         else:
-            self._waiting[row] = news
+            self._waiting[row] = notice
             self._stirred.set()
 
     def miss(self) -> None:
-        """Say that news got lost."""
         self._waiting.clear()
         self._has_missed = True
         self._stirred.set()
 
     async def take(self) -> list[ChangeNotice] | None:
-        """All that waits, at least one; None when news got lost and the reader must look at everything again."""
+        """Return None if changes were lost and the client must reload everything."""
         await self._stirred.wait()
         self._stirred.clear()
         taken = None if self._has_missed else list(self._waiting.values())
@@ -76,8 +72,6 @@ class Subscription:
 
 
 class Feed:
-    """Listens to PostgreSQL for as long as `run` runs."""
-
     def __init__(self, database_url: str) -> None:
         self._database_url = database_url
         self._subscriptions: set[Subscription] = set()
@@ -85,12 +79,10 @@ class Feed:
         self.is_listening = asyncio.Event()
 
     def has_place(self, holder: Holder) -> bool:
-        """Whether a person (or an address, of those who read unknown) may open one more stream."""
         return self._open_streams[holder] < MOST_STREAMS
 
     @contextmanager
     def subscribe(self, holder: Holder) -> Iterator[Subscription]:
-        """News from now on, for this holder of a place."""
         subscription = Subscription()
         self._subscriptions.add(subscription)
         self._open_streams[holder] += 1
@@ -99,26 +91,26 @@ class Feed:
         finally:
             self._subscriptions.discard(subscription)
             self._open_streams[holder] -= 1
-            self._open_streams += Counter()  # forgets who has none
+            self._open_streams += Counter()
 
     async def run(self) -> None:
-        """Listen, and come back after every loss of the connection, until cancelled."""
+        """Listen until cancelled, and reconnect when needed."""
         while True:
             try:
                 await self._listen()
             except psycopg.OperationalError as error:
-                _log.warning("news_interrupted", error=str(error))
+                _log.warning("change_feed_interrupted", error=str(error))
             self.is_listening.clear()
             await asyncio.sleep(_RECONNECT_SECONDS)
 
     async def _listen(self) -> None:
         async with await psycopg.AsyncConnection.connect(self._database_url, autocommit=True) as connection:
             await connection.execute(f"LISTEN {CHANNEL}".encode())
-            # What was published while nobody listened is unknown.
+            # Changes while disconnected are unknown.
             for subscription in self._subscriptions:
                 subscription.miss()
             self.is_listening.set()
             async for notification in connection.notifies():
-                news = ChangeNotice.model_validate_json(notification.payload)
+                notice = ChangeNotice.model_validate_json(notification.payload)
                 for subscription in self._subscriptions:
-                    subscription.tell(news)
+                    subscription.add(notice)

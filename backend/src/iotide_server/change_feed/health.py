@@ -1,4 +1,4 @@
-"""Whether the parts of the service answer, for supervisors, load balancers and the person who wonders."""
+"""Health routes."""
 
 from datetime import datetime, timedelta
 from typing import Annotated, Final, Literal
@@ -29,44 +29,38 @@ router = APIRouter(tags=["health"])
 PartState = Literal["ok", "down", "full", "unknown"]
 _FRESH_FOR: Final = timedelta(seconds=1)
 _ReadyTx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=1)]
-"""One at a time, and in no place of pages: readers without an account hold up nobody's supervisor."""
+"""One at a time, so that anonymous readers block neither pages nor supervisors."""
 _DISK_FULL: Final = "No space left on device"
 
 SCHEMA_NOT_READY = ErrorKind(503, "schema_not_ready", shows="found").says(
-    "{words}", "run `iotide-server migrate` of this release, or start the release that made the schema"
+    "{words}", "run `iotide-server migrate` of this release, or start the release that created the schema"
 )
 
 
 class Health(Output):
-    """How the parts are."""
-
-    status: Annotated[Literal["ok", "degraded"], Field(description="`degraded` when any part is not `ok`")]
+    status: Annotated[Literal["ok", "degraded"], Field(description="`degraded` if any part is not `ok`")]
     database: Annotated[
-        PartState, Field(description="`full` when a request met its full disk in the last minute, by this process")
+        PartState, Field(description="`full` if this process met a full database disk within the last minute")
     ]
-    redis: Annotated[PartState, Field(description="`full` when the disk of its append-only file is")]
+    redis: Annotated[PartState, Field(description="`full` if the disk of its append-only file is full")]
     scheduler: Annotated[PartState, Field(description="`unknown` while the database is down")]
     worker: Annotated[
         PartState,
-        Field(description="`down` when its work has been due for a minute; `unknown` while no scheduler asks for any"),
+        Field(description="`down` if its work is overdue by a minute; `unknown` without a scheduler"),
     ]
     version: Annotated[str, Field(examples=["0.1.0"])]
 
 
 class Alive(Output):
-    """The process answers."""
-
     status: Literal["alive"]
 
 
 class Ready(Output):
-    """The service takes requests."""
-
     status: Literal["ready"]
 
 
 class KeptHealth:
-    """Looks at the parts once a second at most, whoever asks and however often: anybody may."""
+    """Caches the public route's health for a second."""
 
     def __init__(self) -> None:
         self._turn = Lock()
@@ -76,13 +70,12 @@ class KeptHealth:
         self._fresh_until: datetime | None = None
 
     async def of(self, app: FastAPI) -> Health:
-        """Return how the parts are, or were less than a second ago."""
         clock = CLOCK.of(app.state)
         looks = self._looks
         async with self._turn:
             now = clock()
             is_fresh = self._fresh_until is not None and now < self._fresh_until <= now + _FRESH_FOR
-            # Who waited for a look takes what it found, however long it took.
+            # Requests that waited for a check use its result.
             if self._kept is None or not (is_fresh or looks != self._looks):
                 self._kept = await to_thread.run_sync(_look, app, limiter=self._thread)
                 self._looks += 1
@@ -92,14 +85,14 @@ class KeptHealth:
 
 @router.get("/health", summary="Show the service's health")
 async def get_health(_: Anyone, request: Request) -> Health:
-    """Return status 200 even if a part is down; the body names it. An answer is kept for a second."""
+    """The status is 200 even if a part is down. The response is cached for a second."""
     kept = HEALTH.of(request.app.state)
     return await kept.of(request.app)
 
 
 def _look(app: FastAPI) -> Health:
-    # The connections of heartbeats: pages that compute long hold up none of these.
-    database, scheduler, worker = _look_at_database(DATABASE.of(app.state).beats)
+    # Uses the heartbeats' connections, which pages cannot occupy.
+    database, scheduler, worker = _look_at_database(DATABASE.of(app.state).heartbeats)
     failed = storage_failed_lately(app.state)
     if database == "ok" and failed is not None:
         database = "full" if failed is StorageFailure.FULL else "down"
@@ -115,17 +108,17 @@ def _look(app: FastAPI) -> Health:
     )
 
 
-@router.get("/alive", summary="Ask whether the process answers")
+@router.get("/alive", summary="Check that the process responds")
 async def get_alive(_: Anyone) -> Alive:
-    """Needs nothing but the process: whoever restarts what is not alive must not do so because the database is away."""
+    """Checks only the process itself, so that a supervisor does not restart it when the database is down."""
     return Alive(status="alive")
 
 
-@router.get("/ready", summary="Ask whether requests can be served", responses=errors(503))
+@router.get("/ready", summary="Check that requests can be served", responses=errors(503))
 def get_ready(_: Anyone, session: _ReadyTx) -> Ready:
-    """Status 503 while the database does not answer, or has a schema that is older than this release.
+    """Status 503 while the database is unavailable, or its schema is older than this release.
 
-    A newer one is taken: each release works on the schema of the next.
+    A newer schema is accepted: each release works on the next release's schema.
     """
     schema = schema_state(session)
     if schema.standing in {RevisionState.BEHIND, RevisionState.EMPTY}:
@@ -152,6 +145,6 @@ def _worker(lateness: timedelta | None, *, has_scheduler: bool) -> PartState:
 def _look_at_redis(redis: Redis) -> PartState:
     try:
         redis.ping()
-    except RedisError as error:  # one that cannot write its file refuses even a PING, and says why
+    except RedisError as error:  # a Redis that cannot write its file answers PING with an error
         return "full" if _DISK_FULL in str(error) else "down"
     return "ok"

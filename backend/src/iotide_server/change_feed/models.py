@@ -1,4 +1,4 @@
-"""The table of news."""
+"""Table of the change feed."""
 
 from datetime import datetime
 
@@ -9,14 +9,14 @@ from iotide_server.kit.db import Base, Identified
 
 
 class Change(Identified, Base):
-    """Something that a browser may be showing has changed; kept for an hour."""
+    """Row of a changed subject; kept for an hour."""
 
     __tablename__ = "change"
 
     at: Mapped[datetime] = mapped_column(server_default=func.now())
-    # kind, subject_id: for instance `run` and its id; the browser fetches it again. 0: any of that kind
+    # kind, subject_id: for instance `run` and its id; 0: any of the kind
     kind: Mapped[str]
     subject_id: Mapped[int]
-    cluster_id: Mapped[int | None]  # who may see it; None means every signed-in principal
+    cluster_id: Mapped[int | None]  # None: all signed-in users
 
     __table_args__ = (Index("ix_change_at", "at"),)

@@ -1,4 +1,4 @@
-"""SQL of news."""
+"""SQL of the change feed."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -12,16 +12,16 @@ from iotide_server.change_feed.models import Change
 KEPT_FOR: Final = timedelta(hours=1)
 MOST_REPEATED: Final = 4000
 _OVERLAP: Final = timedelta(seconds=30)
-"""A transaction that began this long before another may still have been open when the other's news went out."""
+"""Longest expected time between an insert and its commit."""
 
 _INSERT: Final = text(
     """
-    WITH news AS (
+    WITH inserted AS (
         INSERT INTO change (kind, subject_id, cluster_id) SELECT * FROM unnest(
             CAST(:kinds AS text[]), CAST(:subject_ids AS bigint[]), CAST(:cluster_ids AS bigint[]))
         RETURNING id, kind, subject_id, cluster_id
     )
-    SELECT pg_notify(:channel, row_to_json(news)::text) FROM news
+    SELECT pg_notify(:channel, row_to_json(inserted)::text) FROM inserted
     """
 )
 
@@ -33,23 +33,21 @@ def insert(
     subject_ids: Sequence[int | None],
     cluster_ids: Sequence[int | None],
 ) -> None:
-    """Add one row for each kind, subject and cluster, and send each as a notification on the channel."""
     rows = {"kinds": list(kinds), "subject_ids": list(subject_ids), "cluster_ids": list(cluster_ids)}
     session.execute(_INSERT, {**rows, "channel": channel})
 
 
 def latest_id(session: Session) -> int:
-    """The id of the latest news; 0 when there is none."""
     return session.scalar(select(func.max(Change.id))) or 0
 
 
 def missed_since(session: Session, last_id: int) -> list[Change] | None:
-    """What a reader may have missed who saw the row `last_id` last, oldest first; None when it is too old or too much.
+    """Return changes after row `last_id`, oldest first, or None if too old or too many.
 
-    Of each thing its latest change alone: where a hundred runs go on, thousands of rows tell of them within a minute.
+    Only the latest change per subject: a hundred running runs write thousands of rows per minute.
 
-    Ids are given when a row is written and become visible when its transaction ends, so a reader may have seen 11
-    before 10 was there: rows that are not much older than the last one are repeated, which does no harm.
+    Ids become visible on commit, so a reader may have seen 11 before 10. Rows slightly older than the last one are
+    therefore repeated.
     """
     last_at = session.scalar(select(Change.at).where(Change.id == last_id))
     if last_at is None:

@@ -1,4 +1,4 @@
-"""The stream of news that keeps every open page up to date."""
+"""API of the change feed stream."""
 
 import asyncio
 import json
@@ -36,9 +36,9 @@ TOPICS: Final = (
 STREAM_SECONDS: Final = 600.0
 _RETRY_MILLISECONDS: Final = 500
 _GATHER_SECONDS: Final = 0.2
-"""After news were written, so that what comes meanwhile is written at once; the first ones never wait."""
+"""Time after sending to collect further changes. The first ones are sent at once."""
 _SILENCE_SECONDS: Final = 15.0
-"""After so long without news a comment is written: proxies end what is silent, and a client that went is noticed."""
+"""Then a comment is sent: proxies close silent connections, and writing detects lost clients."""
 _EVENT: Final = {
     "type": "object",
     "properties": {
@@ -56,12 +56,11 @@ def wanted_topics(
         str,
         Query(
             max_length=200,
-            description="Kinds of rows, separated by commas; `activity` is of a node: a run began on it or left it;"
-            " `standing` of a cluster: what its board says may have changed",
+            description="Comma-separated kinds of rows. `activity`: a run began or ended on a node."
+            " `standing`: the status board of a cluster may have changed.",
         ),
     ] = ",".join(TOPICS),
 ) -> frozenset[str]:
-    """The kinds of rows that a stream tells of."""
     wanted = frozenset(topics.split(","))
     for topic in sorted(wanted.difference(TOPICS)):
         raise InvalidInputError(
@@ -71,33 +70,33 @@ def wanted_topics(
 
 
 async def _refuse_known(request: Request) -> None:
-    """Refuse whom an earlier request made known before the database is asked: hundreds of streams may come at once."""
+    """Reject known callers before any query: hundreds of streams may arrive at once."""
     known = PAGE_HOLDERS.of(request.app.state).known_holder_of(request)
     if known is not None:
         _require_place(request, known)
 
 
 async def _expect_place(principal: Reader, request: Request) -> None:
-    """Refuses before the stream opens, when a status can still be sent."""
+    """Reject while a status can still be sent."""
     _require_place(request, holder(principal))
 
 
-def _require_place(request: Request, whose: Holder) -> None:
+def _require_place(request: Request, owner: Holder) -> None:
     feed = FEED.of(request.app.state)
-    if not feed.has_place(whose):
+    if not feed.has_place(owner):
         raise TOO_MANY_STREAMS()
 
 
 @router.get(
     "/events",
     summary="Stream changes",
-    response_class=StreamingResponse,  # by FastAPI's own way each event costs every stream as much as a request
+    response_class=StreamingResponse,  # FastAPI's own streaming costs as much per event as a request
     dependencies=[Depends(_refuse_known), Depends(_expect_place, scope="function")],
     responses={
         **errors(429),
         200: {
-            "description": "`change` names a row to fetch again, by the id 0 all of its kind; after `reset` any may be"
-            " stale",
+            "description": "`change` names a row to fetch again (id 0: all of the kind). After `reset`, any row may"
+            " be stale",
             "content": {"text/event-stream": {"itemSchema": _EVENT, "example": _EXAMPLE}},
         },
     },
@@ -106,38 +105,37 @@ async def stream_events(
     principal: Reader,
     request: Request,
     topics: Annotated[frozenset[str], Depends(wanted_topics)],
-    last_event_id: Annotated[str, Header(max_length=20, description="The stream goes on after this event")] = "",
+    last_event_id: Annotated[str, Header(max_length=20, description="Resume the stream after this event")] = "",
 ) -> StreamingResponse:
-    """What changes in the clusters that you may see.
+    """Changes in the clusters that you may see.
 
-    The stream ends after ten minutes; an EventSource comes back by itself, proves who it is again and goes on. One
-    person has at most 20 of them open at once.
+    The stream ends after ten minutes. An EventSource reconnects automatically, authenticates again and resumes. Each
+    person may have 20 streams open at once.
     """
     visible = principal.visible_clusters()
 
-    def is_for_caller(news: ChangeNotice) -> bool:
-        return news.kind in topics and (visible is None or news.cluster_id is None or news.cluster_id in visible)
+    def is_for_caller(notice: ChangeNotice) -> bool:
+        return notice.kind in topics and (visible is None or notice.cluster_id is None or notice.cluster_id in visible)
 
-    # nginx holds back what it was not told to let pass.
+    # nginx would buffer the response.
     headers = {"Cache-Control": "no-cache", "X-Accel-Buffering": "no"}
     written = _written(request, holder(principal), is_for_caller, last_event_id)
     return StreamingResponse(written, headers=headers, media_type="text/event-stream")
 
 
 async def _written(
-    request: Request, whose: Holder, is_wanted: Callable[[ChangeNotice], bool], last_event_id: str
+    request: Request, owner: Holder, is_wanted: Callable[[ChangeNotice], bool], last_event_id: str
 ) -> AsyncIterator[bytes]:
-    """The stream as it is sent."""
     feed = FEED.of(request.app.state)
-    if not feed.has_place(whose):  # others of the same holder came in between
+    if not feed.has_place(owner):
         return
-    with EVENT_STREAMS.track_inprogress(), feed.subscribe(whose) as subscription:
-        # One by one, in no thread that the holders of connections need.
+    with EVENT_STREAMS.track_inprogress(), feed.subscribe(owner) as subscription:
+        # One at a time, outside the shared threads.
         state = request.app.state
         latest, missed = await to_thread.run_sync(
             _catch_up, DATABASE.of(state), last_event_id, limiter=CATCH_UPS.of(state)
         )
-        # A stream that begins here can be resumed before its first news.
+        # The id lets a new stream resume.
         begun_at = None if last_event_id else str(latest)
         yield format_sse_event(comment="open", id=begun_at, retry=_RETRY_MILLISECONDS)
         loop = asyncio.get_running_loop()
@@ -145,10 +143,10 @@ async def _written(
         while True:
             if missed is None:
                 yield format_sse_event(event="reset", data_str="{}", id=str(latest))
-            told = list(filter(is_wanted, missed or ()))
-            if told:
-                yield b"".join(map(_change, told))
-                latest = max(latest, *(news.id for news in told))
+            wanted_changes = list(filter(is_wanted, missed or ()))
+            if wanted_changes:
+                yield b"".join(map(_change, wanted_changes))
+                latest = max(latest, *(notice.id for notice in wanted_changes))
                 await asyncio.sleep(_GATHER_SECONDS)
             try:
                 async with asyncio.timeout_at(min(ends_at, loop.time() + _SILENCE_SECONDS)):
@@ -160,14 +158,14 @@ async def _written(
                 yield format_sse_event(comment="ping")
 
 
-@lru_cache(maxsize=1024)  # each is told to many
-def _change(news: ChangeNotice) -> bytes:
-    data = {"kind": news.kind, "id": news.subject_id, "version": news.id, "cluster_id": news.cluster_id}
-    return format_sse_event(event="change", data_str=json.dumps(data, separators=(",", ":")), id=str(news.id))
+@lru_cache(maxsize=1024)
+def _change(notice: ChangeNotice) -> bytes:
+    data = {"kind": notice.kind, "id": notice.subject_id, "version": notice.id, "cluster_id": notice.cluster_id}
+    return format_sse_event(event="change", data_str=json.dumps(data, separators=(",", ":")), id=str(notice.id))
 
 
 def _catch_up(database: Database, last_event_id: str) -> tuple[int, list[ChangeNotice] | None]:
-    """The id of the latest news, and what a reader missed since its last; None when that cannot be told."""
+    """Return the latest change's id, and the missed changes; None if unknown."""
     with database.transaction() as session:
         latest = repository.latest_id(session)
         if not last_event_id:

@@ -1,4 +1,4 @@
-"""Tables of clusters, nodes and their agents."""
+"""Tables of clusters and nodes."""
 
 from datetime import date, datetime
 from typing import Any
@@ -12,82 +12,74 @@ from iotide_server.kit.db import Base, Identified, Json
 
 
 class Leasable:
-    """Counters of active leases, kept by a trigger on `lease`; their CHECK makes a double grant impossible."""
+    """Counts of active leases, kept by a trigger on `lease`. The CHECK rules out a double grant."""
 
     shared_leases: Mapped[int] = mapped_column(server_default="0")
     exclusive_leases: Mapped[int] = mapped_column(server_default="0")
-    cooling_until: Mapped[datetime | None]  # nothing starts on it before, since a campaign wanted it idle after a run
+    cooling_until: Mapped[datetime | None]  # nothing starts before, because a campaign needs idle time after its run
 
 
 ONE_OR_MANY = "exclusive_leases BETWEEN 0 AND 1 AND shared_leases >= 0 AND (exclusive_leases = 0 OR shared_leases = 0)"
-"""Either one exclusive lease or any number of shared ones."""
 
 
 class Cluster(Identified, Leasable, Base):
-    """A named set of nodes and targets."""
-
     __tablename__ = "cluster"
 
-    cluster_id: Mapped[int] = synonym("id")  # as its nodes have it
+    cluster_id: Mapped[int] = synonym("id")
     name: Mapped[str] = mapped_column(unique=True)
     description: Mapped[str] = mapped_column(server_default="")
-    # who starts its runs: `direct` its nodes' agents, else a job of that batch system
+    # `direct`: its nodes' agents start runs; else jobs of that batch system do
     launcher: Mapped[str] = mapped_column(server_default="direct")
-    # where its results come from (`Origin` in `views`); nothing ever runs on what is not `own`
+    # source of its results (`views.Origin`); only an `own` cluster runs anything
     origin: Mapped[str] = mapped_column(server_default="own")
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
     __table_args__ = (
         CheckConstraint(ONE_OR_MANY, name="leases"),
-        CheckConstraint("launcher IN ('direct', 'slurm', 'lsf')", name="launcher"),
+        CheckConstraint("launcher IN ('direct', 'slurm', 'lsf', 'pbs', 'flux')", name="launcher"),
         CheckConstraint("origin IN ('own', 'made_up', 'published')", name="origin"),
-        # Who may do what is asked with each request, and what is published is part of the answer.
+        # Every request reads the published clusters to check permissions.
         Index("ix_cluster_published", "id", postgresql_where=text("origin = 'published'")),
     )
 
 
 class Node(Identified, Leasable, Base):
-    """A host with an agent."""
-
     __tablename__ = "node"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
     name: Mapped[str]
     role: Mapped[str]
-    slots: Mapped[int] = mapped_column(server_default="1")  # how many runs may share the node
+    slots: Mapped[int] = mapped_column(server_default="1")
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
-    retired_at: Mapped[datetime | None]  # from then on its token and its Redis user are void
-    # token_sha256, redis_password_sha256: hexadecimal digests; the secrets themselves are only on the node
+    retired_at: Mapped[datetime | None]  # when its token and its Redis user became void
+    # token_sha256, redis_password_sha256: hexadecimal; only the node has the secrets
     token_sha256: Mapped[str] = mapped_column(unique=True)
     redis_password_sha256: Mapped[str]
     agent_version: Mapped[str | None]
-    # agent_instance, boot_id: of the last accepted hello
     agent_instance: Mapped[str | None]
     boot_id: Mapped[str | None]
-    # facts, mounts, approved_directories: as last announced
     facts: Mapped[Json] = mapped_column(server_default=text("'{}'"))
     mounts: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
     approved_directories: Mapped[list[str]] = mapped_column(ARRAY(Text), server_default=text("'{}'"))
-    told_at: Mapped[datetime | None]  # when its agent, holding no order, last said what is mounted
-    # look_asked, look_answered: number of the last request to look around, and of the last one that was answered
+    told_at: Mapped[datetime | None]  # when its agent, without an order, last announced its mounts
+    # look_asked, look_answered: numbers of the last request to probe and the last answered one
     look_asked: Mapped[int] = mapped_column(server_default="0")
     look_answered: Mapped[int] = mapped_column(server_default="0")
-    problem: Mapped[str | None]  # why the scheduler passes the node over, in words; None when nothing is wrong
-    problem_actor: Mapped[str | None]  # whom the problem calls `an operator` (see `kit/people.py`)
-    # the loads there that no signal ends (`StuckLoad`), for which it is passed over, too; None: none
+    problem: Mapped[str | None]
+    problem_actor: Mapped[str | None]  # replaces `an operator` in the problem (see `kit/people.py`)
+    # loads that cannot be killed (`StuckLoad`), for which the scheduler also skips it
     stuck: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
-    # an operator called it dead then; None again once its agent says hello with no order in hand
+    # when an operator declared it dead; None again after a hello without orders
     declared_dead_at: Mapped[datetime | None]
-    # its token and its Redis user are void since; None again once its host was enrolled anew
+    # when its token and its Redis user became void; None after its host enrolls again
     revoked_at: Mapped[datetime | None]
-    # what its agent said last that it speaks, whether the server understands it or not
+    # as last announced, supported or not
     wire_version: Mapped[int | None]
-    # since when it has its present token and Redis password
     credentials_at: Mapped[datetime] = mapped_column(server_default=func.now())
-    rotation_wanted_at: Mapped[datetime | None]  # it is to have new ones since; None: it is not
-    # next_token_sha256, next_redis_password_sha256: of the new ones, until the node has said that it keeps them
+    rotation_wanted_at: Mapped[datetime | None]
+    # next_token_sha256, next_redis_password_sha256: until the node confirms that it stored the new ones
     next_token_sha256: Mapped[str | None] = mapped_column(unique=True)
     next_redis_password_sha256: Mapped[str | None]
 
@@ -103,31 +95,31 @@ class Node(Identified, Leasable, Base):
 
 
 class PendingNode(Base):
-    """A host that somebody has to let in; no row of `node`, so that nothing which deals with nodes can meet it."""
+    """Host that waits for approval, in its own table to stay out of queries of nodes."""
 
     __tablename__ = "pending_node"
 
-    # of the node that it becomes; taken from the sequence of `node`, so the identity on its disk stays good
+    # from the sequence of `node`, so that the identity on its disk stays valid
     id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))
     name: Mapped[str]
     role: Mapped[str]
-    address: Mapped[str | None]  # where its enrolment came from
+    address: Mapped[str | None]
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
     asked_at: Mapped[datetime]
-    seen_at: Mapped[datetime | None]  # when its agent asked last whether it was let in; None: it never did
-    expires_at: Mapped[datetime]  # forgotten then unless it was let in
+    seen_at: Mapped[datetime | None]
+    expires_at: Mapped[datetime]
     token_sha256: Mapped[str] = mapped_column(unique=True)
     redis_password_sha256: Mapped[str]
     agent_version: Mapped[str]
     wire_version: Mapped[int]
-    facts: Mapped[Json] = mapped_column(server_default=text("'{}'"))  # of the host, as its agent said last
+    facts: Mapped[Json] = mapped_column(server_default=text("'{}'"))
 
     __table_args__ = (Index("ix_pending_node_cluster_id", "cluster_id"),)
 
 
-class NodeBeat(Base):
-    """When a node was last heard of; a table of its own without an index on time, so that updates stay in place."""
+class NodeHeartbeat(Base):
+    """Last heartbeat of a node. No index on time, and its own table, so that updates stay in place."""
 
     __tablename__ = "node_beat"
 
@@ -135,15 +127,15 @@ class NodeBeat(Base):
         ForeignKey("node.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
     )
     seen_at: Mapped[datetime]
-    # what unsent results took on the node's disk then, by its word; None from agents that do not say
+    # bytes of unsent results on the node's disk
     spool_bytes: Mapped[int | None]
-    # how far its clock is ahead of the server's; None: its agent does not say
+    # ahead of the server's clock
     clock_offset_seconds: Mapped[float | None]
-    clock_uncertainty_seconds: Mapped[float | None]  # the truth is no further off than this
-    # raw_on, raw_bytes: the day (UTC) on which the node last sent raw output, curves or a result, and its bytes
+    clock_uncertainty_seconds: Mapped[float | None]
+    # raw_on, raw_bytes: last UTC day with raw output, curves or results, and that day's bytes
     raw_on: Mapped[date | None]
     raw_bytes: Mapped[int] = mapped_column(server_default="0")
-    # series_on, new_series: the day (UTC) on which a result of the node last began series, and how many that day
+    # series_on, new_series: last UTC day on which its results created series, and their number
     series_on: Mapped[date | None]
     new_series: Mapped[int] = mapped_column(server_default="0")
 
@@ -151,18 +143,17 @@ class NodeBeat(Base):
 
 
 class Drain(Base):
-    """Something on which nothing new starts; gone as soon as it is resumed, since the audit log keeps what was."""
+    """Drained node, target or cluster, or everything; deleted on resume."""
 
     __tablename__ = "drain"
 
     kind: Mapped[str] = mapped_column(primary_key=True)
-    subject_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # of the kind's table; 0 for `all`
-    # whose it is; None for `all`
+    subject_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)  # 0 for `all`
     cluster_id: Mapped[int | None] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))
     reason: Mapped[str]
     by: Mapped[str]
     since: Mapped[datetime]
-    # it is resumed by itself then, and the row, which counts no more, is deleted soon after; None: a person resumes it
+    # resumed automatically then; the row is deleted soon after
     until: Mapped[datetime | None]
 
     __table_args__ = (
@@ -172,7 +163,7 @@ class Drain(Base):
 
 
 class JoinToken(Identified, Base):
-    """Lets new nodes into one cluster; only the SHA-256 of its secret is stored."""
+    """Permission to enroll nodes in one cluster. Only the SHA-256 of its secret is stored."""
 
     __tablename__ = "join_token"
 
@@ -180,9 +171,8 @@ class JoinToken(Identified, Base):
     secret_sha256: Mapped[str] = mapped_column(unique=True)
     uses_left: Mapped[int]
     expires_at: Mapped[datetime]
-    # who enrols with it waits until somebody lets it in
     needs_approval: Mapped[bool] = mapped_column(server_default=text("false"))
-    # it makes no new node but gives this one, whose host lost its identity, another one
+    # re-enrolls this node, whose host lost its identity
     node_id: Mapped[int | None] = mapped_column(ForeignKey("node.id", ondelete="CASCADE"))
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
@@ -191,8 +181,6 @@ class JoinToken(Identified, Base):
 
 
 class Blackout(Identified, Base):
-    """A maintenance of a cluster: no run starts in it, nor one that by its time limit could not end before it."""
-
     __tablename__ = "blackout"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))

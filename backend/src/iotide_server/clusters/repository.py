@@ -1,4 +1,4 @@
-"""SQL of clusters and nodes; it reads tables of higher slices where a person's view of a node spans them."""
+"""SQL of clusters and nodes, including other modules' tables that a node's page shows."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
@@ -10,7 +10,7 @@ from sqlalchemy import ColumnElement, Row, TextClause, delete, func, select, tex
 from sqlalchemy.orm import Session
 from sqlalchemy.types import String
 
-from iotide_server.clusters.models import Blackout, Cluster, JoinToken, Node, NodeBeat
+from iotide_server.clusters.models import Blackout, Cluster, JoinToken, Node, NodeHeartbeat
 from iotide_server.clusters.views import (
     CLOCK_LIMIT_SECONDS,
     SILENT_AFTER,
@@ -29,7 +29,6 @@ ShownT = TypeVar("ShownT", bound=Output)
 
 
 def clusters(session: Session, visible: frozenset[int] | None, paging: PageRequest) -> Slice[Cluster]:
-    """The clusters among the visible ones (None: all), newest first."""
     statement = select(Cluster).where(*in_clusters(Cluster.id, visible))
     return newest_first(session, statement, Cluster.id, paging)
 
@@ -39,7 +38,6 @@ def cluster_by_name(session: Session, name: str) -> Cluster | None:
 
 
 def cluster_names(session: Session, visible: frozenset[int] | None) -> set[str]:
-    """The names of the visible clusters (None: all)."""
     return set(session.scalars(select(Cluster.name).where(*in_clusters(Cluster.id, visible))))
 
 
@@ -48,13 +46,11 @@ def names_of(session: Session, cluster_ids: Collection[int]) -> Mapping[int, str
 
 
 def blackouts(session: Session, cluster_id: int, now: datetime, paging: PageRequest) -> Slice[Blackout]:
-    """The cluster's blackouts that are not over, newest first."""
     statement = select(Blackout).where(Blackout.cluster_id == cluster_id, Blackout.ends_at > now)
     return newest_first(session, statement, Blackout.id, paging)
 
 
 def join_tokens(session: Session, cluster_id: int, now: datetime, paging: PageRequest) -> Slice[JoinToken]:
-    """The cluster's tokens that still let a node in, newest first."""
     statement = select(JoinToken).where(
         JoinToken.cluster_id == cluster_id, JoinToken.uses_left > 0, JoinToken.expires_at > now
     )
@@ -62,7 +58,6 @@ def join_tokens(session: Session, cluster_id: int, now: datetime, paging: PageRe
 
 
 def use_join_token(session: Session, secret_sha256: str, now: datetime) -> JoinToken | None:
-    """The token with one use less; None when it lets nobody in."""
     return session.scalar(
         update(JoinToken)
         .where(JoinToken.secret_sha256 == secret_sha256, JoinToken.uses_left > 0, JoinToken.expires_at > now)
@@ -78,8 +73,7 @@ def nodes(
     in_state: ColumnElement[bool] | None,
     paging: PageRequest,
 ) -> Slice[Node]:
-    """Nodes of the visible clusters (None: all), newest first."""
-    statement = select(Node).outerjoin(NodeBeat, NodeBeat.node_id == Node.id)
+    statement = select(Node).outerjoin(NodeHeartbeat, NodeHeartbeat.node_id == Node.id)
     statement = statement.where(*in_clusters(Node.cluster_id, visible, cluster_id))
     if in_state is not None:
         statement = statement.where(in_state)
@@ -87,16 +81,14 @@ def nodes(
 
 
 def problems(session: Session, node_ids: Collection[int]) -> dict[int, str]:
-    """Return, by node, why the scheduler passes it over, for the reader of this request's answer."""
     words = func.worded(Node.problem, Node.problem_actor, are_shown(), type_=String)
     statement = select(Node.id, words).where(Node.id == any_of(node_ids), Node.problem.is_not(None))
     return dict(session.execute(statement).all())
 
 
 def is_in_state(state: NodeState, now: datetime) -> ColumnElement[bool]:
-    """`views.node_state` as a condition."""
     living = Node.retired_at.is_(None)
-    is_sample = Node.cluster_id.in_(select(Cluster.id).where(Cluster.origin == Origin.MADE_UP))
+    is_sample = Node.cluster_id.in_(select(Cluster.id).where(Cluster.origin == Origin.SAMPLE_DATA))
     trusted = living & ~is_sample & Node.revoked_at.is_(None)
     match state:
         case NodeState.RETIRED:
@@ -106,12 +98,12 @@ def is_in_state(state: NodeState, now: datetime) -> ColumnElement[bool]:
         case NodeState.SAMPLE_DATA:
             return living & is_sample
         case NodeState.NEVER_SEEN:
-            return trusted & NodeBeat.seen_at.is_(None)
+            return trusted & NodeHeartbeat.seen_at.is_(None)
         case NodeState.ONLINE | NodeState.STUCK:
             is_stuck = Node.stuck.is_not(None) if state is NodeState.STUCK else Node.stuck.is_(None)
-            return trusted & (NodeBeat.seen_at >= now - SILENT_AFTER) & is_stuck
+            return trusted & (NodeHeartbeat.seen_at >= now - SILENT_AFTER) & is_stuck
         case NodeState.SILENT:
-            return trusted & (NodeBeat.seen_at < now - SILENT_AFTER)
+            return trusted & (NodeHeartbeat.seen_at < now - SILENT_AFTER)
 
 
 _LINES: Final = text(
@@ -126,23 +118,21 @@ _LINES: Final = text(
     ORDER BY node.id DESC LIMIT :limit + 1
     """
 )
-"""Without what nodes announced at length: thousands of them are asked for again and again."""
+"""Leaves out long announcements, because pages poll this for thousands of nodes."""
 
 
 def node_lines(session: Session, cluster_id: int, paging: PageRequest) -> Slice[Row[Any]]:
-    """What a list shows of the cluster's living nodes, newest first."""
     values = {"cluster_id": cluster_id, "before_id": paging.before_id, "limit": paging.limit}
     rows = session.execute(_LINES, {**values, "clock_limit": CLOCK_LIMIT_SECONDS, "with_names": are_shown()}).all()
     return paging.cut(rows, key=lambda row: int(row.id))
 
 
 def living_nodes_by_name(session: Session, cluster_id: int, names: Collection[str]) -> dict[str, Node]:
-    """The cluster's nodes with these names; they cannot be retired while the transaction lasts."""
+    """Return the cluster's nodes with these names, locked against retirement."""
     return {node.name: node for node in _kept(session, cluster_id, Node.name == any_text_of(names))}
 
 
 def living_nodes_by_id(session: Session, cluster_id: int, node_ids: Collection[int]) -> dict[int, Node]:
-    """Those of the nodes that are in the cluster; they cannot be retired while the transaction lasts."""
     return {node.id: node for node in _kept(session, cluster_id, Node.id == any_of(node_ids))}
 
 
@@ -152,7 +142,6 @@ def _kept(session: Session, cluster_id: int, are_wanted: ColumnElement[bool]) ->
 
 
 def living_nodes_of(session: Session, cluster_id: int) -> list[Node]:
-    """The cluster's nodes that are not retired, by name."""
     statement = select(Node).where(Node.cluster_id == cluster_id, Node.retired_at.is_(None)).order_by(Node.name)
     return list(session.scalars(statement))
 
@@ -162,19 +151,16 @@ def living_node_names(session: Session, cluster_id: int) -> set[str]:
 
 
 def living_node(session: Session, node_id: int) -> Node | None:
-    """The node, unless it was retired."""
     return session.scalar(select(Node).where(Node.id == node_id, Node.retired_at.is_(None)))
 
 
 def locked_node(session: Session, node_id: int) -> Node | None:
-    """The node as it is once its row is locked, which it is until the end of the transaction."""
     statement = select(Node).where(Node.id == node_id).with_for_update()
-    # What was read before may have changed while the lock was waited for: the node may be revoked by now.
+    # While this waited for the lock, the node may have been revoked.
     return session.scalar(statement, execution_options={"populate_existing": True})
 
 
 def living_real_nodes(session: Session) -> Collection[Node]:
-    """All nodes that are neither retired nor revoked and of which there are machines."""
     real = (
         select(Node)
         .join(Cluster, Cluster.id == Node.cluster_id)
@@ -184,42 +170,36 @@ def living_real_nodes(session: Session) -> Collection[Node]:
 
 
 def origins(session: Session, cluster_ids: Collection[int]) -> dict[int, str]:
-    """Where the results of each of these clusters come from, by its id."""
     rows = session.execute(select(Cluster.id, Cluster.origin).where(Cluster.id == any_of(cluster_ids)))
     return {row.id: row.origin for row in rows}
 
 
 def last_seen(session: Session, node_ids: Collection[int]) -> Mapping[int, datetime]:
-    """When each of the nodes was last heard of; those never seen are left out."""
-    return {node_id: beat.seen_at for node_id, beat in last_beats(session, node_ids).items()}
+    return {node_id: heartbeat.seen_at for node_id, heartbeat in last_heartbeats(session, node_ids).items()}
 
 
-def last_beats(session: Session, node_ids: Collection[int]) -> Mapping[int, NodeBeat]:
-    """What the last beat of each of the nodes left; those never seen are left out."""
-    rows = session.scalars(select(NodeBeat).where(NodeBeat.node_id == any_of(node_ids)))
-    return {beat.node_id: beat for beat in rows}
+def last_heartbeats(session: Session, node_ids: Collection[int]) -> Mapping[int, NodeHeartbeat]:
+    rows = session.scalars(select(NodeHeartbeat).where(NodeHeartbeat.node_id == any_of(node_ids)))
+    return {heartbeat.node_id: heartbeat for heartbeat in rows}
 
 
 def lock_last_seen(session: Session, node_id: int) -> datetime | None:
-    """When the node was last heard of; a beat of it waits until the transaction ends."""
-    statement = select(NodeBeat.seen_at).where(NodeBeat.node_id == node_id)
+    statement = select(NodeHeartbeat.seen_at).where(NodeHeartbeat.node_id == node_id)
     return session.scalar(statement.with_for_update())
 
 
 @dataclass(frozen=True, slots=True)
 class KnownAgent:
-    """What was known of a node when its agent was heard of again."""
-
     agent_instance: str | None
     cluster_id: int
     seen_at: datetime | None
-    look: int | None  # the number of a request to look around that waits for an answer
-    rotation_wanted: bool  # the node is to ask for new credentials
-    node_count: float  # how many nodes were ever heard of, as the database's statistics know it
-    problem: str | None  # why it is passed over
+    look: int | None  # number of an unanswered request to probe
+    rotation_wanted: bool
+    node_count: float  # nodes ever seen, as estimated by the database's statistics
+    problem: str | None
 
 
-_TELL_OWN_PROBLEM: Final = text(
+_WRITE_OWN_PROBLEM: Final = text(
     """
     UPDATE node SET problem = CAST(:problem AS text)
     WHERE id = (SELECT id FROM node
@@ -233,21 +213,21 @@ _TELL_OWN_PROBLEM: Final = text(
 
 
 class HeartbeatFacts(NamedTuple):
-    """Holds what a heartbeat says of the node itself; None: its agent does not."""
-
     clock: ClockReading | None
     spool_bytes: int | None
-    curve_bytes: int = 0  # of its curves, counted to the node's day
+    curve_bytes: int = 0
 
 
-def beat(session: Session, node_id: int, agent_instance: str, told: HeartbeatFacts, now: datetime) -> KnownAgent:
-    """Write down that the node was heard of, if this is its current agent; one statement, because it is frequent."""
+def heartbeat(
+    session: Session, node_id: int, agent_instance: str, reported: HeartbeatFacts, now: datetime
+) -> KnownAgent:
+    """Record a heartbeat of the node's current agent, in one statement because it is frequent."""
     row = session.execute(
         text(
             "WITH known AS (SELECT n.id, n.agent_instance, n.cluster_id, b.seen_at,"
             " CASE WHEN n.look_asked > n.look_answered THEN n.look_asked END AS look,"
             " n.rotation_wanted_at IS NOT NULL AS rotation_wanted, n.problem,"
-            # Counting them with each beat would cost more than the beat.
+            # An exact count would cost more than the rest of the heartbeat.
             " (SELECT reltuples FROM pg_class WHERE oid = CAST('node_beat' AS regclass)) AS node_count"
             " FROM node n LEFT JOIN node_beat b ON b.node_id = n.id WHERE n.id = :node_id),"
             " heard AS (INSERT INTO node_beat (node_id, seen_at, clock_offset_seconds, clock_uncertainty_seconds,"
@@ -259,7 +239,7 @@ def beat(session: Session, node_id: int, agent_instance: str, told: HeartbeatFac
             " ON CONFLICT (node_id) DO UPDATE SET seen_at = GREATEST(node_beat.seen_at, excluded.seen_at),"
             " clock_offset_seconds = excluded.clock_offset_seconds,"
             " clock_uncertainty_seconds = excluded.clock_uncertainty_seconds, spool_bytes = excluded.spool_bytes,"
-            # Of two days the later one counts; without curves, where `excluded.raw_on` is NULL, all stays as it is.
+            # The later day wins. Without curves `excluded.raw_on` is NULL, and nothing changes.
             " raw_on = GREATEST(excluded.raw_on, node_beat.raw_on), raw_bytes ="
             " CASE WHEN excluded.raw_on < node_beat.raw_on THEN 0 ELSE excluded.raw_bytes END +"
             " CASE WHEN excluded.raw_on > node_beat.raw_on THEN 0 ELSE node_beat.raw_bytes END)"
@@ -269,39 +249,37 @@ def beat(session: Session, node_id: int, agent_instance: str, told: HeartbeatFac
             "node_id": node_id,
             "agent_instance": agent_instance,
             "now": now,
-            "offset": told.clock and told.clock.offset_seconds,
-            "uncertainty": told.clock and told.clock.uncertainty_seconds,
-            "spool_bytes": told.spool_bytes,
-            "curve_bytes": told.curve_bytes,
+            "offset": reported.clock and reported.clock.offset_seconds,
+            "uncertainty": reported.clock and reported.clock.uncertainty_seconds,
+            "spool_bytes": reported.spool_bytes,
+            "curve_bytes": reported.curve_bytes,
         },
     ).one()
     return KnownAgent(*row)
 
 
-def tell_own_problem(session: Session, node_id: int, problem: str | None, prefix: str) -> bool:
-    """Write what a node's agent says is wrong with it, where nothing else is; say whether that changed."""
-    # A row that somebody has locked is left to the next heartbeat: nobody waits for anybody here.
+def write_own_problem(session: Session, node_id: int, problem: str | None, prefix: str) -> bool:
+    """Record a problem reported by a node's agent, unless it has another one. Return whether it changed."""
+    # Leave a locked row to the next heartbeat, so that heartbeats never wait.
     values = {"node_id": node_id, "problem": problem, "prefix": prefix}
-    return session.execute(_TELL_OWN_PROBLEM, values).one_or_none() is not None
+    return session.execute(_WRITE_OWN_PROBLEM, values).one_or_none() is not None
 
 
 def want_look(session: Session, node_ids: Collection[int]) -> None:
-    """Ask these nodes to look around; what they are about to say, of a look that they began before, is no answer."""
+    """Ask these nodes to probe again. Probes that began earlier do not count."""
     session.execute(update(Node).where(Node.id == any_of(node_ids)).values(look_asked=Node.look_asked + 1))
 
 
-def heard_of_between(session: Session, start: datetime, end: datetime) -> list[Row[int, int]]:
-    """Id and cluster of the living nodes that were last heard of after `start` and not after `end`."""
+def last_seen_between(session: Session, start: datetime, end: datetime) -> list[Row[int, int]]:
     statement = (
         select(Node.id, Node.cluster_id)
-        .join(NodeBeat, NodeBeat.node_id == Node.id)
-        .where(Node.retired_at.is_(None), NodeBeat.seen_at > start, NodeBeat.seen_at <= end)
+        .join(NodeHeartbeat, NodeHeartbeat.node_id == Node.id)
+        .where(Node.retired_at.is_(None), NodeHeartbeat.seen_at > start, NodeHeartbeat.seen_at <= end)
     )
     return list(session.execute(statement))
 
 
 def runs_that_need(session: Session, node_id: int) -> int:
-    """Return how many runs wait for the node, or have an order there that has not ended or whose load is stuck."""
     statement = text(
         "SELECT (SELECT count(*) FROM run JOIN cell_node USING (cell_id)"
         " WHERE cell_node.node_id = :node_id AND run.state = 'waiting')"
@@ -319,7 +297,6 @@ def active_runs(session: Session, cluster_id: int) -> int:
 
 
 def claimed_runs(session: Session, node_id: int) -> list[int]:
-    """Return the runs of which an agent of the node holds an order that loads, or of which the load there is stuck."""
     statement = text(
         "SELECT DISTINCT run_id FROM node_order WHERE node_id = :node_id AND role = 'load'"
         " AND (state NOT IN ('offered', 'ended') OR stuck_since IS NOT NULL)"
@@ -327,9 +304,8 @@ def claimed_runs(session: Session, node_id: int) -> list[int]:
     return list(session.scalars(statement, {"node_id": node_id}))
 
 
-def forget_beat(session: Session, node_id: int) -> None:
-    """The node was never heard of."""
-    session.execute(delete(NodeBeat).where(NodeBeat.node_id == node_id))
+def forget_heartbeat(session: Session, node_id: int) -> None:
+    session.execute(delete(NodeHeartbeat).where(NodeHeartbeat.node_id == node_id))
 
 
 def active_orders(session: Session, node_ids: Collection[int]) -> Mapping[int, list[ActiveOrderOutput]]:

@@ -1,4 +1,4 @@
-"""What the API takes and gives for clusters, nodes and join tokens."""
+"""Schemas of clusters, nodes and join tokens."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -28,23 +28,21 @@ from iotide_wire.messages import NodeRole
 from iotide_wire.nodes import fingerprint
 
 ClusterName = Annotated[Name, Field(examples=["blade-2026"])]
-Description = Annotated[str, Field(max_length=2000, description="What a colleague should know", examples=["rack 4"])]
+Description = Annotated[str, Field(max_length=2000, description="Free text for other users", examples=["rack 4"])]
 ClusterLauncher = Annotated[
-    Launcher, Field(description="Who starts its runs: its nodes' agents, or jobs of a batch system")
+    Launcher, Field(description="Starter of its runs: its nodes' agents, or jobs of a batch system")
 ]
 Slots = Annotated[int, Field(ge=1, le=1000, description="How many runs may share the node", examples=[1])]
 
 
 class ClusterInput(Input):
-    """A new cluster."""
-
     name: ClusterName
     description: Description = ""
     launcher: ClusterLauncher = Launcher.DIRECT
 
 
 class ClusterPatch(Input):
-    """The fields of a cluster to change; what is left out or null stays."""
+    """Fields of a cluster to change; omitted or null fields stay."""
 
     name: ClusterName | None = None
     description: Description | None = None
@@ -61,28 +59,25 @@ class ClusterOutput(Output):
     origin: Annotated[
         Origin,
         Field(
-            description="Who measured its results: its `own` nodes, nobody since they are `made_up`, or others who"
-            " `published` them; nothing runs on the latter two"
+            description="Source of its results: `own`: its nodes measured them; `made_up`: sample data; `published`:"
+            " copied from a publication. Nothing runs on the latter two"
         ),
     ]
     created_at: datetime
-    drain: Annotated[DrainOutput | None, Field(description="Nothing new starts in the whole cluster")]
+    drain: Annotated[DrainOutput | None, Field(description="No new run starts in the cluster; null: it is not drained")]
 
 
 class BlackoutInput(Input):
-    """A new blackout."""
-
     starts_at: Annotated[WrittenTime, Field(examples=["2026-12-01T07:00:00Z"])]
     ends_at: Annotated[WrittenTime, Field(examples=["2026-12-01T17:00:00Z"])]
     reason: Annotated[str, Field(min_length=1, max_length=200, examples=["new firmware on the switches"])]
 
     def row(self) -> models.Blackout:
-        """What it asks for, of no cluster yet."""
         return models.Blackout(starts_at=self.starts_at, ends_at=self.ends_at, reason=self.reason)
 
 
 class BlackoutOutput(Output):
-    """A maintenance of a cluster: no run starts in it, nor one that by its time limit could not end before it."""
+    """Maintenance window of a cluster: no run starts in it, or before it if it could not finish in time."""
 
     id: int
     cluster_id: int
@@ -96,51 +91,51 @@ JoinTokenSeconds = Annotated[float, Field(ge=60, le=30 * 86_400, examples=[3600.
 
 
 class JoinTokenInput(Input):
-    """A new join token."""
-
-    uses: Annotated[int, Field(ge=1, le=10_000, description="How many nodes it lets in", examples=[8])] = 1
+    uses: Annotated[int, Field(ge=1, le=10_000, description="How many nodes can enroll with it", examples=[8])] = 1
     expires_in_seconds: JoinTokenSeconds = 3600.0
     needs_approval: Annotated[
         bool | None,
         Field(
             strict=True,
-            description="Whoever enrolls with it waits until somebody lets them in; by default if it is for several",
+            description="Nodes that enroll with it wait for an admin's approval; by default if it has several uses",
         ),
     ] = None
 
 
 class ReenrolmentInput(Input):
-    """A new join token for a node that is there."""
+    """Join token for an existing node."""
 
     expires_in_seconds: JoinTokenSeconds = 3600.0
 
 
 class JoinTokenOutput(Output):
-    """A join token, without its secret."""
+    """Join token without its secret."""
 
     id: int
     cluster_id: int
-    node_id: Annotated[int | None, Field(description="It makes no new node but gives this one another identity")]
+    node_id: Annotated[
+        int | None, Field(description="Existing node that gets a new identity; null: each use makes a new node")
+    ]
     uses_left: int
     needs_approval: bool
     created_at: datetime
     expires_at: datetime
-    made_by: Annotated[PersonShown, Field(description="Who made it; null when that person is gone")]
+    made_by: Annotated[PersonShown, Field(description="User who created it; null if the account was deleted")]
 
 
 @dataclass(frozen=True, slots=True)
 class NewJoinToken:
-    """A join token with its secret, which is only known here."""
+    """Join token with its secret, shown only at its creation."""
 
     shown: JoinTokenOutput
     secret: str
 
 
 class JoinTokenCreated(JoinTokenOutput):
-    """A new join token; its secret is shown this once."""
+    """New join token; its secret is shown only once."""
 
     token: Annotated[str, Field(description="`<secret>.<SHA-256 of the server's CA, or ->`")]
-    command: Annotated[str, Field(description="What to run on each new node")]
+    command: Annotated[str, Field(description="Command to run on each new node")]
 
     @classmethod
     def made(cls, new: NewJoinToken, access: AgentAccess) -> "JoinTokenCreated":
@@ -150,21 +145,24 @@ class JoinTokenCreated(JoinTokenOutput):
 
 
 class PendingNodeOutput(Output):
-    """A host that enrolled and waits until somebody lets it in; it has an identity, which opens nothing yet."""
+    """Host that enrolled and waits for approval; its identity gives no access yet."""
 
-    id: Annotated[int, Field(description="Of the node that it becomes")]
+    id: Annotated[int, Field(description="Id of the future node")]
     cluster_id: int
     name: Annotated[str, Field(examples=["node07"])]
     role: NodeRole
-    address: Annotated[str | None, Field(description="Where its enrolment came from", examples=["10.1.2.3"])]
+    address: Annotated[str | None, Field(description="Address from which it enrolled", examples=["10.1.2.3"])]
     fingerprint: Annotated[
-        str, Field(description="Of its token; `iotide-agent check` prints it too", examples=["3f2a 91bc 07de 4410"])
+        str,
+        Field(
+            description="Fingerprint of its token; `iotide-agent check` prints it too", examples=["3f2a 91bc 07de 4410"]
+        ),
     ]
     agent_version: str
     agent_standing: AgentStanding
     facts: Facts
     asked_at: datetime
-    last_seen_at: Annotated[datetime | None, Field(description="When its agent asked last whether it was let in")]
+    last_seen_at: Annotated[datetime | None, Field(description="Last time its agent asked whether it was approved")]
     expires_at: datetime
 
     @classmethod
@@ -178,29 +176,27 @@ class PendingNodeOutput(Output):
 
 
 class PendingChoice(Input):
-    """Some of the hosts that wait."""
-
     pending_ids: Annotated[list[Annotated[int, Field(ge=1, le=LARGEST_ID)]], Field(min_length=1, max_length=1000)]
 
 
 class NodePatch(Input):
-    """The fields of a node to change; what is left out or null stays."""
+    """Fields of a node to change; omitted or null fields stay."""
 
     slots: Slots | None = None
     role: NodeRole | None = None
 
 
 class StuckLoadOutput(Output):
-    """A load that no signal ends, and that holds its node until it is gone."""
+    """Load that no signal can kill. It holds its node until it is gone."""
 
     process: Annotated[str, Field(examples=["dd (pid 25760) in state D, waiting in percpu_rwsem_wait"])]
     since: datetime
-    run_id: Annotated[int | None, Field(description="Null where its run is unknown")]
-    targets: Annotated[list[str], Field(description="Names of what it loads", examples=[["home-nfs"]])]
+    run_id: Annotated[int | None, Field(description="Null if its run is unknown")]
+    targets: Annotated[list[str], Field(description="Names of the targets that it loads", examples=[["home-nfs"]])]
 
 
 class NodeSummaryOutput(Output):
-    """A host with an agent, as a list of many shows it."""
+    """Host with an agent, as lists show it."""
 
     id: int
     name: Annotated[str, Field(examples=["node07"])]
@@ -209,16 +205,18 @@ class NodeSummaryOutput(Output):
     last_seen_at: datetime | None
     agent_version: str | None
     agent_standing: AgentStanding
-    clock_is_off: Annotated[bool, Field(description="Its clock is certainly further off than 1 s")]
+    clock_is_off: Annotated[bool, Field(description="True if its clock is certainly more than 1 s off")]
     facts: Annotated[Facts, Field(description="`cpu.count`, `memory.total_bytes` and `kernel.release`, where known")]
-    problem: Annotated[str | None, Field(description="Why the scheduler passes it over")]
-    stuck: Annotated[list[StuckLoadOutput], Field(description="Nothing starts on it until none is left")]
-    drain: Annotated[DrainOutput | None, Field(description="Nothing new starts on it; its cluster may be drained, too")]
+    problem: Annotated[str | None, Field(description="Why the scheduler skips it")]
+    stuck: Annotated[list[StuckLoadOutput], Field(description="Unkillable loads; no run starts until they are gone")]
+    drain: Annotated[
+        DrainOutput | None, Field(description="Drain of the node itself; its cluster may be drained as well")
+    ]
     active_orders: list[ActiveOrderOutput]
 
 
 class NodeOutput(Output):
-    """A host with an agent."""
+    """Host with an agent."""
 
     id: int
     cluster_id: int
@@ -228,25 +226,27 @@ class NodeOutput(Output):
     state: NodeState
     last_seen_at: datetime | None
     agent_version: str | None
-    wire_version: Annotated[int | None, Field(description="What its agent said last that it speaks")]
+    wire_version: Annotated[int | None, Field(description="Wire version that its agent last announced")]
     agent_standing: Annotated[
         AgentStanding,
         Field(
-            description="Whether it understands this server: `behind` still does, and will not after the next change of"
-            " the language; `too_old` and `too_new` get nothing to do until agent or server is upgraded"
+            description="Compatibility of its agent with this server. `behind`: works, but will not with the server's"
+            " next wire version. `too_old`, `too_new`: gets no runs until the agent or the server is upgraded"
         ),
     ]
-    clock: Annotated[NodeClockOutput | None, Field(description="Null where its agent does not say")]
-    credentials_at: Annotated[datetime, Field(description="Since when it has its present token")]
-    rotation_wanted_at: Annotated[datetime | None, Field(description="It is to ask for a new one since")]
+    clock: Annotated[NodeClockOutput | None, Field(description="Null if its agent does not report it")]
+    credentials_at: Annotated[datetime, Field(description="When it got its present token")]
+    rotation_wanted_at: Annotated[datetime | None, Field(description="When a new token was requested; null: none is")]
     boot_id: str | None
     facts: Facts
     mounts: list[MountFacts]
     approved_directories: Annotated[
-        list[str], Field(description="Where its agent lets runs write", examples=[["/scratch"]])
+        list[str], Field(description="Directories where its agent lets runs write", examples=[["/scratch"]])
     ]
     workloads: list[NodeWorkloadOutput]
     active_orders: list[ActiveOrderOutput]
-    problem: Annotated[str | None, Field(description="Why the scheduler passes it over")]
-    stuck: Annotated[list[StuckLoadOutput], Field(description="Nothing starts on it until none is left")]
-    drain: Annotated[DrainOutput | None, Field(description="Nothing new starts on it; its cluster may be drained, too")]
+    problem: Annotated[str | None, Field(description="Why the scheduler skips it")]
+    stuck: Annotated[list[StuckLoadOutput], Field(description="Unkillable loads; no run starts until they are gone")]
+    drain: Annotated[
+        DrainOutput | None, Field(description="Drain of the node itself; its cluster may be drained as well")
+    ]

@@ -1,4 +1,4 @@
-"""Clusters and nodes as people see and change them."""
+"""Reads and changes clusters and nodes."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
@@ -20,14 +20,14 @@ from iotide_server.clusters.agents.credentials import own_node, void
 from iotide_server.clusters.drains import repository as drain_repository
 from iotide_server.clusters.errors import (
     CLUSTER_BUSY,
-    CLUSTER_MADE_UP,
+    CLUSTER_IS_SAMPLE_DATA,
     CLUSTER_NAME_TAKEN,
     CLUSTER_NOT_FOUND,
     NODE_BUSY,
     NODE_NOT_FOUND,
     SLOTS_IN_USE,
 )
-from iotide_server.clusters.models import Cluster, Node, NodeBeat
+from iotide_server.clusters.models import Cluster, Node, NodeHeartbeat
 from iotide_server.clusters.schemas import ClusterOutput, NodeOutput, NodeSummaryOutput
 from iotide_server.clusters.views import (
     DrainKind,
@@ -49,8 +49,6 @@ from iotide_server.kit.wake import wake_scheduler
 
 @dataclass(frozen=True, slots=True)
 class NodeFilter:
-    """Which nodes of a list are wanted; None: all."""
-
     cluster_id: int | None = None
     state: NodeState | None = None
 
@@ -66,7 +64,6 @@ def cluster_view(session: Session, row: Cluster) -> ClusterOutput:
 
 
 def cluster(session: Session, principal: Principal, cluster_id: int, role: Role = Role.VIEWER) -> Cluster:
-    """Return the cluster to a caller with at least `role` in it; raise CLUSTER_NOT_FOUND or NotAllowedError."""
     found = session.get(Cluster, cluster_id)
     missing = CLUSTER_NOT_FOUND(cluster=cluster_id)
     principal.require(role, cluster_id, missing)
@@ -76,7 +73,7 @@ def cluster(session: Session, principal: Principal, cluster_id: int, role: Role 
 
 
 def cluster_named(session: Session, principal: Principal, name: str, role: Role, *, field: str) -> Cluster:
-    """As `cluster`, by name; the errors name the `field` of the request."""
+    """Like `cluster`, by name. Errors refer to `field` of the request."""
     found = repository.cluster_by_name(session, name)
     if found is None or not principal.may(Role.VIEWER, found.id):
         known = repository.cluster_names(session, principal.visible_clusters())
@@ -86,10 +83,10 @@ def cluster_named(session: Session, principal: Principal, name: str, role: Role,
 
 
 def require_real(session: Session, cluster_id: int, *, field: str = "cluster") -> None:
-    """Raise CLUSTER_MADE_UP or CLUSTER_PUBLISHED where nothing may run; `field` of the request leads there."""
+    """Raise CLUSTER_IS_SAMPLE_DATA or CLUSTER_PUBLISHED for `field` if nothing can run on the cluster."""
     found = session.get_one(Cluster, cluster_id)
-    if found.origin == Origin.MADE_UP:
-        raise CLUSTER_MADE_UP(name=found.name, field=field)
+    if found.origin == Origin.SAMPLE_DATA:
+        raise CLUSTER_IS_SAMPLE_DATA(name=found.name, field=field)
     if found.origin == Origin.PUBLISHED:
         raise CLUSTER_PUBLISHED(name=found.name, field=field)
 
@@ -97,7 +94,6 @@ def require_real(session: Session, cluster_id: int, *, field: str = "cluster") -
 def create_cluster(
     session: Session, principal: Principal, name: str, description: str, launcher: Launcher = Launcher.DIRECT
 ) -> Cluster:
-    """Create a cluster, for administrators of all clusters; raise CLUSTER_NAME_TAKEN."""
     principal.require(Role.ADMIN, None)
     created = Cluster(name=name, description=description, launcher=launcher, owner_id=principal.user_id)
     with savepoint(session, CLUSTER_NAME_TAKEN(name=name)):
@@ -108,16 +104,14 @@ def create_cluster(
 
 
 def ensure_cluster(session: Session, principal: Principal, name: str) -> None:
-    """Make the cluster unless there is one of the name."""
     if repository.cluster_by_name(session, name) is None:
         create_cluster(session, principal, name, "")
 
 
 def change_cluster(session: Session, principal: Principal, cluster_id: int, changes: Json) -> Cluster:
-    """Change name, description or launcher; raise CLUSTER_NAME_TAKEN, or CLUSTER_BUSY while a run is active."""
     changed = cluster(session, principal, cluster_id, Role.ADMIN)
     if changes.get("launcher", changed.launcher) != changed.launcher:
-        # Whoever starts runs shares this lock, so none starts between the question and the answer.
+        # Starting a run takes the same lock, so none starts between check and change.
         drain_repository.stop_starts(session)
         active = repository.active_runs(session, cluster_id)
         if active:
@@ -140,7 +134,6 @@ def list_nodes(
 def node_lines(
     session: Session, principal: Principal, cluster_id: int, paging: PageRequest, now: datetime
 ) -> Page[NodeSummaryOutput]:
-    """Return the living nodes of a cluster, no more than a list shows of each; raise CLUSTER_NOT_FOUND."""
     origin = cluster(session, principal, cluster_id).origin
     page = repository.node_lines(session, cluster_id, paging)
     node_ids = [row.id for row in page.rows]
@@ -164,7 +157,6 @@ def node_lines(
 
 
 def node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeOutput:
-    """Return the node, retired or not; raise NODE_NOT_FOUND."""
     found = session.get(Node, node_id)
     if found is None or not principal.may(Role.VIEWER, found.cluster_id):
         raise NODE_NOT_FOUND(node=node_id)
@@ -172,7 +164,7 @@ def node(session: Session, principal: Principal, node_id: int, now: datetime) ->
 
 
 def nodes_named(session: Session, cluster_id: int, names: Sequence[str], *, field: str) -> list[Node]:
-    """Return these nodes in their order, kept from being retired; raise NODE_NOT_FOUND with the place in `field`."""
+    """Return these nodes in order, locked against retirement. NODE_NOT_FOUND has the position in `field`."""
     found = repository.living_nodes_by_name(session, cluster_id, names)
 
     def missing(name: str, at: str) -> IotideError:
@@ -183,19 +175,16 @@ def nodes_named(session: Session, cluster_id: int, names: Sequence[str], *, fiel
 
 
 def nodes_by_id(session: Session, cluster_id: int, node_ids: Collection[int], *, field: str) -> list[Node]:
-    """As `nodes_named`, by id."""
     found = repository.living_nodes_by_id(session, cluster_id, node_ids)
     return in_order(found, node_ids, field, lambda node_id, at: NODE_NOT_FOUND(node=node_id, field=at))
 
 
 def node_and_cluster(session: Session, node_id: int) -> tuple[Node, Cluster]:
-    """A node that is known to exist, and its cluster."""
     found = session.get_one(Node, node_id)
     return found, session.get_one(Cluster, found.cluster_id)
 
 
 def change_node(session: Session, principal: Principal, node_id: int, changes: Json, now: datetime) -> NodeOutput:
-    """Change slots or role; raise NODE_NOT_FOUND, or SLOTS_IN_USE where more runs share the node now."""
     changed = own_node(session, principal, node_id)
     try:
         with session.begin_nested():
@@ -209,7 +198,7 @@ def change_node(session: Session, principal: Principal, node_id: int, changes: J
 
 
 def retire_node(session: Session, principal: Principal, node_id: int, now: datetime, access: AgentAccess) -> None:
-    """End the node's token and Redis user; its results stay. Raise NODE_NOT_FOUND or NODE_BUSY."""
+    """Void the node's token and Redis user, keep its results. Raise NODE_NOT_FOUND or NODE_BUSY."""
     retired = own_node(session, principal, node_id)
     run_count = repository.runs_that_need(session, node_id)
     if run_count:
@@ -222,11 +211,11 @@ def retire_node(session: Session, principal: Principal, node_id: int, now: datet
 
 def _shown(session: Session, nodes: Sequence[Node], now: datetime) -> list[NodeOutput]:
     node_ids = [node.id for node in nodes]
-    beats = repository.last_beats(session, node_ids)
+    heartbeats = repository.last_heartbeats(session, node_ids)
     workloads = repository.node_workloads(session, node_ids)
     orders = repository.active_orders(session, node_ids)
     drains = drain_repository.drains_of(session, DrainKind.NODE, node_ids)
-    seen = {node_id: beat.seen_at for node_id, beat in beats.items()}
+    seen = {node_id: heartbeat.seen_at for node_id, heartbeat in heartbeats.items()}
     origins = repository.origins(session, {node.cluster_id for node in nodes})
     problems = repository.problems(session, node_ids)
     return [
@@ -235,7 +224,7 @@ def _shown(session: Session, nodes: Sequence[Node], now: datetime) -> list[NodeO
             state=node_state(node, origins[node.cluster_id], seen.get(node.id), now),
             last_seen_at=seen.get(node.id),
             agent_standing=agent_standing(node.wire_version),
-            clock=_clock_in(beats.get(node.id)),
+            clock=_clock_in(heartbeats.get(node.id)),
             problem=problems.get(node.id),
             stuck=node.stuck or (),
             drain=drains.get(node.id),
@@ -246,5 +235,7 @@ def _shown(session: Session, nodes: Sequence[Node], now: datetime) -> list[NodeO
     ]
 
 
-def _clock_in(beat: NodeBeat | None) -> NodeClockOutput | None:
-    return None if beat is None else node_clock(beat.clock_offset_seconds, beat.clock_uncertainty_seconds)
+def _clock_in(heartbeat: NodeHeartbeat | None) -> NodeClockOutput | None:
+    return (
+        None if heartbeat is None else node_clock(heartbeat.clock_offset_seconds, heartbeat.clock_uncertainty_seconds)
+    )

@@ -1,1 +1,1 @@
-"""The commands of `iotide-server` that belong to no slice: they read settings and open what the services use."""
+"""Commands of `iotide-server` that belong to no other module."""

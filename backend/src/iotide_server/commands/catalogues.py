@@ -1,4 +1,4 @@
-"""Commands of `iotide-server` about the workloads that nodes announced beyond those that iotide ships."""
+"""Commands for workloads that nodes announced."""
 
 from datetime import UTC, datetime
 from typing import Annotated
@@ -18,21 +18,23 @@ from iotide_server.workloads.models import Workload
 from iotide_server.workloads.repository import REJECTED
 
 _Entries = Annotated[
-    list[int] | None, typer.Argument(metavar="[ID]...", help="Ids of entries, as `catalogue` lists them.")
+    list[int] | None, typer.Argument(metavar="[ID]...", help="Ids of entries, as listed by `catalogue`.")
 ]
-_Cluster = Annotated[str | None, typer.Option(help="Undo entries of this cluster's catalogue instead of naming ids.")]
-_Node = Annotated[str | None, typer.Option(help="Of these, only those that this node announced first.")]
+_Cluster = Annotated[
+    str | None, typer.Option(help="Undo entries of this cluster, selected by --node or --since, instead of ids.")
+]
+_Node = Annotated[str | None, typer.Option(help="Only entries first announced by this node.")]
 _Since = Annotated[
     datetime | None,
     typer.Option(
         formats=["%Y-%m-%d", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S"],
-        help="Of these, only those that were announced first at this time (UTC) or later.",
+        help="Only entries first announced at this time (UTC) or later.",
     ),
 ]
 
 
 def catalogue(state: StateOption = None) -> None:
-    """List the workloads that clusters have of their own, who announced them first, and since when."""
+    """List the clusters' own workloads, their first node and date."""
     with transaction_of(state) as session:
         entries = service.own_entries(session)
         clusters = cluster_names(session)
@@ -53,11 +55,14 @@ def undo_workload(
     since: _Since = None,
     state: StateOption = None,
 ) -> None:
-    """Remove entries of catalogues that no node has any more, and rejoin the series that they split: all or none."""
+    """Remove catalogue entries that no node announces any more, and rejoin the series that they split.
+
+    All or nothing.
+    """
     if bool(entries) == bool(cluster) or (cluster is None and (node or since)):
         raise typer.BadParameter("give ids, or --cluster with --node, --since or both")
     if cluster and not (node or since):
-        raise typer.BadParameter("give --node, --since or both with --cluster, or ids")
+        raise typer.BadParameter("--cluster requires --node, --since or both")
     with transaction_of(state) as session:
         now = system_clock()
         chosen = entries or _announced(session, cluster, node, since)
@@ -76,15 +81,15 @@ def _announced(session: Session, cluster: str | None, node: str | None, since: d
         and (since is None or own.first_seen_at >= since.replace(tzinfo=UTC))
     ]
     if not found:
-        raise typer.BadParameter("no entry was announced like that; `iotide-server catalogue` lists all entries")
+        raise typer.BadParameter("no entry matches; `iotide-server catalogue` lists all entries")
     return found
 
 
 def _outcome(undone: rejoining.Undone) -> str:
     of_revision = "(rejected)" if undone.revision == REJECTED else f"revision {undone.revision}"
     what = f"{undone.workload} {of_revision}"
-    kept = "kept, since campaigns measured with it; it breaks no series any more" if undone.is_kept else "removed"
-    defaults = f"; defaults taken back: {', '.join(undone.defaults)}" if undone.defaults else ""
+    kept = "kept because campaigns used it; it no longer breaks series" if undone.is_kept else "removed"
+    defaults = f"; defaults reverted: {', '.join(undone.defaults)}" if undone.defaults else ""
     return f"{what}: {kept}; {undone.series_count} series rejoined{defaults}"
 
 

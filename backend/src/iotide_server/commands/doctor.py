@@ -1,4 +1,4 @@
-"""The command that says what is wrong with the service."""
+"""The `doctor` command."""
 
 import json
 from dataclasses import asdict
@@ -20,9 +20,9 @@ _SOMETHING_WRONG = 1
 def doctor(
     *,
     state: StateOption = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Print JSON for a program instead of lines.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
-    """Say what is wrong with the service and how to mend it; status 1 where something is."""
+    """Check the service and print how to fix each problem. Exit status 1 if there is one."""
     settings = settings_of(state)
     directory = state or default_state_directory()
     installation = Installation(

@@ -1,4 +1,4 @@
-"""Commands that load and remove what this installation did not measure: sample data, published results."""
+"""Commands for sample data and published results."""
 
 from typing import Annotated
 
@@ -7,23 +7,23 @@ from rich.console import Console
 from rich.progress import Progress
 
 from iotide_server.commands.opening import StateOption, open_database, settings_of
-from iotide_server.demo_history.forgetting import forget_history, made_up_clusters
+from iotide_server.demo_history.forgetting import forget_history, sample_clusters
 from iotide_server.kit.clock import system_clock
 from iotide_server.published.sources import read_edition
 
 
 def load_demo_history(
     *,
-    seed: Annotated[int, typer.Option(min=0, help="Of all that is random; the same seed makes the same numbers.")],
-    days: Annotated[int, typer.Option(help="How long the history is; 730 days take some minutes.")] = 730,
-    cluster: Annotated[
-        list[str] | None, typer.Option(help="Only this cluster of the sample data; may be repeated.")
-    ] = None,
-    workload: Annotated[list[str] | None, typer.Option(help="Only this workload; may be repeated.")] = None,
+    seed: Annotated[
+        int, typer.Option(min=0, help="Seed of the random numbers; the same seed generates the same data.")
+    ],
+    days: Annotated[int, typer.Option(help="Length of the history in days; 730 days take some minutes.")] = 730,
+    cluster: Annotated[list[str] | None, typer.Option(help="Load only this cluster; may be repeated.")] = None,
+    workload: Annotated[list[str] | None, typer.Option(help="Load only this workload; may be repeated.")] = None,
     state: StateOption = None,
 ) -> None:
     """Load sample data, marked as such: clusters with years of campaigns, known changes and events."""
-    # Its analysis needs numpy, a second and 80 MB more, which no other command needs.
+    # Imported here, because numpy takes a second and 80 MB.
     from iotide_server.demo_history.loading import HistoryPlan, load_history  # noqa: PLC0415
     from iotide_server.demo_history.sites import narrowed  # noqa: PLC0415 - as above
 
@@ -51,11 +51,11 @@ def forget_demo_history(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     state: StateOption = None,
 ) -> None:
-    """Remove the sample data of load-demo-history, and nothing else."""
+    """Remove the sample data of load-demo-history."""
     settings = settings_of(state)
     with open_database(settings) as database:
         with database.transaction() as session:
-            names = ", ".join(cluster.name for cluster in made_up_clusters(session))
+            names = ", ".join(cluster.name for cluster in sample_clusters(session))
         if not yes:
             typer.confirm(f"Remove the clusters {names} with all their campaigns and results?", abort=True)
         count = forget_history(database, system_clock())
@@ -63,8 +63,7 @@ def forget_demo_history(
 
 
 def load_published(state: StateOption = None) -> None:
-    """Load storage results that others published, as read-only clusters with their sources, to lay one's own beside."""
-    # Its ingest needs numpy too, see load_demo_history.
+    """Load published storage results as read-only clusters with their sources, for comparison with your own."""
     from iotide_server.published.loading import load_published as load  # noqa: PLC0415 - for that
 
     settings = settings_of(state)
@@ -72,10 +71,10 @@ def load_published(state: StateOption = None) -> None:
         loaded = load(database, *read_edition(), system_clock)
     what = f"{loaded.runs} published results of {loaded.sources} sources in {loaded.clusters} clusters"
     if not loaded.is_new:
-        typer.echo(f"{what} are there already; nothing was changed.")
+        typer.echo(f"{what} are already loaded; nothing changed.")
         return
     typer.echo(
-        f"{what}{', in place of another edition' if loaded.had_other else ''}: see {settings.public_url}/published;"
+        f"{what}{', replacing another edition' if loaded.had_other else ''}: see {settings.public_url}/published;"
         " `iotide-server forget-published` removes them."
     )
 
@@ -85,7 +84,7 @@ def forget_published(
     yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
     state: StateOption = None,
 ) -> None:
-    """Remove what load-published loaded, and nothing else."""
+    """Remove the published results of load-published."""
     from iotide_server.published.loading import forget_published as forget  # noqa: PLC0415 - as above
 
     settings = settings_of(state)

@@ -1,4 +1,4 @@
-"""Commands that let the first person and new nodes in."""
+"""Commands that give administrators and nodes access."""
 
 import os
 from datetime import timedelta
@@ -17,7 +17,7 @@ from iotide_server.kit.clock import system_clock
 
 
 def admin_link(state: StateOption = None) -> None:
-    """Print a link that signs the first administrator in, once and within a day."""
+    """Print a link that signs in the first administrator once, within a day."""
     settings = settings_of(state)
     with transaction(settings) as session:
         link = sessions.admin_link(session, settings.public_url, system_clock())
@@ -28,18 +28,18 @@ def join_token(  # noqa: PLR0913 - each is an option of the command
     cluster: Annotated[str, typer.Argument(help="Name of the cluster.")],
     *,
     state: StateOption = None,
-    uses: Annotated[int, typer.Option(min=1, max=10_000, help="How many nodes it lets in.")] = 1,
-    hours: Annotated[float, typer.Option(min=0.01, max=24 * 365, help="How long it is good for.")] = 1,
+    uses: Annotated[int, typer.Option(min=1, max=10_000, help="How many nodes may enroll with it.")] = 1,
+    hours: Annotated[float, typer.Option(min=0.01, max=24 * 365, help="Lifetime of the token in hours.")] = 1,
     approval: Annotated[
         bool | None,
-        typer.Option(help="Who enrolls with it waits until somebody lets them in; by default if it is for several."),
+        typer.Option(help="Whether an administrator must approve the nodes; default: if --uses is more than 1."),
     ] = None,
-    create: Annotated[bool, typer.Option("--create", help="Make the cluster when there is none of the name.")] = False,
+    create: Annotated[bool, typer.Option("--create", help="Create the cluster if it does not exist.")] = False,
     token_file: Annotated[
-        Path | None, typer.Option(help="Write the token alone to this file, for `iotide-agent enroll < FILE`.")
+        Path | None, typer.Option(help="Write only the token to this file, for `iotide-agent enroll < FILE`.")
     ] = None,
 ) -> None:
-    """Print the command that lets a new node into a cluster."""
+    """Print the command that enrolls a new node in a cluster."""
     settings = settings_of(state)
     access = agent_access(settings)
     now = system_clock()
@@ -58,7 +58,6 @@ def join_token(  # noqa: PLR0913 - each is an option of the command
 
 
 def write_private(path: Path, text: str) -> None:
-    """Write a file that only its owner may read; one that others may read is closed to them first."""
     descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
     with os.fdopen(descriptor, "w") as file:
         os.fchmod(descriptor, 0o600)

@@ -1,5 +1,3 @@
-"""What commands open: the settings of an installation, and its database at a schema that this release can serve."""
-
 import contextlib
 import os
 from collections.abc import Iterator
@@ -23,13 +21,13 @@ StateOption = Annotated[
     typer.Option(
         "--state",
         envvar="IOTIDE_STATE",
-        help="Directory of the private services; by default ~/.local/share/iotide, for root /var/lib/iotide.",
+        help="State directory of the private services; default ~/.local/share/iotide, for root /var/lib/iotide.",
     ),
 ]
 
 
 def settings_of_environment() -> Settings:
-    """Read environment and files in IOTIDE_SECRETS, as `iotide_database_url`; raise StartError with what is wrong."""
+    """Read the environment and the files in IOTIDE_SECRETS. Raise StartError."""
     try:
         return Settings(_secrets_dir=os.environ.get("IOTIDE_SECRETS"))
     except ValidationError as error:
@@ -38,12 +36,12 @@ def settings_of_environment() -> Settings:
             for detail in error.errors()
         )
         raise StartError(
-            f"The settings are not complete: {wrong}.", remedy="Set these environment variables."
+            f"The settings are incomplete or invalid: {wrong}.", remedy="Correct these environment variables."
         ) from error
 
 
 def settings_of(state: Path | None) -> Settings:
-    """Return the settings of the services of `up` on the state directory, else of the environment; raise StartError."""
+    """Return the settings of the environment, or of `up` on the state directory. Raise StartError."""
     if state is None:
         with contextlib.suppress(StartError):
             return settings_of_environment()
@@ -52,14 +50,13 @@ def settings_of(state: Path | None) -> Settings:
 
 
 def require_served_schema(settings: Settings) -> None:
-    """Raise SCHEMA_BEHIND or SCHEMA_TOO_NEW; a database that is away now is waited for later."""
+    """Raise SCHEMA_BEHIND or SCHEMA_TOO_NEW, but not if the database is unavailable, for which the service waits."""
     with brief_engine(settings.database_url.get_secret_value()) as engine, contextlib.suppress(OperationalError):
         require_schema(engine)
 
 
 @contextlib.contextmanager
 def open_database(settings: Settings, *, pool_size: int = 1) -> Iterator[Database]:
-    """Open the database for the time of the block; raise SCHEMA_BEHIND or SCHEMA_TOO_NEW."""
     with brief_engine(settings.database_url.get_secret_value(), pool_size=pool_size) as engine:
         require_schema(engine)
         yield Database(engine)
@@ -67,13 +64,11 @@ def open_database(settings: Settings, *, pool_size: int = 1) -> Iterator[Databas
 
 @contextlib.contextmanager
 def transaction(settings: Settings) -> Iterator[Session]:
-    """Open one transaction, committed where the block ends well; raise what `open_database` raises."""
     with open_database(settings) as database, database.transaction() as session:
         yield session
 
 
 @contextlib.contextmanager
 def transaction_of(state: Path | None) -> Iterator[Session]:
-    """One transaction in the database of the services that `settings_of` finds."""
     with transaction(settings_of(state)) as session:
         yield session

@@ -1,4 +1,4 @@
-"""Commands of `iotide-server` about people: who there is, a link for who cannot sign in, an end to tokens."""
+"""Commands for users."""
 
 from collections.abc import Mapping
 from typing import Annotated
@@ -13,23 +13,22 @@ from iotide_server.accounts.sessions import console
 from iotide_server.commands.opening import StateOption, settings_of, transaction, transaction_of
 from iotide_server.kit.clock import system_clock, written
 
-_Name = Annotated[str, typer.Argument(help="Name with which the person signs in.")]
+_Name = Annotated[str, typer.Argument(help="User name.")]
 
 
 def users(state: StateOption = None) -> None:
-    """List the people with their roles, when they were last seen, and what of theirs is open."""
+    """List users with their roles, last activity, and number of sessions, tokens and schedules."""
     with transaction_of(state) as session:
         everybody = console.all_users(session, system_clock())
         clusters = cluster_names(session)
     table = Table("name", "roles", "last seen", "sessions", "tokens", "schedules", box=None, pad_edge=False)
     for one in everybody:
         table.add_row(*_cells(one, clusters))
-    # A terminal breaks lines where it must; a file or a pipe has one line a person.
     Console(width=None if Console().is_terminal else 1000, markup=False, highlight=False).print(table)
 
 
 def user_link(name: _Name, state: StateOption = None) -> None:
-    """Print a link that signs a person in, once and within a day."""
+    """Print a link that signs a user in once, within a day."""
     settings = settings_of(state)
     with transaction(settings) as session:
         link = console.user_link(session, name, settings.public_url, system_clock())
@@ -37,10 +36,10 @@ def user_link(name: _Name, state: StateOption = None) -> None:
 
 
 def revoke_tokens(name: _Name, state: StateOption = None) -> None:
-    """Revoke all API tokens of a person: programs that use them are refused from now on."""
+    """Revoke all API tokens of a user. Programs that use them are rejected at once."""
     with transaction_of(state) as session:
         revoked = console.revoke_tokens(session, name, system_clock())
-    typer.echo(f"revoked: {', '.join(revoked)}" if revoked else f"{name} has no token")
+    typer.echo(f"revoked: {', '.join(revoked)}" if revoked else f"{name} has no API tokens")
 
 
 def _cells(one: UserOutput, clusters: Mapping[int, str]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The command line of the server: its commands put together, and how one that cannot be done ends."""
+"""The command line of the server."""
 
 import sys
 from collections.abc import Callable
@@ -10,7 +10,7 @@ from sqlalchemy.exc import OperationalError
 from iotide_server.backup.commands import add_commands as add_keeping
 from iotide_server.bundled import StartError
 from iotide_server.bundled.privileges import leave_closed_directory
-from iotide_server.commands import catalogues, doctor, histories, joining, people, services
+from iotide_server.commands import catalogues, doctor, histories, joining, people, reanalysis, services
 from iotide_server.commands.opening import settings_of, transaction_of
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.logs import LogFormat, configure_logs
@@ -31,19 +31,19 @@ _add(doctor.doctor, services.openapi, joining.admin_link, joining.join_token)
 _add(histories.load_demo_history, histories.forget_demo_history, histories.load_published, histories.forget_published)
 add_keeping(app, settings_of)
 add_retention(app, transaction_of)
-_add(catalogues.catalogue, catalogues.undo_workload)
+_add(catalogues.catalogue, catalogues.undo_workload, reanalysis.reanalysis)
 _add(people.users, people.user_link, people.revoke_tokens)
 
 
 @app.callback()
 def log_plainly() -> None:
-    """The server of iotide: schedules storage benchmarks on the nodes of clusters and keeps their results."""
-    # What is printed is for programs too, and a person wants no more than that.
+    """Server of iotide: schedules storage benchmarks on the nodes of clusters and stores their results."""
+    # No usual log lines, because programs read the output.
     configure_logs("command", LogFormat.PLAIN, sys.stderr, talkative=())
 
 
 def main() -> None:
-    """Run the command line; what cannot be done as asked ends with status 2 and says what to do instead."""
+    """Expected errors are printed with a remedy and exit with status 2."""
     leave_closed_directory()
     try:
         app()

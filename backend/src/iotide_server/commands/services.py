@@ -1,4 +1,4 @@
-"""Commands that run the service: everything at once, or one part, and what a part needs before it starts."""
+"""Commands that run the service or a part."""
 
 import contextlib
 import json
@@ -19,24 +19,25 @@ from iotide_server.kit.logs import LogFormat, configure_logs
 from iotide_server.kit.migrations import migrate as migrate_database
 from iotide_server.settings import API_PORT
 
-PortOption = Annotated[int, typer.Option(min=1, max=65533, help="Port of the API and the browser pages.")]
+PortOption = Annotated[int, typer.Option(min=1, max=65533, help="Port of the API and the dashboard.")]
 
 
 def up(  # noqa: PLR0913 - each is an option of the command
     *,
     state: StateOption = None,
     listen: Annotated[
-        str | None, typer.Option(help="Address that other hosts may reach, by TLS (0.0.0.0: all); else loopback only.")
+        str | None,
+        typer.Option(help="Address for other hosts, with TLS (0.0.0.0: all interfaces); default loopback only."),
     ] = None,
     public_name: Annotated[
-        str | None, typer.Option(help="Host name by which they reach it; by default the address, or this host's name.")
+        str | None, typer.Option(help="Host name that other hosts use; default the address, or this host's name.")
     ] = None,
     port: PortOption = API_PORT,
     redis_port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="Port of the private Redis on loopback; by default PORT + 1.")
+        int | None, typer.Option(min=1, max=65535, help="Port of the private Redis on loopback; default PORT + 1.")
     ] = None,
     redis_tls_port: Annotated[
-        int | None, typer.Option(min=1, max=65535, help="Port of Redis for other hosts; by default PORT + 2.")
+        int | None, typer.Option(min=1, max=65535, help="Port of Redis for other hosts; default PORT + 2.")
     ] = None,
     database_url: Annotated[
         str | None, typer.Option(envvar="IOTIDE_DATABASE_URL", help="Use this PostgreSQL instead of a private one.")
@@ -45,10 +46,10 @@ def up(  # noqa: PLR0913 - each is an option of the command
         str | None, typer.Option(envvar="IOTIDE_REDIS_URL", help="Use this Redis instead of a private one.")
     ] = None,
     log_format: Annotated[
-        LogFormat, typer.Option(envvar="IOTIDE_LOG_FORMAT", help="Of the log files; json: an object a line.")
+        LogFormat, typer.Option(envvar="IOTIDE_LOG_FORMAT", help="Format of the log files; json: one object per line.")
     ] = LogFormat.PLAIN,
 ) -> None:
-    """Bring up everything in the foreground: PostgreSQL, Redis, API, scheduler and worker. Ctrl-C stops it."""
+    """Run everything in the foreground: PostgreSQL, Redis, API, scheduler and worker. Ctrl-C stops it."""
     options = UpOptions(
         state=state or default_state_directory(),
         listen=listen,
@@ -66,10 +67,10 @@ def up(  # noqa: PLR0913 - each is an option of the command
 def migrate(
     *,
     wait: Annotated[
-        bool, typer.Option("--wait", help="Wait for a PostgreSQL that does not answer yet, as when machines start.")
+        bool, typer.Option("--wait", help="Wait until PostgreSQL is available, for instance at boot.")
     ] = False,
 ) -> None:
-    """Bring the database to the schema of this release."""
+    """Migrate the database to the schema of this release."""
     settings = settings_of_environment()
     configure_logs("migrate", settings.log_format)
     if wait:
@@ -82,19 +83,19 @@ def api(
     *,
     host: Annotated[str, typer.Option(help="Address to listen on.")] = "127.0.0.1",
     port: PortOption = API_PORT,
-    tls_chain: Annotated[Path | None, typer.Option(help="Certificate and its issuers, PEM.")] = None,
-    tls_key: Annotated[Path | None, typer.Option(help="The certificate's private key, PEM.")] = None,
+    tls_chain: Annotated[Path | None, typer.Option(help="Certificate chain, PEM.")] = None,
+    tls_key: Annotated[Path | None, typer.Option(help="Private key of the certificate, PEM.")] = None,
     processes: Annotated[
         int | None,
         typer.Option(
             envvar="IOTIDE_API_PROCESSES",
             min=1,
             max=MOST_PROCESSES,
-            help="That serve side by side; by default as many as processors, 2 to 4.",
+            help="Number of API processes; default one per CPU, 2 to 4.",
         ),
     ] = None,
 ) -> None:
-    """Serve the API and the browser pages."""
+    """Run the API server, which also serves the dashboard."""
     settings = settings_of_environment()
     configure_logs("api", settings.log_format)
     require_served_schema(settings)
@@ -102,8 +103,7 @@ def api(
 
 
 def scheduler() -> None:
-    """Run the scheduler; of several, one works and the others wait."""
-    # What it imports no other command needs.
+    """Run the scheduler. If several run, one is active and the others stand by."""
     with uncollected():
         from iotide_server.scheduler import run as run_scheduler  # noqa: PLC0415 - as the comment above says
 
@@ -114,8 +114,7 @@ def scheduler() -> None:
 
 
 def worker() -> None:
-    """Run the Celery worker that does the server's own work."""
-    # What it computes with is a second and 80 MB more, which no other command needs.
+    """Run the Celery worker for background tasks of the server."""
     with uncollected():
         from iotide_server.worker import run as run_worker  # noqa: PLC0415 - as the comment above says
 
@@ -126,8 +125,7 @@ def worker() -> None:
 
 
 def openapi() -> None:
-    """Print the API's description."""
-    # The routes with their forms are more than a second of processor time, which no other command needs.
+    """Print the OpenAPI document of the API."""
     with uncollected():
         from iotide_server.main import openapi_document  # noqa: PLC0415 - as the comment above says
 
@@ -138,9 +136,9 @@ def _welcome(database_url: str, public_url: str) -> None:
     with brief_engine(database_url) as engine, Database(engine).transaction() as session:
         link = sessions.first_admin_link(session, public_url, system_clock())
     if link is not None:
-        _say(f"sign in once, within a day: {link}")
+        _say(f"link to sign in once, within a day: {link}")
 
 
 def _say(line: str) -> None:
-    with contextlib.suppress(OSError):  # a terminal that was closed stops nothing
+    with contextlib.suppress(OSError):  # if the terminal is closed
         typer.echo(line)

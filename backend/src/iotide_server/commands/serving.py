@@ -1,4 +1,4 @@
-"""The API's processes: each serves the whole application, all of them on one port."""
+"""Processes of the API, all on the same port."""
 
 import gc
 import multiprocessing
@@ -26,28 +26,27 @@ from iotide_server.monitoring.processes import are_counted_together, counting_to
 from iotide_server.settings import Settings
 
 MOST_PROCESSES: Final = 64
-_ENOUGH_PROCESSES: Final = 4  # for 2,000 nodes: `./dev bench load`. One of Python computes on one core at a time
+_ENOUGH_PROCESSES: Final = 4  # enough for 2,000 nodes (`./dev bench load`)
 _LEAST_PROCESSES: Final = 2
 _OPEN_REQUESTS_SECONDS: Final = 5
 _IDLE_CONNECTION_SECONDS: Final = 75
-"""Longer than agents and nginx (60 s each) keep a connection that they do not use, so that nobody meets its end."""
-_HANGS_AFTER_SECONDS: Final = 60  # a process that gives no sign of life for so long is replaced
+"""Longer than agents and nginx keep idle connections (60 s), so that clients close them first."""
+_HANGS_AFTER_SECONDS: Final = 60  # unresponsive processes are replaced
 _SWITCH_SECONDS: Final = 0.0005
-"""After so long a thread that computes lets the event loop go on, which waits for it at each of its system calls."""
-_COLLECTED_AFTER: Final = (5_000, 10, 10)  # objects, not the usual 700: each request makes thousands that end with it
+"""A computing thread yields to the event loop after this time; the loop waits for it at each system call."""
+# default 700; each request creates and drops thousands of objects
+_COLLECTED_AFTER: Final = (5_000, 10, 10)
 
 
-_HEARD_BY_PARENT: Final = frozenset(signal.Signals(number) for number in processes_of_uvicorn.SIGNALS)
+_PARENT_SIGNALS: Final = frozenset(signal.Signals(number) for number in processes_of_uvicorn.SIGNALS)
 _FORKING: Final = multiprocessing.get_context("fork")
 
 
 class ForkedProcess(processes_of_uvicorn.Process):
-    """One of several, forked from a parent that has loaded the application, has one thread and no connection.
+    """Process forked from a parent that has loaded the application, with one thread and no connections.
 
-    uvicorn 0.54 would start a new Python, which takes a second of a core to load the same.
-
-    It also keeps the child's end of the pipe open in the parent. Nothing then tells a child that hangs from one that
-    was killed with a question open, as it is while a process starts. Closing it here may go when uvicorn does so
+    uvicorn 0.54 would start a new Python, which takes a second of CPU time. It also keeps the child's end of the pipe
+    open in the parent, which then cannot notice a killed child. `start` closes it. Remove this when uvicorn does so
     (https://github.com/Kludex/uvicorn/blob/main/uvicorn/supervisors/multiprocess.py).
     """
 
@@ -57,27 +56,26 @@ class ForkedProcess(processes_of_uvicorn.Process):
         self.process = _FORKING.Process(target=self._serve, args=(sockets,))  # type: ignore[assignment] # not spawned
 
     def start(self) -> None:
-        """Start it; the parent hears of its end at once, also while it waits for a sign of life."""
-        # A signal for the child would else meet the parent's handlers there, and be lost.
-        signal.pthread_sigmask(signal.SIG_BLOCK, _HEARD_BY_PARENT)
+        # Otherwise the parent's handlers in the child could consume a signal.
+        signal.pthread_sigmask(signal.SIG_BLOCK, _PARENT_SIGNALS)
         try:
             super().start()
         finally:
-            signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD_BY_PARENT)
+            signal.pthread_sigmask(signal.SIG_UNBLOCK, _PARENT_SIGNALS)
         self.child_conn.close()
 
     def _serve(self, sockets: list[socket]) -> None:
-        die_with_parent(self._parent_pid, signal.SIGKILL)  # else those whose parent was killed would keep its port
-        for number in _HEARD_BY_PARENT:
+        die_with_parent(self._parent_pid, signal.SIGKILL)  # children of a killed parent would keep its port
+        for number in _PARENT_SIGNALS:
             signal.signal(number, signal.SIG_DFL)
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, _HEARD_BY_PARENT)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, _PARENT_SIGNALS)
         self.parent_conn.close()
         self.target(sockets)
 
 
 @dataclass(frozen=True, slots=True)
 class Listen:
-    """Where the API is reached; with a certificate and its issuers (PEM) by TLS."""
+    """TLS if chain and key (PEM) are given."""
 
     host: str
     port: int
@@ -86,38 +84,37 @@ class Listen:
 
 
 def usual_processes() -> int:
-    """One for each processor, but two at least, one of which serves while the other is replaced, and four at most."""
+    """Return one per CPU, at least two (one serves while the other is replaced) and at most four."""
     return min(_ENOUGH_PROCESSES, max(_LEAST_PROCESSES, len(os.sched_getaffinity(0))))
 
 
 def serve(listen: Listen, processes: int) -> None:
-    """Serve until a signal says to stop. Of several processes one that ends is replaced."""
-    open_as_many_files_as_allowed()  # each node keeps a connection
+    """Serve until a signal, replacing processes that end."""
+    open_as_many_files_as_allowed()
     how: dict[str, Any] = {
         "host": listen.host,
         "port": listen.port,
         "ssl_certfile": listen.tls_chain,
         "ssl_keyfile": listen.tls_key,
         "access_log": False,
-        "proxy_headers": False,  # kit/proxies.py does it: uvicorn would believe whatever comes from this machine
-        "log_config": None,  # its lines go where ours go
+        "proxy_headers": False,  # kit/proxies.py does it; uvicorn would trust local clients
+        "log_config": None,  # uvicorn's lines go to our log
         "http": BoundedProtocol,
         "timeout_keep_alive": _IDLE_CONNECTION_SECONDS,
-        # A news stream never ends by itself.
+        # Change feed streams never end.
         "timeout_graceful_shutdown": _OPEN_REQUESTS_SECONDS,
         "timeout_worker_healthcheck": _HANGS_AFTER_SECONDS,
     }
     if processes == 1:
         uvicorn.run(application(), **how)
         return
-    processes_of_uvicorn.Process = ForkedProcess  # type: ignore[misc] # what it starts, it names nowhere else
-    _loaded_main()  # once for all of them
+    processes_of_uvicorn.Process = ForkedProcess  # type: ignore[misc] # a class is assigned
+    _loaded_main()
     with counting_together():
         uvicorn.run(f"{__name__}:{application.__name__}", factory=True, workers=processes, **how)
 
 
 def application() -> ASGIApp:
-    """Return what this process serves."""
     if are_counted_together():
         count_in_files()
     create_app = _loaded_main()
@@ -130,7 +127,7 @@ def application() -> ASGIApp:
 
 
 def _loaded_main() -> Callable[[Settings], ASGIApp]:
-    # The routes with their forms are more than a second of processor time, which no other command needs.
+    # More than a second of CPU time, which other commands do not need.
     with uncollected():
         from iotide_server.main import create_app  # noqa: PLC0415 - as the comment above says
     return create_app

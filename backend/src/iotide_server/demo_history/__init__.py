@@ -1,1 +1,1 @@
-"""The sample data: clusters, campaigns and results with known changes, for demonstrations and benches."""
+"""Sample data with known changes, for demonstrations and benches."""

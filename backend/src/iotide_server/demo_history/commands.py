@@ -1,4 +1,4 @@
-"""The commands that an agent would have run for a load, and how long each takes by the numbers of its run."""
+"""Commands that an agent would have run, with durations."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from iotide_wire.units import MIB, format_bytes
 
 PYTHON: Final = "/opt/iotide-agent/bin/python"
 LOADS: Final = "/opt/iotide-agent/lib/python3.11/site-packages/iotide_agent/loads"
-"""Where the agent is installed, as deploy/README.md does it."""
+"""As in deploy/README.md."""
 _DD_BLOCK_BYTES: Final = 16 * MIB
-_LAYOUT_BYTES_PER_SECOND: Final = 450e6  # at which fio lays its file out; this is not measured
+_LAYOUT_BYTES_PER_SECOND: Final = 450e6  # not a result
 _VERBS: Final = {"create": "creating", "stat": "looking up", "delete": "removing"}
 _BEFORE: Final = {"read": "drop", "stat": "drop"}
 _MDTEST_FLAGS: Final = {"create": "-C", "stat": "-T", "delete": "-r"}
@@ -19,46 +19,38 @@ _MDTEST_FLAGS: Final = {"create": "-C", "stat": "-T", "delete": "-r"}
 
 @dataclass(frozen=True, slots=True)
 class Directories:
-    """Where one run works: on its target, and on the agent's disk."""
-
     run: str
     scratch: str
 
 
 @dataclass(frozen=True, slots=True)
 class Phase:
-    """A part of a command that yields one number."""
-
     operation: str
-    seconds: float  # how long it takes
-    # what it reads or writes meanwhile; None of files that are only created, looked up or removed
+    seconds: float
+    # None without data
     bytes_per_second: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command of a run."""
-
     name: str
-    title: str  # its phase, as pages name it
+    title: str
     argv: tuple[str, ...]
-    before: str  # what the agent does just before it
-    phases: tuple[Phase, ...]  # one after another
+    before: str  # done just before it
+    phases: tuple[Phase, ...]
 
     @property
     def seconds(self) -> float:
-        """How long it works, without its start."""
         return sum(phase.seconds for phase in self.phases)
 
 
 def commands_of(load: SampleLoad, directories: Directories, values: Sequence[float]) -> tuple[Command, ...]:
-    """The commands of one run that measured `values`, one for each figure of the load."""
     phases = [_phase(load, figure, value) for figure, value in zip(load.figures, values, strict=True)]
     return tuple(_MAKERS[load.workload](load.options, directories, phases))
 
 
 def work_of(load: SampleLoad, figure: Figure) -> float | None:
-    """Bytes or files behind a rate; None of a number that fio measures in a given time."""
+    """Return the bytes or files behind a rate; None for fio."""
     options = load.options
     if load.workload == "create":
         return float(options.get("file_count", 10_000))
@@ -122,7 +114,7 @@ def _fio(options: Mapping[str, Any], directories: Directories, phases: Sequence[
     size, pattern = options["file_size_bytes"], options["rw"]
     common = (f"--directory={directories.run}", "--thread", "--fallocate=none", "--output-format=json+", "--eta=never")
     job = ("fio", "--name=iotide", *common, f"--size={size}", "--numjobs=1")
-    layout = ("--rw=write", "--bs=1048576", "--ioengine=psync", "--direct=0", "--end_fsync=1")
+    layout = ("--rw=write", "--ioengine=psync", "--direct=0", "--end_fsync=1", "--bs=1048576")
     written = Phase("write", size / _LAYOUT_BYTES_PER_SECOND, _LAYOUT_BYTES_PER_SECOND)
     report = f"--output={directories.scratch}/fio-layout.json"
     yield Command("layout", f"laying out {format_bytes(size)}", (*job, *layout, report), "sync", (written,))
@@ -142,6 +134,8 @@ def _fio_arguments(options: Mapping[str, Any], directories: Directories) -> Iter
     yield from ("--direct=1", "--end_fsync=1")
     yield f"--write_bw_log={directories.scratch}/fio-measure"
     yield from ("--log_avg_msec=1000", "--log_unix_epoch=1", "--per_job_logs=0")
+    if not options["rw"].endswith("read") and options["block_size_bytes"] < MIB:
+        yield "--refill_buffers=1"
     if options["rw"].endswith("rw"):
         yield "--rwmixread=50"
     yield from ("--time_based=1", f"--runtime={round(options['runtime_seconds'] * 1000)}ms")

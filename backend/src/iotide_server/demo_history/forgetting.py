@@ -1,5 +1,3 @@
-"""Removes all sample data."""
-
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -14,17 +12,17 @@ from iotide_server.forgetting import forget_clusters
 from iotide_server.kit.db import Database
 
 
-def made_up_clusters(session: Session) -> Sequence[Cluster]:
-    """List the clusters of sample data by name, or raise DEMO_HISTORY_ABSENT."""
-    found = session.scalars(select(Cluster).where(Cluster.origin == Origin.MADE_UP).order_by(Cluster.name)).all()
+def sample_clusters(session: Session) -> Sequence[Cluster]:
+    """Return the sample clusters by name, or raise DEMO_HISTORY_ABSENT."""
+    found = session.scalars(select(Cluster).where(Cluster.origin == Origin.SAMPLE_DATA).order_by(Cluster.name)).all()
     if not found:
         raise DEMO_HISTORY_ABSENT()
     return found
 
 
 def forget_history(database: Database, now: datetime) -> int:
-    """Remove the clusters of sample data with all that is theirs but audit entries; return the number of rows."""
+    """Keep audit entries; return the number of removed rows."""
     with database.transaction() as session:
-        clusters = made_up_clusters(session)
+        clusters = sample_clusters(session)
         principal = sessions.console_principal(session, now)
         return forget_clusters(session, principal, clusters, "demo_history_forgotten")

@@ -1,4 +1,4 @@
-"""The clusters of the sample data: nodes that are no machines, targets, and schedules that stay paused."""
+"""Clusters of the sample data."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -38,25 +38,24 @@ _LONGEST_SECONDS: Final = 8 * 3600.0
 
 @dataclass(frozen=True, slots=True)
 class Founded:
-    """A made-up cluster as rows."""
-
     site: SampleCluster
     cluster_id: int
-    # nodes, targets, schedules: ids by name; a schedule has its routine's, where it recurs
+    # nodes, targets, schedules: ids by name
     nodes: dict[str, int]
     targets: dict[str, int]
     schedules: dict[str, int]
-    planned: dict[str, PlannedCampaign]  # by name of the routine, what each of its campaigns is
+    planned: dict[str, PlannedCampaign]
 
     @property
     def node_names(self) -> dict[int, str]:
-        """By id."""
         return {node_id: name for name, node_id in self.nodes.items()}
 
 
 def require_room(session: Session, sites: tuple[SampleCluster, ...]) -> None:
-    """Raise DEMO_HISTORY_LOADED or DEMO_HISTORY_NAME_TAKEN where a history or a cluster is in the way."""
-    loaded = session.scalars(select(Cluster.name).where(Cluster.origin == Origin.MADE_UP).order_by(Cluster.name)).all()
+    """Raise DEMO_HISTORY_LOADED or DEMO_HISTORY_NAME_TAKEN."""
+    loaded = session.scalars(
+        select(Cluster.name).where(Cluster.origin == Origin.SAMPLE_DATA).order_by(Cluster.name)
+    ).all()
     if loaded:
         raise DEMO_HISTORY_LOADED(clusters=loaded)
     taken = session.scalar(
@@ -67,9 +66,8 @@ def require_room(session: Session, sites: tuple[SampleCluster, ...]) -> None:
 
 
 def found(session: Session, principal: Principal, site: SampleCluster, seed: int, began_at: datetime) -> Founded:
-    """The cluster with all but its campaigns."""
     words = f"Sample data of iotide-server load-demo-history --seed {seed}: nothing was measured. {site.description}"
-    cluster = Cluster(name=site.name, description=words, origin=Origin.MADE_UP)
+    cluster = Cluster(name=site.name, description=words, origin=Origin.SAMPLE_DATA)
     session.add(cluster)
     session.flush()
     nodes = {name: _add_node(session, cluster, name, role, began_at) for name, role in site.nodes.items()}
@@ -90,7 +88,6 @@ def found(session: Session, principal: Principal, site: SampleCluster, seed: int
 def say_hello(
     session: Session, site: SampleCluster, node: tuple[str, int], truths: Sequence[Truth], now: datetime
 ) -> None:
-    """Announce a node (its name and id) as its agent would, after these truths."""
     name, node_id = node
     lost = {one.scope.target for one in truths if one.kind is TruthKind.STOPS and name in _nodes_of(site, one)}
     mounted = [one for one in site.targets if name in one.nodes and one.name not in lost]
@@ -108,7 +105,7 @@ def say_hello(
         sent_at=now,
         facts=facts,
         mounts=tuple(
-            _mount(one, [truth for truth in truths if truth.tells(site.name, name, one.name)]) for one in mounted
+            _mount(one, [truth for truth in truths if truth.has_facts_at(site.name, name, one.name)]) for one in mounted
         ),
         approved_directories=tuple(one.path for one in mounted),
         workloads=recorded_announcements(_WORKLOADS),
@@ -118,7 +115,6 @@ def say_hello(
 
 
 def _nodes_of(site: SampleCluster, stopped: Truth) -> set[str]:
-    """The nodes on which a load stopped."""
     scope = stopped.scope
     loads = (load for routine in site.routines for load in routine.loads)
     return {
@@ -131,14 +127,14 @@ def _nodes_of(site: SampleCluster, stopped: Truth) -> set[str]:
 
 
 def _add_node(session: Session, cluster: Cluster, name: str, role: str, now: datetime) -> int:
-    # No secret has such a digest, so that nobody can speak for the node.
-    nobody = f"made-up-{cluster.id}-{name}"
+    # No secret has this digest.
+    unusable_digest = f"made-up-{cluster.id}-{name}"
     node = Node(
         cluster_id=cluster.id,
         name=name,
         role=role,
-        token_sha256=nobody,
-        redis_password_sha256=nobody,
+        token_sha256=unusable_digest,
+        redis_password_sha256=unusable_digest,
         created_at=now,
     )
     session.add(node)
@@ -189,7 +185,7 @@ def _plan(site: SampleCluster, routine: Routine) -> CampaignPlan:
 
 
 def _add_schedule(session: Session, cluster: Cluster, routine: Routine, plan: CampaignPlan, now: datetime) -> int:
-    """Paused, since nothing runs by it: it says where the campaigns come from."""
+    """Create a paused schedule as the origin of campaigns."""
     weekday = f"{now:%a}".upper()
     schedule = Schedule(
         cluster_id=cluster.id,

@@ -1,4 +1,4 @@
-"""Loads the sample data: night after night through the ordinary ingest, with three analyses at the end."""
+"""Load of the sample data, night by night through the ordinary ingest."""
 
 import time
 from collections.abc import Callable, Sequence
@@ -23,54 +23,52 @@ from iotide_server.demo_history.sites import SITES, Routine, SampleCluster
 from iotide_server.demo_history.truth import TruthKind, first_day, truths_of
 from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database, any_of
-from iotide_server.kit.work import waive_work
+from iotide_server.kit.work import do_work, waive_work
 from iotide_server.results.models import Series
 from iotide_server.trends.changes.analysis import analyse_series
 from iotide_server.trends.events import service as events
+from iotide_server.trends.events.judging import EVENTS, judge_event
 from iotide_server.trends.events.schemas import EventInput
+from iotide_server.trends.models import Event as TrendEvent
 from iotide_server.trends.peers.marks import mark_odd_runs
 from iotide_server.trends.points.service import recompute_points
 
 DAYS: Final = 730
 FEWEST_DAYS: Final = 30
 MOST_DAYS: Final = 3650
-_MISSED: Final = 0.02  # of the nights; nobody knows why
+_MISSED: Final = 0.02
 _LOOKS_BEFORE_END_DAYS: Final = (14, 7, 0)
-"""When its series are analysed: a change counts once it is still found two points later, which may be two weeks."""
-_NEWEST_DAYS: Final = 7  # runs of these days are judged among their equals
+"""When series are analysed: two points for a confirmation may take two weeks."""
+_NEWEST_DAYS: Final = 7
 _WEEK_DAYS: Final = 7
 _DAYS_AT_ONCE: Final = _WEEK_DAYS
 _ONCE_BEFORE_END_DAYS: Final = 4
-"""What does not recur takes more than two days, and begins after the last weekly campaign that leaves so much time."""
+"""A one-off campaign takes more than two days, before the end and after a weekly campaign."""
 _CURVE_DAYS: Final = 14
-"""Runs of this number of days before the end have per-second values, which take most of a run's space."""
-_TOLD_EVERY_SECONDS: Final = 0.5
+"""Days before the end with per-second values, which take most of a run's space."""
+_REPORTED_EVERY_SECONDS: Final = 0.5
 
 
 @dataclass(frozen=True, slots=True)
 class HistoryPlan:
-    """What to make up."""
-
-    seed: int  # of all that is random in it
-    days: int = DAYS  # how long it is; it ends with the last night
-    sites: tuple[SampleCluster, ...] = SITES  # the clusters
+    seed: int
+    days: int = DAYS
+    sites: tuple[SampleCluster, ...] = SITES
 
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """What was made."""
-
     began_at: datetime  # midnight before the first night
     campaign_count: int
     series_count: int
-    analysis_seconds: float  # of all analyses, one after the other
+    analysis_seconds: float
 
 
-Progress = Callable[[float], None]  # is told how much of all is done, 0 to 1
+Progress = Callable[[float], None]  # called with the completed share, 0 to 1
 
 
-def load_history(database: Database, plan: HistoryPlan, clock: Clock, tell: Progress = lambda *_: None) -> Loaded:
-    """Make the clusters and their history, a week in a transaction, and analyse each series thrice.
+def load_history(database: Database, plan: HistoryPlan, clock: Clock, report: Progress = lambda *_: None) -> Loaded:
+    """Create clusters and history, one week per transaction; analyse each series three times.
 
     Raises:
         DEMO_HISTORY_TOO_SHORT, DEMO_HISTORY_LOADED, DEMO_HISTORY_NAME_TAKEN: nothing was changed.
@@ -86,14 +84,14 @@ def load_history(database: Database, plan: HistoryPlan, clock: Clock, tell: Prog
         founded = [found(session, principal, site, plan.seed, began_at) for site in plan.sites]
     stop = Event()
     made = [_Site(database, one, plan, began_at) for one in founded]
-    # While the database works for one cluster, Python does for another; they have no rows in common.
+    # Python and the database work for different clusters, which share no rows.
     with ThreadPoolExecutor(len(made)) as pool:
         loads = [pool.submit(site.load, stop) for site in made]
         try:
-            while wait(loads, timeout=_TOLD_EVERY_SECONDS, return_when=FIRST_EXCEPTION).not_done:
+            while wait(loads, timeout=_REPORTED_EVERY_SECONDS, return_when=FIRST_EXCEPTION).not_done:
                 if any(load.done() and load.exception() for load in loads):
                     break
-                tell(sum(site.progress for site in made) / len(made))
+                report(sum(site.progress for site in made) / len(made))
         finally:
             stop.set()
     for load in loads:
@@ -110,8 +108,6 @@ def load_history(database: Database, plan: HistoryPlan, clock: Clock, tell: Prog
 
 
 class _Site:
-    """One cluster on its way through the days."""
-
     def __init__(self, database: Database, founded: Founded, plan: HistoryPlan, began_at: datetime) -> None:
         self.name, self.cluster_id = founded.site.name, founded.cluster_id
         self.campaign_count = self.series_count = 0
@@ -125,7 +121,7 @@ class _Site:
         self._random = Random(f"{plan.seed} {self.name} nights")  # noqa: S311 - which nights are missing, no secret
 
     def load(self, stop: Event) -> None:
-        """All of it, or what is done by the end of the week in which it is to stop."""
+        """Load all days, or until the end of a week once `stop` is set."""
         looks = [self._days - days for days in _LOOKS_BEFORE_END_DAYS]
         for first, last in pairwise((0, *looks)):
             for day in range(first, last, _DAYS_AT_ONCE):
@@ -139,7 +135,7 @@ class _Site:
             self._analyse()
 
     def _say_hello(self) -> None:
-        """Announce the nodes as they were before they lost a mount, and after their last runs."""
+        """Announce nodes before they lost a mount, and after their last runs."""
         true = [truth for truth in self._truths if truth.is_true((self._days - 1) / self._days)]
         lost = [truth for truth in true if truth.kind is TruthKind.STOPS]
         kept = [truth for truth in true if truth.kind is not TruthKind.STOPS]
@@ -155,7 +151,6 @@ class _Site:
     def _spend(self, days: range) -> None:
         with self._database.transaction() as session:
             live.mute(session)
-            # What follows is done here, in the same transaction, and by no worker once more.
             waive_work(session)
             cell_ids: list[int] = []
             for day in days:
@@ -168,10 +163,10 @@ class _Site:
                 recompute_points(session, cell_id)
             if days.stop > self._days - _NEWEST_DAYS:
                 self._judge_peers(session, cell_ids)
-            self._tell(session, days)
+            self._add_events(session, days)
 
     def _judge_peers(self, session: Session, cell_ids: Sequence[int]) -> None:
-        """Of the newest campaigns alone: nobody looks at the flags of runs of two years ago."""
+        """Compare only the newest campaigns with their peers."""
         campaigns = select(Cell.campaign_id).where(Cell.id == any_of(cell_ids)).distinct().order_by(Cell.campaign_id)
         for campaign_id in session.scalars(campaigns).all():
             for cell_id in mark_odd_runs(session, campaign_id).changed:
@@ -187,15 +182,17 @@ class _Site:
             if (day == once_on if routine.every_days is None else not is_missed and day % routine.every_days == 0)
         ]
 
-    def _tell(self, session: Session, days: range) -> None:
-        """What a person noted in these days."""
+    def _add_events(self, session: Session, days: range) -> None:
         for truth in self._truths:
             day = first_day(truth.since, self._days)
-            if truth.told is None or truth.scope.cluster != self.name or day not in days:
+            if truth.event_text is None or truth.scope.cluster != self.name or day not in days:
                 continue
             at = self._began_at + timedelta(days=day)
             event = EventInput(
-                cluster=self.name, text=truth.told, at=at, targets=[truth.scope.target] if truth.scope.target else []
+                cluster=self.name,
+                text=truth.event_text,
+                at=at,
+                targets=[truth.scope.target] if truth.scope.target else [],
             )
             events.add(session, sessions.console_principal(session, at), event, at)
 
@@ -209,4 +206,14 @@ class _Site:
             with self._database.transaction() as session:
                 live.mute(session)
                 analyse_series(session, series_id)
+        with self._database.transaction() as session:
+            wanted = select(TrendEvent.id).where(TrendEvent.cluster_id == self.cluster_id).order_by(TrendEvent.id)
+            event_ids = session.scalars(wanted).all()
+        for event_id in event_ids:
+            do_work(self._database, {EVENTS: _judge_silently}, EVENTS, event_id)
         self.analysis_seconds += time.perf_counter() - began
+
+
+def _judge_silently(session: Session, event_id: int) -> None:
+    live.mute(session)
+    judge_event(session, event_id)

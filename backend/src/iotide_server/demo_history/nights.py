@@ -1,4 +1,4 @@
-"""One campaign of the sample data: submitted, run and handed in as agents do, at the times that its rows name."""
+"""Campaigns of the sample data, run as by agents."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -27,20 +27,18 @@ from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
 from iotide_wire.messages import FinishRequest, Outcome
 from iotide_wire.plan import Exclusivity
 
-_SPIKES: Final = 0.01  # of the runs; each meets something else that slows it down by a tenth to a half
+_SPIKES: Final = 0.01  # share of runs that are slower by a tenth to a half
 
 
 @dataclass(slots=True)
 class SeriesNoise:
-    """The numbers of one series, one run after the other."""
-
     figure: Figure
-    truths: Sequence[Truth]  # those that are about it
+    truths: Sequence[Truth]
     random: Random
     _wave: float = 0.0
 
     def value(self, at: float) -> float:
-        """The next run's number, at that fraction of all days."""
+        """Return the next run's value at `at`, a fraction of all days."""
         ratio, spread = 1.0, self.figure.variation
         for truth in self.truths:
             if truth.kind is TruthKind.DRIFT:
@@ -61,9 +59,9 @@ class SeriesNoise:
 
 _BETWEEN_RUNS: Final = timedelta(seconds=30)
 _LEAD: Final = timedelta(seconds=20)
-"""From the offer of a run to its start: the node stays idle meanwhile and is sampled."""
+"""From offer to start, while the idle node is sampled."""
 _REFUSED_AFTER: Final = timedelta(seconds=1)
-_ROOT_DISK: Final = "xfs from '/dev/mapper/root' at /"  # what a path stands on where its file system is not mounted
+_ROOT_DISK: Final = "xfs from '/dev/mapper/root' at /"
 
 _CLAIMED_BEFORE_START: Final = text(
     """
@@ -80,18 +78,16 @@ _CLAIMED_BEFORE_START: Final = text(
 
 @dataclass(slots=True)
 class Nights:
-    """The nights of one cluster, in their order."""
-
     founded: Founded
     truths: Sequence[Truth]
     seed: int
-    ended_at: dict[int, datetime] = field(default_factory=dict)  # when each node's last run ended, by the node's id
+    ended_at: dict[int, datetime] = field(default_factory=dict)
     _noises: dict[tuple[object, ...], list[SeriesNoise]] = field(default_factory=dict)
 
     def spend(
         self, session: Session, routine: Routine, began_at: datetime, at: float, *, has_curves: bool = False
     ) -> list[int]:
-        """A campaign of the routine that begins then, at that fraction of all days; the ids of its cells."""
+        """Create a campaign at that time, which is `at` of all days; return its cell ids."""
         planned = self.founded.planned[routine.name]
         loads = {(load.workload, load.target): load for load in routine.loads}
         plan = planned.plan.model_dump(mode="json")
@@ -107,11 +103,10 @@ class Nights:
         insert_cells(session, campaign.id, planned)
         new = past_runs(
             *(campaign.id, campaign.cluster_id, began_at),
-            repeats=routine.repeats,
             exclusive=Exclusivity.NODE,
             time_limit_seconds=planned.plan.time_limit_seconds,
         )
-        runs.insert_runs(session, new)
+        runs.insert_runs(session, new, routine.repeats)
         schedule_id = self.founded.schedules.get(routine.name)
         if schedule_id is not None:
             session.add(
@@ -187,7 +182,7 @@ class Nights:
             "mount.options": mounted.options,
         }
         for truth in self.truths:
-            if truth.is_true(at) and truth.tells(site.name, node, load.target):
+            if truth.is_true(at) and truth.has_facts_at(site.name, node, load.target):
                 facts |= truth.facts
         return facts
 
@@ -208,28 +203,24 @@ class Nights:
 
 @dataclass(frozen=True, slots=True)
 class Night:
-    """What one campaign is about."""
-
-    loads: Mapping[int, SampleLoad]  # by the ordinals of its cells
-    at: float  # the fraction of all days
-    has_curves: bool  # its runs have per-second values
+    loads: Mapping[int, SampleLoad]
+    at: float
+    has_curves: bool
 
 
 def _refused(order: Row[Any], mounted: SampleTarget, began_at: datetime) -> FinishRequest:
-    """The result of an order whose target is not mounted: nothing was run and nothing was measured."""
     expected = f"{mounted.fstype} from {mounted.source!r} at {mounted.path}"
     return past_result(
         *(order, INSTANCE, began_at + _REFUSED_AFTER, "refused"),
         outcome=Outcome.FAILED,
         reason_code="wrong_mount",
-        reason=f"{mounted.path} stands on {_ROOT_DISK}, but the target is {expected}; mount it, or accept on the"
+        reason=f"{mounted.path} is on {_ROOT_DISK}, but the target is {expected}; mount it, or accept on the"
         " target's page what is mounted now",
         not_judged=None,
     )
 
 
 def _which(figure: Figure) -> str:
-    """Of all numbers of a load with this metric; those of a matrix differ by their sizes alone."""
     labels = figure.labels
     sizes = [labels["file_size_bytes"], labels["record_size_bytes"]] if "record_size_bytes" in labels else []
     return " ".join(map(str, [labels["operation"], *sizes]))

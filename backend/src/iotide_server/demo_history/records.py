@@ -1,4 +1,4 @@
-"""What an agent records of the commands of one run: steps, per-second values, quality flags, and a quiet node."""
+"""Records of an agent about one run."""
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from iotide_wire.messages import CurvePiece
 from iotide_wire.units import MIB, format_bytes, format_seconds
 
 _STARTUP_SECONDS: Final = 0.03
-_BETWEEN_STEPS: Final = timedelta(seconds=2)  # in which caches are written back and emptied
+_BETWEEN_STEPS: Final = timedelta(seconds=2)  # for writing back and emptying caches
 _CLEANING: Final = timedelta(seconds=1)
 _USER_RATIO: Final = 0.02
 _SYSTEM_RATIO: Final = 0.15
@@ -22,7 +22,7 @@ _RESIDENT_BYTES: Final = 24 * MIB
 _MOST_VALUES: Final = 200
 _READS: Final = frozenset({"read", "reread"})
 _IDLE_SECONDS: Final = 20.0
-_RANDOM: Final = "random data where anything compresses or dedupes"
+_RANDOM: Final = "random data, if storage compresses or deduplicates"
 _OWN_CACHES: Final = {"gpfs": "the pagepool of GPFS"}
 _SHORT_SECONDS: Final = 30.0
 _PUBLISHABLE_SECONDS: Final = 300.0
@@ -31,7 +31,6 @@ _Labels = dict[str, str | int | float | bool]
 
 
 def steps_of(commands: Sequence[Command], began_at: datetime) -> tuple[StepRecord, ...]:
-    """The commands as they ran one after another from that moment on."""
     steps: list[StepRecord] = []
     at = began_at
     for command in commands:
@@ -59,12 +58,10 @@ def steps_of(commands: Sequence[Command], began_at: datetime) -> tuple[StepRecor
 
 
 def end_of(steps: Sequence[StepRecord]) -> datetime:
-    """When the run of these steps had removed its files."""
     return steps[-1].started_at + timedelta(seconds=steps[-1].wall_seconds) + _CLEANING
 
 
 def curves_of(commands: Sequence[Command], steps: Sequence[StepRecord]) -> tuple[CurvePiece, ...]:
-    """What the commands read and wrote in the course of the run; none of files without data."""
     began_at = steps[0].started_at
     stretches = list(_stretches(commands, steps))
     seconds = (steps[-1].started_at - began_at).total_seconds() + steps[-1].wall_seconds
@@ -84,7 +81,6 @@ def curves_of(commands: Sequence[Command], steps: Sequence[StepRecord]) -> tuple
 
 
 def quiet_node(processors: int, commands: Sequence[Command]) -> ForeignLoad:
-    """A node that nobody else used before and during the run."""
     before = ForeignBefore(
         seconds=_IDLE_SECONDS,
         waited_seconds=0.0,
@@ -114,7 +110,6 @@ def quiet_node(processors: int, commands: Sequence[Command]) -> ForeignLoad:
 
 
 def _stretches(commands: Sequence[Command], steps: Sequence[StepRecord]) -> Iterator[tuple[float, Phase]]:
-    """Each phase that moves data, with the seconds from the first step to its start."""
     for command, step in zip(commands, steps, strict=True):
         at = (step.started_at - steps[0].started_at).total_seconds() + _STARTUP_SECONDS
         for phase in command.phases:
@@ -124,7 +119,6 @@ def _stretches(commands: Sequence[Command], steps: Sequence[StepRecord]) -> Iter
 
 
 def _spread(values: list[float], first: float, phase: Phase, step_seconds: float) -> None:
-    """Add what the phase moves to the values of the steps that it is in."""
     rate = phase.bytes_per_second or 0.0
     last = first + phase.seconds
     for index in range(int(first / step_seconds), min(len(values), ceil(last / step_seconds))):
@@ -136,7 +130,6 @@ def _spread(values: list[float], first: float, phase: Phase, step_seconds: float
 def cautions_of(
     load: SampleLoad, mounted: SampleTarget, memory_bytes: int, commands: Sequence[Command]
 ) -> tuple[Flag, ...]:
-    """Return the flags of one run on a node with this memory."""
     if load.workload == "iozone":
         [command] = commands
         return tuple(_of_iozone(load, memory_bytes, command.phases))
@@ -168,13 +161,14 @@ def _of_dd(load: SampleLoad, memory_bytes: int, command: Command) -> Iterator[Fl
 
 
 def _of_iozone(load: SampleLoad, memory_bytes: int, phases: Sequence[Phase]) -> Iterator[Flag]:
-    yield _marked(FlagCode.ZEROES, "iozone fills all its records from one pattern", _RANDOM, {})
+    pattern = "iozone fills all its records from one pattern, which compresses to less than 1 %"
+    yield _marked(FlagCode.ZEROES, pattern, _RANDOM, {})
     for size in dict.fromkeys(int(figure.labels["file_size_bytes"]) for figure in load.figures):
         yield from _cached(size, memory_bytes, {"file_size_bytes": size, "direct": False})
     for operation in dict.fromkeys(phase.operation for phase in phases):
         if operation in {"read", "reread"}:
             measured = f"{operation} began warm: iozone reads what it has just written"
-            yield _marked(FlagCode.CACHE_DROP, measured, "caches dropped or remounted", {"operation": operation})
+            yield _marked(FlagCode.CACHE_DROP, measured, "caches dropped or target remounted", {"operation": operation})
     yield from _short("the shortest of the other cells", min(phase.seconds for phase in phases), {})
 
 

@@ -1,4 +1,4 @@
-"""The clusters of the sample data: nodes, targets, routines, and the level of each number; data alone."""
+"""Clusters of the sample data: nodes, targets, routines, levels."""
 
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -15,21 +15,17 @@ Labels = Mapping[str, str | int | float | bool]
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number of a load, as its workload announces it."""
-
     metric: str
-    level: float  # around which it lies while nothing has changed, in its base unit
+    level: float  # without changes, in the base unit
     labels: Labels
-    variation: float = 0.02  # its coefficient of variation
-    memory: float = 0.2  # its lag-1 autocorrelation
-    is_time: bool = False  # seconds, which grow where rates shrink
-    of_previous: float | None = None  # the number is the one before it times this, instead of one of its own
+    variation: float = 0.02
+    memory: float = 0.2
+    is_time: bool = False  # grows where rates shrink
+    of_previous: float | None = None  # factor from the previous figure's value
 
 
 @dataclass(frozen=True, slots=True)
 class SampleLoad:
-    """A workload that each of these nodes runs on one target."""
-
     workload: str
     nodes: tuple[str, ...]
     target: str
@@ -39,7 +35,7 @@ class SampleLoad:
 
 @dataclass(frozen=True, slots=True)
 class Routine:
-    """A campaign that is submitted at an interval of days; None: once, by hand, two weeks before the end."""
+    """A recurring campaign; None: once, two weeks before the end."""
 
     name: str
     every_days: int | None
@@ -50,8 +46,6 @@ class Routine:
 
 @dataclass(frozen=True, slots=True)
 class SampleTarget:
-    """A target and what nodes say of it."""
-
     name: str
     path: str
     scope: str
@@ -60,33 +54,28 @@ class SampleTarget:
     source: str
     options: str
     total_bytes: int
-    facts: Mapping[str, FactValue]  # what the probe of its file system found
+    facts: Mapping[str, FactValue]
 
 
 @dataclass(frozen=True, slots=True)
 class SampleCluster:
-    """A cluster."""
-
     name: str
     description: str
-    nodes: Mapping[str, str]  # names with roles
-    facts: Mapping[str, FactValue]  # what each node says of itself
+    nodes: Mapping[str, str]
+    facts: Mapping[str, FactValue]
     targets: tuple[SampleTarget, ...]
     routines: tuple[Routine, ...]
-    closed: tuple[float, float] = (1.0, 1.0)  # of all days from when to when, as fractions, nothing is measured
+    closed: tuple[float, float] = (1.0, 1.0)  # without measurements, as fractions of all days
 
     @property
     def memory_bytes(self) -> int:
-        """Of each node."""
         return int(str(self.facts["memory.total_bytes"]))
 
     @property
     def processors(self) -> int:
-        """Of each node."""
         return int(str(self.facts["cpu.count"]))
 
     def target(self, name: str) -> SampleTarget:
-        """The target of that name."""
         return next(mounted for mounted in self.targets if mounted.name == name)
 
 
@@ -144,7 +133,7 @@ def _iozone(nodes: tuple[str, ...], target: str, write: float, read: float) -> S
 
 
 def _iozone_rates(write: float, read: float) -> dict[str, float]:
-    """IOzone times both tests twice."""
+    """Return four rates: IOzone times both tests twice."""
     return {"write": write, "rewrite": write, "read": read, "reread": read}
 
 
@@ -158,7 +147,6 @@ def _mdtest(nodes: tuple[str, ...], target: str, files_per_second: float) -> Sam
 
 
 def _matrix(node: str, target: str, write: float, read: float, cached_read: float) -> SampleLoad:
-    """IOzone over files smaller and larger than the memory; the small ones are read at `cached_read`."""
     sizes = tuple(16 * GIB << power for power in range(5))
     records = tuple(256 * KIB << power for power in range(7))
     figures = tuple(
@@ -184,7 +172,7 @@ def _matrix(node: str, target: str, write: float, read: float, cached_read: floa
 
 
 def _share_of(record_bytes: int) -> float:
-    """Of the rate that no size of records limits, since each costs some time of its own."""
+    """Return the share of the maximum rate; each record costs some time."""
     return record_bytes / (record_bytes + 32 * KIB)
 
 
@@ -333,7 +321,7 @@ SITES: Final = (_HPC, _STUDIO, _ARCHIVE)
 
 
 def narrowed(clusters: Collection[str] = (), workloads: Collection[str] = ()) -> tuple[SampleCluster, ...]:
-    """Return these clusters with the routines of these workloads (none: all), or raise DEMO_HISTORY_UNKNOWN_NAME."""
+    """Return these clusters and workloads (none: all), or raise DEMO_HISTORY_UNKNOWN_NAME."""
     _require("cluster", clusters, {site.name for site in SITES})
     chosen = [site for site in SITES if not clusters or site.name in clusters]
     _require("workload", workloads, {load.workload for site in chosen for one in site.routines for load in one.loads})

@@ -1,4 +1,4 @@
-"""What happened in the sample data: the table that generates it and that detectors are judged by."""
+"""Events of the sample data, which detectors must find."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -11,11 +11,11 @@ from iotide_wire.units import KIB
 
 
 class TruthKind(StrEnum):
-    """What a truth is.
+    """Kinds of events.
 
-    LEVEL: another level, from a day on or for some time. SPELL: too few nights for a level, in which the runs say
-    DEGRADED. NO_EFFECT: facts change and numbers do not. NOISIER: the same level, with more noise. MODES: some runs lie
-    at another level altogether. ODD: one of several equals lies apart all the time. STOPS: its runs fail from then on.
+    LEVEL: another level for some time. SPELL: too few nights for a level, flagged DEGRADED. NO_EFFECT: only facts
+    change. NOISIER: more noise. MODES: some runs have a very different level. ODD: one of several peers always
+    differs. STOPS: runs fail.
     """
 
     LEVEL = "level"
@@ -30,56 +30,50 @@ class TruthKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class TruthScope:
-    """Of what it is true; None: of all."""
+    """None in a field: all."""
 
     cluster: str
     node: str | None = None
     target: str | None = None
     workload: str | None = None
-    operation: str | None = None  # the label of that name
+    operation: str | None = None
 
     def has(self, cluster: str, node: str, target: str) -> bool:
-        """Whether this place lies in it."""
         return cluster == self.cluster and self.node in {None, node} and self.target in {None, target}
 
     def has_figure(self, load: SampleLoad, figure: Figure) -> bool:
-        """Whether this number does, where the place does."""
         return self.workload in {None, load.workload} and self.operation in {None, figure.labels["operation"]}
 
 
 @dataclass(frozen=True, slots=True)
 class Truth:
-    """One thing that happened."""
-
     kind: TruthKind
     scope: TruthScope
     words: str
-    # since, until: from when to when, as fractions of all days
+    # since, until: as fractions of all days
     since: float = 0.0
     until: float = 1.0
-    ratio: float = 1.0  # of the rate to what it was; of NOISIER that of the noise
-    share: float = 0.0  # of MODES, how many runs
-    # what nodes say of it meanwhile, where they do: each with its value
+    ratio: float = 1.0  # of the rate; for NOISIER, of the noise
+    share: float = 0.0
+    # reported by nodes during it
     facts: Mapping[str, FactValue] = field(default_factory=dict)
-    facts_at: TruthScope | None = None  # the place whose nodes say so, where it is another
-    told: str | None = None  # what a person said of it
+    facts_at: TruthScope | None = None  # where nodes report the facts, if elsewhere
+    event_text: str | None = None
 
     def is_true(self, at: float) -> bool:
-        """Whether it was at that fraction of all days."""
         return self.since <= at < self.until
 
-    def tells(self, cluster: str, node: str, target: str) -> bool:
-        """Whether its facts are said there."""
+    def has_facts_at(self, cluster: str, node: str, target: str) -> bool:
         return (self.facts_at or self.scope).has(cluster, node, target)
 
 
-_NIGHTS_OF_A_SPELL: Final = 4  # fewer than a change of level has at least
+_NIGHTS_OF_A_SPELL: Final = 4
 
 TRUTHS: Final = (
     Truth(
         TruthKind.LEVEL,
         TruthScope("demo-hpc", target="nvme", workload="fio"),
-        "a kernel update slowed random reads of NVMe down",
+        "a kernel update slowed down random reads of NVMe",
         since=0.55,
         ratio=0.80,
         facts={"kernel.release": "5.14.0-427.13.1.el9_4.x86_64", "os.name": "Rocky Linux 9.4"},
@@ -95,16 +89,16 @@ TRUTHS: Final = (
     Truth(
         TruthKind.LEVEL,
         TruthScope("demo-hpc", target="scratch", workload="dd"),
-        "two OSTs were away, and came back",
+        "two OSTs were out of service for some time",
         since=0.40,
         until=0.62,
         ratio=0.82,
-        told="OST0007 and OST0013 taken out of service",
+        event_text="OST0007 and OST0013 taken out of service",
     ),
     Truth(
         TruthKind.DRIFT,
         TruthScope("demo-hpc", target="scratch", workload="create"),
-        "directories filled up, and files were made ever more slowly",
+        "directories filled up, and creating files became slower",
         ratio=0.70,
     ),
     Truth(
@@ -116,7 +110,7 @@ TRUTHS: Final = (
     Truth(
         TruthKind.STOPS,
         TruthScope("demo-hpc", target="home", workload="iozone"),
-        "/home is no longer mounted there, and nobody noticed",
+        "/home is no longer mounted",
         since=0.85,
     ),
     Truth(
@@ -131,7 +125,7 @@ TRUTHS: Final = (
     Truth(
         TruthKind.NOISIER,
         TruthScope("demo-studio", target="projects", workload="fio"),
-        "somebody else began to use the filer at night",
+        "other users began to use the filer at night",
         since=0.60,
         ratio=3.0,
     ),
@@ -171,7 +165,7 @@ TRUTHS: Final = (
     Truth(
         TruthKind.LEVEL,
         TruthScope("demo-archive", target="gpfs", workload="dd", operation="write"),
-        "writes became slower, and nobody knows why",
+        "writes became slower for an unknown reason",
         since=0.78,
         ratio=0.80,
     ),
@@ -179,7 +173,6 @@ TRUTHS: Final = (
 
 
 def truths_of(days: int) -> tuple[Truth, ...]:
-    """The table for a history of so many days, in which spells have their end."""
     return tuple(
         replace(truth, until=truth.since + _NIGHTS_OF_A_SPELL / days) if truth.kind is TruthKind.SPELL else truth
         for truth in TRUTHS
@@ -187,5 +180,5 @@ def truths_of(days: int) -> tuple[Truth, ...]:
 
 
 def first_day(since: float, days: int) -> int:
-    """The first of so many days, from 0, of which something is true that begins at this fraction of them."""
+    """Return the first day at or after this fraction of all days."""
     return next((day for day in range(days) if day / days >= since), days)

@@ -1,1 +1,1 @@
-"""The table of all runs: searched, sorted and paged, with views that people keep."""
+"""Table of all runs, with saved views."""

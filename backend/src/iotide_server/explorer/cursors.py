@@ -1,4 +1,4 @@
-"""Where the next page of a sorted list begins: the sort key and the id of the last row that was shown; pure."""
+"""Cursors of a sorted list."""
 
 import binascii
 import json
@@ -16,21 +16,18 @@ _LONGEST_SECONDS = 1e10
 
 @dataclass(frozen=True, slots=True)
 class PageEnd:
-    """The last row of a page."""
-
-    key: datetime | float  # what the list is sorted by: a moment, or a number
+    key: datetime | float
     run_id: int
 
 
 def write(sort: RunSort, place: PageEnd) -> str:
-    """As the next request gives it back."""
     key = place.key.isoformat() if isinstance(place.key, datetime) else place.key
     text = json.dumps([sort, key, place.run_id], separators=(",", ":"))
     return urlsafe_b64encode(text.encode()).decode().rstrip("=")
 
 
 def read(sort: RunSort, cursor: str) -> PageEnd:
-    """Return the place that `write` wrote for the same order, or raise InvalidInputError."""
+    """Return the page end of a cursor for the same sort, or raise InvalidInputError."""
     try:
         written, key, run_id = json.loads(urlsafe_b64decode(cursor + "=" * (-len(cursor) % 4)))
         place = PageEnd(_key(sort, key), int(run_id))
@@ -38,8 +35,8 @@ def read(sort: RunSort, cursor: str) -> PageEnd:
     except (ValueError, TypeError, OverflowError, RecursionError, binascii.Error):
         is_ours = False
     if not is_ours:
-        remedy = "give next_cursor of the page before as is, with the same sort"
-        raise InvalidInputError("cursor: not one of ours", field="cursor", value=cursor, remedy=remedy)
+        remedy = "send next_cursor of the previous page unchanged, with the same sort"
+        raise InvalidInputError("cursor: not valid for this sort", field="cursor", value=cursor, remedy=remedy)
     return place
 
 

@@ -1,4 +1,4 @@
-"""The table of what people keep of the table of runs."""
+"""Saved views."""
 
 from datetime import datetime
 
@@ -9,13 +9,11 @@ from iotide_server.kit.db import Base, Identified
 
 
 class SavedView(Identified, Base):
-    """A named choice of runs and columns."""
-
     __tablename__ = "saved_view"
 
     user_id: Mapped[int] = mapped_column(ForeignKey("user_account.id", ondelete="CASCADE"))
     name: Mapped[str]
-    # the search part of the page's address, without the question mark; the browser alone knows what it means
+    # search part of the page's address, which only the browser interprets
     query: Mapped[str]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 

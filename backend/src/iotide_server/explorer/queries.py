@@ -1,4 +1,4 @@
-"""SQL that reads the table of runs: which rows a page has, then all that describes them."""
+"""SQL of the table of runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ from iotide_server.runs.queries import CONDITIONS
 AnyRow = Row[Any]
 MOST_COUNTED: Final = 100_000
 MOST_NAMED: Final = 10_000
-"""Ids of cells, campaigns, nodes or targets that this process reads for a text; PostgreSQL keeps more to itself."""
+"""Matches of a text search that are read as ids; more are resolved in a subquery."""
 
 _MOMENT: Final = "coalesce(run.started_at, run.created_at)"
 _KEYS: Final = {
@@ -34,7 +34,6 @@ _CONDITIONS: Final = CONDITIONS | {
     "id": "run.id = ANY(:id)",
     "workload": _OF_WORKLOAD,
     "validity": "run.validity = :validity",
-    # As the index has it: most runs have none.
     "flag": "run.flags <> '[]' AND run.flags @> jsonb_build_array(jsonb_build_object('code', CAST(:flag AS text)))",
     "since": f"{_MOMENT} >= :since",
     "until": f"{_MOMENT} <= :until",
@@ -54,11 +53,11 @@ _NAMED: Final = {
         "run.cell_id IN (SELECT cell_id FROM cell_target WHERE target_id = ANY(:named_targets))",
     ),
 }
-"""What a text is looked for in, and what a run has to do with what was found there."""
+"""Searched names, and how runs refer to the matches."""
 _WORKLOADS: Final = text("SELECT id FROM workload WHERE name = :workload")
 _FLAGGED: Final = {"any": "run.flags <> '[]'", "none": "run.flags = '[]'"}
 
-# It names nothing of a flag, so PostgreSQL reads the numbers once for a run and not for each of its flags.
+# Independent of the flag: PostgreSQL evaluates it once per run.
 _TARGETS_OF_HEADLINE: Final = """ARRAY(
     SELECT DISTINCT sample.target_id::text FROM sample JOIN series AS own ON own.id = sample.series_id
     WHERE sample.run_id = run.id AND own.metric = series.metric
@@ -84,6 +83,9 @@ _DESCRIBED: Final = text(
                WHERE series.labels @> coalesce(flag -> 'labels', '{{}}')
                  AND (flag ->> 'target_id' IS NULL OR flag ->> 'target_id' = ANY({_TARGETS_OF_HEADLINE})) ORDER BY 1
            ) AS headline_flags,
+           cell.usual_flags,
+           coalesce((SELECT usual_flags FROM point WHERE point.cell_id = run.cell_id AND point.series_id = series.id),
+                    '[]') AS usual_headline_flags,
            md5(jsonb_build_array(
                series.workload, series.series_revision, series.options_sha256, series.metric, series.labels,
                cardinality(series.node_ids), cardinality(series.target_ids)
@@ -116,9 +118,9 @@ _SPARKLINES: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class RunConditions:
-    """What a run has to be, in SQL, with the values that this names.
+    """SQL conditions on runs with their values.
 
-    Names are ids by now, so that PostgreSQL knows how many cells each has before it decides how to find their runs.
+    Names are resolved to ids first, so that PostgreSQL can estimate the number of cells.
     """
 
     conditions: Sequence[str]
@@ -126,7 +128,7 @@ class RunConditions:
 
 
 def resolve(session: Session, asked: ExplorerFilter, visible: frozenset[int] | None) -> RunConditions | None:
-    """What is asked for, of the visible clusters (None: all); None where no run can be like that."""
+    """Return the conditions of a filter on visible clusters (None: all), or None if no run can match."""
     given: dict[str, Any] = {"visible": array_of(visible)}
     given |= {name: getattr(asked, name) for name in ExplorerFilter.__dataclass_fields__ if name != "text"}
     values = {name: value for name, value in given.items() if value is not None}
@@ -148,10 +150,7 @@ def resolve(session: Session, asked: ExplorerFilter, visible: frozenset[int] | N
 
 
 def _named(session: Session, words: str) -> tuple[list[str], dict[str, Any]]:
-    """Return conditions, one of which a run with the words in a name meets, and their values.
-
-    These are ids of what has such a name, or, where there are more than MOST_NAMED, what finds them.
-    """
+    """Return alternative conditions on names with these words, and their values."""
     conditions: list[str] = []
     values: dict[str, Any] = {}
     pattern = _containing(words)
@@ -173,11 +172,10 @@ def _containing(words: str) -> str:
 
 
 def places(session: Session, wanted: RunConditions, sort: RunSort, after: PageEnd | None, limit: int) -> list[PageEnd]:
-    """The first rows behind `after`, in their order."""
     conditions, values = [*wanted.conditions], dict(wanted.values)
     key = _KEYS[sort.key]
     if sort.key is SortKey.VALUE:
-        conditions.remove(_OF_WORKLOAD)  # its headlines are in order already
+        conditions.remove(_OF_WORKLOAD)
     conditions.append(_EXISTING[sort.key])
     if after is not None:
         conditions.append(f"({key}, run.id) {'<' if sort.is_descending else '>'} (:after_key, :after_id)")
@@ -197,13 +195,12 @@ def _bound(sort: RunSort, key: datetime | float) -> datetime | timedelta | float
 
 
 def described(session: Session, run_ids: Sequence[int]) -> list[AnyRow]:
-    """The runs with their names and headline, in this order."""
     rows = {row.id: row for row in session.execute(_DESCRIBED, {"ids": list(run_ids)})}
     return [rows[run_id] for run_id in run_ids if run_id in rows]
 
 
 def count(session: Session, wanted: RunConditions) -> int:
-    """How many there are, up to one more than are counted."""
+    """Return at most MOST_COUNTED + 1."""
     where = " AND ".join(wanted.conditions) or "true"
     limited = f"SELECT FROM run WHERE {where} LIMIT :limit"
     statement = text(f"SELECT count(*) FROM ({limited}) AS found")  # noqa: S608 - made of constants
@@ -213,6 +210,5 @@ def count(session: Session, wanted: RunConditions) -> int:
 def sparklines(
     session: Session, visible: frozenset[int] | None, series_ids: Sequence[int], points: int
 ) -> Sequence[AnyRow]:
-    """The newest points of each of the series that is visible, oldest first."""
     values = {"series_ids": list(series_ids), "visible": array_of(visible), "points": points}
     return session.execute(_SPARKLINES, values).all()

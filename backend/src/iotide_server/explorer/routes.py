@@ -31,45 +31,45 @@ Wanted = Annotated[ExplorerFilter, Depends()]
 def explore_runs(
     principal: Viewer, session: Tx, wanted: Wanted, paging: Annotated[ExplorerPaging, Depends()]
 ) -> Page[ExplorerRun]:
-    """The runs that you may see, each with the number that it is known by."""
+    """Return the runs that you may see, each with its headline value."""
     return service.runs_page(session, principal, wanted, paging)
 
 
 @router.get("/count", summary="Count runs")
 def count_explored_runs(principal: Viewer, session: Tx, wanted: Wanted) -> RunCount:
-    """How many runs the same search finds."""
+    """Return the number of runs that the same search finds."""
     return service.count(session, principal, wanted)
 
 
-@router.get("/sparklines", summary="Show the course of several series")
+@router.get("/sparklines", summary="Show sparklines of several series")
 def list_sparklines(
     principal: Viewer,
     session: Tx,
-    series_id: Annotated[list[KnownId], Query(min_length=1, max_length=MOST_SERIES, description="Which series")],
+    series_id: Annotated[list[KnownId], Query(min_length=1, max_length=MOST_SERIES, description="Ids of series")],
 ) -> Sparklines:
-    """The newest points of each, in one answer; series that you may not see are left out."""
+    """Return the newest points of each visible series."""
     return service.sparklines(session, principal, series_id)
 
 
 @router.get("/views", summary="List your views of runs")
 def list_saved_views(principal: Person, session: Tx) -> SavedViews:
-    """Those that you keep, by name."""
+    """Return your saved views, by name."""
     return SavedViews(items=[SavedViewOutput.model_validate(view) for view in views.list_views(session, principal)])
 
 
-@router.post("/views", summary="Keep a view of runs", status_code=201, responses=errors(409))
+@router.post("/views", summary="Save a view of runs", status_code=201, responses=errors(409))
 def keep_saved_view(principal: Person, session: Tx, now: Now, body: SavedViewInput) -> SavedViewOutput:
-    """It is yours alone; what it shows is looked up anew each time."""
+    """Save a view of your own. It stores the search, not the result."""
     return SavedViewOutput.model_validate(views.keep_view(session, principal, body, now))
 
 
 @router.put("/views/{view_id}", summary="Change a view of runs", responses=errors(404, 409))
 def change_saved_view(principal: Person, session: Tx, view_id: Id, body: SavedViewInput) -> SavedViewOutput:
-    """Another name, another choice, or both."""
+    """Change name or search of a view."""
     return SavedViewOutput.model_validate(views.change_view(session, principal, view_id, body))
 
 
 @router.delete("/views/{view_id}", summary="Remove a view of runs", status_code=204, responses=errors(404))
 def remove_saved_view(principal: Person, session: Tx, view_id: Id) -> None:
-    """The runs stay."""
+    """Remove a view; its runs stay."""
     views.remove_view(session, principal, view_id)

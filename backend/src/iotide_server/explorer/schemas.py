@@ -1,4 +1,4 @@
-"""What the API takes and gives for the table of runs."""
+"""API schemas of the table of runs."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -23,15 +23,13 @@ KnownId = Annotated[int, Field(ge=1, le=LARGEST_ID)]
 
 
 class SortKey(StrEnum):
-    """What a list is sorted by."""
-
     TIME = "time"
     DURATION = "duration"
     VALUE = "value"
 
 
 class RunSort(StrEnum):
-    """Order of the table; what has no such value is not in the list."""
+    """Order of the table; runs without the sort key are left out."""
 
     NEWEST = "newest"
     OLDEST = "oldest"
@@ -42,7 +40,6 @@ class RunSort(StrEnum):
 
     @property
     def key(self) -> SortKey:
-        """What decides."""
         match self:
             case RunSort.NEWEST | RunSort.OLDEST:
                 return SortKey.TIME
@@ -53,15 +50,14 @@ class RunSort(StrEnum):
 
     @property
     def is_descending(self) -> bool:
-        """Whether the largest comes first."""
         return self in {RunSort.NEWEST, RunSort.LONGEST, RunSort.HIGHEST}
 
 
 @dataclass(frozen=True, slots=True)
 class ExplorerFilter:
-    """Which runs are wanted, as query parameters; what is left out stays open."""
+    """Query parameters that select runs."""
 
-    id: Annotated[list[KnownId] | None, Query(max_length=MOST_PINNED, description="These runs alone")] = None
+    id: Annotated[list[KnownId] | None, Query(max_length=MOST_PINNED, description="Return only these runs")] = None
     cluster_id: OptionalId = None
     campaign_id: OptionalId = None
     node_id: OptionalId = None
@@ -71,27 +67,27 @@ class ExplorerFilter:
     validity: Literal["valid", "rejected"] | None = None
     flag: Annotated[
         str | None,
-        Query(max_length=63, description="A code, `any` or `none`", examples=["CACHE_SIZE", "none"]),
+        Query(max_length=63, description="A flag code, `any` or `none`", examples=["CACHE_SIZE", "none"]),
     ] = None
-    since: Annotated[WrittenTime | None, Query(alias="from", description="Started then or later")] = None
-    until: Annotated[WrittenTime | None, Query(alias="to", description="Started then or earlier")] = None
+    since: Annotated[WrittenTime | None, Query(alias="from", description="Earliest start")] = None
+    until: Annotated[WrittenTime | None, Query(alias="to", description="Latest start")] = None
     text: Annotated[
         str | None,
-        Query(max_length=100, description="In the name of campaign, node, target, workload or variant"),
+        Query(max_length=100, description="Part of a name of campaign, node, target, workload or variant"),
     ] = None
 
 
 @dataclass(frozen=True, slots=True)
 class ExplorerPaging:
-    """Which part of the list is wanted, as query parameters."""
+    """Query parameters of sorting and paging."""
 
-    sort: Annotated[RunSort, Query(description="`highest` and `lowest` are of one workload")] = RunSort.NEWEST
-    limit: Annotated[int, Query(ge=1, le=500, description="Rows on the page")] = 100
-    cursor: Annotated[str | None, Query(max_length=200, description="`next_cursor` of the page before")] = None
+    sort: Annotated[RunSort, Query(description="`highest` and `lowest` need `workload`")] = RunSort.NEWEST
+    limit: Annotated[int, Query(ge=1, le=500, description="Rows per page")] = 100
+    cursor: Annotated[str | None, Query(max_length=200, description="`next_cursor` of the previous page")] = None
 
 
 class Headline(Output):
-    """The number that a run is known by: its total rate, or what else its workload announces first."""
+    """The value that represents a run: its total rate, or its workload's first metric."""
 
     series_id: int
     metric: Metric
@@ -100,14 +96,18 @@ class Headline(Output):
     better: Better
     labels: Labels
     value: float
-    flags: Annotated[list[str], Field(description="Codes that concern this number", examples=[["CACHE_SIZE"]])]
+    flags: Annotated[list[str], Field(description="Codes of flags that concern this value", examples=[["CACHE_SIZE"]])]
+    usual_flags: Annotated[
+        list[str],
+        Field(description="Flags of at least 90 % of the 20 runs of its series before", examples=[["ZEROES"]]),
+    ]
 
 
 class ExplorerRun(Output):
     """A run as a row of the table.
 
-    `options` are those that differ from the defaults of its workload. Runs with the same `likeness` ran the same, on as
-    many nodes, and are known by the same number: a ratio between them says something.
+    `options` are the non-default ones. Runs with equal `likeness` have comparable headlines: same configuration,
+    number of nodes and metric.
     """
 
     id: int
@@ -125,22 +125,24 @@ class ExplorerRun(Output):
     target_names: list[str]
     state: RunState
     validity: Literal["valid", "rejected"]
-    flags: Annotated[list[str], Field(description="Codes", examples=[["CACHE_SIZE"]])]
-    at: Annotated[datetime, Field(description="When it started, or was submitted where it has not")]
+    flags: Annotated[list[str], Field(description="Codes of flags", examples=[["CACHE_SIZE"]])]
+    usual_flags: Annotated[
+        list[str],
+        Field(description="Flags of at least 90 % of the 20 runs of one of its series before", examples=[["ZEROES"]]),
+    ]
+    at: Annotated[datetime, Field(description="Start, or submission if it has not started")]
     duration_seconds: float | None
-    headline: Annotated[Headline | None, Field(description="Null until it finished, or where nothing was measured")]
+    headline: Annotated[Headline | None, Field(description="Null until it finished, or if nothing was measured")]
     likeness: str | None
 
 
 class RunCount(Output):
-    """How many runs a filter lets through."""
-
     count: int
-    is_at_least: Annotated[bool, Field(description="There are more, that nobody counted")]
+    is_at_least: Annotated[bool, Field(description="There are more runs, not counted")]
 
 
 class Sparkline(Output):
-    """The newest points of a series, oldest first."""
+    """Newest points of a series, oldest first."""
 
     series_id: int
     cell_ids: list[int]
@@ -148,14 +150,12 @@ class Sparkline(Output):
 
 
 class Sparklines(Output):
-    """Of the series that were asked for and that the caller may see."""
+    """Requested and visible series."""
 
     items: list[Sparkline]
 
 
 class SavedViewInput(Input):
-    """A view to be kept."""
-
     name: Annotated[str, Field(min_length=1, max_length=100, examples=["slow reads on blade"])]
     query: Annotated[
         str,
@@ -164,7 +164,7 @@ class SavedViewInput(Input):
 
 
 class SavedViewOutput(Output):
-    """A view that the caller keeps."""
+    """A saved view of the caller."""
 
     id: int
     name: str
@@ -173,6 +173,4 @@ class SavedViewOutput(Output):
 
 
 class SavedViews(Output):
-    """All views that the caller keeps, by name."""
-
     items: list[SavedViewOutput]

@@ -1,4 +1,4 @@
-"""The table of runs: a page of it, how long it is, and the course of what its rows are known by."""
+"""Table of runs."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -27,11 +27,7 @@ POINTS_SHOWN: Final = 30
 def runs_page(
     session: Session, principal: Principal, wanted: ExplorerFilter, paging: ExplorerPaging
 ) -> Page[ExplorerRun]:
-    """Return one page of the runs that the caller may see, in the order that is wanted.
-
-    Raises:
-        WORKLOAD_WANTED, InvalidInputError: no one workload, a foreign cursor, or a time that ends before it begins.
-    """
+    """Return one page of the visible runs; raises WORKLOAD_WANTED or InvalidInputError."""
     require_span(wanted.since, wanted.until, "time")
     if paging.sort.key is SortKey.VALUE and wanted.workload is None:
         raise WORKLOAD_WANTED(sort=paging.sort)
@@ -52,13 +48,15 @@ def _shown(row: AnyRow) -> ExplorerRun:
     has_headline = row.series_id is not None
     return ExplorerRun.of_row(
         row,
-        headline=Headline.of_row(row, flags=row.headline_flags) if has_headline else None,
+        headline=Headline.of_row(row, flags=row.headline_flags, usual_flags=row.usual_headline_flags)
+        if has_headline
+        else None,
         likeness=row.likeness if has_headline else None,
     )
 
 
 def count(session: Session, principal: Principal, wanted: ExplorerFilter) -> RunCount:
-    """Count the wanted runs that the caller may see; InvalidInputError where the time ends before it begins."""
+    """Raise InvalidInputError."""
     require_span(wanted.since, wanted.until, "time")
     of_caller = queries.resolve(session, wanted, principal.visible_clusters())
     found = 0 if of_caller is None else queries.count(session, of_caller)
@@ -66,6 +64,5 @@ def count(session: Session, principal: Principal, wanted: ExplorerFilter) -> Run
 
 
 def sparklines(session: Session, principal: Principal, series_ids: Sequence[int]) -> Sparklines:
-    """The newest points of each series, of those that the caller may see."""
     rows = queries.sparklines(session, principal.visible_clusters(), sorted({*series_ids}), POINTS_SHOWN)
     return Sparklines(items=[Sparkline.model_validate(row) for row in rows])

@@ -1,4 +1,4 @@
-"""Views of the table of runs that people keep, each for themselves."""
+"""Saved views; each user has their own."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -24,13 +24,11 @@ from iotide_server.kit.db import Json, savepoint
 
 
 def list_views(session: Session, principal: Principal) -> Sequence[SavedView]:
-    """List the caller's own, by name."""
     own = select(SavedView).where(SavedView.user_id == _user_id(principal))
     return session.scalars(own.order_by(func.lower(SavedView.name), SavedView.id)).all()
 
 
 def keep_view(session: Session, principal: Principal, wanted: SavedViewInput, now: datetime) -> SavedView:
-    """Keep a new view of the caller's, or raise VIEW_NAME_TAKEN or TOO_MANY_VIEWS."""
     user_id = _user_id(principal)
     _require_operating(principal)
     if len(list_views(session, principal)) >= MOST_VIEWS:
@@ -42,7 +40,6 @@ def keep_view(session: Session, principal: Principal, wanted: SavedViewInput, no
 
 
 def change_view(session: Session, principal: Principal, view_id: int, wanted: SavedViewInput) -> SavedView:
-    """Give a view of the caller's another name or choice, or raise VIEW_NOT_FOUND or VIEW_NAME_TAKEN."""
     view = _own(session, principal, view_id)
     _require_operating(principal)
     before = _said(view)
@@ -54,7 +51,6 @@ def change_view(session: Session, principal: Principal, view_id: int, wanted: Sa
 
 
 def remove_view(session: Session, principal: Principal, view_id: int) -> None:
-    """Remove a view of the caller's, or raise VIEW_NOT_FOUND."""
     view = _own(session, principal, view_id)
     _require_operating(principal)
     audit.record(session, principal, _action("view_removed", view, _said(view), None))
@@ -68,7 +64,7 @@ def _user_id(principal: Principal) -> int:
 
 
 def _require_operating(principal: Principal) -> None:
-    """Raise READING_TOKEN for a token that may only read; a viewer in a browser keeps views."""
+    """Raise READING_TOKEN for a read-only token; viewers in a browser may save views."""
     if principal.kind is PrincipalKind.TOKEN and not principal.may_somewhere(Role.OPERATOR):
         raise READING_TOKEN()
 

@@ -1,1 +1,1 @@
-"""Code that every slice uses: database, errors, clock, pagination, queue, request limits."""
+"""Shared code: database, errors, clock, pagination, queue, request limits."""

@@ -1,4 +1,4 @@
-"""The files of the built dashboard that are named by their content, each compressed once for all who ask."""
+"""Serves the dashboard's built files."""
 
 import gzip
 from functools import lru_cache
@@ -17,11 +17,10 @@ _MOST_KEPT: Final = 512
 
 
 def serve_assets(app: Starlette, directory: Path) -> None:
-    """Answer requests below /assets/ from a directory; before whatever else answers them."""
-    # The largest chunk is a megabyte: compressed anew for everyone, it holds up whoever asks meanwhile.
+    """Add the route for /assets/, before any other route that matches it."""
+    # Compressing the largest file (1 MB) for every request would delay other requests.
 
     async def serve(request: Request) -> Response:
-        # No name has a slash, so that nothing outside is reached; a directory is no file.
         file = directory / request.path_params["name"]
         if not file.is_file():
             raise HTTPException(404)

@@ -1,7 +1,4 @@
-"""One connection to the API: who sends or reads too slowly loses it, so that nobody holds a place for ever.
-
-What comes of a body after its request was refused costs no more than receiving it.
-"""
+"""Time limits for HTTP connections of slow clients."""
 
 import asyncio
 from collections.abc import Callable
@@ -16,34 +13,31 @@ from iotide_server.kit.unread import Backlog, Unread
 from iotide_server.kit.web import refusal
 from iotide_wire.units import KIB
 
-HEAD_SECONDS: Final = 20.0  # so long may the head of a request take, from the connection or from its first byte on
+HEAD_SECONDS: Final = 20.0  # for a request's head, counted from the connection or its first byte
 
 BODY_SECONDS: Final = 30.0
 BYTES_A_SECOND: Final = 16 * KIB
-"""A body may take BODY_SECONDS, and longer as long as it comes at this rate on average; an answer must go at it."""
+"""A body may take BODY_SECONDS, or longer at this average rate, and so may a response."""
 
 READING_SECONDS: Final = 60.0
-"""An answer may wait for its client this long, and longer as long as it goes at BYTES_A_SECOND on average."""
+"""Longest wait for a client to read, unless it reads BYTES_A_SECOND on average."""
 
 LINGERING_SECONDS: Final = 2.0
-"""The rest of a refused body is passed over for this time at most; then the connection ends."""
 
-LEAST_EARNED_SECONDS: Final = 1.0  # who has earned less since the last look is cut off
+LEAST_EARNED_SECONDS: Final = 1.0  # disconnects clients whose remaining allowance is smaller
 
 _LAST_CHUNK: Final = b"0\r\n\r\n"
 REQUEST_TOO_SLOW = ErrorKind(408, "request_too_slow").says(
-    "the request did not come in time", "send at least {bytes_a_second} bytes a second"
+    "the request arrived too slowly", "send at least {bytes_a_second} bytes per second"
 )
 
 
 class _Exchange(h11.Connection):
-    """h11's connection, which also counts what is still to come of a body."""
-
-    missing_bytes: int | None = 0  # None for a body that does not say its length
+    missing_bytes: int | None = 0
 
     def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """Return the next event, counted; raise RemoteProtocolError for one with a length that comes in chunks."""
-        # What passed it on may have used either.
+        """Raise RemoteProtocolError for a request with both Content-Length and Transfer-Encoding."""
+        # A proxy in between may have used either of the two headers (request smuggling).
         event = super().next_event()
         if isinstance(event, h11.Request):
             length = next((value for name, value in event.headers if name == b"content-length"), None)
@@ -56,7 +50,7 @@ class _Exchange(h11.Connection):
 
 
 class BoundedProtocol(H11Protocol):
-    """Uvicorn's protocol with time limits, of which it has one for idle connections alone; a test has others."""
+    """Uvicorn's protocol with time limits; Uvicorn itself limits only idle connections."""
 
     head_seconds = HEAD_SECONDS
     body_seconds = BODY_SECONDS
@@ -78,23 +72,20 @@ class BoundedProtocol(H11Protocol):
     _goes_on_once_read = False
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override] # as in uvicorn
-        """Begin to wait for a request."""
         self._begin_exchange()
         self._backlog = Backlog(transport, self.unread, self._network)
         super().connection_made(self._backlog)
-        # Whatever waits to be read counts, however little it is. With a limit of 0 asyncio's TLS waits for ever.
+        # Even one unread byte counts. With a limit of 0, asyncio's TLS waits forever.
         transport.set_write_buffer_limits(high=1, low=0)
         self._limit_sending(self.head_seconds)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing any more."""
         self._backlog.forget()
         _stop(self._sending)
         _stop(self._reading)
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take what came, and begin or end a wait where a head or a body does."""
         if self._was_answered:
             self._pass_over(data)
             return
@@ -103,11 +94,11 @@ class BoundedProtocol(H11Protocol):
         self._follow(len(data))
 
     def on_response_complete(self) -> None:
-        """Go on with what the client sent ahead, as uvicorn does, but only after it has read the answer."""
-        # The next answer would wait in memory before it is written, and `unread` counts only what was written.
+        """Process pipelined requests like uvicorn, but only after the client has read the response."""
+        # Otherwise the next response would wait in memory uncounted: `unread` counts only written bytes.
         if self.conn.their_state is h11.SEND_BODY:
             super().on_response_complete()
-            # Refused before all of the body came: it is passed over for a moment, so that the client reads why.
+            # Drop the rest of a rejected body for a moment, so that the client can read the error.
             self._was_answered = True
             self._limit_sending(self.lingering_seconds)
             return
@@ -117,8 +108,8 @@ class BoundedProtocol(H11Protocol):
             self._follow(0)
 
     def _pass_over(self, data: bytes) -> None:
-        """Drop a part of a refused body unread, since parsing is dear; after the last the next request may come."""
-        # Without a length nothing but parsing says where the next request begins, so that connection ends.
+        """Drop part of a rejected body without parsing it. After its end, accept the next request."""
+        # Without a length, only parsing could find the next request, so close the connection.
         missing = self._exchange.missing_bytes
         if missing is None:
             if data.endswith(_LAST_CHUNK):
@@ -126,7 +117,7 @@ class BoundedProtocol(H11Protocol):
         elif len(data) < missing:
             self._exchange.missing_bytes = missing - len(data)
         elif self._backlog.is_unread:
-            self._end_connection()  # once the answer was read
+            self._end_connection()
         else:
             self._begin_exchange()
             self._was_answered = self._sends_body = False
@@ -138,7 +129,6 @@ class BoundedProtocol(H11Protocol):
         self.conn = self._exchange = _Exchange(h11.SERVER)
 
     def pause_writing(self) -> None:
-        """Wait for the client, which does not keep up with reading."""
         self._backlog.pause()
         super().pause_writing()
         if self._waits_in is not self.cycle:
@@ -147,7 +137,6 @@ class BoundedProtocol(H11Protocol):
         self._wait_for_reader()
 
     def resume_writing(self) -> None:
-        """Go on once the client has caught up; of an answer in pieces, with the next of them."""
         _stop(self._reading)
         self._judge_reader()
         self._backlog.resume()
@@ -169,7 +158,7 @@ class BoundedProtocol(H11Protocol):
             self._wait_for_reader()
 
     def _judge_reader(self) -> None:
-        """Take the time that the client was waited for, and give it that of what it has read meanwhile."""
+        """Subtract the waiting time from the client's allowance, and add time for bytes read."""
         now, taken_bytes = self.loop.time(), self._backlog.taken_bytes
         earned_seconds = (taken_bytes - self._judged_bytes) / self.bytes_a_second
         left_seconds = self._patience_seconds - (now - self._judged_at) + earned_seconds
@@ -177,7 +166,6 @@ class BoundedProtocol(H11Protocol):
         self._judged_at, self._judged_bytes = now, taken_bytes
 
     def _network(self) -> str:
-        """Name where the request came from that is answered; the proxy's word for it stands in its scope."""
         client = self.client if self.scope is None else self.scope["client"]
         return network_of(None if client is None else client[0])
 
@@ -190,7 +178,7 @@ class BoundedProtocol(H11Protocol):
             if self._sends_body or self._sending is None:
                 self._limit_sending(self.head_seconds)
         elif not sends_body:
-            # A whole request came, or none has begun: then uvicorn's own limit for idle connections holds.
+            # A whole request arrived or none has begun, so Uvicorn's limit for idle connections applies.
             _stop(self._sending)
             self._sending = None
         self._sends_body = sends_body

@@ -1,4 +1,4 @@
-"""Digests of values and of secrets; equal values have equal digests, however they were written down."""
+"""Digests of values and secrets."""
 
 import hashlib
 import json
@@ -7,22 +7,20 @@ from collections.abc import Iterable, Mapping
 
 
 def canonical_json(value: object) -> str:
-    """Return JSON with sorted keys and no white space, in which 64 is 64.0; raise ValueError for NaN."""
+    """Return JSON with sorted keys and no white space; 64.0 becomes 64. Raise ValueError for NaN."""
     return json.dumps(_normal(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
 
 
 def canonical_sha256(value: object) -> str:
-    """SHA-256 of the canonical JSON; hexadecimal."""
     return hashlib.sha256(canonical_json(value).encode()).hexdigest()
 
 
 def canonical_member(name: str, value: object) -> str:
-    """Return a member of an object as it stands in the object's canonical JSON."""
     return f"{json.dumps(name)}:{canonical_json(value)}"
 
 
 def sha256_of_members(members: Iterable[str]) -> str:
-    """Return the `canonical_sha256` of an object from its `canonical_member`s, sorted; empty texts are left out."""
+    """Return the `canonical_sha256` of an object from its sorted members. Empty strings are ignored."""
     return hashlib.sha256(f"{{{','.join(filter(None, members))}}}".encode()).hexdigest()
 
 
@@ -39,10 +37,10 @@ def _normal(value: object) -> object:
 
 
 def new_secret(prefix: str = "") -> str:
-    """Return an unguessable secret of 256 bits that is safe in URLs, cookies and shells."""
+    """Return 256 random bits, safe in URLs, cookies and shells."""
     return prefix + secrets.token_urlsafe(32)
 
 
 def digest(secret: str) -> str:
-    """Return what the server stores of a secret; its 256 random bits need no salt and no slow hash."""
+    """Return the stored form of a secret. 256 random bits need no salt and no slow hash."""
     return hashlib.sha256(secret.encode("utf-8", "replace")).hexdigest()

@@ -1,4 +1,4 @@
-"""Business failures as data: a slice has a table of kinds, and the edge turns each error into one body."""
+"""Errors as data: each module has a table of error kinds."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import contextmanager
@@ -12,91 +12,76 @@ from iotide_wire.units import format_bytes, format_seconds
 
 
 class IotideError(Exception):
-    """A request cannot be served, and the caller can be told why."""
-
-    status = 400  # of HTTP
-    code = "bad_request"  # stable, for programs
+    status = 400
+    code = "bad_request"
     usual_remedy: str | None = None
-    kind: "ErrorKind | None" = None  # the row of a table that it was made of, if any
-    wait_seconds: int | None = None  # until the same request may succeed; sent as the header Retry-After
+    kind: "ErrorKind | None" = None
+    wait_seconds: int | None = None
 
     def __init__(
         self, message: str, *, field: str | None = None, value: object = None, remedy: str | None = None
     ) -> None:
         super().__init__(message)
-        self.message = message  # what is wrong, for a person
-        self.field = field  # path of the input it is about, for instance `workloads[0].options.file_size_bytes`
-        self.value = value  # what was given there
-        self.remedy = remedy or self.usual_remedy  # what to do about it
+        self.message = message
+        self.field = field  # path of the invalid input: `workloads[0].options.file_size_bytes`
+        self.value = value
+        self.remedy = remedy or self.usual_remedy
 
 
 class InvalidInputError(IotideError):
-    """Malformed input."""
-
     status = 422
     code = "invalid_input"
 
 
 class NotFoundError(IotideError):
-    """No such thing, or none that the caller may see."""
-
     status = 404
     code = "not_found"
-    usual_remedy = "look it up in the list of those that you may see"
+    usual_remedy = "check the list of objects that you have access to"
 
 
 class ConflictError(IotideError):
-    """The input is well formed but the state of things forbids it."""
-
     status = 409
     code = "conflict"
 
 
 class NotAuthenticatedError(IotideError):
-    """Nobody proved who is calling."""
-
     status = 401
     code = "not_authenticated"
 
 
 class NotAllowedError(IotideError):
-    """The caller is known and may not do this."""
-
     status = 403
     code = "not_allowed"
 
 
 class TooManyRequestsError(IotideError):
-    """The caller has to wait."""
-
     status = 429
     code = "too_many_requests"
 
 
 @dataclass(frozen=True)
 class ErrorKind:
-    """Describe one way to fail; a call with the values of the templates returns the error to raise.
+    """One kind of error; call it with the template values to create the error to raise.
 
-    A template has its values in braces, `{run_id}`. A format may follow, of `_FORMATS` or of Python: `{size:bytes}`.
-    Where a template is `{field}` or `{remedy}` alone, each call gives its own.
+    Templates have values in braces: `{run_id}`, or with a format of `_FORMATS` or Python: `{size:bytes}`. If a
+    template is just `{field}` or `{remedy}`, each call supplies its own.
     """
 
-    status: int  # HTTP status, which also decides the class of the error
-    code: str  # stable, for programs
-    field: str | None = None  # template of the error's field; a call may give another one
-    # name or template of the value that the error shows; by default the one named like the field, "" for none
+    status: int
+    code: str
+    field: str | None = None  # a call may override it
+    # name or template of the shown value; default: the one named like the field, "": none
     shows: str | None = None
-    message: str = ""  # template of what is wrong
-    remedy: str | None = None  # template of what to do about it; a call may give another one
+    message: str = ""
+    remedy: str | None = None
 
     def says(self, message: str, remedy: str | None = None) -> Self:
-        """Return this kind with a message and a remedy."""
         return replace(self, message=message, remedy=remedy)
 
     def __call__(
         self, *, field: str | None = None, remedy: str | None = None, wait_seconds: int | None = None, **named: object
     ) -> IotideError:
-        """Return an error of this kind; KeyError where a value is missing that a template names."""
+        """Raise KeyError if a template value is missing."""
         field = field or (self.field and _filled(self.field, named))
         values = named | {"field": field, "wait_seconds": wait_seconds}
         error = _CLASSES.get(self.status, IotideError)(
@@ -109,7 +94,6 @@ class ErrorKind:
         return error
 
     def names(self) -> set[str]:
-        """Return the names of the values that a call has to give."""
         shown = {self._shows} if self._shows.isidentifier() else set()
         templates = filter(None, (self.message, self.field, self.remedy, self._shows))
         return shown | {name for template in templates for _, name, _, _ in Formatter().parse(template) if name}
@@ -164,7 +148,7 @@ def _filled(template: str, values: Mapping[str, object]) -> str:
 
 @contextmanager
 def within(field: str) -> Iterator[None]:
-    """Let errors about a part of the input name it from the whole on, in which it stands at `field`."""
+    """Prefix the field of errors raised in the block with `field`."""
     try:
         yield
     except IotideError as error:

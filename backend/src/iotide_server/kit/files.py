@@ -1,4 +1,4 @@
-"""Tables as files: CSV for everybody, Parquet for who reads many of them; for routes that answer with either."""
+"""Tables as downloads, in CSV or Parquet."""
 
 import csv
 from collections.abc import Sequence
@@ -16,16 +16,12 @@ Cell = str | int | float | bool | datetime | None
 
 
 class FileFormat(StrEnum):
-    """What an answer may be written as."""
-
     JSON = "json"
     CSV = "csv"
     PARQUET = "parquet"
 
 
-WrittenAs = Annotated[
-    FileFormat, Query(alias="format", description="As the API's own JSON, or as a file with one row a line")
-]
+WrittenAs = Annotated[FileFormat, Query(alias="format", description="JSON, or a file with one row per line")]
 
 _MEDIA_TYPES: Final = {FileFormat.CSV: "text/csv", FileFormat.PARQUET: "application/vnd.apache.parquet"}
 FILES: Final[dict[int | str, dict[str, Any]]] = {
@@ -39,7 +35,7 @@ FILES: Final[dict[int | str, dict[str, Any]]] = {
         }
     }
 }
-"""For `responses=` of a route that takes a format."""
+"""Pass to `responses=` of a route that has a format parameter."""
 
 _TYPES: Final = {str: DataType.string(), int: DataType.int64(), float: DataType.float64(), bool: DataType.bool()}
 _MICROSECONDS: Final = 1_000_000
@@ -48,15 +44,13 @@ _FORMULA_STARTS: Final = ("=", "+", "-", "@", "\t", "\r")
 
 @dataclass(frozen=True, slots=True)
 class Column:
-    """One column of a table; `kind` is the type of its cells, each of which may be None."""
-
     name: str
     kind: type[str] | type[int] | type[float] | type[bool] | type[datetime]
     cells: Sequence[Cell]
 
 
 def as_file(columns: Sequence[Column], written_as: FileFormat, name: str) -> Response:
-    """The table as a download called `name` with the ending of its kind; written whole, so bound its rows."""
+    """Return the table as a download. It is built in memory: limit its rows."""
     content = _parquet(columns) if written_as is FileFormat.PARQUET else _csv(columns)
     headers = {
         "Content-Disposition": f'attachment; filename="{name}.{written_as.value}"',
@@ -66,13 +60,12 @@ def as_file(columns: Sequence[Column], written_as: FileFormat, name: str) -> Res
 
 
 def as_text(value: object) -> object:
-    """Return a text that no spreadsheet takes for a formula, by an apostrophe before it."""
+    """Prefix text that a spreadsheet would run as a formula."""
     # https://owasp.org/www-community/attacks/CSV_Injection
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA_STARTS) else value
 
 
 def _csv(columns: Sequence[Column]) -> bytes:
-    """Times in ISO 8601, nothing for None."""
     text = StringIO()
     writer = csv.writer(text)
     writer.writerow([as_text(column.name) for column in columns])
@@ -94,5 +87,5 @@ def _array(column: Column) -> Array:
     microseconds = [
         round(cell.timestamp() * _MICROSECONDS) if isinstance(cell, datetime) else None for cell in column.cells
     ]
-    # arro3 makes no array of datetimes itself.
+    # arro3 cannot build an array from datetimes.
     return Array(microseconds, type=DataType.int64()).cast(DataType.timestamp("us", tz="UTC"))

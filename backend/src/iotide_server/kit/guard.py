@@ -1,4 +1,4 @@
-"""The outermost layer of the API: bounds bodies, asks for JSON, sends security headers, answers for faults of ours."""
+"""Outermost layer of the API: limits bodies, requires JSON, sets security headers, handles internal errors."""
 
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
@@ -21,7 +21,7 @@ from iotide_server.kit.web import BODY_TOO_LARGE, refusal
 
 API_PREFIX: Final = "/api/"
 _SECURITY_HEADERS: Final = {
-    # Styles inline: the component library and the figures position their parts by style attributes.
+    # The component library and the charts use inline style attributes.
     "Content-Security-Policy": "default-src 'self'; script-src 'self'; style-src 'self' 'unsafe-inline';"
     " img-src 'self' data: blob:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -30,12 +30,12 @@ _SECURITY_HEADERS: Final = {
     "X-Frame-Options": "DENY",
 }
 _UNSAFE_METHODS: Final = frozenset({"POST", "PUT", "PATCH", "DELETE"})
-_REFUSALS: Final = (IotideError, OperationalError, PoolTimeoutError)  # become a 4xx or a 503 where no answer has begun
+_REFUSALS: Final = (IotideError, OperationalError, PoolTimeoutError)  # become 4xx or 503 unless the response has begun
 WRONG_CONTENT_TYPE = ErrorKind(415, "wrong_content_type", field="Content-Type", shows="content_type").says(
     "the body is not declared as JSON", "send Content-Type: application/json"
 )
 INTERNAL_ERROR = ErrorKind(500, "internal_error").says(
-    "the server failed; this is a fault of iotide", "look into the server's log for the lines with this request_id"
+    "internal server error; this is a bug in iotide", "search the server's log for this request_id"
 )
 _log = structlog.get_logger(__name__)
 
@@ -44,7 +44,6 @@ _ADDED_HEADERS: Final = "added_headers"
 
 
 def add_header(scope: Scope, name: str, value: str) -> None:
-    """Have the answer to this request carry a header, whichever form it takes: an object, a file or a stream."""
     scope.setdefault("state", {}).setdefault(_ADDED_HEADERS, []).append((name, value))
 
 
@@ -52,15 +51,14 @@ _AFTER_ANSWER: Final = "after_answer"
 
 
 def after_answer(scope: Scope, act: Callable[[], None]) -> None:
-    """Have `act` done in a thread once the answer to this request was sent to its end, or given up."""
+    """Call `act` in a thread after the response or a disconnect."""
     scope["state"][_AFTER_ANSWER].append(act)
 
 
 class Guard:
-    """ASGI middleware around everything.
+    """ASGI middleware around the whole application.
 
-    `body_limits` are by pattern of the path; where none matches, the usual limit holds. Below `raw_paths` a body is a
-    file and may have any content type.
+    `body_limits` are by path pattern. `raw_paths` accept any content type.
     """
 
     def __init__(
@@ -92,7 +90,7 @@ class Guard:
             await refused(scope, receive, answer.send)
             return
         if scope["path"].startswith(API_PREFIX):
-            # Whoever asks for HTML here, typing a wrong address, shall not get the browser application for it.
+            # A browser that requests HTML at a wrong API path must not get the dashboard.
             scope["headers"] = [header for header in scope["headers"] if header[0] != b"accept"]
         acts: list[Callable[[], None]] = []
         scope.setdefault("state", {})[_AFTER_ANSWER] = acts
@@ -100,7 +98,7 @@ class Guard:
             await self._app(scope, _bounded(receive, limit.size_bytes), answer.send)
         except Exception as error:
             if answer.has_started and isinstance(error.__cause__, _REFUSALS):
-                # A refusal that came too late to be the answer: the client sees that its connection ends.
+                # The client only sees the connection close.
                 reason = str(error.__cause__).partition("\n")[0]
                 _log.warning("answer_cut", method=scope["method"], path=scope["path"], reason=reason)
                 return
@@ -110,7 +108,7 @@ class Guard:
             await refusal(INTERNAL_ERROR())(scope, receive, answer.send)
         finally:
             for act in acts:
-                with CancelScope(shield=True):  # also for a client that has gone
+                with CancelScope(shield=True):
                     await to_thread.run_sync(act)
 
     def _refuse(self, scope: Scope, limit_bytes: int) -> JSONResponse | None:
@@ -128,8 +126,6 @@ class Guard:
 
 
 class _Answer:
-    """The response on its way out, with the headers that all have."""
-
     def __init__(self, scope: Scope, request_id: str, send: Send) -> None:
         self._scope = scope
         self._path: str = scope["path"]
@@ -152,12 +148,11 @@ class _Answer:
     def _caching(self) -> str:
         if self._path.startswith(API_PREFIX):
             return "no-store"
-        # The build names these files by their content.
+        # The build names these files by content hash.
         return "public, max-age=31536000, immutable" if self._path.startswith("/assets/") else "no-cache"
 
 
 def _bounded(receive: Receive, limit_bytes: int) -> Receive:
-    """`receive` that refuses to go on beyond the limit, for bodies that do not say their length."""
     received_bytes = 0
 
     async def receive_bounded() -> Message:

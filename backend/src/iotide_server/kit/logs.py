@@ -1,4 +1,4 @@
-"""The one way of every line of log: ours by structlog, those of libraries by the standard module, all in one form."""
+"""Log configuration of structlog and standard library loggers."""
 
 import logging
 import re
@@ -14,31 +14,29 @@ from iotide_wire.visible import visible
 
 
 class LogFormat(StrEnum):
-    """PLAIN: `level=info event=elected`, for people. JSON: an object a line, with time and part, for programs."""
+    """PLAIN: `level=info event=elected`, for people. JSON: one object per line with time and part."""
 
     PLAIN = "plain"
     JSON = "json"
 
 
 TALKATIVE: Final = ("iotide_server", "uvicorn.error", "alembic")
-"""What tells of its usual work; of other libraries only what is odd is wanted."""
+"""Loggers whose info lines are written; others log only warnings and errors."""
 
 _SECRETS: Final = re.compile(r"\b(io[tn]_)[A-Za-z0-9_-]{16,}|(://[^\s:/@]*:)[^\s/@]+(?=@)|(\bBearer )\S+")
-"""API and node tokens, passwords in URLs and headers. No line of ours has one: this is for those of libraries."""
+"""Tokens, and passwords in URLs and headers. iotide logs none; libraries might."""
 _HIDDEN: Final = r"\1\2\3***"
 LONGEST_LINE_CHARACTERS: Final = 2000
 LONGEST_TEXT_CHARACTERS: Final = 32_000
-"""What is logged of one line of a text and of the whole text; a statement may have megabytes, and fill all that is
-kept."""
+"""A logged SQL statement may be megabytes long."""
 _DETAILS: Final = re.compile(r"^(DETAIL|CONTEXT):.*$", re.MULTILINE)
-"""Where PostgreSQL repeats values that it was given."""
 _PLAIN: Final = structlog.processors.LogfmtRenderer(key_order=["level", "event"], drop_missing=True)
 
 
 def configure_logs(
     part: str, form: LogFormat, stream: TextIO | None = None, talkative: Sequence[str] = TALKATIVE
 ) -> None:
-    """Have all that this process, `part` of the server, logs written in that form, usual lines of `talkative` alone."""
+    """Configure logging. Only `talkative` loggers write info lines."""
     shared: list[Processor] = [
         structlog.contextvars.merge_contextvars,
         structlog.processors.add_log_level,
@@ -75,7 +73,7 @@ def _endings(part: str, form: LogFormat) -> list[Processor]:
 
 
 def cut_long(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
-    """Return the line with long texts cut, and without the values that PostgreSQL repeats in its errors."""
+    """Shorten long texts in the middle, and remove parameter values from PostgreSQL's errors."""
     return {key: _cut(value) if isinstance(value, str) else value for key, value in line.items()}
 
 
@@ -83,9 +81,8 @@ def _cut(written: str) -> str:
     if len(written) > LONGEST_LINE_CHARACTERS:
         written = "\n".join(_shortened(part, LONGEST_LINE_CHARACTERS) for part in written.split("\n"))
         if len(written) > LONGEST_TEXT_CHARACTERS:
-            # The beginning says what was done, the end what went wrong.
             half = LONGEST_TEXT_CHARACTERS // 2
-            written = f"{written[:half]}\n... ({len(written) - 2 * half} characters left out) ...\n{written[-half:]}"
+            written = f"{written[:half]}\n... ({len(written) - 2 * half} characters omitted) ...\n{written[-half:]}"
     return _DETAILS.sub(r"\1: not logged", written)
 
 
@@ -95,10 +92,9 @@ def _shortened(written: str, longest: int) -> str:
 
 
 def hide_secrets(_logger: WrappedLogger, _method: str, line: EventDict) -> EventDict:
-    """The line with stars for every secret that has the form of one."""
     return {key: _SECRETS.sub(_HIDDEN, value) if isinstance(value, str) else value for key, value in line.items()}
 
 
 def written_plainly(logger: WrappedLogger, method: str, line: EventDict) -> str:
-    """The line for people; what nodes and people said in it neither begins another one nor moves the cursor."""
+    """Escape control characters, so that logged input cannot forge lines."""
     return visible(_PLAIN(logger, method, line))

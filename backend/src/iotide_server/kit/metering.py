@@ -1,4 +1,4 @@
-"""ASGI middleware that counts requests by route template and status, and how soon their answers began."""
+"""ASGI middleware that counts requests and response times."""
 
 from time import perf_counter
 from typing import Final
@@ -9,14 +9,11 @@ from iotide_server.kit.meters import HTTP_REQUESTS, HTTP_SECONDS
 
 _METHODS: Final = frozenset({"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"})
 _OTHER: Final = "other"
-"""What is no route of the API: pages and files of the browser application, and addresses that nothing answers to.
-
-One label for all: each of an attacker's guesses would else be a series for ever.
-"""
+"""One label for dashboard files and unknown addresses, because each guessed one would add a permanent series."""
 
 
 class Metering:
-    """Around everything else, so that what inner layers refuse is counted too; the API is below the path `api`."""
+    """Outermost, so that requests rejected by inner layers also count. `api` is the API's path."""
 
     def __init__(self, app: ASGIApp, api: str) -> None:
         self._app = app
@@ -39,7 +36,6 @@ class Metering:
         await self._app(scope, receive, send_counted)
 
     def _route(self, scope: Scope) -> str:
-        """The route's template; the router has left it in the scope where one matched."""
         template = getattr(scope.get("route"), "path", None)
         if template is None:
             return _OTHER

@@ -1,8 +1,6 @@
-"""What one process counts of its own work, in Prometheus' terms; `operations` shows it beside what PostgreSQL knows.
+"""Prometheus metrics of one process; `monitoring` adds numbers from PostgreSQL.
 
-Each process counts from nought when it starts, and what a transaction that is rolled back did is not counted: whoever
-counts inside one does so by `kit.db.after_commit`. Where a part has several processes, each tells what all of them
-counted (`monitoring/processes.py`).
+In transactions, count with `kit.db.after_commit`, so that rolled back work does not count.
 """
 
 from typing import Final
@@ -15,50 +13,51 @@ _WORK_BUCKETS: Final = (0.01, 0.05, 0.1, 0.5, 1.0, 5.0, 10.0, 30.0, 60.0, 300.0)
 _SUM_OF_LIVING: Final = "livesum"
 
 HTTP_REQUESTS: Final = Counter(
-    "iotide_http_requests", "Requests answered, by route as its template.", ["method", "route", "status"]
+    "iotide_http_requests", "HTTP requests by route template and status.", ["method", "route", "status"]
 )
 HTTP_SECONDS: Final = Histogram(
     "iotide_http_request_duration_seconds",
-    "Time from a request to the beginning of its answer.",
+    "Time from a request to the start of its response.",
     ["method", "route"],
     buckets=_REQUEST_BUCKETS,
 )
 EVENT_STREAMS: Final = Gauge(
-    "iotide_event_streams", "Streams of news to browsers that are open.", multiprocess_mode=_SUM_OF_LIVING
+    "iotide_event_streams", "Open change feed streams to browsers.", multiprocess_mode=_SUM_OF_LIVING
 )
 
 DATABASE_CONNECTIONS: Final = Gauge(
-    "iotide_database_connections", "Open, of this part.", ["state"], multiprocess_mode=_SUM_OF_LIVING
+    "iotide_database_connections",
+    "Open database connections of this part.",
+    ["state"],
+    multiprocess_mode=_SUM_OF_LIVING,
 )
 DATABASE_CONNECTIONS_LIMIT: Final = Gauge(
-    "iotide_database_connections_limit", "As many as this part opens at most.", multiprocess_mode=_SUM_OF_LIVING
+    "iotide_database_connections_limit", "Maximum database connections of this part.", multiprocess_mode=_SUM_OF_LIVING
 )
 
-HEARTBEATS: Final = Counter("iotide_heartbeats", "Beats of agents that were taken.")
-CLAIMS: Final = Counter("iotide_claims", "Claims of orders, granted or refused.", ["outcome"])
-RESULTS: Final = Counter(
-    "iotide_results", "Results that agents handed in, by outcome; late ones changed nothing.", ["outcome"]
-)
-SAMPLES: Final = Counter("iotide_samples", "Samples of results that were stored.")
-INGEST_BYTES: Final = Counter("iotide_ingest_bytes", "Bytes of raw output that agents sent and that were stored.")
+HEARTBEATS: Final = Counter("iotide_heartbeats", "Accepted heartbeats of agents.")
+CLAIMS: Final = Counter("iotide_claims", "Agents' claims of orders, granted or refused.", ["outcome"])
+RESULTS: Final = Counter("iotide_results", "Results sent by agents, by outcome. Late results are ignored.", ["outcome"])
+SAMPLES: Final = Counter("iotide_samples", "Result samples stored.")
+INGEST_BYTES: Final = Counter("iotide_ingest_bytes", "Bytes of raw output received from agents and stored.")
 INGEST_SECONDS: Final = Histogram(
-    "iotide_ingest_duration_seconds", "Time to check and store one result.", buckets=_REQUEST_BUCKETS
+    "iotide_ingest_duration_seconds", "Time to validate and store one result.", buckets=_REQUEST_BUCKETS
 )
 
-OFFERS: Final = Counter("iotide_offers", "Wake-ups sent to nodes: the first of an order, or one again.", ["kind"])
-OFFERS_WITHDRAWN: Final = Counter("iotide_offers_withdrawn", "Orders taken back because no agent claimed them.")
-RUNS_STARTED: Final = Counter("iotide_runs_started", "Attempts that the scheduler opened.")
+OFFERS: Final = Counter("iotide_offers", "Wake-ups sent to nodes: the first for an order, or a repeated one.", ["kind"])
+OFFERS_WITHDRAWN: Final = Counter("iotide_offers_withdrawn", "Orders withdrawn because no agent claimed them.")
+RUNS_STARTED: Final = Counter("iotide_runs_started", "Attempts started by the scheduler.")
 PASS_SECONDS: Final = Histogram(
-    "iotide_scheduler_pass_duration_seconds", "Time of one pass of the scheduler.", buckets=_REQUEST_BUCKETS
+    "iotide_scheduler_pass_duration_seconds", "Duration of a scheduler pass.", buckets=_REQUEST_BUCKETS
 )
 
 WORK_SECONDS: Final = Histogram(
     "iotide_work_duration_seconds",
-    "Time of one piece of server work, or of several that were done together.",
+    "Duration of one unit of server work, or of several done together.",
     ["kind"],
     buckets=_WORK_BUCKETS,
 )
-WORK_FAILURES: Final = Counter("iotide_work_failures", "Pieces of server work that failed by a fault.", ["kind"])
+WORK_FAILURES: Final = Counter("iotide_work_failures", "Units of server work that failed with an error.", ["kind"])
 
 FIRST: Final = "first"
 AGAIN: Final = "again"
@@ -67,11 +66,10 @@ REFUSED: Final = "refused"
 LATE: Final = "late"
 IN_USE: Final = "in_use"
 IDLE: Final = "idle"
-"""Values of the labels above."""
 
 
 def begin_at_zero() -> None:
-    """Show the label values that are known from the start, before anything is counted of them."""
+    """Create the series of known label values before the first event."""
     for kind in (FIRST, AGAIN):
         OFFERS.labels(kind)
     for outcome in (GRANTED, REFUSED):
@@ -81,9 +79,9 @@ def begin_at_zero() -> None:
 
 
 def count_in_files() -> None:
-    """Start every meter again, in the files of `PROMETHEUS_MULTIPROC_DIR`, which the processes of one part share.
+    """Restart all metrics in the files of `PROMETHEUS_MULTIPROC_DIR`, shared by the processes of one part.
 
-    prometheus_client chooses where it counts when it is imported. A forked process has it from its parent.
+    prometheus_client chooses its storage at import.
     """
     values.ValueClass = values.MultiProcessValue()  # type: ignore[no-untyped-call] # of the library
     for meter in [meter for meter in globals().values() if isinstance(meter, MetricWrapperBase)]:

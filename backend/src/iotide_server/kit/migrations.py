@@ -1,7 +1,6 @@
-"""Brings a database to the schema of this release while the service goes on, and says whether a schema can be served.
+"""Migrates the database while the service runs, and checks schemas.
 
-A migration never makes others wait long: where it does not get a lock soon it gives up, lets all who stand behind it
-pass, and tries again. Two processes that migrate at once take turns.
+A migration that does not soon get a lock gives up, lets waiting statements pass, and retries.
 """
 
 import time
@@ -28,42 +27,41 @@ from iotide_server.kit.db import Base
 from iotide_server.kit.errors import ErrorKind
 
 OLDEST_SERVED: Final = "0032"
-"""Last revision of the previous release, 0.1.0: its code works on this schema, so the two may run at once."""
+"""Last revision of release 0.1.0, which may run at once with the current schema."""
 
-_LOCK: Final = 0x696F74696465  # "iotide": advisory locks of other programs in the same database stay apart
+_LOCK: Final = 0x696F74696465  # "iotide"
 _RETRIED: Final = (errors.LockNotAvailable, errors.QueryCanceled, errors.DeadlockDetected)
-_TURN_SECONDS: Final = 0.2  # so often is asked whether another process has migrated
+_TURN_SECONDS: Final = 0.2
 _log = structlog.get_logger(__name__)
 
 MIGRATION_BLOCKED = ErrorKind(409, "migration_blocked", field="database", shows="").says(
-    "the database was too busy to be migrated for {waited:seconds}: {error}",
-    "look in pg_stat_activity for a transaction that is open for long, end it, and run `iotide-server migrate`"
-    " again; what was done stays",
+    "the database was too busy to migrate for {waited:seconds}: {error}",
+    "find a long-running transaction in pg_stat_activity, end it, and run `iotide-server migrate`"
+    " again; completed migrations are kept",
 )
 SCHEMA_BEHIND = ErrorKind(409, "schema_behind", field="database", shows="revision").says(
     "the database has {schema}, and this release needs {head}", "run `iotide-server migrate`"
 )
 SCHEMA_TOO_NEW = ErrorKind(409, "schema_too_new", field="database", shows="revision").says(
-    "the database has schema {revision}; this release knows {head} and can no longer work on that",
-    "start the release that migrated it, or restore the backup from before with `iotide-server restore`",
+    "the database has schema {revision}, which is too new for this release ({head})",
+    "start the release that migrated it, or restore an older backup with `iotide-server restore`",
 )
 SCHEMA_TOO_OLD = ErrorKind(409, "schema_too_old", field="revision").says(
-    "schema {revision} is older than {oldest} of release 0.1.0, the oldest that this release upgrades",
-    "run `iotide-server migrate` of release 0.2.0 first; a backup is restored with that release",
+    "schema {revision} is too old; this release upgrades from {oldest} (release 0.1.0)",
+    "run `iotide-server migrate` of release 0.2.0 first; restore old backups with that release",
 )
 
 
 class SchemaFloor(Base):
-    """How old code may be that works on this schema: one row, written by whoever migrates."""
+    """Oldest revision whose code works on this schema, in a single row."""
 
     __tablename__ = "schema_floor"
 
-    # code that knows this one works, though it does not know all that came after
     revision: Mapped[str] = mapped_column(primary_key=True)
 
 
 class RevisionState(StrEnum):
-    """AHEAD: a revision that this release does not know, made by a newer one."""
+    """Revision compared with this release. AHEAD: created by a newer release."""
 
     CURRENT = "current"
     BEHIND = "behind"
@@ -73,7 +71,7 @@ class RevisionState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SchemaState:
-    """Revisions as Alembic names them; `found` is None in a database that was never migrated."""
+    """`found` is None in a database that was never migrated."""
 
     found: str | None
     expected: str
@@ -81,44 +79,38 @@ class SchemaState:
 
     @property
     def words(self) -> str:
-        """For a person."""
         match self.standing:
             case RevisionState.CURRENT:
                 return f"the schema is at revision {self.found}"
             case RevisionState.BEHIND:
-                return f"the schema is at revision {self.found}, and this release was written for {self.expected}"
+                return f"the schema is at revision {self.found}; this release expects {self.expected}"
             case RevisionState.AHEAD:
-                return f"the schema is at revision {self.found}, which a newer release made"
+                return f"the schema is at revision {self.found}, created by a newer release"
             case RevisionState.EMPTY:
                 return "the database has no schema yet"
 
 
 @dataclass(frozen=True, slots=True)
 class LockPatience:
-    """How a busy database is treated."""
-
-    # a migration waits no longer for a lock, since everybody else then waits behind it
     lock_wait: timedelta = timedelta(seconds=2)
-    # nor does a statement of it run longer; a migration that has to says so itself, by SET LOCAL
+    # statement timeout; SET LOCAL in a migration may raise it
     statement: timedelta = timedelta(minutes=15)
-    # before the second try, and twice as long before each further one, up to `longest_pause`
+    # doubles with each retry up to `longest_pause`
     pause: timedelta = timedelta(milliseconds=500)
     longest_pause: timedelta = timedelta(seconds=10)
-    in_all: timedelta = timedelta(minutes=15)  # then it is given up
+    in_all: timedelta = timedelta(minutes=15)
 
 
 AS_USUAL: Final = LockPatience()
 
 
 def migrations_directory() -> Path:
-    """The Alembic scripts: inside an installed wheel, else at the top of the repository."""
     package = Path(str(files("iotide_server")))
     bundled = package / "migrations"
     return bundled if bundled.is_dir() else package.parents[2] / "migrations"
 
 
 def alembic_config(connection: Connection | None = None) -> Config:
-    """Alembic's settings, over an open connection where one is needed."""
     config = Config()
     config.set_main_option("script_location", str(migrations_directory()))
     config.attributes["connection"] = connection
@@ -126,10 +118,10 @@ def alembic_config(connection: Connection | None = None) -> Config:
 
 
 def migrate(engine: Engine, patience: LockPatience = AS_USUAL, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Run pending migrations, each in a transaction, one process at a time; raise SCHEMA_TOO_OLD, MIGRATION_BLOCKED."""
+    """Run pending migrations, one transaction each. Raise SCHEMA_TOO_OLD or MIGRATION_BLOCKED."""
     with engine.connect() as connection:
-        # Asked again and again rather than waited for: an index that is built CONCURRENTLY waits for every statement
-        # that began before it, and so for this one, which would wait for whoever builds it.
+        # Poll: CREATE INDEX CONCURRENTLY waits for all older statements, so it and a waiting process would block each
+        # other.
         while not connection.scalar(text("SELECT pg_try_advisory_lock(:lock)"), {"lock": _LOCK}):
             connection.commit()
             sleep(_TURN_SECONDS)
@@ -180,38 +172,34 @@ def _write_floor(connection: Connection) -> None:
 
 @cache
 def known_revisions() -> tuple[str, ...]:
-    """All that this release has scripts for, the newest first."""
     return tuple(script.revision for script in ScriptDirectory.from_config(alembic_config()).walk_revisions())
 
 
 def schema_state(connection: Connection | Session) -> SchemaState:
-    """Compare the revision in the database with those of this release."""
     return judge(_only(connection, "alembic_version", "version_num"), known_revisions())
 
 
 def judge(found: str | None, known: tuple[str, ...]) -> SchemaState:
-    """How a database at the revision `found` stands to a release that knows these, the newest first."""
     if found is None:
         standing = RevisionState.EMPTY
     elif found == known[0]:
         standing = RevisionState.CURRENT
     else:
-        # Revisions are numbers of four digits. Those before the oldest known one were squashed into it.
+        # Numbers have four digits. Revisions before the first known one were squashed into it.
         is_behind = found in known or found < known[-1]
         standing = RevisionState.BEHIND if is_behind else RevisionState.AHEAD
     return SchemaState(found, known[0], standing)
 
 
 def refuse_too_old(revision: str | None) -> None:
-    """Raise SCHEMA_TOO_OLD for a revision before the first migration of this release."""
     oldest = known_revisions()[-1]
     if revision is not None and revision < oldest:
         raise SCHEMA_TOO_OLD(revision=revision, oldest=oldest)
 
 
 def require_schema(engine: Engine) -> None:
-    """Let a part of the service start on this database; raise SCHEMA_BEHIND, SCHEMA_TOO_OLD or SCHEMA_TOO_NEW."""
-    # A schema that a newer release made is served as long as that one promises so: while it is deployed, both run.
+    """Raise SCHEMA_BEHIND, SCHEMA_TOO_OLD or SCHEMA_TOO_NEW."""
+    # A newer release's schema is accepted down to its floor, so that both run during an upgrade.
     with engine.connect() as connection:
         schema = schema_state(connection)
         floor = _only(connection, "schema_floor", "revision")
@@ -234,6 +222,6 @@ def _only(connection: Connection | Session, table: str, column: str) -> str | No
 
 
 def check_schema(engine: Engine) -> None:
-    """Compare the migrated database with the models; raise alembic.util.exc.AutogenerateDiffsDetected."""
+    """Raise alembic.util.exc.AutogenerateDiffsDetected if the database differs from the models."""
     with engine.connect() as connection:
         command.check(alembic_config(connection))

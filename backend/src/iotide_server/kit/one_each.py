@@ -1,4 +1,4 @@
-"""Serves one request of each caller at a time in a process, and one of all strangers: nobody takes all places."""
+"""Serves one request per caller at a time, in a process."""
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
@@ -16,19 +16,17 @@ ONE_EACH: Final[AppValue["OneEach"]] = AppValue("one_each")
 ONE_NODE_EACH: Final[AppValue["OneEach"]] = AppValue("one_node_each")
 
 
-MOST_WAITING: Final = 20  # of one person in one process; a browser has six connections
+MOST_WAITING: Final = 20  # per person and process; browsers open six connections
 _TRY_AGAIN_SECONDS: Final = 1
 
 TOO_MANY_AT_ONCE = ErrorKind(429, "too_many_at_once").says(
-    "{most_waiting} of your requests wait already", "ask for fewer things at once, then try again"
+    "{most_waiting} of your requests are already waiting", "send fewer requests at once, then try again"
 )
 
 
 class Holder(NamedTuple):
-    """Whose requests wait for one another."""
-
-    name: str  # nobody else has it
-    is_known: bool = True  # a person or a node; of all others together one request is served at a time
+    name: str
+    is_known: bool = True  # unknown callers share a single turn
 
 
 @dataclass(slots=True)
@@ -38,7 +36,7 @@ class _Queue:
 
 
 class OneEach:
-    """Has requests of a holder, by `holder_of` (None: of nobody), wait for one another, `most_waiting` at most."""
+    """`holder_of` returns None for requests that need not wait."""
 
     def __init__(self, holder_of: Callable[[Request], Holder | None], most_waiting: int = MOST_WAITING) -> None:
         self._holder_of = holder_of
@@ -48,7 +46,7 @@ class OneEach:
 
     @asynccontextmanager
     async def turn(self, request: Request) -> AsyncIterator[None]:
-        """Wait for other requests of the holder; raise TOO_MANY_AT_ONCE, or HTTPException for a client that left."""
+        """Wait for the holder's other requests. Raise TOO_MANY_AT_ONCE, or HTTPException if the client left."""
         holder = self._holder_of(request)
         if holder is None:
             yield
@@ -62,7 +60,7 @@ class OneEach:
             has_to_wait = queue.turn.value == 0 or (strangers is not None and strangers.value == 0)
             async with queue.turn, strangers or nullcontext():
                 if has_to_wait and await _is_gone(request):
-                    raise HTTPException(400, "the client is gone")
+                    raise HTTPException(400, "the client has disconnected")
                 yield
         finally:
             queue.count -= 1
@@ -70,13 +68,12 @@ class OneEach:
                 del self._queues[holder.name]
 
     def count(self, name: str) -> int:
-        """Return how many requests of the holder are served or wait."""
         queue = self._queues.get(name)
         return 0 if queue is None else queue.count
 
 
 async def _is_gone(request: Request) -> bool:
-    # The first message of a client that is there is that its request is complete, unless its body was read before.
+    # A connected client's first message completes the request, unless the body was read before.
     return await request.is_disconnected() or await request.is_disconnected()
 
 
@@ -89,7 +86,6 @@ def _turn_of(value: AppValue[OneEach]) -> Callable[[Request], AsyncIterator[None
     return turn
 
 
-OneEachTurn = Annotated[None, Depends(_turn_of(ONE_EACH), scope="function")]  # the turn of who sends this request
+OneEachTurn = Annotated[None, Depends(_turn_of(ONE_EACH), scope="function")]
 
 OneNodeTurn = Annotated[None, Depends(_turn_of(ONE_NODE_EACH), scope="function")]
-"""The turn of the node whose agent sends this request."""

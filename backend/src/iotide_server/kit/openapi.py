@@ -1,4 +1,4 @@
-"""What every operation of the API's description has: the errors that follow from its form, and examples."""
+"""Adds implied error responses and examples to the OpenAPI document."""
 
 from http import HTTPStatus
 from typing import Any, Final
@@ -15,24 +15,29 @@ _BY_FORMAT: Final = {"date-time": "2026-11-21T10:00:00Z"}
 _BY_TYPE: Final[dict[str, Any]] = {"integer": 1, "number": 1.0, "boolean": True, "string": "text", "null": None}
 _REQUEST_ID: Final = "0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"
 _REFUSALS: Final[dict[int, dict[str, str]]] = {
-    401: {"code": "not_authenticated", "message": "nobody is signed in", "remedy": "sign in"},
-    403: {"code": "not_allowed", "message": "you are not operator in this cluster", "remedy": "ask an administrator"},
-    404: {"code": "not_found", "message": "there is no such thing", "remedy": "look it up in the list"},
-    409: {"code": "conflict", "message": "the state of things forbids it", "remedy": "look at it and try again"},
+    401: {"code": "not_authenticated", "message": "you are not signed in", "remedy": "sign in"},
+    403: {"code": "not_allowed", "message": "you are not operator of this cluster", "remedy": "ask an administrator"},
+    404: {"code": "not_found", "message": "there is no node 7", "remedy": "check the list"},
+    409: {"code": "conflict", "message": "the current state does not allow it", "remedy": "reload it and try again"},
     413: {"code": "body_too_large", "message": "the body has more than 2097152 bytes", "remedy": "send less at once"},
-    415: {"code": "wrong_content_type", "message": "the body is not declared as JSON", "remedy": "declare it"},
-    422: {"code": "invalid_input", "message": "repeats: greater than 0 wanted", "remedy": "give at least 1"},
+    415: {
+        "code": "wrong_content_type",
+        "message": "the body is not declared as JSON",
+        "remedy": "send application/json",
+    },
+    422: {"code": "invalid_input", "message": "repeats: Input should be greater than 0", "remedy": "give at least 1"},
     429: {"code": "too_many_streams", "message": "you have 20 streams open already", "remedy": "close some of them"},
-    500: {"code": "internal_error", "message": "the server failed", "remedy": "look into the server's log"},
+    500: {
+        "code": "internal_error",
+        "message": "internal server error",
+        "remedy": "search the server's log for this request_id",
+    },
     503: {"code": "database_unavailable", "message": "the database does not answer", "remedy": "try again shortly"},
 }
 
 
 class DescribedApi(FastAPI):
-    """A FastAPI whose description is complete."""
-
     def openapi(self) -> dict[str, Any]:
-        """The description, made once."""
         if self.openapi_schema is None:
             document = super().openapi()
             for path in document["paths"].values():
@@ -46,7 +51,7 @@ def _complete(method: str, operation: Schema, schemas: Schema) -> None:
     if "security" in operation:
         implied |= {401, 403}
         if method != "get":
-            implied.add(409)  # what is published is not changed, whatever the route is
+            implied.add(409)  # published clusters reject any change
     if "requestBody" in operation:
         implied |= {413, 415}
     for status in implied:
@@ -56,7 +61,7 @@ def _complete(method: str, operation: Schema, schemas: Schema) -> None:
     operation["responses"] = dict(sorted(operation["responses"].items()))
     for status, response in operation["responses"].items():
         if int(status) >= HTTPStatus.BAD_REQUEST and "content" in response:
-            # Also where the answer is a stream or a file otherwise.
+            # Otherwise FastAPI lists errors with the media type of a stream or file.
             response["content"] = {_JSON: next(iter(response["content"].values()))}
         _add_example(response, schemas, _REFUSALS.get(int(status)))
     _add_example(operation.get("requestBody", {}), schemas, None)
@@ -73,7 +78,6 @@ def _add_example(part: Schema, schemas: Schema, refusal: dict[str, str] | None) 
 
 
 def _example(schema: Schema, schemas: Schema, depth: int = 0) -> object:
-    """A value that fits the schema, out of the examples that its parts have."""
     if schema.get("examples"):
         return schema["examples"][0]
     if "$ref" in schema:

@@ -1,4 +1,4 @@
-"""Lists page by page: the cursor is the last key that was shown, so a page stays right while rows are added."""
+"""Cursor pagination by the last key shown, stable while rows are added."""
 
 import binascii
 from base64 import urlsafe_b64decode, urlsafe_b64encode
@@ -21,7 +21,7 @@ LARGEST_ID = 2**63 - 1
 
 
 class Page(Output, Generic[T]):
-    """One page of a list; `next_cursor` is null on the last one."""
+    """One page of a list. `next_cursor` is null on the last page."""
 
     items: list[T]
     next_cursor: str | None
@@ -29,8 +29,6 @@ class Page(Output, Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Slice(Generic[R]):
-    """The rows of one page inside the server."""
-
     rows: Sequence[R]
     next_cursor: str | None
 
@@ -40,23 +38,19 @@ class Slice(Generic[R]):
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """What part of a list is wanted."""
-
-    limit: int  # rows on the page
-    last_id: int | None  # key of the last row of the page before; None for the first page
+    limit: int
+    last_id: int | None
 
     @property
     def before_id(self) -> int:
-        """For a list in descending order in plain SQL: `id < :before_id ... LIMIT :limit + 1`."""
         return LARGEST_ID if self.last_id is None else self.last_id
 
     @property
     def after_id(self) -> int:
-        """For a list in ascending order in plain SQL: `id > :after_id ... LIMIT :limit + 1`."""
         return 0 if self.last_id is None else self.last_id
 
     def cut(self, rows: Sequence[R], key: Callable[[R], int]) -> Slice[R]:
-        """The page out of up to `limit + 1` rows; the row too many says that there is another page."""
+        """Cut up to `limit + 1` rows to a page; the extra row shows that another page follows."""
         if len(rows) <= self.limit:
             return Slice(rows, None)
         shown = rows[: self.limit]
@@ -64,18 +58,16 @@ class PageRequest:
 
 
 def require_span(since: datetime | None, until: datetime | None, what: str = "span") -> None:
-    """Refuse what is asked for `from` and `to` where it ends before it begins."""
     if since is not None and until is not None and since > until:
-        remedy = f"give a moment after {since.isoformat()}, or none"
+        remedy = f"give a time after {since.isoformat()}, or omit it"
         words = f"to: the {what} ends before it begins"
         raise InvalidInputError(words, field="to", value=until.isoformat(), remedy=remedy)
 
 
 def page_request(
-    limit: Annotated[int, Query(ge=1, le=500, description="Rows on the page")] = 50,
-    cursor: Annotated[str | None, Query(max_length=64, description="`next_cursor` of the page before")] = None,
+    limit: Annotated[int, Query(ge=1, le=500, description="Rows per page")] = 50,
+    cursor: Annotated[str | None, Query(max_length=64, description="`next_cursor` of the previous page")] = None,
 ) -> PageRequest:
-    """The query parameters of every list."""
     if cursor is None:
         return PageRequest(limit, None)
     try:
@@ -84,7 +76,7 @@ def page_request(
         last_id = 0
     if not 0 < last_id <= LARGEST_ID:
         raise InvalidInputError(
-            "cursor: not one of ours", field="cursor", value=cursor, remedy="give next_cursor of the page before as is"
+            "cursor: invalid", field="cursor", value=cursor, remedy="send next_cursor of the previous page unchanged"
         )
     return PageRequest(limit, last_id)
 
@@ -95,6 +87,5 @@ Paging = Annotated[PageRequest, Depends(page_request)]
 def newest_first(
     session: Session, statement: Select[R], key: InstrumentedAttribute[int], request: PageRequest
 ) -> Slice[R]:
-    """One page of the entities of `statement`, ordered by `key`, the highest first."""
     limited = statement.where(key < request.before_id).order_by(key.desc()).limit(request.limit + 1)
     return request.cut(session.scalars(limited).all(), key=lambda row: int(getattr(row, key.key)))

@@ -1,4 +1,4 @@
-"""Tells where requests come from: which reverse proxies are believed, and which addresses are one network."""
+"""Trusted reverse proxies, and networks of client addresses."""
 
 from ipaddress import IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final
@@ -12,24 +12,23 @@ _IPV6_CUSTOMER_BITS: Final = 64
 
 
 def check_proxies(text: str) -> str:
-    """Return the addresses and networks, or raise ValueError with the one that is none, such as a wildcard."""
+    """Raise ValueError unless the text lists addresses and networks."""
     for part in filter(None, map(str.strip, text.split(","))):
         try:
             ip_network(part)
         except ValueError as error:
-            raise ValueError(f"{part!r} is no address or network: {REMEDY}") from error
+            raise ValueError(f"{part!r} is not an address or network: {REMEDY}") from error
     return text
 
 
 def behind_proxies(app: ASGIApp, trusted: str) -> ASGIApp:
-    """Return the application, which takes as the caller's address what the last proxy says that is not trusted."""
-    # https://uvicorn.dev/deployment/#proxies-and-forwarded-headers
+    """Take the last untrusted address of X-Forwarded-For as the client's."""
     hosts = [part.strip() for part in trusted.split(",") if part.strip()]
     return ProxyHeadersMiddleware(app, trusted_hosts=hosts) if hosts else app  # type: ignore[arg-type, return-value]
 
 
 def network_of(address: str | None) -> str:
-    """Return the network that all addresses of one customer are in; empty where there is none, as on a unix socket."""
+    """Return an IPv4 address or an IPv6 /64; empty without an address, as on a Unix socket."""
     try:
         parsed = ip_address(address or "")
     except ValueError:

@@ -1,7 +1,4 @@
-"""Bounds how much operators keep in a cluster and add to it in a day, whatever token they have.
-
-Each is a setting (`IOTIDE_QUOTA_...`).
-"""
+"""Quotas of operators per cluster, across their tokens (`IOTIDE_QUOTA_...`)."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -15,8 +12,8 @@ from iotide_server.kit.db import Base
 from iotide_server.kit.errors import ErrorKind
 
 IN_SESSION: Final = "quotas"
-EVERYBODY: Final = 0  # stands for the person where all people of a cluster are counted together
-FIRINGS: Final = "firings"  # kind of what the scheduler counts to see which cluster's turn it is
+ALL_PEOPLE: Final = 0
+FIRINGS: Final = "firings"  # schedule firings, by cluster
 
 _ADD: Final = text(
     """
@@ -25,7 +22,7 @@ _ADD: Final = text(
     FROM unnest(CAST(:user_ids AS bigint[])) AS user_id ORDER BY user_id
     ON CONFLICT (cluster_id, kind, user_id) DO UPDATE SET
         added_at = GREATEST(added_today.added_at, excluded.added_at),
-        -- Of the two only those of the later day count: a transaction that began before midnight may end after it.
+        -- Only rows of the later day count: a transaction may begin before midnight and end after it.
         number = CASE WHEN date_trunc('day', added_today.added_at, 'UTC') < date_trunc('day', excluded.added_at, 'UTC')
                       THEN 0 ELSE added_today.number END
                + CASE WHEN date_trunc('day', added_today.added_at, 'UTC') > date_trunc('day', excluded.added_at, 'UTC')
@@ -42,20 +39,20 @@ _ADDED: Final = text(
 )
 
 QUOTA_REACHED = ErrorKind(409, "quota_reached", field="{field}", shows="count").says(
-    "{field}: there would be {count:,} {what}; at most {most:,} are allowed", "{remedy}"
+    "{field}: there would be {count:,} {what}; the limit is {most:,}", "{remedy}"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Quotas:
-    """Bounds on what the operators of a cluster keep in it and add to it; `docs/operations.md` has the table."""
+    """See the table in `docs/operations.md`."""
 
-    waiting_runs: int = 1_000_000  # of a cluster
-    waiting_runs_of_person: int = 200_000  # that wait in a cluster because one person asked for them
-    active_schedules: int = 500  # of a cluster
-    templates: int = 1_000  # of a cluster
-    # runs_a_day, schedules_a_day, templates_a_day, events_a_day: that people add to a cluster in a day (UTC), removed
-    # ones included; one person at most half of them
+    waiting_runs: int = 1_000_000
+    waiting_runs_of_person: int = 200_000  # waiting in one cluster
+    active_schedules: int = 500
+    templates: int = 1_000
+    # runs_a_day, schedules_a_day, templates_a_day, events_a_day: per cluster and UTC day, including removed ones;
+    # half as many per person
     runs_a_day: int = 2_000_000
     schedules_a_day: int = 1_000
     templates_a_day: int = 2_000
@@ -66,8 +63,6 @@ DEFAULTS: Final = Quotas()
 
 
 class QuotaKind(StrEnum):
-    """Names what people add to a cluster; each has a quota of a day."""
-
     RUNS = "runs"
     SCHEDULES = "schedules"
     TEMPLATES = "templates"
@@ -75,56 +70,53 @@ class QuotaKind(StrEnum):
 
 
 class AddedToday(Base):
-    """Counts the rows of a kind that were added to a cluster, also those that were removed since."""
+    """Row that counts a day's additions of a kind to a cluster, including removed ones."""
 
     __tablename__ = "added_today"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"), primary_key=True)
-    kind: Mapped[str] = mapped_column(primary_key=True)  # a `QuotaKind`, or FIRINGS
-    # of the person who added them; EVERYBODY: by all people
+    kind: Mapped[str] = mapped_column(primary_key=True)
+    # 0 for the total of all people
     user_id: Mapped[int] = mapped_column(primary_key=True, autoincrement=False)
-    added_at: Mapped[datetime]  # when the last of them was; `number` counts those of that day (UTC)
+    added_at: Mapped[datetime]  # of the last addition; `number` counts its UTC day
     number: Mapped[int]
 
 
 @dataclass(frozen=True, slots=True)
 class Addition:
-    """What a person adds to a cluster."""
-
     kind: QuotaKind
     cluster_id: int
-    user_id: int | None  # None for commands of the server, which no person's quota bounds
+    user_id: int | None  # None for server commands, which have no quota
     now: datetime
     number: int = 1
-    field: str = "cluster"  # of the request, which a refusal names
+    field: str = "cluster"
 
 
 def quotas_of(session: Session) -> Quotas:
-    """Return the quotas that the database was opened with; the usual ones where it was opened without."""
     found: Quotas = session.info.get(IN_SESSION, DEFAULTS)
     return found
 
 
 def check_day(session: Session, addition: Addition) -> None:
-    """Raise QUOTA_REACHED early; nothing is counted and nobody is made to wait."""
+    """Raise QUOTA_REACHED early, without counting or locking."""
     before = {row.user_id: row.number for row in session.execute(_ADDED, _values(addition))}
     _check(session, addition, {who: before.get(who, 0) + addition.number for who in _counted(addition)})
 
 
 def count_day(session: Session, addition: Addition) -> None:
-    """Count what the transaction adds, which the next addition of its kind waits for; raise QUOTA_REACHED."""
-    # So it comes last where the transaction does much, and what is counted after it is exact.
+    """Count what this transaction adds. Raise QUOTA_REACHED. Other additions wait for the commit."""
+    # Call it last in long transactions.
     _check(session, addition, {row.user_id: row.number for row in session.execute(_ADD, _values(addition))})
 
 
 def count_firing(session: Session, cluster_id: int, now: datetime) -> None:
-    """Note that a schedule of the cluster fires, which puts its other schedules behind those of other clusters."""
-    values = {"cluster_id": cluster_id, "kind": FIRINGS, "user_ids": [EVERYBODY], "now": now, "number": 1}
+    """Count a firing, so that schedules of other clusters go first."""
+    values = {"cluster_id": cluster_id, "kind": FIRINGS, "user_ids": [ALL_PEOPLE], "now": now, "number": 1}
     session.execute(_ADD, values)
 
 
 def _counted(addition: Addition) -> list[int]:
-    return [EVERYBODY] if addition.user_id is None else [EVERYBODY, addition.user_id]
+    return [ALL_PEOPLE] if addition.user_id is None else [ALL_PEOPLE, addition.user_id]
 
 
 def _values(addition: Addition) -> dict[str, object]:
@@ -140,14 +132,14 @@ def _values(addition: Addition) -> dict[str, object]:
 def _check(session: Session, addition: Addition, numbers: dict[int, int]) -> None:
     of_cluster: int = getattr(quotas_of(session), f"{addition.kind}_a_day")
     for user_id, number in sorted(numbers.items(), reverse=True):
-        most = of_cluster if user_id == EVERYBODY else max(1, of_cluster // 2)
+        most = of_cluster if user_id == ALL_PEOPLE else max(1, of_cluster // 2)
         if number > most:
-            whose = "" if user_id == EVERYBODY else " by one person"
+            suffix = "" if user_id == ALL_PEOPLE else " by one person"
             setting = f"IOTIDE_QUOTA_{addition.kind.upper()}_A_DAY"
             raise QUOTA_REACHED(
-                what=f"{addition.kind} added to the cluster{whose} today (UTC)",
+                what=f"{addition.kind} added to the cluster{suffix} today (UTC)",
                 count=number,
                 most=most,
                 field=addition.field,
-                remedy=f"wait until tomorrow, or have an administrator raise {setting}",
+                remedy=f"wait until tomorrow, or ask an administrator to raise {setting}",
             )

@@ -1,4 +1,4 @@
-"""What every line of log about a request has: its id, and what its path says that it is about."""
+"""Log context of a request."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -23,8 +23,8 @@ def new_request_id() -> str:
 
 @contextmanager
 def request_context(scope: Scope, make_id: MakeId) -> Iterator[str]:
-    """Bind the id of the request to what is logged meanwhile, and the ids that are in its path."""
-    # A sane id of a proxy or a caller is taken, so that lines of several services can be joined by it.
+    """Bind the request's id and the ids in its path to all log lines."""
+    # Keep a well-formed id of a proxy or client, to join logs of several services.
     given = Headers(scope=scope).get(REQUEST_ID_HEADER, "")
     request_id = given if _SANE.fullmatch(given) else make_id()
     subjects = {f"{kind}_id": int(number) for kind, number in _SUBJECTS.findall(scope["path"])}
@@ -33,6 +33,5 @@ def request_context(scope: Scope, make_id: MakeId) -> Iterator[str]:
 
 
 def current_request_id() -> str | None:
-    """Of the request that is being served; None outside of any."""
     request_id: str | None = get_contextvars().get("request_id")
     return request_id

@@ -1,4 +1,4 @@
-"""Names that nobody knows: where they stand in a request, and what to write instead."""
+"""Suggestions for unknown names."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
@@ -11,7 +11,7 @@ _MOST_SHOWN = 12
 
 
 def choose_from(given: str, known: Collection[str]) -> str:
-    """What to write instead of `given`: the name that was probably meant, else the names there are."""
+    """Return a remedy: the closest known name, or a list."""
     close = get_close_matches(given, known, n=1)
     if close:
         return f"did you mean {close[0]}?"
@@ -21,15 +21,14 @@ def choose_from(given: str, known: Collection[str]) -> str:
 
 
 def first_of(names: Sequence[str], most: int) -> str:
-    """Name the first of many, for instance `c01, c02 and 5 more`."""
     more = f" and {len(names) - most} more" if len(names) > most else ""
     return ", ".join(names[:most]) + more
 
 
 def in_order(found: Mapping[K, T], wanted: Iterable[K], field: str, missing: Callable[[K, str], Exception]) -> list[T]:
-    """Return what was found in the order in which it was asked for.
+    """Return the found values in the order of `wanted`.
 
-    What was not found raises what `missing` makes of it and of its place in `field`, such as `nodes[1]`.
+    For a missing key, raise `missing(key, position)`, such as `nodes[1]`.
     """
     in_their_order = []
     for index, key in enumerate(wanted):

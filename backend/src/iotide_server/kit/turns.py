@@ -1,4 +1,4 @@
-"""One heavy request per person at a time, whichever process of the API serves it."""
+"""Limits each person to one heavy request across all API processes."""
 
 from contextlib import suppress
 from threading import Lock
@@ -14,7 +14,7 @@ from iotide_server.kit.db import open_engine
 TURNS: Final[AppValue["Turns"]] = AppValue("turns")
 
 
-_KIND: Final = 0x68656176  # "heav": advisory locks of other kinds stay apart
+_KIND: Final = 0x68656176  # "heav": separate from other advisory locks
 _ANSWER_SECONDS: Final = 5.0
 _TRIES: Final = 2
 _TAKE: Final = text("SELECT pg_try_advisory_lock(:kind, hashtext(:holder))")
@@ -22,7 +22,7 @@ _GIVE_BACK: Final = text("SELECT pg_advisory_unlock(:kind, hashtext(:holder))")
 
 
 class Turns:
-    """Keeps turns as advisory locks of PostgreSQL on one connection of this process, with which they end."""
+    """Advisory locks on one connection of this process; they end with it."""
 
     def __init__(self, database_url: str) -> None:
         self._engine = open_engine(database_url, pool_size=1, statement_seconds=_ANSWER_SECONDS)
@@ -31,9 +31,9 @@ class Turns:
         self._lock = Lock()
 
     def take(self, holder: str) -> bool:
-        """Give the holder a turn; False where it has one already, in whichever process. Raise OperationalError."""
+        """Return false if the holder already has a turn in any process. Raise OperationalError."""
         with self._lock:
-            # PostgreSQL would give a connection the lock that it has once more.
+            # PostgreSQL would grant a connection's lock to it again.
             if holder in self._held or not self._take(holder):
                 return False
             self._held.add(holder)
@@ -45,10 +45,9 @@ class Turns:
             try:
                 self._ask(_GIVE_BACK, holder)
             except DBAPIError:
-                self._drop()  # PostgreSQL frees the locks of a connection that has ended
+                self._drop()  # which releases the locks
 
     def close(self) -> None:
-        """End all turns."""
         with self._lock:
             self._drop()
             self._engine.dispose()
@@ -58,7 +57,7 @@ class Turns:
             try:
                 return self._ask(_TAKE, holder)
             except DBAPIError:
-                self._drop()  # it may have been dead for long
+                self._drop()
                 if not left:
                     raise
         return False

@@ -1,4 +1,4 @@
-"""Answers that clients have not read yet: a process keeps a bounded amount of them in memory."""
+"""Limits the memory for responses that clients have not read."""
 
 import asyncio
 from collections import Counter, deque
@@ -7,20 +7,19 @@ from typing import Final
 
 from iotide_wire.units import KIB, MIB
 
-MOST_UNREAD_BYTES: Final = 128 * MIB  # of one process. The largest answers have some 40 MB
+MOST_UNREAD_BYTES: Final = 128 * MIB  # per process; the largest responses take about 40 MB
 PIECE_BYTES: Final = 64 * KIB
 
 
 class Unread:
-    """Counts the unread bytes of all connections. Beyond the limit it ends connections of whoever has most of them."""
+    """Tracks unread bytes. Above the limit, it closes connections of the holder with the most."""
 
     def __init__(self, most_bytes: int = MOST_UNREAD_BYTES) -> None:
         self.most_bytes = most_bytes
         self.total_bytes = 0
-        self._sizes: dict[Backlog, int] = {}  # in the order in which they began to wait
+        self._sizes: dict[Backlog, int] = {}
 
     def note(self, backlog: "Backlog", size_bytes: int) -> None:
-        """Replace the size of a backlog, and make room where all together are too large."""
         grown_bytes = size_bytes - self._sizes.get(backlog, 0)
         self.total_bytes += grown_bytes
         if size_bytes:
@@ -31,7 +30,6 @@ class Unread:
             self._most_of_one_holder().abort()
 
     def _most_of_one_holder(self) -> "Backlog":
-        """Return the oldest backlog of the holder with most bytes."""
         of_holders = Counter[str]()
         for backlog, size_bytes in self._sizes.items():
             of_holders[backlog.holder()] += size_bytes
@@ -40,11 +38,10 @@ class Unread:
 
 
 class Backlog(asyncio.Transport):
-    """A transport that passes answers on in pieces, each once the client has taken the one before.
+    """Transport that sends a response in pieces, each after the previous one was read.
 
-    asyncio and uvloop keep an answer in memory until its last byte was sent, and their TLS reports nothing of what
-    waits behind it. Its protocol has to call `pause` and `resume` when the inner transport, whose limits are as low as
-    can be, does so with it. `holder` names whose connection it is.
+    asyncio and uvloop keep a response until its last byte is sent, and their TLS hides waiting data. The protocol
+    must forward the inner transport's `pause` and `resume`.
     """
 
     def __init__(self, transport: asyncio.Transport, unread: Unread, holder: Callable[[], str]) -> None:
@@ -61,25 +58,20 @@ class Backlog(asyncio.Transport):
 
     @property
     def taken_bytes(self) -> int:
-        """What the client has taken since the connection began."""
         return self._handed_bytes - self._transport.get_write_buffer_size()
 
     @property
     def is_unread(self) -> bool:
-        """Whether anything waits for the client."""
         return self._is_paused or bool(self._pieces)
 
     def pause(self) -> None:
-        """Keep what comes from now on."""
         self._is_paused = True
 
     def resume(self) -> None:
-        """Pass on what was kept, until the client does not keep up again."""
         self._is_paused = False
         self._pass_on()
 
     def write(self, data: bytes | bytearray | memoryview) -> None:
-        """Send the data, or keep what the client does not take yet."""
         if self._transport.is_closing():
             return
         self._pieces.extend(bytes(data[start : start + PIECE_BYTES]) for start in range(0, len(data), PIECE_BYTES))
@@ -99,7 +91,6 @@ class Backlog(asyncio.Transport):
             self._transport.close()
 
     def close(self) -> None:
-        """End the connection once all was sent."""
         if not self._pieces:
             self._transport.close()
         elif not self._is_ending:
@@ -111,7 +102,6 @@ class Backlog(asyncio.Transport):
         self._transport.abort()
 
     def forget(self) -> None:
-        """Drop what was kept: the connection has ended."""
         self._pieces.clear()
         self._kept_bytes = 0
         self._is_noted = False
@@ -130,6 +120,5 @@ class Backlog(asyncio.Transport):
         self._transport.pause_reading()
 
     def resume_reading(self) -> None:
-        """Receive again, unless the connection is about to end."""
         if not self._is_ending:
             self._transport.resume_reading()

@@ -1,4 +1,4 @@
-"""How anything tells the scheduler that there may be something to do: a notification, delivered when it commits."""
+"""Wakes the scheduler with a PostgreSQL notification."""
 
 from typing import Final
 
@@ -8,14 +8,14 @@ from sqlalchemy.orm import Session
 WAKE_CHANNEL = "iotide_wake"
 
 SCHEDULER_LOCK = 0x73636865647531
-"""The advisory lock of the one scheduler that works; the others wait for it to be free."""
+"""Held by the active scheduler; standby schedulers wait for it."""
 
 
-DRAIN_LOCK = 0x647261696E  # the advisory lock that whoever starts runs shares, and whoever drains something has alone
+DRAIN_LOCK = 0x647261696E  # shared to start runs, exclusive to drain
 
 
 def wake_scheduler(session: Session, reason: str) -> None:
-    """Wake the scheduler after this transaction; several calls in one transaction are one wake-up each reason."""
+    """Wake the scheduler on commit, once per reason."""
     session.execute(text("SELECT pg_notify(:channel, :reason)"), {"channel": WAKE_CHANNEL, "reason": reason})
 
 
@@ -27,5 +27,4 @@ _SCHEDULERS: Final = text(
 
 
 def is_scheduled(session: Session) -> bool:
-    """Whether a scheduler works."""
     return bool(session.scalars(_SCHEDULERS, {"lock": SCHEDULER_LOCK}).one())

@@ -1,4 +1,4 @@
-"""The HTTP edge that all routes share: one transaction a request, one form of error, the moment of the request."""
+"""HTTP layer of all routes: transactions, errors, request time."""
 
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractContextManager, asynccontextmanager
@@ -39,48 +39,44 @@ _LONGEST_ECHO = 200
 STORABLE_REMEDY = "leave out NUL characters and lone surrogates"
 _LARGEST_INTEGER = 2**63 - 1
 _OVERLOAD_SECONDS: Final = 10
-"""After a statement took too long, or the disk failed, a client waits so long before it asks again."""
+"""Retry-After when a statement timed out or the disk failed."""
 _NODE_LOCK_MILLISECONDS: Final = 1000
 _SECRET_FIELDS = ("password", "token", "secret")
 _STORAGE_REMEMBERED: Final = timedelta(minutes=1)
 STORAGE_FULL = ErrorKind(503, "storage_full").says(
-    "the disk of the database is full", "make room there; the service goes on by itself then"
+    "the disk of the database is full", "free disk space there; the service then continues automatically"
 )
 STORAGE_FAILED = ErrorKind(503, "storage_failed").says(
-    "the disk of the database fails", "look at PostgreSQL's log and at its disk"
+    "the disk of the database has failed", "check PostgreSQL's log and its disk"
 )
 DATABASE_UNAVAILABLE = ErrorKind(503, "database_unavailable").says("the database does not answer", "try again shortly")
 TOOK_TOO_LONG = ErrorKind(503, "took_too_long").says(
-    "the database took longer than one request may take, and nothing was changed",
-    "ask for less at once, for instance a shorter span, fewer cells or one cluster; if a small request is refused too,"
-    " the database is overloaded: look at iotide-server doctor",
+    "the request exceeded the database's time limit; nothing was changed",
+    "request less at once, for instance a shorter period, fewer configurations or one cluster; if a small request fails"
+    " too, the database is overloaded: run `iotide-server doctor`",
 )
 HELD_UP = ErrorKind(503, "held_up").says(
-    "another request has held what this one needs for a second, and nothing was changed",
-    "send the same again; an agent does so by itself",
+    "another request blocked this one for a second; nothing was changed",
+    "send the request again; agents retry automatically",
 )
 VALUE_UNSTORABLE = ErrorKind(422, "invalid_input").says(
     "a value cannot be stored", f"{STORABLE_REMEDY}, and keep integers within 64 bits"
 )
 BODY_UNREADABLE = ErrorKind(422, "invalid_input").says("the body cannot be read", "send JSON in UTF-8")
 BODY_TOO_LARGE = ErrorKind(413, "body_too_large").says("{problem}", "send less at once")
-ROUTE_NOT_FOUND = ErrorKind(404, "route_not_found").says(
-    "{problem}", "see /api/v1/openapi.json for the routes that there are"
-)
-METHOD_NOT_ALLOWED = ErrorKind(405, "method_not_allowed").says(
-    "{problem}", "use one of the methods in the header Allow"
-)
+ROUTE_NOT_FOUND = ErrorKind(404, "route_not_found").says("{problem}", "see /api/v1/openapi.json for all routes")
+METHOD_NOT_ALLOWED = ErrorKind(405, "method_not_allowed").says("{problem}", "use a method of the Allow header")
 _UNROUTED: Final = {kind.status: kind for kind in (ROUTE_NOT_FOUND, METHOD_NOT_ALLOWED, BODY_TOO_LARGE)}
 _log = structlog.get_logger(__name__)
 
 
 def is_storable(text: str) -> bool:
-    """Whether PostgreSQL can hold the text; JSON may have NUL characters and lone surrogates in it."""
+    """Return false for NUL characters and lone surrogates, which JSON allows and PostgreSQL does not."""
     return "\0" not in text and not any("\ud800" <= character <= "\udfff" for character in text)
 
 
 class Input(BaseModel):
-    """Base of request bodies: an unknown field is refused rather than ignored, and so is what cannot be stored."""
+    """Base of request bodies. Rejects unknown fields and unstorable values."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -93,51 +89,42 @@ class Input(BaseModel):
 
 
 class Output(BaseModel):
-    """Base of response bodies; no field has a default, so that clients see what is always there."""
+    """Base of response bodies. No field has a default, so all are always present."""
 
     model_config = ConfigDict(frozen=True, from_attributes=True)
 
     @classmethod
     def of_row(cls, row: object, **more: object) -> Self:
-        """Return what a row holds, with the fields that it does not have, or has under another name.
-
-        Rows within a row become outputs, too.
-        """
         return cls.model_validate({name: getattr(row, name) for name in cls.model_fields if name not in more} | more)
 
 
 class ErrorDetail(Output):
-    """Why a request was refused."""
-
-    code: Annotated[str, Field(description="Stable name of the failure, for programs", examples=["target_not_found"])]
-    field: Annotated[str | None, Field(description="Dotted path of the input it is about", examples=["targets[1]"])]
-    value: Annotated[Any, Field(description="What was given there", examples=["nfs9"])]
-    message: Annotated[str, Field(description="What is wrong, for a person", examples=["there is no target nfs9"])]
+    code: Annotated[str, Field(description="Stable error code, for programs", examples=["target_not_found"])]
+    field: Annotated[str | None, Field(description="Path of the invalid input", examples=["targets[1]"])]
+    value: Annotated[Any, Field(description="Rejected value", examples=["nfs9"])]
+    message: Annotated[str, Field(description="What is wrong", examples=["there is no target nfs9"])]
     remedy: Annotated[str | None, Field(description="What to do about it", examples=["choose one of nfs0, nfs1"])]
     request_id: Annotated[
         str | None,
-        Field(description="By which the server's log knows the request", examples=["0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"]),
+        Field(description="Id of the request in the server's log", examples=["0d9f5a1e6c1b4c5f9a7e3b2d8c6f4a10"]),
     ]
 
 
 class ErrorBody(Output):
-    """Every refusal has this form."""
-
     error: ErrorDetail
 
 
 def errors(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The error responses of a route, for its `responses=`: those that do not follow from its form, as 404 and 409."""
+    """Return error responses for `responses=` of a route, without implied ones such as 422."""
     return {status: {"model": ErrorBody, "description": HTTPStatus(status).phrase} for status in statuses}
 
 
 Id = Annotated[int, Path(ge=1, le=2**63 - 1)]
-"""A row's key in a path; larger numbers, which PostgreSQL could not hold, are refused as malformed."""
+"""Key of a row in a path, within PostgreSQL's bigint."""
 
 
 async def transaction(request: Request) -> AsyncIterator[Session]:
-    """Open one transaction for the whole request, committed before its answer is sent."""
-    # Async, because opening it asks the database for nothing, and a way through a thread costs as much as a query.
+    # Async: opening sends no query, and switching to a thread costs as much as one.
     database = DATABASE.of(request.app.state)
     opened = database.transaction()
     session = opened.__enter__()
@@ -150,13 +137,13 @@ async def transaction(request: Request) -> AsyncIterator[Session]:
 
 
 async def page_transaction(request: Request, _: OneEachTurn) -> AsyncIterator[Session]:
-    """Open a `transaction` once no other page of the same person is computed."""
+    """Open a transaction after the person's other page requests."""
     async with asynccontextmanager(transaction)(request) as session:
         yield session
 
 
 async def node_transaction(request: Request, _: OneNodeTurn) -> AsyncIterator[Session]:
-    """Open a `transaction` once this process has no other of the node; a statement waits for others a second."""
+    """Open a transaction after the node's other requests. Statements wait a second for locks."""
     async with asynccontextmanager(transaction)(request) as session:
         event.listen(session, "after_begin", _limit_locks)
         yield session
@@ -167,36 +154,35 @@ def _limit_locks(_: Session, __: SessionTransaction, connection: Connection) -> 
 
 
 async def _end(opened: AbstractContextManager[Session], error: BaseException | None) -> None:
-    # A thread beyond those of all requests: they may be waiting for the connection that this gives back.
+    # An extra thread, because all regular ones may be waiting for this connection.
     limiter = CapacityLimiter(1)
     trace = None if error is None else error.__traceback__
-    with CancelScope(shield=True):  # a request that is given up gives its connection back, too
+    with CancelScope(shield=True):  # also if the request is cancelled
         await to_thread.run_sync(opened.__exit__, None if error is None else type(error), error, trace, limiter=limiter)
 
 
-# Without a bound, requests that wait for a connection fill the thread pool that the connections' holders need.
+# Otherwise requests waiting for connections fill the thread pool that the holders need.
 Tx = Annotated[Session, Depends(page_transaction, scope="function", max_concurrency=CONNECTIONS - 1)]
-"""The transaction of what people ask: pages that compute long leave one connection to the nodes."""
+"""For users' requests; leaves one connection to nodes."""
 
 NodeTx = Annotated[Session, Depends(node_transaction, scope="function", max_concurrency=CONNECTIONS - 1)]
-"""The transaction of what a node's agent asks.
+"""For agents' requests; leaves one connection to users.
 
-One that was taken over holds rows for long, and asks for them again. Its requests wait for one another without a
-connection, so that other nodes are served. One connection is left to people.
+A compromised node may lock its rows and request them again, so its requests wait without a connection.
 """
 
 
 async def turn() -> AsyncIterator[None]:
-    """Do nothing; as a dependency with `max_concurrency` it has requests wait without a thread or a connection."""
+    """Do nothing. `max_concurrency` queues requests without a thread or a connection."""
     yield
 
 
 ONE_AT_A_TIME = Depends(turn, scope="function", max_concurrency=1)
-"""Of a route: of the largest answers a process makes one at a time, as two would take twice the memory and as long."""
+"""For routes with the largest responses: two at once take twice the memory and as long."""
 
 
 async def moment(request: Request) -> datetime:
-    """The time of the request; async, because what is not costs a way through a thread."""
+    """Return the time of the request. Async, because a thread costs as much as a query."""
     clock = CLOCK.of(request.app.state)
     return clock()
 
@@ -205,7 +191,6 @@ Now = Annotated[datetime, Depends(moment)]
 
 
 def install_error_handlers(app: FastAPI) -> None:
-    """Turn every kind of failure into an error body."""
     handlers: Mapping[type[Exception], Any] = {
         IotideError: _refused,
         RequestValidationError: _malformed,
@@ -219,7 +204,6 @@ def install_error_handlers(app: FastAPI) -> None:
 
 
 def refusal(error: IotideError) -> JSONResponse:
-    """Return the error as an answer, in the one form that all of them have."""
     body = {
         "code": error.code,
         "field": error.field,
@@ -239,7 +223,7 @@ async def _refused(_: Request, error: IotideError) -> JSONResponse:
 
 
 _PATTERN_REMEDIES: Final = {
-    NAME_PATTERN: "use letters, digits, dots, dashes and underscores, at most 63, a letter or a digit first",
+    NAME_PATTERN: "use up to 63 letters, digits, dots, dashes and underscores, starting with a letter or digit",
 }
 
 
@@ -252,7 +236,7 @@ async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
     }
     if first["type"] == "string_pattern_mismatch":
         pattern = first["ctx"]["pattern"]
-        remedies[first["type"]] = _PATTERN_REMEDIES.get(pattern, f"write it so that it matches {pattern}")
+        remedies[first["type"]] = _PATTERN_REMEDIES.get(pattern, f"change it to match {pattern}")
     field = None if first["type"] == "json_invalid" else _field_path(first["loc"])
     message = f"the body is not JSON: {first['ctx']['error']}" if first["type"] == "json_invalid" else first["msg"]
     value = None if first["type"] == "missing" else first.get("input")
@@ -264,7 +248,7 @@ async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
 
 
 async def _unrouted(request: Request, error: HTTPException) -> JSONResponse:
-    if error.status_code == HTTPStatus.BAD_REQUEST:  # FastAPI's word for a body that is not even text
+    if error.status_code == HTTPStatus.BAD_REQUEST:  # FastAPI's error for an undecodable body
         return refusal(BODY_UNREADABLE())
     kind = _UNROUTED.get(error.status_code) or ErrorKind(error.status_code, IotideError.code).says("{problem}")
     response = refusal(kind(problem=str(error.detail).lower()))
@@ -275,7 +259,7 @@ async def _unrouted(request: Request, error: HTTPException) -> JSONResponse:
 
 
 def _methods_at(request: Request) -> set[str]:
-    """The methods of all routes with this path; the router itself names those of one."""
+    """Return the methods of all routes with this path; the router reports those of one."""
     routes = iter_route_contexts(request.app.routes)
     return {
         method
@@ -286,14 +270,13 @@ def _methods_at(request: Request) -> set[str]:
 
 
 async def _unstorable(request: Request, error: DataError) -> JSONResponse:
-    """PostgreSQL refused a value that passed validation: a NUL character or an integer beyond 64 bits."""
-    # The error's own text has the value in it.
+    """Handle a value that passed validation, but contains NUL or an integer beyond 64 bits."""
+    # Not logged: the error's text contains the value.
     _log.info("value_refused_by_database", path=request.url.path, error=type(error.orig).__name__)
     return refusal(VALUE_UNSTORABLE())
 
 
 def storage_failed_lately(state: State) -> StorageFailure | None:
-    """Return what requests to this process met at PostgreSQL's disk within the last minute."""
     failure, met_at = STORAGE_FAILURE.get(state) or (None, None)
     return failure if met_at is not None and CLOCK.of(state)() - met_at < _STORAGE_REMEMBERED else None
 
@@ -316,7 +299,7 @@ async def _unavailable(request: Request, error: SQLAlchemyError) -> JSONResponse
 
 
 def _field_path(location: tuple[str | int, ...]) -> str | None:
-    """`("body", "workloads", 0, "options")` as a person writes it: `workloads[0].options`."""
+    """Return `workloads[0].options` for `("body", "workloads", 0, "options")`."""
     path = ""
     for part in location[1:]:
         path += f"[{part}]" if isinstance(part, int) else f".{part}"
@@ -324,7 +307,7 @@ def _field_path(location: tuple[str | int, ...]) -> str | None:
 
 
 def _shown(field: str | None, value: object) -> str | int | float | bool | None:
-    """A value that is safe to repeat: no secret, no novel, nothing that JSON cannot carry."""
+    """Return the value if it is safe to repeat."""
     if field is not None and any(secret in field for secret in _SECRET_FIELDS):
         return None
     match value:
@@ -342,5 +325,4 @@ def _shown(field: str | None, value: object) -> str | int | float | bool | None:
 
 
 def _storable(text: str) -> str:
-    """Lone surrogates, which JSON may hold and UTF-8 may not, replaced."""
     return text.encode("utf-8", "replace").decode()

@@ -1,4 +1,4 @@
-"""Server work as rows: a Celery message only names the row, so a lost or doubled message loses or doubles nothing."""
+"""Server work as rows. Celery messages only name a row, so losing or repeating one does no damage."""
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -14,54 +14,44 @@ from iotide_server.kit.db import Base, Database
 from iotide_server.kit.meters import WORK_FAILURES, WORK_SECONDS
 
 Handler = Callable[[Session, int], datetime | None]
-"""Does the work of one kind on the row with that key, in a transaction that it is given; harmless to do twice.
-
-Returns when it is to be done again; None: not until somebody wants it.
-"""
+"""Performs one kind of work on the row with that key, safe to repeat. Returns when the work is due again, or None."""
 
 ManyHandler = Callable[[Session, Sequence[int]], Collection[int]]
-"""Does the work of one kind on the rows with these keys at once, where a few statements do for all of them.
-
-Returns those of the keys for which they did not: these are done one by one.
-"""
+"""Performs one kind of work on many rows with few statements. Returns the keys it left."""
 
 Task = TypeVar("Task")
 Outcome = TypeVar("Outcome")
 
 SUSPECT_AFTER: Final = 3
-"""Work that was named so often without an end may be what ends the worker, for instance for want of memory."""
+"""Work sent this often without finishing may kill the worker, for instance by its memory."""
 
 SENDS_KEPT: Final = 6
-"""Work that begins to fail counts as named this often at most.
+"""Send count at which work counts as failing: 5 minutes overdue, with pauses of at most 11 minutes."""
 
-It is still known to be late by five minutes, and its second pause is at most 11 minutes.
-"""
+BEGUN: Final = "begun"
 
-BEGUN: Final = "begun"  # the failure of such work, from before it is begun until its end or until it is named again
-
-UNENDED: Final = "begun and not ended: the worker ended over it, for instance for want of memory, or is still at it"
-"""The failure of such work once it is named again."""
+UNENDED: Final = "started but not finished: the worker died, for instance out of memory, or is still running it"
+"""Failure of suspect work that is sent again."""
 
 FAILING: Final = f"failure <> '{BEGUN}'"
-"""SQL for the open work that fails; other work that has a failure is being done."""
 
 _WAIVED: Final = "wants_no_work"
 _log = structlog.get_logger(__name__)
 
 HELD_FOR: Final = timedelta(minutes=3)
-"""An errand is nobody else's for so long; whoever has not come back by then has died on the way."""
+"""A worker that takes longer for an errand is presumed dead."""
 
 
 @dataclass(frozen=True, slots=True)
 class Errand(Generic[Task, Outcome]):
-    """Work that waits for somebody out there, which no transaction does: it reads, goes, and writes what came of it."""
+    """Work that waits for an external service: `begin` reads, `go` acts, `end` stores."""
 
-    # Whoever dies between the last two is taken for one who never went: what it does out there may be done twice.
+    # After a crash between `go` and `end`, the errand runs again, so its effect may happen twice.
 
-    # in a transaction: what there is to do; None: nothing any more; a time: not before
+    # in a transaction; returns the task, None, or the time before which not to run
     begin: Callable[[Session, int], Task | datetime | None]
-    go: Callable[[Task], Outcome]  # without one. A failure is an outcome, and an exception a fault of ours.
-    # in a transaction: keeps the outcome, and returns when the errand is to be run again; None: it is done
+    go: Callable[[Task], Outcome]  # without a transaction; returns failures, raises only bugs
+    # in a transaction; stores the outcome and returns when to run again, or None
     end: Callable[[Session, int, Outcome], datetime | None]
 
 
@@ -81,7 +71,7 @@ _WANT: Final = text(
     """
 )
 _DONE: Final = text(
-    # Locked in the order in which others ask for many. Work with a failure was not made due when it was wanted again.
+    # Rows are locked in request order. Requests do not make failing work due, so this does.
     """
     UPDATE work SET done_version = done.version, failure = NULL, held_until = NULL,
         sends = CASE WHEN was_put_off THEN 0 ELSE sends END,
@@ -144,79 +134,74 @@ _HOLD: Final = text(
 
 
 class Work(Base):
-    """A piece of server work, for instance the follow-up of one run's results."""
-
     __tablename__ = "work"
 
-    # kind, key: what to do and on which row
     kind: Mapped[str] = mapped_column(primary_key=True)
     key: Mapped[int] = mapped_column(primary_key=True)
-    due_at: Mapped[datetime]  # the scheduler sends its message from then on, again with back-off until it is done
-    version: Mapped[int] = mapped_column(server_default="1")  # raised whenever the work is wanted again
-    # the version that was last completed; done when equal to `version`
+    due_at: Mapped[datetime]  # when the scheduler sends it, with back-off until done
+    version: Mapped[int] = mapped_column(server_default="1")
+    # last completed; the work is done when it equals `version`
     done_version: Mapped[int] = mapped_column(server_default="0")
-    # how often it was named since it was wanted; while it fails, wanting it again changes nothing
+    # since the last request; not reset for failing work
     sends: Mapped[int] = mapped_column(server_default="0")
-    failure: Mapped[str | None]  # why it failed when it was last tried, `BEGUN` or `UNENDED`; None once it is done
-    # an errand is not run before: somebody is out with it, who is given up then, or it rests so long
+    failure: Mapped[str | None]  # error of the last attempt, `BEGUN` or `UNENDED`
+    # before then, an errand runs elsewhere or is postponed
     held_until: Mapped[datetime | None]
 
     __table_args__ = (Index("ix_work_due", "due_at", postgresql_where=text("done_version < version")),)
 
 
 def want_work(session: Session, kind: str, key: int, due_at: datetime) -> None:
-    """Ask for the work (kind, key) to be done after this transaction; asking again before it ran changes nothing."""
+    """Request work after this transaction, once."""
     want_all(session, kind, [key], due_at)
 
 
 def want_all(session: Session, kind: str, keys: Collection[int], due_at: datetime) -> None:
-    """As `want_work`, of many rows at once."""
     if keys and _WAIVED not in session.info:
         session.execute(_WANT, {"kind": kind, "keys": sorted(set(keys)), "due_at": due_at})
 
 
 def waive_work(session: Session) -> None:
-    """Want no work of this transaction: who writes very much does in it what follows."""
+    """Request no work in this transaction, because bulk writers do the work themselves."""
     session.info[_WAIVED] = True
 
 
 def do_work(database: Database, handlers: Mapping[str, Handler], kind: str, key: int) -> None:
-    """Do the work (kind, key) if it is wanted and nobody is at it, and write in the transaction that it is done."""
-    # When it fails, why is written down before the error goes on, and the scheduler asks for it again.
+    """Do requested work unless it is running elsewhere, and mark it done in the same transaction."""
+    # Store the error before raising it. The scheduler sends the work again.
     with _failure_noted(database, kind, key), database.transaction() as session:
         for version in _taken(session, kind, [key]).values():
             _complete(session, kind, key, version, handlers[kind](session, key))
 
 
 def suspect(database: Database, kind: str, keys: Sequence[int]) -> None:
-    """Note before work is begun that it does not end, where it was named often: whoever is killed notes nothing."""
-    # The scheduler names work with a failure by itself, and puts it off ever longer.
+    """Mark often-sent work as failing before it begins, since a killed worker cannot."""
+    # Failing work is sent separately, at growing intervals.
     with database.transaction() as session:
         session.execute(_SUSPECT, {"kind": kind, "keys": list(keys)})
 
 
 def do_together(database: Database, handler: ManyHandler, kind: str, keys: Sequence[int]) -> list[int]:
-    """Do what is still wanted and write so in one transaction; return the keys left to `do_work`, all if it fails."""
+    """Do requested work in one transaction. Return the keys left for `do_work`, all on failure."""
     try:
         with WORK_SECONDS.labels(kind).time(), database.transaction() as session:
             taken = _taken(session, kind, keys)
             left = handler(session, list(taken)) if taken else ()
             done = taken.keys() - set(left)
             session.execute(_DONE, {"kind": kind, "keys": list(done), "versions": [taken[key] for key in done]})
-    except Exception as error:  # noqa: BLE001 - whichever of them it was fails by itself, and says why
+    except Exception as error:  # noqa: BLE001 - keys are retried one by one, so that only the cause fails
         _log.warning("work_not_done_together", work_kind=kind, rows=len(keys), error=str(error))
         return list(keys)
     return list(left)
 
 
 def _taken(session: Session, kind: str, keys: Sequence[int]) -> dict[int, int]:
-    """The version of each row of which the work is wanted and nobody else at it until the end of the transaction."""
     ours = session.scalars(_TAKE, {"kind": kind, "keys": list(keys)}).all()
     return {row.key: row.version for row in session.execute(_OPEN, {"kind": kind, "keys": ours})}
 
 
 def run_errand(database: Database, errand: Errand[Any, Any], kind: str, key: int, now: datetime) -> None:
-    """Run the errand (kind, key) as `do_work` does work; while it is out, no connection is held."""
+    """Run an errand like `do_work`, without a connection during `go`."""
     with _failure_noted(database, kind, key):
         with database.transaction() as session:
             version = session.scalar(_HOLD, {"kind": kind, "key": key, "now": now, "until": now + HELD_FOR})
@@ -232,13 +217,12 @@ def run_errand(database: Database, errand: Errand[Any, Any], kind: str, key: int
 
 
 def put_off(database: Database, kind: str, key: int, until: datetime) -> None:
-    """Have the work (kind, key) named again then, as if it had not been named now."""
     with database.transaction() as session:
         session.execute(_PUT_OFF, {"kind": kind, "key": key, "until": until})
 
 
 def _complete(session: Session, kind: str, key: int, version: int, again_at: datetime | None) -> None:
-    """Write that this version is done, or rests until it is done again; what was asked for meanwhile stays wanted."""
+    """Mark this version done, or postponed. Later requests stay open."""
     session.flush()
     if again_at is None:
         session.execute(_DONE, {"kind": kind, "keys": [key], "versions": [version]})

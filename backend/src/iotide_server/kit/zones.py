@@ -1,4 +1,4 @@
-"""Wall clocks of the world: which time zones there are, and at which moment a clock there first reads something."""
+"""Time zones and wall-clock times."""
 
 from datetime import UTC, date, datetime, time, timedelta
 from difflib import get_close_matches
@@ -20,21 +20,21 @@ def _names() -> frozenset[str]:
 
 
 def zone_named(name: str, *, field: str) -> ZoneInfo:
-    """Return the time zone of that name; raise TIME_ZONE_UNKNOWN with the `field` of the request."""
+    """Raise TIME_ZONE_UNKNOWN with the request's `field`."""
     if name not in _names():
         close = get_close_matches(name, _names(), n=1)
-        remedy = f"did you mean {close[0]}?" if close else "write an IANA name, for instance Europe/Zurich or UTC"
+        remedy = f"did you mean {close[0]}?" if close else "use an IANA name, for instance Europe/Zurich or UTC"
         raise TIME_ZONE_UNKNOWN(field=field, name=name, remedy=remedy)
     return ZoneInfo(name)
 
 
 def first_moment(day: date, clock: time, zone: ZoneInfo) -> datetime:
-    """When the wall clock first reads that on the day, in UTC; where it skips it, when it jumps past it."""
+    """Return the UTC time at which the local clock first shows `clock`, or jumps past it."""
     wall = datetime.combine(day, clock)
     moment = wall.replace(tzinfo=zone).astimezone(UTC)
     if _read(moment, zone) == wall:
         return moment
-    before = wall.replace(tzinfo=zone, fold=1).astimezone(UTC)  # in a gap the later offset lies before it
+    before = wall.replace(tzinfo=zone, fold=1).astimezone(UTC)  # in a gap, the larger offset is the earlier time
     while moment - before > _SECOND:
         middle = before + (moment - before) // 2
         if _read(middle, zone) < wall:

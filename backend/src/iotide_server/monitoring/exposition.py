@@ -1,4 +1,4 @@
-"""The text that Prometheus reads: of this part by its counters, of the whole service by `site`."""
+"""Prometheus text of this part's counters."""
 
 import socket
 import threading
@@ -18,33 +18,30 @@ from sqlalchemy.engine import Engine
 from sqlalchemy.pool import QueuePool
 
 from iotide_server.kit.meters import DATABASE_CONNECTIONS, DATABASE_CONNECTIONS_LIMIT, IDLE, IN_USE
-from iotide_server.monitoring.processes import are_counted_together, told_by_all
+from iotide_server.monitoring.processes import are_counted_together, counted_by_all
 
 API_OFFSET: Final = 0
 SCHEDULER_OFFSET: Final = 1
 WORKER_OFFSET: Final = 2
-"""Added to the port of IOTIDE_METRICS_LISTEN, so that one setting does for all parts on one host."""
+"""Added to the port of IOTIDE_METRICS_LISTEN, so that one setting fits all parts on a host."""
 _counted: Final[WeakSet[Engine]] = WeakSet()
 _log = structlog.get_logger(__name__)
 
 
 class ProcessMetrics(Collector):
-    """What the processes of this part count, the pools of their database connections among it."""
-
     def __init__(self, part: str, engine: Engine) -> None:
         self._part = part
         count_connections(engine)
 
     def collect(self) -> Iterator[Metric]:
-        """Of this moment."""
-        yield from told_by_all() if are_counted_together() else REGISTRY.collect()
-        build = InfoMetricFamily("iotide_build", "This release, and which part of it this process is.")
+        yield from counted_by_all() if are_counted_together() else REGISTRY.collect()
+        build = InfoMetricFamily("iotide_build", "Release and part of this process.")
         build.add_metric([], {"version": version("iotide-server"), "part": self._part})
         yield build
 
 
 def count_connections(engine: Engine) -> None:
-    """Have the pool of an engine that was not used yet be counted, once however often this is asked for."""
+    """Count the connections of an unused engine's pool. Safe to repeat."""
     pool = engine.pool
     if engine in _counted or not isinstance(pool, QueuePool):
         return
@@ -72,7 +69,6 @@ def count_connections(engine: Engine) -> None:
 
 
 def registry_of(*collectors: Collector) -> CollectorRegistry:
-    """A registry of its own with these."""
     registry = CollectorRegistry()
     for collector in collectors:
         registry.register(collector)
@@ -80,9 +76,8 @@ def registry_of(*collectors: Collector) -> CollectorRegistry:
 
 
 def serve_metrics(registry: CollectorRegistry, listen: tuple[str, int] | None, offset: int) -> None:
-    """Answer scrapes, whoever sends them, from a thread of this process; not at all where nothing is set."""
-    # Processes that count together share the port: each of them tells the same. A port that is taken is said and costs
-    # nothing but the metrics.
+    """Answer scrapes from a thread of this process, without authentication, if `listen` is set."""
+    # Processes that count together share the port and return the same. A port in use is only logged.
     if listen is None:
         return
     host, port = listen[0], listen[1] + offset
@@ -96,10 +91,8 @@ def serve_metrics(registry: CollectorRegistry, listen: tuple[str, int] | None, o
 
 
 class _Handler(WSGIRequestHandler):
-    """Its log would be a line for each scrape."""
-
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        pass
 
 
 def _server_for(host: str, port: int) -> type[WSGIServer]:

@@ -1,6 +1,6 @@
-"""SQL of what metrics and doctor tell of the whole service; it reads tables of all slices and writes none.
+"""SQL of the metrics and the doctor, which only read.
 
-Nothing here grows with history: of runs and orders the open ones are counted, by their partial indexes.
+No query grows with history: partial indexes count only open runs and orders.
 """
 
 from collections.abc import Sequence
@@ -15,7 +15,7 @@ from iotide_server.kit.db import limit_statements
 from iotide_server.kit.pulse import DUE_SINCE
 from iotide_server.kit.work import FAILING
 
-BACKUP_TAKEN: Final = "backup_taken"  # by which the audit knows a backup, and so do we
+BACKUP_TAKEN: Final = "backup_taken"
 
 RUNS: Final = text(
     """
@@ -36,7 +36,7 @@ _NODES: Final = text(
     SELECT cluster.name AS cluster, CASE WHEN node.agent_version IS NULL THEN ''
                 WHEN node.agent_version ~ '^[0-9]{1,3}([.][0-9]{1,4}){0,2}[a-z0-9.+-]{0,16}$' THEN node.agent_version
                 ELSE 'other' END AS version,
-           CASE WHEN seen_at IS NULL THEN 'never_seen' WHEN seen_at < :heard_after THEN 'silent'
+           CASE WHEN seen_at IS NULL THEN 'never_seen' WHEN seen_at < :seen_after THEN 'silent'
                 WHEN node.stuck IS NOT NULL THEN 'stuck' ELSE 'online' END
                AS state,
            count(*) AS number, count(node.problem) AS problems, min(seen_at) AS seen_at, sum(spool_bytes) AS spool_bytes
@@ -70,17 +70,14 @@ SIZE: Final = text("SELECT pg_database_size(current_database())")
 
 
 def bound(session: Session, seconds: float) -> None:
-    """Let no statement of this transaction take longer, and none write."""
     session.execute(text("SET TRANSACTION READ ONLY"))
     limit_statements(session, seconds)
 
 
 def nodes(session: Session, now: datetime) -> Sequence[Row[Any]]:
-    """Nodes neither retired nor revoked by `cluster`, agent's `version` and `state`: `number`, with `problems`, ..."""
-    return session.execute(_NODES, {"heard_after": now - SILENT_AFTER}).all()
+    return session.execute(_NODES, {"seen_after": now - SILENT_AFTER}).all()
 
 
 def newest_backup(session: Session) -> datetime | None:
-    """When `iotide-server backup` was last done, by the audit."""
     taken_at: datetime | None = session.scalars(_NEWEST_BACKUP, {"action": BACKUP_TAKEN}).one_or_none()
     return taken_at

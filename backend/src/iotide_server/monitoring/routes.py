@@ -1,4 +1,4 @@
-"""Where Prometheus reads the API process and, with it, the whole service."""
+"""Route of the metrics."""
 
 from typing import Annotated, Final
 
@@ -23,10 +23,10 @@ def get_metrics(
     principal: Viewer,
     request: Request,
     *,
-    nodes: Annotated[bool, Query(description="A series for each node besides")] = False,
+    nodes: Annotated[bool, Query(description="Add a series for each node")] = False,
     accept: Annotated[str, Header()] = "",
 ) -> Response:
-    """For a viewer of all clusters, since it names them all; in OpenMetrics, or Prometheus' older text."""
+    """Requires a viewer of all clusters, as the metrics name them all. OpenMetrics, or the older text format."""
     principal.require(Role.VIEWER, None)
     state = request.app.state
     encode, content_type = choose_encoder(accept)

@@ -1,6 +1,6 @@
-"""What the whole service knows of itself, for Prometheus: read from PostgreSQL and Redis at the scrape.
+"""Prometheus metrics of the whole service, read from PostgreSQL and Redis at the scrape.
 
-Every API process tells the same, so a dashboard takes the maximum over them.
+Every API process returns the same values, so dashboards take the maximum.
 """
 
 from collections import Counter
@@ -25,7 +25,7 @@ from iotide_server.kit.wake import is_scheduled
 from iotide_server.monitoring import repository
 from iotide_server.notifications.service import DELIVERY
 
-FRESH_FOR: Final = timedelta(seconds=5)  # whoever scrapes more often, or several at once, cost the database no more
+FRESH_FOR: Final = timedelta(seconds=5)  # more frequent or concurrent scrapes do not load the database
 STATEMENT_SECONDS: Final = 5.0
 _NODE_STATES: Final = ("online", "stuck", "silent", "never_seen")
 _log = structlog.get_logger(__name__)
@@ -34,7 +34,7 @@ Read = Callable[[Session, datetime], Iterable[Metric]]
 
 
 class SiteMetrics(Collector):
-    """Metrics that each of `reads` makes, kept for some seconds; `iotide_database_up` alone while that is away."""
+    """Metrics of `reads`, cached for some seconds. While PostgreSQL is down, only `iotide_database_up`."""
 
     def __init__(self, database: Database, redis: Redis, clock: Clock, *reads: Read) -> None:
         self._database = database
@@ -46,7 +46,6 @@ class SiteMetrics(Collector):
         self._kept: list[Metric] = []
 
     def collect(self) -> Iterable[Metric]:
-        """All of it, at most FRESH_FOR old."""
         with self._lock:
             now = self._clock()
             if self._read_at is None or not timedelta() <= now - self._read_at < FRESH_FOR:
@@ -55,7 +54,7 @@ class SiteMetrics(Collector):
             return self._kept
 
     def _of_database(self, now: datetime) -> list[Metric]:
-        up = GaugeMetricFamily("iotide_database_up", "Whether PostgreSQL answers.")
+        up = GaugeMetricFamily("iotide_database_up", "1 if PostgreSQL answers.")
         try:
             with self._database.transaction() as session:
                 repository.bound(session, STATEMENT_SECONDS)
@@ -67,48 +66,48 @@ class SiteMetrics(Collector):
         return [up, *found]
 
     def _of_redis(self) -> Iterator[Metric]:
-        up = GaugeMetricFamily("iotide_redis_up", "Whether Redis answers.")
+        up = GaugeMetricFamily("iotide_redis_up", "1 if Redis answers.")
         try:
             length = self._redis.llen(SERVER_QUEUE)
         except RedisError:
             up.add_metric([], 0)
         else:
             up.add_metric([], 1)
-            queue = "Messages in Redis that no worker of the server has taken."
+            queue = "Messages in Redis that no worker has received."
             yield _gauge("iotide_server_queue_length", queue, [((), float(length))])
         yield up
 
 
 def site_metrics(session: Session, now: datetime) -> Iterator[Metric]:
-    """What concerns the whole service, by cluster where that makes sense."""
     clusters = session.scalars(repository.CLUSTERS).all()
     yield from _runs(session, clusters, now)
     yield from _nodes(session, clusters, now)
     yield from _orders(session, now)
     yield from _work(session, now)
     held = [((row.kind, row.mode), row.number) for row in session.execute(repository.LEASES)]
-    yield _gauge("iotide_leases", "Leases that are held.", held, ["kind", "mode"])
+    yield _gauge("iotide_leases", "Active leases.", held, ["kind", "mode"])
     drained: dict[tuple[str, ...], float] = {(kind,): 0.0 for kind in ("all", "cluster", "node", "target")}
     drained |= {(row.kind,): row.number for row in session.execute(repository.DRAINS, {"now": now})}
-    yield _gauge("iotide_drains", "Things on which nothing new starts.", drained.items(), ["kind"])
+    yield _gauge("iotide_drains", "Active drains.", drained.items(), ["kind"])
     scheduler = [((), float(is_scheduled(session)))]
-    yield _gauge("iotide_scheduler_up", "Whether a scheduler is elected.", scheduler)
+    yield _gauge("iotide_scheduler_up", "1 if a scheduler is elected.", scheduler)
     size = [((), float(session.scalars(repository.SIZE).one()))]
-    yield _gauge("iotide_database_size_bytes", "What the database takes on its disk.", size)
+    yield _gauge("iotide_database_size_bytes", "Size of the database on disk.", size)
     schema = schema_state(session)
-    told = InfoMetricFamily("iotide_schema", "Revision of the schema, and that which this release was written for.")
-    told.add_metric([], {"revision": schema.found or "", "expected": schema.expected})
-    yield told
+    schema_info = InfoMetricFamily(
+        "iotide_schema", "Revision of the schema, and the revision that this release expects."
+    )
+    schema_info.add_metric([], {"revision": schema.found or "", "expected": schema.expected})
+    yield schema_info
 
 
 def node_metrics(session: Session, now: datetime) -> Iterator[Metric]:
-    """One series a node, for who asks for it."""
     rows = session.execute(repository.EACH_NODE).all()
     labels = ["cluster", "node"]
     ages = [((row.cluster, row.node), _age(row.seen_at, now)) for row in rows if row.seen_at is not None]
-    yield _gauge("iotide_node_heartbeat_age_seconds", "Time since the node was last heard of.", ages, labels)
+    yield _gauge("iotide_node_heartbeat_age_seconds", "Time since the node's last heartbeat.", ages, labels)
     spools = [((row.cluster, row.node), row.spool_bytes) for row in rows if row.spool_bytes is not None]
-    yield _gauge("iotide_node_spool_bytes", "Unsent results on the node's disk, by its word.", spools, labels)
+    yield _gauge("iotide_node_spool_bytes", "Unsent results on the node's disk, as it reported.", spools, labels)
 
 
 def _runs(session: Session, clusters: Iterable[str], now: datetime) -> Iterator[Metric]:
@@ -118,11 +117,11 @@ def _runs(session: Session, clusters: Iterable[str], now: datetime) -> Iterator[
         counts[row.cluster, row.state] = row.number
         if row.state == "waiting":
             oldest[row.cluster,] = _age(row.first_at, now)
-    yield _gauge("iotide_runs", "Runs that wait or are active.", counts.items(), ["cluster", "state"])
-    yield _gauge("iotide_queue_oldest_age_seconds", "Age of the oldest run that waits.", oldest.items(), ["cluster"])
+    yield _gauge("iotide_runs", "Waiting and active runs.", counts.items(), ["cluster", "state"])
+    yield _gauge("iotide_queue_oldest_age_seconds", "Age of the oldest waiting run.", oldest.items(), ["cluster"])
     overdue: dict[tuple[str, ...], float] = {(name,): 0.0 for name in clusters}
     overdue |= {(row.cluster,): row.number for row in session.execute(repository.OVERDUE)}
-    words = "Active runs whose time limit passed without a word of their end."
+    words = "Active runs past their time limit whose end was not reported."
     yield _gauge("iotide_runs_overdue", words, overdue.items(), ["cluster"])
 
 
@@ -140,14 +139,19 @@ def _nodes(session: Session, clusters: Iterable[str], now: datetime) -> Iterator
         if row.seen_at is not None:
             oldest[row.cluster,] = max(oldest.get((row.cluster,), 0.0), _age(row.seen_at, now))
     yield _gauge("iotide_nodes", "Nodes that are not retired.", counts.items(), ["cluster", "state"])
-    yield _gauge("iotide_nodes_with_problem", "Nodes that are passed over.", problems.items(), ["cluster"])
-    yield _gauge("iotide_agents", "Nodes by the version of their agent.", versions.items(), ["cluster", "version"])
     yield _gauge(
-        "iotide_heartbeat_oldest_age_seconds", "Time since the node was heard of that was longest silent.",
+        "iotide_nodes_with_problem",
+        "Nodes that the scheduler skips because of a problem.",
+        problems.items(),
+        ["cluster"],
+    )
+    yield _gauge("iotide_agents", "Nodes by agent version.", versions.items(), ["cluster", "version"])
+    yield _gauge(
+        "iotide_heartbeat_oldest_age_seconds", "Time since the last heartbeat of the longest silent node.",
         oldest.items(), ["cluster"],
     )  # fmt: skip
     yield _gauge(
-        "iotide_spool_bytes", "Unsent results on the nodes' disks, by their word.", spools.items(), ["cluster"]
+        "iotide_spool_bytes", "Unsent results on the nodes' disks, as they reported.", spools.items(), ["cluster"]
     )
 
 
@@ -158,22 +162,22 @@ def _orders(session: Session, now: datetime) -> Iterator[Metric]:
     counts |= {(row.state,): row.number for row in rows}
     yield _gauge("iotide_orders", "Orders that have not ended.", counts.items(), ["state"])
     silent = sum(row.silent for row in rows)
-    yield _gauge("iotide_orders_silent", "Orders whose node missed three beats.", [((), float(silent))])
+    yield _gauge("iotide_orders_silent", "Orders whose node missed three heartbeats.", [((), float(silent))])
     offered = max((_age(row.first_at, now) for row in rows if row.state == "offered"), default=0.0)
-    yield _gauge("iotide_offer_oldest_age_seconds", "Age of the oldest offer that nobody claimed.", [((), offered)])
+    yield _gauge("iotide_offer_oldest_age_seconds", "Age of the oldest unclaimed offer.", [((), offered)])
 
 
 def _work(session: Session, now: datetime) -> Iterator[Metric]:
     rows = session.execute(repository.WORK).all()
     wanted = [((row.kind,), row.number) for row in rows]
-    yield _gauge("iotide_work_wanted", "Pieces of server work that are wanted and not done.", wanted, ["kind"])
+    yield _gauge("iotide_work_wanted", "Requested pieces of server work that are not done.", wanted, ["kind"])
     failing = [((row.kind,), row.failing) for row in rows]
-    yield _gauge("iotide_work_failing", "Of these, how many failed by a fault when last tried.", failing, ["kind"])
+    yield _gauge("iotide_work_failing", "Requested pieces of server work whose last attempt failed.", failing, ["kind"])
     late = [((row.kind,), _age(row.due_since, now)) for row in rows]
-    words = "For how long the oldest piece of server work has been due: how far analysis and the like lag behind."
+    words = "Time since the oldest piece of server work was due: the delay of analysis and messages."
     yield _gauge("iotide_work_oldest_due_age_seconds", words, late, ["kind"])
     messages = sum(row.number for row in rows if row.kind == DELIVERY)
-    yield _gauge("iotide_notifications_waiting", "Messages to channels that were not sent yet.", [((), messages)])
+    yield _gauge("iotide_notifications_waiting", "Messages to channels that wait to be sent.", [((), messages)])
 
 
 def _gauge(

@@ -1,1 +1,1 @@
-"""Messages to people: where they go, when, and what became of them."""
+"""Notifications: channels, deliveries and digests."""

@@ -1,4 +1,4 @@
-"""Where messages may go, and the connection that goes there: never to the server itself or a cloud's own services."""
+"""Connections to receivers, never to the server itself or a cloud's internal services."""
 
 import re
 import socket
@@ -22,16 +22,16 @@ REACH: Final[AppValue["Reach"]] = AppValue("reach")
 Address = IPv4Address | IPv6Address
 Network = IPv4Network | IPv6Network
 
-ANSWER_SECONDS: Final = 10.0  # so long may the other end be silent
+ANSWER_SECONDS: Final = 10.0
 
 TOTAL_SECONDS: Final = 30.0
-"""So long may it all take, from the first packet on, however often the other end says something."""
+"""For the whole connection, regardless of partial responses."""
 
-# https://datatracker.ietf.org/doc/html/rfc6052 and rfc8215: addresses of IPv4 behind a translator, in the last 32 bits.
+# https://datatracker.ietf.org/doc/html/rfc6052 and rfc8215: IPv4 addresses behind a translator, in the last 32 bits.
 _TRANSLATED: Final = (IPv6Network("64:ff9b::/96"), IPv6Network("64:ff9b:1::/48"))
-# "This network", by which some systems reach themselves; https://datatracker.ietf.org/doc/html/rfc1122.
+# "This network", which some systems route to themselves; https://datatracker.ietf.org/doc/html/rfc1122.
 _THIS_NETWORK: Final = IPv4Network("0.0.0.0/8")
-# Services that a cloud offers its machines, apart from those at link-local addresses: AWS, Alibaba, Azure and Oracle.
+# Services for a cloud's machines outside link-local addresses: AWS, Alibaba, Azure and Oracle.
 _CLOUD_SERVICES: Final[tuple[Network, ...]] = (
     IPv6Network("fd00:ec2::/32"),
     IPv4Network("100.100.100.200/32"),
@@ -39,8 +39,8 @@ _CLOUD_SERVICES: Final[tuple[Network, ...]] = (
     IPv4Network("192.0.0.192/32"),
 )
 
-# The kernel's routes, without a netlink socket, which deploy/systemd does not allow, and where /proc holds processes
-# alone (ProcSubset=pid). Local ones lead to this machine.
+# The kernel's routes, because deploy/systemd forbids netlink sockets and limits /proc (ProcSubset=pid). Local routes
+# lead to this machine.
 _ROUTES_4: Final = Path("/proc/self/net/fib_trie")
 _ROUTES_6: Final = Path("/proc/self/net/ipv6_route")
 _LOCAL_4: Final = re.compile(r"/([0-9]+) \S+ LOCAL\b")
@@ -48,19 +48,17 @@ _LOCAL_6: Final = 0x8000_0000
 
 
 class AddressForbiddenError(Exception):
-    """Nothing is sent to the address; the words say what it is."""
+    """The message says why nothing is sent to this address."""
 
 
 @dataclass(frozen=True, slots=True)
 class Reach:
-    """Where messages may go."""
-
-    loopback: bool = False  # also to the server's own machine, where a mail relay may be
-    # hosts of the database and of Redis, to which nothing is sent wherever they are; see `hosts_of`
+    loopback: bool = False  # allows the server's own machine, for a mail relay
+    # nothing is sent to these hosts of the database and Redis (`hosts_of`)
     stores: Sequence[str] = ()
 
     def objection(self, host: str) -> str | None:
-        """What speaks against the host as it is written, without looking it up; None: nothing does."""
+        """Return why the host is forbidden as written, without a lookup."""
         if host.lower().rstrip(".") == "localhost" or host.lower().endswith(".localhost"):
             return None if self.loopback else "the server itself"
         try:
@@ -74,19 +72,19 @@ class Reach:
         if inner.is_loopback or any(inner in network for network in own):
             return None if self.loopback else "the server itself"
         if inner in stores:
-            return "where the server's database or Redis is"
+            return "the host of the server's database or Redis"
         if inner in _THIS_NETWORK or inner.is_unspecified or inner.is_multicast or inner.is_reserved:
-            return "no address of a machine"
+            return "not the address of a host"
         if inner.is_link_local or any(inner in network for network in _CLOUD_SERVICES):
-            return "an address of the server's own link or cloud"
+            return "an address of the server's own network link or cloud"
         return None
 
     @contextmanager
     def line(self, host: str, port: int) -> Iterator[socket.socket]:
-        """Open a connection to an allowed address, cut after TOTAL_SECONDS; raise AddressForbiddenError or OSError."""
-        # What was looked up is what is connected to: a name that says something else a moment later changes nothing.
+        """Open a connection to an allowed address, cut after TOTAL_SECONDS. Raise AddressForbiddenError or OSError."""
+        # Connect to the checked address, so that changing the DNS name in between has no effect.
         connection = self._connected(host, port)
-        # A second handle of the same connection: the first is wrapped by TLS, or replaced, while the time runs.
+        # A second handle, because TLS may wrap or replace the first one.
         with connection, connection.dup() as twin:
             timer = Timer(TOTAL_SECONDS, _cut, [twin])
             timer.daemon = True
@@ -117,7 +115,7 @@ class Reach:
 
 
 def hosts_of(database_url: str, redis_urls: Iterable[str]) -> tuple[str, ...]:
-    """Return the hosts of a PostgreSQL and of some Redis, without those that are reached by a socket file."""
+    """Return the hosts of PostgreSQL and Redis URLs, without socket files."""
     named = conninfo_to_dict(database_url)
     given = (*str(named.get("host") or "").split(","), *str(named.get("hostaddr") or "").split(","))
     hosts = (*given, *(urlsplit(url).hostname or "" for url in redis_urls))
@@ -125,13 +123,11 @@ def hosts_of(database_url: str, redis_urls: Iterable[str]) -> tuple[str, ...]:
 
 
 def _looked_up(host: str, port: int) -> list[Address]:
-    """Return the addresses of a host, in the order in which they are to be tried; raise OSError."""
     found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
     return [ip_address(str(place[0]).partition("%")[0]) for *_, place in found]
 
 
 def _own_networks() -> list[Network]:
-    """Return the addresses that lead to this machine now, by any of its interfaces; raise OSError."""
     found: list[Network] = []
     address = ""
     for line in _ROUTES_4.read_text().splitlines():
@@ -139,7 +135,7 @@ def _own_networks() -> list[Network]:
             address = line.split()[-1]
         elif local := _LOCAL_4.search(line):
             found.append(IPv4Network(f"{address}/{local[1]}"))
-    with suppress(FileNotFoundError):  # a kernel without IPv6
+    with suppress(FileNotFoundError):
         for line in _ROUTES_6.read_text().splitlines():
             destination, length, *_, flags, _ = line.split()
             if int(flags, 16) & _LOCAL_6:
@@ -148,7 +144,7 @@ def _own_networks() -> list[Network]:
 
 
 def _inside(address: Address) -> Address:
-    """The IPv4 address that an IPv6 one stands for, else the address itself."""
+    """Return the IPv4 address inside an IPv6 address, else the address itself."""
     if isinstance(address, IPv4Address):
         return address
     if any(address in network for network in _TRANSLATED):

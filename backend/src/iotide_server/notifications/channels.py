@@ -1,4 +1,4 @@
-"""Making, changing, showing and removing channels."""
+"""Creation, changes and removal of channels."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -41,35 +41,30 @@ _MOST_NAMED: Final = 5
 
 @dataclass(frozen=True, slots=True)
 class Terms:
-    """Under what a channel is made or changed."""
-
-    vault: Vault | None  # keeps the secrets; None: there is no key, and so none are taken
-    reach: Reach  # where the server sends messages to
-    now: datetime  # the time of the request
+    vault: Vault | None
+    reach: Reach
+    now: datetime
 
 
 def list_channels(
     session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
 ) -> Page[ChannelOutput]:
-    """The channels of the clusters in which the caller is operator, and those of all clusters, newest first."""
     rows = repository.channels_page(session, principal.clusters_with(Role.OPERATOR), cluster_id, paging)
     return Page(items=_shown(session, rows.rows), next_cursor=rows.next_cursor)
 
 
 def channel(session: Session, principal: Principal, channel_id: int) -> ChannelOutput:
-    """Return one channel; raise CHANNEL_NOT_FOUND."""
     return _shown(session, [own_channel(session, principal, channel_id, Role.OPERATOR)])[0]
 
 
 def create(session: Session, principal: Principal, given: ChannelInput, terms: Terms) -> int:
-    """Return the id of a new channel; raise CLUSTER_NOT_FOUND, CHANNEL_NAME_TAKEN or what is wrong with it."""
     if given.cluster_id is None:
         principal.require(Role.ADMIN, None)
     else:
         clusters.cluster(session, principal, given.cluster_id, Role.ADMIN)
     made = models.Channel(cluster_id=given.cluster_id, owner_id=principal.user_id, created_at=terms.now)
     _write(made, given, None, terms)
-    made.digest, made.digest_due_at = None, None  # planned once the channel has an id
+    made.digest, made.digest_due_at = None, None
     with savepoint(session, CHANNEL_NAME_TAKEN(name=given.name)):
         session.add(made)
     _plan(session, made, given, terms.now)
@@ -78,7 +73,6 @@ def create(session: Session, principal: Principal, given: ChannelInput, terms: T
 
 
 def change(session: Session, principal: Principal, channel_id: int, given: ChannelChange, terms: Terms) -> None:
-    """Change all of a channel but its scope; raise CHANNEL_NOT_FOUND, or what `create` raises."""
     changed = own_channel(session, principal, channel_id, Role.ADMIN)
     before = _summary(changed)
     _write(changed, given, changed, terms)
@@ -89,7 +83,6 @@ def change(session: Session, principal: Principal, channel_id: int, given: Chann
 
 
 def remove(session: Session, principal: Principal, channel_id: int) -> None:
-    """Remove a channel with what it was told; raise CHANNEL_NOT_FOUND, or CHANNEL_IN_USE by alert rules."""
     removed = own_channel(session, principal, channel_id, Role.ADMIN)
     before = _summary(removed)
     rules = repository.rules_that_use(session, channel_id)
@@ -103,7 +96,6 @@ def remove(session: Session, principal: Principal, channel_id: int) -> None:
 def list_deliveries(
     session: Session, principal: Principal, channel_id: int, paging: PageRequest
 ) -> Page[DeliveryOutput]:
-    """Return what the channel was told of the caller's clusters, newest first; raise CHANNEL_NOT_FOUND."""
     own_channel(session, principal, channel_id, Role.OPERATOR)
     rows = repository.deliveries_page(session, channel_id, principal.clusters_with(Role.OPERATOR), paging)
     with_answers = may_read_answers(principal)
@@ -111,13 +103,12 @@ def list_deliveries(
 
 
 def may_read_answers(principal: Principal) -> bool:
-    """Return whether the caller may read answers of receivers, which any service that the server reaches can write."""
+    """Return whether the caller may read receivers' responses, which any service that the server reaches can write."""
     return principal.may(Role.ADMIN, None)
 
 
 def own_channel(session: Session, principal: Principal, channel_id: int, role: Role) -> models.Channel:
-    """Return the channel, locked, to who has the role in its cluster; raise CHANNEL_NOT_FOUND or NotAllowedError."""
-    # Who is operator somewhere sees the channels of all clusters too, and uses them in terms.
+    # An operator of any cluster may also see and use channels of all clusters.
     missing = CHANNEL_NOT_FOUND(channel_id=channel_id)
     found = repository.locked_channel(session, channel_id)
     if found is None:
@@ -158,7 +149,6 @@ def _plan(session: Session, row: models.Channel, given: ChannelChange, now: date
 
 
 def _note(session: Session, principal: Principal, row: models.Channel, name: str, **changes: Json) -> None:
-    """Record the change in the audit and tell browsers."""
     session.flush()
     live.record(session, principal, Action.on(name, row, **changes))
 

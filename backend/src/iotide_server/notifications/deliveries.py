@@ -1,7 +1,7 @@
-"""Deliveries on their way: what is sent next, and what an attempt's outcome makes of them.
+"""Deliveries: attempts, outcomes and retries.
 
-A message is sent at least once: whoever dies between the receiver's answer and its row is taken for one who never sent.
-Each attempt has the same message id, by which the receiver knows the second one.
+Messages are sent at least once: again if a worker dies between the receiver's response and its commit. All attempts
+have the same message id, so that the receiver recognises a repeat.
 """
 
 import secrets
@@ -32,7 +32,7 @@ OFFICE: Final[AppValue["Office"]] = AppValue("office")
 
 
 class Office:
-    """Takes messages from their rows to the courier, and what came of it back; without a vault it has no secrets."""
+    """Sends deliveries. Without a vault it has no secrets."""
 
     def __init__(self, vault: Vault | None, courier: Courier, public_url: str, clock: Clock) -> None:
         self._vault = vault
@@ -42,15 +42,13 @@ class Office:
 
     @property
     def errand(self) -> Errand[Parcel, AttemptOutcome]:
-        """The work of the kind `service.DELIVERY`."""
         return Errand(self.begin, self._courier.send, self.end)
 
     def send(self, parcel: Parcel) -> AttemptOutcome:
-        """Try once, outside of any transaction."""
         return self._courier.send(parcel)
 
     def begin(self, session: Session, delivery_id: int) -> Parcel | datetime | None:
-        """Write down that an attempt is made, and what to send; a time where it falls into quiet hours."""
+        """Record an attempt. Return what to send, or the end of quiet hours."""
         found = repository.locked_delivery(session, delivery_id)
         if found is None or found[0].state != "waiting":
             return None
@@ -63,13 +61,13 @@ class Office:
         return self._attempt(delivery, channel, now)
 
     def begin_test(self, session: Session, principal: Principal, channel_id: int) -> tuple[int, Parcel]:
-        """Return a delivery to be tried once, quiet hours or not, and what to send; raise CHANNEL_NOT_FOUND."""
+        """Return a delivery to try once, regardless of quiet hours, and what to send."""
         channel = own_channel(session, principal, channel_id, Role.ADMIN)
         message = Message(
             kind="test",
             cluster_id=channel.cluster_id,
-            subject=f"Test of the channel {channel.name}",
-            text=f"{principal.name} asked for this message. It arrived, so alerts will too.",
+            subject=f"Test of channel {channel.name}",
+            text=f"{principal.name} sent this test message. Alerts will arrive in the same way.",
             path="/settings",
             data={"channel": channel.name, "asked_by": principal.name},
         )
@@ -82,7 +80,6 @@ class Office:
         return delivery.id, self._attempt(delivery, channel, now)
 
     def end(self, session: Session, delivery_id: int, outcome: AttemptOutcome) -> datetime | None:
-        """Write down what came of the attempt; when the next one is due, None: there is none."""
         found = repository.locked_delivery(session, delivery_id)
         if found is None:
             return None
@@ -133,13 +130,13 @@ def _message(delivery: Delivery) -> Message:
 
 FIRST_PAUSE: Final = timedelta(seconds=30)
 LONGEST_PAUSE: Final = timedelta(hours=2)
-GIVEN_UP_AFTER: Final = timedelta(hours=24)  # from the first attempt on
+GIVEN_UP_AFTER: Final = timedelta(hours=24)
 
 _MOST_DOUBLINGS: Final = 8
 
 
 def next_attempt(first_at: datetime, attempts: int, now: datetime, wished: timedelta | None) -> datetime | None:
-    """Return when to try again: after 30 s up to every 2 h, later if `wished`; None from 24 h after the first on."""
+    """Return when to try again: after 30 s, doubling up to 2 h, or later if `wished`. None after 24 h."""
     pause = min(FIRST_PAUSE * 2 ** min(attempts - 1, _MOST_DOUBLINGS), LONGEST_PAUSE)
     if wished is not None:
         pause = max(pause, min(wished, LONGEST_PAUSE))

@@ -1,7 +1,7 @@
-"""Weekly digests: which are due, and when they come next. What stands in one is written by a higher slice.
+"""Schedule of weekly digests.
 
-A channel with a digest has a row of work of the kind DIGEST, due at its next hour. Whoever composes digests registers a
-handler for it in `worker.HANDLERS` that returns what `tell_digests` returns.
+A channel with a digest has a row of work of the kind DIGEST. The module that composes the text registers a handler in
+`worker.HANDLERS`, which returns the result of `send_digests`.
 """
 
 from collections.abc import Callable
@@ -20,7 +20,7 @@ from iotide_server.notifications.hours import weekly_after
 from iotide_server.notifications.models import Channel
 from iotide_server.notifications.service import Message, announce
 
-DIGEST: Final = "digest"  # kind of the work that tells a channel its digests; its key is the channel
+DIGEST: Final = "digest"  # work that sends a channel's digests; its key is the channel
 
 WEEKDAYS: Final = ("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday")
 _WEEK: Final = timedelta(days=7)
@@ -29,18 +29,14 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class DueDigest:
-    """A digest that a channel is to be told now."""
-
     channel_id: int
     cluster_id: int
-    # since, until: the week that it is about
     since: datetime
     until: datetime
-    key: str  # as `announce` wants it
+    key: str
 
 
 def plan_digest(session: Session, channel: Channel, now: datetime) -> None:
-    """Have the digest told from the next hour on that the channel's settings name, or not at all."""
     channel.digest_due_at = _next_after(channel, now)
     session.flush()
     if channel.digest_due_at is not None:
@@ -48,8 +44,7 @@ def plan_digest(session: Session, channel: Channel, now: datetime) -> None:
 
 
 def due_digests(session: Session, channel_id: int, now: datetime) -> list[DueDigest]:
-    """Return the digests of the cluster, or of all, whose hour has come; the channel stays locked."""
-    # Of hours that went by while nobody worked only the last one counts.
+    # Of several missed hours, only the last counts.
     channel = repository.locked_channel(session, channel_id)
     if channel is None or channel.digest_due_at is None or channel.digest_due_at > now:
         return []
@@ -63,10 +58,10 @@ def due_digests(session: Session, channel_id: int, now: datetime) -> list[DueDig
     ]
 
 
-def tell_digests(
+def send_digests(
     session: Session, channel_id: int, now: datetime, compose: Callable[[Session, DueDigest], Message | None]
 ) -> datetime | None:
-    """Tell due digests, as `compose` writes them (None: nothing to tell), each once; return when the next are due."""
+    """Send due digests of `compose` (None: nothing to report), once each. Return when the next are due."""
     for digest in due_digests(session, channel_id, now):
         message = _composed(session, digest, compose)
         if message is not None:
@@ -82,7 +77,7 @@ def tell_digests(
 def _composed(
     session: Session, digest: DueDigest, compose: Callable[[Session, DueDigest], Message | None]
 ) -> Message | None:
-    """Return the digest, or that it could not be written: what a node reported may fail that of its own cluster."""
+    """Return the digest or an error message, because reported data may break its cluster's digest."""
     try:
         with session.begin_nested():
             return compose(session, digest)
@@ -91,8 +86,8 @@ def _composed(
     return Message(
         kind="digest",
         cluster_id=digest.cluster_id,
-        subject=f"the digest of cluster {digest.cluster_id} could not be written",
-        text="The log of the server's worker says why.",
+        subject=f"the digest of cluster {digest.cluster_id} could not be created",
+        text="See the log of the server's worker for the reason.",
         path=f"/alerts?cluster={digest.cluster_id}",
         data={"since": digest.since.isoformat(), "until": digest.until.isoformat()},
     )

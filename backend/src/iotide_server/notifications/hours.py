@@ -1,4 +1,4 @@
-"""When a channel may be used, and when its weekly digest comes: pure."""
+"""Quiet hours of channels and times of weekly digests; pure."""
 
 from datetime import datetime, time, timedelta
 from zoneinfo import ZoneInfo
@@ -11,7 +11,6 @@ _WEEK_DAYS = 7
 
 
 def quiet_until(hours: Window | None, now: datetime) -> datetime | None:
-    """The end of the quiet hours that `now` lies in; None when it lies in none."""
     if hours is None:
         return None
     zone = zone_named(hours.time_zone, field="quiet_hours.time_zone")
@@ -26,7 +25,7 @@ def quiet_until(hours: Window | None, now: datetime) -> datetime | None:
 
 
 def weekly_after(moment: datetime, weekday: int, hour: int, zone: ZoneInfo) -> datetime:
-    """Return the first time after the moment that clocks of the zone read this hour on this weekday (0: Monday)."""
+    """Return the next time when clocks of the zone show this hour on this weekday (0: Monday)."""
     today = moment.astimezone(zone).date()
     day = today + (weekday - today.weekday()) % _WEEK_DAYS * _DAY
     at = first_moment(day, time(hour), zone)

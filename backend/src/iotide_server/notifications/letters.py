@@ -1,4 +1,4 @@
-"""A message as each kind of channel writes it: pure."""
+"""Messages in the form of each kind of channel; pure."""
 
 import json
 import re
@@ -16,26 +16,23 @@ from iotide_server.notifications.messages import Message
 
 _SPACE: Final = re.compile(r"\s+")
 _MARKDOWN: Final = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~])")
-_UNSEEN: Final = "\u200b"  # a space of no width, which keeps @all from being a name
+_UNSEEN: Final = "\u200b"  # zero-width space that keeps @all from being a mention
 
 
 @dataclass(frozen=True, slots=True)
 class Parcel:
-    """One attempt to send one message through one channel."""
-
-    kind: str  # of the channel
-    # settings, secrets: of the channel; `secrets` is None where they cannot be read
+    kind: str
+    # settings, secrets: `secrets` is None if they cannot be decrypted
     settings: Json
     secrets: Mapping[str, str] | None
     message: Message
-    message_id: str  # the same in each attempt
-    url: str  # where the dashboard shows it
-    created_at: datetime  # of the message, the same in each attempt; sent_at: of this one
+    message_id: str
+    url: str
+    created_at: datetime  # of the message; sent_at: of this attempt
     sent_at: datetime
 
 
 def webhook_body(parcel: Parcel) -> bytes:
-    """The body that is signed, the same in each attempt."""
     message = parcel.message
     body = {
         "type": message.kind,
@@ -50,7 +47,7 @@ def webhook_body(parcel: Parcel) -> bytes:
 
 
 def webhook_headers(parcel: Parcel, secret: str, body: bytes) -> dict[str, str]:
-    """What a receiver verifies the body by: https://www.standardwebhooks.com, symmetric signatures, `v1`."""
+    """Return the headers that authenticate the body (https://www.standardwebhooks.com, symmetric, `v1`)."""
     return {
         "webhook-id": parcel.message_id,
         "webhook-timestamp": str(int(parcel.sent_at.timestamp())),
@@ -59,7 +56,7 @@ def webhook_headers(parcel: Parcel, secret: str, body: bytes) -> dict[str, str]:
 
 
 def slack_body(parcel: Parcel) -> bytes:
-    """Slack's mrkdwn; https://api.slack.com/reference/surfaces/formatting names the three signs to escape."""
+    """Return Slack's mrkdwn; https://api.slack.com/reference/surfaces/formatting lists what to escape."""
     message = parcel.message
 
     def plain(text: str) -> str:
@@ -70,7 +67,6 @@ def slack_body(parcel: Parcel) -> bytes:
 
 
 def mattermost_body(parcel: Parcel) -> bytes:
-    """Mattermost's Markdown; each line of the text is one of the message."""
     message = parcel.message
 
     def plain(text: str) -> str:
@@ -81,7 +77,6 @@ def mattermost_body(parcel: Parcel) -> bytes:
 
 
 def mail(parcel: Parcel) -> EmailMessage:
-    """The mail, with the same Message-ID in each attempt."""
     message, settings = parcel.message, parcel.settings
     made = EmailMessage()
     made["From"] = settings["sender"]
@@ -89,7 +84,7 @@ def mail(parcel: Parcel) -> EmailMessage:
     made["Subject"] = _SPACE.sub(" ", f"[iotide] {message.subject}").strip()
     made["Date"] = format_datetime(parcel.created_at)
     made["Message-ID"] = f"<{parcel.message_id}@{settings['sender'].rpartition('@')[2]}>"
-    # https://datatracker.ietf.org/doc/html/rfc3834: keeps vacation notices from answering.
+    # Prevents automatic replies: https://datatracker.ietf.org/doc/html/rfc3834.
     made["Auto-Submitted"] = "auto-generated"
     made.set_content(f"{message.text}\n\n{parcel.url}\n")
     return made

@@ -1,4 +1,4 @@
-"""What people are told."""
+"""Messages to users."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,12 +9,10 @@ MessageKind = Literal["alert", "digest", "stuck", "test"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Something that people are told."""
-
     kind: MessageKind
-    # what it is about; only channels of this cluster or of all clusters tell it. None: about none.
+    # only channels of this cluster or of all clusters get it
     cluster_id: int | None
-    subject: str  # one line
-    text: str  # plain lines
-    path: str  # where the dashboard shows it, for instance `/alerts/12`
-    data: Mapping[str, Any]  # the same for programs; JSON that a webhook carries as `data`
+    subject: str
+    text: str
+    path: str  # such as `/alerts/12`
+    data: Mapping[str, Any]  # for programs: the JSON `data` of a webhook

@@ -1,4 +1,4 @@
-"""Tables of channels and of what was sent through them."""
+"""Tables of channels and deliveries."""
 
 from datetime import datetime
 from typing import Any
@@ -13,25 +13,21 @@ from iotide_server.notifications.messages import MessageKind
 
 
 class Channel(Identified, Base):
-    """A way to people or to a program of theirs."""
-
     __tablename__ = "channel"
 
-    # it tells of this cluster alone; None: of all
+    # None: messages of all clusters
     cluster_id: Mapped[int | None] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))
     name: Mapped[str]
     kind: Mapped[str]
-    settings: Mapped[Json]  # how to reach the other end, by `kind`, without secrets
-    sealed: Mapped[str | None]  # the secrets, as `kit.vault` seals them; None: it needs none
-    # an `iotide_wire.window.Window` in which only tests are sent; None: there are none
+    settings: Mapped[Json]  # address of the receiver, by `kind`, without secrets
+    sealed: Mapped[str | None]  # encrypted by `kit.vault`
+    # an `iotide_wire.window.Window` in which only tests are sent
     quiet_hours: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
-    # weekday, hour and time zone of the weekly digest; None: it gets none
     digest: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
-    digest_due_at: Mapped[datetime | None]  # when it comes next
+    digest_due_at: Mapped[datetime | None]
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
-    delivered_at: Mapped[datetime | None]  # when a message last arrived
-    # failed_at, failure: when one last did not, and why
+    delivered_at: Mapped[datetime | None]
     failed_at: Mapped[datetime | None]
     failure: Mapped[str | None]
 
@@ -43,26 +39,24 @@ class Channel(Identified, Base):
 
 
 class Delivery(Identified, Base):
-    """One message on its way through one channel, or at the end of it; kept for 90 days."""
+    """Message through a channel; kept for 90 days."""
 
     __tablename__ = "delivery"
 
     channel_id: Mapped[int] = mapped_column(ForeignKey("channel.id", ondelete="CASCADE"))
-    key: Mapped[str]  # of what is told, so that a channel is told it once
-    # the same in each attempt, by which a receiver knows a message that came twice
+    key: Mapped[str]  # of the event, so that a channel reports it once
     message_id: Mapped[UUID] = mapped_column(server_default=func.gen_random_uuid())
-    # kind, cluster_id, subject, text, path, data: of the message
     kind: Mapped[MessageKind] = mapped_column(String)
     cluster_id: Mapped[int | None] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))
     subject: Mapped[str]
     text: Mapped[str]
     path: Mapped[str]
     data: Mapped[Json]
-    state: Mapped[str]  # `waiting` for its next attempt, `delivered` or `failed` for good
+    state: Mapped[str]  # `waiting` for its next attempt, `delivered`, or finally `failed`
     created_at: Mapped[datetime]
-    due_at: Mapped[datetime | None]  # of the next attempt; None: there is none
+    due_at: Mapped[datetime | None]
     ended_at: Mapped[datetime | None]
-    # each with `at`, with what came of it in `words`, and with the receiver's own text as `answer`
+    # each with `at`, the outcome in `words`, and the receiver's own text in `answer`
     attempts: Mapped[list[Any]] = mapped_column(server_default="[]")
 
     __table_args__ = (

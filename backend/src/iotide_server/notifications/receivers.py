@@ -1,4 +1,4 @@
-"""From what was given of a receiver to what is stored of it: settings in the open, secrets apart. Pure."""
+"""Conversion of receivers' input to their stored form; pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,7 +24,6 @@ from iotide_server.notifications.schemas import (
 Given = EmailInput | WebhookInput | SlackInput | MattermostInput
 
 SECRETS: Final[Mapping[str, str]] = {"email": "password", "webhook": "secret", "slack": "url", "mattermost": "url"}
-"""By kind of channel, the one secret that it has."""
 
 _SAME_ACCOUNT: Final = ("host", "port", "tls", "user")
 _ENOUGH_SPLIT: Final = "write it as https://example.org/path"
@@ -32,14 +31,12 @@ _ENOUGH_SPLIT: Final = "write it as https://example.org/path"
 
 @dataclass(frozen=True, slots=True)
 class Receiver:
-    """A receiver as it is stored."""
-
     settings: Json
-    secrets: dict[str, str] | None  # the new ones; None: those that there are stay
+    secrets: dict[str, str] | None  # None: keep the present ones
 
 
 def receiver(given: Given, before: Channel | None, reach: Reach) -> Receiver:
-    """Return what is stored of a receiver for the channel as it was `before`; raise an InvalidInputError."""
+    """Return the stored form of a receiver for the channel as it was `before`. Raise an InvalidInputError."""
     known = before if before is not None and before.kind == given.kind and before.sealed is not None else None
     match given:
         case EmailInput():
@@ -48,17 +45,16 @@ def receiver(given: Given, before: Channel | None, reach: Reach) -> Receiver:
             _check_url(given.url, "receiver.url", reach)
             settings = {"url": given.url}
             if given.secret is None:
-                return _kept("secret", settings, known, "a webhook is signed, and there is no secret yet")
+                return _kept("secret", settings, known, "required to sign webhooks; the channel has none yet")
             return Receiver(settings, {"secret": given.secret})
         case _:
             if given.url is None:
                 host = known.settings["host"] if known is not None else ""
-                return _kept("url", {"host": host}, known, "there is no address yet")
+                return _kept("url", {"host": host}, known, "required; the channel has none yet")
             return Receiver({"host": _check_url(given.url, "receiver.url", reach)}, {"url": given.url})
 
 
 def shown(channel: Channel) -> Email | Webhook | Chat:
-    """The receiver as the API shows it."""
     settings, is_sealed = channel.settings, channel.sealed is not None
     match channel.kind:
         case "email":
@@ -79,21 +75,21 @@ def _email(given: EmailInput, known: Channel | None, reach: Reach) -> Receiver:
     if given.user is None:
         if given.password is not None:
             raise InvalidInputError(
-                "receiver.user: there is a password without a user", field="receiver.user", remedy="give the user"
+                "receiver.user: required with a password", field="receiver.user", remedy="give receiver.user"
             )
         return Receiver(settings, {})
     if given.tls == MailTls.NONE:
         raise InvalidInputError(
-            "receiver.tls: a password is not sent in the open",
+            "receiver.tls: a password cannot be sent unencrypted",
             field="receiver.tls",
             value=given.tls,
-            remedy="choose starttls or tls, or leave out user and password",
+            remedy="choose starttls or tls, or omit user and password",
         )
     if given.password is not None:
         return Receiver(settings, {"password": given.password})
     is_same = known is not None and all(known.settings[field] == settings[field] for field in _SAME_ACCOUNT)
-    # Else whoever may change a channel could have the password sent to a server of their own.
-    return _kept("password", settings, known if is_same else None, "it is needed for another server or user")
+    # Otherwise a user who may change the channel could send its password to another server.
+    return _kept("password", settings, known if is_same else None, "required after a change of server or user")
 
 
 def _kept(secret: str, settings: Json, known: Channel | None, why_not: str) -> Receiver:
@@ -103,7 +99,6 @@ def _kept(secret: str, settings: Json, known: Channel | None, why_not: str) -> R
 
 
 def _check_url(url: str, field: str, reach: Reach) -> str:
-    """Return the host of the address; raise InvalidInputError, or ADDRESS_REFUSED where nothing is sent to it."""
     try:
         parts = urlsplit(url)
         host, has_user = parts.hostname, parts.username is not None
@@ -111,12 +106,12 @@ def _check_url(url: str, field: str, reach: Reach) -> str:
     except ValueError:
         host, has_user, is_sound = None, False, False
     if not is_sound or host is None:
-        raise InvalidInputError(f"{field}: it is no address", field=field, remedy=_ENOUGH_SPLIT)
+        raise InvalidInputError(f"{field}: not a valid URL", field=field, remedy=_ENOUGH_SPLIT)
     if has_user:
         raise InvalidInputError(
-            f"{field}: it has a user or password in it",
+            f"{field}: contains a user or password",
             field=field,
-            remedy="leave them out; the signature is the proof",
+            remedy="omit them; the signature authenticates the message",
         )
     objection = reach.objection(host)
     if objection is not None:

@@ -1,4 +1,4 @@
-"""SQL of channels and deliveries; who sends to a channel it reads from the alert rules, which a higher slice keeps."""
+"""SQL of channels and deliveries, including alert rules that use them."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -27,18 +27,15 @@ _RULES: Final = text(
 
 
 def channels_by_id(session: Session, channel_ids: Collection[int]) -> list[Channel]:
-    """Those that there are, by id."""
     return list(session.scalars(select(Channel).where(Channel.id == any_of(channel_ids)).order_by(Channel.id)))
 
 
-def channels_telling(session: Session, cluster_id: int | None) -> Sequence[int]:
-    """Return the ids of the channels for the cluster, or for all clusters."""
+def channels_of_cluster(session: Session, cluster_id: int | None) -> Sequence[int]:
     statement = select(Channel.id).where(or_(Channel.cluster_id.is_(None), Channel.cluster_id == cluster_id))
     return session.scalars(statement.order_by(Channel.id)).all()
 
 
 def locked_channel(session: Session, channel_id: int) -> Channel | None:
-    """The channel, its row locked until the end of the transaction."""
     statement = select(Channel).where(Channel.id == channel_id).with_for_update()
     return session.scalar(statement.execution_options(populate_existing=True))
 
@@ -48,7 +45,7 @@ def channels_page(
 ) -> Slice[Channel]:
     """Return channels of the visible clusters (None: all) and of all clusters, newest first.
 
-    With `cluster_id` only those that tell of this cluster.
+    `cluster_id` selects those that get its messages.
     """
     statement = select(Channel)
     if visible is not None:
@@ -59,12 +56,11 @@ def channels_page(
 
 
 def rules_that_use(session: Session, channel_id: int) -> list[str]:
-    """The names of the alert rules that send to the channel."""
     return list(session.scalars(_RULES, {"channel_id": channel_id}))
 
 
 def add_delivery(session: Session, delivery: Delivery) -> bool:
-    """Whether it could be added; not where the channel was told the same before."""
+    """Add a delivery. Return false if the channel already has this key."""
     try:
         with session.begin_nested():
             session.add(delivery)
@@ -74,7 +70,6 @@ def add_delivery(session: Session, delivery: Delivery) -> bool:
 
 
 def locked_delivery(session: Session, delivery_id: int) -> tuple[Delivery, Channel] | None:
-    """The delivery, its row locked until the end of the transaction, and its channel."""
     statement = select(Delivery, Channel).join(Channel, Channel.id == Delivery.channel_id)
     row = session.execute(statement.where(Delivery.id == delivery_id).with_for_update(of=Delivery)).one_or_none()
     return None if row is None else (row[0], row[1])
@@ -83,7 +78,6 @@ def locked_delivery(session: Session, delivery_id: int) -> tuple[Delivery, Chann
 def deliveries_page(
     session: Session, channel_id: int, visible: frozenset[int] | None, paging: PageRequest
 ) -> Slice[Delivery]:
-    """What the channel was told of the visible clusters (None: all) or of none, newest first."""
     statement = select(Delivery).where(Delivery.channel_id == channel_id)
     if visible is not None:
         statement = statement.where(or_(Delivery.cluster_id.is_(None), Delivery.cluster_id == any_of(visible)))
@@ -91,10 +85,8 @@ def deliveries_page(
 
 
 def cluster_ids(session: Session) -> list[int]:
-    """All clusters."""
     return list(session.scalars(select(Cluster.id).order_by(Cluster.id)))
 
 
 def forget_before(session: Session, moment: datetime, work_kind: str) -> None:
-    """Delete the deliveries that were made before and have ended, with their rows of work."""
     session.execute(_FORGET, {"moment": moment, "kind": work_kind})

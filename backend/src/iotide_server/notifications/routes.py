@@ -1,4 +1,4 @@
-"""Routes of channels and of what was sent through them."""
+"""Routes of channels and deliveries."""
 
 from collections.abc import AsyncIterator, Callable
 from typing import Annotated, Final
@@ -42,48 +42,50 @@ def list_channels(
     principal: Operator,
     session: Tx,
     paging: Paging,
-    cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only those that tell of it")] = None,
+    cluster_id: Annotated[
+        int | None, Query(ge=1, le=LARGEST_ID, description="Only channels that get messages of this cluster")
+    ] = None,
 ) -> Page[ChannelOutput]:
-    """The channels of the clusters in which you are operator, and those of all clusters, newest first."""
+    """Return the channels of the clusters in which you are operator, and those of all clusters, newest first."""
     return channels.list_channels(session, principal, cluster_id, paging)
 
 
 @router.post("/channels", summary="Create a channel", status_code=201, responses=errors(404, 409))
 def create_channel(principal: Admin, session: Tx, terms: OnTerms, body: ChannelInput) -> ChannelOutput:
-    """For administrators of the cluster, or of all clusters where it tells of all."""
+    """Requires the admin role for the cluster, or for all clusters if `cluster_id` is null."""
     return channels.channel(session, principal, channels.create(session, principal, body, terms))
 
 
 @router.get("/channels/{channel_id}", summary="Show a channel", responses=errors(404))
 def get_channel(principal: Operator, session: Tx, channel_id: Id) -> ChannelOutput:
-    """Of its secrets, only whether they are set."""
+    """Secrets are never returned, only whether they are set."""
     return channels.channel(session, principal, channel_id)
 
 
 @router.put("/channels/{channel_id}", summary="Change a channel", responses=errors(404, 409))
 def change_channel(principal: Admin, session: Tx, terms: OnTerms, channel_id: Id, body: ChannelChange) -> ChannelOutput:
-    """All of it but its scope; secrets that are null stay."""
+    """Replace the channel, except its scope; null secrets stay."""
     channels.change(session, principal, channel_id, body, terms)
     return channels.channel(session, principal, channel_id)
 
 
 @router.delete("/channels/{channel_id}", summary="Remove a channel", status_code=204, responses=errors(404, 409))
 def remove_channel(principal: Admin, session: Tx, channel_id: Id) -> None:
-    """With what it was told; not while an alert rule sends to it."""
+    """Deletes its deliveries as well. Refused while an alert rule uses it."""
     channels.remove(session, principal, channel_id)
 
 
-@router.get("/channels/{channel_id}/deliveries", summary="List what a channel was told", responses=errors(404))
+@router.get("/channels/{channel_id}/deliveries", summary="List deliveries of a channel", responses=errors(404))
 def list_deliveries(principal: Operator, session: Tx, paging: Paging, channel_id: Id) -> Page[DeliveryOutput]:
-    """Lists those of the last 90 days, newest first, with each attempt and what came of it.
+    """Return the deliveries of the last 90 days, newest first, with all attempts and their outcomes.
 
-    Administrators of all clusters see the answer's text as well, the others its status alone.
+    Admins of all clusters also see the text of responses, others only the status.
     """
     return channels.list_deliveries(session, principal, channel_id, paging)
 
 
 class _SentThen(Response):
-    """An answer that first waits for a receiver, once the request has given its transaction and its places back."""
+    """Response that waits for a receiver after the request has released its transaction and its slots."""
 
     def __init__(self, send: Callable[[], TestOutcome], limiter: CapacityLimiter) -> None:
         super().__init__()
@@ -104,11 +106,11 @@ async def _one_test_each(request: Request, _: Introduced) -> AsyncIterator[None]
     "/channels/{channel_id}/test",
     summary="Test a channel",
     response_model=TestOutcome,
-    dependencies=[Depends(_one_test_each)],  # until the answer is sent
+    dependencies=[Depends(_one_test_each)],  # until the response is sent
     responses=errors(404),
 )
 def test_channel(principal: Admin, session: Tx, request: Request, channel_id: Id) -> Response:
-    """Sends a message at once, quiet hours or not, and answers with what came of it; takes up to half a minute."""
+    """Send a message at once, regardless of quiet hours, and return the outcome; takes up to 30 s."""
     office = OFFICE.of(request.app.state)
     delivery_id, parcel = office.begin_test(session, principal, channel_id)
     state = request.app.state

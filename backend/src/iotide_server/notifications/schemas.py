@@ -1,4 +1,4 @@
-"""What the API takes and gives for channels. Secrets go in and never come out."""
+"""Schemas of channels; secrets are accepted but never returned."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -26,7 +26,7 @@ Url = Annotated[str, Field(pattern=r"^https?://[!-~]{1,1990}$", examples=["https
 Words = Annotated[
     str,
     Field(
-        description="The status, or what was in the way; for administrators of all clusters with the answer's text",
+        description="Status or error; for admins of all clusters with the text of the response",
         examples=["HTTP 200"],
     ),
 ]
@@ -36,7 +36,7 @@ _SIGNING_KEY: Final = r"^whsec_([A-Za-z0-9+/]{4}){7,21}([A-Za-z0-9+/]{4}|[A-Za-z
 
 
 class MailTls(StrEnum):
-    """How a mail server is spoken to: TLS after a greeting, from the first byte on, or none."""
+    """Encryption of the connection to a mail server: after STARTTLS, from the first byte, or none."""
 
     STARTTLS = "starttls"
     TLS = "tls"
@@ -44,7 +44,7 @@ class MailTls(StrEnum):
 
 
 class EmailInput(Input):
-    """E-mail through a mail server; `password` null keeps the one there is, for the same server and user."""
+    """E-mail through a mail server; a null `password` keeps the present one, for the same server and user."""
 
     kind: Literal["email"]
     host: Host
@@ -57,7 +57,7 @@ class EmailInput(Input):
 
 
 class WebhookInput(Input):
-    """A POST of JSON with a signature as Standard Webhooks; `secret` null keeps the one there is."""
+    """POST of JSON, signed as in Standard Webhooks; a null `secret` keeps the present one."""
 
     kind: Literal["webhook"]
     url: Url
@@ -75,26 +75,27 @@ class WebhookInput(Input):
 
 
 class SlackInput(Input):
-    """An incoming webhook of Slack; its address is a secret, and null keeps the one there is."""
+    """Incoming webhook of Slack; its URL is a secret, and null keeps the present one."""
 
     kind: Literal["slack"]
     url: Url | None = None
 
 
 class MattermostInput(Input):
-    """An incoming webhook of Mattermost; its address is a secret, and null keeps the one there is."""
+    """Incoming webhook of Mattermost; its URL is a secret, and null keeps the present one."""
 
     kind: Literal["mattermost"]
     url: Url | None = None
 
 
 ReceiverInput = Annotated[
-    EmailInput | WebhookInput | SlackInput | MattermostInput, Field(discriminator="kind", description="Where it goes")
+    EmailInput | WebhookInput | SlackInput | MattermostInput,
+    Field(discriminator="kind", description="Receiver of the messages"),
 ]
 
 
 class Digest(Input):
-    """When the weekly digest comes, by the clocks of a place."""
+    """Weekday, hour and time zone of the weekly digest."""
 
     weekday: Literal["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
     hour: Annotated[int, Field(ge=0, le=23, examples=[8])]
@@ -102,23 +103,21 @@ class Digest(Input):
 
 
 class ChannelChange(Input):
-    """A channel with all that can be changed of it."""
+    """Changeable fields of a channel."""
 
     name: ChannelName
     receiver: ReceiverInput
-    quiet_hours: Annotated[Window | None, Field(description="Only tests are sent in them")] = None
+    quiet_hours: Annotated[Window | None, Field(description="Hours in which only tests are sent")] = None
     digest: Annotated[Digest | None, Field(description="Null: no weekly digest")] = None
 
 
 class ChannelInput(ChannelChange):
-    """A new channel; it tells of one cluster, or of all where `cluster_id` is null."""
+    """New channel; it gets messages of one cluster, or of all clusters if `cluster_id` is null."""
 
     cluster_id: ClusterId | None = None
 
 
 class Email(Output):
-    """E-mail through a mail server."""
-
     kind: Literal["email"]
     host: str
     port: int
@@ -130,15 +129,13 @@ class Email(Output):
 
 
 class Webhook(Output):
-    """A signed POST of JSON."""
-
     kind: Literal["webhook"]
     url: str
     has_secret: bool
 
 
 class Chat(Output):
-    """An incoming webhook of a chat; of its address, which is a secret, only the host is told."""
+    """Incoming webhook of a chat; its URL is a secret, and only the host is shown."""
 
     kind: Literal["slack", "mattermost"]
     host: str
@@ -146,14 +143,14 @@ class Chat(Output):
 
 
 class ChannelOutput(Output):
-    """A way to people or to a program of theirs.
+    """Channel to users or to a program.
 
-    `failed_at` and `failure` say when an attempt last failed and why, `delivered_at` when one last succeeded.
+    `failed_at` and `failure` are of the last failed attempt, `delivered_at` of the last successful one.
     """
 
     id: int
     name: ChannelName
-    cluster_id: Annotated[int | None, Field(description="It tells of this cluster alone; null: of all")]
+    cluster_id: Annotated[int | None, Field(description="Only messages of this cluster; null: of all clusters")]
     cluster_name: str | None
     receiver: Annotated[Email | Webhook | Chat, Field(discriminator="kind")]
     quiet_hours: Window | None
@@ -166,29 +163,27 @@ class ChannelOutput(Output):
 
 
 class DeliveryState(StrEnum):
-    """What became of a message."""
-
     WAITING = "waiting"
     DELIVERED = "delivered"
     FAILED = "failed"
 
 
 class DeliveryAttempt(Output):
-    """One try; `words` is null while it is under way, or where nobody came back to say."""
+    """Attempt; `words` is null while it is in progress, or if its outcome is unknown."""
 
     at: datetime
     words: Words | None
 
 
 class DeliveryOutput(Output):
-    """One message through one channel; `due_at` is of the next attempt, null where there is none."""
+    """Message through a channel; `due_at` is the time of the next attempt, null if there is none."""
 
     id: int
     kind: MessageKind
     cluster_id: int | None
     subject: str
     text: str
-    path: Annotated[str, Field(description="Where the dashboard shows what it is about", examples=["/alerts/12"])]
+    path: Annotated[str, Field(description="Page of its subject in the dashboard", examples=["/alerts/12"])]
     state: DeliveryState
     created_at: datetime
     due_at: datetime | None
@@ -197,7 +192,5 @@ class DeliveryOutput(Output):
 
 
 class TestOutcome(Output):
-    """What came of a test."""
-
     delivered: bool
     words: Words

@@ -1,4 +1,4 @@
-"""One attempt to hand a message over: HTTP or SMTP, and what came of it in words."""
+"""Attempts to send messages by HTTP or SMTP."""
 
 import re
 import socket
@@ -43,7 +43,7 @@ _SECONDS: Final = re.compile("[0-9]{1,6}")
 
 
 class Result(StrEnum):
-    """What came of an attempt; whoever is refused is not asked again."""
+    """Outcome of an attempt; REFUSED is not tried again."""
 
     DELIVERED = "delivered"
     TRY_AGAIN = "try_again"
@@ -52,27 +52,23 @@ class Result(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class AttemptOutcome:
-    """What came of an attempt."""
-
     result: Result
-    # the status of HTTP or SMTP and what it means, or what was in the way. None of it is the receiver's text.
+    # HTTP or SMTP status with its meaning, or the error, without the receiver's text
     words: str
-    # the receiver's own text, which may come from any service that the server reaches. Never a secret.
+    # the receiver's own text, without secrets; any reachable service may have written it
     answer: str = ""
-    pause: timedelta | None = None  # that the receiver asks for before the next attempt
+    pause: timedelta | None = None  # requested by the receiver
 
     def shown(self, *, with_answer: bool) -> str:
-        """Return the words, with the receiver's own text for those who may read it."""
         return words_of(self.words, self.answer if with_answer else None)
 
 
 def words_of(words: str, answer: str | None) -> str:
-    """Return the words of an attempt, followed by the receiver's own text where there is one."""
     return f"{words}: {answer}" if answer else words
 
 
 class Courier:
-    """Hands messages over; safe for several threads. Without a `trust` the system's authorities vouch for receivers."""
+    """Sends messages. Thread-safe. Without `trust`, the system's CAs verify receivers."""
 
     def __init__(self, reach: Reach, trust: ssl.SSLContext | None = None) -> None:
         self._reach = reach
@@ -80,25 +76,25 @@ class Courier:
 
     @cached_property
     def _trust(self) -> ssl.SSLContext:
-        """Read when it is first needed: it takes longer than the rest of a start."""
+        """Load the CAs on first use, because this takes longer than the rest of the start."""
         return self._given_trust or ssl.create_default_context()
 
     def send(self, parcel: Parcel) -> AttemptOutcome:
-        """Try once; what goes wrong out there is an outcome, not an error."""
+        """Failures of the receiver are an outcome, not an exception."""
         if parcel.secrets is None:
-            words = "the secrets of this channel cannot be read, since IOTIDE_VAULT_KEY is another one: give them anew"
+            words = "the secrets of this channel cannot be decrypted, as IOTIDE_VAULT_KEY has changed: enter them again"
             return AttemptOutcome(Result.REFUSED, words)
         try:
             outcome = self._mail(parcel) if parcel.kind == "email" else self._post(parcel)
         except AddressForbiddenError as error:
-            outcome = AttemptOutcome(Result.REFUSED, f"{error}, to which nothing is sent")
+            outcome = AttemptOutcome(Result.REFUSED, f"{error}: sending there is not allowed")
         except TimeoutError:
             outcome = AttemptOutcome(Result.TRY_AGAIN, f"no answer within {format_seconds(ANSWER_SECONDS)}")
         except HTTPException as error:  # its text repeats what came instead of HTTP
-            outcome = AttemptOutcome(Result.TRY_AGAIN, f"no answer by HTTP ({type(error).__name__})", str(error))
+            outcome = AttemptOutcome(Result.TRY_AGAIN, f"no HTTP response ({type(error).__name__})", str(error))
         except (OSError, UnicodeError) as error:
             outcome = AttemptOutcome(Result.TRY_AGAIN, f"{type(error).__name__}: {error}")
-        words, answer = (_harmless(text, parcel.secrets) for text in (outcome.words, outcome.answer))
+        words, answer = (_safe(text, parcel.secrets) for text in (outcome.words, outcome.answer))
         return replace(outcome, words=words, answer=answer)
 
     def _post(self, parcel: Parcel) -> AttemptOutcome:
@@ -148,14 +144,12 @@ class Courier:
             finally:
                 if client is not None:
                     client.close()
-        but = "".join(f"; but not for {name}: {_status(code)}" for name, (code, _) in refused.items())
+        but = "".join(f"; not delivered to {name}: {_status(code)}" for name, (code, _) in refused.items())
         said = [_said(text) for _, text in (client.last_reply, *refused.values())]
         return AttemptOutcome(Result.DELIVERED, f"{_status(client.last_reply[0])}{but}", "; ".join(said))
 
 
 class _Client(SMTP):
-    """SMTP over a connection that is there already."""
-
     last_reply: tuple[int, bytes] = (0, b"")
 
     def __init__(self, line: socket.socket, host: str, port: int) -> None:
@@ -167,13 +161,13 @@ class _Client(SMTP):
         return self._line
 
     def data(self, msg: Any) -> tuple[int, bytes]:  # noqa: ANN401 - smtplib's own type
-        """Keeps the reply, in which servers name the mail."""
+        """Keep the reply, in which servers name the mail."""
         self.last_reply = super().data(msg)
         return self.last_reply
 
 
 class _TlsClient(SMTP_SSL, _Client):
-    """The same, within TLS from the first byte on."""
+    """`_Client` with TLS from the first byte."""
 
     def __init__(self, line: socket.socket, host: str, port: int, context: ssl.SSLContext) -> None:
         self._line = line
@@ -181,13 +175,11 @@ class _TlsClient(SMTP_SSL, _Client):
 
 
 def http_outcome(status: int, said: str, retry_after: str | None) -> AttemptOutcome:
-    """What an HTTP answer means: of what is the sender's fault, all but a timeout or too many requests is final."""
+    """Return the outcome of an HTTP response. Of the 4xx, only timeouts and rate limits are tried again."""
     if status in _OK:
         return AttemptOutcome(Result.DELIVERED, f"HTTP {status}")
     if status in _REDIRECTS:
-        return AttemptOutcome(
-            Result.REFUSED, f"HTTP {status}: a redirect, which is not followed; give the final address"
-        )
+        return AttemptOutcome(Result.REFUSED, f"HTTP {status}: redirects are not followed; use the final URL")
     words = f"HTTP {status} {_phrase(status)}".rstrip()
     if status in _REFUSALS and status not in _TRY_AGAIN_STATUSES:
         return AttemptOutcome(Result.REFUSED, words, said)
@@ -196,7 +188,7 @@ def http_outcome(status: int, said: str, retry_after: str | None) -> AttemptOutc
 
 
 def smtp_outcome(error: SMTPRecipientsRefused | SMTPResponseException | SMTPNotSupportedError) -> AttemptOutcome:
-    """What a refusal of SMTP means: replies from 500 on are final, and so is a server that cannot do what is asked."""
+    """Return the outcome of an SMTP error. Replies from 500 and missing features are final."""
     match error:
         case SMTPRecipientsRefused():
             replies = list(error.recipients.items())
@@ -212,7 +204,6 @@ def smtp_outcome(error: SMTPRecipientsRefused | SMTPResponseException | SMTPNotS
 
 
 def _phrase(status: int) -> str:
-    """Return what the standard calls the status; the receiver's own phrase may be anything."""
     try:
         return HTTPStatus(status).phrase
     except ValueError:
@@ -220,15 +211,15 @@ def _phrase(status: int) -> str:
 
 
 def _status(code: int) -> str:
-    return f"SMTP {code}" if code > 0 else "an answer that is not SMTP"
+    return f"SMTP {code}" if code > 0 else "not an SMTP reply"
 
 
 def _said(text: bytes | str) -> str:
     return text.decode("utf-8", "replace") if isinstance(text, bytes) else text
 
 
-def _harmless(words: str, secrets: Mapping[str, str]) -> str:
-    """Words that can be kept and shown: short, in one line, and without a secret that the other end repeated."""
+def _safe(words: str, secrets: Mapping[str, str]) -> str:
+    """Return short words that are safe to show: one line, without a secret that the receiver repeated."""
     for secret in secrets.values():
         for hidden in (secret, urlsplit(secret).path):
             words = words.replace(hidden, "***") if len(hidden) >= _SHORTEST_SECRET else words

@@ -1,4 +1,4 @@
-"""What higher slices use: which channels a cluster has, and telling a message through some of them."""
+"""Interface for other modules."""
 
 from collections.abc import Sequence
 from dataclasses import asdict
@@ -18,16 +18,16 @@ from iotide_wire.window import Window
 
 __all__ = ["Message", "announce", "announce_to_all", "channels_for", "forget_old", "new_delivery", "quiet_hours_of"]
 
-DELIVERY: Final = "delivery"  # kind of the errand that sends a message through a channel; its key is the delivery
+DELIVERY: Final = "delivery"  # work that sends a message through a channel; its key is the delivery
 
-KEPT_FOR: Final = timedelta(days=90)  # so long is known what was told; the same key would be told again after it
+KEPT_FOR: Final = timedelta(days=90)  # after it, the same key would be sent again
 
 
 def announce(session: Session, message: Message, *, channel_ids: Sequence[int], key: str, now: datetime) -> None:
-    """Have the message sent through each of these channels after this transaction, or after the channel's quiet hours.
+    """Send the message through each of these channels after this transaction and the channel's quiet hours.
 
-    A channel that is gone, or that tells of another cluster, is passed over. A channel is told once what has one `key`,
-    for instance `alert 12 confirmed`.
+    Channels that are gone or belong to another cluster are skipped. A channel gets each `key`, such as `alert 12
+    confirmed`, once.
     """
     for channel in repository.channels_by_id(session, channel_ids):
         if channel.cluster_id is not None and channel.cluster_id != message.cluster_id:
@@ -41,13 +41,12 @@ def announce(session: Session, message: Message, *, channel_ids: Sequence[int], 
 
 
 def announce_to_all(session: Session, message: Message, *, key: str, now: datetime) -> None:
-    """Announce through every channel for the message's cluster, or for all clusters."""
-    channel_ids = repository.channels_telling(session, message.cluster_id)
+    channel_ids = repository.channels_of_cluster(session, message.cluster_id)
     announce(session, message, channel_ids=channel_ids, key=key, now=now)
 
 
 def channels_for(session: Session, cluster_id: int | None, channel_ids: Sequence[int], *, field: str) -> list[Channel]:
-    """Return these channels of the cluster (None: of all) in order; raise CHANNEL_NOT_FOUND, its place in `field`."""
+    """Return these channels of the cluster (None: of all). CHANNEL_NOT_FOUND has the position in `field`."""
     found = {channel.id: channel for channel in repository.channels_by_id(session, channel_ids)}
     for index, channel_id in enumerate(channel_ids):
         channel = found.get(channel_id)
@@ -57,7 +56,6 @@ def channels_for(session: Session, cluster_id: int | None, channel_ids: Sequence
 
 
 def new_delivery(channel: Channel, message: Message, key: str, now: datetime) -> Delivery:
-    """The message on its way through the channel; it is in no table yet."""
     return Delivery(
         channel_id=channel.id,
         key=key,
@@ -70,10 +68,8 @@ def new_delivery(channel: Channel, message: Message, key: str, now: datetime) ->
 
 
 def quiet_hours_of(channel: Channel) -> Window | None:
-    """The hours in which the channel sends tests alone."""
     return None if channel.quiet_hours is None else Window.model_validate(channel.quiet_hours)
 
 
 def forget_old(session: Session, now: datetime) -> None:
-    """Delete what ended and is older than 90 days; the scheduler calls it now and then."""
     repository.forget_before(session, now - KEPT_FOR, DELIVERY)

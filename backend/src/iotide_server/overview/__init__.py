@@ -1,1 +1,1 @@
-"""The overview page: the status board by cluster and workload, and what needs attention."""
+"""The overview page: status board and attention list."""

@@ -1,4 +1,4 @@
-"""What needs attention: one line for each thing that a person has to do; pure."""
+"""Attention list: tasks for operators and admins."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -22,8 +22,6 @@ ORDER: Final[Sequence[AttentionKind]] = (
 
 @dataclass(frozen=True, slots=True)
 class Needed:
-    """An item of the list."""
-
     kind: AttentionKind
     cluster_id: int
     words: str
@@ -32,30 +30,28 @@ class Needed:
     schedule_id: int | None = None
     target_id: int | None = None
     node_id: int | None = None
-    series_id: int | None = None  # of several that stopped alike the newest
+    series_id: int | None = None  # newest of several with the same reason
     series_count: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class KnownMount:
-    """A target as a node has it."""
-
     cluster_id: int
     target_id: int
     target_name: str
     target_path: str
-    # node_id, node_name, path, seen_at: None where all nodes that had it are retired
+    # node_id, node_name, path, seen_at: None if all its nodes are retired
     node_id: int | None
     node_name: str | None
     path: str | None
-    problem: str | None  # why it is not the one that the target was made on
-    seen_at: datetime | None  # when it was right last
+    problem: str | None
+    seen_at: datetime | None
     created_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class StaleSeries:
-    """A series without new data that nobody stopped on purpose, and how many stopped like it, itself included."""
+    """Series that stopped, not on purpose; `alike` counts those with the same reason."""
 
     series_id: int
     cluster_id: int
@@ -67,14 +63,12 @@ class StaleSeries:
 
 
 def in_order(items: Iterable[Needed]) -> list[Needed]:
-    """Put the gravest first, and of one kind what lasts longest."""
     return sorted(
         items, key=lambda item: (ORDER.index(item.kind), item.since.timestamp() if item.since else 0.0, item.words)
     )
 
 
 def of_schedules(failing: Iterable[FailingSchedule]) -> list[Needed]:
-    """Name the schedules that fail."""
     remedy = "fix the cause, then run the schedule now"
     return [
         Needed("failing_schedule", one.cluster_id, one.words, remedy, one.streak.since, schedule_id=one.schedule_id)
@@ -83,28 +77,26 @@ def of_schedules(failing: Iterable[FailingSchedule]) -> list[Needed]:
 
 
 def of_overdue(rows: Iterable[Row[Any]]) -> list[Needed]:
-    """Name the schedules that should have fired."""
-    remedy = "start the scheduler; iotide-server doctor says which part is down"
-    told = ((row, f"{row.name} was due at {written(row.due_at)} and has not fired") for row in rows)
+    remedy = "start the scheduler; iotide-server doctor shows which part is down"
+    worded = ((row, f"{row.name} was due at {written(row.due_at)} but has not fired") for row in rows)
     return [
-        Needed("overdue_schedule", row.cluster_id, words, remedy, row.due_at, schedule_id=row.id) for row, words in told
+        Needed("overdue_schedule", row.cluster_id, words, remedy, row.due_at, schedule_id=row.id)
+        for row, words in worded
     ]
 
 
 def of_stuck(rows: Iterable[Row[Any]]) -> list[Needed]:
-    """Name the nodes on which no signal ends a load."""
     found: list[Needed] = []
     for row in rows:
         loads = loads_in(row.stuck)
         words = f"{row.name} is stuck: {'; '.join(load.sentence for load in loads)}"
-        remedy = "restore the storage or reboot the node; its page frees what the load holds"
+        remedy = "restore the storage or reboot the node; its page releases the resources that it holds"
         since = min(load.since for load in loads)
         found.append(Needed("stuck_node", row.cluster_id, words, remedy, since, node_id=row.id))
     return found
 
 
 def of_nodes(rows: Iterable[Row[Any]]) -> list[Needed]:
-    """Name the nodes of each cluster that send no heartbeat."""
     found: list[Needed] = []
     for row in rows:
         known = names(set(row.names)) if row.nodes == len(row.names) else f"{row.nodes} nodes"
@@ -116,7 +108,7 @@ def of_nodes(rows: Iterable[Row[Any]]) -> list[Needed]:
 
 
 def of_mounts(mounts: Sequence[KnownMount], failing: Iterable[FailingSchedule]) -> list[Needed]:
-    """Name the targets that nodes lost; a mount that an agent announced after the run that missed it is there again."""
+    """Return an item per target that nodes lost; a mount announced after the run that missed it is present."""
     missed = {(lost.target_id, lost.node_id): lost for one in failing for lost in one.lost_mounts}
     by_target: defaultdict[int, list[KnownMount]] = defaultdict(list)
     for mount in mounts:
@@ -126,14 +118,13 @@ def of_mounts(mounts: Sequence[KnownMount], failing: Iterable[FailingSchedule]) 
 
 
 def of_stale(stale: Iterable[StaleSeries]) -> list[Needed]:
-    """Name the series without new data; those of a workload that stopped alike are one item."""
     groups: defaultdict[tuple[int, str, str], list[StaleSeries]] = defaultdict(list)
     for one in stale:
         groups[one.cluster_id, one.workload, one.words].append(one)
     found: list[Needed] = []
     for (cluster_id, _, words), own in groups.items():
         newest = max(own, key=lambda one: one.series_id)
-        remedy = "look at its schedule" if newest.schedule_id else "measure it again, or retire its target"
+        remedy = "check its schedule" if newest.schedule_id else "measure it again, or retire its target"
         named = {"schedule_id": newest.schedule_id, "series_id": newest.series_id}
         count, since = sum(one.alike for one in own), max(one.last_at for one in own)
         found.append(Needed("stale_series", cluster_id, words, remedy, since, **named, series_count=count))
@@ -148,16 +139,14 @@ def _of_target(mounts: Sequence[KnownMount], missed: Mapping[tuple[int, int], Lo
     since, path = min(lost.values()), next(iter(lost)).path or first.target_path
     nodes = names({mount.node_name for mount in lost if mount.node_name is not None})
     if len(lost) == len(mounts):
-        words = f"{first.target_name} is mounted on no node any more" + (
-            f": {path} is gone from {nodes}" if nodes else ""
-        )
+        words = f"{first.target_name} is not mounted on any node" + (f": {path} is missing on {nodes}" if nodes else "")
         remedy = f"mount {first.target_path} on a node again, or retire the target"
         return Needed("vanished_target", first.cluster_id, words, remedy, since, target_id=first.target_id)
     problem = next((mount.problem for mount in lost if mount.problem is not None), None)
     words = f"{path} ({first.target_name}) is not mounted on {nodes}"
     if problem is not None and not problem.startswith("nothing is mounted"):
         words = f"{first.target_name} on {nodes}: {problem.split(';')[0]}"
-    remedy = f"mount {path} on {nodes} again, or accept what is mounted there on the target's page"
+    remedy = f"mount {path} on {nodes} again, or accept the present mount on the target's page"
     node_id = next(iter(lost)).node_id
     return Needed("lost_mount", first.cluster_id, words, remedy, since, target_id=first.target_id, node_id=node_id)
 

@@ -1,4 +1,4 @@
-"""SQL of the status board and of what needs attention: a fixed number of queries, whatever the number of series."""
+"""SQL of the overview, with a fixed number of queries."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import Row, bindparam, func, select, text
-from sqlalchemy.dialects.postgresql import ARRAY
+from sqlalchemy.dialects.postgresql import ARRAY, distinct_on
 from sqlalchemy.orm import Session
 from sqlalchemy.types import BigInteger
 
@@ -16,31 +16,33 @@ from iotide_server.alerts.models import Alert
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.db import any_of, array_of, in_clusters
 from iotide_server.overview.attention import KnownMount
-from iotide_server.overview.standing import AgreedChange
+from iotide_server.overview.standing import AgreedChange, OverShift
 from iotide_server.results.models import Series
 from iotide_server.statistics.lateness import USUAL_GAPS
+from iotide_server.trends.changes.repository import is_over
 from iotide_server.trends.models import ChangePoint
 
 AnyRow = Row[*tuple[Any, ...]]
 
 _ACCEPTED: Final = frozenset({AlertState.EXPECTED, AlertState.NOISE})
-"""A person judged so: the level after it is the healthy one."""
+"""The level after such a change is healthy."""
 
 _CLUSTERS: Final = text(
     """
     SELECT cluster.id, cluster.name,
            count(node.id) FILTER (
-               WHERE cluster.origin = 'own' AND beat.seen_at >= :silent_before AND node.stuck IS NULL) AS online,
+               WHERE cluster.origin = 'own' AND heartbeat.seen_at >= :silent_before AND node.stuck IS NULL) AS online,
            count(node.id) FILTER (
-               WHERE cluster.origin = 'own' AND beat.seen_at >= :silent_before AND node.stuck IS NOT NULL) AS stuck,
-           count(node.id) FILTER (WHERE cluster.origin = 'own' AND beat.seen_at < :silent_before) AS silent,
-           count(node.id) FILTER (WHERE cluster.origin = 'own' AND beat.seen_at IS NULL) AS never_seen,
+               WHERE cluster.origin = 'own' AND heartbeat.seen_at >= :silent_before AND node.stuck IS NOT NULL
+           ) AS stuck,
+           count(node.id) FILTER (WHERE cluster.origin = 'own' AND heartbeat.seen_at < :silent_before) AS silent,
+           count(node.id) FILTER (WHERE cluster.origin = 'own' AND heartbeat.seen_at IS NULL) AS never_seen,
            count(node.id) FILTER (WHERE drain.subject_id IS NOT NULL) AS drained,
            count(node.id) FILTER (WHERE node.problem IS NOT NULL) AS passed_over,
            (SELECT count(*) FROM target WHERE target.cluster_id = cluster.id AND target.retired_at IS NULL) AS targets
     FROM cluster
     LEFT JOIN node ON node.cluster_id = cluster.id AND node.retired_at IS NULL
-    LEFT JOIN node_beat AS beat ON beat.node_id = node.id
+    LEFT JOIN node_beat AS heartbeat ON heartbeat.node_id = node.id
     LEFT JOIN drain ON drain.kind = 'node' AND drain.subject_id = node.id
                     AND (drain.until IS NULL OR drain.until > :now)
     WHERE (CAST(:visible AS bigint[]) IS NULL OR cluster.id = ANY(:visible)) AND cluster.origin <> 'published'
@@ -50,9 +52,8 @@ _CLUSTERS: Final = text(
 ).bindparams(bindparam("visible", type_=ARRAY(BigInteger)))
 
 _SERIES: Final = text(
-    # Most series of a large site are quiet: they are counted here, since tens of thousands of rows, each judged by
-    # itself, would take the API half a second whenever somebody looks.
-    # Sample data is judged at its own end, since nothing comes after that. What is retired is not measured on purpose.
+    # Quiet series are counted here, because judging tens of thousands takes the API half a second. Sample data is
+    # judged at its own end. Retired nodes and targets are excluded.
     """
     WITH retired AS MATERIALIZED (
         SELECT coalesce((SELECT array_agg(id) FROM node WHERE retired_at IS NOT NULL), '{}') AS node_ids,
@@ -114,20 +115,18 @@ _SERIES: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class BoardQuery:
-    """Which series the board asks for."""
-
-    # with a point since then; what is stale is wanted whatever its newest point, unless its end was meant
+    # with a newer point; stale series are included unless stopped on purpose
     since: datetime
     now: datetime
-    # late, on_time: by their schedules
+    # late, on_time: series by their schedules
     late: Collection[int]
     on_time: Collection[int]
-    most: int  # number of series of each cluster, the newest ones
-    most_rows: int  # of all clusters together, which take turns
+    most: int
+    most_rows: int
 
 
 def clusters(session: Session, visible: frozenset[int] | None, now: datetime) -> Sequence[AnyRow]:
-    """The visible clusters (None: all), by name, with how many of their nodes are in which state."""
+    """Return the visible clusters (None: all) with the number of nodes by state."""
     values = {"visible": array_of(visible), "silent_before": now - SILENT_AFTER, "now": now}
     return session.execute(_CLUSTERS, values).all()
 
@@ -135,9 +134,8 @@ def clusters(session: Session, visible: frozenset[int] | None, now: datetime) ->
 def measured_series(session: Session, visible: frozenset[int] | None, wanted: BoardQuery) -> Sequence[AnyRow]:
     """Return the visible series (None: all) that were measured or are stale, with their last analysis.
 
-    Quiet ones of a place that went alike, and stale ones that stopped on one day, are one row, that of the newest of
-    them: so many are `alike`, and the newest point of all of them came at `last_at`. `is_cut`, the same in all rows:
-    a cluster has more series, or all of them have more rows.
+    Quiet series of a workload with the same course share a row; so do stale ones that stopped on the same day.
+    `alike` is their number, `last_at` their newest point. `is_cut`: a limit left out series.
     """
     values = {
         "visible": array_of(visible),
@@ -153,7 +151,7 @@ def measured_series(session: Session, visible: frozenset[int] | None, wanted: Bo
 
 
 def steps(session: Session, series_ids: Collection[int]) -> Mapping[int, list[AgreedChange]]:
-    """By series, all of its confirmed changes, in time order, however long ago they were."""
+    """Return all confirmed changes by series, in time order."""
     statement = (
         select(
             ChangePoint.series_id,
@@ -177,8 +175,22 @@ def steps(session: Session, series_ids: Collection[int]) -> Mapping[int, list[Ag
     return found
 
 
+def last_over(session: Session, series_ids: Collection[int]) -> dict[int, OverShift]:
+    """Return the last shift of each series that is over."""
+    statement = (
+        select(ChangePoint.series_id, ChangePoint.at, ChangePoint.over_at, ChangePoint.cell_id, ChangePoint.shift_ratio)
+        .where(ChangePoint.series_id == any_of(series_ids), is_over())
+        .ext(distinct_on(ChangePoint.series_id))
+        .order_by(ChangePoint.series_id, ChangePoint.over_at.desc(), ChangePoint.id.desc())
+    )
+    return {
+        series_id: OverShift(at, over_at, cell_id, shift_ratio)
+        for series_id, at, over_at, cell_id, shift_ratio in session.execute(statement)
+        if over_at is not None
+    }
+
+
 def open_alerts(session: Session, visible: frozenset[int] | None) -> Mapping[tuple[int, str], int]:
-    """By cluster and workload, how many alerts somebody has to deal with."""
     statement = (
         select(Series.cluster_id, Series.workload, func.count())
         .join(Alert, Alert.series_id == Series.id)
@@ -189,10 +201,10 @@ def open_alerts(session: Session, visible: frozenset[int] | None) -> Mapping[tup
     return {(cluster_id, workload): count for cluster_id, workload, count in session.execute(statement)}
 
 
-OVERDUE_AFTER: Final = timedelta(hours=1)  # the scheduler fires within seconds; a restart takes minutes
-MISSED_AFTER: Final = timedelta(minutes=5)  # an agent that is started again needs nobody
+OVERDUE_AFTER: Final = timedelta(hours=1)  # a restart of the scheduler takes minutes
+MISSED_AFTER: Final = timedelta(minutes=5)  # more than a restart of an agent
 
-# A target whose nodes are all retired is announced by none; what is retired itself was given up on purpose.
+# No node announces a target whose nodes are all retired.
 _MOUNTS: Final = text(
     """
     SELECT target.cluster_id, target.id AS target_id, target.name AS target_name, target.path AS target_path,
@@ -218,17 +230,17 @@ _OVERDUE: Final = text(
     ORDER BY schedule.due_at, schedule.id
     """
 ).bindparams(bindparam("visible", type_=ARRAY(BigInteger)))
-# Agents of a batch system live as long as their jobs, and nothing sends heartbeats for sample data. Of a drained node a
-# person knows.
+# Agents of batch systems live as long as their jobs; sample data has no heartbeats; drained nodes may be off.
 _SILENT: Final = text(
     """
     SELECT node.cluster_id, min(node.id) AS node_id, count(*) AS nodes,
-           min(coalesce(beat.seen_at, node.created_at)) AS since, bool_and(beat.seen_at IS NULL) AS never_seen,
+           min(coalesce(heartbeat.seen_at, node.created_at)) AS since,
+           bool_and(heartbeat.seen_at IS NULL) AS never_seen,
            (array_agg(node.name ORDER BY node.name))[1\\:20] AS names
     FROM node
     JOIN cluster ON cluster.id = node.cluster_id AND cluster.origin = 'own' AND cluster.launcher = 'direct'
-    LEFT JOIN node_beat AS beat ON beat.node_id = node.id
-    WHERE node.retired_at IS NULL AND coalesce(beat.seen_at, node.created_at) < :silent_before
+    LEFT JOIN node_beat AS heartbeat ON heartbeat.node_id = node.id
+    WHERE node.retired_at IS NULL AND coalesce(heartbeat.seen_at, node.created_at) < :silent_before
       AND NOT EXISTS (SELECT FROM drain WHERE kind = 'node' AND subject_id = node.id
                       AND (until IS NULL OR until > :now))
       AND (CAST(:visible AS bigint[]) IS NULL OR node.cluster_id = ANY(:visible))
@@ -247,22 +259,18 @@ _STUCK: Final = text(
 
 
 def stuck_nodes(session: Session, visible: list[int] | None) -> Sequence[Row[Any]]:
-    """Return the nodes on which no signal ends a load."""
     return session.execute(_STUCK, {"visible": visible}).all()
 
 
 def doubtful_mounts(session: Session, visible: list[int] | None, suspected: Sequence[int]) -> list[KnownMount]:
-    """Return all mounts of the targets that miss one or are suspected to, by target and name of the node."""
     rows = session.execute(_MOUNTS, {"visible": visible, "suspected": list(suspected)})
     return [KnownMount(*row) for row in rows]
 
 
 def overdue_schedules(session: Session, visible: list[int] | None, now: datetime) -> Sequence[Row[Any]]:
-    """Return the active schedules that should have fired and did not, the longest overdue first."""
     return session.execute(_OVERDUE, {"visible": visible, "due_before": now - OVERDUE_AFTER}).all()
 
 
 def silent_nodes(session: Session, visible: list[int] | None, now: datetime) -> Sequence[Row[Any]]:
-    """Return by cluster how many nodes send no heartbeat, with the first names."""
     values = {"visible": visible, "now": now, "silent_before": now - MISSED_AFTER}
     return session.execute(_SILENT, values).all()

@@ -13,16 +13,16 @@ from iotide_server.overview.schemas import Board
 router = APIRouter(tags=["board"])
 
 
-@router.get("/board", summary="Show what is not as it was")
+@router.get("/board", summary="Show the status board")
 def get_board(
     principal: Viewer,
     session: Tx,
     now: Now,
-    days: Annotated[int, Query(ge=1, le=3650, description="How long ago the period begins")] = 90,
+    days: Annotated[int, Query(ge=1, le=3650, description="Length of the period")] = 90,
 ) -> Board:
-    """By cluster and workload: slower, faster, noisier or without data, since when, and what needs attention.
+    """Return what is slower, faster, noisier or stale by cluster and workload, and what needs attention.
 
-    A series is compared with its last healthy level: the best one since a person expected a change. The period decides
-    which series are listed and which recoveries are reported, never a state. Series without new data are listed always.
+    A series is compared with its last healthy level: the best one since an expected change. The period selects series
+    and recoveries, but does not affect states. Stale series are always listed.
     """
     return service.board(session, principal, now - timedelta(days=days), now)

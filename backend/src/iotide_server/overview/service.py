@@ -1,4 +1,4 @@
-"""Puts the status board together: each series judged, those of a cluster and a workload summed up."""
+"""The status board."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -24,7 +24,7 @@ from iotide_server.overview.attention import (
 )
 from iotide_server.overview.repository import AnyRow, BoardQuery
 from iotide_server.overview.schemas import AttentionItem, Board, BoardCell, BoardCluster, BoardNodes, StandingCount
-from iotide_server.overview.standing import AgreedChange, Gone, JudgedSeries, Spread, Summed, judge, sum_up
+from iotide_server.overview.standing import AgreedChange, Gone, JudgedSeries, OverShift, Spread, Summed, judge, sum_up
 from iotide_server.results import reading as results
 from iotide_server.schedules.failing import FailingSchedule, failing_schedules
 from iotide_server.statistics.course import Course
@@ -33,27 +33,29 @@ from iotide_server.trends.changes.noise import NoiseChange
 from iotide_server.trends.changes.words import gap_words, noise_words, stale_words
 from iotide_server.trends.points.lateness import scheduled_series
 
-MOST_SERIES: Final = 20_000  # counts for each cluster, so that the series of one take no other off the board
+MOST_SERIES: Final = 20_000
 MOST_ROWS: Final = 50_000
-"""Counts for all clusters together: it bounds the memory that an answer takes, since most series have their own row."""
+"""Bounds the memory of an answer, since most series have a separate row."""
 MOST_ATTENTION: Final = 100
 
-Place = tuple[int, str]  # a cluster and a workload
+Place = tuple[int, str]
 
 
 def board(session: Session, principal: Principal, since: datetime, now: datetime) -> Board:
-    """Show what the caller may see of everything that was measured since then, and of what should have been."""
     visible = principal.visible_clusters()
     failing = failing_schedules(session, visible, with_names=are_shown())
     late, on_time = _scheduled(session, failing, visible, now)
     wanted = BoardQuery(since, now, late, on_time, MOST_SERIES, MOST_ROWS)
     rows = repository.measured_series(session, visible, wanted)
-    steps = repository.steps(session, [row.id for row in rows if row.course == Course.CHANGED])
+    changed = [row.id for row in rows if row.course == Course.CHANGED]
+    steps, over = repository.steps(session, changed), repository.last_over(session, changed)
     stale = {row.id: late.get(row.id) or _stale_words(row, failing) for row in rows if row.is_stale}
     by_place: defaultdict[Place, list[AnyRow]] = defaultdict(list)
     for row in rows:
         by_place[row.cluster_id, row.workload].append(row)
-    judged = {row.id: judge(_gone(row, steps.get(row.id, ()), stale.get(row.id)), since) for row in rows}
+    judged = {
+        row.id: judge(_gone(row, steps.get(row.id, ()), over.get(row.id), stale.get(row.id)), since) for row in rows
+    }
     sums = {place: sum_up((row.id, judged[row.id], row.alike) for row in own) for place, own in by_place.items()}
     open_alerts = repository.open_alerts(session, visible)
     needed = [*_needed(session, failing, visible, now), *of_stale(_stopped(rows, stale))]
@@ -71,7 +73,6 @@ def board(session: Session, principal: Principal, since: datetime, now: datetime
 def _scheduled(
     session: Session, failing: Mapping[int, FailingSchedule], visible: frozenset[int] | None, now: datetime
 ) -> tuple[dict[int, str], list[int]]:
-    """Return the words of each series that its schedule gives no data, and the series that are on time."""
     late: dict[int, str] = {}
     on_time: list[int] = []
     for one in scheduled_series(session, now, visible):
@@ -94,7 +95,7 @@ def _stale_words(row: AnyRow, failing: Mapping[int, FailingSchedule]) -> str:
 
 
 def _stopped(rows: Sequence[AnyRow], stale: Mapping[int, str]) -> Iterator[StaleSeries]:
-    """Yield the stale series that nobody stopped: one whose schedule a person paused or deleted needs nothing."""
+    """Leave out series stopped on purpose, such as by pausing a schedule."""
     for row in rows:
         is_meant = row.schedule_id is not None and not row.is_made_up and not row.is_late
         if row.id in stale and not is_meant:
@@ -124,7 +125,7 @@ def _attention(session: Session, needed: Sequence[Needed]) -> list[AttentionItem
     ]
 
 
-def _gone(row: AnyRow, steps: Sequence[AgreedChange], stale: str | None) -> Gone:
+def _gone(row: AnyRow, steps: Sequence[AgreedChange], over: OverShift | None, stale: str | None) -> Gone:
     return Gone(
         course=None if row.course is None else Course(row.course),
         better=row.better,
@@ -132,6 +133,7 @@ def _gone(row: AnyRow, steps: Sequence[AgreedChange], stale: str | None) -> Gone
         missing_points=row.missing_points or 0,
         last_at=row.last_at,
         steps=steps,
+        over=over,
         drift=Drift.read(row.drift),
         noisy=_noisy(row),
         stale_words=stale,

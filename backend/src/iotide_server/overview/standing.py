@@ -1,4 +1,4 @@
-"""Where a series is compared with its last healthy level, and the sum over many series; pure."""
+"""State of series relative to their healthy level."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
@@ -7,14 +7,14 @@ from datetime import datetime
 from enum import StrEnum
 
 from iotide_server.kit.clock import day_written
-from iotide_server.statistics.course import Course
+from iotide_server.statistics.course import Course, DriftShape
 from iotide_server.statistics.shifts import is_near
 from iotide_server.trends.changes.drift import Drift
 from iotide_server.trends.changes.words import course_words, direction, drift_words, shift_words
 
 
 class SeriesState(StrEnum):
-    """In the order in which somebody should look."""
+    """Most urgent first."""
 
     SLOWER = "slower"
     STALE = "stale"
@@ -29,53 +29,56 @@ ORDER = {state: place for place, state in enumerate(SeriesState)}
 
 @dataclass(frozen=True, slots=True)
 class AgreedChange:
-    """A change of level that several analyses agree on."""
-
     at: datetime
-    cell_id: int  # of the first point after it
-    # before, after: the medians around it
+    cell_id: int
+    # before, after: medians
     before: float
     after: float
-    is_expected: bool = False  # somebody said so, and the level after it is the normal one from then on
+    is_expected: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OverShift:
+    """Shift that came and ended; no step marks its end."""
+
+    at: datetime
+    over_at: datetime
+    cell_id: int
+    shift_ratio: float | None
 
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """Since when a series scatters more than before."""
-
     at: datetime
     words: str
 
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """How a series went, as its last analysis has it."""
-
-    course: Course | None  # None before the first analysis
+    course: Course | None
     better: str
     point_count: int
     missing_points: int
     last_at: datetime
-    steps: Sequence[AgreedChange] = ()  # all of the series, in time order
-    drift: Drift | None = None  # the line of a slow change
-    noisy: Spread | None = None  # where it became noisier
-    # of a series without new data; None: it has some, or nothing is known of its usual gap
+    steps: Sequence[AgreedChange] = ()
+    over: OverShift | None = None  # the last one
+    drift: Drift | None = None
+    noisy: Spread | None = None
+    # None: it has new data, or no usual gap
     stale_words: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class JudgedSeries:
-    """How a series stands."""
-
     state: SeriesState
-    since: datetime | None  # when the first point of that was measured; None where there is no such moment
-    cell_id: int | None  # of that point
-    shift_ratio: float | None  # of now to what it was; None without a change, or where it was 0
-    words: str  # as a sentence that says no more than was shown
+    since: datetime | None
+    cell_id: int | None
+    shift_ratio: float | None  # from the healthy level; None without a change
+    words: str
 
 
 def judge(gone: Gone, since: datetime | None = None) -> JudgedSeries:
-    """Judge a series; `since` begins the period, and decides which recoveries the words report, never the state."""
+    """Judge a series; `since` affects only which recoveries are reported."""
     if gone.stale_words is not None:
         return JudgedSeries(SeriesState.STALE, gone.last_at, None, None, gone.stale_words)
     if gone.course is None or gone.course is Course.TOO_SHORT:
@@ -86,7 +89,7 @@ def judge(gone: Gone, since: datetime | None = None) -> JudgedSeries:
             SeriesState.NO_BASELINE, None, None, None, "not analysed yet" if gone.course is None else words
         )
     if gone.course is Course.DRIFT and gone.drift is None:
-        # a former release measured it relative to the median; nothing is known until it is analysed again.
+        # Unknown until the next analysis: an earlier release measured it relative to the median.
         words = course_words(gone.course, gone.point_count, missing_points=0, changes=0, drift=None)
         return JudgedSeries(SeriesState.NO_BASELINE, None, None, None, words)
     path = _Path(gone.better)
@@ -97,16 +100,18 @@ def judge(gone: Gone, since: datetime | None = None) -> JudgedSeries:
         return moved
     if gone.noisy is not None:
         return JudgedSeries(SeriesState.NOISY, gone.noisy.at, None, None, gone.noisy.words)
-    words = "at its healthy level:" if gone.steps else "no change shown in"
-    steady = JudgedSeries(SeriesState.IN_CONTROL, None, None, None, f"{words} {gone.point_count} points")
-    return moved or path.recovered(since) or steady
+    points = f"{gone.point_count} points"
+    has_changes = gone.steps or gone.over is not None
+    words = f"at its healthy level ({points})" if has_changes else f"no significant change in {points}"
+    steady = JudgedSeries(SeriesState.IN_CONTROL, None, None, None, words)
+    return moved or path.recovered(since) or _over(gone.over, since) or steady
 
 
 class _Path:
-    """The way of a series through its steps, each compared with the healthy level.
+    """Steps of a series, each compared with the healthy level.
 
-    The healthy level is the best level that the series had since the last step that was expected. A step within 3 % of
-    it leaves it as it is. So a drop that was taken back leaves nothing behind, and where a period begins is no matter.
+    That is the best level since the last expected step; steps within 3 % do not change it. Recovered drops and the
+    start of the period have no effect.
     """
 
     def __init__(self, better: str) -> None:
@@ -118,7 +123,6 @@ class _Path:
         self._end: tuple[AgreedChange, AgreedChange, float | None] | None = None
 
     def take(self, step: AgreedChange) -> None:
-        """Go on to the level after the step."""
         if self._start is None:
             self._start = self._healthy = self._level = step.before
         self._level, before = step.after, self._level
@@ -137,7 +141,7 @@ class _Path:
             self._rise = self._rise or step
 
     def away(self) -> JudgedSeries | None:
-        """Compare the level of now: slower than the healthy level, or faster than any healthy level before."""
+        """Return SLOWER below the healthy level, FASTER above all earlier ones, else None."""
         if self._drop is not None:
             return self._judged(SeriesState.SLOWER, self._drop, self._healthy)
         if self._start is not None and self._rise is not None and self._side(self._start) == "better":
@@ -145,7 +149,7 @@ class _Path:
         return None
 
     def recovered(self, since: datetime | None) -> JudgedSeries | None:
-        """Report the last drop that was taken back, where that happened in the period."""
+        """Return the last recovered drop, if it is in the period."""
         if self._end is None or since is None or self._end[1].at < since:
             return None
         drop, back, ratio = self._end
@@ -161,6 +165,15 @@ class _Path:
         return JudgedSeries(state, step.at, step.cell_id, ratio, words)
 
 
+def _over(shift: OverShift | None, since: datetime | None) -> JudgedSeries | None:
+    """Return the shift if it ended in the period."""
+    if shift is None or since is None or shift.over_at < since:
+        return None
+    was = f"was {shift_words(shift.shift_ratio)} since {day_written(shift.at)}"
+    words = f"over since {day_written(shift.over_at)}: {was}"
+    return JudgedSeries(SeriesState.IN_CONTROL, shift.over_at, shift.cell_id, None, words)
+
+
 def _ratio(value: float, level: float) -> float | None:
     return (value - level) / abs(level) if level else None
 
@@ -168,23 +181,24 @@ def _ratio(value: float, level: float) -> float | None:
 def _drifted(gone: Gone) -> JudgedSeries | None:
     if gone.course is not Course.DRIFT or gone.drift is None:
         return None
+    words = drift_words(gone.drift, gone.point_count)
+    if gone.drift.shape is DriftShape.WAVE:
+        return JudgedSeries(SeriesState.IN_CONTROL, None, None, None, words)
     is_worse = direction(gone.drift.end - gone.drift.start, gone.better) == "worse"
     state = SeriesState.SLOWER if is_worse else SeriesState.FASTER
-    return JudgedSeries(state, None, None, gone.drift.shift_ratio, drift_words(gone.drift, gone.point_count))
+    return JudgedSeries(state, None, None, gone.drift.shift_ratio, words)
 
 
 @dataclass(frozen=True, slots=True)
 class Summed:
-    """What many series are together: the gravest state among them."""
-
     state: SeriesState
-    counts: dict[SeriesState, int]  # of the series in each state, the gravest first
-    worst: int  # the series of that state which moved most, and of equals the one that did so last
+    counts: dict[SeriesState, int]  # worst first
+    worst: int
     judged: JudgedSeries
 
 
 def sum_up(judged: Iterable[tuple[int, JudgedSeries, int]]) -> Summed:
-    """Of at least one series: ids, how they stand, and how many stand like each."""
+    """Summarise series, given as id, state and number of equal ones."""
     known = list(judged)
     counted: Counter[SeriesState] = Counter()
     for _, one, alike in known:

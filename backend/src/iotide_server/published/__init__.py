@@ -1,1 +1,1 @@
-"""Published results of others, as read-only clusters with their sources; tables in `campaigns/models.py`."""
+"""Published results of others, as read-only clusters; tables in `campaigns/models.py`."""

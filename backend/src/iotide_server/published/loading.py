@@ -1,4 +1,4 @@
-"""Stores what was printed as clusters, campaigns and runs, through the ordinary ingest; nothing of it is analysed."""
+"""Storage of published results through the ordinary ingest, without analysis."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -36,7 +36,7 @@ from iotide_wire.measured import Flag, FlagCode, FlagEffect, SampleMessage
 from iotide_wire.messages import FinishRequest
 from iotide_wire.plan import CachePolicy, CampaignPlan, Exclusivity, QuietPolicy, WorkloadChoice
 
-NODE: Final = "node"  # stands for whatever node of a cluster was measured
+NODE: Final = "node"
 _PATH: Final = "not published"
 _CLAIMED_BY: Final = "published"
 _LIMIT: Final = "measured by a node of iotide"
@@ -45,17 +45,15 @@ _FORGOTTEN: Final = "published_results_forgotten"
 
 @dataclass(frozen=True, slots=True)
 class LoadedEdition:
-    """What is there now."""
-
     sources: int
     clusters: int
     runs: int
-    is_new: bool  # it was loaded just now; else it was there already
-    had_other: bool  # another edition was removed for it
+    is_new: bool
+    had_other: bool
 
 
 def load_published(database: Database, edition: Edition, digest: str, clock: Clock) -> LoadedEdition:
-    """Make the database hold this edition, in one transaction; safe to repeat. PUBLISHED_NAME_TAKEN changes nothing."""
+    """Load this edition in one transaction, or raise PUBLISHED_NAME_TAKEN. Safe to repeat."""
     now = clock()
     with database.transaction() as session:
         taken = repository.taken_name(session, list(edition.clusters))
@@ -73,7 +71,7 @@ def load_published(database: Database, edition: Edition, digest: str, clock: Clo
 
 
 def forget_published(database: Database, now: datetime) -> int:
-    """Remove all published results and return how many rows that were, or raise PUBLISHED_ABSENT."""
+    """Remove all published results and return the number of rows, or raise PUBLISHED_ABSENT."""
     with database.transaction() as session:
         if not repository.clusters(session):
             raise PUBLISHED_ABSENT()
@@ -87,8 +85,6 @@ def _forget(session: Session, principal: Principal) -> int:
 
 
 class _Loading:
-    """One edition on its way into the database."""
-
     def __init__(self, session: Session, edition: Edition, digest: str, now: datetime) -> None:
         self._session = session
         self._edition = edition
@@ -99,7 +95,6 @@ class _Loading:
         self._workloads: dict[str, Workload] = {}
 
     def load(self, principal: Principal) -> None:
-        """Clusters first, then source by source."""
         live.mute(self._session)
         tables = [table for source in self._edition.sources for table in source.tables]
         recorded = recorded_announcements({table.workload for table in tables})
@@ -114,17 +109,17 @@ class _Loading:
             for table in source.tables:
                 campaign = self._store(source, table)
                 self._session.add(PublishedCampaign(campaign_id=campaign.id, source_id=row.id))
-        # Points need no second thought, and nothing that was printed ever changes.
+        # Published values never change.
         forget_work(self._session, [node.cluster_id for node in self._nodes.values()])
 
     def _found(self, principal: Principal, name: str, description: str) -> None:
-        """A cluster with a node that is retired from the start: nobody speaks for it, and nobody misses it."""
+        """Create a cluster with a retired node that no agent can use."""
         cluster = Cluster(name=name, description=description, origin=Origin.PUBLISHED)
         self._session.add(cluster)
         self._session.flush()
-        nobody = f"published-{cluster.id}"  # no secret has such a digest
+        unusable_digest = f"published-{cluster.id}"
         node = Node(cluster_id=cluster.id, name=NODE, role="compute", created_at=self._now, retired_at=self._now)
-        node.token_sha256 = node.redis_password_sha256 = nobody
+        node.token_sha256 = node.redis_password_sha256 = unusable_digest
         self._session.add(node)
         self._session.flush()
         self._nodes[name] = node
@@ -140,7 +135,7 @@ class _Loading:
             cluster_id=node.cluster_id,
             name=table.campaign,
             plan=plan,
-            # When it was published; nobody printed when it was measured.
+            # The date of measurement is unknown.
             created_at=datetime.combine(source.published_on, time(), UTC) if source.published_on else self._now,
             request_sha256=canonical_sha256(plan),
         )
@@ -148,7 +143,7 @@ class _Loading:
         self._session.flush()
         rows = [self._cell(campaign, ordinal, table, cell) for ordinal, cell in enumerate(cells, start=1)]
         at = campaign.created_at
-        runs.insert_runs(self._session, past_runs(campaign.id, campaign.cluster_id, at))
+        runs.insert_runs(self._session, past_runs(campaign.id, campaign.cluster_id, at), repeats=1)
         for order in hand_over(self._session, campaign.id, at, _CLAIMED_BY, _CLAIMED_BY):
             result = _result(source, cells[order.ordinal - 1], order, at)
             agent_api.finish(self._session, order.node_id, order.order_id, result, at)
@@ -195,7 +190,6 @@ class _Loading:
 
 
 def _plan(source: PublishedReference, table: Table, cells: Sequence[PublishedCell]) -> dict[str, Any]:
-    """What of a plan is known; no policy of iotide held when it was measured."""
     plan = CampaignPlan(
         name=table.campaign,
         cluster=table.cluster,
@@ -212,7 +206,6 @@ def _plan(source: PublishedReference, table: Table, cells: Sequence[PublishedCel
 
 
 def _result(source: PublishedReference, cell: PublishedCell, order: Row[Any], at: datetime) -> FinishRequest:
-    """As an agent hands one in, without what nobody printed."""
     samples = tuple(
         SampleMessage(metric=metric, value=value, labels=dict(labels), target_id=None)
         for metric, labels, value in cell.values

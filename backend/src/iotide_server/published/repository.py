@@ -43,41 +43,33 @@ _NUMBERS = text(
 
 @dataclass(frozen=True, slots=True)
 class PrintedNumber:
-    """One number of a source, with the options and the target that it is of."""
-
     options: Json
     target: str
     value: float
 
 
 def sources(session: Session) -> Sequence[PublishedSource]:
-    """All, in the order of their edition."""
     return session.scalars(select(PublishedSource).order_by(PublishedSource.id)).all()
 
 
 def campaigns(session: Session) -> Sequence[Row[Any]]:
-    """The campaigns of all sources, with clusters, workloads and counts of runs."""
     return session.execute(_CAMPAIGNS).all()
 
 
 def numbers(session: Session, source_id: int, metric: str, labels_json: str) -> list[PrintedNumber]:
-    """What a source printed of one metric with these labels, in the order of its tables."""
     rows = session.execute(_NUMBERS, {"source_id": source_id, "metric": metric, "labels": labels_json})
     return [PrintedNumber(row.options, row.target, row.value) for row in rows]
 
 
 def clusters(session: Session) -> Sequence[Cluster]:
-    """Those that hold published results, by name."""
     statement = select(Cluster).where(Cluster.origin == Origin.PUBLISHED).order_by(Cluster.name)
     return session.scalars(statement).all()
 
 
 def taken_name(session: Session, names: Sequence[str]) -> str | None:
-    """The first of these names that a cluster has which holds nothing published."""
     statement = select(Cluster.name).where(Cluster.name == any_text_of(names), Cluster.origin != Origin.PUBLISHED)
     return session.scalar(statement.order_by(Cluster.name).limit(1))
 
 
 def delete_sources(session: Session) -> None:
-    """Forget where anything was printed."""
     session.execute(delete(PublishedSource))

@@ -12,9 +12,9 @@ router = APIRouter(tags=["published results"])
 
 @router.get("/published-sources", summary="List published sources")
 def list_published_sources(principal: Viewer, session: Tx) -> PublishedSources:
-    """What others measured, with its campaigns and what to know of it; everybody with a role in any cluster sees all.
+    """Return published measurements of others with campaigns and caveats, readable with any role.
 
-    Empty until an administrator has run `iotide-server load-published`.
+    Empty until an administrator runs `iotide-server load-published`.
     """
     del principal
     return service.list_sources(session)

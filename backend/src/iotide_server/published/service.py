@@ -1,4 +1,4 @@
-"""What people read of published results: the sources with their campaigns, and claims beside their own numbers."""
+"""Read access to published results."""
 
 import json
 from collections import defaultdict
@@ -21,11 +21,10 @@ from iotide_server.published.schemas import (
 from iotide_server.published.sources import Claim
 from iotide_wire.units import format_number
 
-SLACK: Final = 0.1  # by so much a claim may differ from a ratio of two numbers without intervals
+SLACK: Final = 0.1
 
 
 def list_sources(session: Session) -> PublishedSources:
-    """All sources, in the order of their edition."""
     by_source: defaultdict[int, list[Row[Any]]] = defaultdict(list)
     for row in repository.campaigns(session):
         by_source[row.source_id].append(row)
@@ -56,7 +55,6 @@ def _judged(session: Session, source_id: int, claim: Claim) -> PublishedClaim:
 
 
 def ratios_of(claim: Claim, numbers: Sequence[PrintedNumber]) -> list[ClaimedRatio]:
-    """`target` divided by `against`, at each setting at which both were printed, in the order of the print."""
     by_options: dict[str, dict[str, PrintedNumber]] = defaultdict(dict)
     for number in numbers:
         by_options[json.dumps(number.options, sort_keys=True)][number.target] = number
@@ -74,4 +72,4 @@ def _worded(claim: Claim, ratios: Sequence[float], agreeing: int) -> str:
         support = f"“{format_number(claim.ratio)} times” is not supported by any of its {len(ratios)} settings"
     else:
         support = f"“{format_number(claim.ratio)} times” agrees with {agreeing} of its {len(ratios)} settings"
-    return f"Its own numbers give {given} times for {claim.target} : {claim.against}. {support}."
+    return f"Its own values give {given} times for {claim.target} : {claim.against}. {support}."

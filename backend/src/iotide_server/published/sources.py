@@ -1,4 +1,4 @@
-"""The published results that come with iotide, from their file to cells with numbers in base units."""
+"""Published results that come with iotide."""
 
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from iotide_wire.base import Message, Name, Text
 from iotide_wire.catalogue import MetricSpec, WorkloadName
 from iotide_wire.facts import FactValue
 
-Printed = str | int | float  # what stands in a field of a printed table
+Printed = str | int | float
 
 _SIZES: Final[Mapping[str, tuple[str, int]]] = {
     "file_size_gb": ("file_size_bytes", 10**9),
@@ -28,7 +28,7 @@ _NUMBERS: Final[Mapping[str, tuple[str, float, Mapping[str, str]]]] = {
     "throughput_mbit_s": ("throughput", 125_000.0, {}),
     **{f"{part}_s": ("duration", 1.0, {"part": part}) for part in ("real", "user", "sys", "wait")},
 }
-"""By column: the metric, how many base units one of the printed ones is, and the labels that the column means."""
+"""By column: metric, base units per unit, labels."""
 _FACTS: Final = frozenset({"interconnect", "storage", "disks", "raid"})
 _PLACES: Final = frozenset({"target", "fs"})
 _LABELS: Final = frozenset({"operation"})
@@ -36,13 +36,11 @@ COLUMNS: Final = _SIZES.keys() | _NUMBERS.keys() | _FACTS | _PLACES | _LABELS
 
 
 class Table(Message):
-    """A printed table, or a part of one, of one cluster and workload."""
-
     cluster: Name
     campaign: Name
     workload: WorkloadName
     columns: tuple[str, ...]
-    same: dict[str, Printed] = Field(default_factory=dict)  # what holds for all of its rows
+    same: dict[str, Printed] = Field(default_factory=dict)
     rows: Annotated[tuple[tuple[Printed, ...], ...], Field(min_length=1)]
 
     @model_validator(mode="after")
@@ -53,18 +51,16 @@ class Table(Message):
         return self
 
     def fields(self) -> Iterator[dict[str, Printed]]:
-        """Each row by the names of its columns; what was left empty is absent."""
+        """Leave out empty fields."""
         for row in self.rows:
             named = {**self.same, **dict(zip(self.columns, row, strict=True))}
             yield {name: value for name, value in named.items() if value != ""}
 
 
 class Claim(Message):
-    """A ratio that the authors put in words, and of which of their numbers it is one."""
-
     words: Text
     ratio: Annotated[float, Field(gt=0)]
-    # metric, labels: of the numbers; of times, how many times as long `target` takes as `against`
+    # of the values; for times, the ratio is the time of `target` over that of `against`
     metric: str
     labels: dict[str, str]
     target: Name
@@ -72,14 +68,12 @@ class Claim(Message):
 
 
 class PublishedReference(Message):
-    """Where numbers were printed, and what there is to know of them."""
-
     key: Annotated[str, Field(pattern=r"^[a-z][a-z0-9-]{0,60}$")]
     authors: Text
     title: Text
-    place: Text  # which table or section
-    url: Text | None = None  # None where no address is known to last
-    published_on: date | None = None  # None where the source does not say
+    place: Text
+    url: Text | None = None  # None: no permanent address
+    published_on: date | None = None  # None: not stated
     shows: Text
     caution: Text
     claim: Claim | None = None
@@ -87,34 +81,26 @@ class PublishedReference(Message):
 
     @property
     def cited(self) -> str:
-        """The source in one line."""
         return f"{self.authors}: {self.title}, {self.place}"
 
 
 class Edition(Message):
-    """All published results of this release."""
-
-    clusters: dict[Name, Text]  # descriptions by name
+    clusters: dict[Name, Text]
     sources: Annotated[tuple[PublishedReference, ...], Field(min_length=1)]
 
 
 @dataclass(slots=True)
 class PublishedCell:
-    """What was printed of one target with one set of options."""
-
     target: str
     fstype: str
     options: dict[str, int]
     facts: dict[str, FactValue]
-    # metric, labels and value in the metric's base unit
+    # metric, labels and value in base units
     values: list[tuple[str, dict[str, Printed], float]] = field(default_factory=list)
 
 
 def cells_of(table: Table, metrics: Mapping[str, MetricSpec]) -> Sequence[PublishedCell]:
-    """Return the table's rows as cells, in order; a number bears the labels that its metric has.
-
-    Rows that differ in what was measured alone are one cell.
-    """
+    """Rows that differ only in values are one cell."""
     cells: dict[tuple[object, ...], PublishedCell] = {}
     for row in table.fields():
         sizes = {name: int(row[column]) * factor for column, (name, factor) in _SIZES.items() if column in row}
@@ -134,6 +120,5 @@ def cells_of(table: Table, metrics: Mapping[str, MetricSpec]) -> Sequence[Publis
 
 @cache
 def read_edition() -> tuple[Edition, str]:
-    """What comes with this release, and the digest by which editions are told apart."""
     content = files(__package__).joinpath("sources.toml").read_bytes()
     return Edition.model_validate(tomllib.loads(content.decode())), sha256(content).hexdigest()

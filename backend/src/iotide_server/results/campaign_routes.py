@@ -1,4 +1,4 @@
-"""Routes of campaigns that need results: the forecast of a plan, the matrix with its numbers, all samples as CSV."""
+"""Routes of campaigns that need results."""
 
 from typing import Annotated, Final
 
@@ -49,7 +49,7 @@ _CSV_EXAMPLE = (
     dependencies=[ONE_HEAVY_REQUEST],
 )
 def preview_campaign(principal: Operator, session: Tx, now: Now, body: PlanInput) -> Preview:
-    """Checks a plan exactly as a submission does and says what it means; nothing is stored."""
+    """Check a plan as a submission does and return what it would run. Nothing is stored."""
     resolved = resolve(body)
     return preview(session, foresee(session, cluster_of(session, principal, resolved), resolved), now)
 
@@ -61,7 +61,7 @@ def preview_campaign(principal: Operator, session: Tx, now: Now, body: PlanInput
     dependencies=[ONE_AT_A_TIME],
 )
 def list_campaign_cells(principal: Viewer, session: Tx, paging: Paging, campaign_id: Id) -> Page[CellOutput]:
-    """The matrix with its results so far, in the order of the plan."""
+    """Return the matrix with its results so far, in the order of the plan."""
     campaigns.visible_campaign(session, principal, campaign_id)
     return reading.campaign_cells(session, campaign_id, paging)
 
@@ -73,30 +73,30 @@ def list_campaign_cells(principal: Viewer, session: Tx, paging: Paging, campaign
     dependencies=[ONE_AT_A_TIME],
 )
 def get_campaign_conduct(principal: Viewer, session: Tx, campaign_id: Id) -> Conduct:
-    """Caches, exclusivity and other load as they were in the finished runs, and the checks without an answer."""
+    """Return how caches, exclusivity and other load were handled in the finished runs, and the unanswered checks."""
     campaigns.visible_campaign(session, principal, campaign_id)
     return conduct(conduct_queries.measured_runs(session, campaign_id))
 
 
-@router.get("/campaigns/{campaign_id}/measures", summary="List what a campaign has measured", responses=errors(404))
+@router.get("/campaigns/{campaign_id}/measures", summary="List the measures of a campaign", responses=errors(404))
 def list_campaign_measures(principal: Viewer, session: Tx, campaign_id: Id) -> CampaignMeasures:
-    """The metrics and counters that a figure of the campaign can show so far."""
+    """Return the metrics and counters measured so far."""
     campaigns.visible_campaign(session, principal, campaign_id)
     return measurements.campaign_measures(session, campaign_id)
 
 
 @router.get(
     "/campaigns/{campaign_id}/measurements",
-    summary="List the numbers behind a figure",
+    summary="List the values behind a figure",
     responses=errors(404),
     dependencies=[ONE_AT_A_TIME],
 )
 def list_campaign_measurements(
     principal: Viewer, session: Tx, paging: Paging, campaign_id: Id, wanted: Annotated[MeasureChoice, Depends()]
 ) -> Page[MeasuredCell]:
-    """The cells in the order of the plan with each valid run's number of one metric, or its mean of one counter.
+    """Return the cells in the order of the plan, with each valid run's value of one metric or mean of one counter.
 
-    A page has fewer cells than asked for where they have many numbers.
+    A page may have fewer cells than requested.
     """
     campaigns.visible_campaign(session, principal, campaign_id)
     return measurements.page_of_cells(session, campaign_id, wanted, paging)
@@ -113,7 +113,7 @@ def list_campaign_measurements(
     dependencies=[ONE_HEAVY_REQUEST],
 )
 def get_campaign_samples(principal: Viewer, session: Tx, request: Request, campaign_id: Id) -> StreamingResponse:
-    """One number a line, in base units and UTC, with everything that describes it."""
+    """Return one value per line with its description, in base units and UTC."""
     campaign = campaigns.visible_campaign(session, principal, campaign_id)
     headers = {"Content-Disposition": f'attachment; filename="{campaign.name}-{campaign_id}.csv"'}
     lines = campaign_samples_csv(DATABASE.of(request.app.state), campaign_id)

@@ -1,35 +1,32 @@
-"""Decides which flags concern which numbers of a run, where there are very many of both."""
+"""Flags that concern each value of a run."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
-from iotide_wire.measured import Flag, FlagEffect
+from iotide_wire.measured import Flag, FlagRank
 
-_Mark = int | tuple[str, object]  # what a number bears: the id of its target, or a label
-Number = tuple[Mapping[str, object], int | None]  # labels and target of a number
+_Mark = int | tuple[str, object]  # the id of a value's target, or one of its labels
+Number = tuple[Mapping[str, object], int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Concern:
-    """What the flags of a run say of a number."""
-
-    codes: frozenset[str] = frozenset()  # of the flags that concern it
-    rejected_by: str | None = None  # code of the first of them that rejects it; None where it counts
+    codes: frozenset[str] = frozenset()
+    rejected_by: str | None = None
 
 
 _NO_CONCERN: Final = Concern()
 
 
 def concerns(flags: Sequence[Flag], numbers: Sequence[Number]) -> Iterator[Concern]:
-    """Yield for each number what the flags say of it, as `Flag.concerns` has it."""
     concerned: dict[str, int] = defaultdict(int)
     rejected: dict[str, int] = defaultdict(int)
     undecided = _all(numbers)
     for flag, by_this in _concerned(flags, numbers):
         concerned[flag.code] |= by_this
-        if flag.effect is FlagEffect.REJECTED:
+        if flag.rank is FlagRank.NOT_MEASURED:
             rejected[flag.code] |= by_this & undecided
             undecided &= ~by_this
     known: dict[tuple[str, ...], Concern] = {}
@@ -43,7 +40,6 @@ def concerns(flags: Sequence[Flag], numbers: Sequence[Number]) -> Iterator[Conce
 
 
 def all_are_concerned(flags: Sequence[Flag], numbers: Sequence[Number]) -> bool:
-    """Return true where the flags, of any number, together concern each number, as `Flag.concerns` says."""
     concerned = 0
     for _, by_this in _concerned(flags, numbers):
         concerned |= by_this
@@ -55,7 +51,7 @@ def _all(numbers: Sequence[Number]) -> int:
 
 
 def _concerned(flags: Sequence[Flag], numbers: Sequence[Number]) -> Iterator[tuple[Flag, int]]:
-    """Yield each flag with the numbers that it concerns, if any, as bits; it costs an AND for each of its marks."""
+    """Yield each flag that concerns any value, with these values as bits."""
     bearing = _bearing({mark for flag in flags for mark in _marks(flag)}, numbers)
     for flag in flags:
         by_this = _all(numbers)
@@ -74,7 +70,6 @@ def _marks(flag: Flag) -> Iterator[_Mark]:
 
 
 def _bearing(wanted: Iterable[_Mark], numbers: Sequence[Number]) -> dict[_Mark, int]:
-    """Return the numbers that bear each wanted mark, as bits."""
     indexes: dict[_Mark, list[int]] = {mark: [] for mark in wanted}
     for index, (labels, target_id) in enumerate(numbers if indexes else ()):
         if target_id in indexes:

@@ -1,4 +1,4 @@
-"""Tables of results: numbers, their series and points, per-second curves and raw output."""
+"""Tables of results."""
 
 from datetime import datetime
 from typing import Any
@@ -12,26 +12,24 @@ from iotide_server.kit.db import Base, Identified, Json
 
 
 class Series(Identified, Base):
-    """All points with one key: cluster, node set, targets, workload, options hash, metric, labels."""
-
     __tablename__ = "series"
 
-    key_sha256: Mapped[str] = mapped_column(unique=True)  # of that key, sorted; equal keys are one series for ever
+    key_sha256: Mapped[str] = mapped_column(unique=True)  # equal keys always mean the same series
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
     # node_ids, target_ids: sorted
     node_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
     target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
     workload: Mapped[str]
     series_revision: Mapped[int]
-    options: Mapped[Json]  # those that differ from the workload's frozen defaults
+    options: Mapped[Json]
     options_sha256: Mapped[str]
     metric: Mapped[str]
     title: Mapped[str]
     unit: Mapped[str]
     better: Mapped[str]
     labels: Mapped[Json]
-    variant: Mapped[str] = mapped_column(server_default="")  # of the campaign's stage; empty outside stages
-    # why its numbers count no more, see `results.ingest.superseded`; empty where they count. Then it has no points
+    variant: Mapped[str] = mapped_column(server_default="")
+    # why its values no longer count, see `results.ingest.superseded`; then it has no points
     superseded: Mapped[str] = mapped_column(server_default="")
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
@@ -42,8 +40,6 @@ class Series(Identified, Base):
 
 
 class Sample(Identified, Base):
-    """One number of a run, in its metric's base unit."""
-
     __tablename__ = "sample"
 
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
@@ -56,57 +52,60 @@ class Sample(Identified, Base):
 
 
 class Reading(Identified, Base):
-    """One reading of an order's raw output; the newest one's numbers count and are rows of `sample`."""
+    """One parse of an order's raw output. The values of the newest one count, as rows of `sample`."""
 
     __tablename__ = "reading"
 
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
     order_id: Mapped[int] = mapped_column(ForeignKey("node_order.id"))
-    ordinal: Mapped[int]  # 1 for what the node's own agent read
-    # workload_revision, parser_version: whose parser it was; the version is that of its package
+    ordinal: Mapped[int]
+    # workload_revision, parser_version: of the parser and its package
     workload_revision: Mapped[int]
     parser_version: Mapped[str | None]
     read_at: Mapped[datetime]
-    read_by: Mapped[str | None]  # who had it read again; None for the node
-    flags: Mapped[list[Any]] = mapped_column(JSONB)  # that this reading gave, as they stood
-    # what it said once it is superseded: metric, title, unit, better, labels, target_id and value of each
+    read_by: Mapped[str | None]
+    flags: Mapped[list[Any]] = mapped_column(JSONB)
+    # values of a superseded reading
     samples: Mapped[list[Any] | None] = mapped_column(JSONB(none_as_null=True))
 
     __table_args__ = (UniqueConstraint("order_id", "ordinal"), Index("ix_reading_run_id", "run_id"))
 
 
 class Point(Identified, Base):
-    """One per cell and series: the median of its valid runs with their range."""
+    """Median and range of a cell's valid runs in one series."""
 
     __tablename__ = "point"
 
     series_id: Mapped[int] = mapped_column(ForeignKey("series.id"))
     cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id"))
     campaign_id: Mapped[int] = mapped_column(ForeignKey("campaign.id"))
-    at: Mapped[datetime]  # when the first of its runs started
+    at: Mapped[datetime]  # start of its first run
     # median, low, high: in the series' base unit
     median: Mapped[float]
     low: Mapped[float]
     high: Mapped[float]
-    run_count: Mapped[int]  # runs behind it
-    # variation_ratio, robust_spread_ratio: how far they scatter, see `iotide_server.statistics.summary.Summary`
+    run_count: Mapped[int]
+    # see `iotide_server.statistics.summary.Summary`
     variation_ratio: Mapped[float | None]
     robust_spread_ratio: Mapped[float | None]
-    # codes of the flags of its runs, sorted
     flags: Mapped[list[str]] = mapped_column(JSONB, server_default=text("'[]'"))
+    # runs with each of the flags; None: stored by release 0.2
+    flag_runs: Mapped[dict[str, int] | None] = mapped_column(JSONB(none_as_null=True))
+    # flags that at least 90 % of the series' 20 runs before it had
+    usual_flags: Mapped[list[str]] = mapped_column(JSONB, server_default=text("'[]'"))
 
     __table_args__ = (UniqueConstraint("cell_id", "series_id"), Index("ix_point_series_id_at", "series_id", "at"))
 
 
 class RunHeadline(Base):
-    """The one number that a finished run is known by in lists, so that they can be sorted by it."""
+    """Value that represents a finished run in lists and sorts them."""
 
     __tablename__ = "run_headline"
 
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id", ondelete="CASCADE"), primary_key=True, autoincrement=False)
-    workload: Mapped[str]  # by name; numbers of different workloads are in no order
+    workload: Mapped[str]
     series_id: Mapped[int] = mapped_column(ForeignKey("series.id"))
-    value: Mapped[float]  # in the series' base unit; of several numbers of the run there, their median
+    value: Mapped[float]
 
     __table_args__ = (
         Index("ix_run_headline_workload_value_run_id", "workload", "value", "run_id"),
@@ -115,7 +114,7 @@ class RunHeadline(Base):
 
 
 class Environment(Base):
-    """Facts under which runs ran, stored once for all that share them."""
+    """Facts about the environment of runs, each set stored once."""
 
     __tablename__ = "environment"
 
@@ -124,8 +123,6 @@ class Environment(Base):
 
 
 class Blob(Base):
-    """Raw output by its digest, compressed by PostgreSQL."""
-
     __tablename__ = "blob"
 
     sha256: Mapped[str] = mapped_column(primary_key=True)
@@ -133,8 +130,6 @@ class Blob(Base):
 
 
 class Artefact(Identified, Base):
-    """A named piece of raw output of an order."""
-
     __tablename__ = "artefact"
 
     run_id: Mapped[int] = mapped_column(ForeignKey("run.id"))
@@ -152,7 +147,7 @@ class Artefact(Identified, Base):
 
 
 class ThinnedRun(Base):
-    """A run of which something was given up for its age; its numbers are kept for ever."""
+    """A run whose raw output or curves were reduced because of age. Its values are kept forever."""
 
     __tablename__ = "thinned_run"
 
@@ -171,7 +166,7 @@ class CurveChunk(Identified, Base):
     started_at: Mapped[datetime]
     step_seconds: Mapped[float] = mapped_column(Float)
     values: Mapped[list[float]] = mapped_column(ARRAY(REAL))
-    # lows, highs: once it was thinned for its age, what is behind each value, which is a mean then
+    # lows, highs: ranges behind the means of a row that was thinned because of age
     lows: Mapped[list[float] | None] = mapped_column(ARRAY(REAL))
     highs: Mapped[list[float] | None] = mapped_column(ARRAY(REAL))
 

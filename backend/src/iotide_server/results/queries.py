@@ -1,4 +1,4 @@
-"""SQL that reads results for people and for other slices."""
+"""SQL that reads results."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
@@ -23,10 +23,10 @@ AnyRow = Row[Any]
 
 _ROWS_AT_ONCE: Final = 100
 
-# Columns: a row of the mapper is four times as large, and a campaign has thousands.
+# Columns, because mapped objects take four times the memory, and a campaign has thousands.
 _POINT = (
     *(Point.cell_id, Point.series_id, Point.run_count.label("n"), Point.median, Point.low, Point.high),
-    *(Point.variation_ratio, Point.robust_spread_ratio, Point.flags),
+    *(Point.variation_ratio, Point.robust_spread_ratio, Point.flags, Point.usual_flags),
     *(Series.metric, Series.title, Series.unit, Series.better, Series.labels),
 )
 
@@ -68,8 +68,22 @@ _LABEL_NAMES = text(
     ORDER BY name
     """
 )
+# First the rows of the piece by their keys alone: a run may have many samples, and reading all columns of the
+# remaining ones for each piece took minutes.
 _CAMPAIGN_SAMPLES = text(
     """
+    WITH piece AS MATERIALIZED (
+        SELECT cell.ordinal, cell.id AS cell_id, run.id AS run_id, run.repeat, sample.id AS sample_id,
+               sample.order_id, sample.series_id, sample.value
+        FROM cell
+        JOIN run ON run.cell_id = cell.id
+        JOIN sample ON sample.run_id = run.id
+        JOIN series ON series.id = sample.series_id
+        WHERE cell.campaign_id = :campaign_id AND cell.ordinal >= :cell AND series.superseded = ''
+          AND (cell.ordinal, run.repeat, sample.id) > (:cell, :repeat, :sample_id)
+        ORDER BY cell.ordinal, run.repeat, sample.id
+        LIMIT :limit
+    )
     SELECT campaign.id AS campaign_id, campaign.name AS campaign, cell.ordinal AS cell, cell.stage, cell.variant,
            run.id AS run_id, run.repeat, attempt.ordinal AS attempt, run.state, run.validity,
            ARRAY(SELECT DISTINCT flag ->> 'code' FROM jsonb_array_elements(run.flags) AS flag ORDER BY 1) AS flags,
@@ -78,29 +92,25 @@ _CAMPAIGN_SAMPLES = text(
            ARRAY(SELECT name FROM target JOIN cell_target ON target_id = id WHERE cell_id = cell.id ORDER BY name)
                AS targets,
            workload.name AS workload, coalesce(newest.workload_revision, workload.revision) AS workload_revision,
-           cell.options, series.id AS series_id, series.metric, series.labels, sample.value, series.unit,
-           sample.id AS sample_id
-    FROM campaign
-    JOIN cell ON cell.campaign_id = campaign.id
+           cell.options, series.id AS series_id, series.metric, series.labels, piece.value, series.unit,
+           piece.sample_id
+    FROM piece
+    JOIN cell ON cell.id = piece.cell_id
+    JOIN campaign ON campaign.id = cell.campaign_id
     JOIN workload ON workload.id = cell.workload_id
-    JOIN run ON run.cell_id = cell.id
-    JOIN sample ON sample.run_id = run.id
-    JOIN series ON series.id = sample.series_id
-    JOIN node_order ON node_order.id = sample.order_id
+    JOIN run ON run.id = piece.run_id
+    JOIN series ON series.id = piece.series_id
+    JOIN node_order ON node_order.id = piece.order_id
     JOIN attempt ON attempt.id = node_order.attempt_id
     LEFT JOIN LATERAL (
         SELECT workload_revision FROM reading WHERE order_id = node_order.id ORDER BY ordinal DESC LIMIT 1
     ) AS newest ON true
-    WHERE campaign.id = :campaign_id AND cell.ordinal >= :cell AND series.superseded = ''
-      AND (cell.ordinal, run.repeat, sample.id) > (:cell, :repeat, :sample_id)
-    ORDER BY cell.ordinal, run.repeat, sample.id
-    LIMIT :limit
+    ORDER BY piece.ordinal, piece.repeat, piece.sample_id
     """
 )
 
 
 def series_named(session: Session, series_ids: Sequence[int]) -> Sequence[AnyRow]:
-    """Return series with their names and newest points, in any order."""
     return session.execute(_NAMED_SERIES, {"ids": list(series_ids)}).all()
 
 
@@ -114,7 +124,11 @@ _CAMPAIGN_CELLS = text(
            ARRAY(SELECT run.id FROM run WHERE run.cell_id = cell.id ORDER BY repeat) AS runs,
            ARRAY(SELECT run.id FROM run
                  WHERE run.cell_id = cell.id AND run.state = 'finished' AND run.validity = 'valid'
-                 ORDER BY repeat) AS counted_runs
+                 ORDER BY repeat) AS counted_runs,
+           (SELECT to_jsonb(adaptive_cell) || jsonb_build_object(
+                'series_id', (SELECT max(series_id) FROM run JOIN run_headline ON run_id = run.id
+                              WHERE run.cell_id = cell.id))
+            FROM adaptive_cell WHERE cell_id = cell.id) AS adaptive
     FROM cell JOIN workload ON workload.id = cell.workload_id
     WHERE cell.campaign_id = :campaign_id AND cell.id > :after_id ORDER BY cell.id LIMIT :limit
     """
@@ -124,7 +138,6 @@ _CAMPAIGN_CELLS = text(
 def series_page(
     session: Session, visible: frozenset[int] | None, wanted: SeriesFilter, paging: PageRequest
 ) -> Slice[AnyRow]:
-    """Series of the visible clusters (None: all) with their names and newest point, newest series first."""
     values = {**asdict(wanted), "visible": array_of(visible), "before_id": paging.before_id, "limit": paging.limit + 1}
     rows = session.execute(_SERIES_PAGE, values).all()
     return paging.cut(rows, key=lambda row: int(row.id))
@@ -145,7 +158,6 @@ def samples_page(
     run_id: int | None,
     series_id: int | None,
 ) -> Slice[AnyRow]:
-    """Samples with what their series says of them, newest first."""
     statement = _samples().where(Sample.id < paging.before_id)
     statement = statement.where(*in_clusters(Series.cluster_id, visible))
     if run_id is not None:
@@ -157,17 +169,15 @@ def samples_page(
 
 
 def run_samples(session: Session, run_id: int) -> Sequence[AnyRow]:
-    """All samples of a run in the order in which its node gave them."""
     return session.execute(_samples().where(Sample.run_id == run_id).order_by(Sample.id)).all()
 
 
 def environment(session: Session, sha256: str | None) -> Json:
-    """Return the facts with this digest, under which a run ran; none while they are not known."""
+    """Return the facts; empty while unknown."""
     return session.scalar(select(Environment.facts).where(Environment.sha256 == sha256)) or {}
 
 
 def observations(session: Session, run_id: int) -> Sequence[Row[int, str, Mapping[str, Any]]]:
-    """Of each order of a run that only observed and has delivered: its id, its node and what that said of itself."""
     statement = (
         select(Order.id.label("order_id"), Node.name.label("node_name"), Environment.facts.label("environment"))
         .join(Node, Node.id == Order.node_id)
@@ -178,13 +188,12 @@ def observations(session: Session, run_id: int) -> Sequence[Row[int, str, Mappin
 
 
 def run_counters(session: Session, run_id: int) -> Sequence[str]:
-    """The counters of which a run has curves, by name."""
     statement = select(CurveChunk.counter).join(Order, Order.id == CurveChunk.order_id).where(Order.run_id == run_id)
     return session.scalars(statement.distinct().order_by(CurveChunk.counter)).all()
 
 
 def run_curves(session: Session, run_id: int, counters: Sequence[str] | None) -> Iterator[tuple[int, str, Stretch]]:
-    """Yield the stretches of a run's counters (None: of all) with order and counter, each counter's in time order."""
+    """Yield order, counter and stretch, by counter in time order; `counters` None: all."""
     columns = (CurveChunk.order_id, CurveChunk.counter, CurveChunk.started_at, CurveChunk.step_seconds)
     statement = (
         select(*columns, CurveChunk.values, CurveChunk.lows, CurveChunk.highs)
@@ -194,14 +203,13 @@ def run_curves(session: Session, run_id: int, counters: Sequence[str] | None) ->
     )
     if counters is not None:
         statement = statement.where(CurveChunk.counter == any_text_of(counters))
-    # a part of the rows is in memory at a time: a run has up to millions of values.
+    # Streamed, because a run has up to millions of values.
     for row in session.execute(statement, execution_options={"yield_per": _ROWS_AT_ONCE}):
         ranges = (row.lows and tuple(row.lows), row.highs and tuple(row.highs))
         yield row.order_id, row.counter, Stretch(row.started_at, row.step_seconds, tuple(row.values), *ranges)
 
 
 def curve_sizes(session: Session, run_id: int, counters: Sequence[str] | None) -> Sequence[int]:
-    """Count the stored pieces of each of the curves that `run_curves` reads."""
     statement = (
         select(func.count())
         .select_from(CurveChunk)
@@ -214,26 +222,23 @@ def curve_sizes(session: Session, run_id: int, counters: Sequence[str] | None) -
 
 
 def run_artefacts(session: Session, run_id: int) -> Sequence[Artefact]:
-    """The artefacts of a run by order and name."""
     return session.scalars(
         select(Artefact).where(Artefact.run_id == run_id).order_by(Artefact.order_id, Artefact.name)
     ).all()
 
 
 def artefact(session: Session, artefact_id: int) -> Row[*tuple[Any, ...]] | None:
-    """Return an artefact, as `Artefact`, and the cluster of its run."""
     statement: Select[*tuple[Any, ...]] = select(Artefact, Run.cluster_id).join(Run, Run.id == Artefact.run_id)
     return session.execute(statement.where(Artefact.id == artefact_id)).one_or_none()
 
 
 def blob_piece(session: Session, sha256: str, start: int, size_bytes: int) -> bytes | None:
-    """Return a part of the content with this digest; None where it is not stored."""
     piece = func.substring(Blob.content, start + 1, size_bytes, type_=LargeBinary)
     return session.scalars(select(piece).where(Blob.sha256 == sha256)).one_or_none()
 
 
 def cell_points(session: Session, cell_ids: Sequence[int]) -> Result[Any]:
-    """What cells say series by series, in an order that stays: a row of `_POINT` for each, read as it is wanted."""
+    """Stream points as rows of `_POINT`, in a stable order."""
     statement = (
         select(*_POINT)
         .join(Series, Series.id == Point.series_id)
@@ -244,7 +249,6 @@ def cell_points(session: Session, cell_ids: Sequence[int]) -> Result[Any]:
 
 
 def announced_metrics(session: Session, cell_ids: Iterable[int]) -> Mapping[int, Sequence[Mapping[str, Any]]]:
-    """By cell, the metrics that its workload announces."""
     cells = dict(session.execute(select(Cell.id, Cell.workload_id).where(Cell.id == any_of(list(cell_ids)))).all())
     metrics = select(Workload.id, Workload.metrics).where(Workload.id == any_of(set(cells.values())))
     by_workload: dict[int, Sequence[Mapping[str, Any]]] = dict(session.execute(metrics).all())
@@ -252,14 +256,12 @@ def announced_metrics(session: Session, cell_ids: Iterable[int]) -> Mapping[int,
 
 
 def metrics_of_run(session: Session, run_id: int) -> Sequence[Mapping[str, Any]]:
-    """The metrics that the run's workload announces."""
     statement = select(Workload.metrics).join(Cell, Cell.workload_id == Workload.id).join(Run, Run.cell_id == Cell.id)
     metrics: Sequence[Mapping[str, Any]] = session.scalars(statement.where(Run.id == run_id)).one()
     return metrics
 
 
 def campaign_cells(session: Session, campaign_id: int, paging: PageRequest) -> Slice[AnyRow]:
-    """The cells of a campaign with their names and runs, in the matrix's order."""
     rows = session.execute(
         _CAMPAIGN_CELLS, {"campaign_id": campaign_id, "after_id": paging.after_id, "limit": paging.limit + 1}
     ).all()
@@ -267,13 +269,12 @@ def campaign_cells(session: Session, campaign_id: int, paging: PageRequest) -> S
 
 
 def campaign_names(session: Session, campaign_id: int) -> tuple[list[str], list[str]]:
-    """The names of all options of a campaign's cells, and of all labels of its numbers, each sorted."""
     named = {"campaign_id": campaign_id}
     return list(session.scalars(_OPTION_NAMES, named)), list(session.scalars(_LABEL_NAMES, named))
 
 
 def campaign_samples(session: Session, campaign_id: int, after: AnyRow | None, limit: int) -> Result[Any]:
-    """Return the first samples of a campaign behind the row `after`, fully described, by cell and repeat."""
+    """Return the samples after the row `after`, by cell and repeat."""
     place = {"cell": 0, "repeat": 0, "sample_id": 0}
     if after is not None:
         place = {"cell": after.cell, "repeat": after.repeat, "sample_id": after.sample_id}

@@ -1,4 +1,4 @@
-"""What people and other slices read of results."""
+"""Read access to results."""
 
 from collections import defaultdict
 from collections.abc import AsyncIterator, Iterable, Sequence
@@ -12,7 +12,8 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
-from iotide_server.kit.db import Database
+from iotide_server.campaigns.stopping import EndOfRepeats, words_of
+from iotide_server.kit.db import Database, Json
 from iotide_server.kit.pagination import Page, PageRequest, Slice
 from iotide_server.results import queries
 from iotide_server.results.errors import (
@@ -30,6 +31,7 @@ from iotide_server.results.models import Artefact
 from iotide_server.results.queries import AnyRow
 from iotide_server.results.schemas import (
     CellOutput,
+    CellRepeats,
     CellResult,
     Curve,
     Observation,
@@ -52,22 +54,20 @@ from iotide_wire.units import KIB, MIB
 
 FIRST_PIECE_BYTES: Final = 64 * KIB
 LARGEST_PIECE_BYTES: Final = MIB
-"""PostgreSQL unpacks all that lies before a piece, so small ones take it long. Clients that read get large ones."""
+"""PostgreSQL unpacks everything before a piece, so small pieces are slow."""
 
 
 def list_series(session: Session, principal: Principal, wanted: SeriesFilter, paging: PageRequest) -> Slice[AnyRow]:
-    """The series that the caller may see, newest first."""
     return queries.series_page(session, principal.visible_clusters(), wanted, paging)
 
 
 def series(session: Session, principal: Principal, series_id: int) -> SeriesOutput:
-    """Return a series, or raise SERIES_NOT_FOUND."""
     row = next(iter(queries.series_named(session, [series_id])), None)
     return SeriesOutput.model_validate(principal.require_row(Role.VIEWER, row, SERIES_NOT_FOUND(series_id=series_id)))
 
 
 def series_by_id(session: Session, series_ids: Iterable[int]) -> dict[int, SeriesOutput]:
-    """What several series are called, for who has asked already whether the caller may see them."""
+    """Permissions are not checked."""
     rows = queries.series_named(session, sorted(set(series_ids)))
     return {row.id: SeriesOutput.model_validate(row) for row in rows}
 
@@ -75,20 +75,19 @@ def series_by_id(session: Session, series_ids: Iterable[int]) -> dict[int, Serie
 def list_samples(
     session: Session, principal: Principal, paging: PageRequest, *, run_id: int | None, series_id: int | None
 ) -> Slice[AnyRow]:
-    """The samples that the caller may see, newest first."""
     visible = principal.visible_clusters()
     return queries.samples_page(session, visible, paging, run_id=run_id, series_id=series_id)
 
 
 def run_samples(session: Session, run_id: int) -> list[SampleOutput]:
-    """All samples of a run, primary metrics first, each metric in the order in which its node gave it."""
+    """Primary metrics come first."""
     samples = [SampleOutput.model_validate(row) for row in queries.run_samples(session, run_id)]
     places = metric_places(queries.metrics_of_run(session, run_id))
     return sorted(samples, key=lambda sample: places.get(sample.metric, len(places)))
 
 
 def run_counters(session: Session, principal: Principal, run_id: int) -> Sequence[str]:
-    """List the counters of which a run has curves, or raise RUN_NOT_FOUND."""
+    """Return the counters with curves, or raise RUN_NOT_FOUND."""
     _visible_run(session, principal, run_id)
     return queries.run_counters(session, run_id)
 
@@ -96,11 +95,7 @@ def run_counters(session: Session, principal: Principal, run_id: int) -> Sequenc
 def run_curves(
     session: Session, principal: Principal, run_id: int, max_points: int, counters: Sequence[str] | None
 ) -> list[Curve]:
-    """Return the curves of a run's counters (None: of all), each thinned to at most `max_points` means with ranges.
-
-    Raises:
-        RUN_NOT_FOUND, CURVES_TOO_LARGE: the caller may see none, or they are too many values for one answer.
-    """
+    """Return curves (counters None: all), thinned to at most `max_points`; raises RUN_NOT_FOUND or CURVES_TOO_LARGE."""
     _visible_run(session, principal, run_id)
     pieces = queries.curve_sizes(session, run_id, counters)
     if sum(pieces) > MOST_PIECES or len(pieces) * max_points > MOST_POINTS:
@@ -109,7 +104,6 @@ def run_curves(
 
 
 def thinned_curves(session: Session, run_id: int, max_points: int, counters: Sequence[str] | None) -> list[Curve]:
-    """As `run_curves`, whoever asks."""
     curves = []
     stretches = queries.run_curves(session, run_id, counters)
     for (order_id, counter), rows in groupby(stretches, key=lambda row: row[:2]):
@@ -123,13 +117,12 @@ def _visible_run(session: Session, principal: Principal, run_id: int) -> None:
 
 
 def run_artefacts(session: Session, principal: Principal, run_id: int) -> Sequence[Artefact]:
-    """List the raw output of a run, by order and name, or raise RUN_NOT_FOUND."""
     _visible_run(session, principal, run_id)
     return queries.run_artefacts(session, run_id)
 
 
 def artefact_start(session: Session, principal: Principal, artefact_id: int) -> tuple[Artefact, bytes]:
-    """Return a piece of raw output with the start of its content, or raise ARTEFACT_NOT_FOUND."""
+    """Return an artefact with the start of its content, or raise ARTEFACT_NOT_FOUND."""
     missing = ARTEFACT_NOT_FOUND(artefact_id=artefact_id)
     artefact: Artefact = principal.require_row(Role.VIEWER, queries.artefact(session, artefact_id), missing).Artefact
     start = queries.blob_piece(session, artefact.sha256, 0, FIRST_PIECE_BYTES)
@@ -141,7 +134,7 @@ def artefact_start(session: Session, principal: Principal, artefact_id: int) -> 
 async def artefact_pieces(
     database: Database, limiter: CapacityLimiter, artefact: Artefact, start: bytes
 ) -> AsyncIterator[bytes]:
-    """Yield an artefact piece by piece, each from a short transaction; ARTEFACT_NOT_FOUND if removed meanwhile."""
+    """Each piece is read in a short transaction; raise ARTEFACT_NOT_FOUND if it is removed meanwhile."""
 
     def read(first: int, size_bytes: int) -> bytes | None:
         with database.transaction() as session:
@@ -154,7 +147,7 @@ async def artefact_pieces(
         size_bytes = min(max(FIRST_PIECE_BYTES, first // 8), LARGEST_PIECE_BYTES)
         try:
             piece = await to_thread.run_sync(read, first, size_bytes, limiter=limiter)
-        except PoolTimeoutError:  # others have all connections; what was sent so far would be lost
+        except PoolTimeoutError:  # no connection is free; a retry keeps the download alive
             piece = await to_thread.run_sync(read, first, size_bytes, limiter=limiter)
         if piece is None:
             raise ARTEFACT_NOT_FOUND(artefact_id=artefact.id)
@@ -163,7 +156,7 @@ async def artefact_pieces(
 
 
 def cell_results(session: Session, cell_ids: Sequence[int]) -> dict[int, list[CellResult]]:
-    """Return what the valid runs of each cell say, as far as their points are computed, primary metrics first."""
+    """Return results with computed points, primary metrics first."""
     results: dict[int, list[CellResult]] = defaultdict(list)
     for point in queries.cell_points(session, cell_ids):
         results[point.cell_id].append(_cell_result(point))
@@ -183,14 +176,28 @@ def _cell_result(point: AnyRow) -> CellResult:
 
 
 def campaign_cells(session: Session, campaign_id: int, paging: PageRequest) -> Page[CellOutput]:
-    """The cells of a campaign with their results so far, in the matrix's order."""
     found = queries.campaign_cells(session, campaign_id, paging)
     results = cell_results(session, [row.id for row in found.rows])
-    return found.page(lambda row: CellOutput(**row._mapping, results=results.get(row.id, [])))
+    return found.page(
+        lambda row: CellOutput(
+            **{**row._mapping, "adaptive": row.adaptive and _adaptive(row.adaptive)}, results=results.get(row.id, [])
+        )
+    )
+
+
+def _adaptive(cell: Json) -> CellRepeats:
+    because = cell["ended_because"] and EndOfRepeats(cell["ended_because"])
+    return CellRepeats(
+        runs=cell["runs"],
+        half_width_ratio=cell["half_width_ratio"],
+        resembles_before=cell["resembles_before"],
+        ended_because=because,
+        series_id=cell["series_id"],
+        words=words_of(because, cell["runs"], cell["half_width_ratio"], resembles=cell["resembles_before"]),
+    )
 
 
 def run_detail(session: Session, principal: Principal, run_id: int, now: datetime) -> RunDetail:
-    """Return a run with all that is known of it, or raise RUN_NOT_FOUND."""
     found = runs.run(session, principal, run_id)
     expected = runs.expected_start(session, found, now)
     return RunDetail(
@@ -209,7 +216,7 @@ def run_detail(session: Session, principal: Principal, run_id: int, now: datetim
 
 def _not_judged(session: Session, run: AnyRow) -> list[UnansweredCheck] | None:
     known = conduct_queries.known(session, run.id)
-    # Nobody here judges what others published; its flag says so.
+    # Published runs were measured elsewhere; a flag marks them.
     if known is None or any(flag["code"] == FlagCode.PUBLISHED for flag in run.flags):
         return []
     if run.not_judged is None:

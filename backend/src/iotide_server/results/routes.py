@@ -1,4 +1,4 @@
-"""Routes of results: series, samples, runs with their numbers, curves and raw output."""
+"""Routes of results."""
 
 from typing import Annotated, Final
 
@@ -38,13 +38,13 @@ router = APIRouter(tags=["results"], route_class=KnownCallerRoute)
 def list_series(
     principal: Viewer, session: Tx, paging: Paging, wanted: Annotated[SeriesFilter, Depends()]
 ) -> Page[SeriesOutput]:
-    """The series that you may see, newest first; filters narrow it."""
+    """Return the series that you may see, newest first."""
     return reading.list_series(session, principal, wanted, paging).page(SeriesOutput.model_validate)
 
 
 @router.get("/series/{series_id}", summary="Show a series", responses=errors(404))
 def get_series(principal: Viewer, session: Tx, series_id: Id) -> SeriesOutput:
-    """One series; its points are at /series/{id}/points."""
+    """Return one series. Its points are at `/series/{id}/points`."""
     return reading.series(session, principal, series_id)
 
 
@@ -52,14 +52,14 @@ def get_series(principal: Viewer, session: Tx, series_id: Id) -> SeriesOutput:
 def list_samples(
     principal: Viewer, session: Tx, paging: Paging, run_id: OptionalId = None, series_id: OptionalId = None
 ) -> Page[SampleOutput]:
-    """Single numbers, newest first; a campaign's are at /campaigns/{id}/samples.csv all at once."""
+    """Return single values, newest first. `/campaigns/{id}/samples.csv` has all values of a campaign."""
     samples = reading.list_samples(session, principal, paging, run_id=run_id, series_id=series_id)
     return samples.page(SampleOutput.model_validate)
 
 
 @router.get("/runs/{run_id}", tags=["runs"], summary="Show a run", responses=errors(404))
 def get_run(principal: Viewer, session: Tx, now: Now, run_id: Id) -> RunDetail:
-    """A run with its attempts, exact commands, environment and numbers."""
+    """Return a run with its attempts, exact commands, environment and values."""
     return reading.run_detail(session, principal, run_id, now)
 
 
@@ -73,37 +73,37 @@ def list_run_curves(
     principal: Viewer,
     session: Tx,
     run_id: Id,
-    max_points: Annotated[int, Query(ge=1, le=10_000, description="Values in each curve at most")] = 600,
+    max_points: Annotated[int, Query(ge=1, le=10_000, description="Maximum number of values per curve")] = 600,
     counter: Annotated[
-        list[CounterName] | None, Query(max_length=100, description="These counters alone", examples=[["load1"]])
+        list[CounterName] | None, Query(max_length=100, description="Return only these counters", examples=[["load1"]])
     ] = None,
 ) -> Page[Curve]:
-    """Shows per-second values of each counter, as means of equal spans where there are more than `max_points`.
+    """Return per-second values, or means of equal spans if there are more than `max_points`.
 
-    One answer is made of 8,000 stored pieces of up to 600 values and has a million points at most; 422 says so.
+    Answers above 8,000 stored pieces of 600 values, or a million points, are rejected with 422.
     """
     return Page(items=reading.run_curves(session, principal, run_id, max_points, counter), next_cursor=None)
 
 
 @router.get("/runs/{run_id}/counters", tags=["runs"], summary="List the counters of a run", responses=errors(404))
 def list_run_counters(principal: Viewer, session: Tx, run_id: Id) -> Page[str]:
-    """Of which there are curves, by name; a node has those that its kernel and file systems keep."""
+    """Return the names of the counters with curves. They depend on the node's kernel and file systems."""
     return Page(items=list(reading.run_counters(session, principal, run_id)), next_cursor=None)
 
 
 @router.post(
     "/runs/{run_id}/readings",
-    summary="Read a run again",
+    summary="Replace the reading of a run",
     responses=errors(404, 409, 429),
     dependencies=[ONE_HEAVY_REQUEST],
 )
 def read_run_again(
     principal: Operator, session: Tx, now: Now, request: Request, run_id: Id, body: RunReading
 ) -> RunDetail:
-    """Puts what a corrected parser says of the raw output in the place of the current numbers, which stay readable.
+    """Replace the current values by those that a fixed parser read from the raw output.
 
-    `iotide run reparse` does this; the same reading again changes nothing. Of an order, the node's own reading and the
-    19 newest are kept.
+    `iotide run reparse` calls this. The former values stay readable. Sending the same reading again changes nothing.
+    Each order keeps the node's own reading and the 19 newest ones.
     """
     rereading.read_again(session, principal, run_id, body, now, limits=REPORT_LIMITS.of(request.app.state))
     return reading.run_detail(session, principal, run_id, now)
@@ -111,13 +111,13 @@ def read_run_again(
 
 @router.get("/readings/{reading_id}", summary="Show a reading", responses=errors(404))
 def get_reading(principal: Viewer, session: Tx, reading_id: Id) -> ReadingDetail:
-    """What a parser said of an order's raw output, also after another reading took its place."""
+    """Return the values of a reading, also after a newer one replaced them."""
     return rereading.reading(session, principal, reading_id)
 
 
 @router.get("/runs/{run_id}/artefacts", summary="List the raw output of a run", responses=errors(404))
 def list_run_artefacts(principal: Viewer, session: Tx, run_id: Id) -> Page[ArtefactOutput]:
-    """What the tools wrote, by order and name."""
+    """Return the output files of the tools, by order and name."""
     artefacts = reading.run_artefacts(session, principal, run_id)
     return Page(items=[ArtefactOutput.model_validate(artefact) for artefact in artefacts], next_cursor=None)
 
@@ -132,7 +132,7 @@ def list_run_artefacts(principal: Viewer, session: Tx, run_id: Id) -> Page[Artef
     },
 )
 def get_artefact(principal: Viewer, session: Tx, request: Request, artefact_id: Id) -> StreamingResponse:
-    """The bytes as the tool wrote them, always as a download."""
+    """Return the bytes as the tool wrote them, as a download."""
     artefact, start = reading.artefact_start(session, principal, artefact_id)
     headers = {
         "Content-Disposition": f'attachment; filename="{artefact.name}"',

@@ -1,4 +1,4 @@
-"""What the API gives for results."""
+"""API schemas of results."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -6,8 +6,9 @@ from typing import Annotated, Any, Literal
 
 from fastapi import Query
 from pydantic import BeforeValidator, Field, StringConstraints
-from pydantic.dataclasses import dataclass as output_row  # what comes by the thousand: a quarter of a model's memory
+from pydantic.dataclasses import dataclass as output_row
 
+from iotide_server.campaigns.stopping import EndOfRepeats
 from iotide_server.kit.people import PersonShown
 from iotide_server.kit.web import Output
 from iotide_server.results.ingest.superseded import Superseded
@@ -23,15 +24,15 @@ Metric = Annotated[str, Field(examples=["write_rate"])]
 SupersededBecause = Annotated[
     str | None,
     BeforeValidator(lambda code: Superseded(code).words if code else None),
-    Field(description="Why it counts no more; null where it counts"),
+    Field(description="Why it no longer counts; null if it counts"),
 ]
 
-CounterName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,60}$")]  # as `CurvePiece.counter` is
+CounterName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesFilter:
-    """Which series are wanted, as query parameters; what is left out stays open."""
+    """Query parameters that select series."""
 
     cluster_id: OptionalId = None
     node_id: OptionalId = None
@@ -41,14 +42,14 @@ class SeriesFilter:
 
 
 class SampleOutput(Output):
-    """One number of a run, in its metric's base unit."""
+    """One value of a run, in its metric's base unit."""
 
     id: int
     run_id: int
     order_id: int
     series_id: int
     target_id: int | None
-    target_name: Annotated[str | None, Field(description="Of the one target that it is about; null: of all together")]
+    target_name: Annotated[str | None, Field(description="Target of the value; null: all targets together")]
     metric: Metric
     title: str
     unit: Unit
@@ -59,13 +60,13 @@ class SampleOutput(Output):
 
 
 class SeriesOutput(Output):
-    """All points with one key; `options` are those that differ from the workload's frozen defaults."""
+    """All points with one key. `options` are those that differ from the workload's frozen defaults."""
 
     id: int
     cluster_id: int
     node_names: list[str]
     target_names: list[str]
-    variant: Annotated[str, Field(description="Of its stage; empty outside stages", examples=["ext3 data=journal"])]
+    variant: Annotated[str, Field(description="Of the stage; empty without stages", examples=["ext3 data=journal"])]
     workload: str
     options: dict[str, Any]
     metric: Metric
@@ -81,10 +82,10 @@ class SeriesOutput(Output):
 
 @output_row(frozen=True, kw_only=True, slots=True)
 class CellResult:
-    """What the valid runs of a cell say about one metric.
+    """Result of a cell's valid runs for one metric.
 
-    `tier` is what so many runs allow to be shown; the spreads are null below four runs, and
-    where the median is a processor time below the resolution of its clock.
+    `tier` is what the number of runs allows to show. The spreads are null below four runs, and for CPU times below
+    the clock's resolution.
     """
 
     series_id: int
@@ -103,14 +104,18 @@ class CellResult:
     variation: Variation | None
     flags: Annotated[
         list[str],
-        Field(description="Codes that any of its runs carries, and CV where they scatter", examples=[["DURATION"]]),
+        Field(description="Codes of its runs' flags, and CV where the runs scatter", examples=[["CACHE_DROP"]]),
+    ]
+    usual_flags: Annotated[
+        list[str],
+        Field(description="Flags of at least 90 % of the 20 runs of the series before", examples=[["ZEROES"]]),
     ]
 
 
 class Curve(Output):
-    """Per-second values of one counter, as means over `step_seconds`; null where nothing was measured.
+    """Per-second values of one counter, or means over `step_seconds`; null where nothing was measured.
 
-    `lows` and `highs` are the smallest and largest of the values behind each mean; null where each stands for itself.
+    `lows` and `highs` are the ranges behind means.
     """
 
     order_id: int
@@ -123,7 +128,7 @@ class Curve(Output):
 
 
 class ArtefactOutput(Output):
-    """A piece of raw output; its content is at /artefacts/{id}."""
+    """A piece of raw output. Its content is at `/artefacts/{id}`."""
 
     id: int
     name: str
@@ -138,47 +143,64 @@ class MatrixCell(Output):
     id: int
     ordinal: int
     stage: int
-    variant: Annotated[str, Field(description="Of its stage; empty outside stages", examples=["ext3 data=journal"])]
+    variant: Annotated[str, Field(description="Of the stage; empty without stages", examples=["ext3 data=journal"])]
     node_names: list[str]
     target_names: list[str]
     workload: str
     options: dict[str, Any]
 
 
-class CellOutput(MatrixCell):
-    """One combination of a campaign's matrix with what its runs say so far."""
+class CellRepeats(Output):
+    """Adaptive repeats of a cell at its last look."""
 
-    runs: Annotated[list[int], Field(description="Ids of its runs, by repeat")]
-    counted_runs: Annotated[list[int], Field(description="Those that finished and are valid: the results are theirs")]
+    runs: Annotated[int, Field(description="Number of valid runs; 0 before the first look")]
+    half_width_ratio: Annotated[
+        float | None,
+        Field(description="Half the width of the median's 97 % interval, relative to it; null below seven runs"),
+    ]
+    resembles_before: Annotated[
+        bool, Field(description="Runs resemble the ones before them, so the interval is too narrow")
+    ]
+    ended_because: Annotated[EndOfRepeats | None, Field(description="Null: it may get more repeats")]
+    series_id: Annotated[
+        int | None, Field(description="Series of the value that the interval belongs to; null before the first result")
+    ]
+    words: Annotated[str, Field(examples=["stopped after 12 runs: ±2.4 %"])]
+
+
+class CellOutput(MatrixCell):
+    """One combination of a campaign's matrix with its results so far."""
+
+    runs: Annotated[list[int], Field(description="Ids of the runs, by repeat")]
+    counted_runs: Annotated[list[int], Field(description="Ids of the finished, valid runs behind the results")]
     results: list[CellResult]
+    adaptive: Annotated[CellRepeats | None, Field(description="Null if the plan has a fixed number of repeats")]
 
 
 class CampaignMetric(Output):
     """A metric that runs of a campaign measured.
 
-    `labels` are the names of those that its numbers carry.
+    `labels` are label names.
     """
 
     workload: str
     metric: Metric
     title: str
-    description: Annotated[str, Field(description="What exactly it is, where the title does not say it")]
+    description: Annotated[str, Field(description="Exact definition, unless the title is sufficient")]
     unit: Unit
     better: Better
     labels: Annotated[list[str], Field(examples=[["file_size_bytes", "operation"]])]
-    is_primary: Annotated[bool, Field(description="It stands for whole runs, and comparisons judge it")]
+    is_primary: Annotated[bool, Field(description="The metric describes whole runs, and comparisons judge it")]
 
 
 class CampaignMeasures(Output):
-    """What a figure of a campaign can show."""
+    """Metrics and counters that a figure of a campaign can show."""
 
     metrics: Annotated[list[CampaignMetric], Field(description="In the order of the plan and of the workloads")]
-    counters: Annotated[list[str], Field(description="Of its runs' curves", examples=[["cpu_user_ratio"]])]
+    counters: Annotated[list[str], Field(description="Counters of its runs' curves", examples=[["cpu_user_ratio"]])]
 
 
 class MeasuredRun(Output):
-    """When a run of a cell was."""
-
     id: int
     repeat: int
     started_at: datetime | None
@@ -186,10 +208,10 @@ class MeasuredRun(Output):
 
 @output_row(frozen=True, kw_only=True, slots=True)
 class Measurement:
-    """What the valid runs of a cell say of one metric with one set of labels, or of one counter, run by run.
+    """Values of a cell's valid runs for one metric and set of labels, or one counter.
 
-    `values` are those of `run_ids`; several numbers of one run stand for their median. `target_name` is the one of
-    several targets loaded at once that they are about; null is all targets of the cell.
+    `values` belong to `run_ids`; several values of a run count as their median. `target_name` is one of several
+    targets used at once; null: all.
     """
 
     labels: Labels
@@ -205,14 +227,14 @@ class Measurement:
 
 
 class MeasuredCell(MatrixCell):
-    """One combination of a campaign's matrix with the numbers of each of its valid runs."""
+    """One combination of a campaign's matrix with the values of each valid run."""
 
     runs: list[MeasuredRun]
     measurements: list[Measurement]
 
 
 class ReadingOutput(Output):
-    """Who read an order's raw output when; the one with the highest ordinal of each order counts.
+    """A parse of an order's raw output. The one with the highest ordinal of each order counts.
 
     `read_by` is null for the node's own agent, whose reading is the first.
     """
@@ -221,14 +243,12 @@ class ReadingOutput(Output):
     order_id: int
     ordinal: int
     workload_revision: int
-    parser_version: Annotated[str | None, Field(examples=["0.3.0"], description="Of the package with the parser")]
+    parser_version: Annotated[str | None, Field(examples=["0.3.0"], description="Version of the parser's package")]
     read_at: datetime
     read_by: PersonShown
 
 
 class FormerSample(Output):
-    """One number as a reading gave it, in its metric's base unit."""
-
     metric: Metric
     title: str
     unit: Unit
@@ -239,14 +259,12 @@ class FormerSample(Output):
 
 
 class ReadingDetail(ReadingOutput):
-    """A reading with its numbers and flags, also once another has taken its place."""
-
     flags: list[Flag]
     samples: list[FormerSample]
 
 
 class Observation(Output):
-    """What a node that only observed an attempt said of itself; its curves are among the run's."""
+    """Facts of a node that only observed an attempt. Its curves are among those of the run."""
 
     order_id: int
     node_name: str
@@ -254,17 +272,15 @@ class Observation(Output):
 
 
 class UnansweredCheck(Output):
-    """A check of a run's quality that found too little to call the run good or bad."""
+    """A check of a run's quality that had too little data to pass or fail."""
 
     check: Check
     title: Annotated[str, Field(examples=["steadiness"])]
     because: Annotated[str, Field(examples=["12 s, 25 needed"])]
-    phase: Annotated[str, Field(description="Steps concerned; empty where it is the whole run", examples=["write"])]
+    phase: Annotated[str, Field(description="Phase of the steps concerned; empty: the whole run", examples=["write"])]
 
 
 class RunDetail(RunOutput):
-    """A run with its attempts, the facts it ran under, its numbers and who read them."""
-
     attempts: list[AttemptOutput]
     environment: Annotated[dict[str, Any], Field(examples=[{"kernel.release": "6.1.0-30-amd64"}])]
     observations: list[Observation]
@@ -272,20 +288,20 @@ class RunDetail(RunOutput):
     readings: list[ReadingOutput]
     not_judged: Annotated[
         list[UnansweredCheck] | None,
-        Field(description="Checks that found too little to answer; null where its agents do not report them"),
+        Field(description="Checks with too little data; null if its agents do not report them"),
     ]
-    waiting_because: Annotated[str | None, Field(description="In words; null when it does not wait")]
+    waiting_because: Annotated[str | None, Field(description="Why the run waits; null if it does not")]
     expected_start_at: Annotated[
         datetime | None,
-        Field(description="When it is expected to start, by what runs like those before it took; null where unknown"),
+        Field(description="Expected start, from the durations of similar runs; null if unknown"),
     ]
     expected_start_unknown_because: Annotated[
-        str | None, Field(description="Why nothing can be said of the start of a run that waits")
+        str | None, Field(description="Why the start of a waiting run cannot be estimated")
     ]
 
 
 class CautionOutput(Output):
-    """Something to know before submitting."""
+    """A warning before submission."""
 
     code: Annotated[str, Field(examples=["few_repeats"])]
     message: str
@@ -293,48 +309,80 @@ class CautionOutput(Output):
 
 
 class PreviewCell(Output):
-    """One combination of the matrix as it would be submitted; options are complete and in base units."""
+    """One combination of the matrix as it would be submitted. Options are complete and in base units."""
 
     ordinal: int
     stage: int
-    variant: Annotated[str, Field(description="Of its stage; empty outside stages", examples=["ext3 data=journal"])]
-    node_names: Annotated[list[str], Field(description="They load together")]
-    sender_name: Annotated[str | None, Field(description="The one of them that sends to the other; null: none does")]
-    observer_names: Annotated[list[str], Field(description="They only watch")]
-    target_names: Annotated[list[str], Field(description="They are loaded together")]
+    variant: Annotated[str, Field(description="Of the stage; empty without stages", examples=["ext3 data=journal"])]
+    node_names: Annotated[list[str], Field(description="Nodes that run the workload together")]
+    sender_name: Annotated[str | None, Field(description="Node that sends to the other; null: none")]
+    observer_names: Annotated[list[str], Field(description="Nodes that only observe")]
+    target_names: Annotated[list[str], Field(description="Targets that a run uses together")]
     workload: str
     options: dict[str, Any]
-    bytes_needed: Annotated[int, Field(description="Space that a run needs on the target that it fills most")]
+    bytes_needed: Annotated[int, Field(description="Space that a run needs on the target it fills most")]
     run_seconds_estimated: Annotated[
-        float | None, Field(description="Of the load of one run, to two digits; null: nothing tells")
+        float | None, Field(description="Benchmark time of one run, to two digits; null if unknown")
     ]
 
 
 class WearOutput(Output):
-    """What a campaign writes to a target, which uses up flash."""
+    """Bytes that a campaign writes to a target, which wear out flash."""
 
     target_name: str
-    bytes_least: Annotated[int, Field(description="The files of all runs, each written once")]
+    bytes_least: Annotated[int, Field(description="Sizes of the files of all runs, each written once")]
     bytes_most: Annotated[
-        int | None, Field(description="Written and read; null where runs last by time and write as much as they can")
+        int | None,
+        Field(description="Bytes written and read; null if runs have a fixed duration"),
     ]
+
+
+ScatterSource = Literal["configurations", "workload"]
+
+
+class PowerRow(Output):
+    """Difference that 8 of 10 comparisons show at this scatter."""
+
+    scatter_ratio: Annotated[float, Field(description="Standard deviation of the runs of one configuration")]
+    difference_ratio: Annotated[
+        float | None,
+        Field(description="Smallest difference shown where one number is compared; null below four repeats"),
+    ]
+    repeats_needed: Annotated[
+        int | None, Field(description="Repeats that show it with all numbers compared; null if more than 1000")
+    ]
+
+
+class WorkloadPower(Output):
+    workload: str
+    scatter_source: Annotated[
+        ScatterSource | None,
+        Field(description="Earlier runs of the same configurations, or of the workload in the cluster; null: unknown"),
+    ]
+    scatter_runs: Annotated[int, Field(description="Runs behind the scatter")]
+    rows: Annotated[list[PowerRow], Field(description="One, or three at usual scatters if it is unknown")]
+
+
+class PowerOutput(Output):
+    """Differences that a comparison of two such campaigns shows."""
+
+    repeats: Annotated[int, Field(description="As planned; with adaptive repeats, the fewest")]
+    numbers: Annotated[int, Field(description="Primary numbers compared together")]
+    workloads: list[WorkloadPower]
 
 
 class Preview(Output):
-    """What a plan means, without submitting it."""
+    """Forecast of a plan, without submitting it."""
 
-    cells: Annotated[list[PreviewCell], Field(description="The first 200")]
+    cells: Annotated[list[PreviewCell], Field(description="The first 200 cells")]
     cell_count: int
     run_count: int
-    smallest_p: Annotated[
-        float | None,
-        Field(description="Of two cells that do not overlap; null below four repeats"),
-    ]
+    power: PowerOutput
     seconds_estimated: Annotated[
-        float | None, Field(description="Of the busiest node with what passes between runs, to two digits")
+        float | None, Field(description="Time of the busiest node, including gaps between runs, to two digits")
     ]
     seconds_unknown_because: str | None
     bytes_peak: Annotated[int, Field(description="Space that the largest run needs")]
-    bytes_moved: Annotated[int, Field(description="Written and read in all")]
-    wear: Annotated[list[WearOutput], Field(description="Of each target, in the order of the plan")]
+    bytes_moved: Annotated[int, Field(description="Bytes written and read in total")]
+    wear: Annotated[list[WearOutput], Field(description="Wear of each target, in the order of the plan")]
     warnings: list[CautionOutput]

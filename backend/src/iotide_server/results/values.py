@@ -1,4 +1,4 @@
-"""The numbers that count: those of valid finished runs, without what a flag rejects on its own."""
+"""Values that count: those of valid finished runs, except individually rejected ones."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -19,24 +19,22 @@ from iotide_wire.measured import Flag, FlagCode
 
 _ROWS_AT_ONCE: Final = 500
 _STREAMED_AT_ONCE: Final = 2_000
-_MOST_LABELS: Final = 50_000  # the labels of at most this number of series are kept in memory
-_FEW_FLAGS: Final = 50  # the flags of runs with more of them are read run by run
+_MOST_LABELS: Final = 50_000  # series kept in memory
+_FEW_FLAGS: Final = 50  # above this, read one run at a time
 
 
 @dataclass(frozen=True, slots=True)
 class RunValue:
-    """One number of a valid finished run."""
-
     cell_id: int
     series_id: int
     labels: Mapping[str, Label]
     run_id: int
-    order_id: int  # of the node that gave it
-    target_id: int | None  # which of the run's targets it is about; None for all of them together
+    order_id: int
+    target_id: int | None
     started_at: datetime
-    flags: frozenset[str]  # codes of the run's flags that concern it
+    flags: frozenset[str]
     value: float
-    rejected_by: str | None = None  # code of the flag that rejects it on its own; None for a number that counts
+    rejected_by: str | None = None  # rejecting flag's code; None: the value counts
 
 
 def run_values(
@@ -47,11 +45,7 @@ def run_values(
     run_id: int | None = None,
     with_rejected: bool = False,
 ) -> Iterator[RunValue]:
-    """Yield the numbers of the cells' valid finished runs, or of one run, as they came, of one metric or of all.
-
-    Those of attempts that did not finish are left out, superseded ones, and, unless asked for, those that a flag
-    rejects on their own.
-    """
+    """Yield values in stored order, without superseded ones; individually rejected ones only with `with_rejected`."""
     statement = _numbers(cell_ids, None).order_by(Sample.id)
     if metric is not None:
         statement = statement.join(Series, Series.id == Sample.series_id).where(Series.metric == metric)
@@ -65,21 +59,21 @@ def values_by_run(
     session: Session,
     cell_ids: Collection[int],
     series_ids: Collection[int] | None = None,
-    besides: FlagCode | None = None,
+    ignored_code: FlagCode | None = None,
 ) -> Iterator[list[RunValue]]:
-    """Yield the numbers of each run, as `run_values` has them; flags of the code `besides` say nothing."""
-    # Of the whole answer, and not of its beginning, PostgreSQL is to find the cheapest way.
+    """Yield `run_values` by run, ignoring flags of the code `ignored_code`."""
+    # PostgreSQL plans for the whole answer, not for its first rows.
     session.execute(text("SELECT set_config('cursor_tuple_fraction', '1', true)"))
     statement = _numbers(cell_ids, series_ids).order_by(Sample.run_id, Sample.id)
     rows = session.execute(statement, execution_options={"yield_per": _STREAMED_AT_ONCE})
-    found = _read(session, rows.partitions(), besides)
+    found = _read(session, rows.partitions(), ignored_code)
     for _, values in groupby(found, key=lambda value: value.run_id):
         yield [value for value in values if value.rejected_by is None]
 
 
 def _numbers(cell_ids: Collection[int], series_ids: Collection[int] | None) -> Select[*tuple[Any, ...]]:
     started_at = func.coalesce(Run.started_at, Run.created_at).label("started_at")
-    # Columns, not rows of the mapper, no labels with each number, and not all rows at once: a cell may have thousands.
+    # Streamed columns, without labels: a cell may have thousands.
     of_sample = (Sample.series_id, Sample.run_id, Sample.order_id, Sample.target_id, Sample.value)
     statement: Select[*tuple[Any, ...]] = (
         select(*of_sample, Run.cell_id, started_at)
@@ -91,17 +85,19 @@ def _numbers(cell_ids: Collection[int], series_ids: Collection[int] | None) -> S
             Run.state == "finished",
             Run.validity == "valid",
             Attempt.state == "finished",
-            # Release 0.2 and those before it stored any number, and a sum of such ones is none.
+            # Releases up to 0.2 stored values of any size.
             Sample.value.between(-LARGEST_VALUE, LARGEST_VALUE),
         )
     )
     return statement if series_ids is None else statement.where(Sample.series_id == any_of(series_ids))
 
 
-def _read(session: Session, parts: Iterable[Sequence[Row[Any]]], besides: FlagCode | None = None) -> Iterator[RunValue]:
+def _read(
+    session: Session, parts: Iterable[Sequence[Row[Any]]], ignored_code: FlagCode | None = None
+) -> Iterator[RunValue]:
     labels: dict[int, Mapping[str, Label] | None] = {}
     flags: dict[int, list[Flag] | None] = {}
-    many: dict[int, list[Flag]] = {}  # of one run with many, which come in part after part
+    many: dict[int, list[Flag]] = {}
     for rows in parts:
         if len(labels) > _MOST_LABELS:
             labels.clear()
@@ -115,7 +111,7 @@ def _read(session: Session, parts: Iterable[Sequence[Row[Any]]], besides: FlagCo
                     many = flags_of(session, [run_id])
                 own = many[run_id]
             counted = [(row, known) for row in of_run if (known := labels[row.series_id]) is not None]
-            judging = [flag for flag in own if flag.code != besides]
+            judging = [flag for flag in own if flag.code != ignored_code]
             said = concerns(judging, [(known, row.target_id) for row, known in counted])
             for (row, known), concern in zip(counted, said, strict=True):
                 yield RunValue(
@@ -133,7 +129,7 @@ def _read(session: Session, parts: Iterable[Sequence[Row[Any]]], besides: FlagCo
 
 
 def _labels(session: Session, series_ids: Collection[int]) -> dict[int, Mapping[str, Label] | None]:
-    """The labels of series; None of superseded ones."""
+    """None for superseded series."""
     if not series_ids:
         return {}
     columns = (Series.id, Series.labels, Series.superseded)
@@ -142,7 +138,6 @@ def _labels(session: Session, series_ids: Collection[int]) -> dict[int, Mapping[
 
 
 def flags_of(session: Session, run_ids: Collection[int]) -> dict[int, list[Flag]]:
-    """The flags of each of these runs."""
     if not run_ids:
         return {}
     runs = session.execute(select(Run.id, Run.flags).where(Run.id == any_of(run_ids)))
@@ -150,7 +145,7 @@ def flags_of(session: Session, run_ids: Collection[int]) -> dict[int, list[Flag]
 
 
 def _few_flags(session: Session, run_ids: Collection[int]) -> dict[int, list[Flag] | None]:
-    """The flags of each of these runs; None of runs with very many."""
+    """Return the flags of each run; None if there are too many."""
     if not run_ids:
         return {}
     few = case((func.jsonb_array_length(Run.flags) <= _FEW_FLAGS, Run.flags))

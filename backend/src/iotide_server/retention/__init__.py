@@ -1,1 +1,1 @@
-"""Retention: raw output and per-second values are removed by age; numbers and points are kept for ever."""
+"""Retention of raw output and per-second values. Numbers and points are kept forever."""

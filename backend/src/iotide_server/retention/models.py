@@ -1,4 +1,4 @@
-"""Tables of retention: the one rule of an installation, and the campaigns that it leaves alone."""
+"""Retention rule and exempt campaigns."""
 
 from sqlalchemy import CheckConstraint, ForeignKey
 from sqlalchemy.orm import Mapped, mapped_column
@@ -7,7 +7,7 @@ from iotide_server.kit.db import Base
 
 
 class Retention(Base):
-    """The rule; without a row, and where a number of days is None, everything is kept for ever."""
+    """Without a row, or with None, everything is kept forever."""
 
     __tablename__ = "retention"
 
@@ -22,8 +22,6 @@ class Retention(Base):
 
 
 class KeptCampaign(Base):
-    """A campaign of which everything is kept, whatever its age."""
-
     __tablename__ = "kept_campaign"
 
     campaign_id: Mapped[int] = mapped_column(

@@ -1,4 +1,4 @@
-"""SQL of retention: what is old enough, what it takes, and how it is given up."""
+"""SQL of retention."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from iotide_server.results.ingest.curves import Stretch
 from iotide_server.results.models import CurveChunk
 
 _OLD: Final = (
-    # A run that an alert is about explains itself by its raw output and curves, and so does what confirmed one.
+    # An alert's runs and its confirmation runs need their raw output and curves.
     """
     run.state IN ('finished', 'failed', 'cancelled') AND run.ended_at < :before
       AND NOT EXISTS (SELECT FROM kept_campaign WHERE kept_campaign.campaign_id = run.campaign_id)
@@ -46,7 +46,7 @@ _DROP_ARTEFACTS: Final = text(
     noted AS (
         INSERT INTO run_event (run_id, at, kind, text)
         SELECT run_id, :now, 'raw_removed',
-               'its raw output was removed for its age: ' || count(*) || ' pieces, ' || sum(size_bytes) || ' bytes'
+               'raw output removed by retention: ' || count(*) || ' files, ' || sum(size_bytes) || ' bytes'
         FROM gone GROUP BY run_id
     )
     SELECT DISTINCT sha256 FROM gone
@@ -95,14 +95,11 @@ _SIZES: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class Space:
-    """What one kind of data takes on the disk, its indexes included."""
-
     kind: str
     size_bytes: int
 
 
 def space(session: Session) -> list[Space]:
-    """What takes how much, the largest first."""
     sizes = {row.name: int(row.size_bytes) for row in session.execute(_SIZES)}
     found = [Space(kind, sum(sizes.pop(name, 0) for name in tables)) for kind, tables in _KINDS]
     found.append(Space("everything else", sum(sizes.values())))
@@ -110,36 +107,33 @@ def space(session: Session) -> list[Space]:
 
 
 def raw_waiting(session: Session, before: datetime) -> Row[Any]:
-    """Of how many runs raw output is old enough, and its bytes before PostgreSQL compressed them."""
+    """Return the number of runs with expired raw output, and its uncompressed size."""
     return session.execute(_RAW_WAITING, {"before": before}).one()
 
 
 def curves_waiting(session: Session, before: datetime) -> Row[Any]:
-    """Of how many runs per-second values are old enough, and their bytes."""
     return session.execute(_CURVES_WAITING, {"before": before}).one()
 
 
 def lock_raw(session: Session, before: datetime, limit: int) -> Sequence[int]:
-    """Runs of which raw output is old enough, locked; what somebody else has locked waits for the next time."""
+    """Skip locked rows."""
     return session.scalars(_RAW_OF, {"before": before, "limit": limit}).all()
 
 
 def lock_curves(session: Session, before: datetime, limit: int) -> Sequence[int]:
-    """As `lock_raw`, of per-second values."""
     return session.scalars(_CURVES_OF, {"before": before, "limit": limit}).all()
 
 
 def remove_raw(session: Session, run_ids: Sequence[int], now: datetime) -> None:
-    """Remove the raw output of locked runs, with the content that no other run has."""
+    """Keep content that other runs use."""
     digests = list(session.scalars(_DROP_ARTEFACTS, {"run_ids": list(run_ids), "now": now}))
-    # Content that is just coming in again is locked by who brings it, and stays.
+    # Content that is being uploaded again is locked and stays.
     free = list(session.scalars(_LOCK_BLOBS, {"digests": digests}))
     session.execute(_DROP_BLOBS, {"digests": free})
     session.execute(_NOTE_RAW, {"run_ids": list(run_ids), "now": now})
 
 
 def replace_curve(session: Session, order_id: int, counter: str, stretches: Sequence[Stretch]) -> None:
-    """Put these stretches in the place of the stored ones of one counter."""
     session.execute(delete(CurveChunk).where(CurveChunk.order_id == order_id, CurveChunk.counter == counter))
     rows = [
         {
@@ -158,6 +152,5 @@ def replace_curve(session: Session, order_id: int, counter: str, stretches: Sequ
 
 
 def note_curves(session: Session, run_ids: Sequence[int], words: str, now: datetime) -> None:
-    """Say in the runs' logs, and for who asks, that their curves were thinned."""
     session.execute(_NOTE_CURVES, {"run_ids": list(run_ids), "now": now})
     session.execute(_LOG_CURVES, {"run_ids": list(run_ids), "now": now, "words": words})

@@ -1,4 +1,4 @@
-"""Decides what is old enough, and has the worker give it up in small batches, a transaction each."""
+"""Retention rule. The worker removes expired data in small batches."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from iotide_server.retention import repository
 from iotide_server.retention.models import KeptCampaign, Retention
 from iotide_wire.units import format_seconds
 
-RETENTION: Final = "retention"  # kind of the work that gives up what is old enough; there is one, of key 1
+RETENTION: Final = "retention"  # its key is always 1
 
 THINNED_STEP_SECONDS: Final = 60.0
 RAW_BATCH_RUNS: Final = 200
@@ -34,13 +34,13 @@ _MOST_DAYS: Final = 36_500
 
 DAYS_OUT_OF_RANGE = ErrorKind(422, "days_out_of_range", field="{field}", shows="days").says(
     f"{{field}}: {{days}} is not between 1 and {_MOST_DAYS}",
-    "say for how many days, or leave it out to keep it for ever",
+    "give a number of days, or omit it to keep everything forever",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class RetentionRule:
-    """For how many days something is kept after its run ended; None: for ever. Numbers and points always are."""
+    """Days after the end of a run; None: forever."""
 
     raw_output_days: int | None = None
     curve_days: int | None = None
@@ -48,8 +48,6 @@ class RetentionRule:
 
 @dataclass(frozen=True, slots=True)
 class Expiring:
-    """What a rule would give up now."""
-
     raw_runs: int
     raw_bytes: int
     curve_runs: int
@@ -62,14 +60,13 @@ def rule(session: Session) -> RetentionRule:
 
 
 def waiting(session: Session, of_rule: RetentionRule, now: datetime) -> Expiring:
-    """What the rule would give up, without giving it up."""
     raw_before, curves_before = _before(of_rule.raw_output_days, now), _before(of_rule.curve_days, now)
     raw, curves = repository.raw_waiting(session, raw_before), repository.curves_waiting(session, curves_before)
     return Expiring(raw.runs, int(raw.size_bytes), curves.runs, int(curves.size_bytes))
 
 
 def set_rule(session: Session, principal: Principal, wanted: RetentionRule, now: datetime) -> None:
-    """Let the rule hold; what it gives up does not come back. Raise NotAllowedError or DAYS_OUT_OF_RANGE."""
+    """Removed data cannot be restored. Raise NotAllowedError or DAYS_OUT_OF_RANGE."""
     principal.require(Role.ADMIN, None)
     checked(wanted)
     before = _shown(rule(session))
@@ -83,7 +80,7 @@ def set_rule(session: Session, principal: Principal, wanted: RetentionRule, now:
 
 
 def checked(wanted: RetentionRule) -> RetentionRule:
-    """Return the rule; raise DAYS_OUT_OF_RANGE."""
+    """Raise DAYS_OUT_OF_RANGE."""
     for field, days in (("raw_output_days", wanted.raw_output_days), ("curve_days", wanted.curve_days)):
         if days is not None and not 1 <= days <= _MOST_DAYS:
             raise DAYS_OUT_OF_RANGE(field=field, days=days)
@@ -91,7 +88,7 @@ def checked(wanted: RetentionRule) -> RetentionRule:
 
 
 def keep_campaign(session: Session, principal: Principal, campaign_id: int) -> None:
-    """Leave everything of a campaign alone, whatever its age; raise CAMPAIGN_NOT_FOUND or NotAllowedError."""
+    """Exempt a campaign. Raise CAMPAIGN_NOT_FOUND or NotAllowedError."""
     campaign = _changeable(session, principal, campaign_id)
     if session.get(KeptCampaign, campaign_id) is None:
         session.add(KeptCampaign(campaign_id=campaign_id))
@@ -100,7 +97,7 @@ def keep_campaign(session: Session, principal: Principal, campaign_id: int) -> N
 
 
 def release_campaign(session: Session, principal: Principal, campaign_id: int) -> None:
-    """Let the rule hold for a campaign again; raise what `keep_campaign` raises."""
+    """End an exemption. Raise CAMPAIGN_NOT_FOUND or NotAllowedError."""
     campaign = _changeable(session, principal, campaign_id)
     kept = session.get(KeptCampaign, campaign_id)
     if kept is not None:
@@ -110,7 +107,7 @@ def release_campaign(session: Session, principal: Principal, campaign_id: int) -
 
 
 def give_up_old(session: Session, key: int) -> datetime | None:
-    """Give up one batch of what is old enough, and return when to go on; None: all is kept for ever."""
+    """Remove a batch of expired data; return when to continue, or None without a rule."""
     del key
     now = transaction_time(session)
     held = rule(session)
@@ -133,20 +130,16 @@ def give_up_old(session: Session, key: int) -> datetime | None:
 
 def _thin(session: Session, run_ids: Sequence[int], now: datetime) -> None:
     for run_id in run_ids:
-        # One counter after another: of all curves of a long run at once there would be millions of numbers in memory.
+        # One counter at a time: all curves of a long run would be millions of numbers.
         stored = queries.run_curves(session, run_id, None)
         for (order_id, counter), rows in groupby(stored, key=lambda row: row[:2]):
             thinned = thin_old([stretch for _, _, stretch in rows], THINNED_STEP_SECONDS)
             repository.replace_curve(session, order_id, counter, thinned)
-    words = (
-        "its per-second values were thinned for their age, to means of "
-        f"{format_seconds(THINNED_STEP_SECONDS)} and their ranges"
-    )
+    words = f"per-second values thinned by retention to means and ranges of {format_seconds(THINNED_STEP_SECONDS)}"
     repository.note_curves(session, run_ids, words, now)
 
 
 def _before(days: int | None, now: datetime) -> datetime:
-    """Nothing is as old as what is to be kept for ever."""
     return datetime.min.replace(tzinfo=UTC) if days is None else now - timedelta(days=days)
 
 

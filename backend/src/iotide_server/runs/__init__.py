@@ -1,1 +1,1 @@
-"""Runs of cells: life cycle, attempts, orders, leases and the queues of nodes."""
+"""Runs of cells: life cycle, attempts, orders, leases and node queues."""

@@ -1,4 +1,4 @@
-"""An operator's word that a silent node is dead: first what it would free and end, then exactly that."""
+"""Declare a silent node dead: list what that frees and ends, then do exactly that."""
 
 from datetime import datetime
 
@@ -19,27 +19,21 @@ from iotide_server.kit.digests import canonical_sha256
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.runs import death_queries, service
-from iotide_server.runs.death import REASON_CODE, following, what_ends, what_may_still_load
+from iotide_server.runs.death import REASON_CODE, describe_end, describe_risk, following
 from iotide_server.runs.endings import Ending
 from iotide_server.runs.lifecycle import OrderEnd
 from iotide_server.runs.schemas import DeathStatement, EndedRunOutput
 
 
 def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> DeathStatement:
-    """State what calling the node dead would free and end.
-
-    Raises:
-        NODE_NOT_FOUND, CLUSTER_MADE_UP, NODE_NOT_SILENT: nobody can call it dead.
-    """
+    """State what declaring the node dead would end; raise NODE_NOT_FOUND, CLUSTER_IS_SAMPLE_DATA or NODE_NOT_SILENT."""
     return _statement(session, _silent_node(session, principal, node_id, now))
 
 
 def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha256: str, now: datetime) -> NodeOutput:
-    """End every order of the node and pass it over until its agent says hello again.
+    """End every order of the node. Raise as `statement`, or DEATH_DIFFERS if that has changed since it was shown.
 
-    Raises:
-        NODE_NOT_FOUND, CLUSTER_MADE_UP, NODE_NOT_SILENT: as `statement`.
-        NotAllowedError, DEATH_DIFFERS: the caller is no operator, or saw another statement.
+    The scheduler skips the node until its agent says hello again.
     """
     _silent_node(session, principal, node_id, now)
     found = service.lock_orders_for_end(session, node_id)
@@ -47,11 +41,11 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
     stated = _statement(session, silent)
     if stated.statement_sha256 != seen_sha256:
         raise DEATH_DIFFERS(seen_sha256=seen_sha256)
-    words = f"{OPERATOR} called {stated.node_name} dead, silent since {written(stated.last_seen_at)}"
+    words = f"{OPERATOR} declared {stated.node_name} dead, silent since {written(stated.last_seen_at)}"
     ends = {order.order_id: order.end for run in stated.runs for order in run.orders}
     why = Ending(OrderEnd.LOST, now, REASON_CODE, words, actor=principal.actor)
     service.end_orders_of(session, found, ends, why)
-    problem = Sentence(f"{words}; nothing starts on it until its agent is back and idle", principal.actor)
+    problem = Sentence(f"{words}; no run starts on it until its agent is back and idle", principal.actor)
     agents.declare_dead(session, node_id, problem, now)
     after: Json = {"runs": {run.run_id: run.ends for run in stated.runs}, "statement_sha256": stated.statement_sha256}
     before: Json = {"name": stated.node_name, "state": silent.state}
@@ -61,7 +55,7 @@ def declare_dead(session: Session, principal: Principal, node_id: int, seen_sha2
 
 
 def living_node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeOutput:
-    """Return a node that is not retired, for an operator; NODE_NOT_FOUND, or CLUSTER_MADE_UP in sample data."""
+    """Return a node that is not retired, for an operator; raise NODE_NOT_FOUND or CLUSTER_IS_SAMPLE_DATA."""
     found = clusters.node(session, principal, node_id, now)
     principal.require(Role.OPERATOR, found.cluster_id)
     if found.state is NodeState.RETIRED:
@@ -72,15 +66,16 @@ def living_node(session: Session, principal: Principal, node_id: int, now: datet
 
 def _silent_node(session: Session, principal: Principal, node_id: int, now: datetime) -> NodeOutput:
     found = living_node(session, principal, node_id, now)
-    # One that was revoked may speak, but it is not heard.
+    # A revoked node may still send heartbeats; the server ignores them.
     if found.state not in {NodeState.SILENT, NodeState.REVOKED}:
         raise _not_silent(found)
     return found
 
 
 def _not_silent(found: NodeOutput) -> IotideError:
-    heard = "was never heard of" if found.last_seen_at is None else f"was heard of at {written(found.last_seen_at)}"
-    return NODE_NOT_SILENT(node=found.name, heard=heard, silent_after=SILENT_AFTER)
+    seen = found.last_seen_at
+    contact = "has never contacted the server" if seen is None else f"last contacted the server at {written(seen)}"
+    return NODE_NOT_SILENT(node=found.name, heard=contact, silent_after=SILENT_AFTER)
 
 
 def _statement(session: Session, silent: NodeOutput) -> DeathStatement:
@@ -90,12 +85,12 @@ def _statement(session: Session, silent: NodeOutput) -> DeathStatement:
         EndedRunOutput.of_row(
             run,
             becomes=following(run).state,
-            ends=what_ends(silent.name, run),
-            risk=what_may_still_load(silent.name, run),
+            ends=describe_end(silent.name, run),
+            risk=describe_risk(silent.name, run),
         )
         for run in death_queries.doomed_runs(session, silent.id)
     ]
-    # Without the waiting runs, as it ends none of them.
+    # Without waiting runs, which do not end.
     digest = {
         "node": silent.id,
         "last_seen_at": silent.last_seen_at.isoformat(),

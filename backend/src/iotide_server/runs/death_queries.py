@@ -1,4 +1,4 @@
-"""SQL of what a node that an operator calls dead leaves behind."""
+"""SQL that reads what ends when an operator declares a node dead."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -33,7 +33,7 @@ _ORDERS: Final = text(
                  WHERE other.attempt_id = own.attempt_id AND lease.resource_kind <> 'node' AND NOT EXISTS (
                      SELECT FROM node_order AS stuck
                      WHERE stuck.attempt_id = own.attempt_id AND stuck.stuck_since IS NOT NULL)
-                 ORDER BY lease.resource_kind DESC, 1) AS held_beside
+                 ORDER BY lease.resource_kind DESC, 1) AS also_held
     FROM node_order AS own
     JOIN attempt ON attempt.id = own.attempt_id
     JOIN run ON run.id = own.run_id
@@ -53,13 +53,11 @@ _WAITING: Final = text("SELECT count(*) FROM line_place WHERE node_id = :node_id
 
 
 def doomed_runs(session: Session, node_id: int) -> list[DoomedRun]:
-    """The runs that the node has orders to load for that have not ended, by id; that it observes holds nothing up."""
     rows = session.execute(_ORDERS, {"node_id": node_id}).all()
     return [_doomed(list(orders)) for _, orders in groupby(rows, key=lambda row: row.run_id)]
 
 
 def waiting_count(session: Session, node_id: int) -> int:
-    """How many runs stand in the node's line."""
     return int(session.execute(_WAITING, {"node_id": node_id}).scalar_one())
 
 
@@ -79,5 +77,5 @@ def _doomed(rows: Sequence[Row[Any]]) -> DoomedRun:
         time_limit=timedelta(seconds=first.time_limit_seconds),
         targets=first.targets,
         shared=first.shared,
-        held_beside=first.held_beside,
+        also_held=first.also_held,
     )

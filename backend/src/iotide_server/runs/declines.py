@@ -1,4 +1,4 @@
-"""Declines for what only their node can end: how long they put a run off, and which other runs wait as long."""
+"""Declines by a node's own cause: how long they postpone a run, and which other runs wait as long."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
@@ -12,10 +12,10 @@ from iotide_server.runs.explanation import DeclinedAlike
 
 
 class DeclineScope(StrEnum):
-    """Says which other runs that wait for the node would meet the same."""
+    """Other runs of the node that would be declined too."""
 
-    NODE = "node"  # those that take as much of the node for themselves
-    TARGETS = "targets"  # those that load the same targets there, and perhaps more
+    NODE = "node"  # runs with the same `exclusive`
+    TARGETS = "targets"  # runs that load the same targets there, and perhaps others
     WORKLOAD = "workload"
     CELL = "cell"
 
@@ -24,8 +24,6 @@ _Meaning = tuple[DeclineScope, int, int | str | frozenset[int]]
 
 
 class PutOff(NamedTuple):
-    """Says what a decline does."""
-
     wait: timedelta
     scope: DeclineScope
 
@@ -39,18 +37,15 @@ PUT_OFF: Final = {
     "no_load_user": PutOff(timedelta(minutes=5), DeclineScope.NODE),
     "tool_missing": PutOff(timedelta(minutes=5), DeclineScope.WORKLOAD),
 }
-"""What a decline does by its reason code; such a decline never counts.
-
-It holds for agents of every release, though they name no time themselves.
-"""
+"""Effect of a decline by reason code; it never counts. For agents of all releases, which send no time."""
 
 _LONGEST_SECONDS: Final = max(put_off.wait for put_off in PUT_OFF.values()).total_seconds()
 _TABLE: Final = ", ".join(
     f"('{code}', interval '{put_off.wait.total_seconds()} s', '{put_off.scope}')" for code, put_off in PUT_OFF.items()
 )
 
-# The run that was declined is the record: it waits, and in its place in line stands until when. So nothing is written
-# for the others, whose number has no bound. A decline of the whole gang may come later than that of the node.
+# The declined run is the record: while it waits, it holds the time. Nothing is written for other runs, whose number
+# is unbounded. A gang's attempt may end after the node's decline.
 DECLINED: Final = f"""
     SELECT place.node_id, put_off.scope, run.exclusive, place.target_ids, cell.workload_id, cell.id AS cell_id,
            run.id AS run_id, run.reason, least(place.not_before, attempt.ended_at + put_off.wait) AS until
@@ -65,7 +60,7 @@ DECLINED: Final = f"""
       AND attempt.ended_at + put_off.wait > :now
       AND (put_off.scope <> '{DeclineScope.TARGETS}' OR cardinality(place.target_ids) > 0)
 """  # noqa: S608 - made of the constants above
-"""SQL of what nodes declined lately and decline still; takes `now`."""
+"""SQL of the declines that still apply. Parameter: `now`."""
 
 _LOADS: Final = """
     NOT EXISTS (
@@ -75,9 +70,9 @@ _LOADS: Final = """
 
 
 def _meets(scope: DeclineScope, column: str, own: str) -> str:
-    """Return SQL of whether `other` has in `column` the same as a row of this scope.
+    """Return SQL that is true if `other` matches a row of this scope.
 
-    Nodes without such a row are known by their hash, so that `own` is read for a few places alone.
+    The separate check of the node id avoids most reads of `own`.
     """
     rows = f"FROM unfit WHERE scope = '{scope}'"
     return f"(other.node_id IN (SELECT node_id {rows}) AND (other.node_id, {own}) IN (SELECT node_id, {column} {rows}))"
@@ -93,8 +88,8 @@ _LARGER: Final = f"""
             AND other.target_ids @> unfit.target_ids)
 """  # noqa: S608 - made of the constants above
 
-# Everything is looked up by its hash: a node may decline hundreds of cells of which thousands of runs wait. Only which
-# targets are among others has to be compared, for the few runs that load several.
+# Hash lookups: a node may decline hundreds of cells with thousands of waiting runs. Only lists of several targets are
+# compared.
 MEETS_UNFIT: Final = f"""
     other.node_id IN (SELECT node_id FROM unfit) AND (
         {_meets(DeclineScope.CELL, "cell_id", _OF_RUN.format(column="cell_id"))}
@@ -102,7 +97,7 @@ MEETS_UNFIT: Final = f"""
         OR {_meets(DeclineScope.NODE, "exclusive", _OF_RUN.format(column="exclusive"))}
         OR (({_meets(DeclineScope.TARGETS, "target_ids", "other.target_ids")} OR ({_LARGER})) AND {_LOADS}))
 """  # noqa: S608 - made of the constants above
-"""SQL of whether the place in line `other` would meet what a row of `unfit` says of its node."""
+"""SQL that is true if a row of `unfit` would make the node decline `other`, a position in its queue."""
 
 _DECLINES: Final = text(
     f"""
@@ -122,12 +117,12 @@ _PLACES: Final = text(
 
 
 def declined_alike(session: Session, run_ids: Collection[int], now: datetime) -> dict[int, DeclinedAlike]:
-    """Return, by id of these waiting runs, the decline of another run that puts them off longest, if there is one.
+    """Return by run id the other run's decline that postpones it longest.
 
-    Both may be very many, and PostgreSQL, which expects a few, would compare each with each.
+    Matched in Python: PostgreSQL underestimates both sides and would use a nested loop.
     """
     values = {"run_ids": list(run_ids), "now": now}
-    # Of declines that say the same the longest counts, which comes last.
+    # Sorted by `until`: the longest of equal declines wins.
     by_meaning = {_meaning(DeclineScope(row.scope), row): row for row in session.execute(_DECLINES, values)}
     if not by_meaning:
         return {}
@@ -149,7 +144,6 @@ def _rank(row: Row[Any]) -> tuple[datetime, int]:
 
 
 def _meaning(scope: DeclineScope, row: Row[Any]) -> _Meaning:
-    """Return by what a decline of this scope and the places that would meet the same are known."""
     match scope:
         case DeclineScope.CELL:
             return scope, row.node_id, row.cell_id
@@ -162,7 +156,7 @@ def _meaning(scope: DeclineScope, row: Row[Any]) -> _Meaning:
 
 
 def _met(place: Row[Any], declines: Mapping[_Meaning, Row[Any]], of_targets: Iterable[Row[Any]]) -> Iterator[Row[Any]]:
-    """Yield the declines that the place would meet: those that mean the same, and those of a part of its targets."""
+    """Yield the declines that apply: equal ones, and those of a subset of the targets."""
     for scope in DeclineScope:
         if (scope is not DeclineScope.TARGETS or place.loads) and (
             row := declines.get(_meaning(scope, place))

@@ -1,4 +1,4 @@
-"""How single orders end, and how the nodes of others are told to end theirs; what follows from it is the service's."""
+"""End orders and cancel those of other nodes; `service` handles attempt and run."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,26 +16,23 @@ from iotide_wire.messages import OrderRole, OrderState
 
 @dataclass(frozen=True, slots=True)
 class Ending:
-    """That an order ended."""
-
     end: OrderEnd
-    at: datetime  # by the server's clock
-    # code, words: why, for programs and for people; None where there is nothing to explain
+    at: datetime
+    # code for programs, sentence for users; None: nothing to explain
     code: str | None = None
     words: str | None = None
-    # by the clock of the node, which also says when the load started; None where it says nothing
+    # node clock; also gives the start of the load
     ended_at: datetime | None = None
-    not_before: datetime | None = None  # of a declined order, when its node could take it; None where it says nothing
-    actor: str | None = None  # whom the words call `an operator`; None where no person ended it
+    not_before: datetime | None = None  # when the declining node could take it
+    actor: str | None = None  # called `an operator` in the words
 
     @property
     def is_stuck(self) -> bool:
-        """Return true where the load could not be killed."""
         return self.end is OrderEnd.FAILED and self.code == stuck.REASON_CODE
 
     @property
     def put_off_until(self) -> datetime | None:
-        """Return when its run is tried again at the earliest, with no decline counted; None where a decline counts."""
+        """Return the earliest next attempt after an uncounted decline; None if the decline counts."""
         if self.end is not OrderEnd.DECLINED:
             return None
         put_off = PUT_OFF.get(self.code or "")
@@ -43,12 +40,11 @@ class Ending:
 
 
 def loads_of(orders: Sequence[Order]) -> list[Order]:
-    """Those that load; on them alone it depends how an attempt goes."""
     return [order for order in orders if order.role == OrderRole.LOAD]
 
 
 def close(session: Session, run: Run, order: Order, ending: Ending) -> None:
-    """Write that an order ended, and nothing that follows for its attempt."""
+    """End one order without touching its attempt."""
     order.state, order.outcome, order.ended_at = OrderState.ENDED, ending.end, ending.ended_at or ending.at
     order.next_offer_at = order.silent_since = order.endpoint = None
     where = repository.node_name(session, order.node_id)
@@ -62,7 +58,7 @@ def close(session: Session, run: Run, order: Order, ending: Ending) -> None:
 
 
 def stop(session: Session, run: Run, orders: Sequence[Order], now: datetime) -> None:
-    """End what is only offered; have the nodes of the other orders told to cancel."""
+    """End offered orders at once; ask the other orders' nodes to cancel."""
     for order in orders:
         if order.state == OrderState.OFFERED:
             close(session, run, order, Ending(OrderEnd.CANCELLED, now))
@@ -72,10 +68,10 @@ def stop(session: Session, run: Run, orders: Sequence[Order], now: datetime) -> 
 
 
 def stop_observers(session: Session, run: Run, orders: Sequence[Order], now: datetime) -> None:
-    """Have the nodes that observe told that the loads have ended; what nobody claimed is withdrawn."""
+    """Withdraw unclaimed observing orders; ask the nodes of the others to stop."""
     observing = [order for order in orders if order.role == OrderRole.OBSERVE]
     for order in observing:
         if order.state == OrderState.OFFERED:
-            words = "the loads ended before it was claimed"
+            words = "the loads ended before the node claimed it"
             close(session, run, order, Ending(OrderEnd.WITHDRAWN, now, "unclaimed", words))
     stop(session, run, observing, now)

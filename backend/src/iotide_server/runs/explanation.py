@@ -1,4 +1,4 @@
-"""Why a run still waits, in words for the person who waits for it."""
+"""Explain to users why a run still waits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -16,22 +16,18 @@ _MINUTE_SECONDS = 60.0
 
 @dataclass(frozen=True, slots=True)
 class NeededResource:
-    """A resource that the run needs, as it is now."""
-
     kind: ResourceKind
     name: str
     mode: Mode
     occupancy: Occupancy
-    holders: Sequence[int] = ()  # runs that have an active lease on it, the lowest ids first
+    holders: Sequence[int] = ()  # with an active lease, lowest ids first
     is_retired: bool = False
-    seen_at: datetime | None = None  # for a node, when it was last heard of; None: never
-    problem: str | None = None  # why the scheduler passes it over
+    seen_at: datetime | None = None  # None: never
+    problem: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class DeclinedAlike:
-    """A decline of another run that this one would meet as well, and until when."""
-
     node: str
     run_id: int
     reason: str | None
@@ -40,26 +36,20 @@ class DeclinedAlike:
 
 @dataclass(frozen=True, slots=True)
 class Drained:
-    """Something that the run names and on which nothing new starts."""
-
-    what: str  # for instance `node n1`, or `everything`
+    what: str  # e.g. `node n1` or `everything`
     by: str
     reason: str
-    until: datetime | None  # None until a person resumes it
+    until: datetime | None  # None: until a user resumes it
 
 
 @dataclass(frozen=True, slots=True)
 class ClosedWindow:
-    """The window of the run's campaign, in words, and when it opens."""
-
     hours: str
     opens_at: datetime
 
 
 @dataclass(frozen=True, slots=True)
 class Maintenance:
-    """A blackout of the run's cluster, which is not over: it may be to come."""
-
     starts_at: datetime
     ends_at: datetime
     reason: str
@@ -67,52 +57,56 @@ class Maintenance:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """What is known of a waiting run."""
-
     wanted: Sequence[NeededResource]
-    mount_problems: Sequence[str]  # of its targets on its nodes, in words
-    not_before: datetime | None  # after a declined attempt it waits until then, because of `last_reason`
+    mount_problems: Sequence[str]
+    not_before: datetime | None
     last_reason: str | None
-    ahead: int  # runs that stand before it in its nodes' lines
+    ahead: int
     stage: str | None = None
     drained: Sequence[Drained] = ()
-    window: ClosedWindow | None = None  # None where it is open, or there is none
-    maintenance: Maintenance | None = None  # before which it could not end, or which is on; None where there is none
-    stands_back_seconds: float = 0.0  # behind runs of others, for what its owner's runs used lately
-    # why nothing is submitted to the cluster's batch system; None where it is, or there is none
+    window: ClosedWindow | None = None  # None: open, or no window
+    maintenance: Maintenance | None = None  # in effect, or too near for the run's time limit
+    stands_back_seconds: float = 0.0  # fair share: delay for the owner's recent use
+    # why no gateway submits to the cluster's batch system
     batch: str | None = None
-    declined_alike: DeclinedAlike | None = None  # None where no other run's decline puts it off
+    declined_alike: DeclinedAlike | None = None
 
 
 def waiting_because(wait: Wait, now: datetime) -> str:
-    """One sentence with everything that keeps the run from starting now."""
-    if wait.stage is not None:
-        return wait.stage
+    return sentence(wait.stage or "; ".join(_reasons(wait, now)) or "about to start")
+
+
+def sentence(words: str) -> str:
+    return words[:1].upper() + words[1:]
+
+
+def _reasons(wait: Wait, now: datetime) -> list[str]:
     reasons = [] if wait.batch is None else [wait.batch]
     reasons += [_drain(drained) for drained in wait.drained] + _by_the_calendar(wait, now)
     reasons += [reason for wanted in wait.wanted if (reason := _obstacle(wanted, now))]
     reasons += wait.mount_problems
     if wait.not_before is not None and wait.not_before > now:
-        after = f" after: {wait.last_reason}" if wait.last_reason else ""
-        reasons.insert(0, f"it is not tried again before {written(wait.not_before)}{after}")
+        start = f"starts not before {written(wait.not_before)}"
+        again = f"next attempt not before {written(wait.not_before)} (last attempt: {wait.last_reason})"
+        reasons.insert(0, again if wait.last_reason else start)
     alike = wait.declined_alike
     if alike is not None and alike.until > (wait.not_before or now):
         declined = f"node {alike.node} declined run {alike.run_id}" + (f": {alike.reason}" if alike.reason else "")
-        reasons.insert(0, f"it is not tried before {written(alike.until)}, since {declined}")
+        reasons.insert(0, f"waiting until {written(alike.until)} because {declined}")
     if wait.ahead:
-        reasons.append("1 run stands before it" if wait.ahead == 1 else f"{wait.ahead} runs stand before it")
+        reasons.append("1 run ahead" if wait.ahead == 1 else f"{wait.ahead} runs ahead")
         if wait.stands_back_seconds >= _MINUTE_SECONDS:
             back = format_duration(wait.stands_back_seconds)
-            reasons.append(f"it stands back by {back} behind runs of others, for what its owner's runs used lately")
-    return "; ".join(reasons) or "it is about to start"
+            reasons.append(f"moved back by {back} for the owner's recent use (fair share)")
+    return reasons
 
 
 def stage_obstacle(ordinal: int | None, variant: str, state: str | None, pause: str | None) -> str | None:
-    """Why a run of a stage in that state does not start yet; None where the stage is open or there is none."""
+    """Return None for an open stage, or without stages."""
     if ordinal is None or state == "open":
         return None
     if state == "held":
-        return f"stage {ordinal} ({variant}) begins when the stages before it have ended"
+        return f"stage {ordinal} ({variant}) starts when the previous stages have ended"
     return f"stage {ordinal} ({variant}) waits until an operator confirms: {pause}"
 
 
@@ -124,14 +118,14 @@ def _drain(drained: Drained) -> str:
 def _by_the_calendar(wait: Wait, now: datetime) -> list[str]:
     reasons = []
     if wait.window is not None:
-        reasons.append(f"its window, {wait.window.hours}, opens at {written(wait.window.opens_at)}")
+        reasons.append(f"the campaign's window ({wait.window.hours}) opens at {written(wait.window.opens_at)}")
     if wait.maintenance is not None:
         starts_at, ends_at = wait.maintenance.starts_at, wait.maintenance.ends_at
         if starts_at <= now:
             reasons.append(f"the cluster is in maintenance until {written(ends_at)}: {wait.maintenance.reason}")
         else:
-            until = f"from {written(starts_at)} to {written(ends_at)}: {wait.maintenance.reason}"
-            reasons.append(f"by its time limit it could not end before the cluster's maintenance {until}")
+            window = f"from {written(starts_at)} to {written(ends_at)}: {wait.maintenance.reason}"
+            reasons.append(f"its time limit reaches into the maintenance window {window}")
     return reasons
 
 
@@ -143,7 +137,7 @@ def _obstacle(wanted: NeededResource, now: datetime) -> str | None:
         return f"{what}: {wanted.problem}"
     if wanted.kind is ResourceKind.NODE:
         if wanted.seen_at is None:
-            return f"{what} has never been heard of; start its agent"
+            return f"{what} has never contacted the server; start its agent"
         if now - wanted.seen_at > SILENT_AFTER:
             return f"{what} has been silent since {written(wanted.seen_at)}"
     return None if wanted.occupancy.admits(wanted.mode) else _taken(what, wanted)
@@ -152,8 +146,10 @@ def _obstacle(wanted: NeededResource, now: datetime) -> str | None:
 def _taken(what: str, wanted: NeededResource) -> str:
     if wanted.occupancy.cooling_until is not None:
         return f"{what} cools down until {written(wanted.occupancy.cooling_until)}"
-    alone = " and it wants to be alone there" if wanted.mode is Mode.EXCLUSIVE else ""
-    return f"{what} is taken by {_runs(wanted.holders)}{alone}"
+    if wanted.occupancy.exclusive:
+        return f"waiting for {what} ({_runs(wanted.holders)}, exclusive)"
+    use = "exclusive use of" if wanted.mode is Mode.EXCLUSIVE else "a free slot of"
+    return f"waiting for {use} {what} ({_runs(wanted.holders)})"
 
 
 def _runs(holders: Sequence[int]) -> str:

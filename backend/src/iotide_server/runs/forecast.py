@@ -1,8 +1,4 @@
-"""When a waiting run is expected to start: the queue before it is placed, run by run, behind what is taken now.
-
-It knows no backfill, so that a run may start earlier than foreseen, and takes what ends to end as usual, so that it may
-start later.
-"""
+"""Forecast of a run's start: places all runs ahead of it after the current leases."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,47 +6,38 @@ from datetime import datetime, timedelta
 
 from iotide_server.runs.resources import Mode, Need, Resource, ResourceKind
 
-MOST_AHEAD = 300  # behind more runs than this nothing is foreseen: each adds its error
+MOST_AHEAD = 300  # no forecast behind more runs: errors add up
 
 
 @dataclass(frozen=True, slots=True)
 class Queued:
-    """A run that waits in line."""
-
     run_id: int
-    place: tuple[float, int]  # in the order of the queue
+    place: tuple[float, int]
     needs: tuple[Need, ...]
-    # how long it will run, by what its cell or its campaign's workload took before, else its limit, with the usual time
-    # between two runs
+    # past duration of its cell or its campaign's workload, else the time limit; plus the usual gap between runs
     expected_seconds: float
-    cool_down_seconds: float  # its nodes stay idle for so long after it, and what it had to itself
-    not_before: datetime | None  # it is not tried before
-    obstacle: str | None  # why it will not start whatever ends, in words
+    cool_down_seconds: float  # idle time of its nodes and exclusive resources afterwards
+    not_before: datetime | None
+    obstacle: str | None  # why it cannot start even if everything is free
 
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """A lease or a cool-down."""
-
     mode: Mode
-    until: datetime | None  # when it is expected to end; None where nobody can say
-    run_id: int | None  # None for a cool-down
+    until: datetime | None  # expected end; None if unknown
+    run_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """A resource as it is now."""
-
     name: str
-    slots: int | None  # how many may share it; None: any number
-    obstacle: str | None  # why nothing starts on it, in words; None where it can be counted on
+    slots: int | None  # runs that may share it; None: any number
+    obstacle: str | None  # why nothing starts on it; None if usable
     held: Sequence[Held]
 
 
 @dataclass(frozen=True, slots=True)
 class Expectation:
-    """When a run starts, or why that cannot be said."""
-
     at: datetime | None
     unknown_because: str | None = None
 
@@ -58,11 +45,11 @@ class Expectation:
 def expected_start(
     run_id: int, queue: Sequence[Queued], holdings: Mapping[Resource, Holding], now: datetime
 ) -> Expectation | None:
-    """Return when the last run of the queue is expected to start, given all that it needs; None where it has left."""
+    """Return None if `run_id` is no longer queued."""
     board = {resource: _Booked.of(resource, holding, now) for resource, holding in holdings.items()}
     for run in sorted(queue, key=lambda run: run.place):
         unknown = run.obstacle or _unknown(run, board)
-        # What will not start keeps nobody waiting for more than a while.
+        # A run that cannot start is not placed: it delays later ones only briefly.
         if unknown is None:
             start = max([run.not_before or now, *(board[need.resource].free_at(need.mode) for need in run.needs)])
             for need in run.needs:
@@ -83,13 +70,11 @@ def _unknown(run: Queued, board: Mapping[Resource, "_Booked"]) -> str | None:
 
 @dataclass(slots=True)
 class _Booked:
-    """A resource while the queue is placed."""
-
     what: str
     holding: Holding
-    alone_until: datetime  # the last exclusive use ends
-    shared_until: list[datetime] = field(default_factory=list)  # the ends of those who share it
-    stuck: list[Held] = field(default_factory=list)  # leases of which nobody knows the end
+    alone_until: datetime
+    shared_until: list[datetime] = field(default_factory=list)
+    stuck: list[Held] = field(default_factory=list)
 
     @classmethod
     def of(cls, resource: Resource, holding: Holding, now: datetime) -> "_Booked":
@@ -109,7 +94,7 @@ class _Booked:
             in_the_way = self.stuck
         if not in_the_way:
             return None
-        return f"nobody knows when run {in_the_way[0].run_id} leaves {self.what}"
+        return f"the end of run {in_the_way[0].run_id} on {self.what} is not known"
 
     def free_at(self, mode: Mode) -> datetime:
         if mode is Mode.EXCLUSIVE:

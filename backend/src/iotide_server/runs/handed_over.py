@@ -1,4 +1,4 @@
-"""Runs that were over before iotide heard of them: what a scheduler and agents would have written of them."""
+"""Import of runs that ended before iotide knew them."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -38,34 +38,28 @@ _UNRECORDED: Final[Mapping[str, object]] = {
 }
 
 
-def past_runs(  # noqa: PLR0913 - what differs among those who hand over
+def past_runs(
     campaign_id: int,
     cluster_id: int,
     at: datetime,
     *,
-    repeats: int = 1,
     exclusive: Exclusivity = Exclusivity.NONE,
     time_limit_seconds: float = 1.0,
 ) -> NewRuns:
-    """Return the runs of a campaign that was submitted at that moment, each tried once."""
-    return NewRuns(campaign_id, cluster_id, repeats, exclusive, at.timestamp(), time_limit_seconds, 0.0, 1, at)
+    return NewRuns(campaign_id, cluster_id, exclusive, at.timestamp(), time_limit_seconds, 0.0, 1, at)
 
 
 def past_result(order: Row[Any], instance: str, ended_at: datetime, measured: object, **known: object) -> FinishRequest:
-    """Return the result of an order as its agent hands it in, without what nobody recorded.
-
-    Results of one order that `measured` something else have another digest.
-    """
+    """Return an order's result as its agent would send it; the digest covers `measured`."""
     digest = hashlib.sha256(f"{order.order_id} {measured}".encode()).hexdigest()
     sent = {"fence": order.fence, "agent_instance": instance, "digest": digest, "ended_at": ended_at}
     return FinishRequest.model_validate({"outcome": Outcome.FINISHED, **_UNRECORDED, **sent, **known})
 
 
 def hand_over(session: Session, campaign_id: int, now: datetime, instance: str, boot: str) -> Sequence[Row[Any]]:
-    """Bring the runs of a new campaign to where their nodes hand in results, without leases, as if it were `now`.
+    """Advance the runs of a new campaign to `uploading`, without leases.
 
-    Returns:
-        Each order, claimed by `instance` and `boot`, with its `order_id`, `fence`, `node_id` and its cell's `ordinal`.
+    Return order_id, fence, node_id and the cell's ordinal of each order, claimed by `instance` and `boot`.
     """
     values = {"campaign_id": campaign_id, "now": now, "instance": instance, "boot": boot}
     return session.execute(_HAND_OVER, values).all()

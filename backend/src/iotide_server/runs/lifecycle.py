@@ -1,25 +1,25 @@
-"""The three state machines of an execution, as pure functions: every service asks them before it writes a state.
+"""State machines of runs, attempts and orders, as pure functions. Services call them before they write a state.
 
 Run (one repeat of a cell)
 
 | from      | to        | because                                                              |
 |-----------|-----------|----------------------------------------------------------------------|
 | waiting   | active    | the scheduler opened an attempt                                      |
-| waiting   | cancelled | a person cancelled it                                                |
+| waiting   | cancelled | a user cancelled it                                                  |
 | active    | waiting   | the attempt was declined or lost, and attempts remain                |
 | active    | finished  | every order of the attempt finished                                  |
 | active    | failed    | an order failed, or no attempt remains                               |
-| active    | cancelled | a person cancelled it, and the last of its orders ended              |
-| failed    | waiting   | a person retried it                                                  |
-| failed    | finished  | only its parser had failed, and a corrected one read it              |
-| cancelled | waiting   | a person retried it                                                  |
+| active    | cancelled | a user cancelled it, and the last of its orders ended                |
+| failed    | waiting   | a user retried it                                                    |
+| failed    | finished  | only its parser had failed, and a corrected one read its output      |
+| cancelled | waiting   | a user retried it                                                    |
 
-Attempt (one try of a run): `open`, then one of the others for ever, but for the last line above; `end_of_attempt` says
-which.
+Attempt (one try of a run): from `open` to one final state, see `end_of_attempt`. Only a corrected parser changes
+`failed` to `finished`.
 
-Order (what one node does in an attempt): only forwards through
-`offered - claimed - preflight - ready - running - uploading - ended`, by the agent's word, except that `ended` is
-reached by its result alone or by the server's own decision (withdrawn, lost).
+Order (work of one node in an attempt): forwards through
+`offered - claimed - preflight - ready - running - uploading - ended`, as the agent reports. Only a result or a server
+decision (withdrawn, lost) sets `ended`.
 """
 
 from collections.abc import Collection
@@ -32,8 +32,6 @@ from iotide_wire.messages import OrderState
 
 
 class RunState(StrEnum):
-    """Where a run is."""
-
     WAITING = "waiting"
     ACTIVE = "active"
     FINISHED = "finished"
@@ -42,8 +40,6 @@ class RunState(StrEnum):
 
 
 class AttemptState(StrEnum):
-    """Where an attempt is."""
-
     OPEN = "open"
     FINISHED = "finished"
     FAILED = "failed"
@@ -53,10 +49,7 @@ class AttemptState(StrEnum):
 
 
 class OrderEnd(StrEnum):
-    """How an order ended: the agent's four words, and the two that only the server says.
-
-    `withdrawn` is an order that its node did not claim in time; `lost` is one that its node no longer has.
-    """
+    """The last two are set by the server: not claimed in time, and no longer on its node."""
 
     FINISHED = "finished"
     FAILED = "failed"
@@ -73,9 +66,8 @@ RUN_MOVES: Final[dict[RunState, frozenset[RunState]]] = {
     RunState.FAILED: frozenset({RunState.WAITING, RunState.FINISHED}),
     RunState.CANCELLED: frozenset({RunState.WAITING}),
 }
-"""The table above."""
 
-DECLINES_FORGIVEN = 5  # so often may a run be declined without that counting against it; one more and it fails
+DECLINES_FORGIVEN = 5  # number of uncounted declines; the next one fails the run
 
 _FIRST_DELAY: Final = timedelta(seconds=5)
 _LONGEST_DELAY: Final = timedelta(seconds=60)
@@ -83,17 +75,16 @@ _ORDER_STATES: Final = tuple(OrderState)
 
 
 class ImpossibleMoveError(Exception):
-    """A fault of ours: a state was to be left for one that it does not lead to."""
+    """Bug: a forbidden change of state."""
 
 
 def require_move(before: RunState, after: RunState) -> None:
-    """Raise ImpossibleMoveError unless the table allows it."""
     if after not in RUN_MOVES[before]:
         raise ImpossibleMoveError(f"a run that is {before} cannot become {after}")
 
 
 def advanced(known: OrderState, reported: OrderState) -> OrderState:
-    """The order's state after an agent's beat: forwards only, never out of `offered` and never into `ended`."""
+    """Return the order's state after a heartbeat: it only advances, never leaves `offered` nor enters `ended`."""
     if known in {OrderState.OFFERED, OrderState.ENDED}:
         return known
     furthest = max(known, reported, key=_ORDER_STATES.index)
@@ -101,10 +92,10 @@ def advanced(known: OrderState, reported: OrderState) -> OrderState:
 
 
 def end_of_attempt(ends: Collection[OrderEnd], *, cancel_wanted: bool) -> AttemptState:
-    """How an attempt ended of which every order has ended.
+    """Return the state of an attempt from the ends of all its orders.
 
-    A failure outweighs all; a person's cancel outweighs what merely kept the attempt from happening; an order that was
-    cancelled because another one of its attempt stopped is outweighed by that one's reason.
+    A failure outweighs everything; a user's cancel outweighs lost, declined and withdrawn. An order ends as
+    `cancelled` because another order of the attempt stopped, so it counts least.
     """
     if OrderEnd.FAILED in ends:
         return AttemptState.FAILED
@@ -121,24 +112,20 @@ def end_of_attempt(ends: Collection[OrderEnd], *, cancel_wanted: bool) -> Attemp
 
 @dataclass(frozen=True, slots=True)
 class Tries:
-    """How often a run was tried."""
-
-    made: int  # attempts opened, those without the declined ones
-    allowed: int  # as many may be made
+    made: int  # without declined ones
+    allowed: int
     declines: int  # attempts that a node declined or did not claim
 
 
 @dataclass(frozen=True, slots=True)
 class NextOfRun:
-    """What becomes of a run after an attempt."""
-
     state: RunState
     tries: Tries
-    delay: timedelta = timedelta(0)  # with `waiting`, how long it waits at least before it is tried again
+    delay: timedelta = timedelta(0)
 
 
 def after_attempt(ended: AttemptState, tries: Tries, put_off: timedelta | None = None) -> NextOfRun:
-    """Return the run's state after an attempt that ended so; a try that a node puts off does not count."""
+    """Return the run's next state; a decline with `put_off` does not count."""
     match ended:
         case AttemptState.FINISHED:
             return NextOfRun(RunState.FINISHED, tries)
@@ -163,5 +150,5 @@ def _after_decline(tries: Tries) -> NextOfRun:
 
 
 def retried(tries: Tries) -> Tries:
-    """The tries of a run that a person lets wait again: exactly one more attempt, old declines forgotten."""
+    """Return the tries of a retried run: one more attempt, declines reset."""
     return Tries(tries.made, tries.made + 1, 0)

@@ -1,6 +1,7 @@
-"""SQL of the lines of nodes: waiting runs stand in them while the stage and the window of their campaign are open."""
+"""SQL of the node queues. Waiting runs are in them while stage and window of their campaign are open."""
 
 from collections.abc import Sequence
+from datetime import datetime
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -10,7 +11,6 @@ from iotide_server.runs.lifecycle import RunState
 
 
 def in_open_stages(session: Session, run_ids: Sequence[int]) -> Sequence[int]:
-    """Return those of the runs whose stage is open, or whose campaign has none."""
     return session.scalars(
         text(
             "SELECT run.id FROM run JOIN cell ON cell.id = run.cell_id"
@@ -22,8 +22,8 @@ def in_open_stages(session: Session, run_ids: Sequence[int]) -> Sequence[int]:
     ).all()
 
 
-def open_stage(session: Session, campaign_id: int, stage: int) -> None:
-    """Let the waiting runs of a campaign's stage (1 where it has none) stand in the lines of their nodes."""
+def open_stage(session: Session, campaign_id: int, stage: int, now: datetime) -> None:
+    """Queue the waiting runs of a stage. Campaigns without stages have stage 1."""
     _hold_window(session, [campaign_id])
     run_ids = session.scalars(
         text(
@@ -32,11 +32,41 @@ def open_stage(session: Session, campaign_id: int, stage: int) -> None:
         ),
         {"campaign_id": campaign_id, "stage": stage},
     ).all()
-    _join_lines(session, run_ids)
+    release_evenly(session, campaign_id, run_ids, now)
+    _join_queues(session, run_ids)
+
+
+def release_evenly(session: Session, campaign_id: int, run_ids: Sequence[int], now: datetime) -> None:
+    """Set when each of these runs may start, if the plan spreads its repeats. Call it before they join queues.
+
+    The first repeat of each cell may start now, each further one spread / repeats later. It then queues as if submitted
+    at that time.
+    """
+    step_seconds = session.scalar(
+        text(
+            "SELECT CAST(plan ->> 'spread_seconds' AS float8) / CAST(plan ->> 'repeats' AS float8) FROM campaign"
+            " WHERE id = :campaign_id"
+        ),
+        {"campaign_id": campaign_id},
+    )
+    if step_seconds is None:
+        return
+    session.execute(
+        text(
+            "UPDATE run SET not_before = released.at,"
+            "  sort_key = sort_key + CAST(extract(epoch FROM released.at - created_at) AS float8)"
+            " FROM ("
+            "  SELECT id, CAST(:now AS timestamptz) + interval '1 s' * :step_seconds"
+            "   * (row_number() OVER (PARTITION BY cell_id ORDER BY repeat) - 1) AS at"
+            "  FROM run WHERE id = ANY(:run_ids)"
+            " ) AS released WHERE run.id = released.id AND released.at > :now"
+        ),
+        {"run_ids": list(run_ids), "step_seconds": step_seconds, "now": now},
+    )
 
 
 def is_in_current_stage(session: Session, run_id: int) -> bool:
-    """Return whether the run's stage is the last opened one of its campaign, if any; none opens in this transaction."""
+    """Return true if the run's stage is the newest open one of its campaign; lock the stages."""
     stages = text(
         "SELECT FROM campaign_stage WHERE campaign_id = (SELECT campaign_id FROM run WHERE id = :run_id)"
         " ORDER BY ordinal FOR SHARE"
@@ -51,23 +81,23 @@ def is_in_current_stage(session: Session, run_id: int) -> bool:
     return bool(session.scalar(statement, {"run_id": run_id}))
 
 
-def join_lines(session: Session, run_ids: Sequence[int]) -> None:
-    """Let waiting runs stand in the line of each of their nodes, but for those of campaigns whose window is closed."""
+def join_queues(session: Session, run_ids: Sequence[int]) -> None:
+    """Queue waiting runs, except while the campaign's window is closed."""
     campaign_ids = session.scalars(
         text("SELECT DISTINCT campaign_id FROM run WHERE id = ANY(:run_ids)"), {"run_ids": list(run_ids)}
     ).all()
     _hold_window(session, campaign_ids)
-    _join_lines(session, run_ids)
+    _join_queues(session, run_ids)
 
 
-def _join_lines(session: Session, run_ids: Sequence[int]) -> None:
+def _join_queues(session: Session, run_ids: Sequence[int]) -> None:
     session.execute(
         text(
             "INSERT INTO line_place (node_id, run_id, sort_key, not_before, owner_id, target_ids, shared_target_ids)"
             " SELECT cell_node.node_id, run.id, run.sort_key, run.not_before, coalesce(campaign.owner_id, 0),"
             "  loaded.target_ids, loaded.shared"
             " FROM run JOIN campaign ON campaign.id = run.campaign_id JOIN cell_node USING (cell_id)"
-            # For each run, so that it is as quick where PostgreSQL knows nothing of how many runs there are.
+            # LATERAL keeps the plan fast before PostgreSQL has statistics about runs.
             " CROSS JOIN LATERAL ("
             "  SELECT coalesce(array_agg(target.id ORDER BY target.id), '{}') AS target_ids, coalesce("
             "   array_agg(target.id ORDER BY target.id) FILTER (WHERE target.scope = 'shared'), '{}') AS shared"
@@ -82,7 +112,7 @@ def _join_lines(session: Session, run_ids: Sequence[int]) -> None:
 
 
 def _hold_window(session: Session, campaign_ids: Sequence[int]) -> None:
-    """Keep these campaigns' windows as they are while the transaction lasts; one that was at rest is looked at soon."""
+    """Lock the campaigns' windows, and have the scheduler check idle ones soon."""
     values = {"campaign_ids": list(campaign_ids)}
     at_rest = (
         "UPDATE campaign_window SET turns_at = opens_at WHERE campaign_id = ANY(:campaign_ids) AND turns_at IS NULL"
@@ -92,13 +122,11 @@ def _hold_window(session: Session, campaign_ids: Sequence[int]) -> None:
     session.execute(text(held), values)
 
 
-def open_lines(session: Session, campaign_id: int) -> None:
-    """Let the waiting runs of the campaign's open stages stand in their lines; its window, which is locked, opens."""
-    join_lines(session, _lock_waiting(session, campaign_id))
+def open_queues(session: Session, campaign_id: int) -> None:
+    join_queues(session, _lock_waiting(session, campaign_id))
 
 
-def leave_lines(session: Session, campaign_id: int) -> None:
-    """Take the campaign's waiting runs out of their lines; its window, which is locked, closes."""
+def leave_queues(session: Session, campaign_id: int) -> None:
     session.execute(
         text("DELETE FROM line_place WHERE run_id = ANY(:run_ids)"),
         {"run_ids": list(_lock_waiting(session, campaign_id))},
@@ -106,7 +134,6 @@ def leave_lines(session: Session, campaign_id: int) -> None:
 
 
 def _lock_waiting(session: Session, campaign_id: int) -> Sequence[int]:
-    """Lock the waiting runs of stages that are open, as `lock_run` does; return their ids."""
     return session.scalars(
         text(
             "SELECT run.id FROM run JOIN cell ON cell.id = run.cell_id"
@@ -120,15 +147,14 @@ def _lock_waiting(session: Session, campaign_id: int) -> Sequence[int]:
 
 
 def resort_campaign(session: Session, campaign_id: int, ahead_seconds: float) -> bool:
-    """Sort the campaign's runs as if submitted that much earlier; return whether any of them waits or is active."""
+    """Move the runs ahead by that much, or back; return true if any has not ended."""
     found = repository.lock_runs_of(session, campaign_id, set(RunState) - {RunState.FINISHED})
     if not any(run.state in {RunState.WAITING, RunState.ACTIVE} for run in found):
         return False
     session.execute(
         text(
             "WITH sorted AS ("
-            "  UPDATE run SET sort_key = CAST(extract(epoch FROM created_at) AS float8) - :ahead_seconds"
-            "  WHERE id = ANY(:run_ids) RETURNING id, sort_key"
+            "  UPDATE run SET sort_key = sort_key - :ahead_seconds WHERE id = ANY(:run_ids) RETURNING id, sort_key"
             ") UPDATE line_place SET sort_key = sorted.sort_key FROM sorted WHERE line_place.run_id = sorted.id"
         ),
         {"run_ids": [run.id for run in found], "ahead_seconds": ahead_seconds},

@@ -1,4 +1,4 @@
-"""SQL that reads runs for people and for other slices."""
+"""SQL that reads runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
@@ -9,7 +9,7 @@ from sqlalchemy import Row, func, select, text
 from sqlalchemy.orm import Session
 from sqlalchemy.types import String
 
-from iotide_server.clusters.blackouts import START_TAKES
+from iotide_server.clusters.maintenance import START_TAKES
 from iotide_server.clusters.models import Node
 from iotide_server.kit.db import array_of
 from iotide_server.kit.pagination import PageRequest, Slice
@@ -36,12 +36,13 @@ _FEW_FLAGS: Final = """
         ) AS first
     ) END AS flags
 """
-"""Of very many flags, the first of each code and effect: a page has hundreds of runs."""
+"""Shortens very many flags to the first of each code and effect: a page has hundreds of runs."""
 _DESCRIBED_RUNS: Final = """
     SELECT run.id, run.campaign_id, run.cell_id, run.cluster_id, run.repeat, run.state, run.validity, run.flags,
            run.overdue, run.exclusive, run.not_before, run.created_at, run.ended_at, run.reason_code,
            worded(run.reason, run.reason_actor, :with_names) AS reason,
            run.attempts_made, run.environment_sha256, run.not_judged,
+           cell.usual_flags,
            coalesce(run.started_at, slowest.started_at) AS started_at,
            campaign.name AS campaign_name, workload.name AS workload, cell.options, cell.variant,
            campaign_stage.ordinal AS stage, campaign_stage.state AS stage_state, campaign_stage.pause,
@@ -134,7 +135,7 @@ _DRAINS = text(
     """
 )
 _QUEUE = text(
-    # Which runs are the first is found before anything else is read of them: a hundred thousand may wait.
+    # Select the first runs before reading more: a hundred thousand may wait.
     """
     WITH shown AS MATERIALIZED (
         SELECT run.id, run.sort_key + coalesce(fair_share.stands_back_seconds, 0) AS place_key
@@ -173,7 +174,6 @@ _PLACES: Final = """
     LEFT JOIN fair_share ON fair_share.cluster_id = node.cluster_id AND fair_share.owner_id = place.owner_id
 """
 _AHEAD = text(
-    # The lines of nodes are read once for all runs that wait for the same ones.
     f"""
     WITH own AS MATERIALIZED (
         SELECT run_id, min(place_key) AS place_key, array_agg(node_id ORDER BY node_id) AS node_ids
@@ -220,7 +220,6 @@ _CALENDAR = text(
 
 
 def described_run(session: Session, run_id: int) -> AnyRow | None:
-    """A run with its names, its progress and what it does now."""
     values = {"run_id": run_id, "with_names": are_shown()}
     return session.execute(text(_DESCRIBED_RUNS + "WHERE run.id = :run_id"), values).one_or_none()
 
@@ -228,7 +227,7 @@ def described_run(session: Session, run_id: int) -> AnyRow | None:
 def runs_page(
     session: Session, visible: frozenset[int] | None, wanted: RunFilter, paging: PageRequest
 ) -> Slice[AnyRow]:
-    """Runs of the visible clusters (None: all), newest first."""
+    """Return runs of the visible clusters (None: all), newest first."""
     values = {**asdict(wanted), "visible": array_of(visible), "before_id": paging.before_id}
     given = {name: value for name, value in values.items() if value is not None}
     conditions = " AND ".join(CONDITIONS[name] for name in given)
@@ -239,19 +238,16 @@ def runs_page(
 
 
 def attempts(session: Session, run_id: int) -> Sequence[Row[Attempt, str | None]]:
-    """Return the attempts of a run with the reason of each, the first one first."""
     reason = func.worded(Attempt.reason, Attempt.reason_actor, are_shown(), type_=String)
     return session.execute(select(Attempt, reason).where(Attempt.run_id == run_id).order_by(Attempt.ordinal)).all()
 
 
 def orders(session: Session, run_id: int) -> Sequence[Row[Order, str]]:
-    """All orders of a run's attempts, each with the name of its node."""
     statement = select(Order, Node.name).join(Node, Node.id == Order.node_id).where(Order.run_id == run_id)
     return session.execute(statement.order_by(Order.id)).all()
 
 
 def step_roles(session: Session, run_id: int) -> dict[int, str]:
-    """What those nodes of a run do, by id, that do a part of its work each."""
     statement = text(
         "SELECT node_id, step_role FROM run JOIN cell_node USING (cell_id)"
         " WHERE run.id = :run_id AND step_role IS NOT NULL"
@@ -260,7 +256,6 @@ def step_roles(session: Session, run_id: int) -> dict[int, str]:
 
 
 def events_page(session: Session, run_id: int, paging: PageRequest) -> Slice[EventRow]:
-    """Return the log of a run, the oldest line first: id, at, kind and text of each."""
     words = func.worded(RunEvent.text, RunEvent.actor, are_shown(), type_=String).label("text")
     statement = select(RunEvent.id, RunEvent.at, RunEvent.kind, words)
     statement = statement.where(RunEvent.run_id == run_id, RunEvent.id > paging.after_id)
@@ -269,45 +264,38 @@ def events_page(session: Session, run_id: int, paging: PageRequest) -> Slice[Eve
 
 
 def wanted_resources(session: Session, run_id: int) -> Sequence[AnyRow]:
-    """Everything that the run needs, with who holds it now; nodes first, then shared targets, then the cluster."""
     return session.execute(_WANTED, {"run_id": run_id, "with_names": are_shown()}).all()
 
 
 def mount_problems(session: Session, run_id: int) -> Sequence[str]:
-    """Say what is wrong with the run's targets on its nodes."""
     return session.scalars(_MOUNT_PROBLEMS, {"run_id": run_id}).all()
 
 
 def calendar(session: Session, run_id: int, now: datetime) -> AnyRow:
-    """The hours of the run's window with its next opening if it is closed, and the blackout in the run's way."""
     values = {"run_id": run_id, "now": now, "start_seconds": START_TAKES.total_seconds()}
     return session.execute(_CALENDAR, values).one()
 
 
 def runs_ahead(session: Session, run_ids: Sequence[int]) -> dict[int, int]:
-    """Count the runs that stand before each of these in the lines of its nodes; one in no line is left out."""
+    """Count the runs ahead by run id; runs in no queue are left out."""
     return {row.run_id: row.ahead for row in session.execute(_AHEAD, {"run_ids": list(run_ids)})}
 
 
 def drains(session: Session, run_id: int) -> list[Drained]:
-    """What is drained of all that the run names; everything first."""
     rows = session.execute(_DRAINS, {"run_id": run_id})
     return [Drained(row.what, named(row.by), row.reason, row.until) for row in rows]
 
 
 def queue(session: Session, cluster_id: int, campaign_id: int | None, limit: int) -> Sequence[AnyRow]:
-    """The first waiting runs of a cluster, or of one campaign of it, in the order in which they are served."""
     values = {"cluster_id": cluster_id, "campaign_id": campaign_id, "limit": limit, "with_names": are_shown()}
     return session.execute(_QUEUE, values).all()
 
 
 def waiting_count(session: Session, cluster_id: int, campaign_id: int | None) -> int:
-    """How many runs wait in a cluster, or of one campaign of it."""
     return int(session.execute(_WAITING, {"cluster_id": cluster_id, "campaign_id": campaign_id}).scalar_one())
 
 
 def stands_back_seconds(session: Session, run_id: int) -> float:
-    """How far the run stands back behind those of owners who used less of its cluster lately."""
     return float(session.execute(_STANDS_BACK, {"run_id": run_id}).scalar() or 0.0)
 
 
@@ -332,7 +320,7 @@ _SUBMITTED: Final = text(
 
 
 def submitted(session: Session, run_id: int) -> BatchSubmission | None:
-    """What the run's batch system does with its open attempt; None where its nodes' agents start it."""
+    """Return the batch job of the open attempt; None if the nodes' agents start it."""
     values = {"run_id": run_id, "stands_by": STANDS_BY, "with_names": are_shown()}
     row = session.execute(_SUBMITTED, values).one_or_none()
     if row is None:
@@ -342,6 +330,5 @@ def submitted(session: Session, run_id: int) -> BatchSubmission | None:
 
 
 def jobs_of(session: Session, run_id: int) -> Mapping[int, BatchJob]:
-    """The batch system's job of each of the run's attempts that had one, by the attempt's id."""
     statement = select(BatchJob).join(Attempt, Attempt.id == BatchJob.attempt_id).where(Attempt.run_id == run_id)
     return {job.attempt_id: job for job in session.scalars(statement)}

@@ -1,4 +1,4 @@
-"""SQL of a forecast: the runs that stand before one in its cluster, what they need, and who holds it until when."""
+"""SQL of the forecast: the runs ahead in the cluster, what they need, and the current leases."""
 
 from collections import defaultdict
 from collections.abc import Collection
@@ -15,9 +15,9 @@ from iotide_server.runs.forecast import MOST_AHEAD, Held, Holding, Queued
 from iotide_server.runs.resources import Mode, Resource, ResourceKind, needs
 from iotide_wire.plan import Exclusivity
 
-_PAST_RUNS: Final = 20  # so many at most tell how long a workload takes in a campaign
+_PAST_RUNS: Final = 20  # past runs that count for a workload's duration
 
-# As long as the last finished run of the cell, else as the campaign's runs of that workload on average, else as it may.
+# Last finished run of the cell, else average of the campaign's runs of the workload, else time limit.
 _EXPECTED: Final = """
     coalesce(
         (SELECT extract(epoch FROM past.ended_at - past.started_at) FROM run AS past
@@ -30,7 +30,7 @@ _EXPECTED: Final = """
         run.time_limit_seconds)::float8
 """
 _QUEUE: Final = text(
-    # Nobody stands forward: whatever stands before a run was submitted before its own place, in the order of an index.
+    # Fair share only delays: runs ahead have a `sort_key` below this `place_key`, in index order.
     f"""
     WITH own AS (
         SELECT run.id, run.cluster_id, run.sort_key + coalesce(fair_share.stands_back_seconds, 0) AS place_key
@@ -38,7 +38,7 @@ _QUEUE: Final = text(
         LEFT JOIN fair_share ON fair_share.cluster_id = run.cluster_id
              AND fair_share.owner_id = coalesce(campaign.owner_id, 0)
         WHERE run.id = :run_id
-    ), standing AS (
+    ), queued AS (
         SELECT run.*, run.sort_key + coalesce(fair_share.stands_back_seconds, 0) AS place_key,
                place.shared_target_ids, own.place_key AS own_key
         FROM own JOIN run ON run.cluster_id = own.cluster_id AND run.state = 'waiting' AND run.sort_key <= own.place_key
@@ -56,14 +56,14 @@ _QUEUE: Final = text(
             WHERE cell_id = run.cell_id AND target_mount.problem IS NOT NULL
               AND cell_node.step_role IS DISTINCT FROM 'sender'
             ORDER BY target.name, node.name LIMIT 1) AS obstacle
-    FROM standing AS run JOIN cell ON cell.id = run.cell_id
+    FROM queued AS run JOIN cell ON cell.id = run.cell_id
     """  # noqa: S608 - made of the constant above
 )
 _HOLDINGS: Final = text(
     """
     SELECT 'node' AS kind, id, name, slots, cooling_until,
-           CASE WHEN retired_at IS NOT NULL THEN 'was retired' WHEN seen_at IS NULL THEN 'has never been heard of'
-                WHEN seen_at < :heard_after THEN 'is silent' WHEN stuck IS NOT NULL THEN 'is stuck'
+           CASE WHEN retired_at IS NOT NULL THEN 'retired' WHEN seen_at IS NULL THEN 'never contacted the server'
+                WHEN seen_at < :seen_after THEN 'silent' WHEN stuck IS NOT NULL THEN 'stuck'
                 ELSE worded(problem, problem_actor, :with_names) END AS problem
     FROM node LEFT JOIN node_beat ON node_beat.node_id = node.id WHERE id = ANY(:node_ids)
     UNION ALL
@@ -119,23 +119,22 @@ _WERE_LOADED: Final = text(
 
 
 def turnover_seconds(session: Session, cluster_id: int) -> float | None:
-    """Return the median time between two runs of a campaign on a node, cool-down left out; None without any.
+    """Return the median gap between two runs on a node, without cool-down; None without runs.
 
-    It holds the end of the one run (removal, upload), the scheduling of the next and its preparation, with an idle
-    sample where one was taken.
+    It covers cleanup, upload, scheduling, preparation and idle sample.
     """
     found: float | None = session.scalar(_TURNOVER, {"cluster_id": cluster_id, "most": _TURNOVER_RUNS})
     return found
 
 
 def were_loaded(session: Session, cluster_id: int, node_ids: Collection[int], since: datetime) -> bool:
-    """Return true where one of the cluster's newest runs loads one of the nodes, is to load it, or ended since then."""
+    """Return true if one of the cluster's newest runs waits for one of the nodes, or loads or recently loaded it."""
     values = {"cluster_id": cluster_id, "node_ids": list(node_ids), "since": since, "most": _TURNOVER_RUNS}
     return session.execute(_WERE_LOADED, values).scalar_one() is True
 
 
 def queue_before(session: Session, run_id: int, now: datetime) -> list[Queued] | None:
-    """A run that stands in line and all before it in its cluster; None where these are too many."""
+    """Return a queued run and all ahead of it; None for more than MOST_AHEAD."""
     values = {"run_id": run_id, "most": MOST_AHEAD + 2, "past_runs": _PAST_RUNS}
     rows = session.execute(_QUEUE, values).all()
     if len(rows) > MOST_AHEAD + 1:
@@ -158,12 +157,11 @@ def queue_before(session: Session, run_id: int, now: datetime) -> list[Queued] |
 
 
 def holdings(session: Session, wanted: Collection[Resource], now: datetime) -> dict[Resource, Holding]:
-    """What is known of these resources now."""
     ids = {kind: [resource.id for resource in wanted if resource.kind is kind] for kind in ResourceKind}
     rows = session.execute(
         _HOLDINGS,
         {
-            "heard_after": now - SILENT_AFTER,
+            "seen_after": now - SILENT_AFTER,
             "with_names": are_shown(),
             "node_ids": ids[ResourceKind.NODE],
             "target_ids": ids[ResourceKind.TARGET],

@@ -1,4 +1,4 @@
-"""What people and other slices read of runs."""
+"""Read access to runs for routes and other modules."""
 
 from collections import defaultdict
 from collections.abc import Sequence
@@ -20,6 +20,7 @@ from iotide_server.runs.explanation import (
     Maintenance,
     NeededResource,
     Wait,
+    sentence,
     stage_obstacle,
     waiting_because,
 )
@@ -34,24 +35,22 @@ from iotide_wire.window import Window
 
 
 def run(session: Session, principal: Principal, run_id: int) -> AnyRow:
-    """Return the run with its names and progress, or raise RUN_NOT_FOUND."""
+    """Raise RUN_NOT_FOUND."""
     row = queries.described_run(session, run_id)
     return principal.require_row(Role.VIEWER, row, RUN_NOT_FOUND(run_id=run_id))
 
 
 def list_runs(session: Session, principal: Principal, wanted: RunFilter, paging: PageRequest) -> Slice[AnyRow]:
-    """The runs that the caller may see, newest first."""
     return queries.runs_page(session, principal.visible_clusters(), wanted, paging)
 
 
 def events(session: Session, principal: Principal, run_id: int, paging: PageRequest) -> Slice[EventRow]:
-    """Return the run's log, the oldest line first, or raise RUN_NOT_FOUND."""
+    """Raise RUN_NOT_FOUND."""
     run(session, principal, run_id)
     return queries.events_page(session, run_id, paging)
 
 
 def attempts(session: Session, run_id: int) -> list[AttemptOutput]:
-    """Every try of the run with what each node did in it, the first one first."""
     by_attempt: defaultdict[int, list[RunOrder]] = defaultdict(list)
     step_roles = queries.step_roles(session, run_id)
     for order, node_name in queries.orders(session, run_id):
@@ -77,11 +76,11 @@ def _start_skew(orders: Sequence[RunOrder]) -> float | None:
 
 
 def why_waiting(session: Session, found: AnyRow, now: datetime) -> str | None:
-    """Say why `run` waits, also an active one in the line of a batch system; None when it does not."""
     if found.state == RunState.WAITING:
         return waiting_because(_waits(session, [found], now)[0], now)
     submitted = queries.submitted(session, found.id) if found.state == RunState.ACTIVE else None
-    return None if submitted is None else batch.waits_in_line(submitted, now)
+    reason = None if submitted is None else batch.waits_for_job(submitted, now)
+    return None if reason is None else sentence(reason)
 
 
 def _waits(session: Session, rows: Sequence[AnyRow], now: datetime) -> list[Wait]:
@@ -115,7 +114,7 @@ def _wait(session: Session, found: AnyRow, ahead: int, alike: DeclinedAlike | No
 
 
 def queue(session: Session, principal: Principal, cluster_id: int, wanted: QueueChoice, now: datetime) -> Queue:
-    """Return the first waiting runs of the cluster in order, each with why it waits, or raise CLUSTER_NOT_FOUND."""
+    """Raise CLUSTER_NOT_FOUND."""
     clusters.cluster(session, principal, cluster_id)
     rows = queries.queue(session, cluster_id, wanted.campaign_id, wanted.limit)
     waiting = queries.waiting_count(session, cluster_id, wanted.campaign_id)
@@ -127,7 +126,6 @@ def queue(session: Session, principal: Principal, cluster_id: int, wanted: Queue
 
 
 def expected_start(session: Session, found: AnyRow, now: datetime) -> Expectation | None:
-    """Return when `run` is expected to start; None when it does not wait, or no longer does."""
     if found.state != RunState.WAITING:
         return None
     stage = stage_obstacle(found.stage, found.variant, found.stage_state, found.pause)
@@ -138,10 +136,10 @@ def expected_start(session: Session, found: AnyRow, now: datetime) -> Expectatio
         return Expectation(None, f"{drained[0].what} is drained")
     calendar = queries.calendar(session, found.id, now)
     if calendar.opens_at is not None or calendar.starts_at is not None:
-        return Expectation(None, "it waits for hours of the calendar")
+        return Expectation(None, "it depends on the campaign's window or a maintenance window")
     queue = queued.queue_before(session, found.id, now)
     if queue is None:
-        return Expectation(None, f"more than {MOST_AHEAD} runs stand before it in its cluster")
+        return Expectation(None, f"more than {MOST_AHEAD} runs are ahead in its cluster")
     wanted = {need.resource for run in queue for need in run.needs}
     return forecast.expected_start(found.id, queue, queued.holdings(session, wanted, now), now)
 

@@ -1,6 +1,6 @@
-"""SQL that changes runs: locks in the one order run, orders, leases, so that no two transactions wait in a circle."""
+"""SQL that changes runs. Lock order: runs, orders, leases."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Any, TypeVar
@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Node
-from iotide_server.kit.people import OPERATOR, Sentence
+from iotide_server.kit.people import Sentence
 from iotide_server.runs.lifecycle import AttemptState, RunState
 from iotide_server.runs.models import Attempt, Order, Run
 from iotide_wire.messages import OrderRole, OrderState
@@ -20,25 +20,22 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class NewRuns:
-    """Runs that a campaign gets; its cells, their nodes and targets are rows already."""
-
     campaign_id: int
     cluster_id: int
-    repeats: int
     exclusive: str
     sort_key: float
     time_limit_seconds: float
     cool_down_seconds: float
     attempts_allowed: int
     created_at: datetime
-    asked_by: int | None = None  # as in `Run`
+    asked_by: int | None = None
+    is_shuffled: bool = False  # each repeat has its own random order of the cells
 
 
-def insert_runs(session: Session, new: NewRuns) -> None:
-    """Runs for each cell and repeat, which wait and stand in no line yet.
+def insert_runs(session: Session, new: NewRuns, repeats: int) -> None:
+    """Insert the runs of each cell, in no queue yet.
 
-    Repeats are interleaved, A B B A: the first repeat of every cell of a stage has lower ids than the second of any,
-    and each repeat goes through the cells the other way round, so that a drift of the machine falls on all alike.
+    Repeats are interleaved, A B B A or shuffled, so that slow drift of a machine affects all cells alike.
     """
     session.execute(
         text(
@@ -48,49 +45,59 @@ def insert_runs(session: Session, new: NewRuns) -> None:
             " :cool_down_seconds, :attempts_allowed, :created_at"
             " FROM cell CROSS JOIN generate_series(1, :repeats) AS repeat"
             " WHERE cell.campaign_id = :campaign_id"
-            " ORDER BY cell.stage, repeat, CASE WHEN repeat % 2 = 1 THEN cell.ordinal ELSE -cell.ordinal END"
+            " ORDER BY cell.stage, repeat, CASE WHEN :is_shuffled THEN hashtextextended(cell.id || ' ' || repeat, 0)"
+            "  WHEN repeat % 2 = 1 THEN cell.ordinal ELSE -cell.ordinal END"
         ),
-        asdict(new),
+        {**asdict(new), "repeats": repeats},
     )
 
 
-def add_repeats(session: Session, new: NewRuns, cell_ids: Sequence[int]) -> Sequence[int]:
-    """Add interleaved repeats to these cells, in no line yet, and return their ids; the caller holds the campaign."""
+def add_repeats(session: Session, new: NewRuns, more: Mapping[int, int]) -> Sequence[int]:
+    """Add that many interleaved repeats to each cell, in no queue yet. The caller locks the campaign."""
     return session.scalars(
         text(
             "INSERT INTO run (campaign_id, cell_id, cluster_id, repeat, exclusive, sort_key, time_limit_seconds,"
             " cool_down_seconds, attempts_allowed, created_at, asked_by)"
-            " SELECT :campaign_id, cell.id, :cluster_id, before.repeats + more, :exclusive, :sort_key,"
+            " SELECT :campaign_id, cell.id, :cluster_id, before.repeats + further, :exclusive, :sort_key,"
             " :time_limit_seconds, :cool_down_seconds, :attempts_allowed, :created_at, CAST(:asked_by AS bigint)"
-            " FROM cell CROSS JOIN generate_series(1, :repeats) AS more"
+            " FROM unnest(CAST(:cell_ids AS bigint[]), CAST(:counts AS integer[])) AS wanted (cell_id, count)"
+            " JOIN cell ON cell.id = wanted.cell_id CROSS JOIN generate_series(1, wanted.count) AS further"
             " CROSS JOIN LATERAL ("
             "  SELECT coalesce(max(repeat), 0) AS repeats FROM run WHERE cell_id = cell.id"
             " ) AS before"
-            " WHERE cell.campaign_id = :campaign_id AND cell.id = ANY(:cell_ids)"
-            " ORDER BY cell.stage, more, cell.ordinal RETURNING id"
+            " WHERE cell.campaign_id = :campaign_id"
+            " ORDER BY cell.stage, further, CASE WHEN :is_shuffled THEN"
+            "  hashtextextended(cell.id || ' ' || before.repeats + further, 0) ELSE cell.ordinal END RETURNING id"
         ),
-        {**asdict(new), "cell_ids": list(cell_ids)},
+        {**asdict(new), "cell_ids": list(more), "counts": list(more.values())},
     ).all()
 
 
-def log_added(session: Session, run_ids: Sequence[int], actor: str | None, now: datetime) -> None:
-    """Write into the logs of runs that an operator added them to the plan."""
+def log_added(session: Session, run_ids: Sequence[int], why: Sentence, now: datetime) -> None:
     session.execute(
         text(
             "INSERT INTO run_event (run_id, at, kind, text, actor)"
             " SELECT unnest(:run_ids), :now, 'added', :words, :actor"
         ),
-        {"run_ids": list(run_ids), "words": f"added by {OPERATOR}", "actor": actor, "now": now},
+        {"run_ids": list(run_ids), "now": now, **why._asdict()},
     )
 
 
+def adaptive_campaigns(session: Session, run_ids: Sequence[int]) -> Sequence[int]:
+    """Return the campaigns of these runs that may add repeats to their cells."""
+    statement = text(
+        "SELECT DISTINCT adaptive_cell.campaign_id FROM run JOIN adaptive_cell USING (cell_id)"
+        " WHERE run.id = ANY(:run_ids) AND adaptive_cell.ended_at IS NULL"
+    )
+    return session.scalars(statement, {"run_ids": list(run_ids)}).all()
+
+
 def variant_of(session: Session, cell_id: int) -> str:
-    """The variant of the cell's stage."""
     return str(session.scalar(text("SELECT variant FROM cell WHERE id = :cell_id"), {"cell_id": cell_id}))
 
 
 def lock_resources(session: Session, cell_ids: Sequence[int]) -> list[str]:
-    """Keep the cells' nodes and targets from being retired or parted in this transaction; say what was before."""
+    """Keep the cells' nodes and targets from being retired or unmounted; return those that already were."""
     cells = {"cell_ids": list(cell_ids)}
     gone: list[str] = []
     for kind in ("node", "target"):
@@ -118,12 +125,11 @@ def lock_resources(session: Session, cell_ids: Sequence[int]) -> list[str]:
 
 
 def lock_run(session: Session, run_id: int) -> Run | None:
-    """The run, locked against every other change of its state."""
+    """Lock the run against every other change of its state."""
     return session.scalar(_locked(select(Run).where(Run.id == run_id)))
 
 
 def lock_runs_of(session: Session, campaign_id: int, states: Collection[RunState]) -> Sequence[Row[Any]]:
-    """Lock the campaign's runs in one of these states as `lock_run` does; return id and state of each."""
     statement = text(
         "SELECT id, state FROM run WHERE campaign_id = :campaign_id AND state = ANY(CAST(:states AS text[]))"
         " ORDER BY id FOR NO KEY UPDATE"
@@ -132,14 +138,13 @@ def lock_runs_of(session: Session, campaign_id: int, states: Collection[RunState
 
 
 def lock_active_runs(session: Session, run_ids: Sequence[int]) -> Sequence[Run]:
-    """Those of the runs that are active, locked as `lock_run` does."""
     wanted = literal(list(run_ids), ARRAY(BigInteger))
     statement = select(Run).where(Run.id == any_(wanted), Run.state == RunState.ACTIVE).order_by(Run.id)
     return session.scalars(_locked(statement)).all()
 
 
 def cancel_waiting(session: Session, run_ids: Sequence[int], code: str, why: Sentence, now: datetime) -> None:
-    """Cancel those of the locked runs that wait, and take them out of their lines."""
+    """Cancel those of the locked runs that wait, and take them out of their queues."""
     session.execute(
         text(
             "WITH cancelled AS ("
@@ -156,30 +161,28 @@ def cancel_waiting(session: Session, run_ids: Sequence[int], code: str, why: Sen
 
 
 def open_attempt(session: Session, run_id: int) -> Attempt:
-    """The one open attempt of an active run."""
     statement = select(Attempt).where(Attempt.run_id == run_id, Attempt.state == AttemptState.OPEN)
     return session.scalars(statement.execution_options(populate_existing=True)).one()
 
 
 def last_orders(session: Session, run_id: int) -> Sequence[Order]:
-    """The orders of the run's last attempt that load."""
     last = select(func.max(Attempt.id)).where(Attempt.run_id == run_id).scalar_subquery()
     statement = select(Order).where(Order.attempt_id == last, Order.role == OrderRole.LOAD)
     return session.scalars(statement.order_by(Order.id)).all()
 
 
 def lock_orders(session: Session, attempt_id: int) -> Sequence[Order]:
-    """The orders of the attempt, locked against claims and beats; their run is locked before."""
+    """Lock the orders against claims and heartbeats; the caller locks their run first."""
     return session.scalars(_locked(select(Order).where(Order.attempt_id == attempt_id).order_by(Order.id))).all()
 
 
 def _locked(statement: Select[T]) -> Select[T]:
-    """FOR NO KEY UPDATE, which lets others add rows that refer to these; what the session knew of them is read anew."""
+    """Lock FOR NO KEY UPDATE, which permits new referring rows; reload the session's copies."""
     return statement.with_for_update(key_share=True).execution_options(populate_existing=True)
 
 
 def lock_run_of(session: Session, order_id: int, node_id: int | None = None) -> Run | None:
-    """Lock and return the order's run, which never changes; None where the order is not of this node (None: of any)."""
+    """Return the order's run, locked; None if another node has the order."""
     run_id = select(Order.run_id).where(Order.id == order_id)
     if node_id is not None:
         run_id = run_id.where(Order.node_id == node_id)
@@ -187,7 +190,7 @@ def lock_run_of(session: Session, order_id: int, node_id: int | None = None) -> 
 
 
 def lock_order(session: Session, order_id: int) -> tuple[Order, int]:
-    """The order with its fence, locked against claims and beats; its run is locked before."""
+    """Return the order and its fence, locked; lock its run first."""
     statement = select(Order, Attempt.fence).join(Attempt, Attempt.id == Order.attempt_id).where(Order.id == order_id)
     locked = statement.with_for_update(key_share=True, of=Order).execution_options(populate_existing=True)
     order, fence = session.execute(locked).one()
@@ -195,7 +198,6 @@ def lock_order(session: Session, order_id: int) -> tuple[Order, int]:
 
 
 def held_orders(session: Session, node_id: int) -> Sequence[tuple[Order, int]]:
-    """The orders that the node claimed and that have not ended, each with its fence."""
     rows = session.execute(
         select(Order, Attempt.fence)
         .join(Attempt, Attempt.id == Order.attempt_id)
@@ -206,29 +208,25 @@ def held_orders(session: Session, node_id: int) -> Sequence[tuple[Order, int]]:
 
 
 def runs_on(session: Session, node_id: int) -> Sequence[int]:
-    """The ids of the runs of which the node has orders that have not ended."""
     unended = select(Order.run_id).where(Order.node_id == node_id, Order.state != OrderState.ENDED)
     return session.scalars(unended).all()
 
 
 def lock_orders_on(session: Session, node_id: int) -> Sequence[Order]:
-    """The orders of the node that have not ended, locked as `lock_orders` does."""
+    """Return the node's open orders, locked like `lock_orders`."""
     unended = select(Order).where(Order.node_id == node_id, Order.state != OrderState.ENDED).order_by(Order.id)
     return session.scalars(_locked(unended)).all()
 
 
 def node_name(session: Session, node_id: int) -> str:
-    """The node's name."""
     return session.scalars(select(Node.name).where(Node.id == node_id)).one()
 
 
 def release_leases(session: Session, run_ids: Sequence[int], now: datetime) -> None:
-    """Give back what ended orders of these runs hold.
+    """Release what ended orders of these runs hold. Call it once in a transaction, after writing all states.
 
-    A node is free when its order has ended, targets and the cluster when the whole attempt has; nothing is while a
-    load could not be killed. Called once a transaction with all its runs, after every state was written: the leases of
-    all are released in one lock order.
-    A load that ran leaves its node cooling down where its campaign says so, and what it had to itself.
+    An ended order frees its node, an ended attempt frees targets and cluster; a stuck load keeps them. Node and
+    exclusive resources of a load cool down if the campaign sets it.
     """
     session.flush()
     due = session.execute(

@@ -1,4 +1,4 @@
-"""What a run takes while it is active: nodes, shared targets and its cluster, each alone or beside others."""
+"""Resources of an active run: nodes, shared targets and its cluster, shared or exclusive."""
 
 from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
@@ -10,16 +10,12 @@ from iotide_wire.plan import Exclusivity
 
 
 class ResourceKind(StrEnum):
-    """The table whose counters a lease moves."""
-
     NODE = "node"
     TARGET = "target"
     CLUSTER = "cluster"
 
 
 class Mode(StrEnum):
-    """Beside others or alone."""
-
     SHARED = "shared"
     EXCLUSIVE = "exclusive"
 
@@ -29,26 +25,24 @@ _KINDS: Final = tuple(ResourceKind)
 
 
 class Resource(NamedTuple):
-    """Something of which a lease gives a right; a tuple, as a pass looks tens of thousands of them up."""
+    """A tuple, because the scheduler looks up tens of thousands."""
 
     kind: ResourceKind
     id: int
 
     @property
     def lock_order(self) -> tuple[int, int]:
-        """All transactions touch resources in this order, so that none waits for another in a circle."""
+        """Return the sort key of locks. All transactions use it, to prevent deadlocks."""
         return (_KINDS.index(self.kind), self.id)
 
 
 class Need(NamedTuple):
-    """A right that a run must have before it starts."""
-
     resource: Resource
     mode: Mode
 
 
 class _MadeById(dict[int, T]):
-    """Makes a thing for each id when it is first asked for; the same object again, so a look-up need not compare."""
+    """Dict that creates values from ids, so that equal ids give the same object and lookups need not compare."""
 
     def __init__(self, make: Callable[[int], T]) -> None:
         super().__init__()
@@ -70,7 +64,6 @@ _KNOWN: Final = {(kind, mode): _known_needs(kind, mode) for kind in ResourceKind
 
 
 def node_mode(exclusive: Exclusivity) -> Mode:
-    """Whether the run is alone on its nodes."""
     return Mode.SHARED if exclusive is Exclusivity.NONE else Mode.EXCLUSIVE
 
 
@@ -87,10 +80,10 @@ _KNOWN_OF: Final = {
 def needs(
     exclusive: Exclusivity, node_ids: Iterable[int], shared_target_ids: Iterable[int], cluster_id: int
 ) -> tuple[Need, ...]:
-    """All rights of a run, in lock order.
+    """Return all rights of a run, in lock order.
 
-    A run takes its cluster too, beside others unless it wants the cluster alone: so one that does waits for the others
-    and the others for it. Targets of scope `node` are covered by the node.
+    Every run leases its cluster, shared unless it needs the whole cluster, so such runs exclude all others. Nodes
+    cover targets of scope `node`.
     """
     of_nodes, of_targets, of_cluster = _KNOWN_OF[exclusive]
     return (
@@ -101,18 +94,16 @@ def needs(
 
 
 class Occupancy(NamedTuple):
-    """A resource as the database counts its leases; a tuple, as a pass makes thousands."""
+    """A tuple, because the scheduler creates thousands."""
 
     shared: int
     exclusive: int
-    slots: int | None = None  # how many may share it; None: any number
-    # when its present leases end at the latest by their runs' time limits and it has cooled down; None when that cannot
-    # be said, because a run on it is overdue or its node silent
+    slots: int | None = None  # maximum number of sharers; None: any
+    # latest end of its leases by time limits, with cool-down; None: unknown, as a run is overdue or the node silent
     free_from: datetime | None = None
-    cooling_until: datetime | None = None  # nothing starts on it before; None when it does not cool down now
+    cooling_until: datetime | None = None  # nothing starts before
 
     def admits(self, mode: Mode) -> bool:
-        """Whether one more lease of that mode fits."""
         if self.cooling_until is not None or self.exclusive or (mode is Mode.EXCLUSIVE and self.shared):
             return False
         return self.slots is None or self.shared < self.slots

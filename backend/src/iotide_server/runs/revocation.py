@@ -1,4 +1,4 @@
-"""The revocation of a node: what it is known by opens nothing from then on, and what surely does not run there ends."""
+"""Revoke a node's credentials, and end the orders that certainly do not run there."""
 
 from datetime import datetime
 
@@ -19,7 +19,7 @@ from iotide_server.kit.clock import written
 from iotide_server.kit.db import Json
 from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.runs import death_queries, service
-from iotide_server.runs.death import DoomedRun, may_still_load, what_ends, what_may_still_load
+from iotide_server.runs.death import DoomedRun, describe_end, describe_risk, may_still_load
 from iotide_server.runs.endings import Ending
 from iotide_server.runs.lifecycle import OrderEnd
 from iotide_server.runs.schemas import RevocationOutput, TouchedRunOutput
@@ -29,7 +29,7 @@ REASON_CODE = "node_revoked"
 
 
 def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> RevocationOutput:
-    """State what would follow, for an administrator, or raise NODE_NOT_FOUND."""
+    """State for an admin what a revocation would end, or raise NODE_NOT_FOUND."""
     found = clusters.node(session, principal, node_id, now)
     principal.require(Role.ADMIN, found.cluster_id)
     if found.state is NodeState.RETIRED:
@@ -44,9 +44,9 @@ def statement(session: Session, principal: Principal, node_id: int, now: datetim
 
 
 def revoke(session: Session, principal: Principal, node_id: int, access: AgentAccess, now: datetime) -> NodeOutput:
-    """Make void at once what the node is known by, here and in Redis, and end what surely does not run there.
+    """Revoke the node, here and in Redis; no effect if already revoked. Raise as `statement`.
 
-    A load that may run frees nothing: its silence is no evidence. Again it changes nothing. Raises as `statement`.
+    Orders whose load may run keep their leases: silence does not prove an end.
     """
     found = service.lock_orders_for_end(session, node_id)
     node = own_node(session, principal, node_id)
@@ -57,7 +57,7 @@ def revoke(session: Session, principal: Principal, node_id: int, access: AgentAc
         ends |= {order.id: OrderEnd.LOST for order in found if order.role == OrderRole.OBSERVE}
         why = Ending(OrderEnd.LOST, now, REASON_CODE, words, actor=principal.actor)
         service.end_orders_of(session, found, ends, why)
-        problem = Sentence(f"{words}; let its host enroll again, or retire it", principal.actor)
+        problem = Sentence(f"{words}; enroll its host again or retire the node", principal.actor)
         agents.revoke(session, node_id, problem, access, now)
         after: Json = {"runs": {run.run_id: _touched(node.name, run).words for run in doomed}}
         audit.record(session, principal, Action("node_revoked", "node", node_id, node.cluster_id, after=after))
@@ -66,9 +66,9 @@ def revoke(session: Session, principal: Principal, node_id: int, access: AgentAc
 
 def _touched(node_name: str, run: DoomedRun) -> TouchedRunOutput:
     is_kept = may_still_load(run)
-    stays = f"Its order stays, with all that it holds, until somebody calls {node_name} dead"
+    stays = f"Its order keeps everything that it holds until an operator declares {node_name} dead"
     return TouchedRunOutput.of_row(
         run,
         ends=not is_kept,
-        words=f"{stays}. {what_may_still_load(node_name, run)}" if is_kept else f"{what_ends(node_name, run)}.",
+        words=f"{stays}. {describe_risk(node_name, run)}" if is_kept else f"{describe_end(node_name, run)}.",
     )

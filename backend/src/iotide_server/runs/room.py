@@ -1,4 +1,4 @@
-"""Room for further runs in a cluster: how many may wait there, and how many may be added in a day."""
+"""Quotas for waiting runs in a cluster and for runs added in a day."""
 
 from sqlalchemy import text
 from sqlalchemy.orm import Session
@@ -16,13 +16,13 @@ _WAITING = text(
 
 
 def require_room(session: Session, addition: Addition) -> None:
-    """Refuse with QUOTA_REACHED the runs that a cluster has no room for, before work is spent on them."""
+    """Raise QUOTA_REACHED early, before work is spent."""
     check_day(session, addition)
     _check_waiting(session, addition, addition.number)
 
 
 def take_room(session: Session, addition: Addition) -> None:
-    """Count waiting runs that the transaction added, last in it; QUOTA_REACHED if others took the room meanwhile."""
+    """Count the added runs; raise QUOTA_REACHED if others used up the quota."""
     count_day(session, addition)
     _check_waiting(session, addition, 0)
 
@@ -30,11 +30,11 @@ def take_room(session: Session, addition: Addition) -> None:
 def _check_waiting(session: Session, addition: Addition, further: int) -> None:
     quotas = quotas_of(session)
     waiting = session.execute(_WAITING, {"cluster_id": addition.cluster_id, "user_id": addition.user_id}).one()
-    for count, most, whose, setting in (
-        (waiting.of_person + further, quotas.waiting_runs_of_person, "of one person ", "WAITING_RUNS_OF_PERSON"),
+    for count, most, owner, setting in (
+        (waiting.of_person + further, quotas.waiting_runs_of_person, "of one user ", "WAITING_RUNS_OF_PERSON"),
         (waiting.of_cluster + further, quotas.waiting_runs, "", "WAITING_RUNS"),
     ):
         if count > most:
-            remedy = f"wait, cancel campaigns, or have an administrator raise IOTIDE_QUOTA_{setting}"
-            what = f"waiting runs {whose}in the cluster"
+            remedy = f"wait, cancel campaigns, or ask an admin to raise IOTIDE_QUOTA_{setting}"
+            what = f"waiting runs {owner}in the cluster"
             raise QUOTA_REACHED(what=what, count=count, most=most, field=addition.field, remedy=remedy)

@@ -1,4 +1,4 @@
-"""What the API gives for runs."""
+"""API schemas of runs."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -17,13 +17,11 @@ from iotide_wire.measured import Flag, StepRecord
 from iotide_wire.messages import OrderRole, OrderState
 
 OptionalId = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
-Progress = Annotated[float | None, Field(description="Fraction done, 0 to 1; null where it cannot be known")]
+Progress = Annotated[float | None, Field(description="Fraction done, 0 to 1; null if unknown")]
 
 
 @dataclass(frozen=True, slots=True)
 class RunFilter:
-    """Which runs are wanted, as query parameters; what is left out stays open."""
-
     campaign_id: OptionalId = None
     cluster_id: OptionalId = None
     state: RunState | None = None
@@ -36,8 +34,8 @@ class RunFilter:
 class RunOutput(Output):
     """One repeat of a cell.
 
-    `validity` says whether its numbers count, `overdue` that its time limit passed in silence, and `reason` why it
-    failed, was cancelled or has to wait for another attempt.
+    `validity`: whether its results count. `overdue`: past its time limit while its nodes are silent. `reason`: why it
+    failed, was cancelled or waits for another attempt.
     """
 
     id: int
@@ -48,13 +46,19 @@ class RunOutput(Output):
     cluster_id: int
     node_names: list[str]
     target_names: list[str]
-    variant: Annotated[str, Field(description="Of its stage; empty outside stages", examples=["ext3 data=journal"])]
+    variant: Annotated[
+        str, Field(description="Variant of its stage; empty without stages", examples=["ext3 data=journal"])
+    ]
     workload: Annotated[str, Field(examples=["dd"])]
     options: dict[str, Any]
     state: RunState
     validity: Literal["valid", "rejected"]
     flags: Annotated[
-        list[Flag], Field(description="In a list of runs the first of each code and effect, where there are very many")
+        list[Flag], Field(description="Lists of runs shorten very many flags to the first of each code and effect")
+    ]
+    usual_flags: Annotated[
+        list[str],
+        Field(description="Flags of at least 90 % of the 20 runs of one of its series before", examples=[["ZEROES"]]),
     ]
     overdue: bool
     created_at: datetime
@@ -68,10 +72,9 @@ class RunOutput(Output):
 
 
 class RunOrder(Output):
-    """What one node does in an attempt.
+    """Work of one node in an attempt.
 
-    `steps` are the commands as they really ran, `foreign_load` what others used of the node before and during the load;
-    null where it only observed, or its agent did not say.
+    `foreign_load`: other load on the node before and during the run; null if not reported.
     """
 
     id: int
@@ -79,7 +82,7 @@ class RunOrder(Output):
     node_name: str
     role: OrderRole
     step_role: Annotated[
-        Literal["sender", "receiver"] | None, Field(description="Its part of the work; null where it does all of it")
+        Literal["sender", "receiver"] | None, Field(description="Part of the work; null if the node does all of it")
     ]
     state: OrderState
     progress: Progress
@@ -94,12 +97,10 @@ class RunOrder(Output):
 
 
 class BatchJobOutput(Output):
-    """The job of a batch system that is to run, or ran, an attempt; `words` are the batch system's own."""
-
     system: BatchSystem
     state: Literal["wanted", "pending", "running", "ended"]
-    job_id: Annotated[str | None, Field(description="Null until the batch system has it", examples=["4711"])]
-    ending: Annotated[str | None, Field(description="How it ended; null before", examples=["cancelled"])]
+    job_id: Annotated[str | None, Field(description="Null until the batch system lists the job", examples=["4711"])]
+    ending: Annotated[str | None, Field(description="How the job ended; null before", examples=["cancelled"])]
     words: Annotated[str, Field(examples=["Resources"])]
     started_at: datetime | None
 
@@ -107,8 +108,8 @@ class BatchJobOutput(Output):
 class AttemptOutput(Output):
     """One try of a run.
 
-    `go_at` is the moment at which all its nodes were told to start their loads; `start_skew_seconds` by how much the
-    last of them really started after the first, by their own clocks, null for a single node.
+    `go_at`: common start time of its loads. `start_skew_seconds`: delay between the first and the last actual start,
+    by the nodes' clocks; null for a single node.
     """
 
     ordinal: int
@@ -118,13 +119,11 @@ class AttemptOutput(Output):
     start_skew_seconds: float | None
     ended_at: datetime | None
     reason: str | None
-    batch_job: Annotated[BatchJobOutput | None, Field(description="Null where the nodes' agents start it")]
+    batch_job: Annotated[BatchJobOutput | None, Field(description="Null if the nodes' agents start the attempt")]
     orders: list[RunOrder]
 
 
 class RunEventOutput(Output):
-    """One line of a run's log."""
-
     id: int
     at: datetime
     kind: Annotated[str, Field(examples=["claimed"])]
@@ -133,117 +132,100 @@ class RunEventOutput(Output):
 
 @dataclass(frozen=True, slots=True)
 class QueueChoice:
-    """Which part of a queue is wanted, as query parameters."""
-
-    limit: Annotated[int, Query(ge=1, le=200, description="Runs shown at most")] = 50
-    campaign_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Of this campaign alone")] = None
+    limit: Annotated[int, Query(ge=1, le=200, description="Maximum number of runs")] = 50
+    campaign_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only runs of this campaign")] = None
 
 
 class QueuedRun(Output):
-    """A waiting run in its place."""
-
     run_id: int
     campaign_id: int
     campaign_name: str
-    owner: Annotated[PersonShown, Field(description="Who submitted it; null when that person is gone")]
+    owner: Annotated[PersonShown, Field(description="Who submitted it; null if that user was deleted")]
     priority: int
     repeat: int
     workload: Annotated[str, Field(examples=["dd"])]
     node_names: list[str]
     target_names: list[str]
     created_at: datetime
-    waiting_because: Annotated[str, Field(description="Everything that keeps it from starting now, in words")]
+    waiting_because: Annotated[str, Field(description="Every reason why it does not start now")]
 
 
 class Queue(Output):
-    """What waits in a cluster, the first to be served first."""
-
-    waiting: Annotated[int, Field(description="Runs that wait in all")]
+    waiting: Annotated[int, Field(description="Total number of waiting runs")]
     runs: list[QueuedRun]
 
 
-Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="Of the statement as it was shown")]
+Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the statement that the caller saw")]
 
 
 class DoomedOrderOutput(Output):
-    """An order of the node that would end."""
-
     order_id: int
-    state: Annotated[OrderState, Field(description="By the node's last word")]
+    state: Annotated[OrderState, Field(description="As the node last reported")]
     started_at: datetime | None
     end: OrderEnd
 
 
 class EndedRunOutput(Output):
-    """What it would do to a run."""
-
     run_id: int
     campaign_id: int
     campaign_name: str
     workload: str
     orders: list[DoomedOrderOutput]
-    becomes: Annotated[RunState, Field(description="At once, or when the other nodes of its gang have stopped")]
-    ends: Annotated[str, Field(description="What ends, what is free then and what becomes of the run")]
-    risk: Annotated[str, Field(description="What happens if the node is only cut off and its load still runs")]
+    becomes: Annotated[
+        RunState, Field(description="Next state, at once or when the other nodes of its gang have stopped")
+    ]
+    ends: Annotated[str, Field(description="Orders that end, resources that are freed and the run's next state")]
+    risk: Annotated[str, Field(description="Risk if the node is only cut off and its load still runs")]
 
 
 class DeathStatement(Output):
-    """State all that calling a silent node dead frees and ends."""
-
     node_id: int
     node_name: str
     last_seen_at: datetime
     runs: list[EndedRunOutput]
-    waiting_count: Annotated[int, Field(description="Runs that wait for the node and go on waiting")]
+    waiting_count: Annotated[int, Field(description="Runs that wait for the node and keep waiting")]
     statement_sha256: str
 
 
 class HeldRunOutput(Output):
-    """A run whose load no signal ends, and what it holds."""
-
     run_id: int
     campaign_id: int
     campaign_name: str
     workload: str
     process: Annotated[str, Field(examples=["dd (pid 25760) in state D, waiting in percpu_rwsem_wait"])]
     since: datetime
-    frees: Annotated[str, Field(description="What is free then")]
-    risk: Annotated[str, Field(description="What the load may do later")]
+    frees: Annotated[str, Field(description="Resources that are freed")]
+    risk: Annotated[str, Field(description="Risk if the load still runs")]
 
 
 class StuckStatement(Output):
-    """State all that freeing a stuck node does."""
-
     node_id: int
     node_name: str
     runs: list[HeldRunOutput]
-    afterwards: Annotated[str, Field(description="What becomes of the node itself")]
+    afterwards: Annotated[str, Field(description="State of the node afterwards")]
     statement_sha256: str
 
 
 class DeathConfirmation(Input):
-    """Confirms that a statement was read and is to be carried out."""
-
     statement_sha256: Digest
 
 
 class TouchedRunOutput(Output):
-    """A run of which the node has orders."""
-
     run_id: int
     campaign_id: int
     campaign_name: str
     workload: str
     ends: Annotated[
-        bool, Field(description="Its orders there end at once; else they stay until somebody calls the node dead")
+        bool,
+        Field(
+            description="True: its orders there end at once. False: they stay until an operator declares the node dead"
+        ),
     ]
-    words: Annotated[str, Field(description="What follows for it")]
+    words: Annotated[str, Field(description="Effect on the run")]
 
 
 class RevocationOutput(Output):
-    """What revoking a node would do, and what it would leave to a person."""
-
     node_id: int
     node_name: str
     runs: list[TouchedRunOutput]
-    waiting_count: Annotated[int, Field(description="Runs that wait for the node and go on waiting")]
+    waiting_count: Annotated[int, Field(description="Runs that wait for the node and keep waiting")]

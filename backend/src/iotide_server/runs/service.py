@@ -1,4 +1,4 @@
-"""What happens to runs: every change of their states goes through here, one locked run at a time."""
+"""State changes of runs; all go through here, with the run locked."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -18,6 +18,7 @@ from iotide_server.kit.db import after_commit
 from iotide_server.kit.people import OPERATOR, Sentence
 from iotide_server.kit.quotas import Addition, QuotaKind, count_day
 from iotide_server.kit.wake import wake_scheduler
+from iotide_server.kit.work import want_all
 from iotide_server.runs import line_repository, repository
 from iotide_server.runs.endings import Ending, close, loads_of, stop, stop_observers
 from iotide_server.runs.errors import (
@@ -44,26 +45,27 @@ from iotide_wire.messages import HelloRequest, OrderRole, OrderState
 
 _log = structlog.get_logger(__name__)
 
-CANCELLED_BY_PERSON = "cancelled_by_person"  # reason code of an open attempt that a person wants to end
+ROUNDS = "rounds"
+"""Kind of work that adds repeats to a campaign with adaptive ones; its key is the campaign."""
 
-ASKED_ANEW = "asked anew"
-"""Claimant of an order that had not ended when the database was backed up, until its node says whether it has it."""
+CANCELLED_BY_PERSON = "cancelled_by_person"  # reason code of an open attempt that a user cancelled
+
+ASKED_AGAIN = "asked anew"
+"""`claimed_by` of an order in a restored backup, until its node reports whether it has it."""
 
 _UNREAD = frozenset({"output_refused", "parser_fault"})
-"""Reason codes by which an agent says that only its parser failed."""
+"""Reason codes if only the parser failed."""
 
 
 @dataclass(frozen=True, slots=True)
 class LockedOrder:
-    """An order with its run, both locked in that order, and the fence of its attempt."""
-
     run: Run
     order: Order
     fence: int
 
 
 def lock_order(session: Session, order_id: int, node_id: int | None = None) -> LockedOrder | None:
-    """Lock an order and its run against all changes; nothing where it is of another node, which a token may name."""
+    """Return None if another node has the order."""
     run = repository.lock_run_of(session, order_id, node_id)
     if run is None:
         return None
@@ -72,7 +74,7 @@ def lock_order(session: Session, order_id: int, node_id: int | None = None) -> L
 
 
 def end_order(session: Session, run: Run, order: Order, ending: Ending) -> None:
-    """Write that an order of a locked run ended, and what follows; nothing follows from one that only observed."""
+    """End an order of a locked run; settle its attempt, unless the order only observed."""
     if order.role == OrderRole.OBSERVE:
         close(session, run, order, ending)
         live.publish(session, "run", run.id, run.cluster_id)
@@ -82,7 +84,7 @@ def end_order(session: Session, run: Run, order: Order, ending: Ending) -> None:
 
 
 def end_orders(session: Session, endings: Sequence[tuple[Order, Ending]], now: datetime) -> None:
-    """As `end_order`, of several at once; what ended meanwhile stays as it is."""
+    """End several orders, except those that have ended meanwhile."""
     runs = {run.id: run for run in repository.lock_active_runs(session, [order.run_id for order, _ in endings])}
     for order, ending in endings:
         session.refresh(order)
@@ -97,7 +99,7 @@ def _end_order(session: Session, run: Run, order: Order, ending: Ending) -> None
     orders = repository.lock_orders(session, attempt.id)
     close(session, run, order, ending)
     if ending.put_off_until is not None:
-        # An active run has none but this, which counts once the last of its orders has ended.
+        # Takes effect when the last order has ended.
         run.not_before = max(run.not_before or ending.put_off_until, ending.put_off_until)
     if ending.end is not OrderEnd.FINISHED:
         if attempt.reason_code is None or ending.end is OrderEnd.FAILED:
@@ -112,7 +114,6 @@ def _free(session: Session, run_ids: Sequence[int], now: datetime) -> None:
 
 
 def _settle(session: Session, run: Run, attempt: Attempt, orders: Sequence[Order], now: datetime) -> None:
-    """End the attempt when the last of its loads has ended, and move the run on; it waits for no observer."""
     loads = loads_of(orders)
     if any(order.state != OrderState.ENDED for order in loads):
         live.publish(session, "run", run.id, run.cluster_id)
@@ -139,6 +140,7 @@ def _explained(attempt: Attempt, following: NextOfRun) -> str | None:
         return attempt.reason
     tries = following.tries
     how_often = f"{tries.declines} times" if attempt.state == AttemptState.DECLINED else f"in attempt {tries.made}"
+    # The database's function `person_in` knows this phrase, and hides names that the previous release stored after it.
     return f"{attempt.state} {how_often}, the last time because: {attempt.reason}"
 
 
@@ -151,52 +153,57 @@ def _move(session: Session, run: Run, following: NextOfRun, now: datetime) -> No
         run.ended_at, run.started_at = None, None
         run.not_before = now + following.delay if following.delay else None
         session.flush()
-        line_repository.join_lines(session, [run.id])
+        line_repository.join_queues(session, [run.id])
     else:
         run.ended_at, run.not_before = now, None
+        want_rounds(session, [run.id], now)
     live.publish(session, "run", run.id, run.cluster_id)
     live.publish(session, "campaign", run.campaign_id, run.cluster_id)
     subject = {"run_id": run.id, "campaign_id": run.campaign_id, "state": run.state, "reason_code": run.reason_code}
     after_commit(session, lambda: _log.info("run_moved", **subject))
 
 
+def want_rounds(session: Session, run_ids: Sequence[int], now: datetime) -> None:
+    """Request the next round of adaptive repeats after the end of these runs."""
+    want_all(session, ROUNDS, repository.adaptive_campaigns(session, run_ids), now)
+
+
 def lock_orders_for_end(session: Session, node_id: int) -> Sequence[Order]:
-    """As `lock_orders_on`, against beats too; what was read before the locks is read again."""
+    """Lock like `lock_orders_on`, also against heartbeats; expire what was read before."""
     found = lock_orders_on(session, node_id)
-    agents.lock_against_beats(session, node_id)
+    agents.lock_against_heartbeats(session, node_id)
     session.expire_all()
     return found
 
 
 def end_orders_of(session: Session, orders: Sequence[Order], ends: Mapping[int, OrderEnd], why: Ending) -> None:
-    """End those of the orders that have an end, by id, for one reason."""
     endings = [(order, replace(why, end=ends[order.id])) for order in orders if order.id in ends]
     end_orders(session, endings, why.at)
 
 
 def lock_runs_on(session: Session, node_id: int) -> None:
-    """Lock the runs whose orders the node holds; before its own row, as everyone does who ends an order."""
+    """Lock the runs of the node's held orders. Call it before locking the node."""
     repository.lock_active_runs(session, [order.run_id for order, _ in repository.held_orders(session, node_id)])
 
 
 def lock_orders_on(session: Session, node_id: int) -> Sequence[Order]:
-    """The orders of the node that have not ended, locked against claims and beats, and their runs before them."""
+    """Lock the orders' runs first."""
     repository.lock_active_runs(session, repository.runs_on(session, node_id))
     return repository.lock_orders_on(session, node_id)
 
 
 def lose_missing(session: Session, node_id: int, hello: HelloRequest, now: datetime) -> None:
-    """Count as lost what a new agent process no longer has on its disk: its own word is the evidence.
+    """End as lost the orders that a new agent process no longer has on its disk.
 
-    A process that says hello again while it runs is not asked: its claim may have been under way with the hello. But
-    after a backup came back every agent is, and what it still has is its own again.
+    A process that says hello again is skipped: it may just have claimed an order. After a restored backup all are
+    checked, and orders that they still have are reassigned.
     """
     known = {(held.order_id, held.fence) for held in hello.holds}
     missing = []
     for order, fence in repository.held_orders(session, node_id):
         if (order.id, fence) not in known and order.claimed_by != hello.agent_instance:
             missing.append(order)
-        elif order.claimed_by == ASKED_ANEW:
+        elif order.claimed_by == ASKED_AGAIN:
             order.claimed_by, order.claimed_boot_id = hello.agent_instance, hello.boot_id
             order.claimed_at = order.claimed_at or now
     end_orders(session, [(order, _lost(order, hello, now)) for order in missing], now)
@@ -204,19 +211,22 @@ def lose_missing(session: Session, node_id: int, hello: HelloRequest, now: datet
 
 def _lost(order: Order, hello: HelloRequest, now: datetime) -> Ending:
     words = "the agent no longer has the order"
-    if order.claimed_by == ASKED_ANEW:
+    if order.claimed_by == ASKED_AGAIN:
         if order.claimed_at is None:
             return Ending(
-                OrderEnd.WITHDRAWN, now, "unclaimed", "not claimed before the backup, and the agent has no such order"
+                OrderEnd.WITHDRAWN,
+                now,
+                "unclaimed",
+                "not claimed before the backup, and the agent does not have the order",
             )
-        return Ending(OrderEnd.LOST, now, "lost_by_restore", f"{words}; what came of it after the backup is not known")
+        return Ending(OrderEnd.LOST, now, "lost_by_restore", f"{words}; its outcome after the backup is unknown")
     if order.claimed_boot_id == hello.boot_id:
         return Ending(OrderEnd.LOST, now, "lost_by_agent", words)
     return Ending(OrderEnd.LOST, now, "lost_by_reboot", f"the node was rebooted and {words}")
 
 
 def cancel(session: Session, principal: Principal, run_id: int, now: datetime) -> Run:
-    """End the run as soon as its nodes let go of it, a waiting one at once; RUN_NOT_FOUND, or RUN_ENDED otherwise."""
+    """Cancel the run, an active one when its nodes have stopped; raise RUN_NOT_FOUND or RUN_ENDED."""
     run = lock_changeable(session, principal, run_id)
     if run.state == RunState.CANCELLED:
         return run
@@ -232,19 +242,20 @@ def cancel(session: Session, principal: Principal, run_id: int, now: datetime) -
 
 
 def cancel_campaign(session: Session, principal: Principal, campaign_id: int, now: datetime) -> int:
-    """Cancel the campaign's runs that have not ended; return how many were not cancelled before."""
+    """Return how many runs were not cancelled before."""
     found = repository.lock_runs_of(session, campaign_id, {RunState.WAITING, RunState.ACTIVE})
     return _cancel(session, [run.id for run in found], principal, now)
 
 
 def _cancel(session: Session, locked_run_ids: Sequence[int], principal: Principal, now: datetime) -> int:
-    """Cancel locked runs that have not ended, and return how many were not cancelled before.
+    """Cancel locked open runs; return how many were not cancelled before.
 
-    The waiting ones take one statement, for they may be a hundred thousand.
+    One statement cancels all waiting runs, which may be a hundred thousand.
     """
     why = Sentence(f"cancelled by {OPERATOR}", principal.actor)
     active = repository.lock_active_runs(session, locked_run_ids)
     repository.cancel_waiting(session, locked_run_ids, CANCELLED_BY_PERSON, why, now)
+    want_rounds(session, locked_run_ids, now)
     run_count = len(locked_run_ids) - len(active)
     for run in active:
         attempt = repository.open_attempt(session, run.id)
@@ -261,13 +272,10 @@ def _cancel(session: Session, locked_run_ids: Sequence[int], principal: Principa
 
 
 def dissolve(session: Session, run_id: int, now: datetime, words: str) -> bool:
-    """End the attempt of a gang that did not come together; the run is tried again as after a decline.
+    """End the attempt of a gang without an agreed start; the run waits as after a decline.
 
-    Every load of it ends here and now, whatever its node does: no load starts without a moment on which all agreed. A
-    node that holds its order learns by its next heartbeat that there is no such order.
-
-    Returns:
-        False where they agreed or the attempt ended meanwhile, or where an agent of an earlier release let a load run.
+    All its orders end at once, because no load starts without that time; nodes learn it by their next heartbeat.
+    Return false if the gang agreed, has ended, or an agent of an earlier release started its load.
     """
     active = repository.lock_active_runs(session, [run_id])
     if not active:
@@ -290,7 +298,7 @@ def dissolve(session: Session, run_id: int, now: datetime, words: str) -> bool:
 
 
 def is_unread(session: Session, run: Run) -> bool:
-    """Whether all that failed in its last attempt is that one node's output could not be read."""
+    """Return true if only one node's parser failed in the last attempt."""
     if run.state != RunState.FAILED or run.reason_code not in _UNREAD:
         return False
     outcomes = sorted(str(order.outcome) for order in repository.last_orders(session, run.id))
@@ -298,7 +306,6 @@ def is_unread(session: Session, run: Run) -> bool:
 
 
 def finish_unread(session: Session, run: Run) -> None:
-    """Let a locked run that `is_unread` finish after all."""
     orders = repository.last_orders(session, run.id)
     attempt = session.get_one(Attempt, orders[0].attempt_id)
     require_move(RunState(run.state), RunState.FINISHED)
@@ -311,12 +318,9 @@ def finish_unread(session: Session, run: Run) -> None:
 
 
 def retry(session: Session, principal: Principal, run_id: int, now: datetime) -> Run:
-    """Let a run that failed or was cancelled wait again, for one more attempt.
+    """Queue a failed or cancelled run again, for one more attempt; it counts as added for quotas.
 
-    Raises:
-        RUN_NOT_FOUND, RUN_NOT_RETRIABLE, RUN_STAGE_OVER, RUN_RESOURCES_GONE: it cannot run again.
-        CLUSTER_MADE_UP: nothing runs in sample data.
-        QUOTA_REACHED: too many runs would wait, or were added today; a retried one counts again.
+    Raises RUN_NOT_FOUND, RUN_NOT_RETRIABLE, RUN_STAGE_OVER, RUN_RESOURCES_GONE, CLUSTER_IS_SAMPLE_DATA, QUOTA_REACHED.
     """
     run = lock_changeable(session, principal, run_id)
     clusters.require_real(session, run.cluster_id, field="run_id")
@@ -331,20 +335,20 @@ def retry(session: Session, principal: Principal, run_id: int, now: datetime) ->
     require_room(session, added)
     before, run.asked_by = run.state, principal.user_id
     run.reason_code = run.reason = run.reason_actor = None
-    words = f"to be tried again, asked for by {OPERATOR}"
+    words = f"retried by {OPERATOR}"
     session.add(RunEvent(run_id=run.id, at=now, kind="retried", text=words, actor=principal.actor))
     tries = Tries(run.attempts_made, run.attempts_allowed, run.declines)
     _move(session, run, NextOfRun(RunState.WAITING, retried(tries)), now)
     wake_scheduler(session, "retried")
     _record(session, principal, "run_retried", run, before)
     session.flush()
-    # Waiting runs are not counted again: that may take a part of a second, in which others of the cluster would wait.
+    # Counting the waiting runs may take a fraction of a second and block the cluster.
     count_day(session, added)
     return run
 
 
 def lock_changeable(session: Session, principal: Principal, run_id: int) -> Run:
-    """Lock and return the run if the caller may change it, or raise RUN_NOT_FOUND."""
+    """Lock and return the run; raise RUN_NOT_FOUND."""
     return principal.require_row(Role.OPERATOR, repository.lock_run(session, run_id), RUN_NOT_FOUND(run_id=run_id))
 
 

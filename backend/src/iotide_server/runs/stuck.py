@@ -1,6 +1,6 @@
-"""A load that no signal ends has its order ended and keeps its leases: they go when nothing of the load is left.
+"""Stuck loads: no signal ends them, so their ended orders keep their leases.
 
-What is left is the agent's word: it names what holds the node in each heartbeat. After a reboot nothing is left.
+The agent reports them in each heartbeat. A reboot ends them.
 """
 
 from collections.abc import Collection, Sequence
@@ -22,19 +22,18 @@ from iotide_server.runs.models import Order, Run
 from iotide_wire.messages import MOST_STUCK
 from iotide_wire.messages import StuckLoad as Reported
 
-REASON_CODE: Final = "stuck"  # by which an agent says that it could not kill the load of an order that it ends
+REASON_CODE: Final = "stuck"
 
 SETTLED_AFTER: Final = timedelta(seconds=15)
-"""An agent gives a heartbeat up after 10 s, so a later one was sent after the load was found to be stuck."""
+"""Agents give up a heartbeat after 10 s, so a later one includes the stuck load."""
 
 RECENT: Final = timedelta(days=1)
-"""For so long after its end an agent may say that the load of an order which ended otherwise outlived it."""
+"""How long after its end an order may be reported as stuck."""
 
-LOG_LINES: Final = 100  # lines about one freed order in the log of its run, where no setting says another number
-_REPORTS: Final = 3  # from this wire version on an agent reports what holds its node
+LOG_LINES: Final = 100
+_REPORTS: Final = 3  # first wire version that reports stuck loads
 
 _BEFORE_NAMES: Final = "still holding the node: "
-"""What stands in such an agent's sentence before the names of the processes."""
 
 _DESCRIBED: Final = text(
     """
@@ -54,7 +53,7 @@ _MARK: Final = text(
       AND NOT EXISTS (SELECT FROM run_event WHERE run_event.run_id = node_order.run_id
                       AND run_event.order_id = node_order.id AND run_event.kind = 'freed'
                       AND run_event.actor IS NOT NULL)
-      -- An operator who frees a node frees it from all that it had loaded by then: it may not name another order.
+      -- An operator who freed the node freed all its earlier orders: the agent cannot mark them stuck again.
       AND NOT EXISTS (SELECT FROM audit_entry WHERE subject_kind = 'node' AND subject_id = node_order.node_id
                       AND action = 'node_freed' AND (after ->> 'orders_until')::bigint >= node_order.id
                       AND NOT coalesce(after -> 'orders_open' @> to_jsonb(node_order.id), false))
@@ -94,7 +93,7 @@ _ANY: Final = text("SELECT EXISTS (SELECT FROM node_order WHERE node_id = :node_
 
 
 def keep(session: Session, run: Run, order: Order, words: str | None, now: datetime) -> None:
-    """Note by the agent's words that a load could not be killed: its leases stay, and its node is offered nothing."""
+    """Record an unkillable load: its leases stay, and its node gets no offers."""
     process = (words or "").rpartition(_BEFORE_NAMES)[2] or "a process"
     order.stuck_since, order.phase = now, process
     session.flush()
@@ -115,10 +114,7 @@ def take_report(  # noqa: PLR0913 - the last bounds what is written
     *,
     log_lines: int = LOG_LINES,
 ) -> None:
-    """Store what the node's own agent reports to hold it: what it names is stuck, what it no longer names is free.
-
-    A run's log gets at most `log_lines` lines that its order was freed.
-    """
+    """Store reported stuck loads; free the orders of loads that are no longer reported."""
     node = stuck.locked_node(session, node_id)
     if node.agent_instance != instance:
         return
@@ -126,13 +122,13 @@ def take_report(  # noqa: PLR0913 - the last bounds what is written
     orders = _described(session, node_id, [load.order_id for load in said if load.order_id is not None])
     loads = [_load(load, orders.get(load.order_id or 0), now) for load in said]
     for load in loads:
-        # Of one that was known, the leases stay until the load is gone, or an operator freed them meanwhile.
+        # A known load was recorded before, or an operator freed it meanwhile.
         if load.order_id is not None and load.order_id not in known:
             values = {"order_id": load.order_id, "process": load.process, "now": now, "recent": now - RECENT}
             session.execute(_MARK, values)
             _publish(session, [load.run_id] if load.run_id is not None else [])
     if len(said) < MOST_STUCK and all(load.order_id is not None for load in said):
-        words = f"{node.name}: nothing is left of its load, so what it held is free"
+        words = f"{node.name}: its load is gone, so everything that it held is free"
         released = now - SETTLED_AFTER
         release(session, node_id, words, now, named=list(orders), before=released, log_lines=log_lines)
     if loads or not is_holding(session, node_id):
@@ -140,9 +136,8 @@ def take_report(  # noqa: PLR0913 - the last bounds what is written
 
 
 def forget(session: Session, node_id: int, now: datetime) -> None:
-    """Free all that stuck loads of a node hold, which was rebooted."""
     node = stuck.locked_node(session, node_id)
-    release(session, node_id, f"{node.name} was rebooted, so what its load held is free", now)
+    release(session, node_id, f"{node.name} was rebooted, so everything that its load held is free", now)
     _write(session, node, [], now)
 
 
@@ -157,13 +152,13 @@ def release(  # noqa: PLR0913 - two narrow what is released
     actor: str | None = None,
     log_lines: int = LOG_LINES,
 ) -> None:
-    """Give back what the node's stuck loads hold, and write why into the runs' logs.
+    """Release what the node's stuck loads hold, and log it.
 
     Args:
-        named: orders whose loads are still there.
-        before: only of loads that were stuck then.
-        log_lines: the log of a run gets no line of an agent beyond this many.
-        actor: the operator who frees them; their orders hold nothing again, whatever the agent says later.
+        named: orders whose loads still exist.
+        before: only loads that were stuck by then.
+        log_lines: limit for agents' lines about an order.
+        actor: operator who frees them; agents cannot mark these orders stuck again.
     """
     values = {"node_id": node_id, "named": list(named), "before": before or now, "words": words, "now": now}
     values |= {"actor": actor, "log_lines": log_lines}
@@ -175,22 +170,20 @@ def release(  # noqa: PLR0913 - two narrow what is released
 
 
 def is_reported(node: Node, cluster: Cluster) -> bool:
-    """Return true where the node's agent reports by itself that nothing is left; one in a batch job is not there to."""
+    """Return true if the agent reports the end of stuck loads; an agent in a batch job ends before."""
     return (node.wire_version or 0) >= _REPORTS and cluster.launcher == Launcher.DIRECT
 
 
 def is_holding(session: Session, node_id: int) -> bool:
-    """Return true while a stuck load of the node keeps leases."""
     return bool(session.execute(_ANY, {"node_id": node_id}).scalar_one())
 
 
 def orders_of(session: Session, node_id: int) -> dict[str, Any]:
-    """Return `orders_until`, the newest order of the node that has ended, and `orders_open`, some of them lower."""
+    """Return `orders_until`, the newest ended order, and `orders_open`."""
     return dict(session.execute(_ORDERS, {"node_id": node_id}).one()._mapping)
 
 
 def _described(session: Session, node_id: int, order_ids: Sequence[int]) -> dict[int, Row[Any]]:
-    """Return run and targets of those of the orders that are the node's."""
     if not order_ids:
         return {}
     rows = session.execute(_DESCRIBED, {"order_ids": list(order_ids), "node_id": node_id})
@@ -208,18 +201,18 @@ def _write(session: Session, node: Node, loads: Sequence[StuckLoad], now: dateti
     was_stuck = node.stuck is not None
     stuck.write(session, node, loads)
     if loads and not was_stuck:
-        # Once an hour at most, however often the agent changes what it says.
+        # At most one message an hour, however often the report changes.
         announce_to_all(session, _message(session, node), key=f"node {node.id} stuck {now:%Y-%m-%dT%H}", now=now)
 
 
 def _message(session: Session, node: Node) -> Message:
     cluster = session.get_one(Cluster, node.cluster_id)
     loads = stuck.loads_in(node.stuck)
-    waits = f"{node.name} is offered nothing, and its queue waits."
+    waits = f"No run starts on {node.name}, and its queue waits."
     if is_reported(node, cluster):
-        remedy = "Restore the storage or reboot the node: its agent then reports that nothing is left."
+        remedy = "Restore the storage or reboot the node. Its agent then reports that the load is gone."
     else:
-        remedy = "Its agent does not report when the load is gone: restore the storage, then free the node on its page."
+        remedy = "Its agent does not report when the load is gone. Restore the storage, then free the node on its page."
     return Message(
         kind="stuck",
         cluster_id=cluster.id,

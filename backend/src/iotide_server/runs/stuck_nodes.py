@@ -1,4 +1,4 @@
-"""An operator frees what a load holds that no signal ends: first what would follow, then exactly that."""
+"""Free what a stuck load holds: list the effects, then do exactly that."""
 
 from datetime import datetime
 from typing import Any, Final
@@ -45,24 +45,19 @@ _HELD: Final = text(
 
 
 def statement(session: Session, principal: Principal, node_id: int, now: datetime) -> StuckStatement:
-    """State what freeing the node would do, or raise NODE_NOT_FOUND, CLUSTER_MADE_UP or NODE_NOT_STUCK."""
+    """State what freeing the node would do; raise NODE_NOT_FOUND, CLUSTER_IS_SAMPLE_DATA or NODE_NOT_STUCK."""
     return _statement(session, _found(session, principal, node_id, now))
 
 
 def free(session: Session, principal: Principal, node_id: int, seen_sha256: str, now: datetime) -> NodeOutput:
-    """Give back what stuck loads hold, although they may still run.
-
-    Raises:
-        NODE_NOT_FOUND, CLUSTER_MADE_UP, NODE_NOT_STUCK: as `statement`.
-        NotAllowedError, HELD_DIFFERS: the caller is no operator, or saw another statement.
-    """
+    """Release what stuck loads hold, although they may still run; raise as `statement`, or HELD_DIFFERS."""
     _found(session, principal, node_id, now)
     node = node_stuck.locked_node(session, node_id)
     view = _found(session, principal, node_id, now)
     stated = _statement(session, view)
     if stated.statement_sha256 != seen_sha256:
         raise HELD_DIFFERS(seen_sha256=seen_sha256)
-    words = f"{node.name}: an operator freed what its load held, although the load may still run"
+    words = f"{node.name}: an operator freed everything that its load held, although the load may still run"
     stuck.release(session, node_id, words, now, actor=principal.actor)
     if not _is_reported(session, view):
         node_stuck.write(session, node, [])
@@ -91,11 +86,11 @@ def _is_reported(session: Session, view: NodeOutput) -> bool:
 def _statement(session: Session, view: NodeOutput) -> StuckStatement:
     name = view.name
     if _is_reported(session, view):
-        afterwards = f"{name} itself is offered nothing until its agent reports that nothing is left."
+        afterwards = f"No run starts on {name} until its agent reports that the load is gone."
     else:
         afterwards = (
-            f"{name} is offered runs again at once, as its agent does not report what is left there. It declines them "
-            "while the load holds it, and no decline counts."
+            f"The server offers {name} runs again at once, because its agent does not report whether the load is gone. "
+            "The agent declines them while the load holds the node. These declines do not count."
         )
     runs = [_held(name, row) for row in session.execute(_HELD, {"node_id": view.id})]
     effects = [{"run": run.run_id, "frees": run.frees, "risk": run.risk} for run in runs]
@@ -110,11 +105,11 @@ def _statement(session: Session, view: NodeOutput) -> StuckStatement:
 
 def _held(node: str, row: Row[Any]) -> HeldRunOutput:
     held = listed(row.held) if row.held else ""
-    frees = f"{held} {'is' if len(row.held) == 1 else 'are'} free at once" if held else "it holds nothing more"
-    wakes = f"{row.phase} may go on writing as soon as its storage answers."
+    frees = f"{held} {'is' if len(row.held) == 1 else 'are'} free at once" if held else "it no longer holds anything"
+    wakes = f"{row.phase} may continue writing when its storage responds."
     if row.shared:
         names = listed([f"target {name}" for name in row.shared])
-        risk = f"{wakes} What other runs measure on {names} may be measured beside it."
+        risk = f"{wakes} This may affect the results of other runs on {names}."
     else:
-        risk = f"{wakes} Only {node} has what it loads; what runs there later may be measured beside it."
+        risk = f"{wakes} Only {node} has its targets. This may affect the results of later runs there."
     return HeldRunOutput.of_row(row, process=row.phase, since=row.stuck_since, frees=frees, risk=risk)

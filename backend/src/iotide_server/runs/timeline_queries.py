@@ -1,4 +1,4 @@
-"""SQL that reads when the runs of a campaign did what; every answer is bounded."""
+"""SQL of a campaign's timeline, with bounded results."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -8,7 +8,7 @@ from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 AnyRow = Row[Any]
-Bounds = tuple[datetime | None, datetime | None]  # the first and the last moment; None: open
+Bounds = tuple[datetime | None, datetime | None]  # first and last time; None: open
 
 _MOST_OTHERS: Final = 200
 _MOST_QUEUES: Final = 200
@@ -60,14 +60,14 @@ _LEASES: Final = """
     LEFT JOIN target ON lease.resource_kind = 'target' AND target.id = lease.resource_id
     LEFT JOIN cluster ON lease.resource_kind = 'cluster' AND cluster.id = lease.resource_id
 """
-# Every run has its cluster too, beside the others: that tells nothing.
-_TELLING: Final = "WHERE (lease.resource_kind <> 'cluster' OR lease.mode = 'exclusive')"
+# Every run holds a shared lease of its cluster.
+_WITHOUT_SHARED_CLUSTER: Final = "WHERE (lease.resource_kind <> 'cluster' OR lease.mode = 'exclusive')"
 _OWN_LEASES: Final = text(
-    f"{_LEASES} {_TELLING} AND lease.order_id = ANY(:order_ids) ORDER BY lease.taken_at, lease.id"
+    f"{_LEASES} {_WITHOUT_SHARED_CLUSTER} AND lease.order_id = ANY(:order_ids) ORDER BY lease.taken_at, lease.id"
 )
 _LEASES_OF_OTHERS: Final = text(
     f"""
-    {_LEASES} {_TELLING} AND lease.active AND run.campaign_id <> :campaign_id
+    {_LEASES} {_WITHOUT_SHARED_CLUSTER} AND lease.active AND run.campaign_id <> :campaign_id
     AND (lease.resource_kind, lease.resource_id) IN (
         SELECT 'node', node_id FROM cell JOIN cell_node ON cell_id = cell.id WHERE campaign_id = :campaign_id
         UNION SELECT 'target', target_id FROM cell JOIN cell_target ON cell_id = cell.id
@@ -87,27 +87,22 @@ _WAITING: Final = text(
 
 
 def orders(session: Session, campaign_id: int, bounds: Bounds, limit: int) -> Sequence[AnyRow]:
-    """The newest loads that overlap the span, those offered first first, with when each went on."""
     values = {"campaign_id": campaign_id, "since": bounds[0], "until": bounds[1], "limit": limit}
     return session.execute(_ORDERS, values).all()
 
 
 def order_count(session: Session, campaign_id: int, bounds: Bounds) -> int:
-    """How many loads overlap the span."""
     values = {"campaign_id": campaign_id, "since": bounds[0], "until": bounds[1]}
     return int(session.execute(_ORDER_COUNT, values).scalar_one())
 
 
 def leases(session: Session, order_ids: Sequence[int]) -> Sequence[AnyRow]:
-    """The leases of these orders, held or given back."""
     return session.execute(_OWN_LEASES, {"order_ids": list(order_ids)}).all()
 
 
 def leases_of_others(session: Session, campaign_id: int) -> Sequence[AnyRow]:
-    """What other campaigns hold now of the nodes, targets and cluster that this one is over."""
     return session.execute(_LEASES_OF_OTHERS, {"campaign_id": campaign_id, "limit": _MOST_OTHERS}).all()
 
 
 def waiting(session: Session, campaign_id: int) -> Sequence[AnyRow]:
-    """How many runs of the campaign wait for each node."""
     return session.execute(_WAITING, {"campaign_id": campaign_id, "limit": _MOST_QUEUES}).all()

@@ -1,1 +1,1 @@
-"""Schedules: plans that become campaigns by a calendar."""
+"""Schedules: plans that are submitted by a calendar."""

@@ -1,4 +1,4 @@
-"""The calendar of a schedule: its next firings, those that went by, and how much later each comes. Pure."""
+"""Firings and random offsets of a schedule. Pure functions."""
 
 import hashlib
 import re
@@ -16,7 +16,7 @@ from iotide_server.schedules.errors import CALENDAR_UNCLEAR, CRON_REFUSED, MONTH
 from iotide_wire import schedule as wire
 
 LATE_AFTER: Final = timedelta(minutes=5)
-"""A firing that comes so much later was missed; a scheduler that is started anew is back sooner."""
+"""Delay after which a firing counts as missed; a restart of the scheduler takes less."""
 
 _MOST_COUNTED: Final = 1000
 _FIELDS: Final = 5
@@ -31,18 +31,16 @@ _MONTHLY: Final = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """Planned firings that are due."""
-
-    last: datetime  # the last of them
-    count: int  # how many, `last` included; of more than a thousand, at least so many
-    following: datetime | None  # planned after them; None where the calendar has ended
+    last: datetime
+    count: int  # including `last`; above a thousand a lower bound
+    following: datetime | None
 
 
 @dataclass(frozen=True, slots=True)
 class Calendar:
-    """When a schedule fires: `cron` by the clocks of `zone`, up to `offset_seconds` later, none after `ends_at`."""
+    """Firings by `cron` in `zone`, up to `offset_seconds` later, none after `ends_at`."""
 
-    # What the clocks skip in spring fires when they jump; what they repeat in autumn fires the first time.
+    # A time that clocks skip in spring fires at the change; a time repeated in autumn fires the first time only.
 
     cron: str
     zone: ZoneInfo
@@ -51,7 +49,7 @@ class Calendar:
 
     @classmethod
     def of(cls, given: wire.Calendar) -> "Calendar":
-        """Read what a person wrote; raise TIME_ZONE_UNKNOWN, CALENDAR_UNCLEAR, CRON_REFUSED or MONTHLY_REFUSED."""
+        """Raise TIME_ZONE_UNKNOWN, CALENDAR_UNCLEAR, CRON_REFUSED or MONTHLY_REFUSED."""
         zone = zone_named(given.time_zone, field="time_zone")
         if (given.cron is None) == (given.monthly is None):
             raise CALENDAR_UNCLEAR()
@@ -62,50 +60,47 @@ class Calendar:
 
     @property
     def words(self) -> str:
-        """The cron expression as a sentence."""
         return _read(self.cron, datetime(2000, 1, 1, tzinfo=self.zone)).explain()
 
     def after(self, moment: datetime) -> datetime | None:
-        """The first firing that is planned after the moment; None where there is none any more."""
         return next(self.firings(moment), None)
 
     def next_firings(self, moment: datetime, count: int) -> list[datetime]:
-        """The first firings that are planned after the moment, as many as there are."""
         return list(islice(self.firings(moment), count))
 
     def firings(self, moment: datetime) -> Iterator[datetime]:
-        """All that are planned after the moment, in UTC."""
+        """Yield all planned firings after that time, in UTC."""
         local = moment.astimezone(self.zone)
         latest = moment
         for planned in _read(self.cron, local):
             at = planned.astimezone(UTC)
             if self.ends_at is not None and at > self.ends_at:
                 return
-            # cronsim starts over with the hour that the clocks repeat, and may name one firing twice in a gap.
+            # cronsim restarts in an hour that clocks repeat, and may return a firing twice in a gap.
             if at > latest:
                 latest = at
                 yield at
 
     def due(self, schedule_id: int, planned_at: datetime) -> datetime:
-        """When what is planned then really fires: drawn from both, so that whoever asks again gets the same."""
+        """Return when a planned firing is due: its delay is a hash of both arguments, so always the same."""
         drawn = hashlib.sha256(f"{schedule_id} {planned_at.astimezone(UTC).isoformat()}".encode()).digest()
         fraction = int.from_bytes(drawn[:8]) / 2**64
         return planned_at + timedelta(seconds=int(fraction * (self.offset_seconds + 1)))
 
     def passed(self, schedule_id: int, first: datetime, now: datetime) -> Passed:
-        """What is due by now of the firings from `first` on, which is due."""
+        """Return the due firings from `first` on."""
         last, count = first, 1
         following = self.after(first)
         while following is not None and self.due(schedule_id, following) <= now:
             last, count = following, count + 1
-            # Each minute of a year need not be counted to know the last one.
+            # Skip ahead: counting each minute of a year is not needed to find the last one.
             skipped = max(last, now - timedelta(days=2)) if count >= _MOST_COUNTED else last
             following = self.after(skipped)
         return Passed(last, count, following)
 
 
 def cron_of(monthly: str) -> str:
-    """Return the cron expression of a rule such as `first sunday at 02:30`; raise MONTHLY_REFUSED."""
+    """Return the cron expression of e.g. `first sunday at 02:30`; raise MONTHLY_REFUSED."""
     rule = _MONTHLY.fullmatch(" ".join(monthly.split()))
     if rule is None:
         raise MONTHLY_REFUSED(monthly=monthly)

@@ -1,4 +1,4 @@
-"""Schedules whose last firings came to nothing: how often in a row, since when and why."""
+"""Schedules that fail repeatedly: how often in a row, since when and why."""
 
 from collections import Counter, defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -15,7 +15,7 @@ from iotide_server.kit.clock import day_written
 from iotide_server.kit.db import array_of
 from iotide_server.kit.suggest import first_of
 
-MOST_RUNS: Final = 200  # failed runs of a campaign that are looked at for a reason
+MOST_RUNS: Final = 200
 
 _OUTCOMES: Final = text(
     """
@@ -27,7 +27,10 @@ _OUTCOMES: Final = text(
         SELECT id, fired_at, campaign_id, problem FROM firing
         WHERE schedule_id = schedule.id
           AND (problem IS NOT NULL OR campaign_id IS NOT NULL AND NOT EXISTS (
-              SELECT FROM run WHERE run.campaign_id = firing.campaign_id AND run.state IN ('waiting', 'active')))
+              SELECT FROM run WHERE run.campaign_id = firing.campaign_id AND run.state IN ('waiting', 'active')
+          ) AND NOT EXISTS (
+              SELECT FROM adaptive_cell WHERE adaptive_cell.campaign_id = firing.campaign_id AND ended_at IS NULL
+          ))
         ORDER BY id DESC LIMIT :firings
     ) AS fired ON true
     CROSS JOIN LATERAL (
@@ -78,33 +81,29 @@ _FAILED_RUNS: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class FiringResult:
-    """What a firing came to, once it is over."""
-
     schedule_id: int
     cluster_id: int
     name: str
     fired_at: datetime
-    campaign_id: int | None  # None where there is a `problem`
+    campaign_id: int | None
     problem: str | None
-    cells: int  # of the campaign; those with a valid run, and those with failed or rejected runs alone
+    cells: int  # cells of the campaign; failed: without any valid run
     failed_cells: int
     valid_cells: int
 
     @property
     def has_failed(self) -> bool:
-        """Check that it could submit nothing, or that a configuration gave no valid run."""
+        """Return true if it submitted nothing, or a configuration gave no valid run."""
         return self.problem is not None or self.failed_cells > 0
 
     @property
     def has_succeeded(self) -> bool:
-        """Check that it gave valid runs; a cancelled campaign neither failed nor succeeded."""
+        """Return true if it gave valid runs; a cancelled campaign counts neither way."""
         return not self.has_failed and self.valid_cells > 0
 
 
 @dataclass(frozen=True, slots=True)
 class FailedRun:
-    """A run that failed or was rejected, once for each of its nodes and targets."""
-
     reason_code: str | None
     words: str
     node_id: int
@@ -112,7 +111,6 @@ class FailedRun:
     target_id: int
     target_name: str
     path: str
-    # nodes, targets: how many the run has
     nodes: int
     targets: int
 
@@ -120,7 +118,7 @@ class FailedRun:
 def outcomes(
     session: Session, cluster_ids: frozenset[int] | None, schedule_ids: Collection[int] | None, firings: int
 ) -> list[FiringResult]:
-    """Return the newest firings that are over of the schedules that fire, by schedule, the newest first."""
+    """Return the newest completed firings of active schedules, newest first."""
     values = {
         "cluster_ids": array_of(cluster_ids),
         "schedule_ids": array_of(schedule_ids),
@@ -132,7 +130,7 @@ def outcomes(
 def failed_runs(
     session: Session, campaign_ids: Collection[int | None], *, with_names: bool
 ) -> Mapping[int, Sequence[FailedRun]]:
-    """Return by campaign the first runs that failed or were rejected; `with_names`: their words may name people."""
+    """Return the first failed or rejected runs by campaign. The words name people only `with_names`."""
     found: defaultdict[int, list[FailedRun]] = defaultdict(list)
     wanted = sorted(campaign_id for campaign_id in campaign_ids if campaign_id is not None)
     asked = {"campaign_ids": wanted, "most": MOST_RUNS, "with_names": with_names}
@@ -141,26 +139,24 @@ def failed_runs(
     return found
 
 
-FAILING_FIRINGS: Final = 2  # one firing may fail for reasons of its own
-MOST_FIRINGS: Final = 20  # firings of a schedule that are read; a longer streak is reported as this number
+FAILING_FIRINGS: Final = 2  # a single firing may fail by chance
+MOST_FIRINGS: Final = 20  # firings read per schedule, and the longest reported streak
 _NOT_MOUNTED: Final = frozenset({"wrong_mount", "target_missing", "target_not_mounted"})
-"""Reasons of runs whose target was not there."""
+"""Reason codes of runs whose target was missing."""
 _MOST_NAMES: Final = 3
 
 
 @dataclass(frozen=True, slots=True)
 class Streak:
-    """The newest firings of a schedule that failed, without one in between that succeeded."""
+    """Newest failed firings, with no success in between."""
 
     count: int
-    since: datetime  # when the first of them fired
-    newest: FiringResult  # the last of them
+    since: datetime
+    newest: FiringResult
 
 
 @dataclass(frozen=True, slots=True)
 class LostMount:
-    """A target that runs did not find on a node."""
-
     target_id: int
     target_name: str
     path: str
@@ -172,18 +168,16 @@ class LostMount:
 
 @dataclass(frozen=True, slots=True)
 class FailingSchedule:
-    """A schedule that failed at least twice in a row."""
-
     schedule_id: int
     cluster_id: int
     name: str
     streak: Streak
-    reason: str  # why its last firing failed, in words
-    lost_mounts: tuple[LostMount, ...] = ()  # that its last firing met
+    reason: str
+    lost_mounts: tuple[LostMount, ...] = ()
 
     @property
     def words(self) -> str:
-        """For instance `weekly failed 4 times in a row since 8 Nov 2026: /home is not mounted on c02`."""
+        """Return e.g. `weekly failed 4 times in a row since 8 Nov 2026: /home is not mounted on c02`."""
         count = f"{self.streak.count}{' or more' if self.streak.count >= MOST_FIRINGS else ''}"
         return f"{self.name} failed {count} times in a row since {day_written(self.streak.since)}: {self.reason}"
 
@@ -191,11 +185,10 @@ class FailingSchedule:
 def failing_schedules(
     session: Session, cluster_ids: frozenset[int] | None = None, *, with_names: bool = False
 ) -> Mapping[int, FailingSchedule]:
-    """Return by id the schedules in these clusters (None: everywhere) that fire and fail.
+    """Return by id the failing schedules in these clusters (None: all).
 
-    A paused schedule is not among them, since a person stopped it; those of sample data are, since nothing fires there.
-    A firing whose runs are still to end, were cancelled or never came counts neither way. Reasons `with_names` of
-    people are not for what is stored.
+    Paused ones are left out, those of sample data included. Firings with open, cancelled or no runs are ignored. Do
+    not store reasons read `with_names`.
     """
     last = outcomes(session, cluster_ids, None, FAILING_FIRINGS)
     suspected = [schedule_id for schedule_id, found in _by_schedule(last).items() if streak(found) is not None]
@@ -210,7 +203,6 @@ def failing_schedules(
 
 
 def streak(outcomes: Sequence[FiringResult]) -> Streak | None:
-    """Count the failed firings of a schedule, the newest first, before the first that succeeded."""
     found: Streak | None = None
     for outcome in outcomes:
         if outcome.has_failed:
@@ -222,7 +214,7 @@ def streak(outcomes: Sequence[FiringResult]) -> Streak | None:
 
 
 def reason_of(outcome: FiringResult, runs: Sequence[FailedRun]) -> str:
-    """Say why a firing failed: the reason of most of its runs, and how much of the campaign they are."""
+    """Return the most common reason of the runs, and their share of the campaign."""
     if outcome.problem is not None:
         return outcome.problem
     lost = [run for run in runs if _has_lost(run)]
@@ -257,7 +249,6 @@ def _failing(found: Streak, failed: Mapping[int, Sequence[FailedRun]]) -> Failin
 
 
 def _has_lost(run: FailedRun) -> bool:
-    """Check that this target was not found on this node; of several the reason names it, or none is blamed."""
     is_named = run.targets == 1 or run.path in run.words
     return run.reason_code in _NOT_MOUNTED and run.nodes == 1 and is_named
 
@@ -267,5 +258,5 @@ def _not_mounted(run: FailedRun, lost: Sequence[FailedRun]) -> str:
 
 
 def names(found: set[str]) -> str:
-    """Name a few of many, for instance `c01, c02, c03 and 5 more`."""
+    """Return e.g. `c01, c02, c03 and 5 more`."""
     return first_of(sorted(found), _MOST_NAMES)

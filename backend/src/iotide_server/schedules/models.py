@@ -1,4 +1,4 @@
-"""Tables of schedules and of what their firings came to."""
+"""Tables of schedules and firings."""
 
 from datetime import datetime
 
@@ -9,30 +9,28 @@ from iotide_server.kit.db import Base, Identified, Json
 
 
 class Schedule(Identified, Base):
-    """A stored plan with its calendar."""
-
     __tablename__ = "schedule"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
     name: Mapped[str]
-    # in whose name its campaigns are submitted; None when that person is gone
+    # owner of its campaigns; None if the user was deleted
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
-    plan: Mapped[Json]  # the `CampaignPlan` that each firing submits; empty once it was removed
-    cron: Mapped[str]  # complete; `monthly` is the rule that it was made of, if any
+    plan: Mapped[Json]  # a `CampaignPlan`; empty after removal
+    cron: Mapped[str]  # always set; `monthly` is its source, if any
     monthly: Mapped[str | None]
     time_zone: Mapped[str]
     random_offset_seconds: Mapped[float]
     ends_at: Mapped[datetime | None]
     max_firings: Mapped[int | None]
     missed: Mapped[str]
-    state: Mapped[str]  # `active`, `paused` by a person, or `ended` since its calendar has no firing left
-    # without those that were left out or asked for by hand
+    state: Mapped[str]  # `ended`: no firing is left
+    # without skipped and manual firings
     firings_made: Mapped[int] = mapped_column(server_default="0")
-    # the next firing by the calendar; due_at: when it comes, by its random offset. None unless active.
+    # the next firing; due_at adds the random offset. None unless active.
     planned_at: Mapped[datetime | None]
     due_at: Mapped[datetime | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
-    removed_at: Mapped[datetime | None]  # from then on nobody sees it but from its campaigns
+    removed_at: Mapped[datetime | None]
 
     __table_args__ = (
         CheckConstraint("state IN ('active', 'paused', 'ended')", name="state"),
@@ -50,20 +48,20 @@ class Schedule(Identified, Base):
 
 
 class Firing(Identified, Base):
-    """What a firing came to; a second one of the same moment cannot be."""
+    """One for each planned time."""
 
     __tablename__ = "firing"
 
     schedule_id: Mapped[int] = mapped_column(ForeignKey("schedule.id"))
-    planned_at: Mapped[datetime]  # by the calendar; for one that a person asked for, when they did
+    planned_at: Mapped[datetime]  # by the calendar, or the time of a manual run
     fired_at: Mapped[datetime]
-    # None where there is a `problem`, or where it was skipped
+    # None if it failed (`problem`) or was skipped
     campaign_id: Mapped[int | None] = mapped_column(ForeignKey("campaign.id"))
-    problem: Mapped[str | None]  # why the plan could not be submitted, in words
-    # the number of firings, this one included where it came late, for which no scheduler ran. 0 where it was skipped
-    # because runs of the schedule's previous campaign still wait
+    problem: Mapped[str | None]
+    # firings due while no scheduler ran, including this one if it came late. 0 if skipped because runs of the
+    # previous campaign still wait.
     missed: Mapped[int] = mapped_column(server_default="0")
-    asked_by: Mapped[str | None]  # the person who asked for it; None: the calendar
+    asked_by: Mapped[str | None]  # user who ran it manually; None: the calendar
 
     __table_args__ = (
         UniqueConstraint("schedule_id", "planned_at"),

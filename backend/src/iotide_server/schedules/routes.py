@@ -23,7 +23,7 @@ def list_schedules(
     paging: Paging,
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only schedules of this cluster")] = None,
 ) -> Page[ListedSchedule]:
-    """The schedules that you may see, newest first; what was removed is left out."""
+    """Return the schedules that you may see, newest first, without removed ones."""
     return service.list_schedules(session, principal, cluster_id, paging)
 
 
@@ -35,20 +35,20 @@ def list_schedules(
     dependencies=[ONE_HEAVY_REQUEST],
 )
 def create_schedule(principal: Operator, session: Tx, now: Now, body: ScheduleInput) -> ScheduleOutput:
-    """Each firing submits the plan as it stands, in your name; the plan must be one that could be submitted now."""
+    """Each firing submits this plan in your name. The plan must be valid now."""
     return service.schedule(session, principal, service.create(session, principal, body, now))
 
 
 @router.post("/schedules/preview", summary="Preview a calendar")
 def preview_schedule(principal: Operator, now: Now, body: Calendar) -> CalendarPreview:
-    """Its next five firings; nothing is stored."""
+    """Return the next five firings; nothing is stored."""
     del principal
     return service.preview(body, now)
 
 
 @router.get("/schedules/{schedule_id}", summary="Show a schedule", responses=errors(404))
 def get_schedule(principal: Viewer, session: Tx, schedule_id: Id) -> ScheduleOutput:
-    """Its plan, its next firings and the last one."""
+    """Return a schedule with its plan, its next starts and the last one."""
     return service.schedule(session, principal, schedule_id)
 
 
@@ -59,33 +59,36 @@ def get_schedule(principal: Viewer, session: Tx, schedule_id: Id) -> ScheduleOut
     dependencies=[ONE_HEAVY_REQUEST],
 )
 def change_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id, body: ScheduleInput) -> ScheduleOutput:
-    """All of it; it submits in your name from then on. One that is paused stays so, one that has ended begins again."""
+    """Replace the whole schedule; it submits in your name from then on.
+
+    A paused schedule stays paused, an ended one starts again.
+    """
     service.replace(session, principal, schedule_id, body, now)
     return service.schedule(session, principal, schedule_id)
 
 
 @router.delete("/schedules/{schedule_id}", summary="Remove a schedule", status_code=204, responses=errors(404))
 def remove_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) -> None:
-    """It fires no more; the campaigns that it made stay, and go on."""
+    """Stop all further firings. Its campaigns stay and continue."""
     service.remove(session, principal, schedule_id, now)
 
 
 @router.get("/schedules/{schedule_id}/firings", summary="List the firings of a schedule", responses=errors(404))
 def list_firings(principal: Viewer, session: Tx, paging: Paging, schedule_id: Id) -> Page[FiringOutput]:
-    """What they came to, newest first."""
+    """Return the firings and their outcomes, newest first."""
     return service.firings(session, principal, schedule_id, paging)
 
 
 @router.post("/schedules/{schedule_id}/pause", summary="Pause a schedule", responses=errors(404, 409))
 def pause_schedule(principal: Operator, session: Tx, schedule_id: Id) -> ScheduleOutput:
-    """It fires no more until it is resumed; what comes meanwhile is not made good."""
+    """Stop firing until the schedule is resumed. Missed firings are not caught up."""
     service.pause(session, principal, schedule_id)
     return service.schedule(session, principal, schedule_id)
 
 
 @router.post("/schedules/{schedule_id}/resume", summary="Resume a schedule", responses=errors(404, 409))
 def resume_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) -> ScheduleOutput:
-    """It fires again, from its next firing on."""
+    """Fire again from the next planned firing on."""
     service.resume(session, principal, schedule_id, now)
     return service.schedule(session, principal, schedule_id)
 
@@ -98,7 +101,7 @@ def resume_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id)
     dependencies=[ONE_HEAVY_REQUEST],
 )
 def run_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) -> FiringOutput:
-    """Submits its plan at once, in your name; its calendar goes on as it was."""
+    """Submit its plan now, in your name. The calendar does not change."""
     return FiringOutput.of(service.run_now(session, principal, schedule_id, now))
 
 
@@ -106,5 +109,5 @@ def run_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) ->
     "/schedules/{schedule_id}/duplicate", summary="Duplicate a schedule", status_code=201, responses=errors(404, 409)
 )
 def duplicate_schedule(principal: Operator, session: Tx, now: Now, schedule_id: Id) -> ScheduleOutput:
-    """A paused copy under another name, which is yours."""
+    """Create a paused copy that you own, with another name."""
     return service.schedule(session, principal, service.duplicate(session, principal, schedule_id, now))

@@ -1,4 +1,4 @@
-"""What the API takes and gives for schedules; what it takes is the wire's `SchedulePlan`, in plain values."""
+"""API schemas of schedules; input is the wire's `SchedulePlan` in plain values."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -21,12 +21,10 @@ def _check(given: SchedulePlan) -> SchedulePlan:
     return given
 
 
-ScheduleInput = Annotated[SchedulePlan, AfterValidator(_check)]  # a schedule in a request's body
+ScheduleInput = Annotated[SchedulePlan, AfterValidator(_check)]
 
 
 class ScheduleState(StrEnum):
-    """Whether a schedule fires."""
-
     ACTIVE = "active"
     PAUSED = "paused"
     ENDED = "ended"
@@ -35,37 +33,33 @@ class ScheduleState(StrEnum):
 STILL_WAITS: Final = (
     "skipped: runs of the previous campaign still wait; let them start, cancel them, or fire less often"
 )
-"""Why a firing was skipped for which nobody was missing."""
+"""Problem of a firing that was skipped although a scheduler ran."""
 
 
 class FiringOutcome(StrEnum):
-    """What a firing came to."""
-
     SUBMITTED = "submitted"
     FAILED = "failed"
     SKIPPED = "skipped"
 
 
 class PlannedFiring(Output):
-    """A firing to come: `fires_at` is later than planned by the random offset."""
-
     planned_at: datetime
     fires_at: datetime
 
 
 class CalendarPreview(Output):
-    """When a schedule with this calendar would fire; each firing up to its random offset later."""
+    """Planned firings, without the random offset."""
 
     cron: Annotated[str, Field(examples=["30 2 * * 0#1"])]
     words: Annotated[str, Field(examples=["At 02:30 on the first Sunday of the month"])]
-    firings: Annotated[list[datetime], Field(description="The next five, or as many as there are")]
+    firings: Annotated[list[datetime], Field(description="Up to five")]
 
 
 class FiringOutput(Output):
-    """What a firing came to.
+    """Firing of a schedule.
 
-    `problem` says why a failed or skipped one has no campaign. `missed` counts firings that came while no scheduler
-    was there, for which this one stands. `asked_by` is the person who asked for it by hand.
+    `problem`: why it has no campaign. `missed`: firings due while no scheduler ran, which it replaces. `asked_by`:
+    user who ran it manually.
     """
 
     id: int
@@ -89,19 +83,18 @@ class FiringOutput(Output):
 
 
 class ListedSchedule(Output):
-    """A plan that is submitted by a calendar.
+    """Plan with a calendar.
 
-    `cron` is complete, also where it was made of the rule `monthly`; `firings_made` leaves out what was skipped or
-    asked for by hand.
+    `cron` is set even if derived from `monthly`. `firings_made` is without skipped and manual ones.
     """
 
     id: int
     name: Annotated[str, Field(examples=["nightly-scratch"])]
     cluster_id: int
     cluster_name: str
-    owner: Annotated[PersonShown, Field(description="In whose name it submits; null when that person is gone")]
+    owner: Annotated[PersonShown, Field(description="User in whose name it submits; null if that user was deleted")]
     state: ScheduleState
-    plan: Annotated[CampaignPlan | None, Field(description="Null in a list where it has more than 16 KiB")]
+    plan: Annotated[CampaignPlan | None, Field(description="Null in lists if larger than 16 KiB")]
     cron: Annotated[str, Field(examples=["30 2 * * *"])]
     monthly: Annotated[str | None, Field(examples=["first sunday at 02:30"])]
     words: Annotated[str, Field(description="`cron` as a sentence", examples=["At 02:30 every day"])]
@@ -112,11 +105,9 @@ class ListedSchedule(Output):
     missed: MissedFirings
     firings_made: int
     created_at: datetime
-    next_firings: Annotated[list[PlannedFiring], Field(description="The next five; empty unless it is active")]
+    next_firings: Annotated[list[PlannedFiring], Field(description="Up to five; empty unless active")]
     last_firing: FiringOutput | None
 
 
 class ScheduleOutput(ListedSchedule):
-    """A plan that is submitted by a calendar, see `ListedSchedule`."""
-
-    plan: Annotated[CampaignPlan | None, Field(description="Null where it was removed")]
+    plan: Annotated[CampaignPlan | None, Field(description="Null if the schedule was removed")]

@@ -1,4 +1,4 @@
-"""Making, changing, pausing and removing schedules, and running them by hand."""
+"""Create, change, pause, remove and run schedules."""
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -45,7 +45,7 @@ SHOWN_FIRINGS: Final = 5
 
 
 def preview(given: GivenCalendar, now: datetime) -> CalendarPreview:
-    """Return when a schedule with this calendar would fire; raise an InvalidInputError."""
+    """Raise an InvalidInputError for an invalid calendar."""
     calendar = Calendar.of(given)
     count = min(SHOWN_FIRINGS, given.max_firings or SHOWN_FIRINGS)
     firings = calendar.next_firings(now, count)
@@ -57,14 +57,13 @@ def preview(given: GivenCalendar, now: datetime) -> CalendarPreview:
 def list_schedules(
     session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
 ) -> Page[ListedSchedule]:
-    """The schedules that the caller may see, newest first, without those that were removed."""
     rows = repository.page(session, principal.visible_clusters(), cluster_id, paging)
     plans = repository.plans(session, [row.id for row in rows.rows], LISTED_PLAN_BYTES)
     return Page(items=_shown(session, rows.rows, plans), next_cursor=rows.next_cursor)
 
 
 def schedule(session: Session, principal: Principal, schedule_id: int) -> ScheduleOutput:
-    """Return one schedule, also a removed one, to which its campaigns lead; raise SCHEDULE_NOT_FOUND."""
+    """Return a schedule, also a removed one, which campaigns link to; raise SCHEDULE_NOT_FOUND."""
     row = session.get(models.Schedule, schedule_id)
     found = principal.require_row(Role.VIEWER, row, SCHEDULE_NOT_FOUND(schedule_id=schedule_id))
     (shown,) = _shown(session, [found], {found.id: found.plan})
@@ -72,18 +71,18 @@ def schedule(session: Session, principal: Principal, schedule_id: int) -> Schedu
 
 
 def firings(session: Session, principal: Principal, schedule_id: int, paging: PageRequest) -> Page[FiringOutput]:
-    """Return what the schedule's firings came to, newest first; raise SCHEDULE_NOT_FOUND."""
+    """Raise SCHEDULE_NOT_FOUND."""
     schedule(session, principal, schedule_id)
     return repository.firings(session, schedule_id, paging).page(FiringOutput.of)
 
 
 def create(session: Session, principal: Principal, given: SchedulePlan, now: datetime) -> int:
-    """Return the id of a new schedule; raise for calendar, name, quota, or, under `plan.`, what submitting raises."""
+    """Return the new id; raise for calendar, name, quota, or as submitting the plan does."""
     with within("plan"):
         resolved = resolve(given.plan)
         cluster = cluster_of(session, principal, resolved)
     added = Addition(QuotaKind.SCHEDULES, cluster.id, principal.user_id, now, field="plan.cluster")
-    check_day(session, added)  # before the plan is expanded
+    check_day(session, added)
     _require_room(session, cluster.id, "plan.cluster", further=1)
     calendar = Calendar.of(given)
     with within("plan"):
@@ -99,7 +98,7 @@ def create(session: Session, principal: Principal, given: SchedulePlan, now: dat
 
 
 def replace(session: Session, principal: Principal, schedule_id: int, given: SchedulePlan, now: datetime) -> None:
-    """Replace plan, calendar, name and in whose name it submits; raise SCHEDULE_NOT_FOUND, or what `create` raises."""
+    """Replace schedule and owner; raise SCHEDULE_NOT_FOUND, or as `create` does."""
     changed = _own(session, principal, schedule_id)
     before, state_before, cluster_before = _summary(changed), changed.state, changed.cluster_id
     calendar = Calendar.of(given)
@@ -120,7 +119,7 @@ def replace(session: Session, principal: Principal, schedule_id: int, given: Sch
 
 
 def duplicate(session: Session, principal: Principal, schedule_id: int, now: datetime) -> int:
-    """Make a paused copy under another name for the caller and return its id; raise what `replace` raises."""
+    """Return the id of a paused copy for the caller; raise as `replace` does."""
     original = _own(session, principal, schedule_id)
     kept = ("cluster_id", "plan", "cron", "monthly", "time_zone", "random_offset_seconds", "ends_at", "max_firings")
     copy = models.Schedule(
@@ -139,7 +138,7 @@ def duplicate(session: Session, principal: Principal, schedule_id: int, now: dat
 
 
 def pause(session: Session, principal: Principal, schedule_id: int) -> None:
-    """Fire no more until it is resumed; once more changes nothing. Raise SCHEDULE_NOT_FOUND or SCHEDULE_ENDED."""
+    """Stop firing until resumed; raise SCHEDULE_NOT_FOUND or SCHEDULE_ENDED."""
     paused = _own(session, principal, schedule_id)
     if paused.state == "ended":
         raise SCHEDULE_ENDED(schedule_id=schedule_id)
@@ -148,13 +147,12 @@ def pause(session: Session, principal: Principal, schedule_id: int) -> None:
 
 
 def pause_all_of(session: Session, principal: Principal, user_id: int) -> None:
-    """Pause what fires in the name of a person who is shut out; the caller administers all clusters."""
     for row in repository.locked_active_of(session, user_id):
-        _pause(session, principal, row, because="the person in whose name it submits was disabled")
+        _pause(session, principal, row, because="its owner was disabled")
 
 
 def resume(session: Session, principal: Principal, schedule_id: int, now: datetime) -> None:
-    """Fire again from now on; raise SCHEDULE_NOT_FOUND, SCHEDULE_ENDED, QUOTA_REACHED or CLUSTER_MADE_UP."""
+    """Raise SCHEDULE_NOT_FOUND, SCHEDULE_ENDED, QUOTA_REACHED or CLUSTER_IS_SAMPLE_DATA."""
     resumed = _own(session, principal, schedule_id)
     clusters.require_real(session, resumed.cluster_id, field="schedule_id")
     if resumed.state == "active":
@@ -168,7 +166,7 @@ def resume(session: Session, principal: Principal, schedule_id: int, now: dateti
 
 
 def run_now(session: Session, principal: Principal, schedule_id: int, now: datetime) -> Firing:
-    """Submit its plan now, whatever its state, for the caller; raise SCHEDULE_NOT_FOUND, or as submitting it does."""
+    """Submit the plan in the caller's name, in any state; raise SCHEDULE_NOT_FOUND, or as submitting does."""
     wanted = _own(session, principal, schedule_id)
     firing = repository.add_firing(session, schedule_id, now, now)
     if firing is None:
@@ -182,7 +180,7 @@ def run_now(session: Session, principal: Principal, schedule_id: int, now: datet
 
 
 def remove(session: Session, principal: Principal, schedule_id: int, now: datetime) -> None:
-    """Take it out of all lists, without its plan; its campaigns stay and go on. Raise SCHEDULE_NOT_FOUND."""
+    """Hide the schedule and delete its plan; its campaigns continue. Raise SCHEDULE_NOT_FOUND."""
     removed = _own(session, principal, schedule_id)
     before = _summary(removed)
     rest(removed, "ended")
@@ -197,7 +195,6 @@ def _own(session: Session, principal: Principal, schedule_id: int) -> models.Sch
 
 
 def _write(principal: Principal, row: models.Schedule, given: SchedulePlan, calendar: Calendar, now: datetime) -> None:
-    """Write what was given into the row, once its plan is found to be right; raise NEVER_FIRES."""
     first = calendar.after(now)
     if first is None:
         raise never_fires(given.ends_at)
@@ -209,13 +206,10 @@ def _write(principal: Principal, row: models.Schedule, given: SchedulePlan, cale
 
 
 def _require_room(session: Session, cluster_id: int, field: str, further: int = 0) -> None:
-    """Raise QUOTA_REACHED where the cluster has too many active schedules, with those that are to follow."""
     most = quotas_of(session).active_schedules
     count = repository.active_in(session, cluster_id) + further
     if count > most:
-        remedy = (
-            "pause or remove schedules that nobody needs, or have an administrator raise IOTIDE_QUOTA_ACTIVE_SCHEDULES"
-        )
+        remedy = "pause or remove unused schedules, or ask an admin to raise IOTIDE_QUOTA_ACTIVE_SCHEDULES"
         raise QUOTA_REACHED(what="active schedules in the cluster", count=count, most=most, field=field, remedy=remedy)
 
 
@@ -225,13 +219,12 @@ def _insert(session: Session, row: models.Schedule) -> None:
 
 
 def _free_name(session: Session, cluster_id: int, name: str) -> str:
-    base = name[:58]  # a name has 63 characters at most
+    base = name[:58]
     taken = repository.names_like(session, cluster_id, base)
     return next(free for number in range(2, len(taken) + 3) if (free := f"{base}-{number}") not in taken)
 
 
 def _announce(session: Session, principal: Principal, row: models.Schedule, name: str, **changes: Json) -> None:
-    """Record the change in the audit, tell browsers and have the scheduler look."""
     session.flush()
     live.record(session, principal, Action.on(name, row, **changes))
     wake_scheduler(session, "schedule")
@@ -270,15 +263,14 @@ def _shown(session: Session, rows: Sequence[models.Schedule], plans: Mapping[int
 
 
 def _words(row: models.Schedule) -> str:
-    """The calendar as a sentence; as it stands where it can no longer be read."""
+    """Return a sentence, or the raw calendar if it cannot be read."""
     try:
         return calendar_of(row).words
     except IotideError:
-        return f"{row.cron} in {row.time_zone}, which cannot be read any more"
+        return f"{row.cron} in {row.time_zone} (no longer readable)"
 
 
 def _next_firings(row: models.Schedule) -> list[PlannedFiring]:
-    """The one that is planned, and what the calendar says after it."""
     if row.planned_at is None:
         return []
     calendar = calendar_of(row)

@@ -1,1 +1,1 @@
-"""The scheduler's work: start waiting runs, take leases, send wake-ups and due work."""
+"""Scheduler: starts waiting runs, takes leases, sends wake-ups and due work."""

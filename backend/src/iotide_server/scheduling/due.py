@@ -1,4 +1,4 @@
-"""SQL of everything that is due at some moment: offers, work, silence, time limits."""
+"""SQL of everything that becomes due: offers, work, silence, time limits."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from sqlalchemy import Row, text
 from sqlalchemy.orm import Session
 
 from iotide_server.kit.work import BEGUN, UNENDED
-from iotide_server.runs.service import ASKED_ANEW
+from iotide_server.runs.service import ASKED_AGAIN
 from iotide_server.scheduling.repository import Offer
 
 _LARGEST_BATCH: Final = 1000
@@ -29,8 +29,8 @@ _NEXT: Final = text(
     """
 )
 _OFFERS: Final = text(
-    # 1, 2, 4, ... 32 s after the first, the second, ... offer. A cancel is told as often and then left to the answers
-    # to the node's beats, or the list of a dead node would grow for ever.
+    # Delays of 1, 2, 4, ... 32 s after each offer. A cancel is sent as often, then only in heartbeat responses, so
+    # that the list of a dead node stays bounded.
     """
     UPDATE node_order
     SET offers_made = offers_made + 1,
@@ -46,7 +46,7 @@ _OFFERS: Final = text(
         SELECT gateway.id FROM batch_job JOIN node AS gateway ON gateway.cluster_id = batch_job.cluster_id
         WHERE batch_job.attempt_id = node_order.attempt_id AND node_order.role = 'load'
           AND gateway.role = 'gateway' AND gateway.retired_at IS NULL
-        -- As whoever starts runs chooses it: the one that was heard of last.
+        -- As in `starting`: the gateway with the latest contact.
         ORDER BY (SELECT seen_at FROM node_beat WHERE node_id = gateway.id) DESC NULLS LAST, gateway.id LIMIT 1
     ) AS gateway_id
     """
@@ -88,7 +88,7 @@ _SILENCE: Final = text(
         SELECT node_order.id, node_order.run_id, node_beat.seen_at
         FROM node_order JOIN node_beat ON node_beat.node_id = node_order.node_id
         WHERE node_order.state NOT IN ('offered', 'ended') AND node_order.silent_since IS NULL
-          AND node_beat.seen_at < :heard_before
+          AND node_beat.seen_at < :seen_before
         ORDER BY node_order.id FOR NO KEY UPDATE OF node_order SKIP LOCKED
     )
     UPDATE node_order SET silent_since = fell_silent.seen_at
@@ -97,7 +97,7 @@ _SILENCE: Final = text(
     RETURNING run.id, run.cluster_id
     """
 )
-_NOT_TOGETHER: Final = text(
+_WITHOUT_START: Final = text(
     """
     SELECT attempt.run_id, string_agg(node.name, ', ' ORDER BY node.name)
                FILTER (WHERE node_order.state IN ('offered', 'claimed', 'preflight')
@@ -108,22 +108,21 @@ _NOT_TOGETHER: Final = text(
     JOIN node ON node.id = node_order.node_id
     JOIN run ON run.id = attempt.run_id JOIN campaign ON campaign.id = run.campaign_id
     LEFT JOIN batch_job ON batch_job.attempt_id = attempt.id
-    -- A node of it may wait to become quiet, by the policy of its campaign; the time in which a batch system's job
-    -- waits to be started does not count.
+    -- The campaign's policy may let nodes wait for idleness. The time before a batch job starts does not count.
     WHERE attempt.state = 'open' AND attempt.go_agreed_at IS NULL
       AND (batch_job.attempt_id IS NULL OR batch_job.started_at IS NOT NULL)
       AND coalesce(batch_job.started_at, attempt.opened_at) + CASE campaign.plan ->> 'quiet'
           WHEN 'wait' THEN CAST(campaign.plan ->> 'quiet_wait_seconds' AS float8) ELSE 0 END * interval '1 s'
           < :opened_before
-    -- After the return of a backup its loads may run already, agreed on since: their nodes are asked first.
-    GROUP BY attempt.id HAVING count(*) > 1 AND bool_and(node_order.claimed_by IS DISTINCT FROM :asked_anew)
+    -- After a restored backup, the nodes may have agreed since and its loads may run: ask its agents first.
+    GROUP BY attempt.id HAVING count(*) > 1 AND bool_and(node_order.claimed_by IS DISTINCT FROM :asked_again)
     ORDER BY attempt.run_id
     """
 )
 _UNENDED_OBSERVERS: Final = text(
     """
     SELECT id FROM node_order
-    WHERE role = 'observe' AND state <> 'ended' AND cancel_wanted_at < :told_before ORDER BY id
+    WHERE role = 'observe' AND state <> 'ended' AND cancel_wanted_at < :cancelled_before ORDER BY id
     """
 )
 _OVERDUE: Final = text(
@@ -142,9 +141,8 @@ _OVERDUE: Final = text(
 
 
 _SHARES: Final = text(
-    # An average over time of which the weight halves again and again. A node with slots is used by each of its runs in
-    # part. Who is new is taken to have used what is used now since the last look. What is next to nothing is made
-    # nothing, since PostgreSQL refuses to multiply numbers until they are too small for it.
+    # Exponentially weighted average. A node with slots counts in part for each of its runs. A new owner's current use
+    # counts from the last sample. Tiny values become 0: PostgreSQL raises an error on float underflow.
     """
     WITH used AS (
         SELECT run.cluster_id, coalesce(campaign.owner_id, 0) AS owner_id,
@@ -152,7 +150,7 @@ _SHARES: Final = text(
         FROM lease JOIN node ON node.id = lease.resource_id
         JOIN node_order ON node_order.id = lease.order_id
         JOIN run ON run.id = node_order.run_id JOIN campaign ON campaign.id = run.campaign_id
-        -- What a load holds that no signal ends is nothing that its owner uses.
+        -- Leases of stuck loads are not use by the owner.
         WHERE lease.active AND lease.resource_kind = 'node' AND stuck_since IS NULL
         GROUP BY run.cluster_id, coalesce(campaign.owner_id, 0)
     ), living AS (
@@ -178,78 +176,69 @@ _SHARES: Final = text(
 
 
 def next_moments(session: Session, now: datetime) -> Row[Any]:
-    """When the next offer, the next work, the next run that waits for a time, and the next firing are due.
-
-    A run waits for its own time, for what cools down, for its window, or for the end of a drain or of a blackout. None
-    for what there is not.
-    """
+    """Return when the next offer, work, waiting run and firing are due; each may be None."""
     return session.execute(_NEXT, {"now": now}).one()
 
 
 def take_offers(session: Session, most_offers: int, now: datetime) -> list[Offer]:
-    """The orders of which their nodes have to hear again now, counted as offered once more."""
+    """Return due orders and count their offers."""
     values = {"now": now, "most_offers": most_offers, "limit": _LARGEST_BATCH}
     return [Offer(*row) for row in session.execute(_OFFERS, values)]
 
 
-def give_offers_back(session: Session, offers: Sequence[Offer], again_at: datetime) -> None:
-    """These were not sent: they do not count and are due again then."""
+def return_offers(session: Session, offers: Sequence[Offer], again_at: datetime) -> None:
+    """Make unsent orders due at `again_at`, without counting the offers."""
     values = {"order_ids": [offer.order_id for offer in offers], "again_at": again_at}
     session.execute(_OFFERS_UNSENT, values)
 
 
 def unclaimed_orders(session: Session, most_offers: int, now: datetime) -> Sequence[int]:
-    """The ids of orders that were offered often enough."""
     return session.scalars(_UNCLAIMED, {"now": now, "most_offers": most_offers}).all()
 
 
 def take_work(session: Session, now: datetime) -> list[tuple[str, int, bool]]:
-    """Return kind, key and whether it fails of due work, which is due again after ever longer pauses."""
-    # The longest is 5 minutes, and 6 hours for work that fails: it may take the worker along.
+    """Return kind and key of due work, and if it fails; postpone its next sending."""
+    # At most 5 minutes, and 6 hours for failing work, which may crash the worker.
     return [tuple(row) for row in session.execute(_WORK, {"now": now, "limit": _LARGEST_BATCH})]
 
 
-def give_work_back(session: Session, work: Sequence[tuple[str, Sequence[int]]], again_at: datetime) -> None:
-    """These kinds and keys were not sent: they do not count and are due again then."""
+def return_work(session: Session, work: Sequence[tuple[str, Sequence[int]]], again_at: datetime) -> None:
+    """Make unsent work due at `again_at`, without counting it."""
     values = [{"kind": kind, "keys": list(keys), "again_at": again_at} for kind, keys in work]
     session.execute(_WORK_UNSENT, values)
 
 
-def flag_silent_orders(session: Session, heard_before: datetime) -> Sequence[Row[Any]]:
-    """Flag the orders of nodes last heard of before; id and cluster of their runs."""
-    return session.execute(_SILENCE, {"heard_before": heard_before}).all()
+def flag_silent_orders(session: Session, seen_before: datetime) -> Sequence[Row[Any]]:
+    return session.execute(_SILENCE, {"seen_before": seen_before}).all()
 
 
-def runs_not_together(session: Session, opened_before: datetime) -> Sequence[Row[Any]]:
-    """Return runs of which a gang's attempt was opened before and has no moment to go, with the nodes that lack."""
-    # The time that a batch system's job waits to be started does not count.
-    values = {"opened_before": opened_before, "asked_anew": ASKED_ANEW}
-    return session.execute(_NOT_TOGETHER, values).all()
+def runs_without_start(session: Session, opened_before: datetime) -> Sequence[Row[Any]]:
+    """Return gang runs opened before that without an agreed start, with missing nodes."""
+    # The time before a batch job starts does not count.
+    values = {"opened_before": opened_before, "asked_again": ASKED_AGAIN}
+    return session.execute(_WITHOUT_START, values).all()
 
 
-def unended_observers(session: Session, told_before: datetime) -> Sequence[int]:
-    """The ids of orders that observe and were told before that the loads have ended."""
-    return session.scalars(_UNENDED_OBSERVERS, {"told_before": told_before}).all()
+def unended_observers(session: Session, cancelled_before: datetime) -> Sequence[int]:
+    return session.scalars(_UNENDED_OBSERVERS, {"cancelled_before": cancelled_before}).all()
 
 
 def flag_overdue_runs(session: Session, limit_before: datetime) -> Sequence[Row[Any]]:
-    """Flag the active runs whose time limit passed before; their id and cluster."""
     return session.execute(_OVERDUE, {"limit_before": limit_before}).all()
 
 
 @dataclass(frozen=True, slots=True)
 class FairShareTerms:
-    """How owners whose runs used much of a cluster lately stand back behind the others."""
+    """Delay of owners who used a cluster recently."""
 
-    # so far stand the runs of an owner back who used all nodes all the time, and in proportion who used less: among
-    # what was submitted within that time who used less goes first, and nothing waits for ever. Zero: the order of
-    # submission alone counts.
+    # delay of an owner who used all nodes all the time; less use is delayed in proportion. Among runs submitted
+    # within it, lighter users go first, and every run starts eventually. Zero: order of submission only.
     most: timedelta = timedelta(days=1)
-    half_life: timedelta = timedelta(days=1)  # what was used so long ago counts half
+    half_life: timedelta = timedelta(days=1)  # use this long ago counts half
 
 
 def sample_shares(session: Session, fair_share: FairShareTerms, last_at: datetime, now: datetime) -> None:
-    """Weigh in what each owner's runs hold now, as if it had been so since the last look."""
+    """Add current use to the averages, as constant since `last_at`."""
     session.execute(
         _SHARES,
         {

@@ -1,4 +1,4 @@
-"""The pure heart of a pass: which of the waiting runs start now, given what is free and in which order they wait."""
+"""Pure core of the scheduler: which waiting runs start now, given free resources and queue order."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -11,20 +11,17 @@ from iotide_server.runs.resources import Mode, Need, Occupancy, Resource, Resour
 
 @dataclass(frozen=True, slots=True)
 class Demand:
-    """What a run takes, and for how long at the latest; the same in every pass."""
-
     needs: tuple[Need, ...]
-    # alone, beside: what of `needs` it has to have for itself, and what beside others
-    alone: frozenset[Resource]
-    beside: frozenset[Resource]
-    nodes: frozenset[Resource]  # those of both that are nodes
-    elsewhere: frozenset[Need]  # those of `needs` that are none
-    time_limit_seconds: float  # the node ends it then
-    occupies: timedelta  # for how long what it takes is not free: its time limit and what has to cool down after it
+    # exclusive and shared resources in `needs`
+    exclusive_needs: frozenset[Resource]
+    shared_needs: frozenset[Resource]
+    nodes: frozenset[Resource]  # nodes of both
+    elsewhere: frozenset[Need]
+    time_limit_seconds: float
+    occupies: timedelta
 
     @classmethod
     def of(cls, needs: Sequence[Need], time_limit_seconds: float, cool_down_seconds: float) -> Self:
-        """What it says of a run with these rights."""
         return cls(
             tuple(needs),
             frozenset(resource for resource, mode in needs if mode is Mode.EXCLUSIVE),
@@ -37,26 +34,26 @@ class Demand:
 
 
 class WaitingRun(NamedTuple):
-    """A run near the head of a line; a tuple, as a pass makes thousands."""
+    """Run near the head of a queue. A tuple, because a pass creates thousands."""
 
-    # the lower, the earlier it is served; `run_id` decides between equals. Both are its place in the one order over all
-    # lines.
+    # order over all queues: lowest `sort_key` first, then lowest `run_id`
     sort_key: float
     run_id: int
     demand: Demand
-    # at that moment or later it does not start, or it would not end in its window or before a blackout
+    # latest start, to end within its window or before a maintenance window
     start_by: datetime | None = None
 
 
 def match(waiting: Sequence[WaitingRun], occupied: Mapping[Resource, Occupancy], now: datetime) -> list[WaitingRun]:
     """Return the runs that start now, in order.
 
-    Each takes all that it needs or nothing. One that has room on a node and waits for something else keeps what it
-    needs for itself from the moment at which the rest is free at the latest; a later run may use that only if its time
-    limit ends before (EASY backfill). One order over all lines and bounded runs: no deadlock and no starvation. A run
-    that waits for something whose end nobody knows keeps nothing, or one dead node would stop the cluster; nor does one
-    whose window or whose time before a blackout will be over by then, or nodes would idle for what never starts. What
-    is not `occupied` is idle, a node for one run at a time.
+    A run takes all that it needs or nothing. If a run has room on a node but waits for other resources, it reserves
+    them from the time when all are free at the latest. A later run may use them only if its time limit ends before
+    (EASY backfill). A single order over all queues and bounded runs prevent deadlock and starvation.
+
+    A run reserves nothing if it waits for a resource with an unknown end: one dead node would stop the cluster. Nor
+    does it if it would start too late for a window: nodes would idle for nothing. A resource that is not in
+    `occupied` is idle; an idle node takes one run at a time.
     """
     board = _Board(_Occupied(occupied), now)
     return [run for run in sorted(waiting, key=_PLACE) if board.start_or_keep(run)]
@@ -68,27 +65,24 @@ _IDLE_NODE: Final = Occupancy(0, 0, slots=1)
 
 
 class _Occupied(dict[Resource, Occupancy]):
-    """By resource; most are idle, and are not named."""
-
     def __missing__(self, resource: Resource) -> Occupancy:
         return _IDLE_NODE if resource.kind is ResourceKind.NODE else _IDLE
 
 
 @dataclass(slots=True)
 class _Board:
-    """What is left while the match walks down the order."""
+    """Resources during the match, from the head of the queue to its end."""
 
-    # Most runs want many nodes and each alone, so these are looked up in sets at once.
+    # Most runs need many exclusive nodes, so these are compared as sets.
 
     occupied: _Occupied
     now: datetime
-    taken: set[Resource] = field(init=False)  # what admits nobody who wants to be alone there; full: what admits nobody
+    taken: set[Resource] = field(init=False)  # taken: admits no exclusive run; full: admits no run
     full: set[Resource] = field(init=False)
-    # what an earlier run keeps for itself, from when on; of several the first, since the start of each of the others is
-    # not before it
-    kept_alone: dict[Resource, datetime] = field(default_factory=dict)
-    # in what earlier runs keep places beside others: how many, and from when on
-    kept_beside: dict[Resource, tuple[int, datetime]] = field(default_factory=dict)
+    # start of the first exclusive reservation; later reservations of the same resource start no earlier
+    reserved_exclusive: dict[Resource, datetime] = field(default_factory=dict)
+    # number of shared reservations, and the start of the first
+    reserved_shared: dict[Resource, tuple[int, datetime]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.full = {resource for resource, found in self.occupied.items() if not found.admits(Mode.SHARED)}
@@ -96,42 +90,41 @@ class _Board:
 
     def start_or_keep(self, run: WaitingRun) -> bool:
         demand = run.demand
-        alone, beside = demand.alone, demand.beside
+        exclusive_needs, shared_needs = demand.exclusive_needs, demand.shared_needs
         if run.start_by is not None and self.now >= run.start_by:
             return False
-        is_free = self.taken.isdisjoint(alone) and self.full.isdisjoint(beside)
+        is_free = self.taken.isdisjoint(exclusive_needs) and self.full.isdisjoint(shared_needs)
         kept = self._kept_from(demand)
         if is_free and (not kept or self.now + demand.occupies <= min(kept)):
             self._start(demand)
             return True
         if is_free or self._has_room(demand):
-            taken = () if is_free else (alone & self.taken) | (beside & self.full)
+            taken = () if is_free else (exclusive_needs & self.taken) | (shared_needs & self.full)
             start = self._start_at_the_latest(taken, kept)
             if start is not None and (run.start_by is None or start < run.start_by):
                 self._keep(demand, start)
         return False
 
     def _kept_from(self, demand: Demand) -> list[datetime]:
-        """The moments from which on an earlier run leaves no place in something that this one needs."""
-        kept_alone, kept_beside = self.kept_alone, self.kept_beside
+        """Return starts of reservations that leave no room for it."""
+        reserved_exclusive, reserved_shared = self.reserved_exclusive, self.reserved_shared
         found = []
-        for resource in demand.alone:
-            if resource in kept_alone:
-                found.append(kept_alone[resource])
-            if resource in kept_beside:
-                found.append(kept_beside[resource][1])
-        for resource in demand.beside:
-            if resource in kept_alone:
-                found.append(kept_alone[resource])
-            if resource.kind is ResourceKind.NODE and resource in kept_beside:
+        for resource in demand.exclusive_needs:
+            if resource in reserved_exclusive:
+                found.append(reserved_exclusive[resource])
+            if resource in reserved_shared:
+                found.append(reserved_shared[resource][1])
+        for resource in demand.shared_needs:
+            if resource in reserved_exclusive:
+                found.append(reserved_exclusive[resource])
+            if resource.kind is ResourceKind.NODE and resource in reserved_shared:
                 taken = self.occupied[resource]
-                places, start = kept_beside[resource]
+                places, start = reserved_shared[resource]
                 if taken.slots is not None and taken.shared + places >= taken.slots:
                     found.append(start)
         return found
 
     def _has_room(self, demand: Demand) -> bool:
-        """Whether a node of it could take it, or at least one more beside others."""
         return not demand.nodes <= self.full
 
     def _start(self, demand: Demand) -> None:
@@ -155,17 +148,17 @@ class _Board:
         return max(before.free_from, end) if before.free_from is not None else None
 
     def _start_at_the_latest(self, taken: Collection[Resource], kept: Sequence[datetime]) -> datetime | None:
-        """When all that is taken or kept is free; None where nobody can say it."""
+        """Return when all taken or reserved resources are free; None: unknown."""
         ends = [self.occupied[resource].free_from for resource in taken]
         known = [end for end in ends if end is not None]
         return max([self.now, *known, *kept]) if len(known) == len(ends) else None
 
     def _keep(self, demand: Demand, start: datetime) -> None:
-        for resource in demand.alone.difference(self.kept_alone):
-            self.kept_alone[resource] = start
-        for resource in demand.beside:
-            if resource in self.kept_beside:
-                places, earliest = self.kept_beside[resource]
-                self.kept_beside[resource] = (places + 1, min(earliest, start))
+        for resource in demand.exclusive_needs.difference(self.reserved_exclusive):
+            self.reserved_exclusive[resource] = start
+        for resource in demand.shared_needs:
+            if resource in self.reserved_shared:
+                places, earliest = self.reserved_shared[resource]
+                self.reserved_shared[resource] = (places + 1, min(earliest, start))
             else:
-                self.kept_beside[resource] = (1, start)
+                self.reserved_shared[resource] = (1, start)

@@ -1,4 +1,4 @@
-"""The outbox: what nodes and workers have to hear of is a row with a time, sent again until it is answered."""
+"""Outbox: a message to a node or worker is a row with a due time, sent again until it is answered."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Sequence
@@ -20,11 +20,11 @@ from iotide_server.scheduling import due
 from iotide_server.scheduling.repository import Offer
 from iotide_wire.messages import OrderRole, OrderState
 
-MOST_OFFERS = 6  # an order that was offered so often and not claimed is withdrawn
+MOST_OFFERS = 6  # an unclaimed order is then withdrawn
 
-RETRY_AFTER: Final = timedelta(seconds=1)  # while Redis is away
+RETRY_AFTER: Final = timedelta(seconds=1)  # while Redis is unreachable
 
-MOST_TOGETHER: Final = 200  # rows of work that one message names
+MOST_TOGETHER: Final = 200  # work rows in one message
 
 T = TypeVar("T")
 
@@ -34,19 +34,19 @@ _log = structlog.get_logger(__name__)
 def send_offers(
     database: Database, broker: Broker, offers: Sequence[Offer], now: datetime, *, kind: str = FIRST
 ) -> bool:
-    """Wake the nodes of committed offers, counted as `kind`, and return whether Redis took all; others stay due."""
+    """Wake the nodes of committed offers; return true if Redis took all."""
     unsent = _unsent(offers, lambda offer: _wake(broker, offer))
     OFFERS.labels(kind).inc(len(offers) - len(unsent))
-    # A gateway asks again by itself.
+    # Gateways poll, so their offers need no retry.
     due_again = [offer for offer in unsent if offer.gateway_id is None]
     if due_again:
         with database.transaction() as session:
-            due.give_offers_back(session, due_again, now + RETRY_AFTER)
+            due.return_offers(session, due_again, now + RETRY_AFTER)
     return not unsent
 
 
 def _wake(broker: Broker, offer: Offer) -> None:
-    """Send the wake-up; a node that wrote something else to its keys loses them, and this one offer with them."""
+    """Wake the node. If it corrupted its Redis keys, delete them, and this offer with them."""
     node_id = offer.node_id if offer.gateway_id is None else offer.gateway_id
     try:
         broker.send_wake(node_queue(node_id), offer.order_id, offer.fence)
@@ -56,25 +56,23 @@ def _wake(broker: Broker, offer: Offer) -> None:
 
 
 def send_due_offers(database: Database, broker: Broker, now: datetime) -> bool:
-    """Wake again the nodes that have not answered, and return whether Redis took all."""
     with database.transaction() as session:
         offers = due.take_offers(session, MOST_OFFERS, now)
     return send_offers(database, broker, offers, now, kind=AGAIN)
 
 
 def send_due_work(database: Database, broker: Broker, now: datetime) -> bool:
-    """Name work rows that are due to the workers, again until they are done, and return whether Redis took all."""
     with database.transaction() as session:
         work = due.take_work(session, now)
     unsent = _unsent(_messages(work, broker.named_together), lambda named: broker.send_work(*named))
     if unsent:
         with database.transaction() as session:
-            due.give_work_back(session, unsent, now + RETRY_AFTER)
+            due.return_work(session, unsent, now + RETRY_AFTER)
     return not unsent
 
 
 def _messages(work: Sequence[tuple[str, int, bool]], together: Collection[str]) -> list[tuple[str, list[int]]]:
-    """What each message names: a kind and keys; work that fails comes last, each by itself."""
+    """Group work by kind; failing work comes last, one key in a message."""
     keys: defaultdict[str, list[int]] = defaultdict(list)
     for kind, key, fails in work:
         if not fails:
@@ -89,7 +87,7 @@ def _messages(work: Sequence[tuple[str, int, bool]], together: Collection[str]) 
 
 
 def withdraw_unclaimed(database: Database, now: datetime) -> None:
-    """Take back orders that were offered often enough, and pass their nodes over until they are heard of again."""
+    """Withdraw orders without offers left; skip their nodes until the next contact."""
     with database.transaction() as session:
         order_ids = due.unclaimed_orders(session, MOST_OFFERS, now)
     for order_id in order_ids:
@@ -99,13 +97,13 @@ def withdraw_unclaimed(database: Database, now: datetime) -> None:
 
 def _withdraw(session: Session, order_id: int, now: datetime) -> None:
     found = runs.lock_order(session, order_id)
-    # A claim in between wins: only what nobody claimed is safe to take back.
+    # A claim in between wins: only an unclaimed order is safe to withdraw.
     if found is None or found.order.state != OrderState.OFFERED:
         return
     words = f"no answer to {MOST_OFFERS} offers; the agent's Celery worker may be cut off from Redis"
     ending = Ending(OrderEnd.WITHDRAWN, now, "unclaimed", words)
     runs.end_order(session, found.run, found.order, ending)
-    # A node that only observes takes no part in a run: its silence says nothing of the loads that it is given.
+    # A node that claims no observing order may still claim loads.
     if found.order.role == OrderRole.LOAD:
         agents.suspect(session, found.order.node_id, words)
     after_commit(session, OFFERS_WITHDRAWN.inc)
@@ -113,7 +111,7 @@ def _withdraw(session: Session, order_id: int, now: datetime) -> None:
 
 
 def _unsent(items: Sequence[T], send: Callable[[T], None]) -> Sequence[T]:
-    """Send in order; from the first that Redis does not take on, all are unsent: the others would wait as long."""
+    """Return the items from the first failure on: each further one would wait as long."""
     for index, item in enumerate(items):
         try:
             send(item)

@@ -1,4 +1,4 @@
-"""SQL of a pass over the queues of nodes: their heads, what the runs there need, and what of that is taken."""
+"""SQL of a scheduler pass: heads of the node queues, needs of these runs, and current leases."""
 
 from typing import Final
 
@@ -6,11 +6,11 @@ from sqlalchemy import text
 
 from iotide_server.runs.declines import DECLINED, MEETS_UNFIT
 
-_NEXT_BLACKOUTS: Final = """
+_NEXT_MAINTENANCE: Final = """
     SELECT cluster_id, min(starts_at) AS starts_at FROM blackout WHERE ends_at > :now GROUP BY cluster_id
 """
 
-# Attempts whose end nobody knows: a batch job that has not started, and a load that no signal ends.
+# Attempts with an unknown end: a batch job that has not started, and a stuck load.
 _ENDLESS: Final = """
     queued_job AS MATERIALIZED (SELECT attempt_id FROM batch_job WHERE NOT is_over AND started_at IS NULL),
     stuck_order AS MATERIALIZED (SELECT run_id, attempt_id FROM node_order WHERE stuck_since IS NOT NULL)
@@ -26,7 +26,7 @@ _BLOCKED_TARGETS: Final = """
     )
 """
 
-# Owners of waiting runs, found by one step of the index each. With several owners each is limited to fewer heads.
+# Owners of waiting runs, each found by one index step. With several owners, each may have fewer heads.
 _OWNERS: Final = """
     owner AS (
         SELECT min(owner_id) AS id FROM line_place
@@ -38,28 +38,27 @@ _OWNERS: Final = """
     )
 """
 
-# One row for each cluster that may start runs and each owner: how far the owner's runs stand back (fair share), and
-# when the next blackout begins.
+# One row for each cluster that may start runs and each owner: the owner's fair-share delay, and the cluster's next
+# maintenance window.
 _SHARES: Final = """
     share AS MATERIALIZED (
         SELECT cluster.id AS cluster_id, owner.id AS owner_id,
                coalesce(fair_share.stands_back_seconds, 0) AS stands_back_seconds,
-               blackouts.starts_at AS blackout_at
-        FROM cluster CROSS JOIN owner LEFT JOIN blackouts ON blackouts.cluster_id = cluster.id
+               maintenance.starts_at AS blackout_at
+        FROM cluster CROSS JOIN owner LEFT JOIN maintenance ON maintenance.cluster_id = cluster.id
         LEFT JOIN fair_share ON fair_share.cluster_id = cluster.id AND fair_share.owner_id = owner.id
         WHERE owner.id IS NOT NULL AND cluster.exclusive_leases = 0
           AND (cluster.cooling_until IS NULL OR cluster.cooling_until <= :now)
-          AND (blackouts.starts_at IS NULL OR blackouts.starts_at > :now)
+          AND (maintenance.starts_at IS NULL OR maintenance.starts_at > :now)
           AND NOT EXISTS (SELECT FROM drain WHERE kind = 'all' OR (kind = 'cluster' AND subject_id = cluster.id))
     )
 """
 
-# Whether each node is usable and has room, as values: as conditions the planner, whose statistics are always older,
-# would expect that they hold for no row.
+# Columns instead of conditions: the planner's statistics are always stale, and it would expect no matching row.
 _NODES: Final = """
     node_now AS MATERIALIZED (
         SELECT node.id, node.cluster_id, slots,
-               retired_at IS NULL AND problem IS NULL AND stuck IS NULL AND coalesce(seen_at >= :heard_after, false)
+               retired_at IS NULL AND problem IS NULL AND stuck IS NULL AND coalesce(seen_at >= :seen_after, false)
                    AND drain.subject_id IS NULL AS is_usable,
                exclusive_leases = 0 AND shared_leases < slots AND coalesce(cooling_until <= :now, true) AS has_room
         FROM node LEFT JOIN node_beat ON node_beat.node_id = node.id
@@ -67,8 +66,8 @@ _NODES: Final = """
     )
 """
 
-# Nodes on which nothing starts, and full nodes whose run ends at an unknown time: its agent is silent, the run is
-# overdue, or its batch job has not started.
+# Nodes on which nothing starts, and full nodes with an unknown end: the agent is silent, the run is overdue, or its
+# batch job has not started.
 _UNUSABLE: Final = """
     unusable AS MATERIALIZED (
         SELECT id AS node_id FROM node_now WHERE NOT is_usable
@@ -86,8 +85,7 @@ _UNUSABLE: Final = """
     )
 """
 
-# Runs that a node declined lately, and targets that it has a problem with. A gang that one node declines is passed over
-# in the queues of its other nodes, too.
+# Recent declines, and targets with a problem on a node. A gang that one node declines is skipped in all its queues.
 _UNFIT: Final = f"""
     unfit AS MATERIALIZED (
         SELECT node_id, scope, target_ids, exclusive, workload_id, cell_id FROM ({DECLINED}) AS declined
@@ -96,31 +94,31 @@ _UNFIT: Final = f"""
     )
 """  # noqa: S608 - made of the constants above
 
-# The first runs of one owner in the queue of one node that can start now. Whatever cannot start for a while is passed
-# over inside the index, whose columns suffice to decide it, and so hides no run behind it.
+# First startable runs of one owner in a node's queue. The columns of the index suffice to skip runs that cannot
+# start, so they hide no run behind them.
 _HEADS_OF_OWNER: Final = f"""
     SELECT place.run_id, place.sort_key FROM line_place AS place
     WHERE place.node_id = line.id AND place.owner_id = share.owner_id
       AND place.sort_key <= :horizon - share.stands_back_seconds
       AND (place.not_before IS NULL OR place.not_before <= :now)
-      -- Most runs load one target, which is looked up by its hash; comparing arrays costs far more.
+      -- Most runs load one target, found by hash; comparing arrays costs far more.
       AND coalesce(place.target_ids[1], 0) NOT IN (SELECT id FROM blocked_target)
       AND (cardinality(place.target_ids) < 2 OR NOT place.target_ids && ARRAY(SELECT id FROM blocked_target))
       AND (CAST(:all_fit AS boolean) OR NOT (EXISTS (SELECT FROM unusable) OR EXISTS (SELECT FROM unfit))
           OR NOT EXISTS (SELECT FROM line_place AS other WHERE other.run_id = place.run_id
             AND (other.node_id IN (SELECT node_id FROM unusable) OR {MEETS_UNFIT})))
-      -- The run has to end before the next blackout of its cluster.
+      -- The run must end before its cluster's next maintenance window.
       AND (share.blackout_at IS NULL OR EXISTS (
           SELECT FROM run WHERE run.id = place.run_id
           AND :now + (run.time_limit_seconds + :start_seconds) * interval '1 s' < share.blackout_at))
     ORDER BY place.sort_key, place.run_id LIMIT (SELECT heads FROM each_owner)
 """  # noqa: S608 - made of the constants above
 
-# The heads of each queue: the first runs of each owner, merged by key. A pass costs what is free and not what waits,
-# because each queue is read only up to its first runs that can start. The answer is one row of arrays: that many rows
-# take longer to read than to find.
+# Heads of each queue: the first runs of each owner, merged by key. Each queue is read only up to its first startable
+# runs, so the cost depends on free nodes, not on waiting runs. The result is one row of arrays, because fetching
+# that many rows would take longer than finding them.
 _HEADS: Final = f"""
-    WITH RECURSIVE {_ENDLESS}, blackouts AS MATERIALIZED ({_NEXT_BLACKOUTS}),
+    WITH RECURSIVE {_ENDLESS}, maintenance AS MATERIALIZED ({_NEXT_MAINTENANCE}),
     {_BLOCKED_TARGETS}, {_OWNERS}, {_SHARES}, {_NODES}, {_UNUSABLE}, {_UNFIT}
     SELECT array_agg(line.id), array_agg(line.slots = 1), array_agg(first.run_id), array_agg(first.place_key)
            {{besides}}
@@ -138,10 +136,9 @@ ALL_HEADS: Final = text(
         " NOT EXISTS (SELECT FROM unusable) AND NOT EXISTS (SELECT FROM unfit)",
     )
 )
-"""Finds the heads of all queues, the ids of all nodes that have room, and whether every node can start every run."""
+"""Heads of all queues, ids of all nodes with room, and whether every node can start every run."""
 
 HEADS_OF_SOME: Final = text(_HEADS.format(queues="(SELECT * FROM node WHERE id = ANY(:node_ids))", besides=""))
-"""Finds the heads of the queues of some nodes."""
 
 DEMANDS: Final = text(
     """
@@ -156,14 +153,13 @@ DEMANDS: Final = text(
     WHERE run.id = ANY(:run_ids)
     """
 )
-"""Reads what runs need: nodes, shared targets, and for how long."""
+"""Needs of runs: nodes, shared targets, and durations."""
 
 START_BY: Final = text("SELECT campaign_id, start_by FROM campaign_window WHERE campaign_id = ANY(:campaign_ids)")
-"""Reads by when the runs of a campaign with windows have to start."""
+"""Latest start of runs in campaigns with windows."""
 
-BLACKOUTS: Final = text(_NEXT_BLACKOUTS)  # reads when the next blackout of each cluster begins
+MAINTENANCE_WINDOWS: Final = text(_NEXT_MAINTENANCE)
 
-# When the leases of an order end at the latest; NULL where nobody knows.
 _UNTIL: Final = """
     CASE WHEN NOT bool_or(run.overdue OR node_order.silent_since IS NOT NULL
                           OR node_order.attempt_id IN (SELECT attempt_id FROM queued_job)
@@ -173,7 +169,7 @@ _UNTIL: Final = """
     END AS until
 """
 
-# A node has one lease for each order that loads it, so its orders say when it is free.
+# A node has one lease for each load order, so its orders show when it is free.
 _TAKEN_NODES: Final = f"""
     SELECT 'node' AS kind, node.id, shared_leases, exclusive_leases, slots,
            CASE WHEN cooling_until > :now THEN cooling_until END AS cooling_until, leased.until
@@ -184,7 +180,7 @@ _TAKEN_NODES: Final = f"""
     WHERE node.id = ANY(:node_ids)
 """  # noqa: S608 - made of the constants above
 
-# Many runs share a target or a cluster. When their leases end is read only where a run wants it for itself.
+# Many runs share a target or a cluster. The end of their leases is read only if a run needs it exclusively.
 _TAKEN_ELSEWHERE: Final = f"""
     SELECT counted.kind, counted.id, shared_leases, exclusive_leases, NULL,
            CASE WHEN cooling_until > :now THEN cooling_until END, leased.until
@@ -213,7 +209,7 @@ OCCUPANCY: Final = text(
     FROM ({_TAKEN_NODES} UNION ALL {_TAKEN_ELSEWHERE}) AS taken
     """  # noqa: S608 - made of the constants above
 )
-"""Reads how resources are taken: leases, slots, when they are free at the latest, and until when they cool down."""
+"""Occupancy of resources: leases, slots, latest end and cool-down."""
 
 MEMORY: Final = text("SET LOCAL work_mem = '64MB'")
-"""Keeps sorts and joins of ten thousand queues in memory; the usual 4 MB would send them to the disk."""
+"""Keeps sorts and joins of ten thousand queues in memory; the default of 4 MB would spill to disk."""

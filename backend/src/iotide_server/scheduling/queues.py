@@ -1,4 +1,4 @@
-"""Reads the heads of the queues of nodes that have room, and how the resources that they need are taken."""
+"""Heads of the node queues, and the occupancy of the resources that they need."""
 
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
@@ -11,75 +11,71 @@ from typing import Any, Final, NamedTuple, Self
 
 from sqlalchemy.orm import Session
 
-from iotide_server.clusters.blackouts import START_TAKES
+from iotide_server.clusters.maintenance import START_TAKES
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.runs.resources import KNOWN_RESOURCES, Mode, Need, Occupancy, Resource, ResourceKind, needs
 from iotide_server.scheduling import queue_queries as queries
 from iotide_server.scheduling.matching import Demand, WaitingRun
 from iotide_wire.plan import Exclusivity
 
-HEADS_OF_A_LINE = 4
-"""Runs at the head of a node's queue that a pass looks at: while one waits for other nodes, the next may start."""
+HEADS_OF_A_QUEUE = 4
+"""Runs read from a node's queue in a pass: while the first waits for other nodes, the next may start."""
 HEADS_OF_AN_OWNER = 2
-"""The limit for the runs of one owner among them where several owners wait, so that nobody hides others' runs."""
+"""Limit per owner if several wait, so that no owner hides others' runs."""
 
 _EXCLUSIVITIES: Final = {exclusivity.value: exclusivity for exclusivity in Exclusivity}
 
-BOUNDED_LINES = 0.95
-"""The horizon of the next pass is the key before which this share of the queues had all their heads."""
+BOUNDED_QUEUES = 0.95
+"""The next pass reads up to the key before which this share of the queues had all their heads."""
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """The runs that a pass looks at."""
-
     waiting: Sequence[WaitingRun]
-    # those of their nodes that are taken or have several slots; the others are free for one
+    # their nodes that are taken or have several slots; each of the others is free for one run
     counted_node_ids: Collection[int]
 
 
 class _Heads(NamedTuple):
-    """The heads of the queues of nodes that have room, as columns; the heads of one queue follow each other."""
+    """Heads of the queues of nodes with room, as columns. Heads of one queue are adjacent."""
 
     node_ids: Sequence[int]
-    is_idle: Sequence[bool]  # the node runs one run at a time, and none now
+    is_idle: Sequence[bool]
     run_ids: Sequence[int]
-    keys: Sequence[float]  # the order in which runs are considered
+    keys: Sequence[float]
 
     @classmethod
     def of(cls, columns: Iterable[Sequence[Any] | None]) -> Self:
-        """Return the columns of a row; a column without rows is None."""
         node_ids, is_idle, run_ids, keys = (column or () for column in columns)
         return cls(node_ids, is_idle, run_ids, keys)
 
     def with_again(self, full: Collection[int], again: Self) -> Self:
-        """Return the queues of these nodes, followed by those that were read again."""
         chosen = [node_id in full for node_id in self.node_ids]
         return self.of([*compress(before, chosen), *after] for before, after in zip(self, again, strict=True))
 
     def ends_of_full(self) -> dict[int, float]:
-        """Return the key of the last head of each queue that has all its heads, by node."""
         last = dict(zip(self.node_ids, self.keys, strict=True))
-        return {node_id: last[node_id] for node_id, heads in Counter(self.node_ids).items() if heads == HEADS_OF_A_LINE}
+        return {
+            node_id: last[node_id] for node_id, heads in Counter(self.node_ids).items() if heads == HEADS_OF_A_QUEUE
+        }
 
 
 @dataclass(frozen=True, slots=True)
 class _Known:
-    """Keep what a run needs, which does not change while it waits."""
+    """Constant while the run waits."""
 
     demand: Demand
     node_ids: frozenset[int]
-    is_gang: bool  # it needs several nodes
+    is_gang: bool
     cluster_id: int
-    windowed_campaign_id: int | None  # its campaign, where that has windows
+    windowed_campaign_id: int | None  # its campaign, if that has windows
 
 
 class NodeQueues:
-    """The queues of waiting runs, read again in each pass.
+    """Queues of waiting runs, read in each pass.
 
-    Most heads were heads in the previous pass, so what they need is kept and only their positions are read.
-    PostgreSQL reads a page of the index to its end even if only its first rows are needed. Each pass therefore states
-    how far back the heads reached in the previous pass, and reads queues with fewer heads a second time.
+    Most heads were heads before, so their needs are cached. PostgreSQL reads an index page to its end even for its
+    first rows, so a pass reads only to where the heads ended in the previous pass, and short queues a second time.
     """
 
     def __init__(self) -> None:
@@ -87,7 +83,6 @@ class NodeQueues:
         self._horizon = inf
 
     def candidates(self, session: Session, now: datetime) -> Candidates:
-        """Return the runs at the heads of the queues of nodes that have room."""
         session.execute(queries.MEMORY)
         heads = self._heads(session, now)
         self._learn(session, set(heads.run_ids))
@@ -100,8 +95,7 @@ class NodeQueues:
         return Candidates(waiting, counted.difference(compress(heads.node_ids, heads.is_idle)))
 
     def confirmed(self, session: Session, runs: Sequence[WaitingRun]) -> list[WaitingRun]:
-        """Return the runs that still need what they needed when they were first read, and forget all of them."""
-        # Another scheduler may have started one and put it back, with another scope of its target.
+        # Another scheduler may have started a run and requeued it with another scope of its target.
         for run in runs:
             del self._known[run.run_id]
         now = _read(session, [run.run_id for run in runs])
@@ -110,9 +104,9 @@ class NodeQueues:
     def _heads(self, session: Session, now: datetime) -> _Heads:
         values = {
             "now": now,
-            "heard_after": now - SILENT_AFTER,
+            "seen_after": now - SILENT_AFTER,
             "start_seconds": START_TAKES.total_seconds(),
-            "heads": HEADS_OF_A_LINE,
+            "heads": HEADS_OF_A_QUEUE,
             "heads_of_owner": HEADS_OF_AN_OWNER,
         }
         asked = {**values, "horizon": self._horizon, "all_fit": False}
@@ -126,7 +120,7 @@ class NodeQueues:
             again = _Heads.of(session.execute(queries.HEADS_OF_SOME, asked).one())
             heads = heads.with_again(full, again)
             full |= again.ends_of_full()
-        bounded = ceil(BOUNDED_LINES * node_count)
+        bounded = ceil(BOUNDED_QUEUES * node_count)
         self._horizon = sorted(full.values())[bounded - 1] if 0 < bounded <= len(full) else inf
         return heads
 
@@ -148,9 +142,8 @@ def _read(session: Session, run_ids: Collection[int]) -> dict[int, _Known]:
 
 
 def _served(heads: _Heads, known: Mapping[int, _Known]) -> dict[int, float]:
-    """Return the runs to consider with their keys."""
-    # Of the gangs that wait for other nodes each queue keeps the first: a later one would reserve the same node from no
-    # earlier moment. A node has room if its queue has a head.
+    # Of gangs that wait for other nodes, each queue keeps the first: a later one would reserve the node no earlier. A
+    # node has room if its queue has a head.
     keys = dict(zip(heads.run_ids, heads.keys, strict=True))
     for gone in keys.keys() - known.keys():
         del keys[gone]
@@ -165,24 +158,22 @@ def _served(heads: _Heads, known: Mapping[int, _Known]) -> dict[int, float]:
 
 
 def _start_by(session: Session, runs: Mapping[int, _Known], now: datetime) -> dict[int, datetime]:
-    """Return by when each run has to start because of its campaign's windows or its cluster's next blackout."""
     campaign_ids = {known.windowed_campaign_id for known in runs.values()} - {None}
     windows = session.execute(queries.START_BY, {"campaign_ids": list(campaign_ids)}).all() if campaign_ids else ()
     ends: dict[int | None, datetime] = {row[0]: row[1] for row in windows}
-    blackouts = {row[0]: row[1] for row in session.execute(queries.BLACKOUTS, {"now": now})}
+    maintenance_starts = {row[0]: row[1] for row in session.execute(queries.MAINTENANCE_WINDOWS, {"now": now})}
     found: dict[int, datetime] = {}
-    for run_id, known in runs.items() if ends or blackouts else ():
+    for run_id, known in runs.items() if ends or maintenance_starts else ():
         moments = [ends[known.windowed_campaign_id]] if known.windowed_campaign_id in ends else []
-        if known.cluster_id in blackouts:
+        if known.cluster_id in maintenance_starts:
             takes = timedelta(seconds=known.demand.time_limit_seconds) + START_TAKES
-            moments.append(blackouts[known.cluster_id] - takes)
+            moments.append(maintenance_starts[known.cluster_id] - takes)
         if moments:
             found[run_id] = min(moments)
     return found
 
 
 def occupancy(session: Session, found: Candidates, now: datetime) -> dict[Resource, Occupancy]:
-    """Return how the resources that these runs need are taken, and until when at the latest, without idle nodes."""
     shared: set[Need] = set().union(*(run.demand.elsewhere for run in found.waiting))
     ids = {kind: {need.resource.id for need in shared if need.resource.kind is kind} for kind in ResourceKind}
     alone = [need.resource for need in shared if need.mode is Mode.EXCLUSIVE]

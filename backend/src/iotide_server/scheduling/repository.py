@@ -1,4 +1,4 @@
-"""SQL of the second half of a pass: the start of those runs that can have all they need."""
+"""SQL that starts runs."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -16,10 +16,10 @@ from iotide_server.runs.resources import Resource, ResourceKind
 from iotide_server.scheduling.matching import WaitingRun
 
 FIRST_REPEAT_AFTER = timedelta(seconds=1)
-_LOCK_SECONDS: Final = 0.1  # a run whose node or target another transaction holds for longer starts in a later pass
+_LOCK_SECONDS: Final = 0.1  # a run whose node or target stays locked for longer starts in a later pass
 
 _LOCK_STARTABLE = text(
-    # Asked again although the pass asked before: in between a drain may have come, or a load may have got stuck.
+    # Checked again: since the pass read the queues, a drain may have started or a load may have got stuck.
     """
     SELECT id FROM run WHERE id = ANY(:run_ids) AND state = 'waiting'
       AND NOT EXISTS (SELECT FROM drain WHERE kind = 'all' OR (kind = 'cluster' AND subject_id = run.cluster_id))
@@ -41,7 +41,7 @@ _OBSERVERS = text(
     """
     WITH observing AS (
         SELECT attempt.id AS attempt_id, attempt.run_id, attempt.fence, node.id AS node_id, node.name,
-               node.retired_at IS NOT NULL AS is_retired, coalesce(node_beat.seen_at < :heard_after, true) AS is_silent
+               node.retired_at IS NOT NULL AS is_retired, coalesce(node_beat.seen_at < :seen_after, true) AS is_silent
         FROM run JOIN attempt ON attempt.run_id = run.id AND attempt.state = 'open'
         JOIN cell_observer ON cell_observer.cell_id = run.cell_id
         JOIN node ON node.id = cell_observer.node_id
@@ -55,8 +55,8 @@ _OBSERVERS = text(
     ), logged AS (
         INSERT INTO run_event (run_id, order_id, at, kind, text)
         SELECT run_id, offered.id, :now, 'observed',
-               CASE WHEN is_retired THEN 'not observed by ' || name || ', which was retired'
-                    WHEN is_silent THEN 'to be observed by ' || name || ', which is silent and not waited for'
+               CASE WHEN is_retired THEN 'not observed by ' || name || ' (retired)'
+                    WHEN is_silent THEN 'to be observed by ' || name || ' (silent; the run does not wait for it)'
                     ELSE 'to be observed by ' || name END
         FROM observing LEFT JOIN offered USING (run_id, node_id)
     )
@@ -67,8 +67,6 @@ _OBSERVERS = text(
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """An order that its node has to hear of; where it is to be a batch system's job, its gateway has to."""
-
     order_id: int
     node_id: int
     fence: int
@@ -76,9 +74,8 @@ class Offer:
 
 
 def start(session: Session, runs: Sequence[WaitingRun], fences: Mapping[int, int], now: datetime) -> list[Offer]:
-    """Open an attempt for each run that still waits and is not drained: orders and leases, all or an error and none."""
-    # Raise IntegrityError for a resource that is taken or a run that is active, and OperationalError for what is
-    # locked.
+    """Open attempts of runs that still wait and are not drained: orders and leases, all or none."""
+    # Raises IntegrityError if a resource is taken or a run is active, OperationalError if something is locked.
     limit_locks(session, _LOCK_SECONDS)
     session.execute(text("SELECT pg_advisory_xact_lock_shared(:lock)"), {"lock": DRAIN_LOCK})
     locked = session.scalars(_LOCK_STARTABLE, {"run_ids": [run.run_id for run in runs]}).all()
@@ -143,7 +140,7 @@ def _offer_to_observers(session: Session, run_ids: Sequence[int], now: datetime)
         "run_ids": list(run_ids),
         "now": now,
         "next_offer_at": now + FIRST_REPEAT_AFTER,
-        "heard_after": now - SILENT_AFTER,
+        "seen_after": now - SILENT_AFTER,
     }
     return [Offer(row.id, row.node_id, row.fence) for row in session.execute(_OBSERVERS, values)]
 
@@ -151,7 +148,7 @@ def _offer_to_observers(session: Session, run_ids: Sequence[int], now: datetime)
 def _take_leases(
     session: Session, started: Mapping[int, WaitingRun], offers: Mapping[int, Sequence[Offer]], now: datetime
 ) -> None:
-    """A node's lease belongs to its order; targets and the cluster are held once a run, by its first order."""
+    """Node leases belong to the nodes' orders, others to the run's first order."""
     leases = sorted(
         (
             (need, next((offer for offer in offers[run_id] if _is_of(offer, need.resource)), offers[run_id][0]))
@@ -182,7 +179,6 @@ def _is_of(offer: Offer, resource: Resource) -> bool:
 
 
 def _announce(session: Session, run_ids: Sequence[int]) -> None:
-    """Tell browsers of the runs that became active, of their campaigns and their nodes."""
     rows = session.execute(
         text(
             "SELECT 'run' AS kind, id, cluster_id FROM run WHERE id = ANY(:run_ids)"

@@ -1,4 +1,4 @@
-"""The scheduler's work between two waits: whoever calls `step` again and again, and soon after a wake-up, is one."""
+"""The scheduler's loop body: `step` does all due work; call it again after its wait or a wake-up."""
 
 from collections.abc import Callable, Collection
 from datetime import datetime, timedelta
@@ -14,21 +14,21 @@ from iotide_server.schedules.firing import fire_due
 from iotide_server.scheduling import due, offers, watch
 from iotide_server.scheduling.due import FairShareTerms
 from iotide_server.scheduling.queues import NodeQueues
-from iotide_server.scheduling.starting import start_what_can
+from iotide_server.scheduling.starting import start_runs
 
-WORK_ONLY: Final = frozenset({"work"})  # reasons of a wake-up that concern no run
+WORK_ONLY: Final = frozenset({"work"})
 
 WATCH_EVERY: Final = timedelta(seconds=5)
 CLEAN_EVERY: Final = timedelta(minutes=1)
 SAMPLE_EVERY: Final = timedelta(minutes=1)
-"""How often is looked at whose runs hold the nodes; shorter runs are met in due proportion."""
+"""Interval of fair-share samples. Shorter runs are sampled in proportion to their length."""
 ONE_DAY: Final = FairShareTerms()
 SHORTEST_WAIT: Final = timedelta(milliseconds=20)
-"""What is due and locked by another transaction is not asked for more often."""
+"""Lower limit of the wait, for due rows that another transaction has locked."""
 
 
 class Scheduler:
-    """Decides nothing that the database does not confirm: several at once, or one twice, grant nothing twice."""
+    """The database confirms every decision, so several instances grant nothing twice."""
 
     def __init__(
         self,
@@ -40,23 +40,23 @@ class Scheduler:
     ) -> None:
         self._database = database
         self._broker = broker
-        self._apply_redis_users = apply_redis_users  # cheap when nothing has changed
+        self._apply_redis_users = apply_redis_users  # cheap without changes
         self._clock = clock
         self._fair_share = fair_share
         self._lines = NodeQueues()
         self._started_at = self._running_since = self._stepped_at = clock()
-        self._watched_at = self._cleaned_at = self._sampled_at = self._silence_told_at = self._started_at
+        self._watched_at = self._cleaned_at = self._sampled_at = self._silence_flagged_at = self._started_at
         self._pass_wanted = True
         self._pass_after = self._started_at
         self._retry_at: datetime | None = None
 
     def step(self, reasons: Collection[str]) -> timedelta:
-        """Do everything that is due, and return how long nothing will be unless there is a wake-up."""
+        """Return the time until more is due."""
         now = self._clock()
         if now - self._stepped_at > LATE_AFTER:
             self._running_since = now
         self._pass_wanted |= bool(set(reasons) - WORK_ONLY) or (self._retry_at is not None and self._retry_at <= now)
-        # One firing a step: the runs of all clusters wait for it.
+        # One firing per step, because runs of all clusters wait for it.
         if fire_due(self._database, now, running_since=self._running_since):
             self._pass_wanted, now = True, self._clock()
         if self._pass_wanted and now >= self._pass_after:
@@ -74,10 +74,10 @@ class Scheduler:
     def _pass(self, now: datetime) -> None:
         self._pass_wanted = False
         with PASS_SECONDS.time():
-            for started in start_what_can(self._database, self._lines, now):
+            for started in start_runs(self._database, self._lines, now):
                 offers.send_offers(self._database, self._broker, started, now)
         ended_at = self._clock()
-        # Under a storm of news, half of the time at most is spent on passes; the news is read together.
+        # Under a storm of wake-ups, passes take at most half of the time.
         self._pass_after = ended_at + (ended_at - now)
 
     def _watch(self, now: datetime) -> None:
@@ -85,13 +85,13 @@ class Scheduler:
         self._pass_wanted = True
         self._apply_redis_users()
         watch.dissolve_late(self._database, now)
-        # Right after a start of ours it is not the nodes who were silent.
+        # Right after a start of this process, silence is not the nodes' fault.
         if now - self._started_at >= watch.OBSERVER_GRACE:
             watch.close_observers(self._database, now)
         with self._database.transaction() as session:
             if now - self._started_at >= SILENT_AFTER:
-                watch.flag_silence(session, self._silence_told_at, now)
-                self._silence_told_at = now
+                watch.flag_silence(session, self._silence_flagged_at, now)
+                self._silence_flagged_at = now
             watch.flag_overdue(session, now)
             if now - self._cleaned_at >= CLEAN_EVERY:
                 watch.forget(session, now)

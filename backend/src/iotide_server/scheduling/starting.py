@@ -1,4 +1,4 @@
-"""One pass: read what waits and what is free, decide in a pure function, start what can start."""
+"""Scheduler pass: reads queues and free resources, decides in a pure function, starts the runs."""
 
 import gc
 import secrets
@@ -23,21 +23,20 @@ from iotide_server.scheduling.matching import WaitingRun, match
 from iotide_server.scheduling.queues import NodeQueues, occupancy
 from iotide_server.scheduling.repository import Offer
 
-LARGEST_BATCH = 200  # runs started in one transaction; so many share its costs, and no lock is held for long
+LARGEST_BATCH = 200  # runs started in one transaction, to share its cost and keep locks short
 
 _log = structlog.get_logger(__name__)
 
 
-def start_what_can(database: Database, lines: NodeQueues, now: datetime) -> Iterator[list[Offer]]:
-    """Start every run that can have all it needs, batch by batch; what is yielded is committed and waits to be sent."""
+def start_runs(database: Database, lines: NodeQueues, now: datetime) -> Iterator[list[Offer]]:
+    """Yield the committed offers of each batch."""
     yield from start(database, decide(database, lines, now), now)
 
 
 def decide(
     database: Database, lines: NodeQueues, now: datetime, statement_seconds: float = PASS_STATEMENT_SECONDS
 ) -> list[WaitingRun]:
-    """Return the runs that can have all they need now, in order; nothing is taken for them yet."""
-    # `lines` is the same for one pass after another; a pass with a statement over `statement_seconds` starts none.
+    # Pass the same `lines` every time. A pass with a statement longer than `statement_seconds` starts no run.
     with _uncollected(), database.transaction() as session:
         drains.resume_due(session, now)
         stages.advance(session, now)
@@ -49,7 +48,7 @@ def decide(
         except OperationalError as error:
             if not isinstance(error.orig, QueryCanceled):
                 raise
-    words = "no run was started: what waits and what is free was not read in time"
+    words = "no run started, because reading the queues took too long"
     _log.error("pass_took_too_long", statement_seconds=statement_seconds, not_done=words)
     return []
 
@@ -63,7 +62,7 @@ def _decide(session: Session, lines: NodeQueues, now: datetime) -> list[WaitingR
 
 @contextmanager
 def _uncollected() -> Iterator[None]:
-    """Without the search for cycles: a pass makes none, but so many objects that it would be made again and again."""
+    """Pause the garbage collector: a pass makes no cycles, but enough objects to trigger it many times."""
     was_enabled = gc.isenabled()
     gc.disable()
     try:
@@ -74,14 +73,13 @@ def _uncollected() -> Iterator[None]:
 
 
 def start(database: Database, runs: Sequence[WaitingRun], now: datetime) -> Iterator[list[Offer]]:
-    """Start these runs batch by batch."""
     for first in range(0, len(runs), LARGEST_BATCH):
         yield _start(database, runs[first : first + LARGEST_BATCH], now)
 
 
 def _start(database: Database, runs: Sequence[WaitingRun], now: datetime) -> list[Offer]:
-    """Start the runs together, or one by one when the database refuses them together."""
-    # It refuses when another scheduler was faster: for this one that is a run or a resource less, and no error.
+    """Start the runs together, or one by one if the database refuses that."""
+    # A refusal because another scheduler was faster is no error.
     fences = {run.run_id: 1 + secrets.randbelow(2**63 - 1) for run in runs}
     try:
         with database.transaction() as session:
@@ -108,7 +106,7 @@ def _note(runs: Sequence[WaitingRun], fences: Mapping[int, int], offers: Sequenc
 
 
 _HAND_OVER: Final = text(
-    # A gateway asks for its jobs by itself, again and again: nothing is offered twice, and nothing withdrawn for that.
+    # Gateways poll for their jobs, so these orders need no repeated offers and are not withdrawn as unclaimed.
     """
     WITH handed AS (
         INSERT INTO batch_job (attempt_id, cluster_id, system)
@@ -129,7 +127,7 @@ _HAND_OVER: Final = text(
 
 
 def hand_over(session: Session, run_ids: Sequence[int], offers: Sequence[Offer]) -> list[Offer]:
-    """Give started runs to their cluster's batch system, if any; return whom to wake: nodes, or once its gateway."""
+    """Give runs to their cluster's batch system, if any; return the offers to send."""
     rows = session.execute(_HAND_OVER, {"run_ids": list(run_ids)})
     return _to_gateways(offers, {row.id: row.gateway_id for row in rows})
 

@@ -1,6 +1,6 @@
-"""What time alone changes: silence is flagged, a passed time limit is flagged, old news goes.
+"""Periodic checks: flag silence and overdue runs, end late gangs and observers, delete expired rows.
 
-Of a load that may run, nothing is ever freed; a gang that does not come together has none, nor has an observer.
+Nothing frees a load that may still run. A gang without a start and an observer have no load.
 """
 
 from datetime import datetime, timedelta
@@ -10,7 +10,7 @@ import structlog
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.sessions import service as sessions
-from iotide_server.change_feed import repository as news
+from iotide_server.change_feed import repository as changes
 from iotide_server.change_feed import service as live
 from iotide_server.clusters.agents import records as agents
 from iotide_server.clusters.enrolment import pending
@@ -25,21 +25,20 @@ from iotide_wire.messages import OrderState
 from iotide_wire.units import format_seconds
 
 OVERDUE_AFTER: Final = timedelta(seconds=60)
-"""How long after its time limit a run's end may take to arrive before it is called overdue."""
+"""Grace period after the time limit before a run counts as overdue."""
 
 BARRIER_TIMEOUT: Final = timedelta(seconds=120)
-"""So long may a gang take until all its nodes agreed on a start: an unclaimed order is withdrawn after half of it."""
+"""Time limit for a gang's agreement on a start. An unclaimed order is withdrawn after half of it."""
 
 OBSERVER_GRACE: Final = timedelta(seconds=60)
-"""So long after the end of the loads an observer's curves are taken; it hears of that end by its next beat."""
+"""How long an observer may deliver after the end of the loads. Its next heartbeat informs it of that end."""
 
 _log = structlog.get_logger(__name__)
 
 
 def dissolve_late(database: Database, now: datetime) -> None:
-    """Take back the orders of gangs whose nodes do not agree on a start in time, so that none waits for ever."""
     with database.transaction() as session:
-        late = due.runs_not_together(session, now - BARRIER_TIMEOUT)
+        late = due.runs_without_start(session, now - BARRIER_TIMEOUT)
     for row in late:
         who = row.missing or "a node that has ended its part"
         limit_seconds = BARRIER_TIMEOUT.total_seconds()
@@ -53,7 +52,7 @@ def dissolve_late(database: Database, now: datetime) -> None:
 
 
 def close_observers(database: Database, now: datetime) -> None:
-    """End the orders of observers that did not answer to the end of the loads: nobody waits for them any longer."""
+    """End observing orders without a result after the loads."""
     with database.transaction() as session:
         order_ids = due.unended_observers(session, now - OBSERVER_GRACE)
     for order_id in order_ids:
@@ -66,21 +65,20 @@ def close_observers(database: Database, now: datetime) -> None:
 
 
 def flag_silence(session: Session, since: datetime, now: datetime) -> None:
-    """Flag the orders of nodes that missed three beats, and tell browsers of nodes that fell silent since then."""
+    """Flag orders of nodes that missed three heartbeats, and publish these nodes."""
     rows = due.flag_silent_orders(session, now - SILENT_AFTER)
     live.publish_all(session, [("run", row.id, row.cluster_id) for row in rows])
-    agents.tell_silence(session, since, now)
+    agents.publish_silent_nodes(session, since, now)
 
 
 def flag_overdue(session: Session, now: datetime) -> None:
-    """Flag the runs whose time limit has passed although nothing was heard of their end."""
     rows = due.flag_overdue_runs(session, now - OVERDUE_AFTER)
     live.publish_all(session, [("run", row.id, row.cluster_id) for row in rows])
 
 
 def forget(session: Session, now: datetime) -> None:
-    """Delete what nobody asks for any more: old news, expired sign-ins, old messages, hosts that waited too long."""
-    news.forget_old(session, now)
+    """Delete expired changes, sessions, messages and pending nodes."""
+    changes.forget_old(session, now)
     sessions.forget_expired(session, now)
     notifications.forget_old(session, now)
     pending.forget_expired(session, now)

@@ -1,1 +1,1 @@
-"""Pure mathematics of results, without input or output."""
+"""Pure mathematics of results."""

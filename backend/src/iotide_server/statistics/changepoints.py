@@ -1,42 +1,38 @@
-"""Since when a series runs at another level: change points of one value per run, each guarded by a test; pure."""
+"""Change points of a series."""
 
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from math import exp, inf, log, sqrt
+from math import inf, log
 from typing import Final
 
 import numpy as np
-import scipy  # half a second of processor time and 60 MB more come with the first use of `scipy.stats`
+import scipy  # first use costs 0.5 s of CPU and 60 MB
 
 from iotide_server.statistics.course import (
-    LEAST_SHIFT,
-    MOST_P,
     SEGMENT_RUNS,
     Analysis,
     Course,
     LevelChange,
-    LinearDrift,
 )
+from iotide_server.statistics.drifts import fitted_drift
 from iotide_server.statistics.noise import spread_change
-from iotide_server.statistics.ranks import Values, independent_ratio, memory, p_value
+from iotide_server.statistics.ranks import Values, memory, p_value
 
-DETECTOR: Final = "kernel-cpd-3"
-"""Name and version, stored with what it found; it goes up whenever it could find something else."""
+DETECTOR: Final = "kernel-cpd-4"
+"""Stored with each result; raise the version if results could differ."""
 MOST_RUNS: Final = 2000
-FEWEST_RUNS: Final = 14  # five against nine is the first pair whose p can be below 0.001
-PENALTY: Final = 0.75  # times the logarithm of the number of runs: what one more change has to explain
-CONFIDENCE: Final = 0.95
+FEWEST_RUNS: Final = 14  # fewer cannot reach p < 0.001
+PENALTY: Final = 0.75  # x log(number of runs): the cost of one more change
+_DIGITS: Final = 9
 
 
 def analyse(values: Sequence[float]) -> Analysis:
-    """The course of a series: one finite value per run, in time order; of more than 2000 runs the newest.
+    """Analyse one value per run, in time order; of more than 2000 runs the newest.
 
-    Candidates are the segments that kernel change point detection with a Gaussian kernel separates (Arlot, Celisse and
-    Harchaoui 2019, J. Mach. Learn. Res. 20; ruptures' KernelCPD). The weakest is taken away, and its neighbours are
-    joined, until each that is left has five runs on both sides, a shift of 3 % and p < 0.001. A straight line that
-    explains the runs better than the steps that are left, or than none, is a drift. The spread around the level has its
-    own guard, see `noise.spread_change`.
+    Candidates are the segments of kernel change point detection with a Gaussian kernel (Arlot, Celisse and Harchaoui
+    2019, J. Mach. Learn. Res. 20; ruptures' KernelCPD). The weakest is removed until each has five runs on both
+    sides, a shift of 3 % and p < 0.001. A line or curve that fits better than these steps is a drift.
 
     Raises:
         ValueError: a value is not finite.
@@ -51,26 +47,39 @@ def analyse(values: Sequence[float]) -> Analysis:
     candidates = _candidates(series)
     recalled = memory(_segments(series, candidates))
     changes = _guarded(series, candidates, recalled)
-    drift = _drift(series, [change.index for change in changes], recalled)
-    noise = spread_change(series, [change.index for change in changes])
+    indices = [change.index for change in changes]
+    left = np.concatenate([segment - np.median(segment) for segment in _segments(series, indices)])
+    drift = fitted_drift(series, left, len(indices), recalled)
+    noise = spread_change(series, indices)
     if noise is not None:
         noise = replace(noise, index=noise.index + skipped)
     if drift is not None:
         return Analysis(Course.DRIFT, len(values), drift=drift, memory=recalled, noise=noise)
     course = Course.CHANGED if changes else Course.STEADY
-    told = tuple(replace(change, index=change.index + skipped) for change in changes)
-    return Analysis(course, len(values), told, memory=recalled, noise=noise)
+    shifted = tuple(replace(change, index=change.index + skipped) for change in changes)
+    return Analysis(course, len(values), shifted, memory=recalled, noise=noise)
 
 
 def _candidates(series: Values) -> list[int]:
-    if np.ptp(series) == 0:
-        return []  # the kernel's width is the median distance of the values
-    # Half a second of processor time and 40 MB, which only a series that is long enough needs.
+    width = _kernel_width(series)
+    if not width:
+        return []
+    # The import costs 0.5 s of CPU and 40 MB, which only long series need.
     import ruptures  # noqa: PLC0415 - as the comment above says
 
-    detector = ruptures.KernelCPD(kernel="rbf", min_size=SEGMENT_RUNS).fit(series.reshape(-1, 1))
-    *ends, _ = detector.predict(pen=PENALTY * log(len(series)))
+    # Without its own gamma, ruptures takes 1 in the unit of the values as soon as half of all pairs are equal. Rounding
+    # lets equally good places tie in each unit, so that the same one wins.
+    scaled = np.round((series - np.median(series)) / width, _DIGITS)
+    detector = ruptures.KernelCPD(kernel="rbf", min_size=SEGMENT_RUNS, params={"gamma": 1.0})
+    *ends, _ = detector.fit(scaled.reshape(-1, 1)).predict(pen=PENALTY * log(len(series)))
     return [int(end) for end in ends]
+
+
+def _kernel_width(series: Values) -> float:
+    """Return the median distance of different values (Garreau, Jitkrittum and Kanagawa 2017); 0 if all are equal."""
+    distances = scipy.spatial.distance.pdist(series.reshape(-1, 1), "cityblock")
+    distances = distances[distances > 0]
+    return float(np.median(distances)) if len(distances) else 0.0
 
 
 def _segments(series: Values, indices: Sequence[int]) -> list[Values]:
@@ -92,40 +101,3 @@ def _change(index: int, before: Values, after: Values, recalled: float) -> Level
     medians = float(np.median(before)), float(np.median(after))
     shift = (medians[1] - medians[0]) / abs(medians[0]) if medians[0] else inf
     return LevelChange(index, len(before), len(after), *medians, shift, p_value(before, after, recalled))
-
-
-def _drift(series: Values, indices: Sequence[int], recalled: float) -> LinearDrift | None:
-    """The line of Theil (1950) and Sen (1968), where it is sure and explains the series better than the steps.
-
-    Sure is a slope whose interval at the level of a change's p leaves out 0, made wider by the memory of what the line
-    leaves. Both explanations are judged by their mean absolute deviation and number of parameters: Schwarz's criterion
-    for Laplacian noise, of as many independent runs as the smaller memory leaves, since each takes what the other
-    explains for memory.
-    """
-    runs = len(series)
-    numbers = np.arange(runs)
-    slope, intercept, *sure = scipy.stats.theilslopes(series, numbers, alpha=1 - MOST_P)
-    left = series - (intercept + slope * numbers)
-    independent = independent_ratio(memory([left]))
-    centre = abs(float(np.median(series)))
-    low, high = (slope + (end - slope) / sqrt(independent) for end in sure)
-    if low <= 0 <= high or not centre or abs(slope) * runs < LEAST_SHIFT * centre:
-        return None
-    of_steps = np.concatenate([part - np.median(part) for part in _segments(series, indices)])
-    parameters_more = 2 * len(indices) - 1  # a step has a place and a height, the line a slope
-    allowance = exp(parameters_more * log(runs) / (2 * runs * max(independent, independent_ratio(recalled))))
-    if np.abs(left).mean() > np.abs(of_steps).mean() * allowance:
-        return None
-    ends = scipy.stats.theilslopes(series, numbers, alpha=CONFIDENCE)[2:]
-    lowest, highest = (_gained(series, float(slope + (end - slope) / sqrt(independent))) for end in ends)
-    start = float(intercept)
-    return LinearDrift(
-        _gained(series, float(slope)), lowest, highest, start=start, end=start + float(slope) * (runs - 1)
-    )
-
-
-def _gained(series: Values, slope: float) -> float | None:
-    """What a line of this slope through the medians gains from the first run to the last, of its own value there."""
-    last = len(series) - 1
-    start = float(np.median(series)) - slope * last / 2
-    return slope * last / abs(start) if start * float(np.median(series)) > 0 else None

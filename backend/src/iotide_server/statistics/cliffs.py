@@ -1,10 +1,9 @@
-"""Where throughput falls along a size and stays low, as it does behind a cache ("nose-dives"); pure.
+"""Cliffs of a surface: throughput falls along a size and stays low, for example beyond a cache.
 
-One sweep falls behind its highest level where no larger size comes back: by 30 % where four runs a size show it, their
-whole ranges apart, else by 40 %. A single sweep of few runs may fall by chance, at one outlier: so a surface has a
-cliff where at least half of the sweeps across it, and two at least, fall between the same two sizes, or where the runs
-of a sweep show it. Source: the documentation of IOzone on cache sizes; the report of Wesleyan on IOzone, where
-throughput "nose-dives" once files outgrow the memory.
+A sweep falls if no larger size recovers from 30 % below its highest level, shown by four runs per size with disjoint
+ranges, or 40 % with fewer runs. A surface has a cliff where at least two sweeps, and half of all, fall between the
+same sizes, or where the runs of one sweep show it. Sources: IOzone's documentation on cache sizes; Wesleyan's IOzone
+report ("nose-dives").
 """
 
 from collections import defaultdict
@@ -16,45 +15,38 @@ from typing import Final
 from iotide_server.statistics.summary import Ranged, Ratio, ratio
 
 FEWEST_SIZES: Final = 3
-LEAST_FALL: Final = 0.3  # of the highest level, where the runs show it
-LEAST_FALL_OF_FEW: Final = 0.4  # where there are too few runs to show anything
+LEAST_FALL: Final = 0.3  # of the highest level
+LEAST_FALL_OF_FEW: Final = 0.4  # with few runs
 FEWEST_ALIKE: Final = 2
 LEAST_SHARE_ALIKE: Final = 0.5
 _FULL_RATIO: Final = 1.5
-"""A cache holds what fits into it, and of what is larger soon nothing: so a fall that it causes is seen at sizes from
-two thirds of it on, which others use the rest of, and behind it at the latest."""
+"""Other data uses part of a cache, so falls appear at sizes from two thirds of it on, up to the first one beyond it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Cliff:
-    """A fall in a sweep, by places in it."""
-
-    top: int  # where the highest level is
-    last: int  # the last place before the fall
-    first: int  # the first one behind it
-    bottom: int  # the highest level behind it
-    fall: Ratio  # that in terms of the top
+    top: int
+    last: int
+    first: int
+    bottom: int
+    fall: Ratio  # bottom / top
 
     @property
     def is_shown(self) -> bool:
-        """Whether there are runs enough to say that it is no scatter."""
         return self.fall.high is not None
 
 
 @dataclass(frozen=True, slots=True)
 class SurfaceCliff:
-    """A fall across a surface."""
-
-    # last, first: the places on the axis of the fall, before and behind it
+    # last, first: indices before and after the fall
     last: int
     first: int
-    sweeps: tuple[int, ...]  # those that fall there
-    of: int  # how many were measured on both sides
-    fall: Ratio  # the median of theirs; its range is that of all of them, where the runs of each show it
+    sweeps: tuple[int, ...]  # number of sweeps that fall there
+    of: int  # number of sweeps measured on both sides
+    fall: Ratio  # median of the sweeps, with their total range if all show the fall
 
 
 def find_cliff(sweep: Sequence[Ranged]) -> Cliff | None:
-    """The fall behind the highest level, from which no larger size comes back."""
     top = max(range(len(sweep)), key=lambda place: sweep[place].median)
     first = len(sweep)
     while first > top + 1 and _is_below(sweep[top], sweep[first - 1]):
@@ -69,23 +61,25 @@ def find_cliff(sweep: Sequence[Ranged]) -> Cliff | None:
 
 
 def surface_cliffs(sweeps: Sequence[Sequence[Ranged | None]]) -> list[SurfaceCliff]:
-    """Return the falls along one axis, those with most sweeps first; sweeps have the same places, None: unmeasured."""
+    """Return the falls along one axis, those of most sweeps first; None: not measured."""
     found: defaultdict[tuple[int, int], dict[int, Cliff]] = defaultdict(dict)
     for number, sweep in enumerate(sweeps):
         for last, first, cliff in _placed(sweep):
             found[last, first][number] = cliff
-    told = []
+    kept_cliffs = []
     for (last, first), cliffs in found.items():
         of = sum(_has_both(sweep, last, first) for sweep in sweeps)
         is_common = len(cliffs) >= FEWEST_ALIKE and len(cliffs) >= LEAST_SHARE_ALIKE * of
         kept = {number: cliff for number, cliff in cliffs.items() if is_common or cliff.is_shown}
         if kept:
-            told.append(SurfaceCliff(last, first, tuple(kept), of, _together([one.fall for one in kept.values()])))
-    return sorted(told, key=lambda one: (-len(one.sweeps), one.last))
+            kept_cliffs.append(
+                SurfaceCliff(last, first, tuple(kept), of, _together([one.fall for one in kept.values()]))
+            )
+    return sorted(kept_cliffs, key=lambda one: (-len(one.sweeps), one.last))
 
 
 def suits(cache_bytes: int, last_bytes: int, first_bytes: int) -> bool:
-    """Whether a cache of that size may be why throughput falls between these two sizes."""
+    """Check that such a cache may cause a fall between these sizes."""
     return last_bytes <= cache_bytes <= first_bytes * _FULL_RATIO
 
 

@@ -1,73 +1,38 @@
-"""A against B: by what ratio the runs of one differ from those of the other, and how sure that is; pure.
+"""Comparison of two sets of runs, alone or with the other numbers of an answer.
 
-In plain Python, since the API compares too and need not load numpy and scipy for some ten runs; tests hold it to them.
+Plain Python: the API compares without loading numpy and scipy; tests compare it with scipy.
 """
 
-from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
-from itertools import accumulate, chain, combinations, pairwise
+from functools import lru_cache, partial
+from itertools import accumulate
 from math import comb, exp, isfinite, log, sqrt
-from statistics import NormalDist, median
+from statistics import NormalDist, fmean, median, variance
 from typing import Final
 
+from iotide_server.statistics.boards import CONFIDENCE, PRACTICAL_RATIO, Basis, Contrast, Tested, tested
+from iotide_server.statistics.days import FEWEST_DAYS, DayError
+from iotide_server.statistics.modes import Modes, two_modes
+from iotide_server.statistics.pairs import FEWEST_RANKED, signed_rank_interval
+from iotide_server.statistics.shrinkage import Scatter
 from iotide_server.statistics.summary import ENOUGH_RUNS, FEW_RUNS
 from iotide_wire.units import format_distance, format_percent, format_shift
 
-GAP_SPREADS = 5
-"""Compares the gap with the wider mode's range.
-
-Two of four equal runs lie five standard deviations from the other two in 8 % of cases, and five ranges in 3 %.
-"""
-FEWEST_OF_A_MODE = 2
-LEAST_GAP_RATIO = 0.05  # of the median; nearer modes are of no account
-
-
-@dataclass(frozen=True, slots=True)
-class Modes:
-    """The runs of one cell, apart."""
-
-    # low, high: medians of the modes, in the unit of the values; with them the number of their runs
-    low: float
-    low_runs: int
-    high: float
-    high_runs: int
-
-
-def two_modes(values: Sequence[float]) -> Modes | None:
-    """Return the modes on both sides of the widest gap, if it is five times the wider of them; None: one mode.
-
-    One run alone is an outlier and no mode, and below four runs nothing is said.
-    """
-    if len(values) < ENOUGH_RUNS:
-        return None
-    runs = sorted(values)
-    gaps = [after - before for before, after in pairwise(runs)]
-    split = max(range(FEWEST_OF_A_MODE, len(runs) - FEWEST_OF_A_MODE + 1), key=lambda at: gaps[at - 1])
-    low, high = runs[:split], runs[split:]
-    gap, spread = gaps[split - 1], max(low[-1] - low[0], high[-1] - high[0])
-    if gap <= GAP_SPREADS * spread or gap < LEAST_GAP_RATIO * abs(median(runs)):
-        return None
-    return Modes(median(low), len(low), median(high), len(high))
-
-
-CONFIDENCE: Final = 0.95
-PRACTICAL_RATIO: Final = 0.05  # a smaller difference is none that is acted upon, however sure it is
 MOST_EXACT_RUNS: Final = 60
-"""Of both together; with more of them the normal approximation differs by nothing that is shown."""
-_MOST_ORDERS: Final = 10_000  # so many orders of runs with ties are counted one by one
+"""On both sides together; beyond, the normal approximation shows the same digits."""
 
 
 class Verdict(StrEnum):
-    """What may be said of two sets of runs."""
-
+    UNLIKE = "unlike"  # one side has a flag that makes it measure something else
     NO_RATIO = "no_ratio"
     ONE_RUN = "one_run"
     FEW_RUNS = "few_runs"
     TWO_MODES = "two_modes"
+    NOT_JUDGED = "not_judged"
     NO_DIFFERENCE_SHOWN = "no_difference_shown"
+    EQUAL = "equal"
     BELOW_PRACTICAL = "below_practical"
     HIGHER = "higher"
     LOWER = "lower"
@@ -75,122 +40,166 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Interval:
-    """A 95 % interval of the ratio B / A."""
+    """95 % interval of B / A."""
 
     low: float
     high: float
 
 
 @dataclass(frozen=True, slots=True)
-class Comparison:
-    """B in terms of A."""
+class Sides:
+    """Values of independent runs of A and B; with PAIRS, neighbours at the same index; with DAYS, medians of days."""
 
+    a: Sequence[float]
+    b: Sequence[float]
+    basis: Basis = Basis.RUNS
+    day_error: DayError | None = None  # with HISTORY and WORKLOAD
+    looks: int = 1
+    is_judged: bool = True  # false: it stays out of the family and has no verdict
+    modes: tuple[Modes | None, Modes | None] | None = None  # None: find them
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
     verdict: Verdict
-    run_count: int  # of the smaller side; it decides what may be shown
-    # of the medians; None with one run on a side, two modes, or a value that is not above 0
+    run_count: int  # of the smaller side
+    basis: Basis = Basis.RUNS
+    day_error: DayError | None = None
+    looks: int = 1
+    # of medians; None with one run on a side, two modes, or values of 0 or less
     median_ratio: float | None = None
-    # the Hodges-Lehmann ratio, the median of all b / a; interval and p_value belong to it. None below four runs and
-    # with two modes
+    # ratio with its interval; None below four runs and with two modes
     ratio: float | None = None
     interval: Interval | None = None
-    p_value: float | None = None  # of Mann and Whitney, exact where there are few runs
-    # modes_a, modes_b: where that side has two
+    # p_value: of the t-test, adjusted for looks; None as `ratio`, and for what is not judged
+    p_value: float | None = None
+    is_discovery: bool | None = None  # None: not judged
+    # set if that side has two
     modes_a: Modes | None = None
     modes_b: Modes | None = None
 
     @property
     def words(self) -> str:
-        """The verdict as a sentence; never that both are equal."""
+        """Return the verdict as a sentence."""
         return _words(self)
 
+    @property
+    def basis_words(self) -> str:
+        """Return which scatter the interval is taken from; empty without one."""
+        return "" if self.interval is None else _basis_words(self)
 
-def compare(
-    a: Sequence[float], b: Sequence[float], modes: tuple[Modes | None, Modes | None] | None = None
-) -> Comparison:
-    """Compare one finite value per independent run; `modes` are those of A and B, where they are known."""
-    for side in (a, b):
+
+def compare(a: Sequence[float], b: Sequence[float]) -> Comparison:
+    """Compare the sides by the scatter of their runs, as a family of one."""
+    return compare_board([Sides(a, b)])[0]
+
+
+def compare_board(board: Sequence[Sides]) -> list[Comparison]:
+    """Compare all numbers of an answer; false discoveries are controlled among those that are judged.
+
+    Raises:
+        ValueError: a value is not finite.
+    """
+    plain = [_without_test(one) for one in board]
+    evidence = {place: _evidence(board[place]) for place, known in enumerate(plain) if known is None}
+    family = [place for place in evidence if _is_judged(board[place])]
+    found = dict(zip(family, tested([evidence[place] for place in family]), strict=True))
+    for place in evidence.keys() - found.keys():
+        (found[place],) = tested([evidence[place]])
+    return [
+        _compared(one, evidence[place], found[place]) if known is None else known
+        for place, (one, known) in enumerate(zip(board, plain, strict=True))
+    ]
+
+
+def _is_judged(one: Sides) -> bool:
+    return one.is_judged and one.basis is not Basis.ONE_DAY
+
+
+def _without_test(one: Sides) -> Comparison | None:
+    """Return the answer for what cannot be tested; None if it can."""
+    for side in (one.a, one.b):
         if not side or not all(map(isfinite, side)):
             raise ValueError(f"a comparison needs finite values, not {list(side)!r}")
-    runs = min(len(a), len(b))
-    if min(*a, *b) <= 0:
-        return Comparison(Verdict.NO_RATIO, runs)
-    if runs < FEW_RUNS:
-        return Comparison(Verdict.ONE_RUN, runs)
-    if runs < ENOUGH_RUNS:
-        return Comparison(Verdict.FEW_RUNS, runs, median_ratio=median(b) / median(a))
-    modes = modes or (two_modes(a), two_modes(b))
-    if any(modes):
-        return Comparison(Verdict.TWO_MODES, runs, modes_a=modes[0], modes_b=modes[1])
-    ratio, interval = hodges_lehmann(a, b)
+    count = min(len(one.a), len(one.b))
+    of_one = partial(
+        Comparison, run_count=count, basis=one.basis, looks=one.looks, is_discovery=False if _is_judged(one) else None
+    )
+    if min(*one.a, *one.b) <= 0:
+        return of_one(Verdict.NO_RATIO)
+    if count < FEW_RUNS:
+        return of_one(Verdict.ONE_RUN)
+    if count < (FEWEST_DAYS if one.basis is Basis.DAYS else ENOUGH_RUNS):
+        return of_one(Verdict.FEW_RUNS, median_ratio=_median_ratio(one))
+    modes = one.modes or (two_modes(one.a), two_modes(one.b))
+    return of_one(Verdict.TWO_MODES, modes_a=modes[0], modes_b=modes[1]) if any(modes) else None
+
+
+def _median_ratio(one: Sides) -> float:
+    return median(one.b) / median(one.a)
+
+
+def _evidence(one: Sides) -> Contrast:
+    if one.day_error is not None:
+        scatter = Scatter(one.day_error.variance, one.day_error.freedom)
+        return Contrast(log(_median_ratio(one)), scatter, 1.0, one.basis, one.looks)
+    if one.basis is Basis.PAIRS:
+        differences = _differences(one)
+        scatter = Scatter(variance(differences), len(differences) - 1)
+        return Contrast(fmean(differences), scatter, 1 / len(differences), one.basis, one.looks)
+    a, b = ([log(value) for value in side] for side in (one.a, one.b))
+    freedom = len(a) + len(b) - 2
+    pooled = ((len(a) - 1) * variance(a) + (len(b) - 1) * variance(b)) / freedom
+    return Contrast(fmean(b) - fmean(a), Scatter(pooled, freedom), 1 / len(a) + 1 / len(b), one.basis, one.looks)
+
+
+def _differences(one: Sides) -> list[float]:
+    return [log(of_b) - log(of_a) for of_a, of_b in zip(one.a, one.b, strict=True)]
+
+
+def _compared(one: Sides, evidence: Contrast, found: Tested) -> Comparison:
+    ratio, interval = _interval(one, evidence, found)
+    is_judged = _is_judged(one)
     return Comparison(
-        _verdict(ratio, interval),
-        runs,
-        median_ratio=median(b) / median(a),
+        _verdict(ratio, interval, found) if is_judged else Verdict.NOT_JUDGED,
+        min(len(one.a), len(one.b)),
+        one.basis,
+        one.day_error,
+        one.looks,
+        median_ratio=_median_ratio(one),
         ratio=ratio,
         interval=interval,
-        p_value=exact_p(a, b),
+        p_value=found.p_value if is_judged else None,
+        is_discovery=found.is_discovery if is_judged else None,
     )
 
 
-def hodges_lehmann(a: Sequence[float], b: Sequence[float]) -> tuple[float, Interval]:
-    """The median of all b / a, and the exact interval of that ratio.
+def _interval(one: Sides, evidence: Contrast, found: Tested) -> tuple[float, Interval]:
+    """Use the exact interval of ranks where there is one, else that of the t-test."""
+    if one.basis is Basis.PAIRS and len(one.a) >= FEWEST_RANKED:
+        ratio, low, high = signed_rank_interval(_differences(one))
+        return ratio, Interval(low, high)
+    has_ranks = one.day_error is None and one.basis is not Basis.PAIRS and min(len(one.a), len(one.b)) >= ENOUGH_RUNS
+    if has_ranks:
+        return hodges_lehmann(one.a, one.b)
+    middle, half = evidence.difference, found.half_width
+    return exp(middle), Interval(exp(middle - half), exp(middle + half))
 
-    Hodges and Lehmann 1963, Ann. Math. Stat. 34, of the logarithms; the interval is that of Moses 1953, as in
-    Hollander, Wolfe and Chicken 2014, 4.3: between the k-th smallest and the k-th largest of the ratios, k - 1 being
-    the largest count of Mann and Whitney up to which there are at most 2.5 % of all orders.
+
+def hodges_lehmann(a: Sequence[float], b: Sequence[float]) -> tuple[float, Interval]:
+    """Return the median of all b / a and its exact 95 % interval.
+
+    Hodges and Lehmann 1963, Ann. Math. Stat. 34, on logarithms. Interval of Moses 1953 (Hollander, Wolfe and Chicken
+    2014, 4.3): from the k-th smallest to the k-th largest ratio, where k - 1 is the largest Mann-Whitney count that
+    at most 2.5 % of all orders do not exceed.
     """
     ratios = sorted(log(of_b) - log(of_a) for of_a in a for of_b in b)
     rank = _critical_rank(len(a), len(b))
     return exp(median(ratios)), Interval(exp(ratios[rank - 1]), exp(ratios[-rank]))
 
 
-def smallest_p(runs: int) -> float | None:
-    """Return the smallest possible p for this number of runs a side; None below four runs."""
-    return None if runs < ENOUGH_RUNS else 2 / comb(2 * runs, runs)
-
-
-def exact_p(a: Sequence[float], b: Sequence[float]) -> float:
-    """Two-sided p of Mann and Whitney 1947: all orders are counted where that can be done, also with ties.
-
-    Of more runs it is the normal approximation with the correction for ties and for continuity.
-    """
-    ranks = midranks([*a, *b])
-    rank_sum = sum(ranks[: len(a)])
-    u = rank_sum - len(a) * (len(a) + 1) / 2
-    has_ties = len({*a, *b}) < len(a) + len(b)
-    if not has_ties and len(a) + len(b) <= MOST_EXACT_RUNS:
-        tail = sum(_orders(len(a), len(b))[: int(min(u, len(a) * len(b) - u)) + 1])
-        return min(1.0, 2 * tail / comb(len(a) + len(b), len(a)))
-    centre = len(a) * (len(a) + len(b) + 1) / 2
-    if comb(len(a) + len(b), len(a)) <= _MOST_ORDERS:
-        sums = [sum(chosen) for chosen in combinations(ranks, len(a))]
-        return sum(abs(other - centre) >= abs(rank_sum - centre) for other in sums) / len(sums)
-    return normal_p(rank_sum, len(a), [*a, *b])
-
-
-def normal_p(rank_sum: float, runs: int, pooled: Sequence[float]) -> float:
-    """Two-sided p of so many runs of the pooled ones having that sum of ranks, by the normal approximation."""
-    total, others = len(pooled), len(pooled) - runs
-    ties = sum(count**3 - count for count in Counter(pooled).values()) / (total * (total - 1))
-    sigma = sqrt(runs * others / 12 * (total + 1 - ties))
-    if not sigma:
-        return 1.0
-    distance = abs(rank_sum - runs * (total + 1) / 2)
-    return min(1.0, 2 * NormalDist().cdf(-max(0.0, distance - 0.5) / sigma))
-
-
-def discoveries(p_values: Sequence[float], most_false: float = 0.05) -> list[bool]:
-    """Which of many comparisons may be called different, at most so large a share of them falsely.
-
-    Benjamini and Hochberg 1995, J. R. Stat. Soc. B 57: those up to the largest p that is at most its rank's share.
-    """
-    ranked = sorted(p_values)
-    within = [p for rank, p in enumerate(ranked, start=1) if p <= most_false * rank / len(ranked)]
-    return [bool(within) and p <= within[-1] for p in p_values]
-
-
 def geometric_mean(ratios: Sequence[float]) -> float:
-    """The one mean under which ratios and their inverses agree (Fleming and Wallace 1986, CACM 29)."""
+    """Return the only mean that suits ratios and their inverses (Fleming and Wallace 1986, CACM 29)."""
     return exp(sum(map(log, ratios)) / len(ratios))
 
 
@@ -206,7 +215,7 @@ def _critical_rank(a: int, b: int) -> int:
 
 @lru_cache(maxsize=MOST_EXACT_RUNS)
 def _orders(a: int, b: int) -> list[int]:
-    """In how many orders of a + b runs each count of Mann and Whitney comes up: a Gaussian binomial's coefficients."""
+    """Return the number of orders for each Mann-Whitney count: coefficients of a Gaussian binomial."""
     counts = [1] + [0] * (a * b)
     for part in range(1, a + 1):
         for number in range(a * b, b + part - 1, -1):
@@ -216,15 +225,11 @@ def _orders(a: int, b: int) -> list[int]:
     return counts
 
 
-def midranks(values: Sequence[float]) -> list[float]:
-    """The rank of each value from 1; equal ones share the mean of theirs."""
-    counts = Counter(values)
-    below = dict(zip(sorted(counts), chain([0], accumulate(counts[value] for value in sorted(counts))), strict=False))
-    return [below[value] + (counts[value] + 1) / 2 for value in values]
-
-
-def _verdict(ratio: float, interval: Interval) -> Verdict:
-    if interval.low <= 1 <= interval.high:
+def _verdict(ratio: float, interval: Interval, found: Tested) -> Verdict:
+    is_within = interval.high <= 1 + PRACTICAL_RATIO and interval.low >= 1 / (1 + PRACTICAL_RATIO)
+    if found.is_equal and (is_within or not found.is_discovery):
+        return Verdict.EQUAL
+    if not found.is_discovery:
         return Verdict.NO_DIFFERENCE_SHOWN
     if abs(ratio - 1) < PRACTICAL_RATIO:
         return Verdict.BELOW_PRACTICAL
@@ -232,27 +237,53 @@ def _verdict(ratio: float, interval: Interval) -> Verdict:
 
 
 _WITHOUT_NUMBERS: Final = {
-    Verdict.NO_RATIO: "no ratio: a value is not above 0",
-    Verdict.ONE_RUN: "1 run: nothing can be said of a difference",
-    Verdict.TWO_MODES: "two modes (cache?): no single ratio stands for them",
+    Verdict.UNLIKE: "unlike",
+    Verdict.NO_RATIO: "no ratio: a value is 0 or negative",
+    Verdict.ONE_RUN: "1 run: too few to compare",
+    Verdict.TWO_MODES: "two modes (cache?): no single ratio applies",
 }
 
 
 def _words(found: Comparison) -> str:
     if found.verdict in _WITHOUT_NUMBERS:
         return _WITHOUT_NUMBERS[found.verdict]
-    if found.interval is None:
+    if found.interval is None or found.ratio is None:
         missing = ENOUGH_RUNS - found.run_count
-        needed = "1 more is needed" if missing == 1 else f"{missing} more are needed"
-        return f"{found.run_count} runs: too few for an interval; {needed}"
-    low, high = found.interval.low, found.interval.high
-    if found.verdict is Verdict.NO_DIFFERENCE_SHOWN:
-        return f"no difference shown (could be {_range(format_shift, low, high)})"
-    if found.verdict is Verdict.BELOW_PRACTICAL:
-        below = f"below the practical threshold of {format_percent(PRACTICAL_RATIO)}"
-        return f"different by {_range(format_shift, low, high)}, {below}"
-    near, far = sorted((low, high), key=lambda end: abs(end - 1))
-    return f"B {_range(format_distance, near, far)} {found.verdict}"
+        return f"{found.run_count} runs: too few for an interval; {missing} more needed"
+    return _numbers(found.verdict, found.ratio, found.interval)
+
+
+def _numbers(verdict: Verdict, ratio: float, interval: Interval) -> str:
+    shifts = _range(format_shift, interval.low, interval.high)
+    practical = format_percent(PRACTICAL_RATIO)
+    near, far = sorted((interval.low, interval.high), key=lambda end: abs(end - 1))
+    has_both = interval.low <= 1 <= interval.high
+    distances = format_distance(ratio) if has_both else _range(format_distance, near, far)
+    return {
+        Verdict.NOT_JUDGED: shifts,
+        Verdict.NO_DIFFERENCE_SHOWN: f"not significant: {shifts}",
+        # Without the interval: of 95 %, it may be wider than 5 %; two tests at 5 % belong to one of 90 %.
+        Verdict.EQUAL: f"equal within {practical} ({format_shift(ratio)})",
+        Verdict.BELOW_PRACTICAL: f"{shifts}, below the practical threshold of {practical}",
+    }.get(verdict, f"B {distances} {verdict}" + (f" (95 % interval {shifts})" if has_both else ""))
+
+
+def _basis_words(found: Comparison) -> str:
+    if found.day_error is not None:
+        points, series = found.day_error.point_count, found.day_error.series_count
+        of_series = (
+            f"its last {points} campaigns" if found.basis is Basis.HISTORY else f"{series} series of this workload"
+        )
+        return f"error from the day-to-day scatter of {of_series}"
+    return _OF_BASIS[found.basis].format(count=found.run_count)
+
+
+_OF_BASIS: Final = {
+    Basis.RUNS: "error from the scatter of runs on one day",
+    Basis.PAIRS: "error from {count} pairs of neighbouring runs",
+    Basis.DAYS: "error from the medians of {count} days",
+    Basis.ONE_DAY: "measured on one day each: the day may be the cause",
+}
 
 
 def _range(shown: Callable[[float], str], first: float, last: float) -> str:

@@ -1,38 +1,37 @@
-"""Since when the runs of a series scatter more, or less, around their level than before; pure."""
+"""Changes of the spread of a series."""
 
 from collections.abc import Sequence
 from itertools import pairwise
-from math import inf, log, sqrt
+from math import inf, log, pi, sqrt
 from typing import Final
 
 import numpy as np
-import scipy  # half a second of processor time and 60 MB more come with the first use of `scipy.stats`
+import scipy  # first use costs 0.5 s of CPU and 60 MB
 from numpy.lib.stride_tricks import sliding_window_view
 
 from iotide_server.statistics.course import FEWEST_NOISE_RUNS as FEWEST_RUNS
-from iotide_server.statistics.course import ScatterChange
+from iotide_server.statistics.course import Analysis, ScatterChange
 from iotide_server.statistics.ranks import Values, independent_ratio, memory
 from iotide_server.statistics.summary import robust_sigma
 
-LEAST_RATIO: Final = 1.5  # of the wider spread to the narrower one
-LEAST_SPREAD: Final = 0.01  # of the level, on the wider side; below it nobody minds how noisy a series is
+LEAST_RATIO: Final = 1.5  # wider / narrower spread
+LEAST_SPREAD: Final = 0.01  # of the level, on the wider side
 MOST_P: Final = 0.005
 MOST_CANDIDATE_P: Final = 0.2
 WINDOW_RUNS: Final = 9
+MEAN_TO_SIGMA: Final = sqrt(pi / 2)  # of the mean distance of a normal distribution
 
 
 def spread_change(values: Values, changes: Sequence[int]) -> ScatterChange | None:
-    """The last change of the spread around the local level, of finite values in time order; None: none is shown.
+    """Return the last change of the spread around the local level, or None. Values are finite and in time order.
 
-    The local level is a running median of nine runs between changes of level, so that neither a step nor a drift is
-    taken for noise. Candidates are the splits at which the ranks of the distances from it differ most, once more on
-    both sides of each; the weakest is taken away until each has p < 0.005 and a ratio of 1.5 of the spreads. p is that
-    of the largest of many statistics of Mann and Whitney (Miller and Siegmund 1982, Biometrics 38, 1011), made larger
-    by the memory of the distances as `ranks.p_value` does.
+    The local level is a running median of nine runs between changes, so that steps and drifts are no noise. A
+    recursive search splits where the ranks of distances differ most. The weakest split is removed until each has p <
+    0.005 and a ratio of 1.5. p is that of the largest of many Mann-Whitney statistics (Miller and Siegmund 1982,
+    Biometrics 38, 1011), increased for autocorrelation as in `ranks.p_value`.
 
-    Of a hundred steady series of 200 runs one at most is called noisier, also with heavy tails, two modes, or a lag-1
-    autocorrelation of 0.6. A spread that doubles half way is found in half of such series, one that trebles in nine of
-    ten.
+    Of a hundred steady series of 200 runs at most one is reported as noisier, also with heavy tails, two modes, or
+    autocorrelation of 0.6. A doubled spread is found in half of such series, a trebled one in nine of ten.
 
     Args:
         changes: indices of the first runs after each change of level.
@@ -46,8 +45,39 @@ def spread_change(values: Values, changes: Sequence[int]) -> ScatterChange | Non
     return changes_of_spread[-1] if changes_of_spread else None
 
 
+def without_drift(values: Sequence[float], found: Analysis) -> Values:
+    """Return the values with the drift taken out: their distances from it, or themselves if there is none."""
+    series = np.asarray(values, dtype=np.float64)
+    if found.drift is None:
+        return series
+    runs, levels = zip(*found.drift.path, strict=True)
+    left: Values = series - np.interp(np.arange(len(series)), runs, levels)
+    return left
+
+
+def scatter_ratio(values: Sequence[float], changes: Sequence[int], found: Analysis) -> float | None:
+    """Return the robust spread of the newest runs around their level, relative to it; None if it is unknown.
+
+    Runs before the last change of the spread are left out. More than half of equal runs have the mean distance.
+
+    Args:
+        changes: indices of the first runs after each change of level.
+    """
+    series = np.asarray(values, dtype=np.float64)
+    parts = [series[start:end] for start, end in pairwise((0, *sorted(changes), len(series))) if start < end]
+    if len(series) < FEWEST_RUNS:
+        return None
+    level = np.concatenate([np.full(len(part), np.median(part)) for part in parts])
+    if found.drift is not None:
+        level = series - without_drift(values, found)
+    if not level.all():
+        return None
+    distances = (np.abs(series - level) / np.abs(level))[0 if found.noise is None else found.noise.index :]
+    return robust_sigma(distances.tolist(), 0.0) or float(distances.mean()) * MEAN_TO_SIGMA
+
+
 def _distances(values: Values, changes: Sequence[int]) -> Values | None:
-    """How far each run lies from its local level, of that level; None where a level is 0."""
+    """Distances are relative to the level; None if a level is 0."""
     parts = [values[start:end] for start, end in pairwise((0, *changes, len(values)))]
     level = np.concatenate([_running_median(part) for part in parts])
     if not level.all():
@@ -57,7 +87,6 @@ def _distances(values: Values, changes: Sequence[int]) -> Values | None:
 
 
 def _running_median(values: Values) -> Values:
-    """Of the nine runs around each; at the ends the nearest nine, of fewer all."""
     width = min(WINDOW_RUNS, len(values))
     medians = np.median(sliding_window_view(values, width), axis=1)
     places = np.clip(np.arange(len(values)) - width // 2, 0, len(medians) - 1)
@@ -66,7 +95,7 @@ def _running_median(values: Values) -> Values:
 
 
 def _candidates(distances: Values, start: int, end: int) -> list[int]:
-    """Where it might have changed, in time order: of a wide stretch between narrow ones neither end is sure alone."""
+    """Return possible changes; one end of a wide stretch alone may not be certain."""
     if end - start < 2 * FEWEST_RUNS:
         return []
     split = start + FEWEST_RUNS + int(np.argmax(np.abs(_scores(distances[start:end]))))
@@ -76,7 +105,6 @@ def _candidates(distances: Values, start: int, end: int) -> list[int]:
 
 
 def _guarded(distances: Values, candidates: Sequence[int], recalled: float) -> list[ScatterChange]:
-    """The weakest is taken away, and its neighbours are joined, until each that is left is large and sure enough."""
     splits = list(candidates)
     while True:
         ends = [0, *splits, len(distances)]
@@ -93,18 +121,16 @@ def _is_guarded(noise: ScatterChange) -> bool:
 
 
 def _scores(part: Values) -> Values:
-    """The normal score of Mann and Whitney for each split that leaves enough runs on both sides."""
     runs = len(part)
     ranks = scipy.stats.rankdata(part)
     before = np.arange(FEWEST_RUNS, runs - FEWEST_RUNS + 1)
     excess = np.cumsum(ranks)[before - 1] - before * (runs + 1) / 2
-    variance = float(np.var(ranks)) or inf  # ties and all: of ranks that are all one, nothing can be said
+    variance = float(np.var(ranks)) or inf  # with ties; equal ranks score 0
     scores: Values = excess / np.sqrt(before * (runs - before) / (runs - 1) * variance)
     return scores
 
 
 def _judged(distances: Values, start: int, split: int, end: int, recalled: float) -> ScatterChange:
-    """The spreads on both sides, and the p of the score being the largest of all splits."""
     part, place = distances[start:end], split - start
     score = abs(float(_scores(part)[place - FEWEST_RUNS])) * sqrt(independent_ratio(recalled))
     before, after = (float(robust_sigma(list(side), 0.0)) for side in (part[:place], part[place:]))
@@ -113,7 +139,7 @@ def _judged(distances: Values, start: int, split: int, end: int, recalled: float
 
 
 def _p_of_largest(score: float, least_share: float) -> float:
-    """The two-sided p of the largest of the scores of all splits that leave so large a share of the runs on a side."""
+    """Return the two-sided p of the largest score, with at least `least_share` of the runs on each side."""
     if score <= 1:
         return 1.0
     odds = log(((1 - least_share) / least_share) ** 2)

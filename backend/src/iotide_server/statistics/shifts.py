@@ -1,4 +1,4 @@
-"""A change of level: worse or better, and back to the level that an earlier change left; pure."""
+"""Changes of level and their recovery."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -9,10 +9,7 @@ from iotide_server.statistics.course import LEAST_SHIFT
 
 
 class Direction(StrEnum):
-    """The meaning of a change to the users of a system.
-
-    RECOVERED is a change for the better that only leads back towards the level before a change for the worse.
-    """
+    """RECOVERED: better, but only back towards the level before a change for the worse."""
 
     WORSE = "worse"
     BETTER = "better"
@@ -25,33 +22,29 @@ IMPROVEMENTS: Final = frozenset({Direction.BETTER, Direction.RECOVERED})
 
 @dataclass(frozen=True, slots=True)
 class Shift:
-    """The medians before and after a change, in the series' base unit."""
-
     before: float
     after: float
 
     @property
     def is_up(self) -> bool:
-        """Check that the level rose."""
         return self.after > self.before
 
     @property
     def ratio(self) -> float | None:
-        """(after - before) / |before|; None where it was 0."""
+        """Return (after - before) / |before|; None from 0."""
         return (self.after - self.before) / abs(self.before) if self.before else None
 
     def direction(self, better: str) -> Direction:
-        """Return its direction where `better` values are `higher`, `lower` or `neither`, without looking back."""
         if better not in {"higher", "lower"}:
             return Direction.NEITHER
         return Direction.BETTER if self.is_up == (better == "higher") else Direction.WORSE
 
     def is_at_least(self, least_ratio: float) -> bool:
-        """Check its size; any change from 0 is large enough, since it has no ratio."""
+        """Check the size; a change from 0 is always large enough."""
         return self.ratio is None or abs(self.ratio) >= least_ratio
 
     def is_taken_back_by(self, later: "Shift") -> bool:
-        """Check that a later change ends where this one began, within 3 %, or beyond; half of the way does not."""
+        """Check that a later change returns to this one's start, within 3 %, or beyond it."""
         if later.is_up == self.is_up:
             return False
         return is_near(later.after, self.before) or (later.after > self.before) == later.is_up
@@ -59,22 +52,19 @@ class Shift:
 
 @dataclass(frozen=True, slots=True)
 class Traced:
-    """A change among all changes of its series."""
-
-    direction: Direction  # RECOVERED, not BETTER, where the change ends at or below the last healthy level
-    # of a change for the worse, the index of the later change that took it back; None: it lasts
+    direction: Direction  # RECOVERED, not BETTER, up to the last healthy level
+    # of a change for the worse: index of the change that recovered it
     recovered_by: int | None = None
-    # of a change for the better, the index of the change for the worse that led away from the last healthy level; that
-    # level is the `before` of that change. None: the series was at its healthy level
+    # of a change for the better: index of the change for the worse whose `before` is the last healthy level
     away_since: int | None = None
 
 
 def trace(shifts: Sequence[Shift], better: str, accepted: Collection[int] = ()) -> list[Traced]:
-    """Pair each change of a series, in time order, for the worse with the change that took it back.
+    """Match each change for the worse with its recovery. The changes are in time order.
 
     Args:
-        better: `higher`, `lower` or `neither`; of the last kind nothing recovers.
-        accepted: indices of changes whose level afterwards counts as the healthy one from then on.
+        better: with `neither`, nothing recovers.
+        accepted: indices of changes whose level counts as healthy from then on.
     """
     traced: list[Traced] = []
     away: list[int] = []
@@ -97,5 +87,4 @@ def trace(shifts: Sequence[Shift], better: str, accepted: Collection[int] = ()) 
 
 
 def is_near(value: float, level: float) -> bool:
-    """Check that a value lies within 3 % of a level: nobody acts on less."""
     return abs(value - level) <= LEAST_SHIFT * abs(level)

@@ -1,6 +1,6 @@
-"""Fewer points of a long series that look as all of them do: the ones that a plot of so many pixels shows; pure.
+"""Thinning of a long series that keeps its shape.
 
-In plain Python, since the API thins and need not load numpy; a test holds it to what tsdownsample selects.
+Plain Python: the API need not load numpy. A test compares it with tsdownsample.
 """
 
 from bisect import bisect_left
@@ -9,12 +9,12 @@ from itertools import pairwise
 from statistics import fmean
 from typing import Final
 
-MIN_MAX_RATIO: Final = 4  # so many times the wanted points go into the second step
-FEWEST_POINTS: Final = 5  # first, last, both extremes, and one for the shape
+MIN_MAX_RATIO: Final = 4  # candidates per wanted point
+FEWEST_POINTS: Final = 5  # ends, extremes, and one for the shape
 
 
 def thinned(times: Sequence[float], values: Sequence[float], most: int) -> list[int]:
-    """Return indices of at most this many points (five at least), in order: ends, extremes, and those that shape it."""
+    """Return sorted indices of at most `most` (five or more) points, with ends and extremes."""
     if most < FEWEST_POINTS:
         raise ValueError(f"{most} points are too few to show a series; ask for {FEWEST_POINTS} at least")
     if len(values) <= most:
@@ -28,10 +28,12 @@ def thinned(times: Sequence[float], values: Sequence[float], most: int) -> list[
 
 
 def min_max_lttb(times: Sequence[float], values: Sequence[float], wanted: int) -> list[int]:
-    """MinMaxLTTB (Van Der Donckt et al. 2023, IEEE VIS): triangles among the extremes of equal spans of time.
+    """Return MinMaxLTTB indices: largest triangles among the extremes of equal spans.
+
+    Van Der Donckt et al. 2023, IEEE VIS.
 
     Args:
-        times: increasing; there are more of them than `wanted`, which is 3 at least.
+        times: increasing; more than `wanted`, which is at least 3.
     """
     if len(values) <= MIN_MAX_RATIO * wanted:
         candidates = list(range(len(values)))
@@ -42,7 +44,7 @@ def min_max_lttb(times: Sequence[float], values: Sequence[float], wanted: int) -
 
 
 def _extremes(times: Sequence[float], values: Sequence[float], spans: int) -> list[int]:
-    """The smallest and the largest value of each of so many equal spans of time, without the first and last point."""
+    """Return the extremes of each equal span of time, without the ends."""
     first, last = 1, len(values) - 1
     width = (times[last - 1] - times[first]) / spans
     starts = [bisect_left(times, times[first] + number * width, first, last) for number in range(1, spans)]
@@ -55,10 +57,9 @@ def _extremes(times: Sequence[float], values: Sequence[float], spans: int) -> li
 
 
 def _triangles(times: Sequence[float], values: Sequence[float], wanted: int) -> list[int]:
-    """Largest triangle, three buckets (Steinarsson 2013, University of Iceland).
+    """Return indices of largest triangle, three buckets (Steinarsson 2013, University of Iceland).
 
-    Of each bucket of points it is the one that spans the largest triangle with the one chosen before and the mean of
-    the next bucket.
+    Each bucket's point has the largest triangle with the one chosen before and the next bucket's mean.
     """
     last = len(values) - 1
     if last < wanted:

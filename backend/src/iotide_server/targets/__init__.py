@@ -1,1 +1,1 @@
-"""Targets: the file systems under test, and the storage that they stand on."""
+"""Targets: file systems under test, and the storage that backs them."""

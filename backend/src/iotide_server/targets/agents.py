@@ -1,4 +1,4 @@
-"""Targets as agents find them and are told of them."""
+"""Mounts that agents announce, and targets of orders."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -16,11 +16,11 @@ from iotide_wire.facts import MountFacts
 from iotide_wire.messages import OrderTarget
 
 OVERSIGHT: Final = "oversight"
-"""Kind of the work that looks for series which get no points any more; its key is the cluster."""
+"""Work that finds series without new points; its key is the cluster."""
 
 
 def refresh_mounts(session: Session, node_id: int, mounts: Sequence[MountFacts], now: datetime) -> None:
-    """Compare what a node has mounted now with what its targets were made on; never adopt a difference."""
+    """Compare a node's mounts with those of its targets. Record a difference but never accept it."""
     for guarded, mount in repository.living_mounts(session, TargetMount.node_id == node_id):
         found = mount_of(mount.path, mounts)
         problem = guard_problem(mount.frozen, found) or _stranger_problem(session, guarded, mount)
@@ -37,7 +37,6 @@ def refresh_mounts(session: Session, node_id: int, mounts: Sequence[MountFacts],
 
 
 def order_targets(session: Session, node_id: int, target_ids: Sequence[int]) -> list[OrderTarget]:
-    """Return the targets as the node must find them, in the given order; raise TARGET_NOT_FOUND."""
     found = repository.mounts_for_order(session, node_id, target_ids)
     missing = next((target_id for target_id in target_ids if target_id not in found), None)
     if missing is not None:

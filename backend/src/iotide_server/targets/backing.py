@@ -1,4 +1,4 @@
-"""What a target stands on: the file systems of the storage nodes that serve it, whose facts go with its runs."""
+"""Storage nodes' file systems that back a target. Their facts go with its runs."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -21,21 +21,19 @@ from iotide_server.targets.models import Target, TargetBacking, TargetMount
 from iotide_server.targets.mounts import is_at_or_below, mount_of
 from iotide_wire.facts import Facts, MountFacts
 
-_MOST_FACTS: Final = 400  # of a run, as of a message
+_MOST_FACTS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
 class NodeTarget:
-    """A target on a node, as the node's agent said last."""
-
     target: Target
     node: Node
     path: str
-    mount: MountFacts | None  # None where it has nothing mounted
+    mount: MountFacts | None
 
 
 def set_backing(session: Session, principal: Principal, target_id: int, backing_ids: Sequence[int]) -> None:
-    """Have the target stand on exactly these; raise TARGET_NOT_FOUND, or BACKING_REFUSED for a circle."""
+    """Replace the target's backing. Raise TARGET_NOT_FOUND, or BACKING_REFUSED for a cycle."""
     missing = TARGET_NOT_FOUND(target=target_id)
     found = principal.require_row(Role.OPERATOR, session.get(Target, target_id), missing)
     living = repository.lock_living_targets(session, found.cluster_id)
@@ -60,7 +58,6 @@ def set_backing(session: Session, principal: Principal, target_id: int, backing_
 
 
 def places_of(session: Session, target_ids: Collection[int], most: int | None = None) -> list[NodeTarget]:
-    """Return where these targets are, `most` places of them, with what is known of each place now."""
     return [
         NodeTarget(target, node, mount.path, mount_of(mount.path, map(MountFacts.model_validate, node.mounts)))
         for target, node, mount in repository.announced_mounts(session, target_ids, most)
@@ -68,13 +65,12 @@ def places_of(session: Session, target_ids: Collection[int], most: int | None = 
 
 
 def all_below(session: Session, target_ids: Collection[int]) -> set[int]:
-    """The ids of all that these targets stand on, directly or through others."""
     return _below(target_ids, _by_target(repository.backings(session)))
 
 
 def backing_facts(session: Session, target_ids: Collection[int], own: Facts) -> Facts:
-    """Return the facts of a run with those of all that its targets stand on, as `backing.NAME.FACT`, or `.NODE`."""
-    # Thus a change of the server's RAID is an event on what its clients measure.
+    """Return a run's facts and those of its backing, as `backing.NAME.FACT` or `backing.NAME.NODE.FACT`."""
+    # So a change of the server's RAID is an event of its clients' series.
     below = all_below(session, target_ids)
     places = places_of(session, below) if below else []
     facts = dict(own)
@@ -87,7 +83,7 @@ def backing_facts(session: Session, target_ids: Collection[int], own: Facts) -> 
 
 
 def suggested_backing(session: Session, found: Target, mounts: Sequence[TargetMount]) -> list[Target]:
-    """The living targets that a server's export lies on, where the server is a node of the cluster by its name."""
+    """Return the targets that a server's export is on, if its host is named like a node of the cluster."""
     exports = [
         (host.partition(".")[0], f"/{path}".rstrip("/"))
         for mount in mounts
@@ -117,9 +113,9 @@ def _refuse_cycle(
     for backing_id in backing_ids:
         if target_id in {backing_id, *_below([backing_id], by_target)}:
             name, own = living[backing_id].name, living[target_id].name
-            problem = f"{name} stands on {own} already" if backing_id != target_id else f"{own} cannot stand on itself"
+            problem = f"{name} is already backed by {own}" if backing_id != target_id else f"{own} cannot back itself"
             raise BACKING_REFUSED(
-                name=name, problem=problem, remedy=f"leave {name} out, or take {own} off what it stands on first"
+                name=name, problem=problem, remedy=f"omit {name}, or remove {own} from its backing first"
             )
 
 

@@ -1,4 +1,4 @@
-"""What is mounted where the targets are, beside what they were made on: the question that an operator confirms."""
+"""Accepted and present mounts of targets."""
 
 from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
@@ -18,34 +18,30 @@ from iotide_wire.facts import MountFacts
 
 @dataclass(frozen=True, slots=True)
 class MountChange:
-    """A target's mount on a node as it was accepted and as the node says that it is now."""
-
     target: Target
     node: Node
     was: TargetMount
     now: MountFacts | None
-    is_backing: bool  # it was not asked for itself; targets that were stand on it
+    is_backing: bool  # included only because they back requested targets
 
     @property
     def is_change(self) -> bool:
-        """Whether the guard would have to be told of it."""
         return self.now is None or Frozen.of(self.now) != self.was.frozen
 
     @property
     def problem(self) -> str | None:
-        """Why it cannot be accepted, in words; another mount point means that the target is not mounted."""
+        """Return why it cannot be accepted. A different mount point means that the target is not mounted."""
         if self.now is None:
             return f"no file system holds {self.was.path}"
         if self.was.mount_point is not None and self.now.mount_point != self.was.mount_point:
             there = f"{self.now.fstype} from {self.now.source} at {self.now.mount_point}"
-            return f"nothing is mounted at {self.was.mount_point}; {self.was.path} stands on {there}"
+            return f"nothing is mounted at {self.was.mount_point}; {self.was.path} is on {there}"
         if not is_approved(self.was.path, self.node.approved_directories):
-            return f"the agent does not let runs write below {self.was.path}"
+            return f"the agent does not allow runs to write below {self.was.path}"
         return None
 
 
 def mount_changes(session: Session, places: AbstractSet[tuple[int, int]]) -> list[MountChange]:
-    """Return what targets, and what they stand on, were made on besides what nodes said last, by target and node."""
     target_ids = {target_id for _, target_id in places}
     asked = [
         (target, node, mount)
@@ -67,14 +63,11 @@ def mount_changes(session: Session, places: AbstractSet[tuple[int, int]]) -> lis
 
 @dataclass(frozen=True, slots=True)
 class LostPlace:
-    """A target on a node that is not mounted there as it was."""
-
-    since: datetime  # when it was right last
+    since: datetime
     words: str
 
 
 def lost_places(session: Session, cluster_id: int) -> Mapping[tuple[int, int], LostPlace]:
-    """By target and node, the mounts of a cluster that are lost."""
     return {
         (target.id, node.id): LostPlace(mount.seen_at, f"{mount.path} ({target.name}) is not mounted on {node.name}")
         for target, node, mount in repository.mounts_with_nodes(

@@ -1,4 +1,4 @@
-"""What could become a target, or join one: the mounts of all nodes, those of one file system together; pure."""
+"""Discovery of targets; pure."""
 
 import re
 from collections.abc import Iterable, Sequence
@@ -15,33 +15,28 @@ Key = tuple[str, ...]
 
 @dataclass(frozen=True, slots=True)
 class Sighting:
-    """An approved directory on a node."""
-
     node_id: int
     node_name: str
     path: str
     mount: MountFacts
-    target_id: int | None  # of the living target that it belongs to already
+    target_id: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class FoundCandidate:
-    """The directories of one file system that belong to no target yet."""
-
-    scope: str  # `shared` or `node`, see `models.Target`
+    scope: str
     seen: Sequence[Sighting]
-    joins: int | None  # the target that has the same directory of the same file system on other nodes
-    suggested_name: str  # of a new target
+    joins: int | None  # target with the same directory of the same file system on other nodes
+    suggested_name: str
 
 
 def is_shared(mount: MountFacts) -> bool:
-    """Whether other nodes may have the same file system mounted; an old agent does not say."""
+    """Return whether other nodes may mount the same file system; agents of old releases do not report it."""
     scope = mount.facts.get("fs.identity_scope")
     return Frozen.of(mount).names_server if scope is None else scope == "shared"
 
 
 def find_candidates(sightings: Sequence[Sighting], target_names: Iterable[str]) -> list[FoundCandidate]:
-    """By path; each with a name that no other has."""
     taken = set(target_names)
     found: list[FoundCandidate] = []
     for group in sorted(_groups(sightings), key=lambda group: (group[0].path, group[0].mount.fstype)):
@@ -54,7 +49,6 @@ def find_candidates(sightings: Sequence[Sighting], target_names: Iterable[str]) 
 
 
 def suggest_name(path: str) -> str:
-    """`/srv/bench` becomes `srv-bench`: letters, digits, dots, dashes and underscores only."""
     name = re.sub(r"^[^A-Za-z0-9]+|-+$", "", re.sub(r"[^A-Za-z0-9._]+", "-", path))
     return name[:_LONGEST_NAME] or "root"
 
@@ -69,7 +63,7 @@ def _groups(sightings: Iterable[Sighting]) -> list[list[Sighting]]:
 
 
 def _keys(seen: Sighting) -> set[Key]:
-    """Of a shared file system its names with the directory; private ones at the same path are measured alike."""
+    """Return names of a shared file system, with the directory. Private ones at the same path are measured alike."""
     if not is_shared(seen.mount):
         return {("node", seen.path, seen.mount.fstype)}
     frozen = Frozen.of(seen.mount)

@@ -12,18 +12,15 @@ from iotide_server.targets.mounts import Frozen
 
 
 class Target(Identified, Leasable, Base):
-    """A mounted file system or directory under test."""
-
     __tablename__ = "target"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
     name: Mapped[str]
     path: Mapped[str]
-    # `node` = private to each node (the node's lease covers it); `shared` = one file system behind many mounts (it has
-    # leases of its own)
+    # `node`: private to each node, covered by the node's lease; `shared`: one file system with its own leases
     scope: Mapped[str]
-    reserve_bytes: Mapped[int | None]  # space that runs must leave free; None means the run's own need plus 10 %
-    # a cell whose newest points look as if it had changed is run again by itself
+    reserve_bytes: Mapped[int | None]  # space that runs must leave free; None: the run's own need plus 10 %
+    # runs its cells again if their newest points suggest a change
     confirms_suspects: Mapped[bool] = mapped_column(server_default="false")
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
@@ -41,8 +38,6 @@ class Target(Identified, Leasable, Base):
 
 
 class TargetBacking(Base):
-    """A target of clients stands on a target of a storage node, whose facts go with its runs."""
-
     __tablename__ = "target_backing"
 
     target_id: Mapped[int] = mapped_column(ForeignKey("target.id", ondelete="CASCADE"), primary_key=True)
@@ -55,20 +50,17 @@ class TargetBacking(Base):
 
 
 class TargetMount(Base):
-    """A target on one node, as the mount guard holds each run to it."""
-
     __tablename__ = "target_mount"
 
     target_id: Mapped[int] = mapped_column(ForeignKey("target.id", ondelete="CASCADE"), primary_key=True)
     node_id: Mapped[int] = mapped_column(ForeignKey("node.id", ondelete="CASCADE"), primary_key=True)
-    path: Mapped[str]  # may be another on each node
-    # fstype, source: as the kernel shows them
+    path: Mapped[str]
     fstype: Mapped[str]
     source: Mapped[str]
-    # mount_point, root: where it is mounted, and which directory of the file system; None until an agent said so
+    # mount_point, root: mount point and directory of the file system; None until reported
     mount_point: Mapped[str | None]
     root: Mapped[str | None]
-    # the file system's own name, as in the fact `fs.identity`; None where no probe found one
+    # as in the fact `fs.identity`; None if no probe found one
     identity: Mapped[str | None]
     mount_options: Mapped[str]
     total_bytes: Mapped[int | None]
@@ -83,15 +75,12 @@ class TargetMount(Base):
 
     @property
     def frozen(self) -> Frozen:
-        """What the mount must be."""
         return Frozen(self.fstype, self.source, self.mount_point, self.root, self.identity)
 
     @property
     def directory(self) -> str | None:
-        """Which directory of the file system it is; None where nobody said."""
         return self.frozen.directory(self.path)
 
     def freeze(self, mount: Frozen) -> None:
-        """Hold each run to this mount."""
         for name, value in asdict(mount).items():
             setattr(self, name, value)

@@ -1,4 +1,4 @@
-"""SQL of targets; it counts the runs that need one, in tables of a higher slice."""
+"""SQL of targets and of the runs that need one."""
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
@@ -19,14 +19,12 @@ from iotide_server.targets.models import Target, TargetBacking, TargetMount
 
 @dataclass(frozen=True, slots=True)
 class MountOnNode:
-    """A target's mount with the name of its node."""
-
     node_name: str
     mount: TargetMount
 
 
 class StuckWriterOutput(Output):
-    """A load that no signal ends, and that may still write to the target."""
+    """Load that no signal can kill and that may still write to the target."""
 
     node_id: int
     node_name: Annotated[str, Field(examples=["node07"])]
@@ -37,13 +35,11 @@ class StuckWriterOutput(Output):
 
 @dataclass(frozen=True, slots=True)
 class TargetView:
-    """A target with its mounts."""
-
     target: Target
     mounts: Sequence[MountOnNode]
-    backed_by: Sequence[tuple[int, str]]  # ids and names of the targets of storage nodes that it stands on
+    backed_by: Sequence[tuple[int, str]]  # ids and names of the storage nodes' targets that back it
     drain: Drain | None
-    stuck: Sequence[StuckWriterOutput]  # loads for which nothing else loads it
+    stuck: Sequence[StuckWriterOutput]
 
 
 _ON_TARGETS: Final = select(Target, TargetMount).join(TargetMount, TargetMount.target_id == Target.id)
@@ -64,7 +60,6 @@ _STUCK: Final = text(
 
 
 def stuck_writers(session: Session, target_ids: Collection[int]) -> Mapping[int, list[StuckWriterOutput]]:
-    """Return by target the loads that may still write to it although their runs have ended."""
     by_target: defaultdict[int, list[StuckWriterOutput]] = defaultdict(list)
     for row in session.execute(_STUCK, {"target_ids": list(target_ids)}):
         by_target[row.target_id].append(StuckWriterOutput.model_validate(row))
@@ -74,14 +69,12 @@ def stuck_writers(session: Session, target_ids: Collection[int]) -> Mapping[int,
 def targets(
     session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest, *, retired: bool
 ) -> Slice[Target]:
-    """Living or retired targets of the visible clusters (None: all), newest first."""
     statement = select(Target).where(Target.retired_at.is_not(None) if retired else Target.retired_at.is_(None))
     statement = statement.where(*in_clusters(Target.cluster_id, visible, cluster_id))
     return newest_first(session, statement, Target.id, paging)
 
 
 def mounts_of(session: Session, target_ids: Collection[int]) -> Mapping[int, list[MountOnNode]]:
-    """By target, its mounts in the order of their nodes' names."""
     statement = (
         select(TargetMount, Node.name)
         .join(Node, Node.id == TargetMount.node_id)
@@ -95,7 +88,6 @@ def mounts_of(session: Session, target_ids: Collection[int]) -> Mapping[int, lis
 
 
 def mounts_with_nodes(session: Session, *which: ColumnElement[bool]) -> list[tuple[Target, Node, TargetMount]]:
-    """Return these mounts by target and node name, without what is retired."""
     living = _ON_NODES.where(Target.retired_at.is_(None), Node.retired_at.is_(None), *which)
     return [(target, node, mount) for target, node, mount in session.execute(living.order_by(Target.name, Node.name))]
 
@@ -103,19 +95,16 @@ def mounts_with_nodes(session: Session, *which: ColumnElement[bool]) -> list[tup
 def announced_mounts(
     session: Session, target_ids: Collection[int], most: int | None = None
 ) -> list[tuple[Target, Node, TargetMount]]:
-    """Return the mounts of these targets, `most` of them, with their nodes, whose last word is in `Node.mounts`."""
     statement = _ON_NODES.where(Target.id == any_of(target_ids)).order_by(Target.id, Node.name).limit(most)
     return [(target, node, mount) for target, node, mount in session.execute(statement)]
 
 
 def living_mounts(session: Session, *which: ColumnElement[bool]) -> list[tuple[Target, TargetMount]]:
-    """Return these mounts of living targets, the oldest target first."""
     statement = _ON_TARGETS.where(Target.retired_at.is_(None), *which).order_by(Target.id, TargetMount.node_id)
     return [(target, mount) for target, mount in session.execute(statement)]
 
 
 def backings(session: Session, target_ids: Collection[int] | None = None) -> list[TargetBacking]:
-    """What these targets, or all, stand on."""
     statement = select(TargetBacking).order_by(TargetBacking.target_id, TargetBacking.backing_id)
     if target_ids is not None:
         statement = statement.where(TargetBacking.target_id == any_of(target_ids))
@@ -123,13 +112,11 @@ def backings(session: Session, target_ids: Collection[int] | None = None) -> lis
 
 
 def named(session: Session, target_ids: Collection[int]) -> dict[int, str]:
-    """The names of targets, retired ones too."""
     statement = select(Target.id, Target.name).where(Target.id == any_of(target_ids))
     return dict(session.execute(statement).all())
 
 
 def lock_living_targets(session: Session, cluster_id: int) -> dict[int, Target]:
-    """The cluster's targets, their rows locked until the end of the transaction."""
     statement = (
         select(Target)
         .where(Target.cluster_id == cluster_id, Target.retired_at.is_(None))
@@ -142,13 +129,12 @@ def lock_living_targets(session: Session, cluster_id: int) -> dict[int, Target]:
 def mounts_for_order(
     session: Session, node_id: int, target_ids: Collection[int]
 ) -> dict[int, tuple[Target, TargetMount]]:
-    """By target, what a node must find."""
     statement = _ON_TARGETS.where(TargetMount.node_id == node_id, Target.id == any_of(target_ids))
     return {target.id: (target, mount) for target, mount in session.execute(statement)}
 
 
 def living_targets_by_name(session: Session, cluster_id: int, names: Collection[str]) -> dict[str, Target]:
-    """The cluster's targets with these names; they cannot be retired while the transaction lasts."""
+    """Return the cluster's targets with these names, locked against retirement."""
     statement = (
         select(Target)
         .where(Target.cluster_id == cluster_id, Target.name == any_text_of(names), Target.retired_at.is_(None))
@@ -159,18 +145,15 @@ def living_targets_by_name(session: Session, cluster_id: int, names: Collection[
 
 
 def living_target_names(session: Session, cluster_id: int) -> set[str]:
-    """The names of the cluster's targets."""
     statement = select(Target.name).where(Target.cluster_id == cluster_id, Target.retired_at.is_(None))
     return set(session.scalars(statement))
 
 
 def locked_target(session: Session, target_id: int) -> Target | None:
-    """The target, its row locked until the end of the transaction."""
     return session.scalar(select(Target).where(Target.id == target_id).with_for_update())
 
 
 def runs_that_load(session: Session, target_id: int, node_ids: Collection[int] | None = None) -> int:
-    """How many waiting or active runs load the target, on any node or on one of these."""
     statement = text(
         "SELECT count(*) FROM run JOIN cell_target ct ON ct.cell_id = run.cell_id"
         " WHERE ct.target_id = :target_id AND run.state IN ('waiting', 'active')"

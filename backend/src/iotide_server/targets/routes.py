@@ -34,26 +34,26 @@ def list_targets(
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only targets of this cluster")] = None,
     retired: Annotated[bool, Query(description="Retired targets instead of living ones")] = False,
 ) -> Page[TargetOutput]:
-    """The targets that you may see, newest first."""
+    """Return the targets that you may see, newest first."""
     return service.list_targets(session, principal, cluster_id, paging, retired=retired).page(TargetOutput.of)
 
 
 @router.post("/targets", summary="Create a target", status_code=201, responses=errors(404, 409))
 def create_target(principal: Operator, session: Tx, now: Now, body: TargetInput) -> TargetOutput:
-    """What is mounted there now, by each agent's last word, is what every run must find."""
+    """Every run must find what the agents last announced as mounted there."""
     return TargetOutput.of(service.create_target(session, principal, body, now))
 
 
-@router.get("/clusters/{cluster_id}/candidates", summary="List what could become a target", responses=errors(404))
+@router.get("/clusters/{cluster_id}/candidates", summary="List candidates for targets", responses=errors(404))
 def list_candidates(principal: Viewer, session: Tx, cluster_id: Id) -> list[Candidate]:
-    """Approved directories that belong to no target yet; those of one shared file system on many nodes together."""
+    """Return approved directories that belong to no target. A shared file system of many nodes is one candidate."""
     found, names = service.candidates(session, principal, cluster_id)
     return [Candidate.of(one, names) for one in found]
 
 
-@router.get("/targets/{target_id}/facts", summary="Show what a target is made of", responses=errors(404))
+@router.get("/targets/{target_id}/facts", summary="Show the facts of a target", responses=errors(404))
 def get_target_facts(principal: Viewer, session: Tx, target_id: Id) -> TargetFacts:
-    """Space, inodes, options and what the probes found on each node, also of what it stands on."""
+    """Return space, inodes, options and probed facts on each node, for the target and its backing."""
     view = service.target(session, principal, target_id)
     below = [backing_id for backing_id, _ in view.backed_by]
     suggested = backing.suggested_backing(session, view.target, [found.mount for found in view.mounts])
@@ -64,22 +64,22 @@ def get_target_facts(principal: Viewer, session: Tx, target_id: Id) -> TargetFac
     )
 
 
-@router.put("/targets/{target_id}/backed-by", summary="Say what a target stands on", responses=errors(404, 409))
+@router.put("/targets/{target_id}/backed-by", summary="Set the backing of a target", responses=errors(404, 409))
 def set_backing(principal: Operator, session: Tx, target_id: Id, body: BackingInput) -> TargetOutput:
-    """Targets of storage nodes whose facts go with its runs; refused where it would stand on itself."""
+    """Replace the targets whose facts go with this target's runs. Refused if the target would back itself."""
     backing.set_backing(session, principal, target_id, list(dict.fromkeys(body.targets)))
     return TargetOutput.of(service.target(session, principal, target_id))
 
 
 @router.get("/targets/{target_id}", summary="Show a target", responses=errors(404))
 def get_target(principal: Viewer, session: Tx, target_id: Id) -> TargetOutput:
-    """One target with its mounts."""
+    """Return a target with its mounts."""
     return TargetOutput.of(service.target(session, principal, target_id))
 
 
 @router.patch("/targets/{target_id}", summary="Change a target", responses=errors(404, 409))
 def change_target(principal: Operator, session: Tx, now: Now, target_id: Id, body: TargetPatch) -> TargetOutput:
-    """Name, reserve, policy, nodes; naming its nodes again accepts mounts that have changed, adding others does not."""
+    """Change name, reserve, policy or nodes. `nodes` accepts changed mounts; `elsewhere` alone adds nodes."""
     changes = {
         field: value
         for field, value in body.model_dump(exclude_unset=True, exclude={"nodes", "elsewhere"}).items()
@@ -95,13 +95,13 @@ def change_target(principal: Operator, session: Tx, now: Now, target_id: Id, bod
 
 @router.delete("/targets/{target_id}", summary="Retire a target", status_code=204, responses=errors(404, 409))
 def retire_target(principal: Operator, session: Tx, now: Now, target_id: Id) -> None:
-    """No new run loads it; its results stay. Refused while runs need it."""
+    """No new run uses the target; its results stay. Refused while runs need it."""
     service.retire_target(session, principal, target_id, now)
 
 
 @router.put("/targets/{target_id}/drain", tags=["drains"], summary="Drain a target", responses=errors(404))
 def drain_target(principal: Operator, session: Tx, now: Now, target_id: Id, body: DrainInput) -> DrainOutput:
-    """No new run loads it, on whatever node; what runs goes on."""
+    """No new run loads it, on any node; active runs continue."""
     subject = service.drain_subject(session, principal, target_id)
     return drains.drain(session, principal, subject, body, now)
 
@@ -110,5 +110,5 @@ def drain_target(principal: Operator, session: Tx, now: Now, target_id: Id, body
     "/targets/{target_id}/drain", tags=["drains"], summary="Resume a target", status_code=204, responses=errors(404)
 )
 def resume_target(principal: Operator, session: Tx, target_id: Id) -> None:
-    """What is not drained stays as it is."""
+    """End the target's drain, if any."""
     drains.resume(session, principal, service.drain_subject(session, principal, target_id))

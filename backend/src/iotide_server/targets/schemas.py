@@ -1,4 +1,4 @@
-"""What the API takes and gives for targets."""
+"""Schemas of targets."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -32,12 +32,12 @@ ReserveBytes = Annotated[
 
 ConfirmsSuspects = Annotated[
     bool,
-    Field(description="Cells on it whose newest points look as if they had changed are run three times more at once"),
+    Field(description="If the newest points of a configuration suggest a change, run it three more times at once"),
 ]
 
 
 class NodePath(Input):
-    """Where a target is on one node."""
+    """Path of a target on one node."""
 
     node_id: Annotated[int, Field(ge=1, le=2**63 - 1, examples=[3])]
     path: Annotated[str, Field(min_length=1, max_length=4096, examples=["/scratch/bench"])]
@@ -45,12 +45,12 @@ class NodePath(Input):
 
 Elsewhere = Annotated[
     list[NodePath],
-    Field(max_length=10_000, description="Nodes on which its path is another; they need not be among `nodes`"),
+    Field(max_length=10_000, description="Nodes with a different path; they need not be among `nodes`"),
 ]
 
 
 class TargetInput(Input):
-    """A new target; its path is below a directory that the agent of each node approves."""
+    """New target; its path is below a directory that the agent of each node approves."""
 
     cluster_id: Annotated[int, Field(ge=1, le=2**63 - 1, examples=[1])]
     name: TargetName
@@ -62,10 +62,10 @@ class TargetInput(Input):
 
 
 class TargetPatch(Input):
-    """The fields of a target to change; what is left out stays.
+    """Fields of a target to change; omitted fields stay.
 
-    With `nodes`, the target is on exactly these and those of `elsewhere` from now on, and what is mounted on each is
-    accepted as it is. With `elsewhere` alone it is put on these nodes too, and what it is on the others stays.
+    With `nodes`, the target is on exactly these and those of `elsewhere`, and their present mounts are accepted. With
+    `elsewhere` alone, these nodes are added and the others stay as they are.
     """
 
     name: TargetName | None = None
@@ -75,12 +75,11 @@ class TargetPatch(Input):
     elsewhere: Elsewhere = Field(default_factory=list)
 
     def places(self) -> dict[int, str | None]:
-        """Its nodes, each with the path that is given for it."""
         return dict.fromkeys(self.nodes or []) | {place.node_id: place.path for place in self.elsewhere}
 
 
 class BackingInput(Input):
-    """What a target stands on from now on."""
+    """New backing of a target."""
 
     targets: Annotated[
         list[Annotated[int, Field(ge=1, le=2**63 - 1)]],
@@ -89,14 +88,14 @@ class BackingInput(Input):
 
 
 class TargetRef(Output):
-    """Another target."""
+    """Reference to a target."""
 
     id: int
     name: TargetName
 
 
 class TargetMountOutput(Output):
-    """A target on one node; every run must find this fstype and this source."""
+    """Target on one node; every run must find this file system type and source."""
 
     node_id: int
     node_name: Annotated[str, Field(examples=["node07"])]
@@ -108,11 +107,11 @@ class TargetMountOutput(Output):
     total_bytes: int | None
     free_bytes: int | None
     seen_at: datetime
-    problem: Annotated[str | None, Field(description="Why runs on it would be refused")]
+    problem: Annotated[str | None, Field(description="Why runs on it would be rejected; null: no problem")]
 
 
 class TargetOutput(Output):
-    """A file system or directory under test."""
+    """File system or directory under test."""
 
     id: int
     cluster_id: int
@@ -123,11 +122,13 @@ class TargetOutput(Output):
     confirms_suspects: ConfirmsSuspects
     retired_at: datetime | None
     mounts: list[TargetMountOutput]
-    backed_by: Annotated[list[TargetRef], Field(description="Targets of storage nodes that it stands on")]
+    backed_by: Annotated[list[TargetRef], Field(description="Targets of storage nodes that back it")]
     drain: Annotated[
-        DrainOutput | None, Field(description="No new run loads it; its nodes or cluster may be drained, too")
+        DrainOutput | None, Field(description="Drain of the target itself; its nodes or cluster may be drained as well")
     ]
-    stuck: Annotated[list[StuckWriterOutput], Field(description="No new run loads it until none is left")]
+    stuck: Annotated[
+        list[StuckWriterOutput], Field(description="Unkillable loads; no new run loads it until they are gone")
+    ]
 
     @classmethod
     def of(cls, view: TargetView) -> "TargetOutput":
@@ -141,7 +142,7 @@ class TargetOutput(Output):
 
 
 class CandidatePlace(Output):
-    """A directory on a node that its agent lets runs write below."""
+    """Directory on a node that its agent approves for runs."""
 
     node_id: int
     node_name: Annotated[str, Field(examples=["node07"])]
@@ -152,13 +153,13 @@ class CandidatePlace(Output):
 
 
 class Candidate(Output):
-    """One file system, or alike directories of many nodes, that could become a target or join one."""
+    """File system, or equal directories of many nodes, that can become a target or join one."""
 
     scope: Scope
     fstype: Annotated[str, Field(examples=["nfs4"])]
-    identity: Annotated[str | None, Field(description="The file system's own name, where all places have the same")]
+    identity: Annotated[str | None, Field(description="The file system's own name, if all places have the same")]
     places: list[CandidatePlace]
-    joins: Annotated[TargetRef | None, Field(description="The target that it is on other nodes")]
+    joins: Annotated[TargetRef | None, Field(description="Existing target of the same file system on other nodes")]
     suggested_name: TargetName
 
     @classmethod
@@ -179,13 +180,13 @@ class Candidate(Output):
 
 
 class TargetPlace(Output):
-    """A target on a node, as its agent said last."""
+    """Target on a node, as its agent last announced it."""
 
     target: TargetRef
     node_id: int
     node_name: Annotated[str, Field(examples=["node07"])]
     path: str
-    mount: Annotated[MountFacts | None, Field(description="null where nothing is mounted")]
+    mount: Annotated[MountFacts | None, Field(description="Null if nothing is mounted")]
 
     @classmethod
     def of(cls, place: backing.NodeTarget) -> "TargetPlace":
@@ -193,10 +194,10 @@ class TargetPlace(Output):
 
 
 class TargetFacts(Output):
-    """What a target is made of, by the last word of the agents."""
+    """Facts of a target, as agents last announced them."""
 
     places: list[TargetPlace]
-    backing: Annotated[list[TargetPlace], Field(description="Those of the targets that it stands on")]
+    backing: Annotated[list[TargetPlace], Field(description="Places of the targets that back it")]
     suggested_backing: Annotated[
-        list[TargetRef], Field(description="Targets on which a server that is a node has what it exports")
+        list[TargetRef], Field(description="Suggested backing: targets of the node that exports the file system")
     ]

@@ -1,4 +1,4 @@
-"""Targets as people make and change them."""
+"""Creation and changes of targets."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -41,8 +41,6 @@ from iotide_wire.facts import MountFacts
 
 @dataclass(frozen=True, slots=True)
 class _Remount:
-    """Mounts of a target that are forgotten, and the places at which it is taken as it is now instead."""
-
     target: Target
     replaced: Sequence[MountOnNode]
     places: Sequence[tuple[Node, str]]
@@ -56,7 +54,6 @@ def list_targets(
 
 
 def target(session: Session, principal: Principal, target_id: int) -> TargetView:
-    """Return the target, retired or not; raise TARGET_NOT_FOUND."""
     found = session.get(Target, target_id)
     if found is None or not principal.may(Role.VIEWER, found.cluster_id):
         raise TARGET_NOT_FOUND(target=target_id)
@@ -64,7 +61,7 @@ def target(session: Session, principal: Principal, target_id: int) -> TargetView
 
 
 def targets_named(session: Session, cluster_id: int, names: Sequence[str], *, field: str) -> list[TargetView]:
-    """Return these targets in order, kept from being retired; raise TARGET_NOT_FOUND with the place in `field`."""
+    """Return these targets in order, locked against retirement. TARGET_NOT_FOUND has the position in `field`."""
     found = repository.living_targets_by_name(session, cluster_id, names)
 
     def missing(name: str, at: str) -> IotideError:
@@ -77,7 +74,6 @@ def targets_named(session: Session, cluster_id: int, names: Sequence[str], *, fi
 def candidates(
     session: Session, principal: Principal, cluster_id: int
 ) -> tuple[list[FoundCandidate], Mapping[int, str]]:
-    """Return what could become a target or join one, and the names of living targets; raise CLUSTER_NOT_FOUND."""
     clusters.cluster(session, principal, cluster_id)
     places = repository.living_mounts(session, Target.cluster_id == cluster_id)
     taken = {(mount.node_id, mount.path): found.id for found, mount in places}
@@ -88,7 +84,7 @@ def candidates(
     approved = {
         (node_id, mount.path): mount for node_id, (_, mounts) in announced.items() for mount in mounts if mount.approved
     }
-    # A target may lie below an approved directory, and is none that an agent announces.
+    # No agent announces a target below an approved directory.
     below = {
         (node_id, path): mount
         for node_id, path in taken.keys() - approved.keys()
@@ -103,7 +99,7 @@ def candidates(
 
 
 def create_target(session: Session, principal: Principal, wanted: TargetInput, now: datetime) -> TargetView:
-    """Create a target on what is mounted now; raise PATH_REFUSED, NODE_NOT_FOUND or as `freeze` and `refuse_twice`."""
+    """Create a target on the present mounts. Raise PATH_REFUSED, NODE_NOT_FOUND, or as `freeze` and `refuse_twice`."""
     clusters.cluster(session, principal, wanted.cluster_id, Role.OPERATOR)
     path = clean_path(wanted.path)
     elsewhere = {place.node_id: place.path for place in wanted.elsewhere}
@@ -127,7 +123,6 @@ def create_target(session: Session, principal: Principal, wanted: TargetInput, n
 
 
 def change_target(session: Session, principal: Principal, target_id: int, changes: Json) -> TargetView:
-    """Change name, reserve or policy; no changes leave no trace. Raise TARGET_NOT_FOUND or TARGET_NAME_TAKEN."""
     changed = _own_target(session, principal, target_id)
     if not changes:
         return _views(session, [changed])[0]
@@ -144,8 +139,8 @@ def mount_on(
     wanted: Mapping[int, str | None],
     now: datetime,
 ) -> TargetView:
-    """Put the target on exactly these nodes, as mounted now; raise TARGET_NOT_FOUND, TARGET_BUSY or as `freeze`."""
-    # A path is None for the one that the node has, or where it is new, for the target's.
+    """Put the target on exactly these nodes, as mounted now. Raise TARGET_NOT_FOUND, TARGET_BUSY or as `freeze`."""
+    # Without a path, the node's present path or, on a new node, the target's.
     changed = _own_target(session, principal, target_id)
     mounts = {found.mount.node_id: found for found in repository.mounts_of(session, [target_id])[target_id]}
     kept = {node_id: mounts[node_id].mount.path for node_id in wanted if node_id in mounts}
@@ -161,7 +156,7 @@ def mount_on(
 def mount_also_on(
     session: Session, principal: Principal, target_id: int, paths: Mapping[int, str], now: datetime
 ) -> TargetView:
-    """Put the target on these nodes, too, each mount taken as it is now; raise what `mount_on` raises."""
+    """Add these nodes to the target, as mounted now. Raise the errors of `mount_on`."""
     changed = _own_target(session, principal, target_id)
     mounts = [on for on in repository.mounts_of(session, [target_id])[target_id] if on.mount.node_id in paths]
     places = _places(session, changed.cluster_id, list(paths), paths, changed.path)
@@ -171,7 +166,7 @@ def mount_also_on(
 def accept_mounts(
     session: Session, principal: Principal, target_id: int, node_ids: Collection[int], now: datetime
 ) -> None:
-    """Take the mounts on these nodes as they are now; raise what `mount_on` raises, or STRANGER_MOUNTED."""
+    """Accept the present mounts on these nodes. Raise STRANGER_MOUNTED or the errors of `mount_on`."""
     _own_target(session, principal, target_id)
     mounts = [found.mount for found in repository.mounts_of(session, [target_id])[target_id]]
     paths = {mount.node_id: mount.path for mount in mounts if mount.node_id in node_ids}
@@ -199,7 +194,6 @@ def _remount(session: Session, principal: Principal, remount: _Remount, now: dat
 
 
 def retire_target(session: Session, principal: Principal, target_id: int, now: datetime) -> None:
-    """Let no new run load the target; its results stay. Raise TARGET_NOT_FOUND or TARGET_BUSY."""
     retired = _own_target(session, principal, target_id)
     run_count = repository.runs_that_load(session, target_id)
     if run_count:
@@ -210,8 +204,7 @@ def retire_target(session: Session, principal: Principal, target_id: int, now: d
 
 
 def drain_subject(session: Session, principal: Principal, target_id: int) -> drains.Drainable:
-    """Return a living target that the caller may drain; raise TARGET_NOT_FOUND or NotAllowedError."""
-    # Not locked, since runs that are being started lock it.
+    # Not locked, since starting runs lock it.
     found = _living(principal, session.get(Target, target_id), target_id)
     return drains.Drainable(DrainKind.TARGET, found.id, found.cluster_id)
 
@@ -219,7 +212,6 @@ def drain_subject(session: Session, principal: Principal, target_id: int) -> dra
 def _places(
     session: Session, cluster_id: int, node_ids: Sequence[int], elsewhere: Mapping[int, str], path: str
 ) -> list[tuple[Node, str]]:
-    """Each node with the path of the target on it."""
     every = list(dict.fromkeys((*node_ids, *elsewhere)))
     nodes = clusters.nodes_by_id(session, cluster_id, every, field="nodes")
     return [(node, clean_path(elsewhere[node.id]) if node.id in elsewhere else path) for node in nodes]
@@ -260,7 +252,7 @@ def _shown(node_name: str, mount: TargetMount) -> Json:
 def freeze(
     guarded: Target, places: Sequence[tuple[Node, str]], now: datetime, others: Sequence[TargetMount] = ()
 ) -> list[TargetMount]:
-    """Return the mounts as agents announced them last; raise NO_PATH_APPROVED, PATH_NOT_APPROVED or NOTHING_MOUNTED."""
+    """Return the announced mounts. Raise NO_PATH_APPROVED, PATH_NOT_APPROVED or NOTHING_MOUNTED."""
     mounts = [_freeze_one(guarded, node, path, now) for node, path in places]
     if guarded.scope == "shared":
         frozen = {mount.node_id: mount.frozen for mount in (*others, *mounts)}
@@ -291,8 +283,8 @@ def _freeze_one(guarded: Target, node: Node, path: str, now: datetime) -> Target
 
 
 def refuse_twice(session: Session, guarded: Target, mounts: Sequence[TargetMount]) -> None:
-    """Raise FILE_SYSTEM_IS_TARGET for the same directory of a shared file system as another living target."""
-    # Both would be loaded besides each other as if they were two file systems.
+    """Raise FILE_SYSTEM_IS_TARGET if another target has the same directory of a shared file system."""
+    # Two targets would allow two concurrent loads on one file system.
     if guarded.scope != "shared":
         return
     places = repository.living_mounts(session, Target.cluster_id == guarded.cluster_id)

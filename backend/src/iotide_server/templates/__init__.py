@@ -1,1 +1,1 @@
-"""Templates: plans kept under a name, from which a campaign can begin."""
+"""Templates: named plans to start campaigns from."""

@@ -9,15 +9,15 @@ from iotide_server.kit.db import Base, Identified, Json
 
 
 class Template(Identified, Base):
-    """A stored plan that nothing submits by itself."""
+    """Never submitted automatically."""
 
     __tablename__ = "template"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id", ondelete="CASCADE"))
     name: Mapped[str]
-    # who wrote it last; None when that person is gone
+    # last author; None: deleted user
     owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
-    plan: Mapped[Json]  # a `CampaignPlan` of the cluster, which need not be one that could be submitted now
+    plan: Mapped[Json]  # a `CampaignPlan`, perhaps not valid now
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
     changed_at: Mapped[datetime] = mapped_column(server_default=func.now())
 

@@ -12,12 +12,12 @@ from iotide_server.kit.pagination import PageRequest, Slice, newest_first
 from iotide_server.templates.models import Template
 
 Named = tuple[Template, Json | None, str, str | None]
-"""A template without its plan, its plan, and the names of its cluster and its owner."""
+"""Template without its plan, the plan, and the names of its cluster and its owner."""
 _ANY_SIZE: Final = 2**31 - 1
 
 
 def page(session: Session, visible: frozenset[int] | None, cluster_id: int | None, paging: PageRequest) -> Slice[int]:
-    """Ids of the templates of the visible clusters (None: all), newest first."""
+    """Return ids, newest first; `visible` None: of all clusters."""
     statement = select(Template).options(load_only(Template.id))
     statement = statement.where(*in_clusters(Template.cluster_id, visible, cluster_id))
     found = newest_first(session, statement, Template.id, paging)
@@ -29,7 +29,7 @@ def count_in(session: Session, cluster_id: int) -> int:
 
 
 def named(session: Session, template_ids: list[int], plan_bytes: int = _ANY_SIZE) -> list[Named]:
-    """Return these templates with the names that are shown, newest first; a plan of more bytes is None."""
+    """Return these templates, newest first. A plan longer than `plan_bytes` is None."""
     statement = (
         select(Template, up_to(Template.plan, plan_bytes), Cluster.name, User.name)
         .options(defer(Template.plan))
@@ -42,5 +42,4 @@ def named(session: Session, template_ids: list[int], plan_bytes: int = _ANY_SIZE
 
 
 def locked(session: Session, template_id: int) -> Template | None:
-    """The template, its row locked until the end of the transaction."""
     return session.scalar(select(Template).where(Template.id == template_id).with_for_update())

@@ -21,30 +21,30 @@ def list_templates(
     paging: Paging,
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only templates of this cluster")] = None,
 ) -> Page[ListedTemplate]:
-    """The templates that you may see, newest first."""
+    """Return the templates that you may see, newest first."""
     return service.list_templates(session, principal, cluster_id, paging)
 
 
 @router.post("/templates", summary="Create a template", status_code=201, responses=errors(404, 409))
 def create_template(principal: Operator, session: Tx, now: Now, body: TemplateInput) -> TemplateOutput:
-    """Keeps a plan; nothing runs, and nothing is asked of its nodes and targets until it is used."""
+    """Store a plan without running it. Its nodes and targets are not checked until it is used."""
     return service.template(session, principal, service.create(session, principal, body, now))
 
 
 @router.get("/templates/{template_id}", summary="Show a template", responses=errors(404))
 def get_template(principal: Viewer, session: Tx, template_id: Id) -> TemplateOutput:
-    """Its plan, to be submitted or changed."""
+    """Return a template with its plan."""
     return service.template(session, principal, template_id)
 
 
 @router.patch("/templates/{template_id}", summary="Change a template", responses=errors(404, 409))
 def change_template(principal: Operator, session: Tx, now: Now, template_id: Id, body: TemplatePatch) -> TemplateOutput:
-    """Its name or its plan."""
+    """Change the name or the plan of a template."""
     service.change(session, principal, template_id, body, now)
     return service.template(session, principal, template_id)
 
 
 @router.delete("/templates/{template_id}", summary="Remove a template", status_code=204, responses=errors(404))
 def remove_template(principal: Operator, session: Tx, template_id: Id) -> None:
-    """Campaigns and schedules that began with it stay."""
+    """Campaigns and schedules that were created from it stay."""
     service.remove(session, principal, template_id)

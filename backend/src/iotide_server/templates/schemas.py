@@ -1,4 +1,4 @@
-"""What the API takes and gives for templates."""
+"""API schemas of templates."""
 
 from datetime import datetime
 from typing import Annotated
@@ -24,33 +24,29 @@ KeptPlan = Annotated[CampaignPlan, AfterValidator(_check)]
 
 
 class TemplateInput(Input):
-    """A plan to keep, for the cluster that it names; it need not be one that could be submitted now."""
+    """Plan to store for the cluster that it names; it need not be valid now."""
 
     name: TemplateName
     plan: KeptPlan
 
 
 class TemplatePatch(Input):
-    """The fields of a template to change; what is left out stays."""
+    """Fields of a template to change; missing ones stay."""
 
     name: TemplateName | None = None
     plan: KeptPlan | None = None
 
 
 class ListedTemplate(Output):
-    """A plan that is kept under a name."""
-
     id: int
     cluster_id: int
     cluster_name: str
     name: TemplateName
-    owner: Annotated[PersonShown, Field(description="Who wrote it last; null when that person is gone")]
-    plan: Annotated[CampaignPlan | None, Field(description="Null in a list where it has more than 16 KiB")]
+    owner: Annotated[PersonShown, Field(description="Last author; null if that user was deleted")]
+    plan: Annotated[CampaignPlan | None, Field(description="Null in lists if larger than 16 KiB")]
     created_at: datetime
     changed_at: datetime
 
 
 class TemplateOutput(ListedTemplate):
-    """A plan that is kept under a name, whatever its size."""
-
     plan: CampaignPlan

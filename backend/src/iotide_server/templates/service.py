@@ -1,4 +1,4 @@
-"""Keeping, renaming and removing templates."""
+"""Create, change and remove templates."""
 
 from datetime import datetime
 from typing import TypeVar
@@ -26,14 +26,13 @@ ListedT = TypeVar("ListedT", bound=ListedTemplate)
 def list_templates(
     session: Session, principal: Principal, cluster_id: int | None, paging: PageRequest
 ) -> Page[ListedTemplate]:
-    """The templates that the caller may see, newest first."""
     found = repository.page(session, principal.visible_clusters(), cluster_id, paging)
     rows = repository.named(session, list(found.rows), LISTED_PLAN_BYTES)
     return Page(items=[_shown(row, ListedTemplate) for row in rows], next_cursor=found.next_cursor)
 
 
 def template(session: Session, principal: Principal, template_id: int) -> TemplateOutput:
-    """Return one template; raise TEMPLATE_NOT_FOUND."""
+    """Raise TEMPLATE_NOT_FOUND."""
     missing = TEMPLATE_NOT_FOUND(template_id=template_id)
     found = repository.named(session, [template_id])
     if not found:
@@ -43,12 +42,12 @@ def template(session: Session, principal: Principal, template_id: int) -> Templa
 
 
 def create(session: Session, principal: Principal, given: TemplateInput, now: datetime) -> int:
-    """Keep a plan and return its id; raise CLUSTER_NOT_FOUND, QUOTA_REACHED or TEMPLATE_NAME_TAKEN."""
+    """Return the new id; raise CLUSTER_NOT_FOUND, QUOTA_REACHED or TEMPLATE_NAME_TAKEN."""
     cluster = clusters.cluster_named(session, principal, given.plan.cluster, Role.OPERATOR, field="plan.cluster")
     count_day(session, Addition(QuotaKind.TEMPLATES, cluster.id, principal.user_id, now, field="plan.cluster"))
     most, count = quotas_of(session).templates, repository.count_in(session, cluster.id) + 1
     if count > most:
-        remedy = "remove templates that nobody needs, or have an administrator raise IOTIDE_QUOTA_TEMPLATES"
+        remedy = "remove unused templates, or ask an admin to raise IOTIDE_QUOTA_TEMPLATES"
         raise QUOTA_REACHED(
             what="templates in the cluster", count=count, most=most, field="plan.cluster", remedy=remedy
         )
@@ -76,7 +75,7 @@ def change(session: Session, principal: Principal, template_id: int, given: Temp
 
 
 def remove(session: Session, principal: Principal, template_id: int) -> None:
-    """Remove a template; campaigns that began with it stay. Raise TEMPLATE_NOT_FOUND."""
+    """Raise TEMPLATE_NOT_FOUND."""
     removed = _own(session, principal, template_id)
     session.delete(removed)
     _announce(session, principal, removed, "template_removed", before=_summary(removed))

@@ -1,1 +1,1 @@
-"""Trends of series: points, changes, events, peers and comparisons."""
+"""Trends of series."""

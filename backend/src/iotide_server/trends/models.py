@@ -1,4 +1,4 @@
-"""Tables of trends: how each series went as its last analysis has it, and the changes that analyses found."""
+"""Tables of trends."""
 
 from datetime import datetime
 
@@ -7,27 +7,30 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from iotide_server.kit.db import Base, Identified, Json
+from iotide_server.trends.changes.words import event_series_words
 
 
 class SeriesCourse(Base):
-    """The last analysis of a series."""
-
     __tablename__ = "series_course"
 
     series_id: Mapped[int] = mapped_column(ForeignKey("series.id", ondelete="CASCADE"), primary_key=True)
-    course: Mapped[str]  # as `iotide_server.statistics.changepoints.Course`
-    point_count: Mapped[int]  # points in the series then; of very many the newest were looked at
-    missing_points: Mapped[int]  # so many more allow an answer
-    memory: Mapped[float]  # lag-1 autocorrelation of the points within segments, from 0
-    # as `iotide_server.trends.changes.drift.Drift`, where that is its course
+    course: Mapped[str]  # `iotide_server.statistics.course.Course`
+    point_count: Mapped[int]  # points at that time; only the newest MOST_RUNS are analysed
+    missing_points: Mapped[int]
+    memory: Mapped[float]
+    # robust spread of the newest points around their level, relative to it; None: unknown
+    scatter_ratio: Mapped[float | None]
+    # `iotide_server.trends.changes.drift.Drift`
     drift: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
-    # the last change of the spread around the level, as `iotide_server.trends.changes.noise.NoiseChange`
+    # `iotide_server.trends.changes.noise.NoiseChange`
     noise: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
-    # centre, low, high and is_higher, while the newest points look as if it had changed
+    # centre, low, high and is_higher
     suspect: Mapped[Json | None] = mapped_column(JSONB(none_as_null=True))
-    # from one day with points to the next, as `usual_gaps` has it; None: nothing is usual yet
+    # between days with points; None: too few days
     usual_gap_seconds: Mapped[float | None]
-    detector: Mapped[str]  # name and version of what looked
+    detector: Mapped[str]
+    # analysis that replaced another detector's; changes found or gone at this time are its differences
+    detector_since: Mapped[datetime | None]
     analysed_at: Mapped[datetime]
 
     __table_args__ = (
@@ -37,35 +40,38 @@ class SeriesCourse(Base):
 
 
 class ChangePoint(Identified, Base):
-    """A change of a series' level; the row stays the same while analyses move it by a few points."""
+    """Analyses may move it by a few points; the row stays the same."""
 
     __tablename__ = "change_point"
 
     series_id: Mapped[int] = mapped_column(ForeignKey("series.id", ondelete="CASCADE"))
-    at: Mapped[datetime]  # when the first point after it was measured
-    previous_at: Mapped[datetime]  # the last one before it
-    cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id"))  # of the first point after it
-    # points_before, points_after, median_before, median_after, p_value: as
-    # `iotide_server.statistics.changepoints.Change`; the medians in the series' base unit
+    at: Mapped[datetime]
+    previous_at: Mapped[datetime]
+    cell_id: Mapped[int] = mapped_column(ForeignKey("cell.id"))
+    # points_before to p_value: see `iotide_server.statistics.course.LevelChange`; medians in the series' base unit
     points_before: Mapped[int]
     points_after: Mapped[int]
     median_before: Mapped[float]
     median_after: Mapped[float]
-    shift_ratio: Mapped[float | None]  # None where the median before is 0
+    shift_ratio: Mapped[float | None]
     p_value: Mapped[float]
-    found_at: Mapped[datetime]  # of the analysis that found it first
-    found_points: Mapped[int]  # how many points had the first of those analyses that found it without a break
-    confirmed_at: Mapped[datetime | None]  # when one of CONFIRMING_RUNS more points still found it; None: not yet
-    gone_at: Mapped[datetime | None]  # since when analyses do not find it any more; it comes back as itself
-    # recovered_by_id, recovered_at: of a change for the worse, the confirmed change that took it back, and its `at`
+    found_at: Mapped[datetime]
+    found_points: Mapped[int]  # points at the first analysis since which every analysis found it
+    # None: not found by CONFIRMING_RUNS more points yet
+    confirmed_at: Mapped[datetime | None]
+    gone_at: Mapped[
+        datetime | None
+    ]  # when an analysis withdrew it or found that it is over; None again if one finds it
+    over_at: Mapped[datetime | None]  # first point after a shift that came and ended; it is gone, but stays listed
+    # recovered_by_id, recovered_at: the confirmed change that recovered this one, and its `at`
     recovered_by_id: Mapped[int | None] = mapped_column(ForeignKey("change_point.id"))
     recovered_at: Mapped[datetime | None]
-    # healthy_level, healthy_until: of a change for the better while the level was away from the healthy one, the
-    # `median_before` and the `at` of the change for the worse that led away from it
+    # healthy_level, healthy_until: of a change for the better after one for the worse, the latter's `median_before`
+    # and `at`
     healthy_level: Mapped[float | None]
     healthy_until: Mapped[datetime | None]
-    is_recovery: Mapped[bool] = mapped_column(server_default="false")  # it only leads back towards `healthy_level`
-    detector: Mapped[str]  # name and version of what found it last
+    is_recovery: Mapped[bool] = mapped_column(server_default="false")  # it only returns towards `healthy_level`
+    detector: Mapped[str]
 
     __table_args__ = (
         Index("ix_change_point_series_id_at", "series_id", "at"),
@@ -77,27 +83,36 @@ class ChangePoint(Identified, Base):
             "recovered_by_id",
             postgresql_where=text("recovered_by_id IS NOT NULL"),
         ),
-        Index("ix_change_point_told", "id", postgresql_where=text("confirmed_at IS NOT NULL AND gone_at IS NULL")),
+        Index(
+            "ix_change_point_listed",
+            "id",
+            postgresql_where=text("confirmed_at IS NOT NULL AND (gone_at IS NULL OR over_at IS NOT NULL)"),
+        ),
     )
 
 
 class Event(Identified, Base):
-    """Something that changed outside of the results: the environment of runs, or what a person says."""
+    """A change in the environment of runs, or added by a user."""
 
     __tablename__ = "event"
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
     kind: Mapped[str]
-    # since, at: it happened after the one and before the other; a person gives one moment
+    # since, at: the event lies between them; equal in a user's event
     since: Mapped[datetime]
     at: Mapped[datetime]
     text: Mapped[str]
-    # node_ids, target_ids: where; of what a person says an empty list is everywhere in the cluster
+    # node_ids, target_ids: if empty in a user's event, the whole cluster
     node_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
     target_ids: Mapped[list[int]] = mapped_column(ARRAY(BigInteger))
-    run_id: Mapped[int | None] = mapped_column(ForeignKey("run.id"))  # the first run after it, where runs saw it
-    # the person who said it; None where runs saw it
+    run_id: Mapped[int | None] = mapped_column(ForeignKey("run.id"))  # None: a user's event
+    # None: detected by runs
     told_by: Mapped[str | None]  # release 0.2.0 has this name
+    # judged_series: with enough points around it; shifted_series: those with the effect `shifted`
+    judged_series: Mapped[int] = mapped_column(server_default="0")
+    shifted_series: Mapped[int] = mapped_column(server_default="0")
+    # a series shifted only up to this p: false discovery rate of 5 % among the event's series; None: none did
+    most_p: Mapped[float | None]
     created_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
     __table_args__ = (
@@ -107,15 +122,21 @@ class Event(Identified, Base):
         Index("ix_event_run_id", "run_id"),
     )
 
+    @property
+    def series_words(self) -> str | None:
+        return event_series_words(self.shifted_series, self.judged_series)
+
+    def is_discovery(self, p_value: float | None) -> bool:
+        """Check that a shift is significant among all series of the event; true until these were judged."""
+        return not self.judged_series or (p_value is not None and self.most_p is not None and p_value <= self.most_p)
+
 
 class EventEffect(Base):
-    """What an event did to a series, as `iotide_server.statistics.events` judges it after 4 points and after 8."""
-
     __tablename__ = "event_effect"
 
     event_id: Mapped[int] = mapped_column(ForeignKey("event.id", ondelete="CASCADE"), primary_key=True)
     series_id: Mapped[int] = mapped_column(ForeignKey("series.id", ondelete="CASCADE"), primary_key=True)
-    look: Mapped[int] = mapped_column(server_default="0")  # after so many points; 0 before the first look
+    look: Mapped[int] = mapped_column(server_default="0")  # points at the last judgement; 0: not judged yet
     effect: Mapped[str] = mapped_column(server_default="pending")
     points_before: Mapped[int] = mapped_column(server_default="0")
     points_after: Mapped[int] = mapped_column(server_default="0")

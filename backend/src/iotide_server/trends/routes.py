@@ -1,5 +1,3 @@
-"""Routes of trends."""
-
 from typing import Annotated
 
 from fastapi import APIRouter, Depends, Query, Response
@@ -31,11 +29,10 @@ router = APIRouter(tags=["trends"], route_class=KnownCallerRoute)
 def get_series_points(
     principal: Viewer, session: Tx, now: Now, series_id: Id, wanted: Annotated[SpanChoice, Depends()]
 ) -> Points:
-    """One point a campaign cell: the median of its valid runs with their range, oldest first.
+    """Return the points of a series, oldest first: the median of a cell's valid runs, with range.
 
-    `gaps` are the stretches without data, and `failures` the failed runs that would have given points.
-
-    With `points`, the smallest and the largest median of the span are among them; `left_out` counts the others.
+    `failures` are failed runs that left the series without a point. `points` thins the series but keeps its extremes;
+    `left_out` counts the omitted points.
     """
     return service.series_points(session, principal, series_id, wanted, now)
 
@@ -51,14 +48,14 @@ def list_points(
     series_id: Annotated[list[KnownId], Query(min_length=1, max_length=service.MOST_SERIES)],
     written_as: WrittenAs = FileFormat.JSON,
 ) -> list[Points] | Response:
-    """For each series what /series/{id}/points shows; as CSV or Parquet one row a point, with what it belongs to."""
+    """Return what `/series/{id}/points` returns, for each series. CSV and Parquet have one row per point."""
     found = service.points_of_series(session, principal, series_id, wanted, now)
     return found if written_as is FileFormat.JSON else as_file(point_columns(found), written_as, "points")
 
 
-@router.get("/series/{series_id}/analysis", summary="Show how a series went", responses=errors(404))
+@router.get("/series/{series_id}/analysis", summary="Show the analysis of a series", responses=errors(404))
 def get_series_analysis(principal: Viewer, session: Tx, series_id: Id) -> SeriesAnalysis:
-    """Its changes of level with what was before and after, a drift, or that nothing is shown; with the numbers."""
+    """Return changes of level or the drift, with their statistics."""
     return service.series_analysis(session, principal, series_id)
 
 
@@ -66,7 +63,7 @@ def get_series_analysis(principal: Viewer, session: Tx, series_id: Id) -> Series
 def list_changes(
     principal: Viewer, session: Tx, paging: Paging, wanted: Annotated[ChangeFilter, Depends()]
 ) -> Page[NamedChange]:
-    """Changes that several analyses agree on, of all series that you may see, the newest found first."""
+    """Return confirmed changes, most recently found first."""
     return service.list_changes(session, principal, wanted, paging)
 
 
@@ -74,19 +71,19 @@ def list_changes(
 def list_events(
     principal: Viewer, session: Tx, paging: Paging, wanted: Annotated[EventFilter, Depends()]
 ) -> Page[EventOutput]:
-    """What changed outside of the results: environments that runs saw, and what people said; the newest noted first."""
+    """Return events that runs detected or users added, most recently added first."""
     return events.list_events(session, principal, wanted, paging).page(EventOutput.model_validate)
 
 
 @router.post("/trend-events", summary="Add an event", status_code=201, responses=errors(404, 409))
 def create_event(principal: Operator, session: Tx, now: Now, body: EventInput) -> EventOutput:
-    """Each series that it may concern is judged by it: after four points, and once more after eight."""
+    """Add an event. Its effect on each series it may concern is evaluated after four points and again after eight."""
     return EventOutput.model_validate(events.add(session, principal, body, now))
 
 
 @router.delete("/trend-events/{event_id}", summary="Remove an event", status_code=204, responses=errors(404, 409))
 def remove_event(principal: Operator, session: Tx, now: Now, event_id: Id) -> None:
-    """Only what a person said; what runs saw stays."""
+    """Remove a user's event. Events that runs detected cannot be removed."""
     events.remove(session, principal, event_id, now)
 
 
@@ -98,24 +95,24 @@ def get_comparison(
     session: Tx,
     a: Annotated[KnownId, Query(description="Campaign A")],
     b: Annotated[KnownId, Query(description="Campaign B")],
-    a_cell: Annotated[KnownId | None, Query(description="The number of one cell of A")] = None,
-    b_cell: Annotated[KnownId | None, Query(description="The number of one cell of B")] = None,
+    a_cell: Annotated[KnownId | None, Query(description="Ordinal of a single cell of A")] = None,
+    b_cell: Annotated[KnownId | None, Query(description="Ordinal of a single cell of B")] = None,
 ) -> CampaignComparison:
-    """Cells that belong together, with what they are unlike in first, then each number: words, runs, interval, p."""
+    """Return pairs of matching cells with their differences in setup and the verdict on each metric."""
     return comparison.compare_campaigns(session, principal, Side("a", a, a_cell), Side("b", b, b_cell))
 
 
 @router.get(
-    "/comparison/sides", summary="Compare many sides", responses=errors(404, 429), dependencies=[ONE_HEAVY_REQUEST]
+    "/comparison/sides", summary="Compare several sides", responses=errors(404, 429), dependencies=[ONE_HEAVY_REQUEST]
 )
 def get_sides(principal: Viewer, session: Tx, wanted: Annotated[SidesChoice, Depends()]) -> SidesComparison:
-    """File systems, clusters or options of campaigns, or cells that are named, each against one of them."""
+    """Compare file systems, clusters, options or single cells with one baseline."""
     return comparison.compare_sides(session, principal, wanted)
 
 
-@router.get("/clusters/{cluster_id}/peers", summary="Find the odd one out", responses=errors(404))
+@router.get("/clusters/{cluster_id}/peers", summary="Find outliers among peers", responses=errors(404))
 def get_cluster_peers(
     principal: Viewer, session: Tx, cluster_id: Id, wanted: Annotated[PeerChoice, Depends()]
 ) -> Peers:
-    """Nodes with the same hardware, targets of one kind, or OSTs of one file system, each against all the others."""
+    """Compare nodes of equal hardware, targets of one kind, or OSTs of one file system."""
     return peers.cluster_peers(session, principal, cluster_id, wanted)

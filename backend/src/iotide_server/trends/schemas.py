@@ -1,4 +1,4 @@
-"""What the API gives for trends."""
+"""API schemas of trends."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -14,6 +14,7 @@ from iotide_server.results.models import Point
 from iotide_server.results.schemas import SeriesOutput
 from iotide_server.runs.schemas import OptionalId
 from iotide_server.statistics.course import Course
+from iotide_server.statistics.findable import findable_shifts
 from iotide_server.statistics.lateness import FoundGaps
 from iotide_server.statistics.shifts import Direction
 from iotide_server.statistics.thinning import FEWEST_POINTS
@@ -23,6 +24,7 @@ from iotide_server.trends.changes.noise import NoiseChange
 from iotide_server.trends.changes.recoveries import described, direction_of
 from iotide_server.trends.changes.words import (
     course_words,
+    findable_words,
     noise_missing_points,
     noise_words,
 )
@@ -39,38 +41,37 @@ _SHOWN_DIRECTIONS: Final[Mapping[Direction, ChangeDirection]] = {
 
 _SAME_NAMES: Final = (
     *("at", "median", "low", "high", "variation_ratio", "robust_spread_ratio"),
-    *("cell_id", "campaign_id", "flags"),
-)  # of points as rows and as columns
+    *("cell_id", "campaign_id", "flags", "usual_flags"),
+)  # same names as rows and as columns
 
 
 class Gap(Output):
-    """A stretch without data: longer than twice the usual gap between days with points."""
+    """A stretch without data, longer than twice the usual gap."""
 
-    since: Annotated[datetime, Field(description="The last point before it")]
-    until: Annotated[datetime | None, Field(description="The first point after it; null: it lasts until now")]
+    since: Annotated[datetime, Field(description="Last point before the gap")]
+    until: Annotated[datetime | None, Field(description="First point after the gap; null: the gap lasts until now")]
 
 
 class Failure(Output):
-    """The failed runs of a cell that would have given the series a point; the reason is that of the last of them."""
+    """Failed runs of a cell without a point; the reason is that of the last run."""
 
-    at: Annotated[datetime, Field(description="When the last of them ended")]
+    at: Annotated[datetime, Field(description="End of the last of these runs")]
     campaign_id: int
     cell_id: int
-    run_id: Annotated[int, Field(description="The last of them")]
+    run_id: Annotated[int, Field(description="Last of these runs")]
     run_count: int
     reason_code: str | None
     reason: str | None
 
 
 class Points(Output):
-    """The points of a series in time order, one list a column, all of one length; values in the series' base unit.
+    """Points of a series in time order: one list per column, values in the series' base unit.
 
-    `n` counts the runs behind a point; the spreads are null below four of them. `gaps` and `failures` are those of the
-    span, the newest hundred of each.
+    `n` counts runs; the spreads are null below four. `gaps` and `failures` are the newest hundred of the span each.
     """
 
     series: SeriesOutput
-    left_out: Annotated[int, Field(description="So many more points lie in the span that was asked for")]
+    left_out: Annotated[int, Field(description="Number of points of the span that are not listed")]
     at: list[datetime]
     median: list[float]
     low: list[float]
@@ -81,8 +82,11 @@ class Points(Output):
     cell_id: list[int]
     campaign_id: list[int]
     flags: Annotated[list[list[str]], Field(examples=[[["ENV_CHANGED"], []]])]
+    usual_flags: Annotated[
+        list[list[str]], Field(description="Flags of at least 90 % of the 20 runs before", examples=[[[], ["ZEROES"]]])
+    ]
     gaps: list[Gap]
-    gap_missing_days: Annotated[int, Field(description="So many more days with points allow to judge gaps")]
+    gap_missing_days: Annotated[int, Field(description="Further days with points needed to detect gaps")]
     failures: list[Failure]
 
     @classmethod
@@ -94,7 +98,6 @@ class Points(Output):
         found: FoundGaps,
         failures: Sequence[Row[Any]],
     ) -> "Points":
-        """As the API shows the rows."""
         columns = {name: [getattr(point, name) for point in points] for name in _SAME_NAMES}
         return cls(
             **columns,
@@ -108,13 +111,12 @@ class Points(Output):
 
 
 class SeriesChange(Output):
-    """A change of a series' level, with its segments: the points from the change before to the next one.
+    """A change of a series' level, between `previous_at` and `at`; segments reach to the neighbouring changes.
 
-    It lies between `previous_at` and `at`. Until `confirmed_at` no analysis of two more points has found it still.
-    A change for the worse that a confirmed change took back has ended: `recovered_by` is the id of that one, and
-    `ended_at` its `at`. A change for the better that only leads back towards the level before one for the worse is
-    `recovered`, not better.
-    `p_value` is that of Mann and Whitney, for as many points as are independent.
+    `confirmed_at` is null until the change is still found with two more points. A change for the worse ends when the
+    confirmed change `recovered_by` recovers it at `ended_at`. A reported change that is over ended at `ended_at` too,
+    without another change. `recovered`: the level only returned towards that before a change for the worse. `p_value`
+    is that of ranks or five times that of means, whichever is smaller, corrected for autocorrelation.
     """
 
     id: int
@@ -126,34 +128,44 @@ class SeriesChange(Output):
     n_after: int
     median_before: float
     median_after: float
-    shift_ratio: Annotated[float | None, Field(description="Of the median before; null where that is 0")]
-    direction: Annotated[ChangeDirection | None, Field(description="Null where neither way is better")]
+    shift_ratio: Annotated[float | None, Field(description="Share of the median before; null where that is 0")]
+    direction: Annotated[ChangeDirection | None, Field(description="Null where neither direction is better")]
     ended_at: datetime | None
+    is_over: Annotated[bool, Field(description="The shift came and ended; later points no longer show it as a change")]
     recovered_by: int | None
     p_value: float
-    words: Annotated[str, Field(examples=["12.0 % lower, worse: 40 points against 60 before"])]
+    words: Annotated[str, Field(examples=["12.0 % lower, worse (40 points after, 60 before)"])]
     found_at: datetime
     confirmed_at: datetime | None
-    detector: Annotated[str, Field(examples=["kernel-cpd-3"])]
+    detector: Annotated[str, Field(examples=["kernel-cpd-4"])]
+    reasons: Annotated[
+        list[str],
+        Field(
+            description="Flags that at least half more of the runs after it have than before",
+            examples=[["other load", "no longer: read warm"]],
+        ),
+    ]
 
     @classmethod
-    def of(cls, row: ChangePoint, better: str) -> "SeriesChange":
-        """As the API shows the row."""
+    def of(cls, row: ChangePoint, better: str, reasons: Sequence[str]) -> "SeriesChange":
         return cls.of_row(
             row,
             n_before=row.points_before,
             n_after=row.points_after,
             direction=_SHOWN_DIRECTIONS.get(direction_of(row, better)),
-            ended_at=row.recovered_at,
+            ended_at=row.over_at or row.recovered_at,
+            is_over=row.over_at is not None,
             recovered_by=row.recovered_by_id,
             words=described(row, better),
+            reasons=list(reasons),
         )
 
 
 class Noise(Output):
-    """The last change of how far points scatter around their level, of that level; 1.4826 x the median distance.
+    """Last change of the spread, between `previous_at` and `at`.
 
-    It lies between `previous_at` and `at`; until `confirmed_at` no analysis of two more points has found it still.
+    Spreads are 1.4826 x the median distance from the level, relative to it. `confirmed_at` is null until the change
+    is still found with two more points.
     """
 
     at: datetime
@@ -164,13 +176,12 @@ class Noise(Output):
     spread_after_ratio: float
     is_noisier: bool
     p_value: float
-    words: Annotated[str, Field(examples=["2.4 times as noisy, 1.2 % -> 2.9 %: 40 points against 100 before"])]
+    words: Annotated[str, Field(examples=["2.4 times as noisy, 1.2 % -> 2.9 % (40 points after, 100 before)"])]
     found_at: datetime
     confirmed_at: datetime | None
 
     @classmethod
     def of(cls, kept: NoiseChange) -> "Noise":
-        """As the API shows it."""
         return cls.of_row(
             kept,
             n_before=kept.points_before,
@@ -182,7 +193,7 @@ class Noise(Output):
 
 
 class Suspect(Output):
-    """Two of the last three points lie outside of these bounds on one side; nothing is shown yet."""
+    """Bounds that two of the last three points exceed on one side."""
 
     centre: float
     low: float
@@ -191,55 +202,65 @@ class Suspect(Output):
 
 
 class NamedChange(Output):
-    """A change with its series, and the events that this met within three points of it; they need not be its cause."""
+    """A change with its series and nearby events, which need not be its cause."""
 
     series: SeriesOutput
     change: SeriesChange
-    events: Annotated[list[EventOutput], Field(description="At most 20, the newest, in time order")]
-    events_more: Annotated[int, Field(description="How many there are besides these")]
+    events: Annotated[list[EventOutput], Field(description="The newest 20 at most, in time order")]
+    events_more: Annotated[int, Field(description="Number of further events")]
 
 
 @dataclass(frozen=True, slots=True)
 class ChangeFilter:
-    """Which changes are wanted, as query parameters; what is left out stays open."""
-
     cluster_id: OptionalId = None
     workload: Annotated[str | None, Query(max_length=100, examples=["dd"])] = None
     direction: Annotated[
         Literal["better", "worse"] | None,
-        Query(description="For the better or for the worse; a recovery belongs to the change that it took back"),
+        Query(description="Better or worse; a recovery belongs to the change that it ended"),
     ] = None
-    with_unconfirmed: Annotated[bool, Query(description="Also those that only one number of points shows yet")] = False
+    with_unconfirmed: Annotated[bool, Query(description="Include changes that are not confirmed yet")] = False
 
 
 @dataclass(frozen=True, slots=True)
 class SpanChoice:
-    """Which points of each series are wanted, as query parameters."""
-
-    limit: Annotated[int, Query(ge=1, le=10_000, description="The newest points, at most so many")] = 2000
+    limit: Annotated[int, Query(ge=1, le=10_000, description="Return at most this many points, the newest")] = 2000
     points: Annotated[
         int | None,
-        Query(ge=FEWEST_POINTS, le=10_000, description="Of these at most so many, which look as all of them do"),
+        Query(ge=FEWEST_POINTS, le=10_000, description="Thin these to at most this many points that keep the shape"),
     ] = None
-    since: Annotated[WrittenTime | None, Query(alias="from", description="The first moment")] = None
-    until: Annotated[WrittenTime | None, Query(alias="to", description="The last moment")] = None
+    since: Annotated[WrittenTime | None, Query(alias="from", description="Start of the span")] = None
+    until: Annotated[WrittenTime | None, Query(alias="to", description="End of the span")] = None
+
+
+class Findable(Output):
+    """Smallest change that the analysis finds in four of five such series, once it has this many points after it."""
+
+    points_after: int
+    shift_ratio: Annotated[float, Field(description="Share of the level")]
 
 
 class SeriesAnalysis(Output):
-    """How a series went by its last analysis, a few seconds after its newest point; null before the first.
+    """Last analysis of a series; null before the first.
 
-    `memory` is the lag-1 autocorrelation of its points within segments: how much of a point the one before it tells.
+    `memory` is the lag-1 autocorrelation within segments, `scatter_ratio` the robust spread of the newest points around
+    their level. `findable` follows from both, and is empty if they are unknown.
     """
 
     series_id: int
     course: Course | None
-    words: Annotated[str, Field(examples=["no change shown in 60 points"])]
+    words: Annotated[str, Field(examples=["no significant change in 60 points"])]
     n: int
-    missing_points: Annotated[int, Field(description="So many more allow an answer")]
+    missing_points: Annotated[int, Field(description="Further points needed for a result")]
     memory: float | None
+    scatter_ratio: float | None
+    findable: list[Findable]
+    findable_words: Annotated[
+        str | None,
+        Field(examples=["with this scatter (5.2 %), a change of 17 % can be found after 10 points, of 9 % after 40"]),
+    ]
     drift: Drift | None
     noise: Noise | None
-    noise_missing_points: Annotated[int, Field(description="So many more allow to judge the noise")]
+    noise_missing_points: Annotated[int, Field(description="Further points needed to analyse the noise")]
     suspect: Suspect | None
     changes: list[SeriesChange]
     events: list[SeriesEvent]
@@ -253,10 +274,10 @@ class SeriesAnalysis(Output):
         row: SeriesCourse | None,
         changes: Sequence[ChangePoint],
         events: Sequence[Row[models.Event, EventEffect]],
+        reasons: Mapping[int, Sequence[str]],
     ) -> "SeriesAnalysis":
-        """As the API shows the rows."""
         if row is None:
-            nothing = dict.fromkeys(cls.model_fields) | {"changes": [], "events": []}
+            nothing = dict.fromkeys(cls.model_fields) | {"changes": [], "events": [], "findable": []}
             known = {
                 "series_id": series.id,
                 "words": "not analysed yet",
@@ -267,9 +288,14 @@ class SeriesAnalysis(Output):
             return cls.model_validate(nothing | known)
         course = Course(row.course)
         drift = Drift.read(row.drift)
+        present = [change for change in changes if change.gone_at is None]
         recoveries = {change.id for change in changes if change.is_recovery}
+        level_points = present[-1].points_after if present else row.point_count
+        shifts = [] if drift else findable_shifts(row.scatter_ratio, row.memory, level_points)
         return cls.of_row(
             row,
+            findable=[Findable.model_validate(shift) for shift in shifts],
+            findable_words=findable_words(row.scatter_ratio, shifts),
             words=course_words(
                 course,
                 row.point_count,
@@ -281,6 +307,6 @@ class SeriesAnalysis(Output):
             drift=drift,
             noise=None if row.noise is None else Noise.of(NoiseChange.model_validate(row.noise)),
             noise_missing_points=noise_missing_points(row.point_count),
-            changes=[SeriesChange.of(change, series.better) for change in changes],
+            changes=[SeriesChange.of(change, series.better, reasons[change.id]) for change in changes],
             events=[SeriesEvent.of(found, series.better, changes) for found in events],
         )

@@ -1,1 +1,1 @@
-"""The catalogue of workloads that agents announced; the workloads themselves are in the agent."""
+"""Catalogue of workloads that agents announced; the agent has the workloads themselves."""

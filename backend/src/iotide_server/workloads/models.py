@@ -1,4 +1,4 @@
-"""Tables of the catalogue that agents announced."""
+"""Tables of the workload catalogue."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -10,19 +10,17 @@ from sqlalchemy.orm import Mapped, mapped_column
 
 from iotide_server.kit.db import Base, Identified, Json
 
-_APART: Final = "@"  # no name and no digest has one
+_APART: Final = "@"  # not in any name or digest
 
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """Defines what a workload's name stands for: in one cluster, or everywhere where iotide ships the workload."""
-
-    cluster_id: int | None  # whose nodes announce it; None for iotide's own
+    cluster_id: int | None  # its nodes announce it; None: iotide's own
 
     def key(self, text: str) -> str:
-        """Return a name or digest as it is unique in the database: `3f5b...@7` in the catalogue of cluster 7.
+        """Return a name or digest as stored, e.g. `3f5b...@7` in the catalogue of cluster 7.
 
-        The columns were unique before catalogues were apart, and the previous release relies on that.
+        The previous release has only one catalogue and relies on unique columns.
         """
         return text if self.cluster_id is None else f"{text}{_APART}{self.cluster_id}"
 
@@ -31,13 +29,11 @@ EVERYWHERE: Final = Catalogue(None)
 
 
 class Workload(Identified, Base):
-    """One revision of a workload as at least one agent has it; two agents with other schemas make two rows."""
-
     __tablename__ = "workload"
 
     name: Mapped[str]
     revision: Mapped[int]
-    schema_sha256: Mapped[str]  # the announcement's digest as `Catalogue.key` has it
+    schema_sha256: Mapped[str]
     title: Mapped[str]
     description: Mapped[str]
     options_schema: Mapped[Json] = mapped_column(JSON)  # JSONB would lose the order of the form's fields
@@ -49,12 +45,11 @@ class Workload(Identified, Base):
     breaks_series: Mapped[bool]
     step_roles: Mapped[list[Any]] = mapped_column(JSONB, server_default=text("'[]'"))
     tool: Mapped[str]
-    # of the cluster whose catalogue it is in; NULL for a workload that iotide ships
+    # cluster of its catalogue; NULL for iotide's own
     cluster_id: Mapped[int | None] = mapped_column(ForeignKey("cluster.id"))
-    # the last revision up to this one that breaks series, as it was known when it was stored. What is announced later
-    # never changes it
+    # last revision up to this one that breaks series, as known when stored; never changed later
     series_revision: Mapped[int] = mapped_column(server_default=text("1"))
-    announced_by: Mapped[str | None]  # name of the node that announced it first; NULL for a workload that iotide ships
+    announced_by: Mapped[str | None]  # node that announced it first; NULL for iotide's own
     first_seen_at: Mapped[datetime] = mapped_column(server_default=func.now())
 
     __table_args__ = (
@@ -64,13 +59,11 @@ class Workload(Identified, Base):
 
     @property
     def digest(self) -> str:
-        """Return the announcement's digest, equal on nodes whose results can be compared."""
+        """Equal digests mean comparable results."""
         return self.schema_sha256.partition(_APART)[0]
 
 
 class NodeWorkload(Base):
-    """Whether a node can run a workload now."""
-
     __tablename__ = "node_workload"
 
     node_id: Mapped[int] = mapped_column(ForeignKey("node.id", ondelete="CASCADE"), primary_key=True)
@@ -81,9 +74,9 @@ class NodeWorkload(Base):
 
 
 class WorkloadBaseline(Base):
-    """Defaults frozen at a workload's first revision: only options that differ from them are in the series key."""
+    """Defaults frozen at the first revision; only other values are in the series key."""
 
     __tablename__ = "workload_baseline"
 
-    name: Mapped[str] = mapped_column(primary_key=True)  # of the workload, as `Catalogue.key` has it
+    name: Mapped[str] = mapped_column(primary_key=True)
     option_defaults: Mapped[Json]

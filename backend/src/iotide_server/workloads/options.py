@@ -1,4 +1,4 @@
-"""Options that a person gave, against the JSON Schema that the agents announced; pure."""
+"""Check options against the JSON Schema that agents announced. Pure functions."""
 
 import json
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -32,30 +32,24 @@ _REMEDIES = {
     "minItems": "give at least {limit} entries",
     "maxItems": "give at most {limit} entries",
     "contains": "include an entry that matches {limit}",
-    "uniqueItems": "give each entry once",
+    "uniqueItems": "list each entry once",
     "pattern": "give a text that matches {limit}",
     "anyOf": "give a value that fits one of {limit}",
     "oneOf": "give a value that fits exactly one of {limit}",
     "required": "give all of {limit}",
-    "additionalProperties": "leave out what is not announced",
+    "additionalProperties": "remove what is not announced",
 }
 _RELATING: Final = (("if", "then", "else"), ("not",), ("anyOf",), ("oneOf",))
-"""Keywords of an object that relate members to each other; those of one entry make one rule."""
+"""Keywords that relate members of an object; the keywords of one entry form one rule."""
 MOST_SWEPT_STEPS: Final = 5_000_000
-"""Parts of a schema times parts of values, of all values of a sweep and of all combinations that a rule relates: some
-seconds."""
+"""Limit for schema parts x value parts, over all values of a sweep and related combinations: some seconds."""
 _USUAL_REMEDY = "give a value that fits its schema: {keyword} {limit}"
 
 
 def complete_options(
     schema: Mapping[str, Any], defaults: Mapping[str, Any], options: Mapping[str, Any], field: str
 ) -> dict[str, Any]:
-    """Return all options in base units: those given, defaults for the rest.
-
-    Raises:
-        InvalidInputError: an option is unknown, missing, of the wrong type or out of its range; or nodes may no longer
-            announce the schema, which an earlier release stored.
-    """
+    """Return all options in base units; raise InvalidInputError."""
     judge = _judge(schema, field)
     schema = judge.schema
     known = schema.get("properties", {})
@@ -95,11 +89,8 @@ def complete_sweep(
 ) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     """Return all options with the first value of each swept one, and all swept values, in base units.
 
-    The last swept option changes fastest. Each value is judged once, with the first of all others. Of several options
-    together, only the combinations of those that a rule of the schema relates are judged, by that rule alone.
-
-    Raises:
-        InvalidInputError: as `complete_options` of the first combination that is refused; or there are too many values.
+    The last swept option changes fastest. Values are checked one by one, combinations only for options that a rule
+    relates. Raise InvalidInputError for the first invalid one, or too many values.
     """
     first = {**options, **{name: values[0] for name, values in sweep.items()}}
     completed = complete_options(schema, defaults, first, field)
@@ -114,11 +105,11 @@ def complete_sweep(
             complete_options(schema, defaults, {**first, **chosen}, field)
 
     try:
-        for name in reversed(list(sweep)):  # the combination that changes the last option comes first
+        for name in reversed(list(sweep)):
             for value in sweep[name][1:]:
                 swept[name].append(complete_options(schema, defaults, {**first, name: value}, field)[name])
     except InvalidInputError:
-        require_relations()  # of the values before it, whose combinations come first
+        require_relations()
         raise
     require_relations()
     return completed, swept
@@ -127,7 +118,7 @@ def complete_sweep(
 def _require_few_swept_steps(
     judge: "_Judge", completed: Mapping[str, Any], sweep: Mapping[str, Sequence[Any]], field: str
 ) -> None:
-    """Refuse a sweep that is not judged within seconds, and name the swept options that take most."""
+    """Reject sweeps that take too long to check, and name the costliest options."""
     all_names = judge.weights.steps(completed)
     costs: dict[tuple[str, ...], int] = {
         tuple(sweep): sum(
@@ -137,7 +128,7 @@ def _require_few_swept_steps(
     for relation in judge.relations:
         names = tuple(relation.among(sweep))
         if len(names) > 1:
-            # All values weigh the same on a rule, whatever their option is called.
+            # A rule costs the same for a value under any option.
             widest = sum(max(relation.weights.steps({name: value}) for value in sweep[name]) for name in names)
             costs[names] = prod(len(sweep[name]) for name in names) * (
                 relation.weights.steps(relation.read(completed)) + widest
@@ -147,7 +138,7 @@ def _require_few_swept_steps(
         worst, _ = max(costs.items(), key=lambda cost: cost[1])
         blamed = ", ".join(worst)
         raise InvalidInputError(
-            f"{field}: judging the values of {blamed} takes {steps:,} steps; at most {MOST_SWEPT_STEPS:,} are allowed",
+            f"{field}: checking the values of {blamed} takes {steps:,} steps; at most {MOST_SWEPT_STEPS:,} are allowed",
             field=field,
             value=steps,
             remedy=f"give fewer values of {blamed}, or submit several campaigns",
@@ -157,7 +148,7 @@ def _require_few_swept_steps(
 def _first_unrelated(
     judge: "_Judge", completed: Mapping[str, Any], swept: Mapping[str, Sequence[Any]]
 ) -> tuple[int, ...] | None:
-    """Return the first combination that a rule for several options refuses, as places in the swept values."""
+    """Return the first rejected combination as indexes of the swept values."""
     refused: list[tuple[int, ...]] = []
     for relation in judge.relations:
         names = relation.among(swept)
@@ -172,8 +163,6 @@ def _first_unrelated(
 
 @dataclass(frozen=True, slots=True)
 class _Judge:
-    """A schema without references, and what judges options by it; many configurations are judged by the same."""
-
     schema: Mapping[str, Any]
     validator: Validator
     weights: Weights
@@ -182,29 +171,24 @@ class _Judge:
 
 @dataclass(frozen=True, slots=True)
 class _Relation:
-    """A rule for several options together."""
-
-    names: frozenset[str] | None  # the options that it reads; None: any of them
+    names: frozenset[str] | None  # None: any
     validator: Validator
     weights: Weights
 
     @classmethod
     def all_of(cls, schema: Mapping[str, Any]) -> list["_Relation"]:
-        """Return the rules of a schema of the vocabulary."""
         rules = [{word: schema[word] for word in words if word in schema} for words in _RELATING]
         return [cls(_names_in(rule), _BoundedValidator(rule), Weights.of(rule)) for rule in rules if rule]
 
     def among(self, names: Iterable[str]) -> list[str]:
-        """Return those of these options that it reads."""
         return [name for name in names if self.names is None or name in self.names]
 
     def read(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Return the options that it reads."""
         return {name: options[name] for name in self.among(options)}
 
 
 def _names_in(rule: Mapping[str, Any]) -> frozenset[str] | None:
-    """Return the members of an object that a rule reads; None where it may read any."""
+    """Return the members that a rule reads; None if it may read any."""
     if "additionalProperties" in rule:
         return None
     parts = [rule[word] for word in ("if", "then", "else", "not") if word in rule]
@@ -224,13 +208,13 @@ def _judge(schema: Mapping[str, Any], field: str) -> _Judge:
         raise InvalidInputError(
             f"the schema that its nodes announced cannot be used: {error.path}: {error.problem}",
             field=field,
-            remedy=f"leave this workload out until its nodes announce another: {error.remedy}",
+            remedy=f"do not use this workload until its nodes announce another schema: {error.remedy}",
         ) from error
 
 
 @lru_cache(maxsize=256)
 def _prepared(schema_json: str) -> _Judge:
-    """Return the judge of a stored schema, or raise VocabularyError."""
+    """Raise VocabularyError."""
     schema = in_place(json.loads(schema_json))
     require_options_schema(schema)
     return _Judge(schema, _BoundedValidator(schema), Weights.of(schema), _Relation.all_of(schema))
@@ -239,13 +223,13 @@ def _prepared(schema_json: str) -> _Judge:
 def _unique_items(
     _validator: Validator, is_unique: object, instance: object, _schema: object
 ) -> Iterator[ValidationError]:
-    """Judge `uniqueItems` in one pass; jsonschema compares each pair where a list mixes types."""
+    """Check `uniqueItems` in one pass; jsonschema compares all pairs in a list of mixed types."""
     if is_unique and isinstance(instance, list) and len(set(map(_comparable, instance))) < len(instance):
         yield ValidationError(f"{instance!r} has non-unique elements")
 
 
 def _comparable(value: Any) -> Hashable:  # noqa: ANN401 - JSON
-    """Return what is equal for equal JSON: 1 is 1.0, and is not true."""
+    """Return equal keys for equal JSON: 1 equals 1.0, but not true."""
     if isinstance(value, bool):
         return bool, value
     if isinstance(value, list):

@@ -1,4 +1,4 @@
-"""The metrics that stand for a whole run: lists show the first one that it has, and comparisons judge these alone."""
+"""Primary metrics of a run: lists show the first one present, and comparisons use only these."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, TypeVar
@@ -6,15 +6,16 @@ from typing import Any, TypeVar
 from iotide_wire.catalogue import MetricSpec
 
 TOTAL = "total_throughput"
-WRITER = "writer"  # label of what one of several writers did, which is no number of the whole run
+WRITER = "writer"  # label of one of several writers, not of the whole run
 
 Measured = TypeVar("Measured")
 
 
 def primary_metrics(announced: Iterable[Mapping[str, Any]]) -> frozenset[str]:
-    """Return the primary metrics of an announced workload; agents below wire version 3 name none.
+    """Return the primary metrics.
 
-    Then these are the total and the first metric of which more is better, else the first.
+    Agents below wire version 3 name none. Then use the total and the first metric with `better: higher`, else the
+    first.
     """
     metrics = [MetricSpec.model_validate(metric) for metric in announced]
     named = frozenset(metric.name for metric in metrics if metric.primary)
@@ -28,13 +29,13 @@ def primary_metrics(announced: Iterable[Mapping[str, Any]]) -> frozenset[str]:
 def of_whole_runs(
     measured: Sequence[tuple[str, Collection[str], Measured]], primary: Collection[str]
 ) -> list[Measured]:
-    """Return the primary ones of (metric, label names, number); those of single writers only where none is of all."""
+    """Return the primary ones of (metric, label names, number), without single writers if there is a total."""
     found = [(labels, one) for metric, labels, one in measured if metric in primary]
     return [one for labels, one in found if WRITER not in labels] or [one for _, one in found]
 
 
 def metric_places(announced: Iterable[Mapping[str, Any]]) -> dict[str, int]:
-    """Return where each metric of a workload stands in a table: primary ones first, then as announced."""
+    """Return table positions: primary metrics first."""
     metrics = list(announced)
     primary = primary_metrics(metrics)
     names = sorted((str(metric["name"]) for metric in metrics), key=lambda name: name not in primary)

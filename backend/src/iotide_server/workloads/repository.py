@@ -17,11 +17,11 @@ from iotide_server.workloads.models import Catalogue, NodeWorkload, Workload, Wo
 from iotide_wire import names as wire_names
 from iotide_wire.expressions import Number
 
-MOST_ENTRIES: Final = 500  # of one cluster's own catalogue
+MOST_ENTRIES: Final = 500
 APART_FROM_DIGEST: Final = ("metrics", "title", "description", "tool", "breaks_series")
-"""What a digest does not cover; of the metrics, which are primary."""
-REJECTED: Final = 0  # stands for the revision of what was rejected
-REJECTED_DIGEST: Final = ""  # and this for its digest
+"""Columns that a digest does not cover; of `metrics`, only which are primary."""
+REJECTED: Final = 0
+REJECTED_DIGEST: Final = ""
 
 _IN_CAMPAIGNS: Final = text(
     """
@@ -34,7 +34,7 @@ _IN_CAMPAIGNS: Final = text(
     """
 )
 
-IN_SERVICE: Final = Node.retired_at.is_(None) & Node.revoked_at.is_(None)  # of a node: it may announce workloads
+IN_SERVICE: Final = Node.retired_at.is_(None) & Node.revoked_at.is_(None)
 _USED: Final = or_(
     exists(
         select(NodeWorkload)
@@ -53,7 +53,7 @@ _USED: Final = or_(
         """
     ),
 )
-"""Of a workload: a node in service has it, campaigns measured with it, or the series of another one are known by it."""
+"""Condition: a node in service has it, campaigns used it, or its revision is another's series key."""
 _FORGET_BASELINES: Final = text(
     """
     DELETE FROM workload_baseline
@@ -81,19 +81,17 @@ _FORGET_DEFAULTS: Final = text(
     WHERE workload_baseline.name = kept.name AND workload_baseline.option_defaults <> kept.defaults
     """
 )
-"""Of options that no entry has: no cell can have them either, so no series is known by another key for it."""
+"""Drops defaults of options that no entry has. No cell can have them, so no series key changes."""
 
 
 class Availability(NamedTuple):
-    """A workload as one node has it."""
-
     has: NodeWorkload
     workload: Workload
     node_name: str
 
 
 class Entry(NamedTuple):
-    """Identifies an entry of a catalogue; the digest as it is stored."""
+    """The digest is in its stored form."""
 
     name: str
     revision: int
@@ -104,7 +102,7 @@ ENTRY: Final = (Workload.name, Workload.revision, Workload.schema_sha256)
 
 
 class WorkloadNodes(Output):
-    """Nodes that have a workload in the same way: with one version of its tool, or for one reason not ready for it."""
+    """Nodes with the same tool version of a workload, or with the same reason why they cannot run it."""
 
     available: bool
     unavailable_because: str | None
@@ -113,10 +111,10 @@ class WorkloadNodes(Output):
 
 
 def upsert_workload(session: Session, catalogue: Catalogue, row: Json) -> int:
-    """Return the id of the workload with this name, revision and digest in the catalogue; store it when it is new.
+    """Store a workload if it is new; return its id.
 
-    Which metrics are primary is no part of the digest. The first agent of a cluster that names them decides. Of a
-    workload that iotide ships, all that is no part of it is as this release says.
+    A digest does not cover which metrics are primary: a cluster's first agent decides. For iotide's own workloads,
+    this release decides all that the digest does not cover.
     """
     values = row | {"cluster_id": catalogue.cluster_id, "schema_sha256": catalogue.key(row["schema_sha256"])}
     changed = APART_FROM_DIGEST if catalogue.cluster_id is None else ("metrics",)
@@ -131,13 +129,13 @@ def upsert_workload(session: Session, catalogue: Catalogue, row: Json) -> int:
         same = (column == values[column.key] for column in ENTRY)
         workload_id = session.scalars(select(Workload.id).where(*same)).one()
     if catalogue.cluster_id is not None:
-        # An earlier release stored it as announced.
+        # An earlier release stored the schema as announced.
         session.get_one(Workload, workload_id).options_schema = row["options_schema"]
     return workload_id
 
 
 def rejected_row(name: str, announced_by: str) -> Json:
-    """Return the row that stands for all rejected announcements of a name in a cluster: it holds nothing."""
+    """Return the empty row that all rejected announcements of a name in a cluster share."""
     nothing: Json = {"type": "object", "properties": {}, "additionalProperties": False}
     none = Number.of(0).model_dump(mode="json")
     return {
@@ -158,26 +156,22 @@ def rejected_row(name: str, announced_by: str) -> Json:
 
 
 def entries_of(session: Session, node: Node) -> frozenset[Entry]:
-    """Return the entries that the node has now."""
     has = select(*ENTRY).join(NodeWorkload, NodeWorkload.workload_id == Workload.id)
     return frozenset(Entry(*row) for row in session.execute(has.where(NodeWorkload.node_id == node.id)))
 
 
 def others_have(session: Session, node: Node, entry: Entry) -> bool:
-    """Return whether another node of the node's cluster has the entry now."""
     one = (Workload.name == entry.name, Workload.revision == entry.revision, Workload.schema_sha256 == entry.digest)
     return session.scalar(select(exists().where(*one, *_on_another(node)))) is True
 
 
 def entries_of_others(session: Session, node: Node) -> frozenset[Entry]:
-    """Return the entries of the cluster's own catalogue that other nodes of the node's cluster have now."""
     on_another = exists().where(*_on_another(node)).correlate(Workload)
     own = select(*ENTRY).where(Workload.cluster_id == node.cluster_id, on_another)
     return frozenset(Entry(*row) for row in session.execute(own))
 
 
 def _on_another(node: Node) -> list[ColumnElement[bool]]:
-    """Return what holds where another node in service, of the node's cluster, has the workload."""
     return [
         NodeWorkload.workload_id == Workload.id,
         NodeWorkload.node_id == Node.id,
@@ -188,11 +182,11 @@ def _on_another(node: Node) -> list[ColumnElement[bool]]:
 
 
 def remove_unused(session: Session, catalogue: Catalogue) -> None:
-    """Remove entries without node, campaign or series, with their defaults, once a cluster has many."""
+    """Remove unused entries and their defaults if a cluster has too many."""
     count = select(func.count()).where(Workload.cluster_id == catalogue.cluster_id)
     if session.scalars(count).one() <= MOST_ENTRIES:
         return
-    # Whoever stores or measures with one of them at this moment has it locked.
+    # Concurrent users of an entry have it locked.
     locked = session.scalars(
         select(Workload.id).where(Workload.cluster_id == catalogue.cluster_id, ~_USED).with_for_update(skip_locked=True)
     ).all()
@@ -200,7 +194,7 @@ def remove_unused(session: Session, catalogue: Catalogue) -> None:
 
 
 def remove(session: Session, workload_ids: Collection[int]) -> None:
-    """Remove those of these entries that nobody uses, and the frozen defaults of options that no entry is left with."""
+    """Remove unused entries, and defaults of options that no entry has any more."""
     unused = session.execute(
         select(Workload.id, Workload.name, Workload.cluster_id).where(Workload.id == any_of(workload_ids), ~_USED)
     ).all()
@@ -213,7 +207,6 @@ def remove(session: Session, workload_ids: Collection[int]) -> None:
 
 
 def revision_before(session: Session, catalogue: Catalogue, name: str, revision: int) -> tuple[int, int] | None:
-    """Return the newest revision of a catalogue up to this one, and the revision that its series are known by."""
     statement = (
         select(Workload.revision, Workload.series_revision)
         .where(
@@ -240,7 +233,7 @@ def _names_primary(metrics: SQLColumnExpression[Any]) -> ColumnElement[bool]:
 
 
 def freeze_baseline(session: Session, catalogue: Catalogue, name: str, option_defaults: Json) -> None:
-    """Keep each option's first default for ever; also that of an option which a later revision adds."""
+    """Keep each option's first default forever, also of options added by later revisions."""
     statement = insert(WorkloadBaseline).values(name=catalogue.key(name), option_defaults=option_defaults)
     frozen = statement.excluded.option_defaults.concat(WorkloadBaseline.option_defaults)
     session.execute(
@@ -253,7 +246,6 @@ def freeze_baseline(session: Session, catalogue: Catalogue, name: str, option_de
 
 
 def replace_node_workloads(session: Session, node_id: int, rows: Collection[NodeWorkload]) -> None:
-    """Make these the workloads of the node."""
     session.execute(delete(NodeWorkload).where(NodeWorkload.node_id == node_id))
     session.add_all(rows)
     session.flush()
@@ -267,9 +259,9 @@ def catalogue(
     *,
     with_former: bool = False,
 ) -> Slice[Workload]:
-    """Return the workloads that living nodes of these clusters have now, newest first; no rejected ones.
+    """Return the workloads of these clusters' nodes, newest first.
 
-    With former ones, also those that campaigns of these clusters used and no node has any more.
+    `with_former`: also of campaigns, if no node has them any more.
     """
     on_a_node = (
         select(NodeWorkload)
@@ -288,14 +280,13 @@ def catalogue(
 
 
 def entries(session: Session) -> Sequence[Workload]:
-    """Return all revisions of all catalogues, by cluster, name and revision."""
     return session.scalars(
         select(Workload).order_by(Workload.cluster_id, Workload.name, Workload.revision, Workload.id)
     ).all()
 
 
 def option_titles(session: Session, names: Collection[str], cluster_ids: Collection[int]) -> dict[str, dict[str, str]]:
-    """Return by workload the newest title of each option that it ever had, as iotide or these clusters announced it."""
+    """Return by workload the newest title of each option, from iotide or these clusters."""
     is_theirs = Workload.cluster_id.is_(None) | (Workload.cluster_id == any_of(cluster_ids))
     statement = (
         select(Workload.name, Workload.options_schema)
@@ -311,7 +302,7 @@ def option_titles(session: Session, names: Collection[str], cluster_ids: Collect
 def nodes_of(
     session: Session, workload_ids: Collection[int], visible: frozenset[int] | None, cluster_id: int | None
 ) -> Mapping[int, list[WorkloadNodes]]:
-    """By workload, the living nodes of these clusters that have it, those together that have it alike."""
+    """Group these clusters' nodes by workload, then by identical announcement; retired nodes are left out."""
     alike = (NodeWorkload.available, NodeWorkload.unavailable_because, NodeWorkload.tool_version)
     node_ids = func.array_agg(aggregate_order_by(NodeWorkload.node_id, NodeWorkload.node_id)).label("node_ids")
     statement = (
@@ -332,13 +323,11 @@ def nodes_of(
 
 
 def node_names(session: Session, node_ids: Collection[int]) -> dict[int, str]:
-    """The names of the nodes, in their order."""
     rows = session.execute(select(Node.id, Node.name).where(Node.id == any_of(node_ids)).order_by(Node.name))
     return {row.id: row.name for row in rows}
 
 
 def availability(session: Session, node_ids: Collection[int]) -> list[Availability]:
-    """List what each of the nodes has."""
     statement = (
         select(NodeWorkload, Workload, Node.name)
         .join(Workload, Workload.id == NodeWorkload.workload_id)

@@ -19,10 +19,8 @@ def list_workloads(
     session: Tx,
     paging: Paging,
     *,
-    cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only those on its nodes")] = None,
-    with_former: Annotated[
-        bool, Query(description="Also those of campaigns that no node has any more, without nodes")
-    ] = False,
+    cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID, description="Only workloads of its nodes")] = None,
+    with_former: Annotated[bool, Query(description="Also workloads of campaigns that no node has any more")] = False,
 ) -> Page[WorkloadOutput]:
-    """What the agents that you may see can run now, with the JSON Schema of the options."""
+    """Return the workloads that visible agents can run now, with the JSON Schema of their options."""
     return service.catalogue(session, principal, cluster_id, paging, with_former=with_former)

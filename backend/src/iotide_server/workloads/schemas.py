@@ -1,4 +1,4 @@
-"""What the API gives of the workload catalogue."""
+"""API schemas of the workload catalogue."""
 
 from typing import Annotated, Any, Literal
 
@@ -11,27 +11,24 @@ from iotide_wire.catalogue import MetricSpec
 
 
 class WorkloadOutput(Output):
-    """A revision of a workload, with the nodes that have it."""
+    """Revision of a workload, with the nodes that have it."""
 
     id: int
-    cluster_id: Annotated[
-        int | None, Field(description="The cluster whose catalogue it is in; null for a workload of iotide's own")
-    ]
+    cluster_id: Annotated[int | None, Field(description="Cluster of its catalogue; null for iotide's own workloads")]
     name: Annotated[str, Field(examples=["fio"])]
     revision: int
     title: str
     description: str
-    schema_sha256: Annotated[str, Field(description="Equal on nodes whose results can be compared")]
+    schema_sha256: Annotated[str, Field(description="Equal on nodes with comparable results")]
     options_schema: Annotated[dict[str, Any], Field(description="JSON Schema; `x-unit` names a property's base unit")]
     option_defaults: Annotated[dict[str, Any], Field(description="In base units")]
     metrics: list[MetricSpec]
     step_roles: Annotated[
-        list[Literal["sender", "receiver"]], Field(description="What `roles` of a plan may share out; empty: nothing")
+        list[Literal["sender", "receiver"]], Field(description="Roles that a plan can assign; empty: none")
     ]
-    tool: Annotated[str, Field(description="The program that does the work", examples=["fio"])]
+    tool: Annotated[str, Field(description="Program that does the work", examples=["fio"])]
     nodes: list[WorkloadNodes]
 
     @classmethod
     def of(cls, workload: Workload, nodes: list[WorkloadNodes]) -> "WorkloadOutput":
-        """Return an entry of a catalogue with the nodes that have it."""
         return cls.of_row(workload, schema_sha256=workload.digest, nodes=nodes)

@@ -1,4 +1,4 @@
-"""The catalogue of workloads, as agents announce it and campaigns use it."""
+"""Catalogue of workloads: announcements of agents, and lookups for campaigns."""
 
 import json
 from collections import defaultdict
@@ -34,13 +34,13 @@ from iotide_wire.vocabulary import VocabularyError, require_vocabulary
 
 _log = structlog.get_logger(__name__)
 
-_MOST_LOGGED: Final = 3  # of the workloads that are rejected at one hello; the node's page has all of them
+_MOST_LOGGED: Final = 3  # rejected workloads in one log line; the node's page lists all
 
 
 class _Room:
-    """The room that a cluster's catalogue has for one node's announcement.
+    """Room in a cluster's catalogue.
 
-    What the node or another one has already needs none, so a thousand agents that start at once ask for little.
+    Entries that a node already has need no room, so a thousand starting agents cause few queries.
     """
 
     def __init__(self, session: Session, node: Node) -> None:
@@ -52,7 +52,6 @@ class _Room:
         self._own: set[Entry] = set()
 
     def take(self, name: str, revision: int, digest: str) -> bool:
-        """Return whether there is room for an entry, which is taken then."""
         entry = Entry(name, revision, self.catalogue.key(digest))
         if not (entry in self._before or entry in self._own or repository.others_have(self.session, self.node, entry)):
             if self._of_others is None:
@@ -64,10 +63,10 @@ class _Room:
 
 
 def announce(session: Session, node: Node, announcements: Sequence[WorkloadAnnouncement]) -> None:
-    """Store what a node can run now; what it announced before and does not any more is gone.
+    """Replace the node's workloads by those that it announces.
 
-    A workload of iotide's own is compared with what this server knows of it. All others are of the node's cluster
-    alone. One that is rejected is stored as unavailable, with the reason.
+    iotide's own must match a release; others belong to the node's cluster. A rejected one is stored as unavailable,
+    with the reason.
     """
     rows: dict[int, NodeWorkload] = {}
     room = _Room(session, node)
@@ -97,27 +96,24 @@ def announce(session: Session, node: Node, announcements: Sequence[WorkloadAnnou
 
 
 def ensure(session: Session, announced: WorkloadAnnouncement) -> Workload:
-    """Store a workload of iotide's own that no node announces, and return its row."""
     shipped = as_shipped(announced) or BuiltIn.of(announced)
     stored = read_stored(session, EVERYWHERE, [announced])
     return session.get_one(Workload, _store_shipped(session, announced, shipped, stored))
 
 
 def is_shipped(workload: Workload) -> bool:
-    """Return whether a row is of a workload that iotide ships, and not of some cluster's catalogue."""
     known = built_in().get(workload.name, ())
     return workload.cluster_id is None and any(one.sha256 == workload.digest for one in known)
 
 
 def own_entries(session: Session) -> list[tuple[Workload, int]]:
-    """Return what nodes announced beyond what iotide ships, by cluster and name, and how many nodes have it."""
     rows = [row for row in repository.entries(session) if not is_shipped(row)]
     nodes = repository.nodes_of(session, [row.id for row in rows], None, None)
     return [(row, sum(len(alike.node_ids) for alike in nodes.get(row.id, []))) for row in rows]
 
 
 def _store(announced: WorkloadAnnouncement, room: _Room, stored: StoredEntries) -> int:
-    """Store an announcement and return the id of its row, or raise VocabularyError."""
+    """Raise VocabularyError."""
     shipped = as_shipped(announced)
     if shipped is not None:
         return _store_shipped(room.session, announced, shipped, stored)
@@ -129,8 +125,8 @@ def _store(announced: WorkloadAnnouncement, room: _Room, stored: StoredEntries) 
     if not room.take(announced.name, announced.revision, announced.schema_sha256):
         raise VocabularyError(
             "announcement",
-            f"the nodes of the cluster announce {repository.MOST_ENTRIES} entries of its own catalogue",
-            "remove plug-ins that nobody needs from its nodes, and restart their agents",
+            f"the cluster's nodes already announce {repository.MOST_ENTRIES} entries of their own",
+            "remove unused plug-ins from its nodes and restart their agents",
         )
     row = _row(announced) | {"announced_by": room.node.name, "options_schema": schema}
     breaking = [announced.revision] if announced.breaks_series else []
@@ -140,7 +136,7 @@ def _store(announced: WorkloadAnnouncement, room: _Room, stored: StoredEntries) 
 
 
 def _store_shipped(session: Session, announced: WorkloadAnnouncement, shipped: BuiltIn, stored: StoredEntries) -> int:
-    """Take from the announcement only what its digest covers."""
+    """Take only what the digest covers from the announcement."""
     metrics = (metric.model_copy(update={"primary": metric.name in shipped.primary}) for metric in announced.metrics)
     columns = {
         "title": shipped.title,
@@ -168,7 +164,7 @@ def _store_entry(  # noqa: PLR0913 - each is a part of the entry
     breaking: Collection[int],
     option_defaults: Json,
 ) -> int:
-    """Write an entry and its frozen defaults, unless they are stored like this; return the entry's id."""
+    """Write the entry and its frozen defaults where they differ."""
     workload_id = stored.id_of(catalogue, row)
     if workload_id is None:
         known_by = _series_revision(session, catalogue, row["name"], row["revision"], breaking)
@@ -181,14 +177,14 @@ def _store_entry(  # noqa: PLR0913 - each is a part of the entry
 def _series_revision(
     session: Session, catalogue: Catalogue, name: str, revision: int, breaking: Collection[int]
 ) -> int:
-    """Return what its series are known by: as before, unless a revision since then breaks them."""
+    """Return the revision for the series key: the previous one unless a later revision breaks series."""
     before = repository.revision_before(session, catalogue, name, revision)
     last, known_by = before or (0, FIRST_REVISION)
     return max((one for one in breaking if last < one <= revision), default=known_by)
 
 
 def _rejected(name: str, because: VocabularyError, room: _Room, stored: StoredEntries) -> NodeWorkload | None:
-    """Return what the node's page shows instead of the workload; nothing where the catalogue has no room for it."""
+    """Return the row that the node's page shows for a rejected workload; None if the catalogue is full."""
     row = repository.rejected_row(name, room.node.name)
     if not room.take(name, row["revision"], row["schema_sha256"]):
         return None
@@ -210,8 +206,8 @@ def _unknown(announced: WorkloadAnnouncement, newest: int) -> VocabularyError:
         return VocabularyError("revision", problem, remedy)
     return VocabularyError(
         "announcement",
-        f"revision {announced.revision} with digest {announced.schema_sha256[:8]} is not of any release",
-        "install a release of the agent, or give a workload of your own another name",
+        f"revision {announced.revision} with digest {announced.schema_sha256[:8]} is not from any release",
+        "install a released agent, or rename your own workload",
     )
 
 
@@ -223,7 +219,6 @@ def catalogue(
     *,
     with_former: bool = False,
 ) -> Page[WorkloadOutput]:
-    """The workloads on living nodes that the caller may see, with these nodes; none for those of campaigns alone."""
     visible = principal.visible_clusters()
     page = repository.catalogue(session, visible, cluster_id, paging, with_former=with_former)
     nodes = repository.nodes_of(session, [workload.id for workload in page.rows], visible, cluster_id)
@@ -231,10 +226,9 @@ def catalogue(
 
 
 def workload_for(session: Session, name: str, node_ids: Collection[int], *, field: str | None = None) -> Workload:
-    """Return the one workload of that name that all these nodes can run.
+    """Return the workload that all these nodes can run.
 
-    Raises:
-        WORKLOAD_NOT_FOUND, WORKLOAD_UNAVAILABLE, WORKLOAD_DIFFERS: the nodes have none, or not alike; names `field`.
+    Raises WORKLOAD_NOT_FOUND, WORKLOAD_UNAVAILABLE or WORKLOAD_DIFFERS, each with `field`.
     """
     rows = repository.availability(session, node_ids)
     offered = {row.has.node_id: row for row in rows if row.workload.name == name}
@@ -242,29 +236,28 @@ def workload_for(session: Session, name: str, node_ids: Collection[int], *, fiel
         remedy = choose_from(name, {row.workload.name for row in rows})
         raise WORKLOAD_NOT_FOUND(name=name, field=field, remedy=remedy)
     reasons = {
-        node_name: (offered[node_id].has.unavailable_because or "its agent calls it unavailable")
+        node_name: (offered[node_id].has.unavailable_because or "its agent reports it as unavailable")
         if node_id in offered
         else "its agent does not have it"
         for node_id, node_name in repository.node_names(session, node_ids).items()
         if node_id not in offered or not offered[node_id].has.available
     }
     if reasons:
-        told = [f"{node}: {reason}" for node, reason in reasons.items()]
-        raise WORKLOAD_UNAVAILABLE(name=name, nodes=reasons, reasons=told, field=field)
+        words = [f"{node}: {reason}" for node, reason in reasons.items()]
+        raise WORKLOAD_UNAVAILABLE(name=name, nodes=reasons, reasons=words, field=field)
     versions = _nodes_by_version(list(offered.values()))
     if len(versions) > 1:
-        told = [f"{version} on {', '.join(nodes)}" for version, nodes in versions.items()]
-        raise WORKLOAD_DIFFERS(name=name, versions=told, field=field)
+        words = [f"{version} on {', '.join(nodes)}" for version, nodes in versions.items()]
+        raise WORKLOAD_DIFFERS(name=name, versions=words, field=field)
     return next(iter(offered.values())).workload
 
 
 def baseline(session: Session, workload: Workload) -> WorkloadBaseline:
-    """Return what was frozen of a workload that has been announced."""
     return session.get_one(WorkloadBaseline, Catalogue(workload.cluster_id).key(workload.name))
 
 
 def series_options(baseline: WorkloadBaseline, options: Mapping[str, Any]) -> dict[str, Any]:
-    """The options that are part of a series key: those that differ from the frozen defaults, sorted by name."""
+    """Return the options of a series key: those that differ from the frozen defaults, sorted by name."""
     frozen = baseline.option_defaults
     return {name: options[name] for name in sorted(options) if name not in frozen or options[name] != frozen[name]}
 
@@ -282,6 +275,5 @@ def _row(announced: WorkloadAnnouncement) -> dict[str, Any]:
 
 
 def recorded_announcements(names: Collection[str]) -> tuple[WorkloadAnnouncement, ...]:
-    """Those of these names: the catalogue learns nothing from them that it would not learn from an agent."""
     recorded: list[Any] = json.loads(files(__package__).joinpath("recorded.json").read_text())
     return tuple(WorkloadAnnouncement.model_validate(one) for one in recorded if one["name"] in names)

@@ -1,4 +1,4 @@
-"""SQL of the catalogue entries that an announcement finds, so that a hello writes only what differs."""
+"""SQL of existing catalogue entries, so that a hello writes only differences."""
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
@@ -15,17 +15,13 @@ from iotide_wire.catalogue import WorkloadAnnouncement
 
 @dataclass(frozen=True, slots=True)
 class StoredEntries:
-    """Holds entries and frozen defaults as they were when this transaction asked; it keeps the entries from removal.
-
-    Attributes:
-        frozen: defaults, by the key of the workload's name.
-    """
+    """Entries, locked against removal, and frozen defaults by `Catalogue.key`."""
 
     entries: Mapping[Entry, Row[Any]]
     frozen: Mapping[str, Json]
 
     def id_of(self, catalogue: Catalogue, row: Json) -> int | None:
-        """Return the id of the entry of this row; None where `upsert_workload` would add or change something."""
+        """Return the id of this row's entry; None if `upsert_workload` would change something."""
         entry = self.entries.get(Entry(row["name"], row["revision"], catalogue.key(row["schema_sha256"])))
         if entry is None or _changes(catalogue, entry, row):
             return None
@@ -33,7 +29,6 @@ class StoredEntries:
         return found
 
     def has_frozen(self, catalogue: Catalogue, name: str, option_defaults: Json) -> bool:
-        """Return whether each of these options of a workload has its frozen default."""
         frozen = self.frozen.get(catalogue.key(name))
         return frozen is not None and option_defaults.keys() <= frozen.keys()
 
@@ -41,10 +36,7 @@ class StoredEntries:
 def read_stored(
     session: Session, catalogue: Catalogue, announcements: Collection[WorkloadAnnouncement]
 ) -> StoredEntries:
-    """Return what iotide's own catalogue and a cluster's have of these announcements, rejected ones included.
-
-    Nobody removes an entry that this transaction has read. Other hellos may read it at the same time.
-    """
+    """Return the stored entries of these announcements in both catalogues, locked against removal."""
     names = {announced.name for announced in announcements}
     digests = {REJECTED_DIGEST, *(announced.schema_sha256 for announced in announcements)}
     catalogues = (EVERYWHERE, catalogue)

@@ -1,4 +1,4 @@
-"""The probe on texts as the kernel has them, and as it lacks them; it reads nothing itself."""
+"""Tests of the probe with texts of the kernel, present and missing. It reads nothing itself."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What iotide asks of its own workloads, asked of this one; the tools are the real ones."""
+"""Tests that every workload of iotide must pass, with the real tools."""
 
 import subprocess
 import time
@@ -20,7 +20,7 @@ OPTIONS = Sha256Options(file_size_bytes=4 * MIB)
 
 @pytest.fixture
 def place(tmp_path: Path) -> Place:
-    """A run's own directory, as the agent makes it on a target."""
+    """Return a run's own directory, as the agent makes it on a target."""
     directory, scratch = tmp_path / "run", tmp_path / "scratch"
     directory.mkdir()
     scratch.mkdir()
@@ -37,7 +37,7 @@ def place(tmp_path: Path) -> Place:
 
 
 def outcome_of(step: Step, place: Place) -> StepOutcome:
-    """The step, really run; the agent's runner notes more of it and drops the caches before."""
+    """Run the step. The agent's runner also records more and drops the caches before."""
     started_at, started = datetime.now(UTC), time.monotonic()
     done = subprocess.run(step.argv, cwd=place.scratch, capture_output=True, text=True, check=False)
     return StepOutcome(
@@ -59,7 +59,7 @@ def outcome_of(step: Step, place: Place) -> StepOutcome:
 
 @pytest.fixture
 def outcomes(place: Place) -> list[StepOutcome]:
-    """Every step of a small run, one after another."""
+    """Return the results of all steps of a small run."""
     return [outcome_of(step, place) for group in SHA256.groups(OPTIONS, place) for step in group]
 
 

@@ -1,5 +1,3 @@
-/** Lets an operator add an event, with the nodes and targets of its cluster to choose from. */
-
 import { t } from "@lingui/core/macro";
 import { useQueries } from "@tanstack/react-query";
 import { lazy } from "react";
@@ -23,7 +21,7 @@ export function AddEvent(props: AddEventProps) {
     <DialogButton
       dialog={(onClose) => <AddForm {...props} onClose={onClose} />}
       variant="default"
-    >{t`Add an event`}</DialogButton>
+    >{t`Add event`}</DialogButton>
   );
 }
 

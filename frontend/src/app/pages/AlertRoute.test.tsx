@@ -4,7 +4,7 @@ import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it, vi } from "vitest";
 
-// plotly needs a canvas, which happy-dom has not; figures are tested as data.
+// plotly needs a canvas, which happy-dom lacks. Figures are tested as data.
 vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
 
 const SERIES = {
@@ -25,6 +25,7 @@ const CHANGE = {
   at: "2026-11-21T10:00:00Z",
   previous_at: "2026-11-20T10:00:00Z",
   median_before: 100e6,
+  reasons: [],
   median_after: 80e6,
   shift_ratio: -0.2,
   direction: "worse",
@@ -38,7 +39,7 @@ const ALERT = {
   state: "untriaged",
   series: SERIES,
   direction: "worse",
-  words: "20.0 % lower, worse: 9 points against 30 before",
+  words: "20.0 % lower, worse (9 points after, 30 before)",
   at: CHANGE.at,
   change: CHANGE,
   rule: { id: 2, name: "nightly-slower" },
@@ -55,7 +56,17 @@ const ALERT = {
 const RAISED = { id: 1, at: ALERT.raised_at, who: null, action: "confirmed", comment: "" };
 const ACTIONS = [{ ...RAISED, before: { state: "suspect" }, after: { state: "untriaged" } }];
 const POINTS = {
-  ...{ at: [], median: [], low: [], high: [], n: [], cell_id: [], campaign_id: [], flags: [] },
+  ...{
+    at: [],
+    median: [],
+    low: [],
+    high: [],
+    n: [],
+    cell_id: [],
+    campaign_id: [],
+    flags: [],
+    usual_flags: [],
+  },
   ...{ variation_ratio: [], robust_spread_ratio: [], gaps: [], failures: [], left_out: 0 },
 };
 
@@ -71,7 +82,7 @@ beforeEach(() => {
   );
 });
 
-it("shows together what changed together, and asks for what is to be dealt with at first", async () => {
+it("groups alerts of one change and requests open alerts by default", async () => {
   const asked: string[][] = [];
   server.use(
     http.get("*/api/v1/alerts", ({ request }) => {
@@ -83,7 +94,7 @@ it("shows together what changed together, and asks for what is to be dealt with 
   await screen.findByRole("heading", { name: "Alerts" });
   const table = within(await screen.findByRole("table", { name: "Alerts" }));
   const rows = table.getAllByRole("row").map((row) => row.textContent);
-  expect(rows[1]).toMatch(/2 changed together, and a control workload with them/);
+  expect(rows[1]).toMatch(/2 changed together, including a control workload/);
   expect(rows.slice(2).map((text) => text?.slice(0, 7))).toEqual(["Alert 5", "Alert 3", "Alert 4"]);
   await user.selectOptions(screen.getByRole("combobox", { name: "State" }), "wont_fix");
   await waitFor(() => expect(router.state.location.search).toEqual({ state: "wont_fix" }));
@@ -91,7 +102,7 @@ it("shows together what changed together, and asks for what is to be dealt with 
   expect(asked[0]).toEqual(["untriaged", "acknowledged", "investigating"]);
 });
 
-it("shows the group that a message led to, in whatever state its alerts are by now", async () => {
+it("shows the group that a notification links to, in any state", async () => {
   const asked: URLSearchParams[] = [];
   server.use(
     http.get("*/api/v1/alerts", ({ request }) => {
@@ -102,12 +113,12 @@ it("shows the group that a message led to, in whatever state its alerts are by n
   const { router, user } = openDashboard("/alerts?group=8");
   await screen.findByRole("heading", { name: "Changed together" });
   expect([asked[0]?.get("group_id"), asked[0]?.getAll("state")]).toEqual(["8", []]);
-  await user.click(screen.getByRole("button", { name: "Not this group alone" }));
+  await user.click(screen.getByRole("button", { name: "Show all groups" }));
   await waitFor(() => expect(router.state.location.search).toEqual({}));
-  await screen.findByRole("heading", { name: "To be dealt with" });
+  await screen.findByRole("heading", { name: "Open alerts" });
 });
 
-it("acts on an alert with what belongs to the move, and offers no other moves", async () => {
+it("sends the fields of an action and offers no other actions", async () => {
   const bodies: unknown[] = [];
   server.use(
     http.post("*/api/v1/alerts/5/actions", async ({ request }) => {
@@ -117,11 +128,11 @@ it("acts on an alert with what belongs to the move, and offers no other moves", 
   );
   const { user } = openDashboard("/alerts/5");
   await screen.findByRole("heading", { name: "Alert 5" });
-  const moves = within(await screen.findByRole("region", { name: "What to do" }));
+  const moves = within(await screen.findByRole("region", { name: "Actions" }));
   expect(moves.queryByRole("button", { name: "Reopen" })).not.toBeInTheDocument();
   expect(moves.getByRole("button", { name: "Expected" })).toBeDisabled();
   await user.type(moves.getByRole("textbox", { name: "Comment" }), "as planned");
-  await user.click(moves.getByRole("combobox", { name: "Event that explains it" }));
+  await user.click(moves.getByRole("combobox", { name: "Event that explains the change" }));
   await user.click(await screen.findByRole("option", { name: /new kernel/ }));
   await user.click(moves.getByRole("button", { name: "Expected" }));
   const nothing = { owner: null, due_at: null };
@@ -129,7 +140,7 @@ it("acts on an alert with what belongs to the move, and offers no other moves", 
     expect(bodies).toEqual([{ action: "expect", comment: "as planned", event_id: 7, ...nothing }]),
   );
   const history = within(screen.getByRole("table", { name: "History" })).getAllByRole("row")[1];
-  expect(history).toHaveTextContent(/by itselfConfirmedsuspect → untriaged/);
+  expect(history).toHaveTextContent(/automaticConfirmedsuspect → untriaged/);
 });
 
 const RULE = {
@@ -156,7 +167,7 @@ function channel(id: number, clusterId: number, name: string) {
   return { id, name, cluster_id: clusterId, cluster_name: "hpc", receiver, failure: null, ...never };
 }
 
-it("says before a rule is deleted how many alerts are closed with it, and adds one in ratios", async () => {
+it("shows how many alerts a deleted rule closes, and adds a rule with ratios", async () => {
   const sent: unknown[] = [];
   server.use(
     http.get("*/api/v1/alert-rules", () => listOf([RULE])),
@@ -176,11 +187,11 @@ it("says before a rule is deleted how many alerts are closed with it, and adds o
   const { user } = openDashboard("/settings");
   await screen.findByRole("heading", { name: "Settings" });
   await user.click(await screen.findByRole("button", { name: "Delete nightly-slower" }));
-  expect(await screen.findByText(/3 open alerts are closed with it/)).toBeInTheDocument();
-  await user.click(screen.getByRole("button", { name: "Delete the rule" }));
-  await user.click(screen.getByRole("button", { name: "Add a rule" }));
+  expect(await screen.findByText(/3 open alerts are closed as well/)).toBeInTheDocument();
+  await user.click(screen.getByRole("button", { name: "Delete rule" }));
+  await user.click(screen.getByRole("button", { name: "Add alert rule" }));
   await user.type(screen.getByRole("textbox", { name: "Rule name" }), "slower");
-  await user.click(screen.getByRole("combobox", { name: "Tell through these channels" }));
+  await user.click(screen.getByRole("combobox", { name: "Notify via" }));
   await user.click(await screen.findByRole("option", { name: "storage-people" }));
   expect(screen.queryByRole("option", { name: "elsewhere" })).not.toBeInTheDocument();
   await user.click(screen.getByRole("button", { name: "Add rule" }));
@@ -194,7 +205,7 @@ it("says before a rule is deleted how many alerts are closed with it, and adds o
   });
 });
 
-it("changes a rule in the form it was entered by, and mutes it for a time without losing the rest", async () => {
+it("edits a rule in its form, and mutes it without changing the rest", async () => {
   const sent: unknown[] = [];
   server.use(
     http.get("*/api/v1/alert-rules", () => listOf([RULE])),

@@ -1,4 +1,4 @@
-/** /alerts/ID: the alert with the trend of its series and the form to add an event. */
+/** /alerts/ID: the alert, the trend of its series, and the form to add an event. */
 
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";

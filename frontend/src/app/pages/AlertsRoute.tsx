@@ -1,4 +1,4 @@
-/** /alerts: the inbox of one cluster or all, filters in the address. */
+/** /alerts: alerts of one or all clusters. Filters are in the address. */
 
 import { t } from "@lingui/core/macro";
 import { getRouteApi } from "@tanstack/react-router";

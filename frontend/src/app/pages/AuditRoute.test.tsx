@@ -31,18 +31,20 @@ beforeEach(() => {
   );
 });
 
-it("says who did what to what from where, and opens to what was before and after", async () => {
+it("shows actor, action, subject and address, and expands to the values before and after", async () => {
   const { user } = openDashboard("/settings/audit");
   const table = within(await screen.findByRole("table", { name: "Audit" }));
   const [, row] = table.getAllByRole("row");
   expect(row).toHaveTextContent(/ada\s*changed\s*target scratch\s*hpc1\s*10\.0\.0\.7/);
   expect(table.getByRole("link", { name: "target scratch" })).toHaveAttribute("href", "/targets/3");
-  await user.click(table.getByRole("button", { name: "Before and after of target_changed 5" }));
-  const [, first] = within(screen.getByRole("table", { name: "Before and after" })).getAllByRole("row");
+  await user.click(table.getByRole("button", { name: "Values before and after target_changed 5" }));
+  const [, first] = within(screen.getByRole("table", { name: "Values before and after" })).getAllByRole(
+    "row",
+  );
   expect(first).toHaveTextContent(/reserve bytes\s*null\s*1024/);
 });
 
-it("keeps its filters in the address, asks by them and exports what they let through", async () => {
+it("keeps filters in the address, requests by them and exports the filtered rows", async () => {
   const { router, user } = openDashboard("/settings/audit?actor=ada&from=2026-11-20");
   await screen.findByRole("table", { name: "Audit" });
   expect(Object.fromEntries(asked)).toMatchObject({ actor: "ada", from: "2026-11-20T00:00:00.000Z" });

@@ -1,4 +1,4 @@
-/** /settings/audit: its filters are in the address. */
+/** /settings/audit: filters are in the address. */
 
 import { getRouteApi } from "@tanstack/react-router";
 import { AuditPage } from "@/features/accounts/AuditPage";

@@ -28,26 +28,26 @@ async function enter(user: ReturnType<typeof userEvent.setup>): Promise<void> {
   await user.click(screen.getByRole("checkbox", { name: "node-1" }));
 }
 
-it("keeps the draft on the page when a refetch of what it offers fails", async () => {
+it("keeps the draft if a refetch of nodes or workloads fails", async () => {
   const { client, user } = openDashboard("/campaigns/new?cluster=1");
   await enter(user);
   server.use(http.get("*/api/v1/nodes", () => HttpResponse.json({}, { status: 500 })));
   await client.invalidateQueries({ queryKey: ["node"] });
-  expect(await screen.findByText(/refreshing failed/)).toBeInTheDocument();
+  expect(await screen.findByText(/Refresh failed/)).toBeInTheDocument();
   expect(screen.getByRole("textbox", { name: "Campaign name" })).toHaveValue("nightly");
   expect(screen.getByRole("checkbox", { name: "node-1" })).toBeChecked();
 });
 
-it("has the draft again after other pages and a reload, until it is discarded", async () => {
+it("restores the draft after navigation and a reload, until it is discarded", async () => {
   const first = openDashboard("/campaigns/new?cluster=1");
   await enter(first.user);
   await first.router.navigate({ to: "/campaigns" });
-  await screen.findByText("No campaign yet.", { exact: false });
+  await screen.findByText("No campaigns yet.", { exact: false });
   first.unmount();
   const { user } = openDashboard("/campaigns/new");
   expect(await screen.findByRole("textbox", { name: "Campaign name" })).toHaveValue("nightly");
   await user.click(screen.getByRole("button", { name: "Discard draft" }));
-  await user.click(await screen.findByRole("button", { name: "Discard it" }));
+  await user.click(await screen.findByRole("button", { name: "Discard" }));
   expect(screen.getByRole("textbox", { name: "Campaign name" })).toHaveValue("");
   expect(screen.queryByRole("button", { name: "Discard draft" })).not.toBeInTheDocument();
 });
@@ -71,7 +71,7 @@ const PAIRS = {
   note: "",
 };
 
-it("begins with a template by its link, and renames and deletes templates after a question", async () => {
+it("starts from a template's link, renames templates and deletes them after confirmation", async () => {
   const template = { id: 3, cluster_id: 1, name: "weekly", owner: "ada", plan: PAIRS };
   const kept = { ...template, changed_at: "2026-11-21T10:00:00Z" };
   const sent: unknown[] = [];
@@ -96,11 +96,11 @@ it("begins with a template by its link, and renames and deletes templates after 
   await user.type(name, "monthly");
   await user.click(screen.getByRole("button", { name: "Rename" }));
   await user.click(screen.getByRole("button", { name: "Delete template weekly" }));
-  await user.click(await screen.findByRole("button", { name: "Delete the template" }));
+  await user.click(await screen.findByRole("button", { name: "Delete template" }));
   await waitFor(() => expect(sent).toEqual([{ name: "monthly" }, "deleted"]));
 });
 
-it("keeps what an earlier plan says of one workload alone, also over a reload, until it is dropped", async () => {
+it("keeps a workload's own nodes and stages from an earlier plan across a reload, until they are dropped", async () => {
   const campaign = { id: 7, cluster_id: 1, plan: PAIRS };
   server.use(http.get("*/api/v1/campaigns/7", () => HttpResponse.json(campaign)));
   const first = openDashboard("/campaigns/new?from=7");
@@ -110,28 +110,37 @@ it("keeps what an earlier plan says of one workload alone, also over a reload, u
   first.unmount();
   const { user } = openDashboard("/campaigns/new?from=7");
   expect(await screen.findByText(words)).toBeInTheDocument();
-  await user.click(screen.getByRole("button", { name: "As the campaign" }));
+  await user.click(screen.getByRole("button", { name: "Use campaign settings" }));
   expect(screen.queryByText(words)).not.toBeInTheDocument();
 });
 
-it("asks before another cluster takes the chosen nodes out of the draft, and keeps the rest", async () => {
+it("asks before a change of cluster deselects nodes, and keeps the rest", async () => {
   const { router, user } = openDashboard("/campaigns/new?cluster=1");
   await enter(user);
   await user.selectOptions(screen.getByRole("combobox", { name: "Cluster" }), "hpc2");
-  await user.click(await screen.findByRole("button", { name: "Stay with hpc1" }));
+  await user.click(await screen.findByRole("button", { name: "Keep hpc1" }));
   expect(screen.getByRole("checkbox", { name: "node-1" })).toBeChecked();
   await user.selectOptions(screen.getByRole("combobox", { name: "Cluster" }), "hpc2");
-  await user.click(await screen.findByRole("button", { name: "Change to hpc2" }));
+  await user.click(await screen.findByRole("button", { name: "Switch to hpc2" }));
   await waitFor(() => expect(router.state.location.search).toMatchObject({ cluster: 2 }));
   expect(await screen.findByRole("checkbox", { name: "node-2" })).not.toBeChecked();
   expect(screen.getByRole("textbox", { name: "Campaign name" })).toHaveValue("nightly");
 });
 
-it("lets a number be typed anew, and holds the plan back while there is none", async () => {
+it("asks for the maximum and the wanted width of adaptive repeats", async () => {
+  const { user } = openDashboard("/campaigns/new?cluster=1");
+  await user.click(await screen.findByRole("combobox", { name: "Repeat mode" }));
+  await user.click(await screen.findByRole("option", { name: "Until the interval is narrow" }));
+  expect(screen.getByRole("textbox", { name: "Maximum repeats" })).toHaveValue("40");
+  expect(screen.getByRole("textbox", { name: "Wanted width (±)" })).toHaveValue("3 %");
+  expect(screen.getByRole("textbox", { name: "Time budget" })).toHaveValue("");
+});
+
+it("allows an empty number while typing, and disables submission meanwhile", async () => {
   const { user } = openDashboard("/campaigns/new?cluster=1");
   const repeats = await screen.findByRole("textbox", { name: "Repeats" });
   await user.type(repeats, "{Backspace}");
-  expect(screen.getByText("Give the repeats.")).toBeInTheDocument();
+  expect(screen.getByText("Enter the number of repeats.")).toBeInTheDocument();
   await user.type(repeats, "8");
   expect(repeats).toHaveValue("8");
 });

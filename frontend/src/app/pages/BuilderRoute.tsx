@@ -1,4 +1,4 @@
-/** /campaigns/new: gathers what the builder offers; ?from=ID starts from an earlier plan. */
+/** /campaigns/new: campaign builder; ?from=ID starts from an earlier plan. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -76,20 +76,19 @@ function ToSchedules() {
   return <TextLink to="/schedules" underline="always">{t`Schedules`}</TextLink>;
 }
 
-/** Its campaigns lead here; the plan went with it, so there is nothing to change or save. */
+/** Campaigns of a deleted schedule still link here. Its plan is deleted too, so there is nothing to edit. */
 function RemovedSchedule({ name }: { name: string }) {
   return (
     <Page title={t`Schedule ${name}`} trail={<ToSchedules />}>
       <Text>
         <Trans>
-          This schedule was removed. Its <TextLink to="/campaigns">campaigns</TextLink> keep their plans.
+          This schedule was deleted. Its <TextLink to="/campaigns">campaigns</TextLink> keep their plans.
         </Trans>
       </Text>
     </Page>
   );
 }
 
-/** The campaign, the schedule or the template that the draft begins as, if any. */
 function useOriginal({ from, schedule: scheduleId, template: templateId }: Origin) {
   const campaign = useQuery({ ...campaignQuery(from ?? 0), enabled: from !== undefined });
   const stored = useQuery({ ...scheduleQuery(scheduleId ?? 0), enabled: scheduleId !== undefined });
@@ -106,7 +105,7 @@ interface DraftClusterProps {
   readonly original: CampaignPlan | undefined;
 }
 
-/** Another cluster has other nodes and targets, so it asks before those that are chosen go. */
+/** Choice of the cluster. It asks before nodes and targets of another cluster are deselected. */
 function DraftCluster({ clusters, current, draftKey, original }: DraftClusterProps) {
   const navigate = route.useNavigate();
   const [asked, setAsked] = useState<Cluster>();
@@ -123,12 +122,12 @@ function DraftCluster({ clusters, current, draftKey, original }: DraftClusterPro
       <ClusterChoice clusterId={current.id} clusters={clusters} onChoose={choose} />
       {asked && (
         <ConfirmModal
-          body={t`Nodes and targets of ${current.name} that ${asked.name} lacks are no longer chosen. The rest of the draft stays.`}
-          no={t`Stay with ${current.name}`}
+          body={t`Nodes and targets that ${asked.name} does not have are deselected. The rest of the draft is kept.`}
+          no={t`Keep ${current.name}`}
           onClose={() => setAsked(undefined)}
           onConfirm={() => move(asked.id)}
-          title={t`Build it for ${asked.name}?`}
-          yes={t`Change to ${asked.name}`}
+          title={t`Switch to cluster ${asked.name}?`}
+          yes={t`Switch to ${asked.name}`}
         />
       )}
     </>

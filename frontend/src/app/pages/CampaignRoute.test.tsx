@@ -48,21 +48,41 @@ afterEach(() => {
   server.events.removeAllListeners();
 });
 
-it("leads from an ended campaign without a result to the runs that failed", async () => {
+it("links from an ended campaign without results to its failed runs", async () => {
   answerWith("failed", { failed: 3 });
   const { router, user } = openDashboard("/campaigns/9");
-  expect(await screen.findByText(/ended without a result: 3 failed/)).toBeInTheDocument();
-  await user.click(screen.getByRole("link", { name: "See why the runs failed" }));
+  expect(await screen.findByText(/ended without results: 3 failed/)).toBeInTheDocument();
+  await user.click(screen.getByRole("link", { name: "Show failed runs" }));
   await waitFor(() => expect(router.state.location.search).toMatchObject({ tab: "runs", state: "failed" }));
 });
 
-it("says of a campaign that still runs when the first result is to come", async () => {
+it("states when a running campaign shows its first result", async () => {
   answerWith("active", { waiting: 3 });
   openDashboard("/campaigns/9");
-  expect(await screen.findByText(/the first row appears when/)).toBeInTheDocument();
+  expect(await screen.findByText(/The first row appears when/)).toBeInTheDocument();
 });
 
-it("asks for the progress of a campaign again while it runs, since a beat is no news of it", async () => {
+it("shows how adaptive repeats stand, in the server's words", async () => {
+  const campaign = answerWith("active", { waiting: 3 });
+  const words = "1 of 2 configurations reached ±3 %, 1 is open";
+  const answer = { ...campaign, adaptive: { words }, next_release_at: null };
+  server.use(http.get("*/api/v1/campaigns/9", () => HttpResponse.json(answer)));
+  openDashboard("/campaigns/9");
+  expect(await screen.findByText(words)).toBeInTheDocument();
+});
+
+it("says why repeats ended only next to the value whose interval decided", async () => {
+  answerWith("finished", { finished: 16 });
+  const { results, ...cell } = cellOf(1, 16);
+  const both = [...results, ...cellOf(2, 16).results];
+  const adaptive = { words: "16 runs, still ±76 %", series_id: 2 };
+  server.use(http.get("*/api/v1/campaigns/9/cells", () => listOf([{ ...cell, results: both, adaptive }])));
+  openDashboard("/campaigns/9");
+  expect(await screen.findAllByRole("link", { name: "Trend" })).toHaveLength(2);
+  expect(screen.getAllByText(adaptive.words)).toHaveLength(1);
+});
+
+it("polls the progress of a running campaign, since heartbeats send no update", async () => {
   answerWith("active", { active: 1 });
   let questions = 0;
   server.events.on("request:start", ({ request }) => {
@@ -76,14 +96,14 @@ it("asks for the progress of a campaign again while it runs, since a beat is no 
   await expect.poll(() => questions).toBe(2);
 });
 
-it("says what the next run waits for, and how many wait behind it", async () => {
+it("shows why the next run waits and how many wait behind it", async () => {
   answerWith("active", { active: 1, waiting: 3 });
   openDashboard("/campaigns/9");
   expect(await screen.findByText("node n1 is taken by run 12")).toBeInTheDocument();
-  expect(screen.getByText(/2 more wait behind these/)).toBeInTheDocument();
+  expect(screen.getByText(/2 more runs are waiting/)).toBeInTheDocument();
 });
 
-it("adds to the cells with too few runs as many as they lack, and closes", async () => {
+it("adds the missing repeats to cells with too few runs, and closes", async () => {
   const campaign = answerWith("finished", { finished: 5 });
   const cells = [cellOf(1, 1), cellOf(2, 4)];
   server.use(
@@ -108,6 +128,7 @@ function cellOf(id: number, n: number, flags: string[] = []) {
     robust_spread_ratio: null,
     tier: "few_runs",
     flags,
+    usual_flags: [],
   };
   const numbers = { labels: {}, n, median: 1, low: 1, high: 1, ...spread };
   const place = { node_names: ["n1"], target_names: ["nfs"], variant: "", stage: 1 };
@@ -122,26 +143,38 @@ function cellOf(id: number, n: number, flags: string[] = []) {
   };
 }
 
-it("says once what every number of a campaign suffers from, at a row what is its own, and sets none of them in bold", async () => {
+it("shows shared cautions once and a row's own cautions in the row, without bold values", async () => {
   answerWith("finished", { finished: 8 });
-  const cells = [cellOf(1, 4, ["CACHE_SIZE", "DURATION"]), cellOf(2, 4, ["CACHE_SIZE", "ZEROES"])];
+  const cells = [cellOf(1, 4, ["CACHE_SIZE", "DURATION"]), cellOf(2, 4, ["CACHE_SIZE", "STEADY", "ZEROES"])];
   server.use(http.get("*/api/v1/campaigns/9/cells", () => listOf(cells)));
   openDashboard("/campaigns/9");
   const table = await screen.findByRole("table", { name: "dd: Rate" });
-  expect(screen.getByText("All numbers below: may be cached")).toBeInTheDocument();
+  expect(screen.getByText("All values below: may be cached")).toBeInTheDocument();
   const texts = [...table.querySelectorAll("tbody tr")].map((row) => row.textContent);
-  expect(texts[0]).toContain("too short");
-  expect(texts[1]).toContain("zeroes written");
+  expect(texts[0]).not.toContain("too short");
+  expect(texts[1]).toContain("reducible data1 note");
   expect(texts.join()).not.toContain("may be cached");
   expect(table.querySelector(".iotide-strong data")).toBeNull();
 });
 
-it("tries all failed runs again after saying how many, and goes on after one that is refused", async () => {
+it("states what the plan measures too little of once, with the spread", async () => {
+  answerWith("finished", { finished: 8 });
+  const [first, second] = [cellOf(1, 4, ["DURATION"]), cellOf(2, 4, ["CV", "DURATION"])];
+  const results = second.results.map((result) => ({ ...result, variation_ratio: 0.12 }));
+  server.use(http.get("*/api/v1/campaigns/9/cells", () => listOf([first, { ...second, results }])));
+  openDashboard("/campaigns/9");
+  const note = await screen.findByText("This plan could measure more");
+  const alert = note.closest("[role=alert]");
+  expect(alert).toHaveTextContent("Too short: 2 of 2 configurations.");
+  expect(alert).toHaveTextContent("High variance: 1 of 2 configurations, by 12 %.");
+});
+
+it("retries all failed runs after confirmation, and continues after a rejected one", async () => {
   answerWith("finished", { finished: 1, failed: 2 });
   const tried: unknown[] = [];
   server.use(
     http.get("*/api/v1/runs", ({ request }) =>
-      // The page's own list of runs is a shorter one, and not what this is about.
+      // Leave out the page's own, shorter list of runs.
       listOf(new URL(request.url).searchParams.get("limit") === "500" ? [{ id: 31 }, { id: 32 }] : []),
     ),
     http.post("*/api/v1/runs/:id/retry", ({ params }) => {
@@ -151,7 +184,7 @@ it("tries all failed runs again after saying how many, and goes on after one tha
     }),
   );
   const { user } = openDashboard("/campaigns/9");
-  await user.click(await screen.findByRole("button", { name: "Run all failed again" }));
-  await user.click(await screen.findByRole("button", { name: "Run 2 again" }));
+  await user.click(await screen.findByRole("button", { name: "Retry failed runs" }));
+  await user.click(await screen.findByRole("button", { name: "Retry 2 runs" }));
   await waitFor(() => expect(tried).toEqual(["31", "32"]));
 });

@@ -1,4 +1,4 @@
-/** /campaigns/ID: the campaign with its runs. */
+/** /campaigns/ID */
 
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";

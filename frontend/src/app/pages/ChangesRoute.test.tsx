@@ -25,11 +25,12 @@ const CHANGE = {
   previous_at: "2026-11-20T10:00:00Z",
   cell_id: 103,
   median_before: 100e6,
+  reasons: [],
   median_after: 80e6,
   shift_ratio: -0.2,
   direction: "worse",
   p_value: 0.0000002,
-  words: "20.0 % lower, worse: 9 points against 30 before",
+  words: "20.0 % lower, worse (9 points after, 30 before)",
   confirmed_at: "2026-11-22T10:00:00Z",
 };
 const EVENT = { id: 7, at: "2026-11-21T09:00:00Z", text: "kernel: 6.1.0-30 -> 6.1.0-35", told_by: null };
@@ -49,13 +50,13 @@ beforeEach(() => {
   );
 });
 
-it("says of each change what, since when and near which event, and leads to the trend at that place", async () => {
+it("shows each change with its date and nearby event, and links to that point of the trend", async () => {
   openDashboard("/changes");
   const table = within(await screen.findByRole("table", { name: "Changes" }));
   const [, row] = table.getAllByRole("row");
   expect(row).toHaveTextContent(/Operation write · node-1 on disk · hpc1worse\s?20\.0 % lower, worse/);
   expect(row).toHaveTextContent(/100 MB\/s80 MB\/s< 0\.0001kernel: 6\.1\.0-30 -> 6\.1\.0-35/);
-  expect(row).not.toHaveTextContent("not confirmed");
+  expect(row).not.toHaveTextContent("unconfirmed");
   const trend = new URL((table.getByRole("link", { name: "dd: Throughput" }) as HTMLAnchorElement).href);
   expect(trend.pathname).toBe("/clusters/1/trend");
   expect(Object.fromEntries(trend.searchParams)).toEqual({
@@ -66,29 +67,29 @@ it("says of each change what, since when and near which event, and leads to the 
   });
 });
 
-it("keeps its filters in the address and asks the server by them", async () => {
+it("keeps filters in the address and sends them to the server", async () => {
   const { router, user } = openDashboard("/changes?direction=worse");
   await screen.findByRole("table", { name: "Changes" });
   expect(asked.get("direction")).toBe("worse");
   await user.selectOptions(screen.getByRole("combobox", { name: "Cluster" }), "hpc1");
   await user.selectOptions(await screen.findByRole("combobox", { name: "Workload" }), "fio");
-  expect(await screen.findByText("No change of these is known.")).toBeInTheDocument();
+  expect(await screen.findByText("No changes match.")).toBeInTheDocument();
   await user.click(screen.getByRole("switch"));
   await waitFor(() => expect(asked.get("with_unconfirmed")).toBe("true"));
   const filters = { cluster: 1, direction: "worse", workload: "fio", unconfirmed: true };
   expect(router.state.location.search).toEqual(filters);
 });
 
-it("marks what is not confirmed, and says of a metric without a better way only where it went", async () => {
+it("marks unconfirmed changes, and shows only the direction of metrics without a better side", async () => {
   const change = { ...CHANGE, direction: null, confirmed_at: null };
   server.use(http.get("*/api/v1/changes", () => listOf([{ series: SERIES, change, events: [] }])));
   openDashboard("/changes?unconfirmed=true");
   const table = within(await screen.findByRole("table", { name: "Changes" }));
-  expect(table.getByText("not confirmed yet")).toBeInTheDocument();
+  expect(table.getByText("unconfirmed")).toBeInTheDocument();
   expect(table.getByText("lower")).toBeInTheDocument();
 });
 
-it("shows the newest five of the events near a change, and leads to the trend with the earlier ones", async () => {
+it("shows the five newest events near a change, and links to the trend for earlier ones", async () => {
   const events = [1, 2, 3, 4, 5, 6, 7].map((id) => ({ ...EVENT, id, text: `switch ${id}` }));
   const change = { series: SERIES, change: CHANGE, events, events_more: 4 };
   server.use(http.get("*/api/v1/changes", () => listOf([change])));
@@ -103,7 +104,7 @@ it("shows the newest five of the events near a change, and leads to the trend wi
   expect(earlier.compareDocumentPosition(table.getByText("switch 3"))).toBe(Node.DOCUMENT_POSITION_FOLLOWING);
 });
 
-it("adds an event with its time and place from the trend", async () => {
+it("adds an event with its time and place on the trend page", async () => {
   const added: unknown[] = [];
   server.use(
     http.get("*/api/v1/clusters/1/nodes", () =>
@@ -116,12 +117,12 @@ it("adds an event with its time and place from the trend", async () => {
     }),
   );
   const { user } = openDashboard("/clusters/1/trend");
-  await user.click(await screen.findByRole("button", { name: "Add an event" }));
+  await user.click(await screen.findByRole("button", { name: "Add event" }));
   await user.type(await screen.findByRole("textbox", { name: /What changed/ }), "RAID set 2 rebuilt");
   await user.type(screen.getByLabelText("When"), "2026-11-20T06:00");
   await user.click(screen.getByRole("combobox", { name: "Nodes" }));
   await user.click(await screen.findByRole("option", { name: "node-1" }));
-  await user.click(screen.getByRole("button", { name: "Add event" }));
+  await user.click(screen.getByRole("button", { name: "Save event" }));
   await waitFor(() => expect(screen.queryByRole("dialog")).not.toBeInTheDocument());
   const at = new Date("2026-11-20T06:00").toISOString();
   expect(added).toEqual([

@@ -1,4 +1,4 @@
-/** /changes: what changed since when, in one cluster or all, filters in the address. */
+/** /changes: changes in one or all clusters. Filters are in the address. */
 
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";

@@ -1,5 +1,3 @@
-/** Chooses among the clusters, where there are several. */
-
 import { t } from "@lingui/core/macro";
 import { NativeSelect } from "@mantine/core";
 import type { Cluster } from "@/api/types";
@@ -28,7 +26,7 @@ export function ClusterChoice({ clusters, clusterId, onChoose }: ClusterChoicePr
 
 interface ClusterFilterProps {
   readonly clusters: readonly Cluster[];
-  /** Undefined: all of them. */
+  /** Undefined: all clusters. */
   readonly clusterId: number | undefined;
   readonly onChoose: (clusterId: number | undefined) => void;
 }

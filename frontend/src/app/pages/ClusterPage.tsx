@@ -1,4 +1,4 @@
-/** The frame of pages that are about one cluster, or about one or all of them: heading, choice, option titles. */
+/** Frame of pages about one or all clusters: heading, cluster choice, option titles. */
 
 import { t } from "@lingui/core/macro";
 import { Stack, Text } from "@mantine/core";
@@ -12,9 +12,9 @@ import { ClusterChoice, ClusterFilter } from "./ClusterChoice";
 import { ClusterTitles } from "./ClusterTitles";
 
 interface ClusterPageProps {
-  /** With the name of the cluster, for instance “Queue of hpc1”. */
+  /** Takes the name of the cluster, for example “Queue of hpc1”. */
   readonly title: (name: string) => string;
-  /** Undefined: the first one. */
+  /** Undefined: the first cluster. */
   readonly clusterId: number | undefined;
   readonly onChoose: (clusterId: number) => void;
   readonly actions?: (cluster: Cluster) => ReactNode;
@@ -43,7 +43,7 @@ export function ClusterPage({ title, clusterId, onChoose, actions, children }: C
           chosen ? (
             <ClusterTitles clusterId={chosen.id}>{children(chosen)}</ClusterTitles>
           ) : (
-            <Text c="dimmed">{t`There is no cluster ${clusterId ?? ""} that you may see.`}</Text>
+            <Text c="dimmed">{t`Cluster ${clusterId ?? ""} does not exist, or you have no access to it.`}</Text>
           )
         }
       </Loaded>
@@ -53,7 +53,7 @@ export function ClusterPage({ title, clusterId, onChoose, actions, children }: C
 
 interface ClustersPageProps {
   readonly title: string;
-  /** Undefined: all of them. */
+  /** Undefined: all clusters. */
   readonly clusterId: number | undefined;
   readonly onChoose: (clusterId: number | undefined) => void;
   readonly children: (clusters: readonly Cluster[]) => ReactNode;
@@ -73,12 +73,11 @@ export function ClustersPage({ title, clusterId, onChoose, children }: ClustersP
   );
 }
 
-/** Where a page needs a cluster and there is none. */
 export function NoCluster() {
   return (
     <Stack align="flex-start">
-      <Text>{t`There is no cluster yet.`}</Text>
-      <ButtonLink to="/">{t`Make one on the overview`}</ButtonLink>
+      <Text>{t`No clusters yet.`}</Text>
+      <ButtonLink to="/">{t`Create a cluster`}</ButtonLink>
     </Stack>
   );
 }

@@ -24,7 +24,7 @@ function node(orders: object[] = []) {
 
 beforeEach(() => server.use(...USUAL_ANSWERS));
 
-it("names each load of a stuck node once in its row", async () => {
+it("lists each process of a stuck node once", async () => {
   const load = { since: "2026-11-21T10:00:00Z", run_id: null, targets: [] };
   const stuck = [41, 42].map((pid) => ({ ...load, process: `dd (pid ${pid}) in state D` }));
   server.use(http.get("*/api/v1/clusters/1/nodes", () => listOf([{ ...node(), state: "stuck", stuck }])));
@@ -34,11 +34,11 @@ it("names each load of a stuck node once in its row", async () => {
   expect(row).not.toHaveTextContent("idle");
 });
 
-it("keeps the join command when the first node has joined", async () => {
+it("keeps the join command after the first node has joined", async () => {
   const token = { command: "echo secret | iotide-agent enroll", expires_at: "2026-11-21T10:00:00Z" };
   server.use(http.post("*/api/v1/clusters/1/join-tokens", () => HttpResponse.json(token, { status: 201 })));
   const { client, user } = openDashboard("/clusters/1");
-  await user.click(await screen.findByRole("button", { name: "Make a join token" }));
+  await user.click(await screen.findByRole("button", { name: "Create join token" }));
   expect(await screen.findByText(token.command)).toBeInTheDocument();
   server.use(http.get("*/api/v1/clusters/1/nodes", () => listOf([node()])));
   await client.invalidateQueries({ queryKey: ["node"] });
@@ -46,7 +46,7 @@ it("keeps the join command when the first node has joined", async () => {
   expect(screen.getByText(token.command)).toBeInTheDocument();
 });
 
-it("lists join tokens with who made them, and revokes one once that is confirmed", async () => {
+it("lists join tokens with their creators, and revokes one after confirmation", async () => {
   const token = {
     id: 12,
     cluster_id: 1,
@@ -73,18 +73,18 @@ it("lists join tokens with who made them, and revokes one once that is confirmed
   );
   const { user } = openDashboard("/clusters/1");
   const table = within(await screen.findByRole("table", { name: "Join tokens" }));
-  expect(table.getByRole("row", { name: /12 grace .* new nodes, once approved 3/ })).toBeInTheDocument();
-  expect(await table.findByRole("row", { name: /11 somebody who is gone .* node-1 1/ })).toBeInTheDocument();
+  expect(table.getByRole("row", { name: /12 grace .* new nodes, after approval 3/ })).toBeInTheDocument();
+  expect(await table.findByRole("row", { name: /11 a deleted user .* node-1 again 1/ })).toBeInTheDocument();
   await user.click(table.getByRole("button", { name: "Revoke join token 12" }));
   expect(revoked).toEqual([]);
   const question = within(await screen.findByRole("dialog"));
-  expect(question.getByText(/would let 3 more hosts in/)).toBeInTheDocument();
+  expect(question.getByText(/could enrol 3 more hosts/)).toBeInTheDocument();
   await user.click(question.getByRole("button", { name: "Revoke" }));
   await waitFor(() => expect(table.queryByRole("row", { name: /12 grace/ })).toBeNull());
   expect(revoked).toEqual(["12"]);
 });
 
-it("shows why the second of several targets was refused, with the form still open", async () => {
+it("shows why the second of several targets was rejected, and keeps the form open", async () => {
   const place = { node_id: 4, node_name: "node-1", source: "/dev/vdb", total_bytes: 2, free_bytes: 1 };
   const candidate = { scope: "node", fstype: "xfs", identity: null, joins: null };
   const targets: object[] = [];
@@ -121,13 +121,13 @@ it("shows why the second of several targets was refused, with the form still ope
   const mounts = within(await screen.findByRole("table", { name: "Discovered mounts" }));
   await user.click(mounts.getByRole("checkbox", { name: "/a" }));
   await user.click(mounts.getByRole("checkbox", { name: "/b" }));
-  await user.click(screen.getByRole("button", { name: "Make 2 targets" }));
+  await user.click(screen.getByRole("button", { name: "Create 2 targets" }));
   expect(await screen.findByText("b is taken")).toBeInTheDocument();
-  expect(screen.getByRole("button", { name: "Make target" })).toBeEnabled();
+  expect(screen.getByRole("button", { name: "Create target" })).toBeEnabled();
   expect(screen.getByRole("checkbox", { name: "/b" })).toBeChecked();
 });
 
-it("draws unknown progress as an empty track that claims no number", async () => {
+it("draws unknown progress as an empty track without a number", async () => {
   const order = { order_id: 1, run_id: 7, state: "running", phase: "writing" };
   const orders = [
     { ...order, progress: null },
@@ -145,7 +145,7 @@ it("draws unknown progress as an empty track that claims no number", async () =>
   );
 });
 
-it("shows the maintenance days of a cluster, and enters and removes them", async () => {
+it("shows, adds and removes maintenance windows of a cluster", async () => {
   const blackouts: { id: number }[] = [];
   server.use(
     http.get("*/api/v1/clusters/1/blackouts", () => listOf(blackouts)),
@@ -159,21 +159,21 @@ it("shows the maintenance days of a cluster, and enters and removes them", async
     }),
   );
   const { user } = openDashboard("/clusters/1");
-  expect(await screen.findByText("None is planned.")).toBeInTheDocument();
-  await user.click(screen.getByRole("button", { name: "Add a blackout" }));
-  await user.type(await screen.findByLabelText(/^From/), "2026-12-01T08:00");
-  await user.type(screen.getByLabelText(/^Until/), "2026-12-01T18:00");
+  expect(await screen.findByText("No maintenance is planned.")).toBeInTheDocument();
+  await user.click(screen.getByRole("button", { name: "Add maintenance window" }));
+  await user.type(await screen.findByLabelText(/^Start/), "2026-12-01T08:00");
+  await user.type(screen.getByLabelText(/^End/), "2026-12-01T18:00");
   await user.type(screen.getByRole("textbox", { name: /^Reason/ }), "new firmware");
-  await user.click(screen.getByRole("button", { name: "Enter blackout" }));
-  const table = within(await screen.findByRole("table", { name: "Blackouts" }));
+  await user.click(screen.getByRole("button", { name: "Save maintenance window" }));
+  const table = within(await screen.findByRole("table", { name: "Maintenance windows" }));
   expect(table.getByText("new firmware")).toBeInTheDocument();
   expect(blackouts).toMatchObject([{ starts_at: new Date("2026-12-01T08:00").toISOString() }]);
-  await user.click(table.getByRole("button", { name: "Remove the blackout for new firmware" }));
-  await user.click(await screen.findByRole("button", { name: "Remove it" }));
-  expect(await screen.findByText("None is planned.")).toBeInTheDocument();
+  await user.click(table.getByRole("button", { name: "Remove maintenance window new firmware" }));
+  await user.click(await screen.findByRole("button", { name: "Remove window" }));
+  expect(await screen.findByText("No maintenance is planned.")).toBeInTheDocument();
 });
 
-it("lets those in that were ticked, after their fingerprints were seen", async () => {
+it("approves selected pending nodes after showing their fingerprints", async () => {
   const pending = ["n1", "n2"].map((name, index) => ({
     id: index + 8,
     name,
@@ -196,10 +196,10 @@ it("lets those in that were ticked, after their fingerprints were seen", async (
   );
   const { user } = openDashboard("/clusters/1");
   expect(await screen.findByText("0000 0000 0000 0001")).toBeInTheDocument();
-  expect(screen.getByRole("button", { name: "Let in" })).toBeDisabled();
-  await user.click(screen.getByRole("checkbox", { name: "Choose n2" }));
-  await user.click(screen.getByRole("button", { name: "Let 1 in" }));
-  await screen.findByText(/No node has joined yet/);
+  expect(screen.getByRole("button", { name: "Approve" })).toBeDisabled();
+  await user.click(screen.getByRole("checkbox", { name: "Select n2" }));
+  await user.click(screen.getByRole("button", { name: "Approve 1" }));
+  await screen.findByText(/No nodes yet/);
   await expect.poll(() => approved).toEqual([{ pending_ids: [9] }]);
-  await expect.poll(() => screen.queryByText("Waiting to be let in")).toBeNull();
+  await expect.poll(() => screen.queryByText("Pending nodes")).toBeNull();
 });

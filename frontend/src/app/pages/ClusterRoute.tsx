@@ -1,4 +1,4 @@
-/** /clusters/ID: one cluster's standing, nodes, targets and maintenance. */
+/** /clusters/ID: status, nodes, targets and maintenance windows of a cluster. */
 
 import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
@@ -8,8 +8,8 @@ import type { Cluster } from "@/api/types";
 import { DrainButton, DrainNote } from "@/components/drain/DrainButton";
 import { ButtonLink } from "@/components/links";
 import { LoggedIn } from "@/components/session";
-import BlackoutsPanel from "@/features/clusters/BlackoutsPanel";
 import LauncherChoice from "@/features/clusters/LauncherChoice";
+import MaintenancePanel from "@/features/clusters/MaintenancePanel";
 import { NodesPanel } from "@/features/clusters/NodesPanel";
 import { nodeLinesQuery } from "@/features/clusters/queries";
 import StatusBoard from "@/features/overview/StatusBoard";
@@ -52,7 +52,7 @@ export default function ClusterRoute() {
   );
 }
 
-/** Others measured it: there is nothing to look after. */
+/** A published cluster was measured by others and has nothing to operate. */
 function Published({ cluster }: { cluster: Cluster }) {
   return (
     <>
@@ -107,7 +107,7 @@ function Places({ cluster }: { cluster: Cluster }) {
     <>
       <NodesPanel clusterId={cluster.id} />
       <TargetsPanel clusterId={cluster.id} hasNodes={(nodes.data ?? []).length > 0} />
-      <BlackoutsPanel clusterId={cluster.id} />
+      <MaintenancePanel clusterId={cluster.id} />
     </>
   );
 }

@@ -1,5 +1,3 @@
-/** Gives what is below it the option titles of a cluster's workloads, as soon as both are known. */
-
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import { OptionTitles } from "@/components/optionTitles";

@@ -1,4 +1,4 @@
-/** /compare: many sides of campaigns, cells that were pinned, or two campaigns; all choices in the address. */
+/** /compare: sides of campaigns, pinned cells, or two campaigns. All choices are in the address. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -77,7 +77,7 @@ function Pickers({ search, choose }: ChoosingProps) {
     <Section
       actions={
         <SegmentedControl
-          aria-label={t`What is compared`}
+          aria-label={t`Comparison mode`}
           data={WAYS}
           onChange={(way) => choose(way === "two" ? { ...NO_SIDES, two: true } : NO_PAIR)}
           size="xs"
@@ -86,10 +86,10 @@ function Pickers({ search, choose }: ChoosingProps) {
       }
       description={
         isTwo
-          ? t`Cells that have most in common are compared with each other; or name one of each side. B is told in terms of A.`
-          : t`One campaign over several file systems, nodes or options, or campaigns of several clusters: each value is a side.`
+          ? t`Matching configurations are paired automatically, or choose one on each side. Results are shown as B relative to A.`
+          : t`Compare file systems, nodes or options within one campaign, or several campaigns.`
       }
-      title={t`What`}
+      title={t`Selection`}
     >
       {isTwo ? (
         <>
@@ -128,13 +128,13 @@ function Compared({ search, choose }: ChoosingProps) {
     <Text c="dimmed">
       {isOfTwo(search) ? (
         <Trans>
-          Choose two campaigns. Four runs or more of each cell give an interval; with fewer there is no
-          verdict.
+          Choose two campaigns. An interval needs at least four runs of each configuration. With fewer there
+          is no verdict.
         </Trans>
       ) : (
         <Trans>
-          Choose a campaign. Its file systems are compared first, where it has several; or pin runs on the
-          page Runs and compare those. Four runs or more of each side give an interval.
+          Choose a campaign, or pin runs on the Runs page and compare those. If a campaign has several file
+          systems, they are compared first. An interval needs at least four runs on each side.
         </Trans>
       )}
     </Text>
@@ -145,7 +145,6 @@ const AddRepeats = lazy(() => import("@/features/campaigns/AddRepeats"));
 
 interface RepeatSideProps {
   readonly cell: { readonly campaign_id: number; readonly cell_id: number };
-  /** Runs that it lacks for an interval. */
   readonly missing: number;
 }
 

@@ -1,5 +1,3 @@
-/** Which campaigns are compared: some together, or one for each of two sides. */
-
 import { t } from "@lingui/core/macro";
 import { Group, MultiSelect, Select } from "@mantine/core";
 import { useInfiniteQuery, useQueries } from "@tanstack/react-query";
@@ -7,10 +5,9 @@ import type { ListedCampaign } from "@/api/types";
 import { campaignQuery, campaignsQuery, cellsQuery } from "@/features/campaigns/queries";
 
 const MOST_CAMPAIGNS = 6;
-/** What every choice of campaigns has in common. */
 export const PICKER = {
   limit: 100,
-  nothingFoundMessage: t`No campaign of that name or number among the newest.`,
+  nothingFoundMessage: t`No recent campaign has this name or number.`,
   placeholder: t`Name or number`,
   searchable: true,
 } as const;
@@ -19,7 +16,7 @@ export function optionOf({ id, name, cluster_name }: ListedCampaign) {
   return { value: String(id), label: `${id} · ${name} · ${cluster_name}` };
 }
 
-/** The newest campaigns, and those that are chosen, however old. */
+/** Return the newest campaigns and the chosen ones, whatever their age. */
 export function useKnown(chosen: readonly number[]): ListedCampaign[] {
   const { data: newest = [] } = useInfiniteQuery(campaignsQuery({}));
   const own = useQueries({ queries: chosen.map((id) => campaignQuery(id)) });
@@ -80,10 +77,10 @@ export function SidePicker({ side, campaignId, cell, onChoose }: SidePickerProps
         }))}
         disabled={campaignId === undefined}
         flex={2}
-        label={t`Cell of ${side}`}
+        label={t`Configuration of ${side}`}
         miw={220}
         onChange={(chosen) => onChoose(campaignId, chosen === null ? undefined : Number(chosen))}
-        placeholder={t`All cells`}
+        placeholder={t`All configurations`}
         searchable
         value={cell === undefined ? null : String(cell)}
       />

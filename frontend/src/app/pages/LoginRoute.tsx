@@ -1,4 +1,4 @@
-/** /login: the address may carry a one-time link and where to go afterwards. */
+/** /login: the address may hold a one-time link and the page to open afterwards. */
 
 import { getRouteApi, useRouter } from "@tanstack/react-router";
 import { LoginPage } from "@/features/accounts/LoginPage";

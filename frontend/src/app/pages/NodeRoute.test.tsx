@@ -53,7 +53,7 @@ const EVENT = {
 
 beforeEach(() => server.use(...USUAL_ANSWERS));
 
-it("shows what holds a node, its tools, its targets, and only what differed in its facts", async () => {
+it("shows a node's leases, tools and targets, and only changed facts", async () => {
   const target = { id: 3, name: "scratch", mounts: [{ ...MOUNT, node_id: 4, problem: null }], drain: null };
   const asked: (string | null)[] = [];
   server.use(
@@ -70,9 +70,9 @@ it("shows what holds a node, its tools, its targets, and only what differed in i
   expect(screen.getByText("2 runs at a time")).toBeInTheDocument();
   const tools = within(screen.getByRole("table", { name: "Workloads of node-1" }));
   expect(tools.getByText("it is absent")).toBeInTheDocument();
-  const targets = within(await screen.findByRole("table", { name: "Targets on it" }));
+  const targets = within(await screen.findByRole("table", { name: "Targets on this node" }));
   expect(targets.getByRole("link", { name: "scratch" })).toHaveAttribute("href", "/targets/3");
-  const changed = within(await screen.findByRole("table", { name: "What changed" }));
+  const changed = within(await screen.findByRole("table", { name: "Changes" }));
   const [, kernel, scheduler] = changed.getAllByRole("row");
   expect(kernel).toHaveTextContent("kernel.release6.1.0-256.1.0-30Run 12");
   expect(scheduler).toHaveTextContent("disk.schedulernonemq-deadline");
@@ -81,7 +81,7 @@ it("shows what holds a node, its tools, its targets, and only what differed in i
   expect(menu.getByRole("link", { name: "Overview" })).toHaveAttribute("aria-current", "true");
 });
 
-it("says of a node that nobody may see why it is not shown", async () => {
+it("explains why an inaccessible node is not shown", async () => {
   const error = { code: "node_not_found", message: "there is no node 9" };
   server.use(http.get("*/api/v1/nodes/9", () => HttpResponse.json({ error }, { status: 404 })));
   openDashboard("/nodes/9");
@@ -89,16 +89,16 @@ it("says of a node that nobody may see why it is not shown", async () => {
   expect(screen.getByRole("heading", { name: "Node 9" })).toBeInTheDocument();
 });
 
-it("says what is wrong with agent and clock, and what to do", async () => {
+it("shows problems of agent and clock with remedies", async () => {
   server.use(http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)));
   openDashboard("/nodes/4");
   expect(await screen.findByText(/2.5 s behind the server, ± 400 us/)).toBeInTheDocument();
-  expect(screen.getByText(/More than a second off/)).toBeInTheDocument();
+  expect(screen.getByText(/More than one second off/)).toBeInTheDocument();
   expect(screen.getByText("behind")).toBeInTheDocument();
-  expect(screen.getByText(/Upgrade its agent/)).toBeInTheDocument();
+  expect(screen.getByText(/Upgrade this agent/)).toBeInTheDocument();
 });
 
-it("says what revoking a node does to its runs before it does it", async () => {
+it("shows the effect on runs before a node is revoked", async () => {
   const run = { run_id: 7, campaign_id: 1, campaign_name: "nightly", workload: "dd", ends: false };
   const revoked: string[] = [];
   server.use(
@@ -120,16 +120,16 @@ it("says what revoking a node does to its runs before it does it", async () => {
   await user.click(await screen.findByRole("button", { name: "Revoke" }));
   const dialog = await screen.findByRole("dialog");
   expect(await within(dialog).findByText("its order stays")).toBeInTheDocument();
-  expect(within(dialog).getByText("2 runs wait for it and go on waiting.")).toBeInTheDocument();
+  expect(within(dialog).getByText("2 runs wait for this node and keep waiting.")).toBeInTheDocument();
   expect(revoked).toEqual([]);
-  await user.click(within(dialog).getByRole("button", { name: "Revoke" }));
+  await user.click(within(dialog).getByRole("button", { name: "Revoke node" }));
   await expect.poll(() => revoked).toEqual(["node-1"]);
 });
 
 it.each([
-  [3, "direct", /until its agent reports that nothing is left/],
-  [2, "direct", /Its agent does not report when the load is gone/],
-  [3, "slurm", /Its agent does not report when the load is gone/],
+  [3, "direct", /until its agent reports that the process has ended/],
+  [2, "direct", /Its agent does not report when the process has ended/],
+  [3, "slurm", /Its agent does not report when the process has ended/],
 ])(
   "says what ends the stuck state of an agent of wire version %i in a cluster of %s",
   async (wire_version, launcher, words) => {

@@ -1,5 +1,3 @@
-/** The settings' section of notifications, with the clusters that a channel may tell of. */
-
 import { t } from "@lingui/core/macro";
 import { useClusters } from "@/components/Origin";
 import { hasRole, usePrincipal } from "@/components/session";

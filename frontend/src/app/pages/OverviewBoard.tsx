@@ -1,5 +1,3 @@
-/** What the overview shows: what is to be dealt with, how all clusters stand, what runs and what is next. */
-
 import { t } from "@lingui/core/macro";
 import { getRouteApi } from "@tanstack/react-router";
 import { ButtonLink } from "@/components/links";

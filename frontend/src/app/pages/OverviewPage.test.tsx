@@ -34,7 +34,7 @@ function cell(workload: string, state: string, details: object = {}) {
     worst: { ...SERIES, workload },
     since_cell_id: null,
     shift_ratio: null,
-    words: "no change shown in 60 points",
+    words: "no significant change in 60 points",
     suspects: 0,
     open_alerts: 0,
     last_at: "2026-11-20T02:00:00Z",
@@ -64,7 +64,7 @@ function answerBoard(...cells: object[]): URL[] {
   return asked;
 }
 
-it("says in each cell by sign and word how a workload stands and since when, and leads to its changes", async () => {
+it("shows state and date of each workload by sign and word, and links to its changes", async () => {
   answerBoard(SLOWER, cell("fio", "in_control"));
   openDashboard("/");
   const board = within(await screen.findByRole("table", { name: "Clusters by workload" }));
@@ -77,13 +77,13 @@ it("says in each cell by sign and word how a workload stands and since when, and
     "href",
     "/clusters/1/trend?workload=fio",
   );
-  const list = within(screen.getByRole("table", { name: "To look at" }));
+  const list = within(screen.getByRole("table", { name: "Series to check" }));
   expect(list.getByText("20.0 % lower than before")).toBeInTheDocument();
   expect(list.queryByText("in control")).not.toBeInTheDocument();
   expect(screen.getByText(/1 slower, 1 in control/)).toBeInTheDocument();
 });
 
-it("asks for another period once that is chosen, and keeps it in the address", async () => {
+it("requests the chosen period and keeps it in the address", async () => {
   const asked = answerBoard(SLOWER);
   const { router, user } = openDashboard("/");
   await user.selectOptions(await screen.findByRole("combobox", { name: "Period" }), "Last 30 days");
@@ -92,7 +92,7 @@ it("asks for another period once that is chosen, and keeps it in the address", a
   expect(asked.map(({ searchParams }) => searchParams.get("days"))).toEqual(["90", "30"]);
 });
 
-it("lists what needs attention, each with its link, since when and what to do; without any there is no list", async () => {
+it("lists problems with link, date and remedy", async () => {
   const item = {
     kind: "lost_mount",
     cluster_id: 1,
@@ -133,7 +133,7 @@ it("lists what needs attention, each with its link, since when and what to do; w
   expect(screen.getByText("2 more items are not shown.")).toBeInTheDocument();
 });
 
-it("shows no list where nothing needs attention, and when a level recovered", async () => {
+it("shows no list without problems, and shows recoveries", async () => {
   const words = "recovered on 20 Sep 2026: was 18.0 % lower since 11 Aug 2026";
   answerBoard(cell("dd", "in_control", { since: "2026-09-20T02:00:00Z", words }));
   openDashboard("/");
@@ -142,17 +142,17 @@ it("shows no list where nothing needs attention, and when a level recovered", as
   expect(screen.queryByRole("table", { name: "Needs attention" })).not.toBeInTheDocument();
 });
 
-it("says that no alert means nothing where no rule raises one", async () => {
+it("explains that without rules no alerts are raised", async () => {
   const { unmount } = openDashboard("/");
-  expect(await screen.findByText(/No alert rule is set, so nothing raises an alert/)).toBeInTheDocument();
-  expect(screen.getByRole("link", { name: "Add an alert rule" })).toHaveAttribute("href", "/settings");
+  expect(await screen.findByText(/No alert rule is configured yet/)).toBeInTheDocument();
+  expect(screen.getByRole("link", { name: "Add alert rule" })).toHaveAttribute("href", "/settings");
   unmount();
   server.use(http.get("*/api/v1/alert-rules", () => listOf([{ id: 1, name: "all" }])));
   openDashboard("/");
-  expect(await screen.findByText(/^None\./)).toBeInTheDocument();
+  expect(await screen.findByText(/^No open alerts\./)).toBeInTheDocument();
 });
 
-it("names nodes in trouble, and where nothing was measured says so", async () => {
+it("shows nodes with problems and workloads not measured", async () => {
   const nodes = { online: 3, stuck: 2, silent: 1, never_seen: 0, drained: 0, passed_over: 0 };
   const cluster = { ...NO_BOARD.clusters[0], nodes, open_alerts: 2 };
   server.use(http.get("*/api/v1/board", () => HttpResponse.json({ ...NO_BOARD, clusters: [cluster] })));
@@ -160,14 +160,11 @@ it("names nodes in trouble, and where nothing was measured says so", async () =>
   const board = within(await screen.findByRole("table", { name: "Clusters by workload" }));
   expect(board.getByText("1 silent")).toBeInTheDocument();
   expect(board.getByText("2 stuck")).toBeInTheDocument();
-  expect(board.getByRole("link", { name: "2 to be dealt with" })).toHaveAttribute(
-    "href",
-    "/alerts?cluster=1",
-  );
-  expect(screen.getByText(/^nothing was measured, since/)).toBeInTheDocument();
+  expect(board.getByRole("link", { name: "2 open" })).toHaveAttribute("href", "/alerts?cluster=1");
+  expect(screen.getByText(/^no measurements, since/)).toBeInTheDocument();
 });
 
-it("opens a new cluster on its page, which says how a node joins", async () => {
+it("opens the new cluster's page, which shows how to add a node", async () => {
   server.use(
     http.get("*/api/v1/clusters", () => listOf([])),
     http.post("*/api/v1/clusters", () => HttpResponse.json({ id: 1, name: "hpc1" }, { status: 201 })),
@@ -179,7 +176,7 @@ it("opens a new cluster on its page, which says how a node joins", async () => {
   expect(router.state.location.pathname).toBe("/clusters/1");
 });
 
-it("offers no form for a cluster to those who may not make one", async () => {
+it("hides the cluster form without permission", async () => {
   const roles = [{ role: "viewer", cluster_id: null }];
   server.use(
     http.get("*/api/v1/session", () =>
@@ -188,6 +185,6 @@ it("offers no form for a cluster to those who may not make one", async () => {
     http.get("*/api/v1/clusters", () => listOf([])),
   );
   openDashboard("/");
-  expect(await screen.findByText(/An admin makes one/)).toBeInTheDocument();
+  expect(await screen.findByText(/Ask an admin to create one/)).toBeInTheDocument();
   expect(screen.queryByRole("form", { name: "New cluster" })).not.toBeInTheDocument();
 });

@@ -1,4 +1,4 @@
-/** The first page: what is to be dealt with, how all clusters stand, what runs and what is next. */
+/** /: the overview, or the first cluster's form. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -43,7 +43,7 @@ export function OverviewPage() {
   );
 }
 
-/** Of published clusters nothing can be looked after. */
+/** Published clusters have nothing to operate. */
 function own(clusters: readonly Cluster[]): Cluster[] {
   return clusters.filter(({ origin }) => origin !== "published");
 }
@@ -57,7 +57,7 @@ function EverythingDrained() {
   const drain = useEverythingDrain();
   if (!drain) return null;
   return (
-    <Alert color="orange" title={t`Nothing new starts in any cluster`}>
+    <Alert color="orange" title={t`No new runs start in any cluster`}>
       <DrainNote drain={drain} />
     </Alert>
   );
@@ -78,7 +78,7 @@ function DrainEverything() {
   );
 }
 
-/** A new cluster has nothing yet: its page says how a node joins. */
+/** Open the new cluster's page, which shows how to add a node. */
 function useOpenCluster() {
   const navigate = route.useNavigate();
   return (clusterId: number) => void navigate({ to: "/clusters/$clusterId", params: { clusterId } });
@@ -109,7 +109,7 @@ function FirstCluster() {
   if (!mayCreate)
     return (
       <Text c="dimmed">
-        {t`There is no cluster that you may see. An admin makes one, or gives you a role in one.`}
+        {t`You have no access to any cluster. Ask an admin to create one or to give you a role in one.`}
       </Text>
     );
   return (
@@ -117,8 +117,8 @@ function FirstCluster() {
       <Stack>
         <Text>
           <Trans>
-            A cluster groups the nodes that are measured together. Name the first one; then let a node join,
-            tick the file systems to measure, and submit a campaign.
+            A cluster groups the nodes that are measured together. Create the first cluster, add a node,
+            select the file systems to measure, and submit a campaign.
           </Trans>
         </Text>
         <Suspense>

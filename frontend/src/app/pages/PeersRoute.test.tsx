@@ -8,12 +8,12 @@ const PEER = {
   n: 6,
   median: 200e6,
   difference_ratio: 0.01,
+  campaigns: 3,
   robust_z: 0.3,
-  p_value: 0.6,
   is_odd: false,
   words: "",
 };
-const ODD = { difference_ratio: -0.23, robust_z: -9.1, p_value: 0.0001, is_odd: true };
+const ODD = { difference_ratio: -0.23, robust_z: -9.1, is_odd: true };
 const GROUP = {
   kind: "targets",
   alike: "xfs of 10.9 TiB, scope node",
@@ -27,13 +27,23 @@ const GROUP = {
   too_few: ["raid4"],
   has_odd: true,
   not_judged: null,
+  z_limit: 5.2,
+  basis: "common_campaigns",
+  basis_words: "compared within each campaign, so days do not count",
   members: [
-    { ...PEER, ...ODD, name: "raid3", series_id: 3, median: 154e6, words: "odd: 23.0 % lower, worse" },
+    {
+      ...PEER,
+      ...ODD,
+      name: "raid3",
+      series_id: 3,
+      median: 154e6,
+      words: "outlier: 23.0 % below the median of 3 peers, worse",
+    },
     { ...PEER, name: "raid1", series_id: 1 },
   ],
 };
 
-it("shows the odd one first with how far it is from the others, and who has too few runs", async () => {
+it("shows the outlier first with its distance, and peers with too few runs", async () => {
   server.use(...USUAL_ANSWERS);
   server.use(
     http.get("*/api/v1/clusters/1/peers", () =>
@@ -44,7 +54,13 @@ it("shows the odd one first with how far it is from the others, and who has too 
   await screen.findByRole("heading", { name: "Peers of hpc1" });
   const table = within(await screen.findByRole("table", { name: /^Peers of dd: Throughput/ }));
   const [, odd] = table.getAllByRole("row");
-  expect(odd).toHaveTextContent("raid3154 MB/s6−23.0 %-9.10.0001odd: 23.0 % lower, worse");
-  expect(screen.getByText(/Fewer than four runs: raid4/)).toBeInTheDocument();
+  expect(odd).toHaveTextContent(
+    "raid3154 MB/s63−23.0 %-9.1outlier: 23.0 % below the median of 3 peers, worse",
+  );
+  expect(
+    screen.getByText(
+      /robust z beyond ±5.2; compared within each campaign.*Fewer than four runs to compare: raid4/,
+    ),
+  ).toBeInTheDocument();
   expect(screen.getByText(/2 more groups are not shown/)).toBeInTheDocument();
 });

@@ -1,4 +1,4 @@
-/** /peers: the odd one out among equals of a cluster, choices in the address. */
+/** /peers: outliers among the peers of a cluster. Choices are in the address. */
 
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";

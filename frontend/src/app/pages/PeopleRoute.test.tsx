@@ -47,11 +47,11 @@ beforeEach(() => {
 
 it("adds a person with roles, and shows their link once", async () => {
   const { user } = openDashboard("/settings/people");
-  await user.click(await screen.findByRole("button", { name: "Add a person" }));
+  await user.click(await screen.findByRole("button", { name: "Add person" }));
   const form = within(await screen.findByRole("form", { name: "New person" }));
   await user.type(form.getByRole("textbox", { name: "Name" }), "hopper");
   await user.selectOptions(form.getByRole("combobox", { name: "In hpc1" }), "operator");
-  await user.click(form.getByRole("button", { name: "Add and make a sign-in link" }));
+  await user.click(form.getByRole("button", { name: "Add and create sign-in link" }));
   const dialog = within(await screen.findByRole("dialog", { name: "Sign-in link for hopper" }));
   expect(dialog.getByText(LINK)).toBeInTheDocument();
   const roles = [
@@ -64,18 +64,20 @@ it("adds a person with roles, and shows their link once", async () => {
   ]);
 });
 
-it("asks before it disables somebody, and says what follows", async () => {
+it("asks before it disables a user, and shows the consequences", async () => {
   const { user } = openDashboard("/settings/people");
   await user.click(await screen.findByRole("button", { name: "Disable ada" }));
   const dialog = within(await screen.findByRole("dialog", { name: "Disable ada?" }));
-  expect(dialog.getByText(/2 sessions end at once, 1 API token is revoked for good/)).toBeInTheDocument();
+  expect(
+    dialog.getByText(/2 sessions end immediately, 1 API token is revoked permanently/),
+  ).toBeInTheDocument();
   await user.click(dialog.getByRole("button", { name: "Disable" }));
   await waitFor(() =>
     expect(sent).toEqual([{ path: "/api/v1/users/7", body: { roles: ADA.roles, disabled: true } }]),
   );
 });
 
-it("says why somebody was not disabled", async () => {
+it("shows why a user was not disabled", async () => {
   const error = { code: "last_admin", message: "ada is the last administrator" };
   server.use(http.put("*/api/v1/users/:id", () => HttpResponse.json({ error }, { status: 409 })));
   const notice = vi.spyOn(notifications, "show");
@@ -88,14 +90,14 @@ it("says why somebody was not disabled", async () => {
   );
 });
 
-it("offers nothing that would shut out the person who looks", async () => {
+it("hides actions that would lock out the current user", async () => {
   openDashboard("/settings/people");
   const table = within(await screen.findByRole("table", { name: "People" }));
-  expect(table.getByText("operator of hpc1", { selector: "tr:last-child td" })).toBeInTheDocument();
+  expect(table.getByText("operator in hpc1", { selector: "tr:last-child td" })).toBeInTheDocument();
   expect(table.queryByRole("button", { name: "Disable grace" })).not.toBeInTheDocument();
 });
 
-it("is offered only to administrators of all clusters", async () => {
+it("is available only to admins of all clusters", async () => {
   server.use(
     http.get("*/api/v1/session", () =>
       HttpResponse.json({
@@ -105,8 +107,8 @@ it("is offered only to administrators of all clusters", async () => {
     http.get("*/api/v1/tokens", () => listOf([])),
   );
   openDashboard("/settings/tokens");
-  const nav = within(await screen.findByRole("navigation", { name: "Pages of the settings" }));
+  const nav = within(await screen.findByRole("navigation", { name: "Settings pages" }));
   expect(nav.getAllByRole("link").map((link) => link.textContent)).toEqual(["General", "Tokens"]);
-  expect(await screen.findByText("You have no token yet.")).toBeInTheDocument();
-  expect(screen.queryByRole("heading", { name: "API tokens of others" })).not.toBeInTheDocument();
+  expect(await screen.findByText("You have no tokens yet.")).toBeInTheDocument();
+  expect(screen.queryByRole("heading", { name: "API tokens of other users" })).not.toBeInTheDocument();
 });

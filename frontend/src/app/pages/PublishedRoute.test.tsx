@@ -21,7 +21,7 @@ const SOURCE = {
     against: "gpfs",
     ratios: [{ options: { file_size_bytes: 4e9 }, ratio: 4.152 }],
     is_supported: false,
-    verdict: "Its own numbers give 4.2 times.",
+    verdict: "Its own values give 4.2 times.",
   },
   campaigns: [
     {
@@ -44,16 +44,16 @@ function answerWith(items: object[]): void {
   );
 }
 
-it("says how published results are loaded where none are", async () => {
+it("shows how to load published results if there are none", async () => {
   answerWith([]);
   openDashboard("/published");
   expect(await screen.findByText("iotide-server load-published")).toBeInTheDocument();
 });
 
-it("shows a source with its claim beside the ratios that its numbers give", async () => {
+it("shows a source's claim next to the ratios of its own numbers", async () => {
   answerWith([SOURCE]);
   openDashboard("/published");
-  expect(await screen.findByText("A claim that its own numbers do not support")).toBeInTheDocument();
+  expect(await screen.findByText("Claim not supported by its own numbers")).toBeInTheDocument();
   const ratios = within(screen.getByRole("table", { name: "Ratios of nfs to gpfs" }));
   expect(ratios.getByRole("row", { name: "File size 4 GB 4.2" })).toBeInTheDocument();
   const sources = within(screen.getByRole("table", { name: "Published sources" }));

@@ -1,4 +1,4 @@
-/** /published: what others measured, one source as a figure, and a campaign of one's own beside it. */
+/** /published: a source as a figure, compared with a campaign of one's own. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -20,7 +20,7 @@ import { optionOf, PICKER, useKnown } from "./ComparedCampaigns";
 
 const route = getRouteApi("/shell/published");
 
-/** The figure that shows a published source best, where the usual choice is not that. */
+/** Figures of published sources that need another than the default. */
 const FIGURES: Readonly<Record<string, FigureView>> = {
   "nus-svu-gpfs": { kind: "parts", x: "file_size_bytes", against: "gpfs" },
 };
@@ -36,7 +36,7 @@ export default function PublishedRoute() {
           return (
             <>
               <Section
-                description={t`What others measured and published, as they printed it, to lay your own numbers beside. It is read-only, and nothing is concluded from it by itself.`}
+                description={t`Results that others measured and published, as printed, to compare with your own. They are read-only, and iotide draws no conclusions from them automatically.`}
                 title={t`Sources`}
               >
                 <SourcesTable chosen={chosen?.key} sources={found} />
@@ -50,7 +50,7 @@ export default function PublishedRoute() {
   );
 }
 
-/** The one that the address names, else one of the cluster that it names, else the first. */
+/** Return the source in the address, else one of the cluster in the address, else the first. */
 function chooseSource(
   sources: readonly PublishedSource[],
   key: string | undefined,
@@ -65,12 +65,12 @@ function chooseSource(
 
 function NothingLoaded() {
   return (
-    <Section title={t`Nothing is loaded`}>
+    <Section title={t`No published results are loaded`}>
       <Stack>
         <Text>
           <Trans>
-            iotide comes with storage measurements that others published. On the server, this loads them in a
-            second, and once more it changes nothing:
+            iotide includes storage measurements published by others. Run this command on the server to load
+            them. Running it again changes nothing:
           </Trans>
         </Text>
         <Command label={t`Copy`} text={t`iotide-server load-published`} />
@@ -116,7 +116,6 @@ function ChosenSource({ source }: { source: PublishedSource }) {
   );
 }
 
-/** The first campaign of a source, and what is drawn beside it. */
 function sidesOf(source: PublishedSource, own: Campaign | undefined) {
   const [first, ...others] = source.campaigns.map(({ campaign_id, campaign_name, cluster_name }) => ({
     id: campaign_id,
@@ -162,8 +161,8 @@ function OwnCampaign({ own, onChoose }: OwnCampaignProps) {
       {...PICKER}
       clearable
       data={known.filter(({ cluster_id }) => !published.has(cluster_id)).map(optionOf)}
-      description={t`Its bars stand in the same figure, named by its cluster. Equal sizes stand together: plan 4 GB, not 4 GiB.`}
-      label={t`Lay a campaign of your own beside it`}
+      description={t`Its bars appear in the same figure, labelled with its cluster. Use the sizes of the source so that bars line up: 4 GB, not 4 GiB.`}
+      label={t`Compare with your campaign`}
       maw={520}
       onChange={(id) => onChoose(id === null ? undefined : Number(id))}
       value={own === undefined ? null : String(own)}

@@ -1,4 +1,4 @@
-/** /queues/ID: what waits in a cluster. */
+/** /queues/ID: waiting runs of a cluster. */
 
 import { t } from "@lingui/core/macro";
 import { getRouteApi } from "@tanstack/react-router";
@@ -22,7 +22,7 @@ export default function QueueRoute() {
         <>
           <DrainNote drain={drain} />
           <Section
-            description={t`In the order in which they are served; one that cannot start lets others pass.`}
+            description={t`In queue order. A run that cannot start yet does not block the runs behind it.`}
             title={t`Waiting runs`}
           >
             <QueueTable clusterId={clusterId} />

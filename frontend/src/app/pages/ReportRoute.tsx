@@ -1,4 +1,4 @@
-/** /campaigns/ID/report: the campaign as one sheet to print. */
+/** /campaigns/ID/report: the campaign as a printable page. */
 
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";

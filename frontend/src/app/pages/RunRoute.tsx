@@ -1,4 +1,4 @@
-/** /runs/ID: the run, with its place on the trend of what it measured. */
+/** /runs/ID: the run and its point in the trend. */
 
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
@@ -37,7 +37,7 @@ export default function RunRoute() {
   );
 }
 
-/** Nothing before the run has finished: what it measured until it failed is no point of a trend. */
+/** Shown for finished runs only: a failed run is not a point of a trend. */
 function RunTrend({ run }: { run: RunDetail }) {
   const navigate = route.useNavigate();
   const sample = run.state === "finished" ? headlineOf(run.samples) : undefined;
@@ -49,9 +49,9 @@ function RunTrend({ run }: { run: RunDetail }) {
   });
   return (
     <Section
-      actions={<TextLink {...link(run.cell_id)} size="sm">{t`Open the trend`}</TextLink>}
-      description={t`The newest points around it; the marked one is that of this run and the other repeats of its cell.`}
-      title={t`Its place on the trend: ${sample.title}`}
+      actions={<TextLink {...link(run.cell_id)} size="sm">{t`Open trend`}</TextLink>}
+      description={t`Data points around this run. The marked point combines this run and the other repeats of its configuration.`}
+      title={t`This run in the trend: ${sample.title}`}
     >
       <Suspense>
         <SeriesTrend

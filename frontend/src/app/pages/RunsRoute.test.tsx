@@ -21,7 +21,8 @@ function run(id: number, value: number, target: string, likeness = "alike") {
     target_names: [target],
     state: "finished",
     validity: "valid",
-    flags: id === 1 ? ["DURATION"] : [],
+    flags: id === 1 ? ["CACHE_SIZE"] : [],
+    usual_flags: [],
     at: "2026-11-21T10:00:00Z",
     duration_seconds: 9.5,
     headline: {
@@ -77,14 +78,14 @@ function rowOf(runId: number): HTMLElement {
   return row;
 }
 
-it("lists runs with what they are known by, and sorts and filters on the server", async () => {
+it("lists runs with their main values, and sorts and filters on the server", async () => {
   const { router, user } = openDashboard("/runs?workload=dd");
   await screen.findByRole("table", { name: "Runs" });
   expect(rowOf(3)).toHaveTextContent(
     /finished150 MB\/s writeddxfsFile size 1 MiB.*9\.5 sThroughput, Operation write/,
   );
-  expect(within(rowOf(3)).getByRole("img", { name: /last 2 points.*own marked/ })).toBeInTheDocument();
-  expect(rowOf(1)).toHaveTextContent("Too short");
+  expect(within(rowOf(3)).getByRole("img", { name: /Last 2 points.*this run marked/ })).toBeInTheDocument();
+  expect(rowOf(1)).toHaveTextContent("May be cached");
   expect(screen.getByText(/^3 runs, 3 loaded/)).toBeInTheDocument();
   await user.click(screen.getByRole("button", { name: /^Value/ }));
   await waitFor(() => expect(asked.get("sort")).toBe("highest"));
@@ -94,31 +95,31 @@ it("lists runs with what they are known by, and sorts and filters on the server"
   expect(router.state.location.search).toEqual({ workload: "dd", sort: "highest", flag: "none" });
 });
 
-it("pins runs in the address, tells comparable ones as ratios, and leads to their comparison", async () => {
+it("pins runs in the address, shows ratios of comparable runs, and links to their comparison", async () => {
   const { router, user } = openDashboard("/runs");
   await user.click(await screen.findByRole("checkbox", { name: "Pin run 2" }));
   await user.click(screen.getByRole("checkbox", { name: "Pin run 3" }));
   expect(router.state.location.search).toEqual({ pins: [2, 3], baseline: 2 });
   const pinned = within(await screen.findByRole("table", { name: "Pinned runs" }));
   expect(await pinned.findByText("+50.0 %")).toBeInTheDocument();
-  expect(rowOf(1)).toHaveTextContent("unlike");
+  expect(rowOf(1)).toHaveTextContent("not comparable");
   const link = screen.getByRole("link", { name: "Compare pinned" }) as HTMLAnchorElement;
   expect(new URL(link.href).searchParams.get("cells")).toBe("[12,13]");
   await user.click(pinned.getByRole("radio", { name: "Run 3 is the baseline" }));
   expect(router.state.location.search).toEqual({ pins: [2, 3], baseline: 3 });
 });
 
-it("teaches what to do where nothing is found", async () => {
+it("suggests what to do if nothing is found", async () => {
   const { user } = openDashboard("/runs?text=nothing");
-  expect(await screen.findByText(/No run is like that/)).toBeInTheDocument();
+  expect(await screen.findByText(/No runs match/)).toBeInTheDocument();
   await user.click(screen.getByRole("button", { name: "Clear filters" }));
   expect(await screen.findByRole("table", { name: "Runs" })).toBeInTheDocument();
 });
 
-it("keeps a view on the server, opens it again, and takes its removal back", async () => {
+it("saves a view on the server, opens it, and undoes its removal", async () => {
   const { router, user } = openDashboard("/runs?state=failed");
   await user.click(await screen.findByRole("button", { name: "Save as view" }));
-  await user.type(screen.getByRole("textbox", { name: "Name of the view" }), "broken");
+  await user.type(screen.getByRole("textbox", { name: "View name" }), "broken");
   await user.click(screen.getByRole("button", { name: "Save view" }));
   await waitFor(() => expect(router.state.location.search).toEqual({ state: "failed", view: 1 }));
   expect(views[0]?.query).toBe("state=failed");

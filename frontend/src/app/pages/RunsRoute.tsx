@@ -1,4 +1,4 @@
-/** /runs: all runs of the clusters that the reader may see; everything that is chosen stands in the address. */
+/** /runs: all runs that the user may see. All choices are in the address. */
 
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";

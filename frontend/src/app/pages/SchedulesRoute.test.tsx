@@ -62,12 +62,12 @@ function answerWith(...schedules: object[]): void {
   server.use(http.get("*/api/v1/schedules", () => listOf(schedules)));
 }
 
-it("teaches what a schedule is while there is none", async () => {
+it("explains schedules if there are none", async () => {
   openDashboard("/schedules");
-  expect(await screen.findByText(/No schedule yet/)).toBeInTheDocument();
+  expect(await screen.findByText(/No schedules yet/)).toBeInTheDocument();
 });
 
-it("leads to the last campaign, or says why there is none", async () => {
+it("links to the last campaign, or shows why there is none", async () => {
   const refused = { ...FIRED, outcome: "failed", campaign_id: null, problem: "there is no node node-1" };
   answerWith(
     { ...SCHEDULE, last_firing: FIRED },
@@ -79,13 +79,13 @@ it("leads to the last campaign, or says why there is none", async () => {
   expect(screen.getByText(/2 missed/)).toBeInTheDocument();
 });
 
-it("shows the next firing by the clocks of its calendar", async () => {
+it("shows the next firing in the calendar's time zone", async () => {
   answerWith(SCHEDULE);
   openDashboard("/schedules");
   expect(await screen.findByText("Tue, 1 Jan 2999, 02:30 GMT+1")).toBeInTheDocument();
 });
 
-it("pauses and runs at once, and deletes only after a question", async () => {
+it("pauses and runs at once, and deletes only after confirmation", async () => {
   const asked: string[] = [];
   answerWith(SCHEDULE);
   server.use(
@@ -107,11 +107,11 @@ it("pauses and runs at once, and deletes only after a question", async () => {
   await user.click(screen.getByRole("button", { name: "Delete every-night" }));
   await user.click(await screen.findByRole("button", { name: "Keep it" }));
   await user.click(screen.getByRole("button", { name: "Delete every-night" }));
-  await user.click(await screen.findByRole("button", { name: "Delete the schedule" }));
+  await user.click(await screen.findByRole("button", { name: "Delete schedule" }));
   await waitFor(() => expect(asked).toEqual(["pause", "run", "duplicate", "delete"]));
 });
 
-it("offers nothing to do to those who may only look", async () => {
+it("hides actions from viewers", async () => {
   answerWith(SCHEDULE);
   const principal = { kind: "user", id: 1, name: "vera", roles: [{ role: "viewer", cluster_id: null }] };
   server.use(http.get("*/api/v1/session", () => HttpResponse.json({ principal })));
@@ -120,7 +120,7 @@ it("offers nothing to do to those who may only look", async () => {
   expect(table.queryByRole("button")).not.toBeInTheDocument();
 });
 
-/** What the builder asks for, and the bodies that it saves. */
+/** Answer the builder's requests and return the bodies that it saves. */
 function answerBuilder(): unknown[] {
   const bodies: unknown[] = [];
   const workload = { name: "dd", options_schema: {}, revision: 1, title: "dd", description: "", nodes: [] };
@@ -147,17 +147,17 @@ function answerBuilder(): unknown[] {
   return bodies;
 }
 
-it("says that a schedule was removed instead of an empty draft, and leads to campaigns and schedules", async () => {
+it("reports a deleted schedule, and links to campaigns and schedules", async () => {
   answerBuilder();
   server.use(http.get("*/api/v1/schedules/5", () => HttpResponse.json({ ...SCHEDULE, plan: null })));
   openDashboard("/campaigns/new?schedule=5");
-  expect(await screen.findByText(/This schedule was removed\./)).toBeInTheDocument();
+  expect(await screen.findByText(/This schedule was deleted\./)).toBeInTheDocument();
   expect(screen.getByRole("link", { name: "campaigns" })).toHaveAttribute("href", "/campaigns");
   expect(screen.queryByRole("textbox", { name: "Campaign name" })).not.toBeInTheDocument();
   expect(screen.queryByRole("button", { name: "Save schedule" })).not.toBeInTheDocument();
 });
 
-it("opens a schedule in the builder with its next firings, and saves it in its place", async () => {
+it("opens a schedule in the builder with its next firings, and replaces it on save", async () => {
   const bodies = answerBuilder();
   const { user, router } = openDashboard("/campaigns/new?schedule=5");
   const next = within(await screen.findByRole("list", { name: "Next firings" }));

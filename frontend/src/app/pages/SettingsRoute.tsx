@@ -43,7 +43,7 @@ function AlertRules() {
 interface FormProps {
   /** Undefined: a new one. */
   readonly rule: AlertRule | undefined;
-  /** Those in which the reader may make rules. */
+  /** Clusters in which the user may create rules. */
   readonly clusters: readonly Cluster[];
   readonly channels: readonly Channel[];
   readonly onDone: () => void;

@@ -1,4 +1,4 @@
-/** /surfaces: throughput over file size and record size, of one source or of two; all choices in the address. */
+/** /surfaces: throughput over file size and record size, of one or two sources. All choices are in the address. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -22,7 +22,6 @@ import type { PlaceOnSurface } from "@/plots/surface";
 
 const route = getRouteApi("/shell/surfaces");
 
-/** Before the names of options among what is unlike. */
 const OPTION = "options.";
 
 type Search = ReturnType<typeof route.useSearch>;
@@ -41,7 +40,7 @@ export default function SurfacesRoute() {
   const { a, b, metric, operation } = route.useSearch();
   const sources = useQuery(surfaceSourcesQuery);
   useEffect(prepareSpatialPlots, []);
-  // Asked for at once where the address says what: it need not wait for what else there is.
+  // If the address names a surface, request it without waiting for the list.
   useQuery({ ...surfaceQuery({ a: a ?? "", b, metric, operation }), enabled: a !== undefined });
   return (
     <Page title={t`Surfaces`}>
@@ -51,8 +50,8 @@ export default function SurfacesRoute() {
           return (
             <>
               <Section
-                description={t`One number over file size and record size. B is told in terms of A.`}
-                title={t`What`}
+                description={t`A metric over file size × record size. Optionally compare surface B with A.`}
+                title={t`Selection`}
               >
                 <Group align="flex-end">
                   <SidePicker chosen={first} side="a" sources={found} />
@@ -70,7 +69,7 @@ export default function SurfacesRoute() {
 
 function NothingYet() {
   return (
-    <Section title={t`Nothing has a surface yet`}>
+    <Section title={t`No surfaces yet`}>
       <Stack align="flex-start" gap="sm">
         <Text>
           <Trans>
@@ -107,9 +106,9 @@ function SidePicker({ side, chosen, sources }: SidePickerProps) {
       flex={1}
       label={side === "a" ? t`Surface A` : t`Surface B`}
       miw={260}
-      nothingFoundMessage={t`No surface of that name.`}
+      nothingFoundMessage={t`No surface has this name.`}
       onChange={(source) => choose({ [side]: source ?? undefined })}
-      placeholder={t`None: A alone is shown`}
+      placeholder={t`None (show only A)`}
       searchable
       value={chosen ?? null}
     />
@@ -151,29 +150,29 @@ function SurfaceSections({ surface }: { surface: Surface }) {
   const shared = { surface, marked, onMark: mark };
   return (
     <>
-      <Unlike surface={surface} />
+      <SetupDifferences surface={surface} />
       <Section
         actions={<Choices surface={surface} />}
-        description={t`A dashed line is where it falls behind a size and stays low. Click a field to cut there.`}
+        description={t`Dashed line: beyond this size the value drops and stays low. Click a cell to see its slices.`}
         title={`${surface.title}, ${surface.operation}`}
       >
         <SideMaps {...shared} />
       </Section>
       {surface.b && (
         <Section
-          description={t`Empty where one of the two was not measured. Without four runs a side there is no interval.`}
-          title={t`B against A`}
+          description={t`Cells are empty where A or B was not measured. An interval needs at least four runs on each side.`}
+          title={t`B relative to A`}
         >
           <DifferenceMap by={by} onBy={(chosen) => choose({ by: chosen })} {...shared} />
         </Section>
       )}
-      <Section title={t`Cuts`}>
+      <Section title={t`Slices`}>
         <SurfaceSlices at={at} surface={surface} />
       </Section>
-      <Section description={t`Turn it by dragging, come nearer by scrolling.`} title={t`In space`}>
+      <Section description={t`Drag to rotate, scroll to zoom.`} title={t`3-D view`}>
         <SpatialSurface onShow={(chosen) => choose({ show: chosen })} show={show} {...shared} />
       </Section>
-      <Section title={t`Numbers`}>
+      <Section title={t`Values`}>
         <SurfaceTable surface={surface} />
       </Section>
     </>
@@ -202,17 +201,17 @@ function Choices({ surface }: { surface: Surface }) {
   );
 }
 
-/** First, since a ratio of what was not run alike says little. */
-function Unlike({ surface: { a: side, unlike } }: { surface: Surface }) {
+/** Shown first: a ratio of different setups means little. */
+function SetupDifferences({ surface: { a: side, unlike } }: { surface: Surface }) {
   const titleOf = useTitlesOf()(side.workload);
   if (unlike.length === 0) return null;
   return (
-    <Section title={t`Unlike in`}>
+    <Section title={t`Differences in setup`}>
       <Stack gap="sm">
         {unlike.some(({ name }) => name.startsWith(OPTION)) && (
-          <Alert color="orange">{t`These two did not run the same. A ratio between them says little.`}</Alert>
+          <Alert color="orange">{t`These configurations differ; the ratio may not be meaningful.`}</Alert>
         )}
-        <ScrollTable head={[t`What`, "A", "B"]} label={t`What is unlike`}>
+        <ScrollTable head={[t`Setting`, "A", "B"]} label={t`Differences in setup`}>
           {unlike.map(({ name, a, b }) => {
             const option = name.replace(OPTION, "");
             return (

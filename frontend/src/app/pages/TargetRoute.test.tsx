@@ -21,7 +21,7 @@ const TARGET = {
 
 beforeEach(() => server.use(...USUAL_ANSWERS));
 
-it("lets iotide look again at what is suspected on a target, and nothing else of it changes", async () => {
+it("enables confirmation runs on a target, and changes nothing else", async () => {
   const sent: unknown[] = [];
   let target = TARGET;
   server.use(
@@ -36,7 +36,7 @@ it("lets iotide look again at what is suspected on a target, and nothing else of
     }),
   );
   const { user } = openDashboard("/targets/4");
-  const again = await screen.findByRole("switch", { name: /^Look again when a change is suspected/ });
+  const again = await screen.findByRole("switch", { name: /^Measure again when a change is suspected/ });
   expect(again).not.toBeChecked();
   await user.click(again);
   await waitFor(() => expect(again).toBeChecked());

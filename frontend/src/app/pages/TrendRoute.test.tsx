@@ -4,7 +4,7 @@ import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it, vi } from "vitest";
 
-// plotly needs a canvas, which happy-dom has not; figures are tested as data.
+// plotly needs a canvas, which happy-dom lacks. Figures are tested as data.
 vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
 
 const DD = {
@@ -36,7 +36,15 @@ const MANY = Array.from({ length: 12 }, (_, id) => series(id + 1, 12 - id, { flu
 function points(id: number) {
   const found = MANY.find((one) => one.id === id);
   const rate = [100e6];
-  const point = { at: ["2026-11-21T10:00:00Z"], median: rate, low: rate, high: rate, n: [2], flags: [[]] };
+  const point = {
+    at: ["2026-11-21T10:00:00Z"],
+    median: rate,
+    low: rate,
+    high: rate,
+    n: [2],
+    flags: [[]],
+    usual_flags: [[]],
+  };
   return {
     series: found,
     left_out: 0,
@@ -50,13 +58,13 @@ function points(id: number) {
 
 const NOISE = {
   at: "2026-11-10T10:00:00Z",
-  words: "2.4 times as noisy, 1.2 % -> 2.9 %: 15 points against 24 before",
+  words: "2.4 times as noisy, 1.2 % -> 2.9 % (15 points after, 24 before)",
   p_value: 0.0004,
   confirmed_at: "2026-11-20T10:00:00Z",
 };
 
 function analysis(id: number, changes: readonly unknown[] = []) {
-  const words = changes.length > 0 ? "1 change in 39 points" : "no change shown in 39 points";
+  const words = changes.length > 0 ? "1 change in 39 points" : "no significant change in 39 points";
   return { series_id: id, course: "steady", words, n: 39, suspect: null, changes, events: [] };
 }
 
@@ -66,9 +74,10 @@ const CHANGE = {
   at: "2026-11-21T10:00:00Z",
   cell_id: 103,
   median_before: 100e6,
+  reasons: [],
   median_after: 80e6,
   p_value: 0.0000002,
-  words: "20.0 % lower, worse: 9 points against 30 before",
+  words: "20.0 % lower, worse (9 points after, 30 before)",
   confirmed_at: null,
 };
 
@@ -82,7 +91,7 @@ beforeEach(() => {
   );
 });
 
-it("opens on the workload with the longest series, and not on one that was measured once", async () => {
+it("opens the workload with the longest series, not one measured once", async () => {
   const once = { ...DD, id: 2, name: "iozone", title: "IOzone" };
   server.use(
     http.get("*/api/v1/workloads", () => listOf([once, DD])),
@@ -92,7 +101,7 @@ it("opens on the workload with the longest series, and not on one that was measu
   expect(await screen.findByLabelText("Workload")).toHaveValue("dd");
 });
 
-it("keeps to the series that it chose first, also when others get more points", async () => {
+it("keeps its first choice of series even if others get more points", async () => {
   const { client, router } = openDashboard("/clusters/1/trend?view=table");
   const chosen = [1, 2, 3, 4, 5, 6, 7, 8];
   await waitFor(() => expect(router.state.location.search).toMatchObject({ series: chosen }));
@@ -105,7 +114,7 @@ it("keeps to the series that it chose first, also when others get more points", 
   expect(table.getByText("Flush at the end way 0")).toBeInTheDocument();
 });
 
-it("shows what each run of a point measured, and only the runs of its cell", async () => {
+it("shows the values of a point's runs, and only runs of its cell", async () => {
   const run = {
     campaign_id: 9,
     cell_id: 103,
@@ -116,6 +125,7 @@ it("shows what each run of a point measured, and only the runs of its cell", asy
     options: {},
     state: "finished",
     flags: [],
+    usual_flags: [],
     started_at: null,
   };
   const sample = { title: "Throughput", unit: "bytes_per_second" };
@@ -135,14 +145,14 @@ it("shows what each run of a point measured, and only the runs of its cell", asy
     }),
   );
   openDashboard("/clusters/1/trend?view=table&series=[3]&cell=103");
-  const table = within(await screen.findByRole("table", { name: "Runs of the point" }));
+  const table = within(await screen.findByRole("table", { name: "Runs behind this data point" }));
   expect(await table.findByText("90 MB/s")).toBeInTheDocument();
   expect(table.getByText("110 MB/s")).toBeInTheDocument();
   expect(table.getByRole("columnheader", { name: "Throughput" })).toBeInTheDocument();
   expect(table.queryByText("80")).not.toBeInTheDocument();
 });
 
-it("says of each series what changed since when, and shows the runs of the first point after it", async () => {
+it("shows each series' changes with dates, and the runs of the first point after one", async () => {
   server.use(
     http.get("*/api/v1/series/3/analysis", () => HttpResponse.json(analysis(3, [CHANGE]))),
     http.get("*/api/v1/series/4/analysis", () =>
@@ -150,19 +160,19 @@ it("says of each series what changed since when, and shows the runs of the first
     ),
   );
   const { router, user } = openDashboard("/clusters/1/trend?view=table&series=%5B2%2C3%2C4%5D");
-  const table = within(await screen.findByRole("table", { name: "What changed" }));
+  const table = within(await screen.findByRole("table", { name: "Changes" }));
   await waitFor(() => expect(table.getAllByRole("row")).toHaveLength(5));
   const [, steady, changed, suspect, noisier] = table.getAllByRole("row");
-  expect(steady).toHaveTextContent("no change shown in 39 points");
-  expect(changed).toHaveTextContent("20.0 % lower, worse: 9 points against 30 beforenot confirmed yet");
+  expect(steady).toHaveTextContent("no significant change in 39 points");
+  expect(changed).toHaveTextContent("20.0 % lower, worse (9 points after, 30 before)unconfirmed");
   expect(changed).toHaveTextContent(/100 MB\/s80 MB\/s< 0\.0001/);
-  expect(suspect).toHaveTextContent("suspect: the newest points are lower");
-  expect(noisier).toHaveTextContent("2.4 times as noisy, 1.2 % -> 2.9 %: 15 points against 24 before");
+  expect(suspect).toHaveTextContent("suspected: the newest points are lower");
+  expect(noisier).toHaveTextContent("2.4 times as noisy, 1.2 % -> 2.9 % (15 points after, 24 before)");
   await user.click(within(changed as HTMLElement).getByRole("button"));
   await waitFor(() => expect(router.state.location.search).toMatchObject({ cell: 103 }));
 });
 
-it("says since when there is no data, and lists gaps and failed runs with the way to them", async () => {
+it("shows since when data is missing, and lists gaps and failed runs with links", async () => {
   const failure = {
     at: "2026-11-22T10:00:00Z",
     campaign_id: 12,
@@ -191,9 +201,9 @@ it("says since when there is no data, and lists gaps and failed runs with the wa
   expect(table.getByRole("link", { name: "campaign 12" })).toHaveAttribute("href", "/campaigns/12");
 });
 
-it("says what another kernel did to each series that met it", async () => {
+it("shows the effect of another kernel on each affected series", async () => {
   const event = { id: 7, at: "2026-11-21T10:00:00Z", text: "kernel: 6.1.0-30 -> 6.1.0-35", told_by: null };
-  const words = "no effect shown: 8 points after it, 20 before";
+  const words = "no significant effect (8 points after, 20 before)";
   server.use(
     http.get("*/api/v1/series/2/analysis", () =>
       HttpResponse.json({ ...analysis(2), events: [{ event, words, p_value: 0.4321 }] }),
@@ -203,10 +213,10 @@ it("says what another kernel did to each series that met it", async () => {
   const table = within(await screen.findByRole("table", { name: "Events" }));
   const [, row] = table.getAllByRole("row");
   expect(row).toHaveTextContent(/kernel: 6\.1\.0-30 -> 6\.1\.0-35runs/);
-  expect(row).toHaveTextContent(/no effect shown: 8 points after it, 20 before0\.4321/);
+  expect(row).toHaveTextContent(/no significant effect \(8 points after, 20 before\)0\.4321/);
 });
 
-it("asks again for the span that the address names, says it, and leads back to all of it", async () => {
+it("requests and shows the period in the address, with a way back to the full range", async () => {
   const spans: string[] = [];
   server.use(
     http.get("*/api/v1/series/:id/points", ({ params, request }) => {
@@ -220,12 +230,12 @@ it("asks again for the span that the address names, says it, and leads back to a
   );
   expect(await screen.findByText(/^1,200 more points are not drawn/)).toBeInTheDocument();
   expect(new Set(spans)).toEqual(new Set([from]));
-  await user.click(screen.getByRole("button", { name: "Show all" }));
+  await user.click(screen.getByRole("button", { name: "Reset zoom" }));
   await waitFor(() => expect(spans).toContain("all"));
   expect(router.state.location.search).not.toHaveProperty("from");
 });
 
-it("puts small charts of all series of the metric beside each other, by one request", async () => {
+it("shows small multiples of all series of the metric with one request", async () => {
   const asked: string[][] = [];
   server.use(
     http.get("*/api/v1/points", ({ request }) => {
@@ -235,8 +245,8 @@ it("puts small charts of all series of the metric beside each other, by one requ
     }),
   );
   const { user, router } = openDashboard("/clusters/1/trend?view=table&series=[3]");
-  await user.click(await screen.findByText("Each target"));
-  const table = within(await screen.findByRole("table", { name: "Numbers side by side" }));
+  await user.click(await screen.findByText("By target"));
+  const table = within(await screen.findByRole("table", { name: "Values of the small multiples" }));
   expect(table.getAllByRole("row")).toHaveLength(1 + 4);
   expect(screen.getByText("disk · 4 of 12 series")).toBeInTheDocument();
   expect(asked).toEqual([["1", "2", "3", "4"]]);

@@ -1,4 +1,4 @@
-/** /clusters/ID/trend: one workload at a time, all choices in the address. */
+/** /clusters/ID/trend: one workload. All choices are in the address. */
 
 import { t } from "@lingui/core/macro";
 import { Group, NativeSelect, Skeleton } from "@mantine/core";
@@ -27,7 +27,7 @@ export default function TrendRoute() {
   const { clusterId } = route.useParams();
   const navigate = route.useNavigate();
   const workloads = useQuery(workloadsQuery(clusterId));
-  useAskedEarly(clusterId);
+  usePrefetched(clusterId);
   useEffect(preparePlots, []);
   return (
     <ClusterPage
@@ -37,7 +37,7 @@ export default function TrendRoute() {
       title={(name) => t`Trend of ${name}`}
     >
       {() => (
-        <Loaded empty={t`No agent of this cluster has announced a workload yet.`} lines={8} query={workloads}>
+        <Loaded empty={t`No agent in this cluster has announced a workload yet.`} lines={8} query={workloads}>
           {(rows) => <WorkloadTrend workloads={rows} />}
         </Loaded>
       )}
@@ -45,8 +45,8 @@ export default function TrendRoute() {
   );
 }
 
-/** What the address names is asked for at once, and not only when all has come that leads there. */
-function useAskedEarly(clusterId: number) {
+/** Request what the address names at once, without waiting for the workloads. */
+function usePrefetched(clusterId: number) {
   const { workload, series = NO_SERIES, from, to } = route.useSearch();
   useQuery({ ...seriesQuery(clusterId, workload ?? ""), enabled: workload !== undefined });
   useQueries({ queries: series.slice(0, MAX_TRACES).map((id) => pointsQuery(id, { from, to })) });
@@ -75,7 +75,7 @@ function WorkloadTrend({ workloads }: { workloads: readonly Workload[] }) {
           />
         </Group>
       }
-      description={t`One dot a cell: the median of its valid runs, with whiskers over their range. A hollow dot carries a flag.`}
+      description={t`Each point is the median of one campaign's valid runs; whiskers show min–max. Hollow points have gained or lost a caution.`}
       title={workload.title}
     >
       <TrendSection

@@ -1,4 +1,4 @@
-/** /trends: which cluster's trend to look at. */
+/** /trends: choice of a cluster. */
 
 import { t } from "@lingui/core/macro";
 import { Stack } from "@mantine/core";
@@ -14,10 +14,7 @@ export default function TrendsRoute() {
   const clusters = useQuery(clustersQuery);
   return (
     <Page title={t`Trends`}>
-      <Section
-        description={t`How each metric went over time, one dot a cell of a campaign.`}
-        title={t`Clusters`}
-      >
+      <Section description={t`Performance over time, per cluster.`} title={t`Clusters`}>
         <Loaded empty={<NoCluster />} query={clusters}>
           {(rows) => (
             <Stack gap="xs">

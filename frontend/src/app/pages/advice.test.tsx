@@ -58,7 +58,7 @@ beforeEach(() => {
   );
 });
 
-it("shows an advice with its evidence, the runs that it is from, and a remedy to be copied", async () => {
+it("shows advice with its evidence, its runs and a remedy to copy", async () => {
   server.use(http.get("*/api/v1/targets/3/advice", () => HttpResponse.json({ ...NONE, advice: [STRIPES] })));
   const { user } = openDashboard("/targets/3");
   const card = within(await screen.findByRole("article", { name: STRIPES.title }));
@@ -69,12 +69,12 @@ it("shows an advice with its evidence, the runs that it is from, and a remedy to
   expect(card.getByText("64 KiB")).toBeInTheDocument();
   expect(card.getByRole("link", { name: "run 71" })).toHaveAttribute("href", "/runs/71");
   expect(card.getByText("and 2 more")).toBeInTheDocument();
-  expect(card.getByText("The rule is from: xfs(5)")).toBeInTheDocument();
+  expect(card.getByText("Source of the rule: xfs(5)")).toBeInTheDocument();
   await user.click(card.getByRole("button", { name: `Copy ${STRIPES.commands[0]}` }));
   expect(await navigator.clipboard.readText()).toBe(STRIPES.commands[0]);
 });
 
-it("says what was looked at where there is nothing to advise, and what could not be judged", async () => {
+it("lists the checks without advice, and those that could not be performed", async () => {
   const report = {
     ...NONE,
     not_known: [{ code: "nfs_sync", subjects: ["scratch on n1"], because: "the fact nfs.sync is missing" }],
@@ -87,16 +87,18 @@ it("says what was looked at where there is nothing to advise, and what could not
   const { user } = openDashboard("/targets/3");
   const section = within(await screen.findByRole("region", { name: "Advice" }));
   expect(
-    await section.findByText("Nothing to advise, by the facts of 1 place and the results of 4 cells."),
+    await section.findByText(
+      "No recommendations. Checked the facts of 1 mount and the results of 4 configurations.",
+    ),
   ).toBeVisible();
-  await user.click(section.getByText("Not known (1)"));
+  await user.click(section.getByText("Not checked (1)"));
   expect(section.getByText("scratch on n1: the fact nfs.sync is missing")).toBeInTheDocument();
-  await user.click(section.getByText("What was looked at"));
+  await user.click(section.getByText("Checks performed"));
   expect(section.getByText("scratch on n1: mounted over tcp")).toBeInTheDocument();
-  expect(section.getByText("Nothing of this kind is here: Ratios between targets.")).toBeInTheDocument();
+  expect(section.getByText("Not applicable here: Ratios between targets.")).toBeInTheDocument();
 });
 
-it("asks whether the numbers of a campaign support a ratio that somebody states", async () => {
+it("checks a claimed ratio against a campaign's numbers", async () => {
   const asked: (string | null)[] = [];
   server.use(
     http.get("*/api/v1/campaigns/9/advice", ({ request }) => {
@@ -109,7 +111,7 @@ it("asks whether the numbers of a campaign support a ratio that somebody states"
     }),
   );
   const { user } = openDashboard("/campaigns/9");
-  await user.type(await screen.findByRole("textbox", { name: "A ratio to check" }), "10");
+  await user.type(await screen.findByRole("textbox", { name: "Claim to check" }), "10");
   expect(await screen.findByRole("article", { name: "10 times is not it" })).toBeInTheDocument();
   await waitFor(() => expect(asked).toEqual([null, "10"]));
 });

@@ -1,5 +1,3 @@
-/** What operators decide: a dead node, a campaign's priority, everything drained; and the queue that shows it. */
-
 import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
 import { screen, waitFor, within } from "@testing-library/react";
@@ -51,28 +49,28 @@ const STATEMENT = {
 
 beforeEach(() => server.use(...USUAL_ANSWERS));
 
-it("shows what calling a silent node dead frees, and sends that statement's digest with the word", async () => {
-  const said: unknown[] = [];
+it("shows what marking a silent node dead releases, and sends the digest of that statement", async () => {
+  const sent: unknown[] = [];
   server.use(
     http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)),
     http.get("*/api/v1/nodes/4/dead", () => HttpResponse.json(STATEMENT)),
     http.post("*/api/v1/nodes/4/dead", async ({ request }) => {
-      said.push(await request.json());
+      sent.push(await request.json());
       return HttpResponse.json(NODE);
     }),
   );
   const { user } = openDashboard("/nodes/4");
-  await user.click(await screen.findByRole("button", { name: "This node is dead" }));
+  await user.click(await screen.findByRole("button", { name: "Declare dead" }));
   expect(await screen.findByText("order 12 ends as lost.")).toBeInTheDocument();
   expect(screen.getByText("Its load may run there.")).toBeInTheDocument();
-  expect(screen.getByText(/2 runs wait for it/)).toBeInTheDocument();
-  expect(said).toEqual([]);
-  await user.click(screen.getByRole("button", { name: "It is dead" }));
+  expect(screen.getByText(/2 runs wait for this node/)).toBeInTheDocument();
+  expect(sent).toEqual([]);
+  await user.click(screen.getByRole("button", { name: "Declare node-1 dead" }));
   await waitFor(() => expect(screen.queryByText("order 12 ends as lost.")).not.toBeInTheDocument());
-  expect(said).toEqual([{ statement_sha256: "a".repeat(64) }]);
+  expect(sent).toEqual([{ statement_sha256: "a".repeat(64) }]);
 });
 
-it("shows the new statement where it was no longer the one that was confirmed", async () => {
+it("shows the new statement if the confirmed one is outdated", async () => {
   let stated = STATEMENT;
   server.use(
     http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)),
@@ -84,13 +82,13 @@ it("shows the new statement where it was no longer the one that was confirmed", 
     }),
   );
   const { user } = openDashboard("/nodes/4");
-  await user.click(await screen.findByRole("button", { name: "This node is dead" }));
-  await user.click(await screen.findByRole("button", { name: "It is dead" }));
+  await user.click(await screen.findByRole("button", { name: "Declare dead" }));
+  await user.click(await screen.findByRole("button", { name: "Declare node-1 dead" }));
   expect(await screen.findByText("it is no longer so")).toBeInTheDocument();
-  expect(await screen.findByText(/It holds no order/)).toBeInTheDocument();
+  expect(await screen.findByText(/The node has no run/)).toBeInTheDocument();
 });
 
-it("frees what a stuck node holds after an operator has read what may follow", async () => {
+it("releases what a stuck node holds after an operator confirms the consequences", async () => {
   const load = {
     process: "dd (pid 41) in state D",
     since: "2026-11-21T10:00:00Z",
@@ -114,42 +112,42 @@ it("frees what a stuck node holds after an operator has read what may follow", a
     afterwards: "node-1 itself is offered nothing.",
     statement_sha256: "b".repeat(64),
   };
-  const said: unknown[] = [];
+  const sent: unknown[] = [];
   server.use(
     http.get("*/api/v1/nodes/4", () => HttpResponse.json({ ...NODE, state: "stuck", stuck: [load] })),
     http.get("*/api/v1/nodes/4/stuck", () => HttpResponse.json(stated)),
     http.post("*/api/v1/nodes/4/stuck", async ({ request }) => {
-      said.push(await request.json());
+      sent.push(await request.json());
       return HttpResponse.json({ ...NODE, state: "stuck", stuck: [load] });
     }),
   );
   const { user } = openDashboard("/nodes/4");
   expect(await screen.findByText(/dd \(pid 41\) in state D cannot be killed, found/)).toBeInTheDocument();
-  await user.click(screen.getByRole("button", { name: "Free what it holds" }));
+  await user.click(screen.getByRole("button", { name: "Free node" }));
   expect(await screen.findByText("target nfs and node node-1 are free at once.")).toBeInTheDocument();
   expect(screen.getByText("dd may go on writing.")).toBeInTheDocument();
-  expect(said).toEqual([]);
-  await user.click(screen.getByRole("button", { name: "Free it" }));
+  expect(sent).toEqual([]);
+  await user.click(screen.getByRole("button", { name: "Free node-1" }));
   await waitFor(() => expect(screen.queryByText("dd may go on writing.")).not.toBeInTheDocument());
-  expect(said).toEqual([{ statement_sha256: "b".repeat(64) }]);
+  expect(sent).toEqual([{ statement_sha256: "b".repeat(64) }]);
 });
 
-it("offers no such word of a node that speaks", async () => {
+it("hides the action for a node that sends heartbeats", async () => {
   server.use(http.get("*/api/v1/nodes/4", () => HttpResponse.json({ ...NODE, state: "online" })));
   openDashboard("/nodes/4");
   expect(await screen.findByRole("button", { name: "Drain node node-1" })).toBeInTheDocument();
-  expect(screen.queryByRole("button", { name: "This node is dead" })).not.toBeInTheDocument();
+  expect(screen.queryByRole("button", { name: "Declare dead" })).not.toBeInTheDocument();
 });
 
-it("says on the overview that everything is drained and why", async () => {
+it("shows on the overview that everything is drained and why", async () => {
   server.use(http.get("*/api/v1/drains", () => HttpResponse.json([{ ...DRAIN, name: "everything" }])));
   openDashboard("/");
-  expect(await screen.findByText("Nothing new starts in any cluster")).toBeInTheDocument();
+  expect(await screen.findByText("No new runs start in any cluster")).toBeInTheDocument();
   expect(screen.getByText(/the cooling fails/)).toBeInTheDocument();
   expect(screen.getByRole("button", { name: "Resume everything" })).toBeInTheDocument();
 });
 
-it("changes the priority of a campaign of which runs wait", async () => {
+it("changes the priority of a campaign with waiting runs", async () => {
   const counts = { waiting: 3, active: 0, finished: 0, failed: 0, cancelled: 0 };
   const campaign = {
     id: 9,
@@ -165,13 +163,13 @@ it("changes the priority of a campaign of which runs wait", async () => {
     progress: 0,
     seconds_remaining_estimated: null,
   };
-  const said: unknown[] = [];
+  const sent: unknown[] = [];
   server.use(
     http.get("*/api/v1/campaigns/9", () => HttpResponse.json(campaign)),
     http.get("*/api/v1/campaigns/9/measures", () => HttpResponse.json({ metrics: [], counters: [] })),
     http.get("*/api/v1/campaigns/9/cells", () => listOf([])),
     http.patch("*/api/v1/campaigns/9", async ({ request }) => {
-      said.push(await request.json());
+      sent.push(await request.json());
       return HttpResponse.json(campaign);
     }),
   );
@@ -179,10 +177,10 @@ it("changes the priority of a campaign of which runs wait", async () => {
   const priority = await screen.findByRole("combobox", { name: "Priority" });
   expect(priority).toHaveValue("2");
   await user.selectOptions(priority, "7");
-  await waitFor(() => expect(said).toEqual([{ priority: 7 }]));
+  await waitFor(() => expect(sent).toEqual([{ priority: 7 }]));
 });
 
-it("shows in the queue who is served first, why each waits, its priority and its owner", async () => {
+it("shows the queue order with reason, priority and owner of each run", async () => {
   const run = {
     run_id: 7,
     campaign_id: 1,
@@ -203,6 +201,6 @@ it("shows in the queue who is served first, why each waits, its priority and its
   const [, first, second] = table.getAllByRole("row");
   expect(first).toHaveTextContent(/^17dd, repeat 1nightlygrace5node-1on scratchnode node-1 is drained/);
   expect(second).toHaveTextContent("1 run stands before it");
-  expect(screen.getByText("10 more runs wait behind these.")).toBeInTheDocument();
+  expect(screen.getByText("10 more runs are waiting.")).toBeInTheDocument();
   expect(screen.getByRole("heading", { name: "Queue of hpc1" })).toBeInTheDocument();
 });

@@ -1,5 +1,3 @@
-/** Who starts the runs of a cluster. */
-
 import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
 import { screen, waitFor } from "@testing-library/react";
@@ -7,36 +5,36 @@ import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it } from "vitest";
 
 const CLUSTER = { id: 1, name: "hpc1", description: "", launcher: "direct", drain: null };
-const CHOICE = "Who starts the runs of cluster hpc1";
+const CHOICE = "Run launcher of cluster hpc1";
 
 beforeEach(() => server.use(...USUAL_ANSWERS));
 
-it("lets an admin have the runs of a cluster started as jobs of Slurm", async () => {
+it("lets an admin run a cluster's runs as Slurm jobs", async () => {
   let launcher = "direct";
-  const said: unknown[] = [];
+  const sent: unknown[] = [];
   server.use(
     http.get("*/api/v1/clusters", () => listOf([{ ...CLUSTER, launcher }])),
     http.patch("*/api/v1/clusters/1", async ({ request }) => {
-      said.push(await request.json());
+      sent.push(await request.json());
       launcher = "slurm";
       return HttpResponse.json({ ...CLUSTER, launcher });
     }),
   );
   const { user } = openDashboard("/clusters/1");
-  await user.selectOptions(await screen.findByLabelText(CHOICE), "jobs of Slurm");
-  await user.click(await screen.findByRole("button", { name: "Leave it" }));
-  expect(said).toEqual([]);
-  await user.selectOptions(screen.getByLabelText(CHOICE), "jobs of Slurm");
-  await user.click(await screen.findByRole("button", { name: "Change it" }));
+  await user.selectOptions(await screen.findByLabelText(CHOICE), "Slurm jobs");
+  await user.click(await screen.findByRole("button", { name: "Cancel" }));
+  expect(sent).toEqual([]);
+  await user.selectOptions(screen.getByLabelText(CHOICE), "Slurm jobs");
+  await user.click(await screen.findByRole("button", { name: "Change launcher" }));
   await waitFor(() => expect(screen.getByLabelText(CHOICE)).toHaveValue("slurm"));
-  expect(said).toEqual([{ launcher: "slurm" }]);
-  expect(screen.getByText(/A gateway submits them/)).toBeInTheDocument();
+  expect(sent).toEqual([{ launcher: "slurm" }]);
+  expect(screen.getByText(/to submit the jobs/)).toBeInTheDocument();
 });
 
-it("shows why it may not be changed while runs are active", async () => {
+it("shows why the launcher cannot be changed while runs are active", async () => {
   const error = {
     code: "cluster_busy",
-    message: "2 runs are active in the cluster hpc1",
+    message: "cluster hpc1 has active runs (2)",
     remedy: "cancel them",
   };
   server.use(
@@ -44,8 +42,8 @@ it("shows why it may not be changed while runs are active", async () => {
     http.patch("*/api/v1/clusters/1", () => HttpResponse.json({ error }, { status: 409 })),
   );
   const { user } = openDashboard("/clusters/1");
-  await user.selectOptions(await screen.findByLabelText(CHOICE), "jobs of LSF");
-  await user.click(await screen.findByRole("button", { name: "Change it" }));
-  expect(await screen.findByText("2 runs are active in the cluster hpc1")).toBeInTheDocument();
+  await user.selectOptions(await screen.findByLabelText(CHOICE), "LSF jobs");
+  await user.click(await screen.findByRole("button", { name: "Change launcher" }));
+  expect(await screen.findByText("cluster hpc1 has active runs (2)")).toBeInTheDocument();
   expect(screen.getByLabelText(CHOICE)).toHaveValue("direct");
 });

@@ -1,4 +1,4 @@
-/** What the pages show of so many runs, with answers that the server's own statistics gave to made-up runs. */
+/** Verdicts on pages by number of runs. The server's own statistics answered for generated runs. */
 
 import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
@@ -7,12 +7,12 @@ import { screen } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it, vi } from "vitest";
 
-// plotly needs a canvas, which happy-dom has not; figures are tested as data.
+// plotly needs a canvas, which happy-dom lacks. Figures are tested as data.
 vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
 
-// Found by label and tag: roles are slow to tell in so large a page.
+// Found by label and tag: queries by role are slow on a page this large.
 const RUNS = [1, 2, 3, 4, 5, 30];
-const INTERVAL = /[+−]\d+\.\d % ?\(?[+−]\d+\.\d % to [+−]\d+\.\d %/;
+const INTERVAL = /[+−]\d+\.\d % ?\(?[+−]\d+\.\d % to [+−]\d+(\.\d)? %/;
 const PERCENT = /[+−]\d+\.\d %/;
 
 beforeEach(() => {
@@ -28,9 +28,9 @@ beforeEach(() => {
   );
 });
 
-/** What is absent below four runs, below thirty, and where there is no one ratio. */
+/** Texts that must not appear below four runs, below thirty runs, and without a single ratio. */
 function expectRules(runs: number, shape: string, text: string) {
-  const hasInterval = runs >= 4 && shape !== "modes" && shape !== "zero";
+  const hasInterval = runs >= 4 && !hasModes(runs, shape) && shape !== "zero";
   expect(INTERVAL.test(text)).toBe(hasInterval);
   if (!hasInterval) expect(text).not.toMatch(PERCENT);
   expect(/ratio \d\.\d\d/.test(text)).toBe((runs === 2 || runs === 3) && shape !== "zero");
@@ -40,12 +40,12 @@ function expectRules(runs: number, shape: string, text: string) {
 }
 
 function hasModes(runs: number, shape: string): boolean {
-  return runs >= 4 && shape === "modes";
+  return runs >= 6 && shape === "modes";
 }
 
-it("shows of two campaigns what each number of runs allows, and no percentage without an interval", async () => {
+it("compares two campaigns by number of runs, without percentages if there is no interval", async () => {
   openDashboard("/compare?a=1&b=2");
-  const tables = await screen.findAllByLabelText(/^Numbers of/, { selector: "table" });
+  const tables = await screen.findAllByLabelText(/^Metrics of/, { selector: "table" });
   expect(tables).toHaveLength(2 * RUNS.length);
   for (const [place, runs] of RUNS.entries()) {
     const [, ...rows] = tables[place]?.querySelectorAll("tr") ?? [];
@@ -53,33 +53,54 @@ it("shows of two campaigns what each number of runs allows, and no percentage wi
     for (const row of rows) {
       const text = row.textContent ?? "";
       const shape = text.match(/^[A-Z][a-z]+/)?.[0].toLowerCase() ?? "";
-      // The side A of `modes` has one, and so percentiles of its own.
+      // Side A of `modes` has one mode, and so percentiles.
       if (!hasModes(runs, shape)) expectRules(runs, shape, text);
       else expect(text).not.toMatch(PERCENT);
     }
   }
 });
 
-it("puts the caution of one side on no number of the other", async () => {
+it("shows a side's caution only on its own values", async () => {
   const [pair] = verdicts.comparison.pairs;
   const metrics = pair?.metrics.map((metric) => ({ ...metric, flags: ["FSYNC"], flags_b: ["FSYNC"] }));
   const answer = { ...verdicts.comparison, pairs: [{ ...pair, metrics }] };
   server.use(http.get("*/api/v1/comparison", () => HttpResponse.json(answer)));
   openDashboard("/compare?a=1&b=2");
-  const table = await screen.findByLabelText(/^Numbers of/, { selector: "table" });
+  const table = await screen.findByLabelText(/^Metrics of/, { selector: "table" });
   const [, first] = table.querySelectorAll("tr");
   const [a, b] = first?.querySelectorAll("td") ?? [];
   expect(a).not.toHaveTextContent("not flushed");
   expect(b).toHaveTextContent("not flushed");
 });
 
-it("judges no pair that did not run the same", async () => {
+it("gives no verdict for pairs with different setups", async () => {
   openDashboard("/compare?a=1&b=2");
-  const tables = await screen.findAllByLabelText(/^Numbers of.*unlike/, { selector: "table" });
+  const tables = await screen.findAllByLabelText(/^Metrics of.*unlike/, { selector: "table" });
   for (const table of tables) expect(table).not.toHaveTextContent(/better|worse/);
 });
 
-it("shows of many sides the same, and both modes where a side has two", async () => {
+it("says under each verdict which scatter it uses, and gives none for one day each", async () => {
+  server.use(http.get("*/api/v1/comparison", () => HttpResponse.json(verdicts.bases)));
+  openDashboard("/compare?a=1&b=2");
+  const table = await screen.findByLabelText(/^Metrics of/, { selector: "table" });
+  expect(screen.getByRole("alert")).toHaveTextContent("Some numbers were measured on one day each.");
+  const [, ...rows] = table.querySelectorAll("tr");
+  const texts = rows.map((row) => row.textContent ?? "");
+  const wanted: [string, RegExp][] = [
+    ["Pairs", /better B .*% higher.*error from 8 pairs of neighbouring runs/],
+    ["Days", /better B .*% higher.*error from the medians of 8 days/],
+    ["History", /better B .*% higher.*error from the day-to-day scatter of its last 20 campaigns/],
+    ["Workload", /better B .*% higher.*error from the day-to-day scatter of 3 series of this workload/],
+    ["One day each", /[+−]\d+\.\d to [+−]\d+\.\d %measured on one day each: the day may be the cause$/],
+    ["Third look", /better B .*% higherlook 3, after repeats were added: limits are stricter/],
+  ];
+  for (const [name, words] of wanted) {
+    expect(texts.find((text) => text.startsWith(name))).toMatch(words);
+  }
+  expect(texts.find((text) => text.startsWith("One day each"))).not.toMatch(/better|worse|higher/);
+});
+
+it("compares many sides in the same way, with both modes of a bimodal side", async () => {
   openDashboard("/compare?campaigns=%5B1%5D");
   const table = await screen.findByLabelText("Verdicts", { selector: "table" });
   const [, ...rows] = table.querySelectorAll("tr");

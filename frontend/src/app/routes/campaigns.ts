@@ -1,5 +1,3 @@
-/** Addresses of what is planned and of what came of it: campaigns, schedules, reports and runs. */
-
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import * as z from "zod/mini";
 import { CAMPAIGN_STATES } from "@/api/states";

@@ -1,5 +1,3 @@
-/** Addresses of what the results say: trends, changes, comparisons, surfaces, alerts, peers, and what others published. */
-
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import * as z from "zod/mini";
 import { ALERT_STATES } from "@/api/states";

@@ -1,4 +1,4 @@
-/** What may stand in an address: ids, states and texts; an unreadable parameter is as good as none. */
+/** Parameters of addresses. An unreadable one counts as missing. */
 
 import { notFound } from "@tanstack/react-router";
 import * as z from "zod/mini";
@@ -7,20 +7,18 @@ import { STATES } from "@/api/states";
 export const stateParam = z.enum(STATES);
 export const idParam = z.coerce.number().check(z.int(), z.positive());
 
-/** An id in the path; what is no id leads nowhere. */
+/** Return an id of the path, or answer "not found". */
 export function idIn(text: string): number {
   const id = idParam.safeParse(text);
   if (!id.success) throw notFound();
   return id.data;
 }
 
-/** An unreadable parameter is as good as none. */
 export const optional = <Schema extends z.core.$ZodType>(schema: Schema) =>
   z.catch(z.optional(schema), undefined);
 
 export const text = optional(z.string());
 
-/** What a figure of a campaign shows. */
 export const figureParam = z.object({
   workload: text,
   show: text,

@@ -1,12 +1,9 @@
-/** Addresses of what stands somewhere: the overview, clusters, nodes, targets, and what waits for them. */
-
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import * as z from "zod/mini";
 import { OverviewPage } from "@/app/pages/OverviewPage";
 import { idIn, idParam, optional, text } from "./params";
 import { requireLogin, shell } from "./shell";
 
-/** Days that the board looks back. */
 const boardView = z.object({
   days: optional(z.union([z.literal(7), z.literal(30), z.literal(90), z.literal(365)])),
 });
@@ -47,7 +44,6 @@ export const queue = createRoute({
   component: lazyRouteComponent(() => import("../pages/QueueRoute")),
 });
 
-/** Addresses of the settings, and of the pages about people, tokens and what was done that belong to them. */
 export const settings = createRoute({
   getParentRoute: () => shell,
   path: "settings",

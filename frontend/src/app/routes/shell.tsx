@@ -1,4 +1,4 @@
-/** What all addresses hang below: the root, the login, and the shell of all pages behind it. */
+/** Parents of all addresses: the root, the sign-in page and the shell of the pages behind it. */
 
 import type { QueryClient } from "@tanstack/react-query";
 import {
@@ -31,7 +31,7 @@ export const login = createRoute({
   validateSearch: z.object({ next: optional(z.string()), error: optional(z.string()) }),
   loaderDeps: ({ search }) => search,
   loader: async ({ deps: { next }, location, context }) => {
-    // The secret of a one-time link stands in the fragment, which browsers send to no server.
+    // The secret of a one-time link is in the fragment, which browsers do not send to servers.
     const token = new URLSearchParams(location.hash).get("token");
     if (!token) return null;
     try {
@@ -46,14 +46,12 @@ export const login = createRoute({
   component: lazyRouteComponent(() => import("../pages/LoginRoute")),
 });
 
-/** Leads whoever only looks at the installation to the login, before a page that is of use to people with an account. */
 export async function requireLogin({ context, location }: { context: Context; location: { href: string } }) {
   const { principal } = await context.queryClient.ensureQueryData(sessionQuery);
   if (principal.kind === "anonymous")
     throw redirect({ to: "/login", search: { next: location.href }, replace: true });
 }
 
-/** All pages behind the login. */
 export const shell = createRoute({
   getParentRoute: () => root,
   id: "shell",

@@ -39,10 +39,10 @@ it.each([
   ["target", "targets/4"],
   ["cluster", "clusters/4"],
 ] as const)("drains a %s for the reason and until the time that were entered", async (kind, path) => {
-  const said: unknown[] = [];
+  const sent: unknown[] = [];
   server.use(
     http.put(`*/api/v1/${path}/drain`, async ({ request }) => {
-      said.push(await request.json());
+      sent.push(await request.json());
       return HttpResponse.json(DRAIN);
     }),
   );
@@ -52,12 +52,12 @@ it.each([
   await user.type(screen.getByLabelText("Until"), "2026-12-01T06:00");
   await user.click(screen.getByRole("button", { name: "Drain" }));
   await waitFor(() => expect(screen.queryByRole("dialog")).not.toBeInTheDocument());
-  expect(said).toEqual([
+  expect(sent).toEqual([
     { reason: "its disk is replaced", until: new Date("2026-12-01T06:00").toISOString() },
   ]);
 });
 
-it("wants a reason and sends nothing without one", async () => {
+it("requires a reason and sends nothing without one", async () => {
   const { user } = open(null);
   await user.click(screen.getByRole("button", { name: "Drain node n1" }));
   const reason = await screen.findByLabelText(/Reason/);
@@ -66,11 +66,11 @@ it("wants a reason and sends nothing without one", async () => {
   expect(screen.getByRole("dialog")).toBeInTheDocument();
 });
 
-it("stays open and says why where the server refuses, and sends no end where none was entered", async () => {
-  const said: unknown[] = [];
+it("stays open with the error of a rejection, and sends no end if none was entered", async () => {
+  const sent: unknown[] = [];
   server.use(
     http.put("*/api/v1/nodes/4/drain", async ({ request }) => {
-      said.push(await request.json());
+      sent.push(await request.json());
       const error = { code: "node_not_found", message: "there is no node 4", remedy: "look it up" };
       return HttpResponse.json({ error }, { status: 404 });
     }),
@@ -80,10 +80,10 @@ it("stays open and says why where the server refuses, and sends no end where non
   await user.type(await screen.findByLabelText(/Reason/), "x");
   await user.click(screen.getByRole("button", { name: "Drain" }));
   expect(await screen.findByText("there is no node 4")).toBeInTheDocument();
-  expect(said).toEqual([{ reason: "x", until: null }]);
+  expect(sent).toEqual([{ reason: "x", until: null }]);
 });
 
-it("shows what is drained with its reason and who, and resumes it", async () => {
+it("shows a drain with reason and author, and resumes it", async () => {
   let resumed = 0;
   server.use(
     http.delete("*/api/v1/nodes/4/drain", () => {
@@ -93,12 +93,12 @@ it("shows what is drained with its reason and who, and resumes it", async () => 
   );
   const { user } = open(DRAIN);
   expect(screen.getByText("drained")).toBeInTheDocument();
-  expect(screen.getByText(/its disk is replaced/)).toHaveTextContent("(ada, until it is resumed)");
+  expect(screen.getByText(/its disk is replaced/)).toHaveTextContent("(ada, until resumed)");
   await user.click(screen.getByRole("button", { name: "Resume node n1" }));
   await waitFor(() => expect(resumed).toBe(1));
 });
 
-it("offers nothing to those who may not do it, and shows them the reason all the same", () => {
+it("shows viewers the reason but no button", () => {
   open(DRAIN, NODE, "viewer");
   expect(screen.queryByRole("button")).not.toBeInTheDocument();
   expect(screen.getByText(/its disk is replaced/)).toBeInTheDocument();

@@ -1,5 +1,3 @@
-/** Lets an operator drain something, which asks why and until when, or resume it. */
-
 import { t } from "@lingui/core/macro";
 import { Badge, Button, Group, Text } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
@@ -14,9 +12,9 @@ const DrainModal = lazy(() => import("./DrainModal"));
 
 interface DrainButtonProps {
   readonly subject: DrainSubject;
-  /** In words, for instance “node n1” or “everything”. */
+  /** For example “node n1” or “everything”. */
   readonly name: string;
-  /** Whose operators may do it; null for all clusters. */
+  /** Cluster whose operators see the button; null: operators of all clusters. */
   readonly clusterId: number | null;
   readonly drain: Drain | null | undefined;
   readonly size?: string;
@@ -45,7 +43,6 @@ export function DrainButton({ subject, name, clusterId, drain, size = "xs" }: Dr
   );
 }
 
-/** That something is drained, why, by whom and until when; nothing where it is not. */
 export function DrainNote({ drain }: { drain: Drain | null | undefined }) {
   if (!drain) return null;
   return (
@@ -55,7 +52,7 @@ export function DrainNote({ drain }: { drain: Drain | null | undefined }) {
         {drain.reason}{" "}
         <Text c="dimmed" inherit span>
           ({drain.by ?? t`an operator`},{" "}
-          {drain.until ? <When at={drain.until} prefix="until " /> : t`until it is resumed`})
+          {drain.until ? <When at={drain.until} prefix="until " /> : t`until resumed`})
         </Text>
       </Text>
     </Group>

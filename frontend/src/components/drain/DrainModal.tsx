@@ -1,5 +1,3 @@
-/** Asks why something is drained, and until when. */
-
 import { t } from "@lingui/core/macro";
 import { Button, Group, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
@@ -27,24 +25,24 @@ export default function DrainModal({ subject, name, onClose }: DrainModalProps) 
     <Dialog onClose={onClose} title={t`Drain ${name}`}>
       <form aria-label={t`Drain ${name}`} onSubmit={submit}>
         <Stack gap="sm">
-          <Text size="sm">{t`Nothing new starts there. What runs goes on, and what waits says why.`}</Text>
+          <Text size="sm">{t`No new runs start here. Active runs continue, and waiting runs show the reason.`}</Text>
           <TextInput
             data-autofocus
             label={t`Reason`}
             maxLength={LONGEST_REASON}
             name="reason"
-            placeholder={t`its disk is replaced`}
+            placeholder={t`disk replacement`}
             required
           />
           <TextInput
-            description={t`It is resumed by itself then (${shownTimeZone()}). Empty: until somebody resumes it.`}
+            description={t`Resumes automatically at this time (${shownTimeZone()}). Empty: until resumed manually.`}
             label={t`Until`}
             name="until"
             type="datetime-local"
           />
           {drain.error && <ErrorNotice error={drain.error} />}
           <Group justify="flex-end">
-            <Button onClick={onClose} variant="default">{t`Do not drain`}</Button>
+            <Button onClick={onClose} variant="default">{t`Cancel`}</Button>
             <Button loading={drain.isPending} type="submit">{t`Drain`}</Button>
           </Group>
         </Stack>

@@ -1,5 +1,3 @@
-/** Requests of drains: the same for a node, a target, a cluster and everything. */
-
 import { type MutationFunctionContext, mutationOptions, queryOptions } from "@tanstack/react-query";
 import { get, put, refetch, remove } from "@/api/requests";
 import type { DrainInput } from "@/api/types";
@@ -10,7 +8,7 @@ export interface DrainSubject {
   readonly id: number;
 }
 
-/** What is drained of what the user may see; everything first. An update of a drain of everything is one of a cluster. */
+/** Drains that the user may see, everything first. The change feed reports a drain of everything as a cluster's. */
 export const drainsQuery = queryOptions({
   queryKey: ["cluster", "list", "drains"],
   queryFn: ({ signal }) => get("/api/v1/drains", { signal }),
@@ -49,7 +47,7 @@ export const resumeSubject = mutationOptions({
   onSuccess: (_done, subject, _result, context) => refetchSubject(subject, context),
 });
 
-/** Runs say why they wait, so they are asked for again too. */
+/** Runs are refetched too, since they show why they wait. */
 function refetchSubject({ kind }: DrainSubject, context: MutationFunctionContext): Promise<unknown> {
   return refetch([kind === "all" ? "cluster" : kind], ["run"])(context);
 }

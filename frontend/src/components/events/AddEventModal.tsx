@@ -1,5 +1,3 @@
-/** Adds an event by a form: what changed, when, and where. */
-
 import { t } from "@lingui/core/macro";
 import { Button, Group, MultiSelect, Stack, Textarea, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
@@ -15,14 +13,13 @@ const LONGEST_TEXT = 500;
 
 export interface EventPlace {
   readonly cluster: string;
-  /** What may be named as its place. */
   readonly nodes: readonly string[];
   readonly targets: readonly string[];
 }
 
 interface AddEventModalProps {
   readonly place: EventPlace;
-  /** Of the place, what stands in the form at first. */
+  /** Place selected at first. */
   readonly chosen?: { readonly nodes: readonly string[]; readonly targets: readonly string[] };
   readonly onClose: () => void;
   readonly onAdded?: (event: TrendEvent) => void;
@@ -41,13 +38,13 @@ export default function AddEventModal({ place, chosen, onClose, onAdded }: AddEv
     adding.mutate({ text: text("text"), at, cluster: place.cluster, nodes, targets }, { onSuccess });
   });
   return (
-    <Dialog onClose={onClose} title={t`Add an event in ${place.cluster}`}>
+    <Dialog onClose={onClose} title={t`Add event to ${place.cluster}`}>
       <form aria-label={t`New event`} onSubmit={submit}>
         <Stack gap="sm">
           <Textarea
             autosize
             data-autofocus
-            description={t`Each series that it may concern is judged by it: after four points, and once more after eight.`}
+            description={t`The effect on every matching series is evaluated after 4 data points and again after 8.`}
             label={t`What changed`}
             maxLength={LONGEST_TEXT}
             name="text"
@@ -65,7 +62,7 @@ export default function AddEventModal({ place, chosen, onClose, onAdded }: AddEv
           {adding.error && <ErrorNotice error={adding.error} />}
           <Group justify="flex-end">
             <Button onClick={onClose} variant="default">{t`Cancel`}</Button>
-            <Button loading={adding.isPending} type="submit">{t`Add event`}</Button>
+            <Button loading={adding.isPending} type="submit">{t`Save event`}</Button>
           </Group>
         </Stack>
       </form>

@@ -1,5 +1,3 @@
-/** Lists what happened to a node or a target: only what differed, when, and the source; newest first. */
-
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import type { TrendEvent } from "@/api/types";
@@ -16,18 +14,15 @@ const MAX_HEIGHT = 440;
 export function EventHistory({ subject }: { subject: EventSubject }) {
   const events = useQuery(eventsQuery(subject));
   return (
-    <Section
-      description={t`Facts that differed from one run to the next, and events that people added.`}
-      title={t`What changed`}
-    >
+    <Section description={t`Facts that changed between runs, and events added by users.`} title={t`Changes`}>
       <Loaded
-        empty={t`Nothing is known. Each run compares its facts with those of the run before it: another kernel, mount option or stripe appears here.`}
+        empty={t`No changes yet. Each run compares its facts with the previous run. A new kernel, mount option or stripe appears here.`}
         query={events}
       >
         {(rows) => (
           <ScrollTable
-            head={[t`When`, t`What`, t`Before`, t`After`, t`By`, ""]}
-            label={t`What changed`}
+            head={[t`When`, t`Change`, t`Before`, t`After`, t`Source`, t`Effect`, ""]}
+            label={t`Changes`}
             maxHeight={MAX_HEIGHT}
           >
             {rows.map((event) => (
@@ -54,6 +49,7 @@ function EventRows({ event }: { event: TrendEvent }) {
         </>
       )}
       <td>{place === 0 && <By event={event} />}</td>
+      <td className="iotide-wrap">{place === 0 && event.series_words}</td>
       <td>{place === 0 && <RemoveEventButton event={event} />}</td>
     </tr>
   ));

@@ -1,4 +1,4 @@
-/** Takes back what a person said; what runs saw stays. */
+/** Removes an event that a user added. Differences found by runs cannot be removed. */
 
 import { t } from "@lingui/core/macro";
 import type { TrendEvent } from "@/api/types";
@@ -11,10 +11,10 @@ export function RemoveEventButton({ event }: { event: TrendEvent }) {
   if (event.kind !== "manual" || !mayRemove) return null;
   return (
     <ConfirmMutation
-      aria-label={t`Remove the event ${event.text}`}
-      title={t`Remove the event?`}
-      body={t`“${event.text}” goes from every series that was judged by it. Results stay.`}
-      yes={t`Remove it`}
+      aria-label={t`Remove event ${event.text}`}
+      title={t`Remove event?`}
+      body={t`“${event.text}” is removed from every series that it was evaluated for. Results are kept.`}
+      yes={t`Remove event`}
       size="compact-xs"
       mutation={removeEvent}
       variables={event.id}

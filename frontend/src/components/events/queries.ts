@@ -1,18 +1,16 @@
-/** Requests of events: what people say has changed outside of the results. */
-
 import { mutationOptions, queryOptions } from "@tanstack/react-query";
 import { getItems, post, refetch, remove } from "@/api/requests";
 import type { EventInput } from "@/api/types";
 
 const MOST_EVENTS = 200;
 
-/** Of what events are wanted: of all of a cluster, or of what happened to one node or target. */
+/** All events of a cluster, or those of one node or target. */
 export type EventSubject =
   | { readonly cluster_id: number }
   | { readonly node_id: number }
   | { readonly target_id: number };
 
-/** The events of it that were noted last; new points of a series may have seen another one. */
+/** The newest events of the subject. New points of a series may have found another. */
 export function eventsQuery(subject: EventSubject) {
   return queryOptions({
     queryKey: ["series", "list", "events", subject],
@@ -24,7 +22,7 @@ export function eventsQuery(subject: EventSubject) {
 export const addEvent = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: (body: EventInput) => post("/api/v1/trend-events", { body }),
-  // Series are judged by it anew, and changes name it.
+  // Series are evaluated against it again, and changes refer to it.
   onSuccess: refetch(["series"]),
 });
 

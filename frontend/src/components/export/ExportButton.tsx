@@ -1,5 +1,3 @@
-/** The button of an export menu, and what such a menu is told. */
-
 import { t } from "@lingui/core/macro";
 import { ActionIcon, type ActionIconProps } from "@mantine/core";
 import type { ComponentPropsWithRef } from "react";
@@ -9,15 +7,15 @@ import { Icon } from "../Icon";
 export type ImageFormat = "png" | "svg";
 
 export interface ExportSource {
-  /** What is exported; it names the button and begins the names of files. */
+  /** Names the button and begins file names. */
   readonly name: string;
-  /** What is shown, in base units and UTC; asked when somebody wants it. */
+  /** Return the data shown, in base units and UTC. Called at export. */
   readonly table: () => ExportTable;
-  /** The picture of a chart, as a data URL. */
+  /** Return the image of a chart as a data URL. */
   readonly image?: ((format: ImageFormat) => Promise<string>) | undefined;
-  /** The request that gives these numbers, with its query: `/api/v1/series/7/points`. */
+  /** API path of the same numbers with its query, such as `/api/v1/series/7/points`. */
   readonly path?: string | undefined;
-  /** The request knows `format=csv` and `format=parquet`. */
+  /** Whether the path accepts `format=csv` and `format=parquet`. */
   readonly hasFiles?: boolean | undefined;
 }
 

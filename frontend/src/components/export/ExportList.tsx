@@ -1,4 +1,4 @@
-/** The open export menu; loaded by ExportMenu on its first click. */
+/** The open export menu, loaded by ExportMenu at the first click. */
 
 import { t } from "@lingui/core/macro";
 import { Menu } from "@mantine/core";
@@ -41,7 +41,7 @@ function ImageItems({ name, image }: { name: string; image: NonNullable<ExportSo
     try {
       saveLink(await image(format), `${fileName(name)}.${format}`);
     } catch (cause) {
-      tellFailure(t`The picture could not be drawn.`, cause);
+      showFailure(t`The picture could not be created.`, cause);
     }
   }
   return (
@@ -83,14 +83,14 @@ function ServerItems({ name, path, hasFiles }: ExportSource & { path: string }) 
 async function copy(command: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(command);
-    notifications.show({ title: t`Copied; put a token into IOTIDE_TOKEN`, message: command });
+    notifications.show({ title: t`Copied. Set IOTIDE_TOKEN to an API token.`, message: command });
   } catch {
-    // A page that came over plain HTTP from another host may not write to the clipboard.
-    notifications.show({ autoClose: false, title: t`Copy this`, message: command });
+    // Browsers deny the clipboard to pages served over plain HTTP from another host.
+    notifications.show({ autoClose: false, title: t`Copy this command`, message: command });
   }
 }
 
-function tellFailure(title: string, cause: unknown): void {
+function showFailure(title: string, cause: unknown): void {
   notifications.show({ color: "red", title, message: cause instanceof Error ? cause.message : "" });
 }
 
@@ -98,13 +98,13 @@ function saveText(name: string, ending: string, type: string, text: string): voi
   saveBlob(name, ending, new Blob([text], { type: `${type};charset=utf-8` }));
 }
 
-/** What is shown at the click, whatever comes while the writer is loaded. */
+/** Write the table as shown at the click, even if the page changes while the writer loads. */
 async function saveParquet(name: string, table: ExportTable): Promise<void> {
   try {
     const { toParquet } = await import("@/lib/parquet");
     saveBlob(name, "parquet", new Blob([toParquet(table)], { type: "application/vnd.apache.parquet" }));
   } catch (cause) {
-    tellFailure(t`The file could not be written.`, cause);
+    showFailure(t`The file could not be written.`, cause);
   }
 }
 

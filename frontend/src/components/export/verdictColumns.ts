@@ -1,10 +1,8 @@
-/** Columns of a verdict, the same wherever two sides are compared. */
-
 import type { SideVerdict } from "@/api/types";
 import type { ExportRecord } from "@/lib/exported";
 
-/** Empty for a baseline; `median_ratio` is all that too few runs give. */
-export function verdictColumns(verdict: Omit<SideVerdict, "runs_missing"> | null): ExportRecord {
+/** Return empty columns for a baseline, and `median_ratio` only with too few runs for a verdict. */
+export function verdictColumns(verdict: Omit<SideVerdict, "runs_missing" | "reasons"> | null): ExportRecord {
   return {
     ratio: verdict?.ratio ?? null,
     ci_low: verdict?.low ?? null,
@@ -13,5 +11,7 @@ export function verdictColumns(verdict: Omit<SideVerdict, "runs_missing"> | null
     p: verdict?.p_value ?? null,
     verdict: verdict?.verdict ?? null,
     is_discovery: verdict?.is_discovery ?? null,
+    basis: verdict?.basis ?? null,
+    looks: verdict?.looks ?? null,
   };
 }

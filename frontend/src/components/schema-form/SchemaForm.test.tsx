@@ -51,7 +51,7 @@ function input(label: string): HTMLElement {
   return screen.getByLabelText(label, { selector: "input" });
 }
 
-it("shows defaults and puts into the plan only what was changed", async () => {
+it("shows defaults and adds only changed options to the plan", async () => {
   const { user, lastValue } = renderForm();
   const size = screen.getByRole("textbox", { name: "File size" });
   expect(size).toHaveValue("64 MiB");
@@ -62,7 +62,7 @@ it("shows defaults and puts into the plan only what was changed", async () => {
   expect(lastValue().options).toEqual({ file_size_bytes: "1 GiB", fsync: false });
 });
 
-it("takes a text of several lines as it was pasted, and offers no sweep of it", async () => {
+it("keeps pasted multi-line text, and offers no sweep for it", async () => {
   const { user, lastValue } = renderForm();
   const text = screen.getByRole("textbox", { name: "Job file" });
   await user.click(text);
@@ -73,15 +73,15 @@ it("takes a text of several lines as it was pasted, and offers no sweep of it", 
   expect(screen.queryByRole("button", { name: /Job file/ })).not.toBeInTheDocument();
 });
 
-it("says at the field why a size is refused", async () => {
+it("shows at the field why a size is invalid", async () => {
   const { user } = renderForm();
   const size = screen.getByRole("textbox", { name: "File size" });
   await user.clear(size);
   await user.type(size, "64 M");
-  expect(size).toHaveAccessibleDescription(/“64 M” is not a size; write a whole number of bytes/);
+  expect(size).toHaveAccessibleDescription(/“64 M” is not a size. Enter a whole number of bytes/);
 });
 
-it("turns one value into a sweep that starts with it, and back into its first value", async () => {
+it("turns a value into a sweep that starts with it, and back into its first value", async () => {
   const { user, lastValue } = renderForm();
   const toggle = screen.getByRole("button", { name: "Sweep over Jobs" });
   await user.click(toggle);
@@ -92,7 +92,7 @@ it("turns one value into a sweep that starts with it, and back into its first va
   expect(lastValue()).toEqual({ options: { jobs: "1" }, sweep: {} });
 });
 
-it("asks for an option without default", async () => {
+it("requires an option without default", async () => {
   const { user, lastValue } = renderForm();
   const pattern = screen.getByRole("combobox", { name: "Pattern" });
   expect(pattern).toHaveAccessibleDescription(/no default/);
@@ -101,7 +101,7 @@ it("asks for an option without default", async () => {
   expect(lastValue().options).toEqual({ pattern: "read" });
 });
 
-it("offers beside the bytes what else a size may be, and takes it when it is typed", async () => {
+it("offers the named choices of a size, and accepts them when typed", async () => {
   const { user, lastValue } = renderForm(readFields(forms.dd));
   const size = input("File size");
   expect(size).toHaveValue("auto");
@@ -113,13 +113,13 @@ it("offers beside the bytes what else a size may be, and takes it when it is typ
   expect(size).toHaveValue("auto");
   expect(lastValue().options).toEqual({ file_size_bytes: "auto" });
   await user.type(size, "{Backspace}");
-  expect(size).toHaveAccessibleDescription(/“aut” is not a size; .* or auto/);
+  expect(size).toHaveAccessibleDescription(/“aut” is not a size. .* or auto/);
   await user.type(size, "o");
   expect(size).not.toHaveAccessibleDescription(/not a size/);
   expect(lastValue().options).toEqual({ file_size_bytes: "auto" });
 });
 
-it("sweeps over sizes and what else a size may be", async () => {
+it("sweeps over sizes and named choices", async () => {
   const { user, lastValue } = renderForm(readFields(forms.bonnie));
   await user.click(screen.getByRole("button", { name: "Sweep over File size" }));
   expect(lastValue().sweep).toEqual({ file_size_bytes: ["auto"] });
@@ -128,7 +128,7 @@ it("sweeps over sizes and what else a size may be", async () => {
   expect(input("File size")).not.toHaveAccessibleDescription(/not a size/);
 });
 
-it("shows the sizes among which to choose with their units, and keeps the number", async () => {
+it("shows choices of sizes with units, and keeps the number", async () => {
   const { user, lastValue } = renderForm(readFields(forms.bonnie));
   const block = screen.getByRole("combobox", { name: "Block size" });
   expect(block).toHaveValue("8 KiB");
@@ -138,7 +138,7 @@ it("shows the sizes among which to choose with their units, and keeps the number
   expect(lastValue().options).toEqual({ block_size_bytes: 16384 });
 });
 
-it("fills a list entry by entry, by commas where no entry can hold one", async () => {
+it("adds list entries one by one, or split at commas if no entry can contain one", async () => {
   const { user, lastValue } = renderForm(readFields(forms.lists));
   await user.type(input("Depths"), "1,4,1{Enter}");
   await user.type(input("Sizes"), "4 KiB{Enter}");
@@ -149,10 +149,10 @@ it("fills a list entry by entry, by commas where no entry can hold one", async (
     words: ["a, b"],
   });
   await user.type(input("Depths"), "few{Enter}");
-  expect(input("Depths")).toHaveAccessibleDescription(/Give a number/);
+  expect(input("Depths")).toHaveAccessibleDescription(/Enter a number/);
 });
 
-it("leaves a list out of the plan again when its last entry goes, where none is none", async () => {
+it("removes a list from the plan with its last entry", async () => {
   const { user, lastValue } = renderForm(readFields(forms.lists));
   await user.type(input("Delays"), "10 min{Enter}");
   expect(lastValue().options).toEqual({ delays_seconds: ["10 min"] });
@@ -160,7 +160,7 @@ it("leaves a list out of the plan again when its last entry goes, where none is 
   expect(lastValue().options).toEqual({});
 });
 
-it("takes the choice that stands in place of a list, or entries", async () => {
+it("accepts a choice in place of a list, or entries", async () => {
   const depths = { anyOf: [{ type: "array", items: { type: "integer" } }, { const: "all" }], default: "all" };
   const { user, lastValue } = renderForm(readFields({ properties: { depths } }));
   expect(screen.getByText("all")).toBeInTheDocument();
@@ -170,7 +170,7 @@ it("takes the choice that stands in place of a list, or entries", async () => {
   expect(lastValue().options).toEqual({ depths: "all" });
 });
 
-it("shows the lists that a plan sweeps over, and goes back to the first of them", async () => {
+it("shows the lists of a sweep, and returns to the first", async () => {
   const start = { options: {}, sweep: { depths: [[1], [2, 4]] } };
   const { user, lastValue } = renderForm(readFields(forms.lists), start);
   expect(screen.getByText("2 + 4")).toBeInTheDocument();
@@ -179,7 +179,7 @@ it("shows the lists that a plan sweeps over, and goes back to the first of them"
   expect(screen.queryByRole("button", { name: "Sweep over Depths" })).not.toBeInTheDocument();
 });
 
-describe("an option that may be none", () => {
+describe("a nullable option", () => {
   const nullable = readFields({
     properties: {
       limit_seconds: { anyOf: [{ type: "number" }, { type: "null" }], "x-unit": "seconds", default: 60 },
@@ -188,7 +188,7 @@ describe("an option that may be none", () => {
     },
   });
 
-  it("is none once it is emptied, and out of the plan where none is its default", async () => {
+  it("becomes null when emptied, and leaves the plan if null is its default", async () => {
     const { user, lastValue } = renderForm(nullable);
     await user.clear(input("Limit"));
     expect(lastValue().options).toEqual({ limit_seconds: null });
@@ -200,7 +200,7 @@ describe("an option that may be none", () => {
     expect(lastValue().options).toEqual({ limit_seconds: null, mode: null });
   });
 
-  it("is swept over none too, which a choice called none is not", async () => {
+  it("sweeps over null, distinct from a choice named none", async () => {
     const start = { options: { limit_seconds: null }, sweep: { mode: ["none"] } };
     const { user, lastValue } = renderForm(nullable, start);
     await user.click(screen.getByRole("button", { name: "Sweep over Limit" }));
@@ -213,7 +213,7 @@ describe("an option that may be none", () => {
   });
 });
 
-it("takes a tuple as it is typed, and keeps its commas in a sweep", async () => {
+it("accepts a typed tuple, and keeps its commas in a sweep", async () => {
   const pair = { type: "array", prefixItems: [{ type: "integer" }, { type: "integer" }], default: [3, 4] };
   const { user, lastValue } = renderForm(readFields({ properties: { pair } }));
   expect(input("Pair")).toHaveValue("[3,4]");

@@ -1,4 +1,4 @@
-/** A form made of a JSON Schema: any scalar option can be switched from one value to a list of values to sweep over. */
+/** Form from a JSON Schema. Any scalar option can be swept over several values. */
 
 import { t } from "@lingui/core/macro";
 import { ActionIcon, Box, Group, SimpleGrid, Tooltip } from "@mantine/core";
@@ -10,7 +10,7 @@ import type { FormValue } from "./values";
 interface SchemaFormProps {
   readonly fields: readonly Field[];
   readonly value: FormValue;
-  /** By option name: found here or refused by the server. */
+  /** Problems by option name, found here or by the server. */
   readonly problems: Readonly<Record<string, string>>;
   readonly onChange: (value: FormValue) => void;
 }
@@ -72,7 +72,7 @@ function FieldRow({ field, value, problem, onChange }: FieldRowProps) {
 
 function SweepToggle({ isOn, title, onToggle }: { isOn: boolean; title: string; onToggle: () => void }) {
   return (
-    <Tooltip label={isOn ? t`Back to one value` : t`Try several values`}>
+    <Tooltip label={isOn ? t`Use a single value` : t`Sweep several values`}>
       <ActionIcon
         aria-label={t`Sweep over ${title}`}
         aria-pressed={isOn}
@@ -94,7 +94,7 @@ function setSweep(form: FormValue, name: string, values: unknown[]): FormValue {
   return { ...form, sweep: { ...form.sweep, [name]: values } };
 }
 
-/** One value becomes a list that starts with it, and a list becomes its first value. */
+/** Turn a value into a list that starts with it, or a list into its first value. */
 export function toggleSweep(form: FormValue, field: Field): FormValue {
   const { [field.name]: swept, ...otherSweeps } = form.sweep;
   if (swept) return setOption({ ...form, sweep: otherSweeps }, field.name, swept[0]);

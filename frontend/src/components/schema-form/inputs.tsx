@@ -1,4 +1,4 @@
-/** One input a kind of option: for a single value, for a list, and for the several values of a sweep. */
+/** Inputs by kind of option: for a value, a list, and the values of a sweep. */
 
 import { t } from "@lingui/core/macro";
 import {
@@ -18,11 +18,11 @@ export interface InputProps {
   readonly field: Field;
   readonly value: unknown;
   readonly problem: string | undefined;
-  /** Undefined takes the option out of the plan, so that its default holds. */
+  /** Undefined removes the option from the plan, so its default applies. */
   readonly onChange: (value: unknown) => void;
 }
 
-/** Told apart from a choice called `none` by its brackets. */
+/** The brackets distinguish it from a choice named `none`. */
 const NONE = "(none)";
 const UNIT_PLACEHOLDER = { bytes: "64 MiB", bytes_per_second: "1024 Mbit/s", seconds: "10 min" };
 
@@ -92,10 +92,9 @@ function TextLikeInput({ field, shown, onChange, ...common }: TextLikeProps) {
   return <TextInput {...input} onChange={(event) => enter(event.currentTarget.value)} />;
 }
 
-/** Offered beside a number whatever stands there now. */
+/** Offer every choice, whatever the input contains. */
 const everyOption: OptionsFilter = ({ options }) => options;
 
-/** Text whose lines matter, such as a job file. */
 function LinesInput({ field, shown, onChange, ...common }: TextLikeProps) {
   return (
     <Textarea
@@ -117,7 +116,7 @@ interface ListProps extends LabelledProps {
   readonly onChange: (value: unknown) => void;
 }
 
-/** The entries of a list, or one of the choices that may stand in its place. */
+/** The entries of a list, or a choice that replaces the list. */
 function ListInput({ field, shown, onChange, ...common }: ListProps) {
   const entry: Scalar = { ...field.item, choices: [...new Set([...field.item.choices, ...field.choices])] };
   function change(entries: readonly unknown[]): void {
@@ -136,7 +135,7 @@ function ListInput({ field, shown, onChange, ...common }: ListProps) {
   );
 }
 
-/** What an input that was emptied stands for: none where that is not the default, otherwise nothing in the plan. */
+/** Return the value of an emptied input: null if allowed and not the default, otherwise undefined. */
 function emptied(field: Field): null | undefined {
   return field.isNullable && field.defaultValue !== null ? null : undefined;
 }
@@ -148,11 +147,10 @@ interface SweepProps {
   readonly onChange: (values: unknown[]) => void;
 }
 
-/** Several values of one option; the matrix tries each of them. */
 export function SweepInput({ field, values, problem, onChange }: SweepProps) {
   const common = {
     label: field.title,
-    description: t`One cell of the matrix for each value.`,
+    description: t`Each value adds a configuration to the matrix.`,
     error: problem,
   };
   if (field.kind === "list")
@@ -169,7 +167,7 @@ interface SeveralProps extends LabelledProps {
   readonly onChange: (values: unknown[]) => void;
 }
 
-/** Several values of one kind: chosen where all are known, typed otherwise. */
+/** Several values: selected if all choices are known, otherwise typed. */
 function SeveralInput({ field, values, allowDuplicates, onChange, ...common }: SeveralProps) {
   const texts = values.map((value) => sweptText(field, value));
   const data = [...choiceTexts(field), ...(field.isNullable ? [NONE] : [])];
@@ -190,7 +188,7 @@ function SeveralInput({ field, values, allowDuplicates, onChange, ...common }: S
       allowDuplicates={allowDuplicates}
       data={data}
       onChange={(entered) => onChange(entered.map((text) => (text === NONE ? null : text)))}
-      placeholder={texts.length === 0 ? t`Type a value, then Enter` : ""}
+      placeholder={texts.length === 0 ? t`Type a value and press Enter` : ""}
       splitChars={field.kind === "text" || field.kind === "json" ? [] : [",", ";"]}
       value={texts}
     />
@@ -201,12 +199,11 @@ function choiceTexts(field: Field): string[] {
   return field.choices.map((choice) => valueText(field, choice));
 }
 
-/** One of several values: none is seen only where it has a name. */
 function sweptText(field: Field, value: unknown): string {
   return value === null ? NONE : shownText(field, value);
 }
 
-/** A choice reads the same however a plan wrote it. */
+/** A choice is shown the same way however the plan spells it. */
 function shownText(field: Field, value: unknown): string {
   return valueText(field, choiceOf(field, value) ?? value);
 }

@@ -30,7 +30,7 @@ function field(name: string): Field {
   return found;
 }
 
-it("keeps the order of the schema and tells each kind of option", () => {
+it("keeps the order of the schema and recognises each kind of option", () => {
   expect([...fields.values()].map(({ name, kind }) => [name, kind])).toEqual([
     ["pattern", "choice"],
     ["file_size_bytes", "integer"],
@@ -61,13 +61,13 @@ it("sweeps over neither lists nor long texts", () => {
   ]);
 });
 
-it.each(["dd", "iozone", "bonnie"] as const)("keeps what the size of %s may be besides bytes", (name) => {
+it.each(["dd", "iozone", "bonnie"] as const)("keeps the named choices of the size of %s", (name) => {
   const size = readFields(forms[name]).find((each) => each.name === "file_size_bytes");
   expect(size).toMatchObject({ kind: "integer", unit: "bytes", title: "File size", choices: ["auto"] });
   expect(size?.minimum).toBeGreaterThan(0);
 });
 
-it("tells what the entries of a list are, and how many there may be", () => {
+it("reads kind and number of list entries", () => {
   const [sizes, fileSizes, depths, delays, words] = readFields(forms.lists);
   expect(sizes).toMatchObject({ kind: "list", minItems: 1, item: { kind: "integer", unit: "bytes" } });
   expect(fileSizes).toMatchObject({ kind: "list", item: { unit: "bytes", choices: ["auto"] } });
@@ -102,7 +102,7 @@ describe("of a union", () => {
     expect(readFields({ properties: { option: { oneOf: anyOf } } })).toMatchObject([{ kind, choices }]);
   });
 
-  it("null among constants means that the option may be left out", () => {
+  it("reads null among constants as nullable", () => {
     const [field] = readFields({ properties: { option: { enum: ["a", null] } } });
     expect(field).toMatchObject({ kind: "choice", choices: ["a"], isNullable: true });
   });

@@ -1,5 +1,3 @@
-/** Reads a workload's JSON Schema into the fields of a form. */
-
 import * as z from "zod/mini";
 import { plainTitle } from "@/lib/options";
 
@@ -36,7 +34,6 @@ type Raw = z.infer<typeof RawSchema>;
 type Property = z.infer<typeof PropertySchema>;
 type Definitions = Readonly<Record<string, Raw>>;
 
-/** A value that the schema names. */
 export type Constant = z.infer<typeof ConstantSchema>;
 
 const FIELD_UNITS = ["bytes", "bytes_per_second", "seconds"] as const;
@@ -47,7 +44,7 @@ interface Option {
   readonly title: string;
   readonly description: string | undefined;
   readonly unit: FieldUnit | undefined;
-  /** All that a choice or a switch may be; what anything else may be besides, such as `auto` for a size. */
+  /** All values of a choice or switch. For other kinds, extra values such as `auto` for a size. */
   readonly choices: readonly Constant[];
   readonly isRequired: boolean;
   readonly isNullable: boolean;
@@ -58,23 +55,20 @@ interface Option {
 }
 
 export interface Scalar extends Option {
-  /** JSON is what no input of its own kind can hold: one of several types, a tuple, a mapping, a list of lists. */
+  /** "json" has no input of its own: mixed types, a tuple, a mapping, a list of lists. */
   readonly kind: "choice" | "boolean" | "integer" | "number" | "text" | "lines" | "json";
 }
 
 export interface List extends Option {
   readonly kind: "list";
-  /** What each entry is. */
   readonly item: Scalar;
   readonly minItems: number;
   readonly maxItems: number;
   readonly hasUniqueItems: boolean;
 }
 
-/** One option of a workload as a form shows it. */
 export type Field = Scalar | List;
 
-/** The fields of an options schema, in its order. */
 export function readFields(schema: unknown): Field[] {
   const { properties = {}, required = [], $defs = {} } = OptionsSchema.parse(schema);
   return Object.entries(properties).map(([name, raw]) => {
@@ -86,15 +80,14 @@ export function readFields(schema: unknown): Field[] {
   });
 }
 
-/** Everything but long texts and lists, which are values of their own, can be tried with several values. */
+/** Long texts and lists cannot be swept. */
 export function canSweep(field: Field): boolean {
   return field.kind !== "list" && field.kind !== "lines";
 }
 
 interface Resolved {
-  /** The alternative that names no values, of numbers the widest; the first where all do. */
+  /** The alternative without constants (of numbers, the widest), or else the first alternative. */
   readonly property: Property;
-  /** Whether alternatives that name no values differ in type. */
   readonly isMixed: boolean;
   readonly choices: readonly Constant[];
   readonly isNullable: boolean;
@@ -114,7 +107,7 @@ function resolve(raw: Raw, defs: Definitions): Resolved {
   };
 }
 
-/** The members of a union, each with what is said of all of them; of anything else itself. References are followed. */
+/** Return the members of a union, merged with its common keywords, or the schema itself. Follows references. */
 function alternativesOf(raw: Raw, defs: Definitions): Property[] {
   const { $ref, anyOf = [], oneOf = [], allOf = [], ...own } = PropertySchema.parse(raw);
   const referred = $ref === undefined ? [] : [defs[$ref.replace("#/$defs/", "")] ?? {}];
@@ -144,7 +137,7 @@ function toOption(name: string, { property, choices, isNullable }: Resolved, isR
   };
 }
 
-/** A list whose entries are all of one kind that is no list itself. */
+/** Return whether it is a list whose entries are all of one kind other than lists. */
 function isPlainList({ property, isMixed }: Resolved, defs: Definitions): boolean {
   if (property.type !== "array" || property.prefixItems || isMixed) return false;
   return kindOf(resolve(property.items ?? {}, defs)) !== "json";
@@ -166,7 +159,7 @@ function toList(name: string, resolved: Resolved, isRequired: boolean, defs: Def
   };
 }
 
-/** A switch has two states: what may be anything else besides, also none, is no switch. */
+/** A switch has exactly two states: it can be neither null nor anything else. */
 function kindOf({ property, choices, isNullable, isMixed }: Resolved): Scalar["kind"] {
   if (isMixed || property.type === "array" || property.type === "object") return "json";
   const isSwitch =

@@ -41,11 +41,11 @@ function field(name: string, fields = all): Field {
   return found;
 }
 
-it("takes a rate in bits and shows it so", () => {
+it("accepts a rate in bits and shows it in bits", () => {
   const rate = field("rate_bytes_per_second");
   expect(valueText(rate, 512_000_000)).toBe("4096 Mbit/s");
   expect(problemOf(rate, "4 Gbit/s")).toBeNull();
-  expect(problemOf(rate, "4 Mbit/s")).toBe("At least 8 Mbit/s.");
+  expect(problemOf(rate, "4 Mbit/s")).toBe("Must be at least 8 Mbit/s.");
   expect(problemOf(rate, "4 Mb/s")).toMatch(/Mbit\/s/);
 });
 
@@ -65,7 +65,7 @@ it("sends numbers as numbers and keeps a text with a unit as it was typed", () =
   });
 });
 
-it("sends an empty input as none where the option may be none, alone and swept", () => {
+it("sends null for an empty nullable option, single and swept", () => {
   const form = { options: { limit_seconds: "", note: "" }, sweep: { limit_seconds: ["", "60", null] } };
   expect(problemsOf([field("limit_seconds"), field("note")], { ...form, sweep: {} })).toEqual({});
   expect(toPlan(all, form)).toEqual({
@@ -90,13 +90,13 @@ describe("problemOf", () => {
 
   it.each([
     ["file_size_bytes", "64 M", /KiB, MiB/],
-    ["file_size_bytes", "0", /At least 1/],
-    ["file_size_bytes", "", /Give a value/],
-    ["jobs", 257, /At most 256/],
+    ["file_size_bytes", "0", /Must be at least 1/],
+    ["file_size_bytes", "", /Enter a value/],
+    ["jobs", 257, /Must be at most 256/],
     ["jobs", 1.5, /whole number/],
-    ["jobs", "many", /Give a number/],
-    ["share", 0, /More than 0/],
-    ["limit_seconds", "0 s", /More than 0/],
+    ["jobs", "many", /Enter a number/],
+    ["share", 0, /Must be more than 0/],
+    ["limit_seconds", "0 s", /Must be more than 0/],
     ["operations", [], /at least one/],
     ["pattern", undefined, /no default/],
   ])("refuses %s = %j", (name, value, reason) => {
@@ -104,14 +104,14 @@ describe("problemOf", () => {
   });
 });
 
-it("checks each value of a sweep, and wants at least one", () => {
+it("checks each value of a sweep, and requires at least one", () => {
   const sweep = { file_size_bytes: ["64 MiB", "1 GiB"], pattern: ["write", "read"] };
   expect(problemsOf(all, { options: {}, sweep })).toEqual({});
   expect(
     problemsOf(all, { options: {}, sweep: { ...sweep, file_size_bytes: ["64 MiB", "x"], jobs: [] } }),
   ).toEqual({
     file_size_bytes: expect.stringContaining("“x” is not a size"),
-    jobs: "Give at least one value.",
+    jobs: "Enter at least one value.",
   });
 });
 
@@ -119,7 +119,7 @@ describe.each(["dd", "iozone", "bonnie"] as const)("the form of %s", (name) => {
   const form = readFields(forms[name]);
   const size = field("file_size_bytes", form);
 
-  it("accepts each of its defaults, alone and swept", () => {
+  it("accepts each of its defaults, single and swept", () => {
     const defaults = form.map((each) => [each.name, each.defaultValue] as const);
     expect(problemsOf(form, { options: Object.fromEntries(defaults), sweep: {} })).toEqual({});
     const sweep = Object.fromEntries(defaults.map(([option, value]) => [option, [value]]));
@@ -130,7 +130,7 @@ describe.each(["dd", "iozone", "bonnie"] as const)("the form of %s", (name) => {
     });
   });
 
-  it("takes auto as a size like any other", () => {
+  it("accepts auto as a size", () => {
     const sizes = ["auto", " auto ", "64 GiB", 68_719_476_736];
     expect(sizes.map((value) => problemOf(size, value))).toEqual([null, null, null, null]);
     expect(sizes.map((value) => valueText(size, value))).toEqual(["auto", " auto ", "64 GiB", "64 GiB"]);
@@ -142,13 +142,13 @@ describe.each(["dd", "iozone", "bonnie"] as const)("the form of %s", (name) => {
     });
   });
 
-  it("says what else a size may be, and holds it to its limits", () => {
-    expect(problemOf(size, "automatic")).toMatch(/^“automatic” is not a size; .* or auto$/);
-    expect(problemOf(size, "1 B")).toMatch(/^At least/);
+  it("names the choices of a size in errors, and checks its limits", () => {
+    expect(problemOf(size, "automatic")).toMatch(/^“automatic” is not a size. .* or auto$/);
+    expect(problemOf(size, "1 B")).toMatch(/^Must be at least/);
   });
 });
 
-it("knows a named size however a plan wrote it", () => {
+it("recognises a named size in any spelling", () => {
   const block = field("block_size_bytes", readFields(forms.bonnie));
   expect([8192, "8192", "8 KiB", "8KiB"].map((value) => choiceOf(block, value))).toEqual(Array(4).fill(8192));
   expect(choiceOf(block, "3 KiB")).toBeUndefined();
@@ -173,19 +173,19 @@ describe("a list", () => {
   });
 
   it.each([
-    ["sizes_bytes", [], "Give at least one value."],
+    ["sizes_bytes", [], "Enter at least one value."],
     ["sizes_bytes", ["4 KiB", "5 K"], /“5 K” is not a size/],
-    ["sizes_bytes", ["4 KiB", 511], "At least 512 B."],
+    ["sizes_bytes", ["4 KiB", 511], "Must be at least 512 B."],
     ["file_sizes_bytes", ["large"], /or auto$/],
-    ["depths", ["1", "many"], "Give a number."],
-    ["depths", [1, 2, 3, 4], "Give at most 3 values."],
-    ["depths", 4, "Give a list."],
-    ["delays_seconds", [], "Give at least one value."],
+    ["depths", ["1", "many"], "Enter a number."],
+    ["depths", [1, 2, 3, 4], "Enter at most 3 values."],
+    ["depths", 4, "Enter a list."],
+    ["delays_seconds", [], "Enter at least one value."],
   ])("%s may not be %j", (name, value, reason) => {
     expect(problemOf(field(name, lists), value)).toMatch(reason);
   });
 
-  it("is sent with each entry as that kind of option is sent", () => {
+  it("is sent with each entry converted by its kind", () => {
     const options = {
       sizes_bytes: ["4 KiB", "512"],
       file_sizes_bytes: ["auto", " 1 GiB"],
@@ -210,7 +210,7 @@ describe("a list", () => {
   });
 });
 
-it("takes as JSON what is one of several types, a tuple or a mapping, and its defaults unchanged", () => {
+it("treats mixed types, tuples and mappings as JSON, and keeps their defaults", () => {
   const integer = { type: "integer" };
   const fields = readFields({
     properties: {

@@ -1,5 +1,3 @@
-/** What is entered into the fields of a form: how it is shown, what is refused without asking the server, what a plan sends. */
-
 import { t } from "@lingui/core/macro";
 import {
   exactBytes,
@@ -12,7 +10,7 @@ import {
 } from "@/lib/units";
 import type { Constant, Field, List, Scalar } from "./schema";
 
-/** The value as the text of an input, in the largest unit that is exact. */
+/** Return the text for an input, in the largest unit that is exact. */
 export function valueText(field: Field, value: unknown): string {
   if (value === null || value === undefined) return "";
   if (field.kind === "list" && Array.isArray(value))
@@ -24,7 +22,7 @@ export function valueText(field: Field, value: unknown): string {
   return field.unit === "seconds" ? exactSeconds(value) : String(value);
 }
 
-/** Which of the field's choices the value is, however it is written: `auto`, `8192` or `8 KiB`. */
+/** Return the choice that equals the value, however it is written: `auto`, `8192` or `8 KiB`. */
 export function choiceOf(field: Field, value: unknown): Constant | undefined {
   if (value === undefined || typeof value === "object") return undefined;
   const text = String(value).trim();
@@ -32,18 +30,18 @@ export function choiceOf(field: Field, value: unknown): Constant | undefined {
   return field.choices.find((choice) => String(choice) === text || choice === number);
 }
 
-/** Why a value cannot be accepted, or null. */
+/** Return why a value is invalid, or null. */
 export function problemOf(field: Field, value: unknown): string | null {
-  if (value === undefined) return field.isRequired ? t`This option has no default: give a value.` : null;
+  if (value === undefined) return field.isRequired ? t`This option has no default. Enter a value.` : null;
   if (value === null || value === "")
-    return field.isNullable || field.kind === "text" || field.kind === "lines" ? null : t`Give a value.`;
+    return field.isNullable || field.kind === "text" || field.kind === "lines" ? null : t`Enter a value.`;
   if (choiceOf(field, value) !== undefined) return null;
   if (field.kind === "list") return listProblem(field, value);
   return field.kind === "integer" || field.kind === "number" ? numberProblem(field, value) : null;
 }
 
 function listProblem({ item, minItems, maxItems }: List, value: unknown): string | null {
-  return Array.isArray(value) ? severalProblem(item, value, minItems, maxItems) : t`Give a list.`;
+  return Array.isArray(value) ? severalProblem(item, value, minItems, maxItems) : t`Enter a list.`;
 }
 
 function severalProblem(
@@ -52,18 +50,18 @@ function severalProblem(
   least: number,
   most = Number.POSITIVE_INFINITY,
 ): string | null {
-  if (values.length < least) return t`Give at least ${least === 1 ? t`one value` : t`${least} values`}.`;
-  if (values.length > most) return t`Give at most ${most === 1 ? t`one value` : t`${most} values`}.`;
+  if (values.length < least) return t`Enter at least ${least === 1 ? t`one value` : t`${least} values`}.`;
+  if (values.length > most) return t`Enter at most ${most === 1 ? t`one value` : t`${most} values`}.`;
   return values.map((value) => problemOf(field, value)).find((problem) => problem !== null) ?? null;
 }
 
 function numberProblem(field: Scalar, value: unknown): string | null {
-  const besides = field.choices.map((choice) => t` or ${valueText(field, choice)}`).join("");
+  const alternatives = field.choices.map((choice) => t` or ${valueText(field, choice)}`).join("");
   try {
     const number = toNumber(field, value);
-    return Number.isFinite(number) ? rangeProblem(field, number) : t`Give a number${besides}.`;
+    return Number.isFinite(number) ? rangeProblem(field, number) : t`Enter a number${alternatives}.`;
   } catch (error) {
-    if (error instanceof UnitError) return `${error.message}${besides}`;
+    if (error instanceof UnitError) return `${error.message}${alternatives}`;
     throw error;
   }
 }
@@ -87,22 +85,20 @@ function numberOrNaN(field: Field, value: unknown): number {
 }
 
 function rangeProblem(field: Scalar, value: number): string | null {
-  if (field.kind === "integer" && !Number.isInteger(value)) return t`Give a whole number.`;
+  if (field.kind === "integer" && !Number.isInteger(value)) return t`Enter a whole number.`;
   if (field.minimum !== undefined && value < field.minimum)
-    return t`At least ${valueText(field, field.minimum)}.`;
+    return t`Must be at least ${valueText(field, field.minimum)}.`;
   if (field.maximum !== undefined && value > field.maximum)
-    return t`At most ${valueText(field, field.maximum)}.`;
+    return t`Must be at most ${valueText(field, field.maximum)}.`;
   const above = field.exclusiveMinimum;
-  return above !== undefined && value <= above ? t`More than ${valueText(field, above)}.` : null;
+  return above !== undefined && value <= above ? t`Must be more than ${valueText(field, above)}.` : null;
 }
 
-/** Options and sweeps of one workload, as a plan holds them. */
 export interface FormValue {
   readonly options: Record<string, unknown>;
   readonly sweep: Record<string, unknown[]>;
 }
 
-/** Problems by option name; empty where the form can be sent. */
 export function problemsOf(fields: readonly Field[], { options, sweep }: FormValue): Record<string, string> {
   const problems = fields.map((field) => {
     const values = sweep[field.name];
@@ -114,7 +110,7 @@ export function problemsOf(fields: readonly Field[], { options, sweep }: FormVal
   );
 }
 
-/** The form as a plan sends it: numbers become numbers, texts with a unit stay as they were written. */
+/** Convert the form for a plan: numbers become numbers, texts with a unit stay as written. */
 export function toPlan(fields: readonly Field[], { options, sweep }: FormValue): FormValue {
   const byName = new Map(fields.map((field) => [field.name, field]));
   return {
@@ -143,7 +139,7 @@ function planValue(field: Field | undefined, value: unknown): unknown {
   return trimmed !== "" && Number.isFinite(Number(trimmed)) ? Number(trimmed) : trimmed;
 }
 
-/** What is no JSON is text, such as a size with its unit; the server judges whether the option may be that. */
+/** Text that is not JSON, such as a size with its unit, is sent as text. The server validates it. */
 function jsonOrText(text: string): unknown {
   try {
     return JSON.parse(text);

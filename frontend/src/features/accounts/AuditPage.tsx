@@ -1,5 +1,3 @@
-/** Who changed what, found by any of it, and all of what was found as a file. */
-
 import { t } from "@lingui/core/macro";
 import { Button, Code, Group, Stack, Table, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
@@ -20,6 +18,7 @@ import {
   auditTable,
   differences,
   exportAddress,
+  kindWords,
   listAddress,
   subjectName,
 } from "./audit";
@@ -39,12 +38,12 @@ export function AuditPage({ view, onView }: AuditPageProps) {
       <SettingsTabs />
       <Section
         actions={<Exports view={view} />}
-        description={t`Every change: who made it, to what, from where, and what was before and after. Nothing here is ever changed.`}
+        description={t`All changes, with user, subject, address and the values before and after. Entries cannot be edited or deleted.`}
         title={t`Changes`}
       >
         <Stack>
           <AuditFilters onView={onView} view={view} />
-          <Loaded empty={t`Nothing was done that the filters let through.`} lines={8} query={entries}>
+          <Loaded empty={t`No entries match the filters.`} lines={8} query={entries}>
             {(rows) => <AuditTable entries={rows} path={listAddress(view)} />}
           </Loaded>
           <ShowMore query={entries} />
@@ -54,7 +53,7 @@ export function AuditPage({ view, onView }: AuditPageProps) {
   );
 }
 
-/** All that the filters let through, not only what is shown. */
+/** Exports all matching entries, not only those shown. */
 function Exports({ view }: { view: AuditView }) {
   return (
     <>
@@ -80,7 +79,7 @@ const SUBJECTS = [
   ...["run", "schedule", "series", "server", "target", "template", "token", "user", "view"],
 ];
 
-/** A name of the API, in no language. */
+/** An action name of the API; not translated. */
 const AN_ACTION = "target_changed";
 
 function AuditFilters({ view, onView }: AuditPageProps) {
@@ -93,16 +92,16 @@ function AuditFilters({ view, onView }: AuditPageProps) {
   return (
     <Group align="flex-end" gap="xs">
       <TextFilter
-        label={t`Words`}
+        label={t`Search`}
         onText={(text) => onView({ text })}
-        placeholder={t`Words in any part`}
+        placeholder={t`Any text`}
         value={view.text}
         width={220}
       />
       <TextFilter
-        label={t`Who`}
+        label={t`Actor`}
         onText={(actor) => onView({ actor })}
-        placeholder={t`Who`}
+        placeholder={t`Name`}
         value={view.actor}
       />
       <TextFilter
@@ -122,7 +121,7 @@ function AuditFilters({ view, onView }: AuditPageProps) {
       <TextFilter
         label={t`Address`}
         onText={(address) => onView({ address })}
-        placeholder={t`From where`}
+        placeholder={t`IP address`}
         value={view.address}
       />
       <DayFilter label={t`From`} onDay={(from) => onView({ from })} value={view.from} />
@@ -134,7 +133,7 @@ function AuditFilters({ view, onView }: AuditPageProps) {
   );
 }
 
-/** Every filter undefined, so that it leaves the address. */
+/** Sets every filter to undefined, which removes it from the address. */
 function cleared(view: AuditView): AuditView {
   return Object.fromEntries(Object.keys(view).map((name) => [name, undefined]));
 }
@@ -145,14 +144,14 @@ function SubjectFilter({ view, onView }: AuditPageProps) {
     <>
       <ChoiceFilter
         all={t`All subjects`}
-        choices={kinds.map((kind) => ({ value: kind, label: kind.replaceAll("_", " ") }))}
+        choices={kinds.map((kind) => ({ value: kind, label: kindWords(kind) }))}
         label={t`Subject`}
         onChoose={(kind) => onView({ kind, id: undefined })}
         value={view.kind}
       />
       {view.id !== undefined && (
         <Button onClick={() => onView({ id: undefined })} size="xs" variant="light">
-          {t`only number ${view.id} ×`}
+          {t`number ${view.id} ×`}
         </Button>
       )}
     </>
@@ -161,11 +160,10 @@ function SubjectFilter({ view, onView }: AuditPageProps) {
 
 interface AuditTableProps {
   readonly entries: readonly AuditEntry[];
-  /** The request behind the list. */
   readonly path: string;
 }
 
-const HEAD = [t`When`, t`Who`, t`Did`, t`To`, t`Cluster`, t`From`, ""];
+const HEAD = [t`Time`, t`Actor`, t`Action`, t`Subject`, t`Cluster`, t`Address`, ""];
 
 function AuditTable({ entries, path }: AuditTableProps) {
   const [open, setOpen] = useState<ReadonlySet<number>>(new Set());
@@ -206,11 +204,11 @@ function EntryRows({ entry, isOpen, onToggle }: EntryRowsProps) {
         <td title={action}>{actionWords(action, subject_kind)}</td>
         <SubjectLink entry={entry} />
         {cluster_id === null ? "–" : placeName(cluster_id, clusters)}
-        {entry.address ?? t`the server itself`}
+        {entry.address ?? t`server`}
         {hasMore && (
           <RowButton
             aria-expanded={isOpen}
-            aria-label={t`Before and after of ${action} ${id}`}
+            aria-label={t`Values before and after ${action} ${id}`}
             onClick={onToggle}
           >
             {isOpen ? t`Less` : t`More`}
@@ -230,7 +228,7 @@ function EntryRows({ entry, isOpen, onToggle }: EntryRowsProps) {
 
 function AuditDifference({ entry }: { entry: AuditEntry }) {
   return (
-    <Table aria-label={t`Before and after`} layout="fixed" maw={900} withRowBorders={false}>
+    <Table aria-label={t`Values before and after`} layout="fixed" maw={900} withRowBorders={false}>
       <Table.Thead>
         <Table.Tr>
           <Table.Th>{t`Field`}</Table.Th>
@@ -260,7 +258,7 @@ function Value({ text }: { text: string | null }) {
   return <Code style={{ overflowWrap: "anywhere", whiteSpace: "pre-wrap" }}>{text}</Code>;
 }
 
-/** Kinds without a page of their own lead to the list that they are in. */
+/** Kinds without a page of their own link to the list that contains them. */
 const PLACES: ReadonlyMap<string, (id: number) => LinkProps> = new Map(
   Object.entries({
     cluster: (clusterId: number): LinkProps => ({ to: "/clusters/$clusterId", params: { clusterId } }),
@@ -280,7 +278,7 @@ const PLACES: ReadonlyMap<string, (id: number) => LinkProps> = new Map(
 
 function SubjectLink({ entry }: { entry: AuditEntry }) {
   const { subject_kind, subject_id } = entry;
-  const kind = subject_kind.replaceAll("_", " ");
+  const kind = kindWords(subject_kind);
   const name = subjectName(entry) ?? subject_id;
   const words = name === null ? kind : `${kind} ${name}`;
   const place = subject_id === null ? undefined : PLACES.get(subject_kind)?.(subject_id);

@@ -1,5 +1,3 @@
-/** The window in which a person's roles are changed. */
-
 import { t } from "@lingui/core/macro";
 import { Button, Group, Stack } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
@@ -25,7 +23,7 @@ export default function ChangeRoles({ user, onClose }: ChangeRolesProps) {
         {change.error && <ErrorNotice error={change.error} />}
         <RoleFields onRoles={setRoles} roles={roles} />
         <Group justify="flex-end">
-          <Button onClick={onClose} variant="default">{t`Leave them`}</Button>
+          <Button onClick={onClose} variant="default">{t`Cancel`}</Button>
           <Button
             loading={change.isPending}
             onClick={() => change.mutate({ userId: user.id, body }, { onSuccess: onClose })}

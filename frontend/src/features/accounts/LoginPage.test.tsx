@@ -25,31 +25,31 @@ function show(
   );
 }
 
-it("offers the provider, which leads back to the page that was wanted", async () => {
+it("links to the identity provider with the requested page", async () => {
   show(null, { provider_name: "Campus", is_open_for_reading: true });
-  const way = await screen.findByRole("link", { name: "Log in with Campus" });
+  const way = await screen.findByRole("link", { name: "Sign in with Campus" });
   expect(way).toHaveAttribute("href", "/api/v1/session/provider?next=%2Fruns%3Fstate%3Dfailed");
-  expect(screen.getByText("Look around without logging in")).toBeInTheDocument();
+  expect(screen.getByText("Continue as guest (read-only)")).toBeInTheDocument();
 });
 
-it("offers neither where there is none", async () => {
+it("shows no provider if none is configured", async () => {
   show();
-  await screen.findByRole("button", { name: "Log in" });
-  expect(screen.queryByRole("link", { name: /Log in with/ })).toBeNull();
+  await screen.findByRole("button", { name: "Sign in" });
+  expect(screen.queryByRole("link", { name: /Sign in with/ })).toBeNull();
 });
 
-it("says why the way over the provider led back, and never what stands in the address", () => {
+it("explains a refusal of the provider without showing the code in the address", () => {
   show("no_role");
-  expect(screen.getByRole("alert")).toHaveTextContent("Your groups give you no role");
+  expect(screen.getByRole("alert")).toHaveTextContent("None of your groups has a role here");
 });
 
-it("has a word for codes that it does not know", () => {
+it("shows a general message for unknown codes", () => {
   show("<b>mallory</b>");
-  expect(screen.getByRole("alert")).toHaveTextContent("The login failed");
+  expect(screen.getByRole("alert")).toHaveTextContent("Sign-in failed");
   expect(screen.queryByText(/mallory/)).toBeNull();
 });
 
-it("counts down the seconds of a throttled login and lets nobody try meanwhile", async () => {
+it("counts down the seconds of a throttled sign-in and disables the form", async () => {
   server.use(
     http.post("*/api/v1/session", () =>
       HttpResponse.json(
@@ -69,8 +69,8 @@ it("counts down the seconds of a throttled login and lets nobody try meanwhile",
   const { user } = show();
   await user.type(screen.getByLabelText(/Name/), "grace");
   await user.type(screen.getByLabelText(/^Password/), "guessed");
-  await user.click(screen.getByRole("button", { name: "Log in" }));
-  // A timer is not read out at each second, as the rest of the notice would be.
+  await user.click(screen.getByRole("button", { name: "Sign in" }));
+  // The countdown must not be announced every second like the rest of the alert.
   expect(await screen.findByRole("timer")).toHaveTextContent(/^1(4 min|3 min 59 s)$/);
-  expect(screen.getByRole("button", { name: "Log in" })).toBeDisabled();
+  expect(screen.getByRole("button", { name: "Sign in" })).toBeDisabled();
 });

@@ -1,5 +1,3 @@
-/** Name and password, the OpenID provider, or a one-time link that the server printed. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import {
@@ -26,11 +24,11 @@ import { formatDuration } from "@/lib/units";
 import { logIn, providerAddress, waysQuery } from "./queries";
 
 interface LoginPageProps {
-  /** Path of the page that is shown afterwards. */
+  /** Path to open after sign-in. */
   readonly landing: string;
-  /** Why the one-time link in the address was refused. */
+  /** The one-time link in the address was refused. */
   readonly linkError: Error | null;
-  /** Code of the reason why the way over the OpenID provider led back here. */
+  /** Error code with which the OpenID provider redirected back. */
   readonly providerError: string | null;
   readonly onDone: () => void;
 }
@@ -38,26 +36,26 @@ interface LoginPageProps {
 export function LoginPage({ landing, linkError, providerError, onDone }: LoginPageProps) {
   const { data: ways } = useQuery(waysQuery);
   useEffect(() => {
-    document.title = t`Log in · iotide`;
+    document.title = t`Sign in · iotide`;
   }, []);
   return (
     <Center component="main" mih="100vh" p="md">
       <Card maw={420} padding="xl" w="100%" withBorder>
         <Stack>
-          <Title order={1} size="h2">{t`Log in to iotide`}</Title>
+          <Title order={1} size="h2">{t`Sign in to iotide`}</Title>
           {linkError && <ErrorNotice error={linkError} />}
           {providerError && <ProviderRefusal code={providerError} />}
           {ways?.provider_name && <ProviderWay landing={landing} name={ways.provider_name} />}
           <PasswordForm onDone={onDone} />
           <Hint>
             <Trans>
-              No password yet? On the server, <Code>iotide-server admin-link</Code> prints a link that logs
-              you in once.
+              No password yet? On the server, <Code>iotide-server admin-link</Code> prints a one-time sign-in
+              link.
             </Trans>
           </Hint>
           {ways?.is_open_for_reading && (
             <Text size="sm">
-              <TextLink to="/" underline="always">{t`Look around without logging in`}</TextLink>
+              <TextLink to="/" underline="always">{t`Continue as guest (read-only)`}</TextLink>
             </Text>
           )}
         </Stack>
@@ -69,8 +67,8 @@ export function LoginPage({ landing, linkError, providerError, onDone }: LoginPa
 function ProviderWay({ name, landing }: { name: string; landing: string }) {
   return (
     <>
-      <Button component="a" href={providerAddress(landing)}>{t`Log in with ${name}`}</Button>
-      <Divider label={t`or with a password of this installation`} />
+      <Button component="a" href={providerAddress(landing)}>{t`Sign in with ${name}`}</Button>
+      <Divider label={t`or with a local password`} />
     </>
   );
 }
@@ -103,7 +101,7 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
           loading={login.isPending}
           type="submit"
           variant={ways?.provider_name ? "default" : "filled"}
-        >{t`Log in`}</Button>
+        >{t`Sign in`}</Button>
       </Stack>
     </form>
   );
@@ -112,18 +110,18 @@ function PasswordForm({ onDone }: { onDone: () => void }) {
 function Wait({ seconds }: { seconds: number }) {
   const left = formatDuration(seconds);
   return (
-    <Alert color="orange" role="alert" title={t`Too many attempts failed`}>
+    <Alert color="orange" role="alert" title={t`Too many failed attempts`}>
       <Text size="sm">
         <Trans>
-          The next one is looked at in <b role="timer">{left}</b>. From other places you can log in meanwhile,
-          and an administrator can make you a link.
+          Try again in <b role="timer">{left}</b>. You can still sign in from another address, or ask an admin
+          for a sign-in link.
         </Trans>
       </Text>
     </Alert>
   );
 }
 
-/** The seconds that are left of what the server asks to wait. */
+/** Seconds until the server accepts the next attempt. */
 function useCountdown(error: ApiError | null): number {
   const [now, setNow] = useState(Date.now);
   const [until, setUntil] = useState(0);
@@ -147,38 +145,37 @@ interface Refusal {
   readonly remedy: string;
 }
 
-/** By the code that the server puts into the address. */
 const REFUSALS: ReadonlyMap<string, Refusal> = new Map(
   Object.entries({
     provider_away: {
-      title: t`The login service does not answer`,
-      remedy: t`Try again shortly. With a password of this installation you can log in without it.`,
+      title: t`The identity provider does not respond`,
+      remedy: t`Try again later, or sign in with a local password.`,
     },
     provider_refused: {
-      title: t`The login service did not let you in`,
-      remedy: t`Try again, or ask whoever runs it.`,
+      title: t`The identity provider refused the sign-in`,
+      remedy: t`Try again, or ask the operator of the identity provider.`,
     },
     provider_distrusted: {
-      title: t`The login service's answer cannot be trusted`,
-      remedy: t`Try again; an administrator finds the reason in the server's log.`,
+      title: t`The response of the identity provider is not valid`,
+      remedy: t`Try again. An admin can find the reason in the server log.`,
     },
     sign_in_stale: {
-      title: t`This login is over`,
-      remedy: t`It was begun more than ten minutes ago, or in another browser. Begin it again.`,
+      title: t`This sign-in has expired`,
+      remedy: t`It was started more than ten minutes ago or in another browser. Sign in again.`,
     },
     no_role: {
-      title: t`You are known, but may not see anything here`,
-      remedy: t`Your groups give you no role. Ask an administrator for access.`,
+      title: t`You have no access`,
+      remedy: t`None of your groups has a role here. Ask an admin for access.`,
     },
-    account_disabled: { title: t`Your account here is disabled`, remedy: t`Ask an administrator.` },
+    account_disabled: { title: t`Your account is disabled`, remedy: t`Ask an admin to enable it.` },
     too_many_attempts: {
-      title: t`Too many attempts failed`,
-      remedy: t`Wait a quarter of an hour, then try again.`,
+      title: t`Too many failed attempts`,
+      remedy: t`Wait 15 minutes, then try again.`,
     },
   }),
 );
 
-/** The address may hold anything, so its code is not shown. */
+/** The address may hold any text, so an unknown code is not shown. */
 function providerRefusal(code: string): Refusal {
-  return REFUSALS.get(code) ?? { title: t`The login failed`, remedy: t`Try again.` };
+  return REFUSALS.get(code) ?? { title: t`Sign-in failed`, remedy: t`Try again.` };
 }

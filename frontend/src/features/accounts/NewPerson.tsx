@@ -1,5 +1,3 @@
-/** The form that adds a person, with their roles. */
-
 import { t } from "@lingui/core/macro";
 import { Button, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
@@ -25,7 +23,7 @@ export default function NewPerson({ onAdded }: NewPersonProps) {
       <Stack gap="sm" maw={640}>
         {create.error && <ErrorNotice error={create.error} />}
         <TextInput
-          description={t`They log in with it: letters, digits, dots, dashes and underscores.`}
+          description={t`Used to sign in. Letters, digits, dots, dashes and underscores.`}
           label={t`Name`}
           maxLength={63}
           name="name"
@@ -36,7 +34,7 @@ export default function NewPerson({ onAdded }: NewPersonProps) {
           loading={create.isPending}
           type="submit"
           w="fit-content"
-        >{t`Add and make a sign-in link`}</Button>
+        >{t`Add and create sign-in link`}</Button>
       </Stack>
     </form>
   );

@@ -1,5 +1,3 @@
-/** Who may log in, with what roles; for administrators of all clusters. */
-
 import { t } from "@lingui/core/macro";
 import { Badge, Group, Stack } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
@@ -34,8 +32,8 @@ export function PeoplePage() {
     <Page title={t`People`} trail={t`Settings`}>
       <SettingsTabs />
       <Section
-        description={t`Who may log in, and what they may do where. A role includes the ones before it.`}
-        title={t`Everybody`}
+        description={t`Users who can sign in, and their roles in each cluster. Each role includes the roles before it.`}
+        title={t`Users`}
       >
         <Stack>
           {link.error && <ErrorNotice error={link.error} />}
@@ -57,7 +55,7 @@ export function PeoplePage() {
               </ScrollTable>
             )}
           </Loaded>
-          <AddButton isOpen={isAdding} onToggle={() => setIsAdding(!isAdding)}>{t`Add a person`}</AddButton>
+          <AddButton isOpen={isAdding} onToggle={() => setIsAdding(!isAdding)}>{t`Add person`}</AddButton>
           <Suspense>
             {isAdding && (
               <NewPerson
@@ -82,7 +80,7 @@ const ChangeRoles = lazy(() => import("./ChangeRoles"));
 interface PersonRowProps {
   readonly user: User;
   readonly isSelf: boolean;
-  /** A sign-in link for them is being made. */
+  /** A sign-in link is being created. */
   readonly isLinking: boolean;
   readonly onLink: (userId: number, name: string) => void;
 }
@@ -129,10 +127,10 @@ function PersonActions({ user, isLinking, onLink }: Omit<PersonRowProps, "isSelf
       ) : (
         <>
           <RowButton
-            aria-label={t`Make a sign-in link for ${name}`}
+            aria-label={t`Create a sign-in link for ${name}`}
             loading={isLinking}
             onClick={() => onLink(id, name)}
-          >{t`Link`}</RowButton>
+          >{t`Create link`}</RowButton>
           <ConfirmButton
             aria-label={t`Disable ${name}`}
             loading={change.isPending}
@@ -140,7 +138,7 @@ function PersonActions({ user, isLinking, onLink }: Omit<PersonRowProps, "isSelf
             title={t`Disable ${name}?`}
             body={whatFollows(user)}
             yes={t`Disable`}
-            no={t`Keep them`}
+            no={t`Cancel`}
             size="compact-xs"
           >{t`Disable`}</ConfirmButton>
         </>

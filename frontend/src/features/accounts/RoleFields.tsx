@@ -1,5 +1,3 @@
-/** Which role a person has in all clusters, and in each by itself. */
-
 import { t } from "@lingui/core/macro";
 import { NativeSelect, SimpleGrid } from "@mantine/core";
 import { useClusters } from "@/components/Origin";
@@ -14,7 +12,7 @@ export function RoleFields({ roles, onRoles }: RoleFieldsProps) {
   return (
     <SimpleGrid cols={{ base: 1, sm: 2 }} spacing="sm">
       <RoleSelect
-        label={t`In all clusters, those to come included`}
+        label={t`All clusters, including future ones`}
         onRole={(role) => onRoles(withRole(roles, null, role))}
         value={roleIn(roles, null)}
       />

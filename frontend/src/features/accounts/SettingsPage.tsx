@@ -1,4 +1,4 @@
-/** What belongs to the user, and what is set of the clusters; tokens, people and the audit have pages of their own. */
+/** Settings of the user and, below, of the clusters. */
 
 import { plural, t } from "@lingui/core/macro";
 import { Badge, Button, PasswordInput, Stack } from "@mantine/core";
@@ -21,16 +21,16 @@ import { SettingsTabs } from "./SettingsTabs";
 
 const SHORTEST_PASSWORD = 12;
 
-/** The children are what is set of the clusters. */
+/** The children are the settings of the clusters. */
 export function SettingsPage({ children }: { children: ReactNode }) {
   const { name, roles } = usePrincipal();
   return (
-    <Page actions={<LogOutButton />} title={t`Settings`} trail={t`Logged in as ${name}`}>
+    <Page actions={<LogOutButton />} title={t`Settings`} trail={t`Signed in as ${name}`}>
       <SettingsTabs />
       <Hint>{t`Your roles: ${rolesInWords(roles, useClusters())}.`}</Hint>
       {children}
       <SessionsSection />
-      <Section description={t`With a password you can log in without a one-time link.`} title={t`Password`}>
+      <Section description={t`With a password you can sign in without a one-time link.`} title={t`Password`}>
         <PasswordForm />
       </Section>
     </Page>
@@ -40,17 +40,17 @@ export function SettingsPage({ children }: { children: ReactNode }) {
 function LogOutButton() {
   const leave = useMutation(logOut);
   return (
-    // A fresh page holds nothing of the session that ended.
+    // Reload, so that nothing of the ended session stays in memory.
     <Button
       loading={leave.isPending}
       onClick={() =>
         leave.mutate(undefined, {
-          // Whoever came by the OpenID provider leaves there, too.
+          // Users of the OpenID provider must sign out there, too.
           onSuccess: ({ provider_url }) => location.assign(provider_url ?? "/login"),
         })
       }
       variant="default"
-    >{t`Log out`}</Button>
+    >{t`Sign out`}</Button>
   );
 }
 
@@ -61,7 +61,7 @@ function PasswordForm() {
     change.mutate(body, {
       onSuccess: () => {
         form.reset();
-        notifications.show({ color: "green", message: t`The password is changed.` });
+        notifications.show({ color: "green", message: t`Password changed.` });
       },
     });
   });
@@ -71,8 +71,8 @@ function PasswordForm() {
         {change.error && <ErrorNotice error={change.error} />}
         <PasswordInput
           autoComplete="current-password"
-          description={t`Leave empty if you never had one.`}
-          label={t`Old password`}
+          description={t`Leave empty if you have no password yet.`}
+          label={t`Current password`}
           name="old"
         />
         <PasswordInput
@@ -90,9 +90,9 @@ function PasswordForm() {
 }
 
 const WAYS: Readonly<Record<BrowserSession["begun_by"], string>> = {
-  link: t`link`,
+  link: t`one-time link`,
   password: t`password`,
-  provider: t`login service`,
+  provider: t`identity provider`,
 };
 
 function SessionsSection() {
@@ -100,7 +100,7 @@ function SessionsSection() {
   const others = (sessions.data ?? []).filter((session) => !session.is_this_one).length;
   return (
     <Section
-      description={t`Browsers that are logged in as you. End what you do not know, then change your password.`}
+      description={t`Browsers in which you are signed in. End sessions that you do not recognise, then change your password.`}
       title={t`Sessions`}
     >
       <Stack>
@@ -109,15 +109,15 @@ function SessionsSection() {
           <ConfirmMutation
             title={t`End all other sessions?`}
             body={plural(others, {
-              one: "# other browser is logged out at once.",
-              other: "# other browsers are logged out at once.",
+              one: "# other browser is signed out immediately.",
+              other: "# other browsers are signed out immediately.",
             })}
-            yes={t`End them`}
-            no={t`Keep them`}
+            yes={t`End sessions`}
+            no={t`Cancel`}
             w="fit-content"
             mutation={endOtherSessions}
             variables={undefined}
-          >{t`End all others`}</ConfirmMutation>
+          >{t`End all other sessions`}</ConfirmMutation>
         )}
       </Stack>
     </Section>
@@ -126,7 +126,10 @@ function SessionsSection() {
 
 function SessionTable({ sessions }: { sessions: readonly BrowserSession[] }) {
   return (
-    <ScrollTable head={[t`Browser`, t`Address`, t`Since`, t`Last seen`, t`Ends`, ""]} label={t`Sessions`}>
+    <ScrollTable
+      head={[t`Browser`, t`Address`, t`Signed in`, t`Last seen`, t`Expires`, ""]}
+      label={t`Sessions`}
+    >
       {sessions.map((session) => (
         <SessionRow key={session.id} session={session} />
       ))}
@@ -140,20 +143,20 @@ function SessionRow({ session }: { session: BrowserSession }) {
     <Row>
       <td title={session.browser ?? undefined}>
         {name}
-        <Detail>{t`by ${WAYS[session.begun_by]}`}</Detail>
+        <Detail>{t`via ${WAYS[session.begun_by]}`}</Detail>
       </td>
       {session.address ?? t`unknown`}
       <When at={session.created_at} />
       <When at={session.last_seen_at} />
       <When at={session.expires_at} />
       {session.is_this_one ? (
-        <Badge tt="uppercase">{t`this one`}</Badge>
+        <Badge tt="uppercase">{t`this session`}</Badge>
       ) : (
         <ConfirmMutation
           aria-label={t`End the session of ${name} at ${session.address ?? t`unknown`}`}
           title={t`End this session?`}
-          body={t`${name} at ${session.address ?? t`an unknown address`} is logged out at once.`}
-          yes={t`End it`}
+          body={t`${name} at ${session.address ?? t`an unknown address`} is signed out immediately.`}
+          yes={t`End session`}
           size="compact-xs"
           mutation={endSession}
           variables={session.id}

@@ -1,5 +1,3 @@
-/** The pages of the settings, of which each is offered to who may open it. */
-
 import { t } from "@lingui/core/macro";
 import { Group } from "@mantine/core";
 import { ButtonLink } from "@/components/links";
@@ -20,7 +18,7 @@ export function SettingsTabs() {
     "/settings/audit": useMaySomewhere("admin"),
   };
   return (
-    <Group aria-label={t`Pages of the settings`} component="nav" gap="xs">
+    <Group aria-label={t`Settings pages`} component="nav" gap="xs">
       {ALL.filter(({ to }) => mayOpen[to]).map(({ to, label }) => (
         <ButtonLink
           activeOptions={{ exact: true, includeSearch: false }}

@@ -1,5 +1,3 @@
-/** A link that signs a person in once: made on demand, shown this once, with a button that copies it. */
-
 import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
 import { Command } from "@/components/Command";
@@ -15,9 +13,9 @@ export default function SignInLink({ name, url, onClose }: SignInLinkProps) {
   return (
     <Dialog onClose={onClose} size="lg" title={t`Sign-in link for ${name}`}>
       <Text mb="sm" size="sm">
-        {t`Hand it to ${name} yourself: it signs in whoever has it, once and within a day. It is not shown again.`}
+        {t`Send this link to ${name} only: it signs in any user who opens it. It works once and expires after one day. It is not shown again.`}
       </Text>
-      <Command label={t`Copy the link`} text={url} />
+      <Command label={t`Copy link`} text={url} />
     </Dialog>
   );
 }

@@ -1,5 +1,3 @@
-/** One's own API tokens, and for administrators of all clusters those of everybody else. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, Badge, Button, Checkbox, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
@@ -32,11 +30,11 @@ function OwnTokens() {
   const tokens = useQuery(tokensQuery("mine"));
   return (
     <Section
-      description={t`For the iotide command (IOTIDE_TOKEN) and for scripts. A token never does more than you may.`}
+      description={t`For the iotide command (IOTIDE_TOKEN) and for scripts. A token never has more permissions than you.`}
       title={t`Your API tokens`}
     >
       <Stack>
-        <Loaded empty={t`You have no token yet.`} query={tokens}>
+        <Loaded empty={t`You have no tokens yet.`} query={tokens}>
           {(rows) => <TokenTable label={t`Your API tokens`} tokens={rows} />}
         </Loaded>
         <NewToken />
@@ -50,18 +48,18 @@ function TokensOfOthers() {
   const { id } = usePrincipal();
   return (
     <Section
-      description={t`What was issued to whom; revoke what nobody answers for.`}
-      title={t`API tokens of others`}
+      description={t`Tokens of all other users. Revoke tokens that are no longer needed.`}
+      title={t`API tokens of other users`}
     >
       <Loaded
-        empty={t`Nobody else has a token.`}
+        empty={t`No other user has a token.`}
         isEmpty={(rows) => rows.every((token) => token.user_id === id)}
         query={tokens}
       >
         {(rows) => (
           <TokenTable
             isOfSeveral
-            label={t`API tokens of others`}
+            label={t`API tokens of other users`}
             tokens={rows.filter((token) => token.user_id !== id)}
           />
         )}
@@ -73,7 +71,7 @@ function TokensOfOthers() {
 interface TokenTableProps {
   readonly tokens: readonly Token[];
   readonly label: string;
-  /** They belong to several people, whose names are shown. */
+  /** Show the owners, since the tokens belong to several users. */
   readonly isOfSeveral?: boolean;
 }
 
@@ -81,7 +79,7 @@ function TokenTable({ tokens, label, isOfSeveral = false }: TokenTableProps) {
   const owner = isOfSeveral ? [t`Person`] : [];
   return (
     <ScrollTable
-      head={[...owner, t`Name`, t`Scopes`, t`Made`, t`Last used`, t`From`, t`Ends`, ""]}
+      head={[...owner, t`Name`, t`Scopes`, t`Created`, t`Last used`, t`Address`, t`Expires`, ""]}
       label={label}
     >
       {tokens.map((token) => (
@@ -110,11 +108,11 @@ function TokenTable({ tokens, label, isOfSeveral = false }: TokenTableProps) {
 
 function End({ token: { expires_at } }: { token: Token }) {
   const end = tokenEnd(expires_at, Date.now());
-  if (expires_at === null) return <Text component="span" size="sm">{t`no end`}</Text>;
+  if (expires_at === null) return <Text component="span" size="sm">{t`never`}</Text>;
   return (
     <>
       <When at={expires_at} /> {end === "expired" && <Badge color="gray" tt="uppercase">{t`expired`}</Badge>}
-      {end === "soon" && <Badge color="orange" tt="uppercase">{t`ends soon`}</Badge>}
+      {end === "soon" && <Badge color="orange" tt="uppercase">{t`expires soon`}</Badge>}
     </>
   );
 }
@@ -127,8 +125,8 @@ function RevokeButton({ token, isOfSeveral }: { token: Token; isOfSeveral: boole
       title={isOfSeveral ? t`Revoke ${name} of ${user_name}?` : t`Revoke ${name}?`}
       body={
         <Trans>
-          Programs that use it are refused from then on; last use: <When at={token.last_used_at} />. This
-          cannot be undone.
+          Programs that use this token lose access immediately. Last used: <When at={token.last_used_at} />.
+          This cannot be undone.
         </Trans>
       }
       yes={t`Revoke`}
@@ -140,7 +138,7 @@ function RevokeButton({ token, isOfSeveral }: { token: Token; isOfSeveral: boole
 }
 
 const SCOPES: readonly { value: Scope; label: string }[] = [
-  { value: "read", label: t`read: see everything you may see` },
+  { value: "read", label: t`read: view everything that you can view` },
   { value: "operate", label: t`operate: submit and cancel campaigns` },
   { value: "admin", label: t`admin: nodes, targets and clusters` },
 ];
@@ -151,7 +149,7 @@ const LIFETIMES = [
   { value: "30", label: t`30 days` },
   { value: USUAL_DAYS, label: t`90 days` },
   { value: "365", label: t`1 year` },
-  { value: NO_END, label: t`No end, until somebody revokes it` },
+  { value: NO_END, label: t`Never (until revoked)` },
 ];
 const DAY_MILLISECONDS = 86_400_000;
 
@@ -173,7 +171,7 @@ function NewToken() {
         {create.data && <ShownOnce name={create.data.name} token={create.data.token} />}
         <Group align="flex-end">
           <TextInput label={t`Name`} maxLength={100} name="name" placeholder={t`nightly cron`} required />
-          <NativeSelect data={LIFETIMES} defaultValue={USUAL_DAYS} label={t`Ends after`} name="days" />
+          <NativeSelect data={LIFETIMES} defaultValue={USUAL_DAYS} label={t`Expires after`} name="days" />
         </Group>
         <Checkbox.Group label={t`Scopes`} onChange={setScopes} value={scopes}>
           <Stack gap={6} mt={4}>
@@ -187,7 +185,7 @@ function NewToken() {
           loading={create.isPending}
           type="submit"
           w="fit-content"
-        >{t`Make a token`}</Button>
+        >{t`Create token`}</Button>
       </Stack>
     </form>
   );
@@ -195,8 +193,8 @@ function NewToken() {
 
 function ShownOnce({ name, token }: { name: string; token: string }) {
   return (
-    <Alert color="green" role="status" title={t`Copy ${name} now: it is not shown again`}>
-      <Command label={t`Copy the token`} text={token} />
+    <Alert color="green" role="status" title={t`Copy ${name} now. It is not shown again.`}>
+      <Command label={t`Copy token`} text={token} />
     </Alert>
   );
 }

@@ -1,14 +1,14 @@
 import { expect, it } from "vitest";
 import { actionWords, asked, differences, exportAddress, subjectName } from "./audit";
 
-it("says an action without its subject, which stands beside it", () => {
+it("shows an action without its subject", () => {
   expect(actionWords("target_changed", "target")).toBe("changed");
   expect(actionWords("alert_rule_created", "alert_rule")).toBe("created");
-  expect(actionWords("link_made", "user")).toBe("made a sign-in link");
+  expect(actionWords("link_made", "user")).toBe("created a sign-in link");
   expect(actionWords("something_new", "run")).toBe("something new");
 });
 
-it("shows what changed first, and what was not there as nothing", () => {
+it("lists changed fields first, and missing ones as null", () => {
   const entry = { before: { name: "t1", path: "/a" }, after: { name: "t1", path: "/b", nodes: ["n1"] } };
   expect(differences(entry)).toEqual([
     { field: "path", before: "/a", after: "/b", isChanged: true },
@@ -18,7 +18,7 @@ it("shows what changed first, and what was not there as nothing", () => {
   expect(differences({ before: null, after: null })).toEqual([]);
 });
 
-it("names the subject as it was called last", () => {
+it("uses the last name of the subject", () => {
   const done = { principal_kind: "user" as const, principal_id: 1, principal_name: "ada", subject_id: 1 };
   const target = { ...done, subject_kind: "target" };
   expect(subjectName({ ...target, before: { name: "old" }, after: { name: "new" } })).toBe("new");
@@ -27,7 +27,7 @@ it("names the subject as it was called last", () => {
   expect(subjectName({ ...done, subject_kind: "user", before: null, after: null })).toBe("ada");
 });
 
-it("asks the server for whole days, and exports what the same filters let through", () => {
+it("queries whole days, and exports with the same filters", () => {
   const view = { actor: "ada", kind: "target", id: 3, from: "2026-11-20", to: "2026-11-21", text: "" };
   expect(asked(view)).toEqual({
     actor: "ada",

@@ -1,11 +1,11 @@
-/** What is asked of the audit, what an entry says in words, and what differs between before and after; pure. */
+/** Filters, wording and differences of audit entries. */
 
 import { t } from "@lingui/core/macro";
 import type { AuditEntry } from "@/api/types";
 import type { ExportTable } from "@/lib/exported";
 import { dayBegin, dayEnd } from "@/lib/time";
 
-/** What of the audit is shown, as the page's address has it; days as 2026-11-21. */
+/** Filters of the audit page as in its address; days as 2026-11-21. */
 export interface AuditView {
   readonly actor?: string | undefined;
   readonly action?: string | undefined;
@@ -18,7 +18,7 @@ export interface AuditView {
   readonly text?: string | undefined;
 }
 
-/** The query of the API for what the page's address asks; a day is one by the clock that moments are shown on. */
+/** Query of the API for these filters. Days are in the displayed time zone. */
 export function asked({ actor, action, kind, id, cluster, address, from, to, text }: AuditView) {
   const given = {
     actor,
@@ -36,7 +36,6 @@ export function asked({ actor, action, kind, id, cluster, address, from, to, tex
   );
 }
 
-/** The request behind the list. */
 export function listAddress(view: AuditView): string {
   return `/api/v1/audit?${parameters(view)}`;
 }
@@ -50,7 +49,6 @@ function parameters(view: AuditView, more: Record<string, string> = {}): string 
   return new URLSearchParams([...wanted, ...Object.entries(more)]).toString();
 }
 
-/** The entries as a table of a file, opened or not. */
 export function auditTable(entries: readonly AuditEntry[]): ExportTable {
   const columns = ["at", "who", "action", "subject_kind", "subject_id", "cluster_id", "address"];
   const rows = entries.map((entry) => [
@@ -64,20 +62,20 @@ function json(values: AuditEntry["before"]): string | null {
   return values && JSON.stringify(values);
 }
 
-/** Actions whose name is no sentence by itself. */
+/** Wording of actions owner names do not read as a sentence. */
 const SENTENCES: Readonly<Record<string, string>> = {
-  signed_in: t`logged in`,
-  signed_out: t`logged out`,
-  sign_in_refused: t`was refused the login`,
+  signed_in: t`signed in`,
+  signed_out: t`signed out`,
+  sign_in_refused: t`sign-in refused`,
   sessions_ended: t`ended all sessions`,
-  password_changed: t`set another password`,
-  link_made: t`made a sign-in link`,
+  password_changed: t`changed the password`,
+  link_made: t`created a sign-in link`,
   node_enrolled: t`joined`,
-  node_declared_dead: t`called the node dead`,
-  node_freed: t`freed what the stuck node held`,
-  schedule_run: t`ran the schedule by hand`,
+  node_declared_dead: t`declared the node dead`,
+  node_freed: t`freed the stuck node`,
+  schedule_run: t`ran the schedule manually`,
   stage_confirmed: t`confirmed the stage`,
-  run_read_again: t`had the run read by another parser`,
+  run_read_again: t`parsed the run again`,
   campaign_priority_changed: t`changed the priority`,
   campaign_repeats_added: t`added repeats`,
   event_told: t`added an event`,
@@ -86,7 +84,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   published_results_loaded: t`loaded published results`,
 };
 
-/** `target_changed` as “changed”: what it was done to stands beside it. */
+/** `target_changed` becomes “changed”, since the subject is shown next to it. */
 export function actionWords(action: string, subjectKind: string): string {
   const known = SENTENCES[action];
   if (known !== undefined) return known;
@@ -94,12 +92,18 @@ export function actionWords(action: string, subjectKind: string): string {
   return verb.replaceAll("_", " ");
 }
 
+const KINDS: Readonly<Record<string, string>> = { blackout: t`maintenance window` };
+
+export function kindWords(kind: string): string {
+  return KINDS[kind] ?? kind.replaceAll("_", " ");
+}
+
 type Named = Pick<
   AuditEntry,
   "before" | "after" | "principal_kind" | "principal_id" | "principal_name" | "subject_kind" | "subject_id"
 >;
 
-/** The name that the subject had then, where before or after has it, or where people did it to themselves. */
+/** Name of the subject at that time; of users who changed themselves, their own name. */
 export function subjectName(entry: Named): string | null {
   const name = entry.after?.name ?? entry.before?.name;
   if (typeof name === "string") return name;
@@ -112,13 +116,13 @@ export function subjectName(entry: Named): string | null {
 
 export interface FieldDifference {
   readonly field: string;
-  /** Null where it was not there. */
+  /** Null if the field did not exist. */
   readonly before: string | null;
   readonly after: string | null;
   readonly isChanged: boolean;
 }
 
-/** Field by field, what changed first. */
+/** Differences by field, changed fields first. */
 export function differences({ before, after }: Pick<AuditEntry, "before" | "after">): FieldDifference[] {
   const fields = [...new Set([...Object.keys(before ?? {}), ...Object.keys(after ?? {})])];
   const all = fields.map((field) => {

@@ -1,8 +1,8 @@
-/** Which browser on which system, out of what it calls itself. */
+/** Browser and system from a user agent. */
 
 import { t } from "@lingui/core/macro";
 
-/** In this order: each names those after it as what it is like. */
+/** Order matters: each user agent also contains the names after it. */
 const BROWSERS: readonly (readonly [RegExp, string])[] = [
   [/\bEdgA?\/(\d+)/, "Edge"],
   [/\bOPR\/(\d+)/, "Opera"],
@@ -18,7 +18,7 @@ const SYSTEMS: readonly (readonly [RegExp, string])[] = [
   [/Linux|X11/, "Linux"],
 ];
 
-/** `Firefox 145 on Linux`; what is no known browser is shown as it calls itself. */
+/** For example `Firefox 145 on Linux`; an unknown user agent is returned unchanged. */
 export function browserName(userAgent: string | null): string {
   if (!userAgent) return t`unknown browser`;
   const system = SYSTEMS.find(([pattern]) => pattern.test(userAgent))?.[1];

@@ -1,4 +1,4 @@
-/** What disabling a person brings about, in words; pure. */
+/** Consequences of disabling a user. */
 
 import { plural, t } from "@lingui/core/macro";
 import type { User } from "@/api/types";
@@ -12,5 +12,5 @@ export function whatFollows(
     other: "# API tokens are revoked",
   });
   const schedules = plural(user.schedule_count, { one: "# schedule pauses", other: "# schedules pause" });
-  return t`${user.name} can no longer log in: ${sessions} at once, ${tokens} for good, and ${schedules} until somebody takes over. Running campaigns go on. Enabling ${user.name} again brings back none of that.`;
+  return t`${user.name} can no longer sign in. ${sessions} immediately, ${tokens} permanently, and ${schedules} until another user takes over. Running campaigns continue. Enabling ${user.name} again restores none of this.`;
 }

@@ -1,5 +1,3 @@
-/** Requests of the session, of API tokens, of the audit, and of people. */
-
 import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from "@tanstack/react-query";
 import { get, getEvery, getItems, itemsOf, pages, post, put, refetch, remove } from "@/api/requests";
 import type { UserChange, UserInput } from "@/api/types";
@@ -17,12 +15,12 @@ export const waysQuery = queryOptions({
   staleTime: Number.POSITIVE_INFINITY,
 });
 
-/** Where the browser goes to log in by the OpenID provider, and to come back to the page. */
+/** Address that starts a sign-in at the OpenID provider and returns to the page. */
 export function providerAddress(landing: string): string {
   return `/api/v1/session/provider?${new URLSearchParams({ next: landing })}`;
 }
 
-/** Uses up a one-time link. */
+/** Consumes a one-time link. */
 export function logInByLink(token: string) {
   return post("/api/v1/session/link", { body: { token } });
 }
@@ -57,13 +55,13 @@ export const endOtherSessions = mutationOptions({
   onSuccess: refetch(sessionsQuery.queryKey),
 });
 
-type Whose = "mine" | "all";
+type TokenOwner = "mine" | "all";
 
-/** Tokens that were not revoked, those that have expired among them. */
-export function tokensQuery(whose: Whose) {
+/** Tokens that are not revoked, including expired ones. */
+export function tokensQuery(owner: TokenOwner) {
   return queryOptions({
-    queryKey: ["token", "list", whose],
-    queryFn: ({ signal }) => getEvery("/api/v1/tokens", { query: { whose }, signal }),
+    queryKey: ["token", "list", owner],
+    queryFn: ({ signal }) => getEvery("/api/v1/tokens", { query: { whose: owner }, signal }),
   });
 }
 
@@ -100,7 +98,7 @@ export const usersQuery = queryOptions({
     (await getEvery("/api/v1/users", { signal })).sort((a, b) => a.name.localeCompare(b.name)),
 });
 
-/** Who is disabled loses tokens, and schedules of theirs pause. */
+/** Disabling a user revokes tokens and pauses schedules. */
 const refetchPeople = refetch(["user"], ["token"], ["schedule"]);
 
 export const createUser = mutationOptions({
@@ -109,17 +107,17 @@ export const createUser = mutationOptions({
   onSuccess: refetchPeople,
 });
 
-/** From a button in a list: a refusal is shown as a notice. */
+/** For buttons in lists: an error is shown as a notification. */
 export const setDisabled = mutationOptions({
   mutationFn: ({ userId, body }: { userId: number; body: UserChange }) =>
     put("/api/v1/users/{user_id}", { path: { user_id: userId }, body }),
   onSuccess: refetchPeople,
 });
 
-/** From a window, which shows a refusal itself. */
+/** For dialogs, which show errors themselves. */
 export const changeRoles = mutationOptions({ ...setDisabled, meta: { isShownInPlace: true } });
 
-/** A URL that is shown this once. */
+/** The link is shown only once. */
 export const makeLink = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: (userId: number) => post("/api/v1/users/{user_id}/link", { path: { user_id: userId } }),

@@ -1,8 +1,6 @@
-/** How a token stands to its end; pure. */
-
 const SOON_MILLISECONDS = 14 * 86_400_000;
 
-/** Whether it has passed, comes within two weeks, is later, or never comes. */
+/** Expiry of a token. `soon` is within two weeks. */
 export function tokenEnd(expiresAt: string | null, now: number): "expired" | "soon" | "later" | "never" {
   if (expiresAt === null) return "never";
   const left = Date.parse(expiresAt) - now;

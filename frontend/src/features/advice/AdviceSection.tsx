@@ -1,5 +1,3 @@
-/** What a target or a campaign should know or change: each advice with its evidence and what mends it. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Badge, Group, List, Paper, Stack, Text, Title } from "@mantine/core";
@@ -24,7 +22,7 @@ export function AdviceSection<Key extends readonly unknown[]>({ query, actions }
   return (
     <Section
       actions={actions}
-      description={t`What facts and results say, with the numbers behind it.`}
+      description={t`Recommendations derived from your configuration and results, with evidence.`}
       title={t`Advice`}
     >
       <Loaded query={report}>{(found) => <Report report={found} />}</Loaded>
@@ -41,7 +39,7 @@ function Report({ report }: { report: AdviceReport }) {
       ))}
       {report.not_known.length > 0 && (
         <details>
-          <summary>{t`Not known (${report.not_known.length})`}</summary>
+          <summary>{t`Not checked (${report.not_known.length})`}</summary>
           <List size="sm">
             {report.not_known.map(({ code, subjects, because }) => (
               <List.Item key={`${code} ${because}`}>
@@ -60,8 +58,8 @@ function Nothing({ report: { places, cells } }: { report: AdviceReport }) {
   return (
     <Text>
       {places + cells === 0
-        ? t`Nothing to judge yet: no facts, and no cell with a valid run.`
-        : t`Nothing to advise, by the facts of ${counted(places, "place")} and the results of ${counted(cells, "cell")}.`}
+        ? t`No advice yet: no facts, and no configuration with a valid run.`
+        : t`No recommendations. Checked the facts of ${counted(places, "mount")} and the results of ${counted(cells, "configuration")}.`}
     </Text>
   );
 }
@@ -70,14 +68,14 @@ function LookedAt({ report }: { report: AdviceReport }) {
   const absent = report.looked_at.filter((look) => look.fine.length + look.advised + look.not_known === 0);
   return (
     <details>
-      <summary>{t`What was looked at`}</summary>
+      <summary>{t`Checks performed`}</summary>
       <List size="sm">
         {report.looked_at
           .filter((look) => !absent.includes(look))
           .map(({ looks_at, fine, advised, not_known }) => (
             <List.Item key={looks_at}>
               <Trans>
-                {looks_at}: {fine.length} well, {advised} with advice, {not_known} not known
+                {looks_at}: {fine.length} passed, {advised} with advice, {not_known} not checked
                 {fine.length > 0 && (
                   <List size="xs" withPadding>
                     {fine.map((words) => (
@@ -90,9 +88,9 @@ function LookedAt({ report }: { report: AdviceReport }) {
           ))}
       </List>
       {absent.length > 0 && (
-        <Hint>{t`Nothing of this kind is here: ${absent.map(({ looks_at }) => looks_at).join("; ")}.`}</Hint>
+        <Hint>{t`Not applicable here: ${absent.map(({ looks_at }) => looks_at).join("; ")}.`}</Hint>
       )}
-      {report.is_cut && <Text size="sm">{t`There is more than was looked at.`}</Text>}
+      {report.is_cut && <Text size="sm">{t`Not all mounts and configurations were checked.`}</Text>}
     </details>
   );
 }
@@ -125,7 +123,7 @@ function AdviceCard({ advice }: { advice: Advice }) {
         <details>
           <summary>{t`Evidence (${advice.evidence.length})`}</summary>
           <Evidence evidence={advice.evidence} title={advice.title} />
-          <Detail>{t`The rule is from: ${advice.source}`}</Detail>
+          <Detail>{t`Source of the rule: ${advice.source}`}</Detail>
         </details>
       </Stack>
     </Paper>
@@ -134,7 +132,7 @@ function AdviceCard({ advice }: { advice: Advice }) {
 
 function Evidence({ evidence, title }: { evidence: readonly AdviceEvidence[]; title: string }) {
   return (
-    <ScrollTable head={[t`What`, t`Value`, t`From`]} label={t`Evidence: ${title}`} maxHeight={320}>
+    <ScrollTable head={[t`Quantity`, t`Value`, t`Source`]} label={t`Evidence: ${title}`} maxHeight={320}>
       {evidence.map((one, row) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: two numbers may have one name, and they never move
         <Row key={row}>
@@ -154,9 +152,9 @@ function Value({ evidence: { name, value, unit } }: { evidence: AdviceEvidence }
   return <OptionValue name={name} value={value} />;
 }
 
-/** Runs are linked; what no run saw is an agent's last word or computed from the rest. */
+/** Links to the runs. Evidence without a run comes from an agent's report or is computed. */
 function Origin({ runIds }: { runIds: readonly number[] }) {
-  if (runIds.length === 0) return <span>{t`agent, or computed`}</span>;
+  if (runIds.length === 0) return <span>{t`reported by the agent, or computed`}</span>;
   const more = runIds.length - MOST_RUNS;
   return (
     <Group gap={4}>
@@ -170,7 +168,6 @@ function Origin({ runIds }: { runIds: readonly number[] }) {
 
 const MOST_NAMED = 4;
 
-/** The first of many nodes or targets, and how many more there are. */
 function nameSome(subjects: readonly string[]): string {
   const more = subjects.length - MOST_NAMED;
   return subjects.slice(0, MOST_NAMED).join(", ") + (more > 0 ? t` and ${more} more` : "");

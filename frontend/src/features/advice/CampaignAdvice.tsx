@@ -1,5 +1,3 @@
-/** What is advised on one campaign, and whether its numbers support a ratio that somebody states. */
-
 import { t } from "@lingui/core/macro";
 import { NumberInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
@@ -22,8 +20,8 @@ export default function CampaignAdvice({ campaign }: { campaign: Campaign }) {
       actions={
         hasPairs && (
           <NumberInput
-            description={t`“... times as fast”, one target as another`}
-            label={t`A ratio to check`}
+            description={t`e.g. “2.5 times as fast”`}
+            label={t`Claim to check`}
             max={LARGEST_RATIO}
             min={1}
             onChange={setTyped}

@@ -1,5 +1,3 @@
-/** What is advised on one target. */
-
 import { AdviceSection } from "./AdviceSection";
 import { targetAdviceQuery } from "./queries";
 

@@ -1,9 +1,6 @@
-/** Requests of advice. */
-
 import { queryOptions } from "@tanstack/react-query";
 import { get } from "@/api/requests";
 
-/** What agents said last of a target and what its newest campaigns measured. */
 export function targetAdviceQuery(targetId: number) {
   return queryOptions({
     queryKey: ["target", targetId, "advice"],
@@ -12,7 +9,7 @@ export function targetAdviceQuery(targetId: number) {
   });
 }
 
-/** Keyed as cells are, which new points make stale. */
+/** Keyed as cells, so that new points refetch it. */
 export function campaignAdviceQuery(campaignId: number, claimedRatio: number | null) {
   const query = { claimed_ratio: claimedRatio };
   return queryOptions({

@@ -1,5 +1,3 @@
-/** What somebody has to deal with, the newest first, for the overview; the whole inbox is a click away. */
-
 import { t } from "@lingui/core/macro";
 import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
@@ -15,15 +13,15 @@ export function AlertInbox() {
   const alerts = useInfiniteQuery(alertsQuery({ states: OPEN_ALERT_STATES }));
   const count = alerts.data?.length ?? 0;
   return (
-    <Section title={t`Alerts to be dealt with`}>
+    <Section title={t`Open alerts`}>
       <Loaded empty={<NoAlert />} lines={2} query={alerts}>
         {(rows) => (
           <Stack gap="xs">
             <AlertTable alerts={rows.slice(0, MOST_SHOWN)} isOfSeveral label={t`Open alerts`} />
             <TextLink size="sm" to="/alerts">
               {count > MOST_SHOWN
-                ? t`All ${count}${alerts.hasNextPage ? t` and more` : ""} of them`
-                : t`The whole inbox`}
+                ? t`Show all ${count}${alerts.hasNextPage ? t` and more` : ""}`
+                : t`Show all alerts`}
             </TextLink>
           </Stack>
         )}
@@ -32,15 +30,15 @@ export function AlertInbox() {
   );
 }
 
-/** Without a rule, no alert means nothing. */
+/** No alerts mean nothing if there is no rule. */
 function NoAlert() {
   const rules = useQuery(alertRulesQuery);
   const hasNoRule = rules.data?.length === 0;
   return (
     <Text c="dimmed">
-      {hasNoRule ? t`No alert rule is set, so nothing raises an alert.` : t`None.`}{" "}
+      {hasNoRule ? t`No open alerts. No alert rule is configured yet.` : t`No open alerts.`}{" "}
       <TextLink to="/settings" underline="always">
-        {hasNoRule ? t`Add an alert rule` : t`Alert rules`}
+        {hasNoRule ? t`Add alert rule` : t`Alert rules`}
       </TextLink>
     </Text>
   );

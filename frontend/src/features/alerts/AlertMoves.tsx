@@ -1,5 +1,3 @@
-/** What can be done about an alert: its moves as buttons with what they mean, and what goes with them. */
-
 import { t } from "@lingui/core/macro";
 import { Button, Group, Select, Stack, Textarea, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
@@ -17,7 +15,7 @@ const LONGEST_COMMENT = 2000;
 
 interface AlertMovesProps {
   readonly alert: Alert;
-  /** Adds an event that is not in the list yet. */
+  /** Renders the control that adds an event. */
   readonly renderAdd: (onAdded: (eventId: number) => void) => ReactNode;
 }
 
@@ -43,7 +41,7 @@ export function AlertMoves({ alert, renderAdd }: AlertMovesProps) {
     act.mutate({ alertId: alert.id, body }, { onSuccess: () => change({ comment: "", owner: "", due: "" }) });
   }
   return (
-    <Section description={t`Each is noted with your name.`} title={t`What to do`}>
+    <Section description={t`Each action is recorded with your name.`} title={t`Actions`}>
       <Stack gap="sm">
         <Inputs alert={alert} entered={entered} onChange={change} renderAdd={renderAdd} />
         {act.error && <ErrorNotice error={act.error} />}
@@ -69,7 +67,7 @@ function isUnready(move: Move, { comment, eventId }: Entered): boolean {
   return (move === "comment" && comment.trim() === "") || (move === "expect" && eventId === undefined);
 }
 
-/** With the move goes only what belongs to it. */
+/** Builds the request with only the fields that belong to the action. */
 export function bodyOf(action: Move, { comment, owner, due, eventId }: Entered): AlertActionInput {
   const isTaken = action === "acknowledge";
   return {
@@ -135,11 +133,11 @@ function EventSelect({ alert, entered, onChange }: Omit<InputsProps, "renderAdd"
         label: `${text} · ${formatExactTime(at)}`,
       }))}
       flex={1}
-      label={t`Event that explains it`}
+      label={t`Event that explains the change`}
       miw={220}
-      nothingFoundMessage={t`No event matches. Add one.`}
+      nothingFoundMessage={t`No matching event. Add one.`}
       onChange={(chosen) => onChange({ eventId: chosen === null ? undefined : Number(chosen) })}
-      placeholder={t`The nearest stands first`}
+      placeholder={t`Nearest event first`}
       searchable
       value={entered.eventId === undefined ? null : String(entered.eventId)}
     />

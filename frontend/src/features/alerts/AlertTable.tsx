@@ -1,4 +1,4 @@
-/** Alerts in a table, those of one group below a line that says so. */
+/** Table of alerts; groups have a heading row. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -12,12 +12,11 @@ import { SeriesName } from "@/components/SeriesName";
 import { LoggedIn } from "@/components/session";
 import { When } from "@/components/values";
 
-const HEAD = [t`Alert`, t`State`, t`Series`, t`What`, t`Since`, t`Owner`, t`Rule`];
+const HEAD = [t`Alert`, t`State`, t`Series`, t`Details`, t`Since`, t`Owner`, t`Rule`];
 
 interface AlertTableProps {
   readonly alerts: readonly Alert[];
   readonly label: string;
-  /** Whether the alerts may be of several clusters. */
   readonly isOfSeveral?: boolean;
 }
 
@@ -42,7 +41,7 @@ function GroupRow({ together: { alerts, isEnvironment } }: { together: Together 
       <td className="iotide-strong" colSpan={HEAD.length}>
         <Trans>
           {alerts.length} changed together
-          {isEnvironment && t`, and a control workload with them: look at the environment first`}
+          {isEnvironment && t`, including a control workload: check the environment first`}
         </Trans>
       </td>
     </tr>
@@ -75,7 +74,7 @@ function AlertRow({ alert, isOfSeveral }: { alert: Alert; isOfSeveral: boolean }
       </td>
       <When at={alert.at} />
       <td>
-        {owner ?? <LoggedIn>{t`nobody`}</LoggedIn>}
+        {owner ?? <LoggedIn>{t`unassigned`}</LoggedIn>}
         {alert.due_at && (
           <Detail>
             <When at={alert.due_at} prefix="due " />
@@ -87,15 +86,14 @@ function AlertRow({ alert, isOfSeveral }: { alert: Alert; isOfSeveral: boolean }
   );
 }
 
-/** Alerts that belong together stand together; pure. */
 interface Together {
   readonly key: string;
   readonly alerts: readonly Alert[];
-  /** A control workload changed along with them. */
+  /** A control workload changed as well. */
   readonly isEnvironment: boolean;
 }
 
-/** Each group at the place of its first alert, with its others behind that one. */
+/** Groups stay at the position of their first alert. */
 function groupAlerts(alerts: readonly Alert[]): Together[] {
   const groups = new Map<string, Alert[]>();
   for (const alert of alerts) {

@@ -1,5 +1,3 @@
-/** One alert: what is known, its trend around the change, what can be done, and all that was done about it. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Button, DataList, Group, Stack, Text, TextInput } from "@mantine/core";
@@ -10,6 +8,7 @@ import { DirectionBadge, StateBadge } from "@/components/badges";
 import { Definition } from "@/components/Definition";
 import { CampaignLink, TextLink } from "@/components/links";
 import { ErrorNotice, Page, Section } from "@/components/Page";
+import { Reasons } from "@/components/Reasons";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
 import { LoggedIn, useMay } from "@/components/session";
@@ -20,7 +19,7 @@ import { formatP } from "@/lib/units";
 import { AlertMoves } from "./AlertMoves";
 import { AlertTable } from "./AlertTable";
 import { muteAlert } from "./queries";
-import { deedWords } from "./words";
+import { actionWords } from "./words";
 
 interface AlertViewProps {
   readonly detail: AlertDetail;
@@ -48,16 +47,16 @@ export function AlertView({ detail: { alert, actions, group }, trend, renderAdd 
         <AlertFacts alert={alert} />
       </Section>
       <Section
-        description={t`One dot a point: the median of its runs. The dashed line is where it changed.`}
-        title={t`Trend around it`}
+        description={t`Each point is the median of its runs. The dashed line marks the change.`}
+        title={t`Trend around the change`}
       >
         {trend}
       </Section>
       <AlertMoves alert={alert} key={alert.state} renderAdd={renderAdd} />
       {group.length > 0 && (
         <Section
-          description={t`Changes of this cluster within two runs; one message tells of all.`}
-          title={t`Changed together with it`}
+          description={t`Changes in this cluster within two runs of each other. One message reports them all.`}
+          title={t`Related changes`}
         >
           <AlertTable alerts={group} label={t`Alerts of the group`} />
         </Section>
@@ -70,13 +69,13 @@ export function AlertView({ detail: { alert, actions, group }, trend, renderAdd 
 
 function History({ actions }: { actions: readonly AlertAction[] }) {
   return (
-    <Section title={t`What was done about it`}>
-      <ScrollTable head={[t`When`, t`Who`, t`What`, t`State`, t`Comment`]} label={t`History`}>
+    <Section title={t`History`}>
+      <ScrollTable head={[t`Time`, t`User`, t`Action`, t`State`, t`Comment`]} label={t`History`}>
         {actions.toReversed().map(({ id, at, who, action, comment, before, after }) => (
           <Row key={id}>
             <When at={at} />
-            {who ?? t`by itself`}
-            {deedWords(action)}
+            {who ?? t`automatic`}
+            {actionWords(action)}
             <Moved after={after.state} before={before.state} />
             <td className="iotide-wrap">{comment}</td>
           </Row>
@@ -103,16 +102,16 @@ function MuteForm({ alert }: { alert: Alert }) {
   const submit = submitted((text) => mute.mutate({ alertId: alert.id, until: fromLocalTime(text("until")) }));
   return (
     <Section
-      description={t`Nobody is told of this series before then. Its alerts are raised and shown all the same.`}
+      description={t`No notifications are sent for this series until then. Its alerts are still raised and shown.`}
       title={t`Mute`}
     >
-      <form aria-label={t`Mute the series`} onSubmit={submit}>
+      <form aria-label={t`Mute series`} onSubmit={submit}>
         <Stack gap="sm">
           {mute.error && <ErrorNotice error={mute.error} />}
           {until && <Text size="sm">{t`Muted until ${formatExactTime(until)}.`}</Text>}
           <Group align="flex-end">
             <TextInput label={t`Until (${shownTimeZone()})`} name="until" required type="datetime-local" />
-            <Button loading={mute.isPending} type="submit" variant="default">{t`Mute the series`}</Button>
+            <Button loading={mute.isPending} type="submit" variant="default">{t`Mute series`}</Button>
             {until && (
               <Button
                 onClick={() => mute.mutate({ alertId: alert.id, until: null })}
@@ -138,8 +137,9 @@ function AlertFacts({ alert }: { alert: Alert }) {
           series={series}
         />
       </Definition>
-      <Definition label={t`What`}>
+      <Definition label={t`Details`}>
         {change && <DirectionBadge change={change} />} {alert.words}
+        {change && <Reasons reasons={change.reasons} />}
       </Definition>
       {change && (
         <Definition label={t`Level`}>
@@ -158,12 +158,12 @@ function AlertFacts({ alert }: { alert: Alert }) {
         )}
       </Definition>
       <Definition label={t`Owner`}>
-        {owner ?? <LoggedIn>{t`nobody`}</LoggedIn>}
+        {owner ?? <LoggedIn>{t`unassigned`}</LoggedIn>}
         {alert.due_at && <When at={alert.due_at} prefix=", due " />}
       </Definition>
       <Known label={t`Event`}>{event && t`${event.text} (source: ${event.told_by ?? "runs"})`}</Known>
       <Known label={t`Rule`}>{alert.rule?.name}</Known>
-      <Known label={t`Looked at again by`}>
+      <Known label={t`Confirmation runs`}>
         {alert.confirmation_id !== null && (
           <CampaignLink id={alert.confirmation_id} name={t`campaign ${alert.confirmation_id}`} />
         )}
@@ -174,13 +174,13 @@ function AlertFacts({ alert }: { alert: Alert }) {
       <Known label={t`Closed`}>{alert.closed_because?.replaceAll("_", " ")}</Known>
       <Known label={t`Group`}>
         {alert.group?.is_environment &&
-          t`A control workload changed along: look at the environment before the storage.`}
+          t`A control workload changed too: check the environment before the storage.`}
       </Known>
     </DataList>
   );
 }
 
-/** Nothing where it is not known. */
+/** Renders nothing if the value is missing. */
 function Known({ label, children }: { label: string; children: ReactNode }) {
   if (!children) return null;
   return (

@@ -1,5 +1,3 @@
-/** The inbox of alerts: what somebody has to deal with first, everything else by its filters. */
-
 import { t } from "@lingui/core/macro";
 import { Group, Stack, Switch } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
@@ -12,18 +10,17 @@ import { LoggedIn, usePrincipal } from "@/components/session";
 import { AlertTable } from "./AlertTable";
 import { alertsQuery } from "./queries";
 
-/** The part of the address that belongs to the inbox. */
 export interface AlertsView {
-  /** Undefined: those that somebody has to deal with. */
+  /** Undefined: open alerts. */
   readonly state?: AlertState | "all" | undefined;
   readonly owner?: string | undefined;
   readonly kind?: Alert["kind"] | undefined;
-  /** Those that changed together, as a message names them: in whatever state they are by now. */
+  /** A group of alerts that changed together, in any state. */
   readonly group?: number | undefined;
 }
 
 interface AlertsListProps {
-  /** Undefined: all of them. */
+  /** Undefined: all clusters. */
   readonly clusterId: number | undefined;
   readonly view: AlertsView;
   readonly onView: (change: AlertsView) => void;
@@ -35,7 +32,7 @@ export function AlertsList({ clusterId, view, onView }: AlertsListProps) {
   return (
     <Section
       actions={<Filters onView={onView} view={view} />}
-      description={t`Changes that a rule covers, and stale series. A suspect is looked at again by runs of its own before anybody is told.`}
+      description={t`Changes covered by an alert rule, and stale series. A suspected change is confirmed by extra runs before a notification is sent.`}
       title={titleOf(state, group)}
     >
       <Loaded empty={whyNone(view)} lines={8} query={alerts}>
@@ -52,7 +49,7 @@ export function AlertsList({ clusterId, view, onView }: AlertsListProps) {
 
 function titleOf(state: AlertsView["state"], group: number | undefined): string {
   if (group !== undefined) return t`Changed together`;
-  return state === undefined ? t`To be dealt with` : t`Alerts`;
+  return state === undefined ? t`Open alerts` : t`Alerts`;
 }
 
 function statesOf({ state, group }: AlertsView): readonly AlertState[] | undefined {
@@ -61,8 +58,8 @@ function statesOf({ state, group }: AlertsView): readonly AlertState[] | undefin
 }
 
 function whyNone({ state, owner, kind, group }: AlertsView): string {
-  if (state || owner || kind || group) return t`There is no such alert.`;
-  return t`Nothing is to be dealt with. Alerts are raised by rules, which are under Settings: each names the changes of which it tells.`;
+  if (state || owner || kind || group) return t`No alerts match.`;
+  return t`No open alerts. Create alert rules under Settings to be notified about regressions.`;
 }
 
 function Filters({ view, onView }: Pick<AlertsListProps, "view" | "onView">) {
@@ -70,10 +67,10 @@ function Filters({ view, onView }: Pick<AlertsListProps, "view" | "onView">) {
   return (
     <Group gap="sm">
       {view.group !== undefined && (
-        <RowButton onClick={() => onView({ group: undefined })}>{t`Not this group alone`}</RowButton>
+        <RowButton onClick={() => onView({ group: undefined })}>{t`Show all groups`}</RowButton>
       )}
       <ChoiceFilter
-        all={view.group === undefined ? t`To be dealt with` : t`Any state`}
+        all={view.group === undefined ? t`Open` : t`Any state`}
         choices={[
           ...ALERT_STATES.map((state) => ({ value: state, label: state.replaceAll("_", " ") })),
           { value: "all", label: t`All states` },
@@ -85,8 +82,8 @@ function Filters({ view, onView }: Pick<AlertsListProps, "view" | "onView">) {
       <ChoiceFilter
         all={t`Changes and stale series`}
         choices={[
-          { value: "change", label: t`Only changes` },
-          { value: "stale", label: t`Stale series` },
+          { value: "change", label: t`Changes only` },
+          { value: "stale", label: t`Stale series only` },
         ]}
         label={t`Kind`}
         onChoose={(kind) => onView({ kind })}
@@ -95,7 +92,7 @@ function Filters({ view, onView }: Pick<AlertsListProps, "view" | "onView">) {
       <LoggedIn>
         <Switch
           checked={view.owner === name}
-          label={t`Mine alone`}
+          label={t`Assigned to me`}
           onChange={(event) => onView({ owner: event.currentTarget.checked ? name : undefined })}
           size="sm"
         />

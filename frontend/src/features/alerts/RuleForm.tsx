@@ -1,5 +1,3 @@
-/** Enters a rule, or changes one: of which changes of which series alerts are raised. */
-
 import { t } from "@lingui/core/macro";
 import {
   Button,
@@ -24,15 +22,14 @@ const USUAL_PERCENT = 5;
 const ANY = { value: "", label: t`Any` };
 
 interface RuleFormProps {
-  /** The rule that is changed; undefined: a new one. */
+  /** Undefined: a new rule. */
   readonly rule: AlertRule | undefined;
   readonly clusters: readonly Cluster[];
   readonly cluster: Cluster;
   readonly onCluster: (clusterId: number) => void;
-  /** Names in the cluster to choose from. */
   readonly targets: readonly string[];
   readonly workloads: readonly string[];
-  /** Channels that tell of the cluster. */
+  /** Channels that serve the cluster. */
   readonly channels: readonly Channel[];
   readonly onDone: () => void;
 }
@@ -40,10 +37,10 @@ interface RuleFormProps {
 export function RuleForm({ rule, cluster, channels, onDone, ...scope }: RuleFormProps) {
   const save = useSave(rule);
   const [percent, setPercent] = useState<number | string>(percentOf(rule));
-  const [told, setTold] = useState<readonly string[]>((rule?.channel_ids ?? []).map(String));
+  const [wantedIds, setWantedIds] = useState<readonly string[]>((rule?.channel_ids ?? []).map(String));
   const offered = channels.map(({ id, name }) => ({ value: String(id), label: name }));
-  // Another cluster has other channels: what was chosen for the one before is not told of this one.
-  const chosen = told.filter((id) => offered.some(({ value }) => value === id));
+  // Another cluster has other channels, so the selection is cleared.
+  const chosen = wantedIds.filter((id) => offered.some(({ value }) => value === id));
   function submit(event: FormEvent<HTMLFormElement>): void {
     event.preventDefault();
     const rest = { channel_ids: chosen.map(Number), muted_until: rule?.muted_until ?? null };
@@ -57,10 +54,10 @@ export function RuleForm({ rule, cluster, channels, onDone, ...scope }: RuleForm
         <Scope cluster={cluster} key={cluster.id} rule={rule} {...scope} />
         <MultiSelect
           data={offered}
-          description={offered.length === 0 ? t`There is none yet; add one under Notifications.` : undefined}
-          label={t`Tell through these channels`}
-          onChange={setTold}
-          placeholder={chosen.length === 0 ? t`Nobody is told` : undefined}
+          description={offered.length === 0 ? t`No channels yet. Add one under Notifications.` : undefined}
+          label={t`Notify via`}
+          onChange={setWantedIds}
+          placeholder={chosen.length === 0 ? t`No notifications` : undefined}
           value={[...chosen]}
         />
         <Switch
@@ -99,7 +96,7 @@ function NameAndSize({ rule, percent, onPercent }: NameAndSizeProps) {
       />
       <NumberInput
         decimalScale={1}
-        label={t`Smallest shift`}
+        label={t`Minimum shift`}
         max={LARGEST_PERCENT}
         min={SMALLEST_PERCENT}
         onChange={onPercent}
@@ -109,8 +106,8 @@ function NameAndSize({ rule, percent, onPercent }: NameAndSizeProps) {
       />
       <NativeSelect
         data={[
-          { value: "worse", label: t`Worse alone` },
-          { value: "both", label: t`Worse and better` },
+          { value: "worse", label: t`Regressions only` },
+          { value: "both", label: t`Regressions and improvements` },
         ]}
         defaultValue={rule?.directions}
         label={t`Directions`}
@@ -124,7 +121,7 @@ function percentOf(rule: AlertRule | undefined): number {
   return rule ? Math.round(rule.least_shift_ratio * 1000) / 10 : USUAL_PERCENT;
 }
 
-/** Makes a new rule, or writes all of one anew. */
+/** Creates a rule or replaces all of its fields. */
 function useSave(rule: AlertRule | undefined) {
   const create = useMutation(createAlertRule);
   const change = useMutation(changeAlertRule);
@@ -168,13 +165,13 @@ interface NamedProps {
   readonly name: string;
   readonly any: { readonly value: string; readonly label: string };
   readonly names: readonly string[];
-  /** What the rule says now; it stays to choose where the cluster no longer has it. */
+  /** Keeps the value of the rule selectable even if the cluster no longer has it. */
   readonly value: string | null | undefined;
 }
 
 function Named({ label, name, any, names, value }: NamedProps) {
   const offered = value && !names.includes(value) ? [value, ...names] : names;
-  // What is offered may come after the form is shown; a select without its option would forget what the rule says.
+  // Options may load after the form is shown. A select without its option would lose the value of the rule.
   return (
     <NativeSelect
       data={[any, ...offered]}

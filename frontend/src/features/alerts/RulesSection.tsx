@@ -1,5 +1,3 @@
-/** The rules by which alerts are raised: what each covers, what it leaves alone, and how one is added, changed or removed. */
-
 import { t } from "@lingui/core/macro";
 import { Button, Group, Menu, Stack } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
@@ -16,10 +14,10 @@ import { alertRulesQuery, changeAlertRule, removeAlertRule } from "./queries";
 import { inputOf, isMute, MUTES, muteEnd } from "./rule";
 
 interface RulesSectionProps {
-  /** The form of a rule; undefined: of a new one. */
+  /** Undefined: a new rule. */
   readonly renderForm: (rule: AlertRule | undefined, onDone: () => void) => ReactNode;
   readonly mayAdd: boolean;
-  /** Those that the reader may see. */
+  /** Clusters visible to the user. */
   readonly channels: readonly Channel[];
 }
 
@@ -35,24 +33,27 @@ export function RulesSection({ renderForm, mayAdd, channels }: RulesSectionProps
           <AddButton
             isOpen={open === "new"}
             onToggle={() => setOpen(open === "new" ? undefined : "new")}
-          >{t`Add a rule`}</AddButton>
+          >{t`Add alert rule`}</AddButton>
         )
       }
-      description={t`Of which changes alerts are raised. Of several rules that cover a series the narrowest answers for it.`}
+      description={t`Which changes raise an alert. If several rules match a series, the most specific one applies.`}
       title={t`Alert rules`}
     >
       <Stack>
         {(open === "new" || edited) && <div key={open}>{renderForm(edited, close)}</div>}
-        <Loaded empty={t`No rule yet: changes are shown on their page, and nobody is told.`} query={rules}>
+        <Loaded
+          empty={t`No alert rules yet. Changes appear under Changes, but no notifications are sent.`}
+          query={rules}
+        >
           {(rows) => (
             <ScrollTable
               head={[
                 t`Rule`,
-                t`Covers`,
-                t`From`,
+                t`Scope`,
+                t`Minimum shift`,
                 t`Directions`,
-                t`Stopped series`,
-                t`Tells`,
+                t`Stale series`,
+                t`Notifies`,
                 t`Open alerts`,
                 "",
               ]}
@@ -78,21 +79,23 @@ interface RuleRowProps {
 function RuleRow({ rule, channels, onEdit }: RuleRowProps) {
   const { target, workload, metric, control_workload: control } = rule;
   const scope = [workload, metric, target && t`on ${target.name}`].filter(Boolean).join(", ");
-  const told = rule.channel_ids.map((id) => channels.find((one) => one.id === id)?.name ?? t`channel ${id}`);
+  const channelNames = rule.channel_ids.map(
+    (id) => channels.find((one) => one.id === id)?.name ?? t`channel ${id}`,
+  );
   return (
     <Row>
       <td className="iotide-name iotide-strong">{rule.name}</td>
       <td className="iotide-wrap">
-        {rule.cluster_name}: {scope || t`every series`}
+        {rule.cluster_name}: {scope || t`all series`}
         {control && <Detail>{t`control workload ${control}`}</Detail>}
       </td>
       <Quantity unit="ratio" value={rule.least_shift_ratio} />
-      {rule.directions === "both" ? t`worse and better` : t`worse alone`}
-      {rule.missing_runs ? t`told` : t`not told`}
+      {rule.directions === "both" ? t`regressions and improvements` : t`regressions only`}
+      {rule.missing_runs ? t`alert` : t`no alert`}
       <td className="iotide-wrap">
-        {told.join(", ") || t`nobody`}
+        {channelNames.join(", ") || t`no channel`}
         {rule.muted_until !== null && isMute(rule, new Date()) && (
-          <Detail>{t`mute until ${formatExactTime(rule.muted_until)}`}</Detail>
+          <Detail>{t`muted until ${formatExactTime(rule.muted_until)}`}</Detail>
         )}
       </td>
       {rule.open_alerts}
@@ -112,7 +115,7 @@ function Actions({ rule, onEdit }: Pick<RuleRowProps, "rule" | "onEdit">) {
   );
 }
 
-/** Alerts are raised and shown all the same, so nothing is lost and nothing is asked. */
+/** Muting loses nothing, since alerts are still raised and shown. It needs no confirmation. */
 function MuteButton({ rule }: { rule: AlertRule }) {
   const change = useMutation(changeAlertRule);
   const muteUntil = (until: string | null) =>
@@ -132,7 +135,7 @@ function MuteButton({ rule }: { rule: AlertRule }) {
         <Button {...look} aria-label={t`Mute ${rule.name}`}>{t`Mute`}</Button>
       </Menu.Target>
       <Menu.Dropdown>
-        <Menu.Label>{t`Nobody is told; alerts are shown`}</Menu.Label>
+        <Menu.Label>{t`No notifications; alerts are still shown`}</Menu.Label>
         {MUTES.map(({ hours, label }) => (
           <Menu.Item key={hours} onClick={() => muteUntil(muteEnd(hours, new Date()))}>
             {label}
@@ -146,14 +149,14 @@ function MuteButton({ rule }: { rule: AlertRule }) {
 function RemoveButton({ rule }: { rule: AlertRule }) {
   const closed =
     rule.open_alerts === 0
-      ? t`It has no open alert.`
-      : t`${rule.open_alerts === 1 ? t`1 open alert is` : t`${rule.open_alerts} open alerts are`} closed with it.`;
+      ? t`The rule has no open alerts.`
+      : t`${rule.open_alerts === 1 ? t`1 open alert is` : t`${rule.open_alerts} open alerts are`} closed as well.`;
   return (
     <ConfirmMutation
       aria-label={t`Delete ${rule.name}`}
       title={t`Delete ${rule.name}?`}
-      body={t`${closed} Changes are found and shown all the same.`}
-      yes={t`Delete the rule`}
+      body={t`${closed} Changes are still detected and shown.`}
+      yes={t`Delete rule`}
       size="compact-xs"
       mutation={removeAlertRule}
       variables={rule.id}

@@ -1,5 +1,3 @@
-/** Requests of alerts and of the rules that raise them. */
-
 import { infiniteQueryOptions, mutationOptions, queryOptions } from "@tanstack/react-query";
 import { get, getEvery, itemsOf, pages, post, put, refetch, remove } from "@/api/requests";
 import type { AlertState } from "@/api/states";
@@ -9,7 +7,6 @@ const PAGE_SIZE = 100;
 
 export interface AlertFilter {
   readonly clusterId?: number | undefined;
-  /** Undefined: any. */
   readonly states?: readonly AlertState[] | undefined;
   readonly owner?: string | undefined;
   readonly kind?: Alert["kind"] | undefined;

@@ -20,7 +20,7 @@ const RULE: AlertRule = {
   open_alerts: 4,
 };
 
-it("sends a rule back as it was, by the names of its cluster and target", () => {
+it("sends an unchanged rule with the names of its cluster and target", () => {
   expect(inputOf(RULE)).toEqual({
     cluster: "hpc1",
     name: "slower",
@@ -36,7 +36,7 @@ it("sends a rule back as it was, by the names of its cluster and target", () => 
   });
 });
 
-it("is mute until then and not after", () => {
+it("is muted until the end and not after", () => {
   const now = new Date("2026-11-21T10:00:00Z");
   const muted = { muted_until: muteEnd(8, now) };
   expect(muted.muted_until).toBe("2026-11-21T18:00:00.000Z");

@@ -1,15 +1,15 @@
-/** A rule as it is sent: what the API shows of one, and what a form says. */
+/** Conversions of an alert rule between API and form. */
 
 import { t } from "@lingui/core/macro";
 import type { AlertRule, AlertRuleInput } from "@/api/types";
 
-/** All of the rule, so that one field of it can be changed. */
+/** All fields of the rule, so that one can be changed. */
 export function inputOf({ id: _id, cluster_id: _cluster, ...rule }: AlertRule): AlertRuleInput {
   const { cluster_name: cluster, target, created_at: _created, open_alerts: _open, ...kept } = rule;
   return { ...kept, cluster, target: target?.name ?? null };
 }
 
-/** What the fields of the form say; the rest is the form's own state. */
+/** Form fields that are not React state. */
 export function ruleOf(
   form: FormData,
   rest: Pick<AlertRuleInput, "cluster" | "channel_ids" | "muted_until"> & { readonly percent: number },
@@ -36,12 +36,12 @@ export const MUTES = [
   { hours: 7 * 24, label: t`For a week` },
 ] as const;
 
-/** The moment until which a rule is mute that is muted now for so long. */
+/** Returns the end of a mute that starts now. */
 export function muteEnd(hours: number, now: Date): string {
   return new Date(now.getTime() + hours * 3_600_000).toISOString();
 }
 
-/** Whether nobody is told by the rule now. */
+/** The rule sends no notifications now. */
 export function isMute({ muted_until: until }: Pick<AlertRule, "muted_until">, now: Date): boolean {
   return until !== null && new Date(until) > now;
 }

@@ -1,5 +1,3 @@
-/** What can be done about an alert, in the words of its buttons, and what each means. */
-
 import { t } from "@lingui/core/macro";
 import type { AlertActionInput } from "@/api/types";
 
@@ -13,26 +11,26 @@ interface MoveWords {
 export const MOVES: Readonly<Record<Move, MoveWords>> = {
   acknowledge: {
     label: t`Acknowledge`,
-    meaning: t`Somebody has it in hand: the owner, by default you, until the day it is due.`,
+    meaning: t`Assigns the alert to the owner (you by default) until the due date.`,
   },
-  investigate: { label: t`Investigate`, meaning: t`The cause is being looked for.` },
-  expect: { label: t`Expected`, meaning: t`The chosen event explains it.` },
+  investigate: { label: t`Investigate`, meaning: t`The cause is being investigated.` },
+  expect: { label: t`Expected`, meaning: t`The selected event explains the change.` },
   accept_baseline: {
     label: t`Accept as new baseline`,
-    meaning: t`The level after it is the normal one from now on.`,
+    meaning: t`The level after the change is the normal level from now on.`,
   },
-  noise: { label: t`Noise`, meaning: t`Nothing changed: the runs only scattered.` },
-  wont_fix: { label: t`Will not be fixed`, meaning: t`It is real, and stays as it is.` },
+  noise: { label: t`Noise`, meaning: t`There is no real change, only variance between runs.` },
+  wont_fix: { label: t`Will not be fixed`, meaning: t`The change is real and is accepted.` },
   fixed: {
     label: t`Fixed`,
-    meaning: t`The cause is gone. It is verified once the series is back at its level.`,
+    meaning: t`The cause is fixed. The alert is verified when the series is back at its previous level.`,
   },
-  reopen: { label: t`Reopen`, meaning: t`The judgement was wrong; it is to be dealt with again.` },
-  comment: { label: t`Comment only`, meaning: t`The state stays.` },
+  reopen: { label: t`Reopen`, meaning: t`The decision was wrong. The alert is open again.` },
+  comment: { label: t`Comment only`, meaning: t`The state does not change.` },
 };
 
-/** What is noted in the history: a move of a person, or what came by itself. */
-export function deedWords(action: string): string {
+/** Label of a history entry: a user's action or an automatic one. */
+export function actionWords(action: string): string {
   const known: Readonly<Record<string, MoveWords>> = MOVES;
   const words = known[action]?.label ?? action.replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);

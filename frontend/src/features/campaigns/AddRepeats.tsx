@@ -1,5 +1,3 @@
-/** Asks how many more repeats of which cells are wanted, and adds them. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, Button, Group, NativeSelect, NumberInput, Stack, Text } from "@mantine/core";
@@ -16,7 +14,7 @@ const MOST_REPEATS = 1000;
 
 interface AddRepeatsProps {
   readonly campaign: Campaign;
-  /** Ids of the cells that are meant; none: those with too few runs. */
+  /** Ids of the cells to select; empty: cells with too few runs. */
   readonly cellIds: readonly number[];
   readonly onClose: () => void;
 }
@@ -25,7 +23,7 @@ export default function AddRepeats({ campaign, cellIds, onClose }: AddRepeatsPro
   const cells = useInfiniteQuery(cellsQuery(campaign.id));
   return (
     <Dialog onClose={onClose} title={t`Add repeats to ${campaign.name}`}>
-      <Loaded empty={t`The campaign has no cells.`} query={cells}>
+      <Loaded empty={t`The campaign has no configurations.`} query={cells}>
         {(rows) => (
           <RepeatsForm
             campaign={campaign}
@@ -59,7 +57,7 @@ function RepeatsForm({ campaign, cells, chosen, isPart, onClose }: RepeatsFormPr
   const isCount = Number.isInteger(repeats) && repeats >= 1 && repeats <= MOST_REPEATS;
   function submit(): void {
     const cell_ids = scope?.key === "all" ? null : (scope?.cells ?? []).map(({ id }) => id);
-    // The key goes with what is asked for, so that a second click adds nothing and another wish does.
+    // The key includes the request, so that a second click adds nothing but a changed form does.
     const idempotencyKey = `${key} ${scope?.key} ${repeats}`;
     add.mutate({ campaignId: campaign.id, repeats, cell_ids, idempotencyKey }, { onSuccess: onClose });
   }
@@ -67,7 +65,7 @@ function RepeatsForm({ campaign, cells, chosen, isPart, onClose }: RepeatsFormPr
     <Stack gap="sm">
       <NativeSelect
         data={scopes.map(({ key: value, label }) => ({ value, label }))}
-        label={t`Of`}
+        label={t`Configurations`}
         onChange={(event) => {
           setScopeKey(event.currentTarget.value as ScopeKey);
           setTyped(undefined);
@@ -76,9 +74,9 @@ function RepeatsForm({ campaign, cells, chosen, isPart, onClose }: RepeatsFormPr
       />
       <NumberInput
         allowDecimal={false}
-        description={t`From ${ENOUGH_RUNS} valid runs on, a median has an interval.`}
-        error={isCount ? undefined : t`A whole number from 1 to ${MOST_REPEATS}.`}
-        label={t`More repeats of each cell`}
+        description={t`An interval needs at least ${ENOUGH_RUNS} valid runs.`}
+        error={isCount ? undefined : t`Enter a whole number from 1 to ${MOST_REPEATS}.`}
+        label={t`Additional repeats per configuration`}
         max={MOST_REPEATS}
         min={1}
         onChange={setTyped}
@@ -86,25 +84,25 @@ function RepeatsForm({ campaign, cells, chosen, isPart, onClose }: RepeatsFormPr
       />
       <Text size="sm">
         <Trans>
-          They run under the conditions of the plan, behind what waits already, and join the results of their
-          cells.
+          The runs use the conditions of the plan, queue behind waiting runs, and join the results of their
+          configurations.
         </Trans>
       </Text>
       {campaign.ended_at !== null && (
         <Alert color="gray">
           <Trans>
-            In trends a cell stays where its first run was. If the servers have changed since, duplicate the
-            campaign instead.
+            In trends, a configuration keeps the date of its first run. If the servers have changed since,
+            duplicate the campaign instead.
           </Trans>
         </Alert>
       )}
       {add.error && <ErrorNotice error={add.error} />}
       <Group justify="flex-end">
-        <Button onClick={onClose} variant="default">{t`Keep it as it is`}</Button>
+        <Button onClick={onClose} variant="default">{t`Cancel`}</Button>
         <Button data-autofocus disabled={!isCount} loading={add.isPending} onClick={submit}>
           {scope && !(scope.key === "all" && isPart)
             ? t`Add ${repeats * scope.cells.length} runs`
-            : t`Add the runs`}
+            : t`Add runs`}
         </Button>
       </Group>
     </Stack>
@@ -113,21 +111,21 @@ function RepeatsForm({ campaign, cells, chosen, isPart, onClose }: RepeatsFormPr
 
 type ScopeKey = "chosen" | "few" | "all";
 
-/** What may be chosen; the first is what most people mean. */
+/** Return the choices, the most likely one first. */
 function scopesOf({
   few,
   chosen,
   cells,
   isPart,
 }: Record<"few" | "chosen" | "cells", readonly Cell[]> & { isPart: boolean }) {
-  const all = isPart ? t`all cells` : t`all cells (${cells.length})`;
+  const all = isPart ? t`all configurations` : t`all configurations (${cells.length})`;
   const among = isPart ? t`, of the first ${cells.length}` : "";
   return [
-    { key: "chosen" as const, cells: chosen, label: t`the chosen cells (${chosen.length})` },
+    { key: "chosen" as const, cells: chosen, label: t`selected configurations (${chosen.length})` },
     {
       key: "few" as const,
       cells: few,
-      label: t`cells with fewer than ${ENOUGH_RUNS} runs (${few.length}${among})`,
+      label: t`configurations with fewer than ${ENOUGH_RUNS} runs (${few.length}${among})`,
     },
     { key: "all" as const, cells, label: all },
   ].filter((scope) => scope.cells.length > 0);

@@ -1,9 +1,9 @@
-/** How far a campaign is: one bar made of its runs' states. */
-
 import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Group, Progress, Text } from "@mantine/core";
 import type { ListedCampaign } from "@/api/types";
 import { Hint } from "@/components/looks";
+import { When } from "@/components/values";
 import { formatEstimate } from "@/lib/units";
 
 const PARTS = [
@@ -31,13 +31,13 @@ export function CampaignBar({ campaign, size = "lg" }: { campaign: ListedCampaig
   );
 }
 
-/** The bar with its numbers and, while it runs, what is left. */
 export function CampaignProgress({ campaign }: { campaign: ListedCampaign }) {
   const { counts, progress, seconds_remaining_estimated: secondsLeft } = campaign;
   const isRunning = isOpen(campaign) && campaign.state !== "paused";
   return (
     <div>
       <CampaignBar campaign={campaign} />
+      <RepeatsHint campaign={campaign} />
       <Group justify="space-between" mt={4}>
         <Text size="sm">{t`${totalRuns(campaign)} runs: ${describeCounts(counts)}`}</Text>
         <Hint>
@@ -51,18 +51,32 @@ export function CampaignProgress({ campaign }: { campaign: ListedCampaign }) {
   );
 }
 
-/** What the time that is left rests on. */
-function describePace({ counts: { finished, failed, cancelled } }: ListedCampaign): string {
-  const ended = finished + failed + cancelled;
-  return t`at the pace of the ${ended === 1 ? "run" : `${ended} runs`} so far, pauses included`;
+/** Progress of adaptive repeats, or the time of the next spread ones. */
+function RepeatsHint({ campaign: { adaptive, next_release_at } }: { campaign: ListedCampaign }) {
+  return (
+    <>
+      {adaptive && <Text size="sm">{adaptive.words}</Text>}
+      {next_release_at && (
+        <Text size="sm">
+          <Trans>
+            Next repeats <When at={next_release_at} />
+          </Trans>
+        </Text>
+      )}
+    </>
+  );
 }
 
-/** Whether some of its runs have not ended. */
+function describePace({ counts: { finished, failed, cancelled } }: ListedCampaign): string {
+  const ended = finished + failed + cancelled;
+  return t`based on the ${ended === 1 ? "run" : `${ended} runs`} so far, including pauses`;
+}
+
 export function isOpen({ state }: ListedCampaign): boolean {
   return state === "active" || state === "waiting" || state === "paused";
 }
 
-/** `3 finished, 1 failed` */
+/** Return `3 finished, 1 failed`. */
 export function describeCounts(counts: ListedCampaign["counts"]): string {
   return [...PARTS.map(({ state }) => state), "waiting" as const]
     .filter((state) => counts[state] > 0)

@@ -1,5 +1,3 @@
-/** Campaigns in a table, the newest first. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Box, Stack } from "@mantine/core";
@@ -58,7 +56,6 @@ function CampaignRow({ campaign }: { campaign: ListedCampaign }) {
   );
 }
 
-/** What a paused campaign wants of its operator, in a line. */
 function WaitsFor({ campaign }: { campaign: ListedCampaign }) {
   if (campaign.state !== "paused") return null;
   const stage = campaign.stages.find(({ state }) => state === "paused");

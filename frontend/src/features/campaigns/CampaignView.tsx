@@ -1,5 +1,3 @@
-/** One campaign: its progress, what can be done with it, and below it results, runs or the plan. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, Button, Group, NativeSelect, Stack, Tabs, Text } from "@mantine/core";
@@ -33,14 +31,11 @@ interface CampaignViewProps {
   readonly onTab: (tab: CampaignTab) => void;
   readonly figure: FigureView;
   readonly onFigure: (view: FigureView) => void;
-  /** The runs that load now, with their bars. */
   readonly activeRuns: ReactNode;
-  /** Why those that wait do so. */
   readonly waitingRuns: ReactNode;
   readonly runs: ReactNode;
   readonly timeline: ReactNode;
   readonly advice: ReactNode;
-  /** Tries all failed runs again. */
   readonly retryFailed: ReactNode;
   readonly onRepeats: (cellIds: readonly number[]) => void;
 }
@@ -135,7 +130,7 @@ function Trail({ campaign }: { campaign: Campaign }) {
   );
 }
 
-/** Who submitted it and when; nobody is named where no person did, as with sample data and removed people. */
+/** Owner and time of the submission. Sample data and campaigns of removed users have no owner. */
 function Submitted({ campaign: { owner, created_at } }: { campaign: Campaign }) {
   return owner ? (
     <Trans>
@@ -154,7 +149,7 @@ function FailedHint({ campaign, retryFailed }: Pick<CampaignViewProps, "campaign
   return (
     <Alert color="red" title={t`${campaign.counts.failed} failed`}>
       <Trans>
-        Each run says why, with the output of its commands.{" "}
+        Each run shows the reason and the output of its commands.{" "}
         <ButtonLink
           params={{ campaignId: campaign.id }}
           replace
@@ -163,7 +158,7 @@ function FailedHint({ campaign, retryFailed }: Pick<CampaignViewProps, "campaign
           to="/campaigns/$campaignId"
           variant="default"
         >
-          Show the runs
+          Show runs
         </ButtonLink>
       </Trans>{" "}
       {retryFailed}
@@ -207,9 +202,9 @@ function CancelButton({ campaign }: { campaign: Campaign }) {
   return (
     <ConfirmMutation
       title={t`Cancel ${campaign.name}?`}
-      body={t`${left} runs have not ended: those that load now are stopped and their files removed. Results stay.`}
-      yes={t`Cancel the campaign`}
-      no={t`Let it run`}
+      body={t`${left} runs have not ended. Active runs are stopped and their files removed. Results are kept.`}
+      yes={t`Cancel campaign`}
+      no={t`Keep running`}
       mutation={cancelCampaign}
       variables={campaign.id}
     >{t`Cancel`}</ConfirmMutation>
@@ -233,7 +228,7 @@ function StageBand({ stages }: { stages: readonly Stage[] }) {
   );
 }
 
-/** A stage that has begun is active or ended by what its runs are; one that was cancelled before it began has ended. */
+/** Return the state of a stage by its runs. A stage cancelled before its start has ended. */
 function stateOf({ state, runs, ended }: Stage): string {
   if (ended === runs) return "ended";
   if (state === "paused") return "paused";
@@ -257,7 +252,7 @@ function PriorityControl({ campaign }: { campaign: Campaign }) {
         change.mutate({ campaignId: campaign.id, priority: Number(value) })
       }
       size="xs"
-      title={t`A step counts as an hour of waiting`}
+      title={t`Each step is worth one hour of queue time`}
       value={String(priority)}
     />
   );

@@ -1,5 +1,3 @@
-/** All campaigns, by state. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
@@ -46,16 +44,16 @@ export function CampaignsPage({ state, onState }: CampaignsPageProps) {
 }
 
 function NoCampaign({ state }: { state: CampaignState | undefined }) {
-  if (state) return <Text c="dimmed">{t`No campaign is ${state}.`}</Text>;
+  if (state) return <Text c="dimmed">{t`No ${state} campaigns.`}</Text>;
   return (
     <Stack align="flex-start" gap="xs">
       <Text>
         <Trans>
-          No campaign yet. A campaign measures nodes on targets with workloads, several times each, and shows
-          how far the results spread.
+          No campaigns yet. A campaign runs workloads on nodes and targets several times and shows the results
+          with their spread.
         </Trans>
       </Text>
-      <ButtonLink to="/campaigns/new" variant="light">{t`Build the first one`}</ButtonLink>
+      <ButtonLink to="/campaigns/new" variant="light">{t`Create campaign`}</ButtonLink>
     </Stack>
   );
 }

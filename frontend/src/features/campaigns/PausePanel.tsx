@@ -1,4 +1,4 @@
-/** What a paused campaign waits for: the operator's task, what the nodes have mounted now, and the confirmation. */
+/** A paused campaign: the operator's task, the mounts found on the nodes, and the confirmation. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -11,7 +11,7 @@ import { ErrorNotice, Loaded, Section } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { When } from "@/components/values";
-import { confirmPause, lookAtPause, pauseQuery } from "./queries";
+import { confirmPause, pauseQuery, probePause } from "./queries";
 
 type PausedMount = Pause["mounts"][number];
 
@@ -21,8 +21,8 @@ export function PausePanel({ campaign }: { campaign: Campaign }) {
     <Loaded query={query}>
       {(pause) => (
         <Section
-          description={t`Before stage ${pause.ordinal}, ${pause.variant}: change the servers, have the nodes look, and confirm what they find.`}
-          title={t`Waiting for you`}
+          description={t`Before stage ${pause.ordinal}, ${pause.variant}: change the servers, probe the nodes, and confirm the mounts found.`}
+          title={t`Waiting for an operator`}
         >
           <Stack gap="sm">
             <Alert color="orange" style={{ whiteSpace: "pre-wrap" }}>
@@ -40,19 +40,19 @@ export function PausePanel({ campaign }: { campaign: Campaign }) {
 
 function MountTable({ mounts }: { mounts: readonly PausedMount[] }) {
   return (
-    <ScrollTable head={[t`Target`, t`Node`, t`Was`, t`Is now`]} label={t`Mounts of the targets`}>
+    <ScrollTable head={[t`Target`, t`Node`, t`Before`, t`Now`]} label={t`Mounts of the targets`}>
       {mounts.map((mount) => (
         <tr key={`${mount.target} ${mount.node}`}>
           <td>
             {mount.target}
-            {mount.is_backing && <Detail>{t`below the others`}</Detail>}
+            {mount.is_backing && <Detail>{t`backing target`}</Detail>}
           </td>
           <td>{mount.node}</td>
           <td className="iotide-wrap">{described(mount.was)}</td>
           <td className="iotide-wrap">
-            {mount.now ? described(mount.now) : t`nothing`}
+            {mount.now ? described(mount.now) : t`not mounted`}{" "}
             <Text c={mount.problem ? "red" : "dimmed"} size="xs">
-              {mount.problem ?? (mount.is_change ? t`changed` : t`as before`)}
+              {mount.problem ?? (mount.is_change ? t`changed` : t`unchanged`)}
             </Text>
           </td>
         </tr>
@@ -66,21 +66,20 @@ function described({ fstype, source, mount_options: options }: PausedMount["was"
 }
 
 function Freshness({ pause: { looked_at: lookedAt, waiting_for: waitingFor } }: { pause: Pause }) {
-  if (lookedAt === null) return <Text size="sm">{t`The nodes have not been asked to look yet.`}</Text>;
+  if (lookedAt === null) return <Text size="sm">{t`The nodes have not been probed yet.`}</Text>;
   return (
     <Text aria-live="polite" size="sm">
       <Trans>
-        Asked <When at={lookedAt} />
-        {waitingFor.length > 0
-          ? t`; ${waitingFor.join(", ")} has not answered yet.`
-          : t`; all nodes have answered.`}
+        {" "}
+        Probe requested <When at={lookedAt} />
+        {waitingFor.length > 0 ? t`; waiting for ${waitingFor.join(", ")}.` : t`; all nodes have answered.`}
       </Trans>
     </Text>
   );
 }
 
 function Buttons({ campaign, pause }: { campaign: Campaign; pause: Pause }) {
-  const look = useMutation(lookAtPause);
+  const look = useMutation(probePause);
   const confirm = useMutation(confirmPause);
   const error = look.error ?? confirm.error;
   if (!useMay("operator", campaign.cluster_id)) return null;
@@ -93,15 +92,15 @@ function Buttons({ campaign, pause }: { campaign: Campaign; pause: Pause }) {
           loading={look.isPending}
           onClick={() => look.mutate(campaign.id)}
           variant="default"
-        >{t`Have the nodes look`}</Button>
+        >{t`Probe nodes`}</Button>
         <ConfirmButton
           color="tide"
           disabled={!isReady}
           loading={confirm.isPending}
           onConfirm={() => confirm.mutate({ campaignId: campaign.id, found: pause.found_sha256 })}
-          title={t`Begin stage ${pause.ordinal}, ${pause.variant}?`}
+          title={t`Start stage ${pause.ordinal}, ${pause.variant}?`}
           body={<Question pause={pause} />}
-          yes={t`Use it and begin`}
+          yes={t`Accept and start`}
           no={t`Not yet`}
         >{t`Confirm`}</ConfirmButton>
       </Group>
@@ -109,15 +108,15 @@ function Buttons({ campaign, pause }: { campaign: Campaign; pause: Pause }) {
   );
 }
 
-/** Names what would be accepted; the targets are those of every other campaign too. */
+/** Lists the changed mounts, which will apply to all campaigns on these targets. */
 function Question({ pause }: { pause: Pause }) {
   const changed = pause.mounts.filter(({ is_change }) => is_change);
-  if (changed.length === 0) return t`Nothing is mounted otherwise than before.`;
+  if (changed.length === 0) return t`All mounts are unchanged.`;
   return changed.map(({ target, node, was, now }) => (
     <Text key={`${target} ${node}`} size="sm">
       <Trans>
         {target} on {node} was {was.fstype} from {was.source} and is now{" "}
-        {now ? t`${now.fstype} from ${now.source}` : t`nothing`}. Use it, for all campaigns?
+        {now ? t`${now.fstype} from ${now.source}` : t`not mounted`}. Use it for all campaigns?
       </Trans>
     </Text>
   ));

@@ -1,11 +1,11 @@
-/** Results of a campaign as they come: median and range of each cell's runs, a table for each workload and metric. */
+/** Results of a campaign: median and range by configuration, a table for each workload and metric. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, Badge, Stack, Text, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { Campaign, Cell, CellResult } from "@/api/types";
-import { remedyOf } from "@/components/flagWords";
+import { flagTitle, rankOf, remedyOf } from "@/components/flagWords";
 import { TextLink } from "@/components/links";
 import { Detail, RowButton } from "@/components/looks";
 import { MeasuredValue } from "@/components/MeasuredValue";
@@ -22,17 +22,23 @@ import { cellsQuery } from "./queries";
 import {
   commonCautions,
   commonFlags,
+  commonNotes,
   ENOUGH_RUNS,
   groupResults,
+  type PlanNote,
+  planNotes,
   type ResultGroup,
   type ResultRow,
 } from "./results";
 
-const HEAD = [t`Of`, t`Median`, t`Runs`, t`Min`, t`Max`, t`Node and target`, ""];
+const HEAD = [t`Configuration`, t`Median`, t`Runs`, t`Min`, t`Max`, t`Node and target`, ""];
+
+/** Flag of values whose runs scatter. */
+const SCATTERS = "CV";
 
 interface ResultsTableProps {
   readonly campaign: Campaign;
-  /** Asks for more runs of a cell; nothing where nobody may. */
+  /** Opens the form to add repeats; undefined hides its button. */
   readonly onRepeats?: (cellId: number) => void;
 }
 
@@ -44,26 +50,27 @@ export function ResultsTable({ campaign, onRepeats }: ResultsTableProps) {
   return (
     <Loaded
       empty={<NoResult campaign={campaign} />}
-      // Cells of a later page may have results: they are asked for below the empty tables.
+      // Cells of a later page may have results, so keep the button that loads more.
       isEmpty={(rows) => !cells.hasNextPage && rows.every(({ results }) => results.length === 0)}
       query={cells}
     >
       {(rows) => (
         <Stack>
           <CommonCautions rows={rows} />
+          <PlanNotes rows={rows} />
           {groupResults(rows, titlesOf).map((group) => (
             <GroupTable
               clusterId={campaign.cluster_id}
               group={group}
               key={group.key}
               onRepeats={asking}
-              said={commonCautions(rows)}
+              shownElsewhere={[...commonCautions(rows), ...commonNotes(rows)]}
             />
           ))}
           <Detail>
             <Trans>
-              {rows.filter(({ results }) => results.length > 0).length} of {rows.length} cells have results.
-              Rejected runs do not count.
+              {rows.filter(({ results }) => results.length > 0).length} of {rows.length} configurations have
+              results. Rejected runs do not count.
             </Trans>
           </Detail>
           <ShowMore query={cells} />
@@ -73,28 +80,54 @@ export function ResultsTable({ campaign, onRepeats }: ResultsTableProps) {
   );
 }
 
-/** What holds for every number of the campaign, said once. */
 function CommonCautions({ rows }: { rows: readonly Cell[] }) {
-  const common = commonCautions(rows);
+  const [cautions, notes] = [commonCautions(rows), commonNotes(rows)];
+  const common = [...cautions, ...notes];
   if (common.length === 0) return null;
   return (
-    <Alert color="orange" title={t`All numbers below: ${common.join(", ")}`}>
+    <Alert color={cautions.length > 0 ? "orange" : "gray"} title={t`All values below: ${common.join(", ")}`}>
       {commonFlags(rows)
-        .flatMap((code) => remedyOf(code) ?? [])
+        .filter((code) => rankOf(code) <= 3)
+        .map(remedyOf)
         .join(" ")}
     </Alert>
   );
 }
 
-/** Why there is no number: not yet, or never. */
+/** Flags about the plan itself, once for all runs. */
+function PlanNotes({ rows }: { rows: readonly Cell[] }) {
+  const measured = rows.filter(({ results }) => results.length > 0).length;
+  const notes = planNotes(rows);
+  if (notes.length === 0) return null;
+  return (
+    <Alert color="gray" title={t`This plan could measure more`}>
+      {notes.map((note) => (
+        <div key={note.code}>
+          <Trans>
+            {flagTitle(note.code)}: {note.cellCount} of {measured} configurations{spreadWords(note)}.{" "}
+            {remedyOf(note.code)}
+          </Trans>
+        </div>
+      ))}
+    </Alert>
+  );
+}
+
+/** Empty for a flag that is not about the spread. */
+function spreadWords({ code, spread }: PlanNote): string {
+  if (code !== SCATTERS || spread === null) return "";
+  const [least, most] = [formatValue(spread[0], "ratio"), formatValue(spread[1], "ratio")];
+  return least === most ? t`, by ${least}` : t`, by ${least} to ${most}`;
+}
+
 function NoResult({ campaign }: { campaign: Campaign }) {
   const { id, counts } = campaign;
   if (isOpen(campaign))
-    return <Text c="dimmed">{t`No result yet: the first row appears when the first run has finished.`}</Text>;
+    return <Text c="dimmed">{t`No results yet. The first row appears when the first run finishes.`}</Text>;
   return (
     <Text c="dimmed">
       <Trans>
-        The campaign ended without a result: {describeCounts(counts)}.{" "}
+        The campaign ended without results: {describeCounts(counts)}.{" "}
         {counts.finished > 0 && t`Rejected runs do not count. `}
         {counts.failed > 0 && (
           <TextLink
@@ -102,7 +135,7 @@ function NoResult({ campaign }: { campaign: Campaign }) {
             search={{ tab: "runs", state: "failed" }}
             to="/campaigns/$campaignId"
             underline="always"
-          >{t`See why the runs failed`}</TextLink>
+          >{t`Show failed runs`}</TextLink>
         )}
       </Trans>
     </Text>
@@ -113,11 +146,11 @@ interface GroupTableProps {
   readonly group: ResultGroup;
   readonly clusterId: number;
   readonly onRepeats: ((cellId: number) => void) | undefined;
-  /** Cautions that stand above all tables. */
-  readonly said: readonly string[];
+  /** Cautions already shown above all tables. */
+  readonly shownElsewhere: readonly string[];
 }
 
-function GroupTable({ group, clusterId, onRepeats, said }: GroupTableProps) {
+function GroupTable({ group, clusterId, onRepeats, shownElsewhere }: GroupTableProps) {
   const title = `${group.workload}: ${group.title}`;
   return (
     <div>
@@ -131,7 +164,7 @@ function GroupTable({ group, clusterId, onRepeats, said }: GroupTableProps) {
             key={`${row.cell.id} ${row.result.series_id}`}
             onRepeats={onRepeats}
             row={row}
-            said={said}
+            shownElsewhere={shownElsewhere}
           />
         ))}
       </ScrollTable>
@@ -139,13 +172,14 @@ function GroupTable({ group, clusterId, onRepeats, said }: GroupTableProps) {
   );
 }
 
-interface RowProps extends Pick<GroupTableProps, "clusterId" | "onRepeats" | "said"> {
+interface RowProps extends Pick<GroupTableProps, "clusterId" | "onRepeats" | "shownElsewhere"> {
   readonly row: ResultRow;
 }
 
-function MeasuredRow({ row, clusterId, onRepeats, said }: RowProps) {
+function MeasuredRow({ row, clusterId, onRepeats, shownElsewhere }: RowProps) {
   const { cell, result, what } = row;
   const { unit, n } = result;
+  const adaptive = cell.adaptive?.series_id === result.series_id ? cell.adaptive : null;
   return (
     <Row>
       <td className="iotide-name">
@@ -161,11 +195,18 @@ function MeasuredRow({ row, clusterId, onRepeats, said }: RowProps) {
           {what}
         </Text>
       </td>
-      <MeasuredValue flags={result.flags} said={said} unit={unit} value={result.median} />
-      <td>
+      <MeasuredValue
+        flags={result.flags}
+        shownElsewhere={shownElsewhere}
+        unit={unit}
+        usual={result.usual_flags}
+        value={result.median}
+      />
+      <td className={adaptive ? "iotide-wrap" : undefined}>
         <Datum value={n}>
           <RunCount result={result} />
         </Datum>
+        {adaptive && <Detail>{adaptive.words}</Detail>}
         {onRepeats && n < ENOUGH_RUNS && (
           <RowButton
             aria-label={t`Add repeats of ${what}`}
@@ -193,14 +234,14 @@ function MeasuredRow({ row, clusterId, onRepeats, said }: RowProps) {
   );
 }
 
-/** How many runs stand behind a median: few say nothing of spread, and several may scatter too far. */
+/** Number of runs behind a median, marked if they are few or vary too much. */
 function RunCount({ result }: { result: CellResult }) {
   const { n, tier, variation, variation_ratio: ratio, robust_spread_ratio: robust } = result;
-  if (tier === "one_run") return <CountBadge text={t`1 run`} title={t`one run says nothing of the spread`} />;
+  if (tier === "one_run") return <CountBadge text={t`1 run`} title={t`one run does not show the spread`} />;
   if (tier === "few_runs")
-    return <CountBadge text={t`${n} runs`} title={t`below four runs there is no interval`} />;
+    return <CountBadge text={t`${n} runs`} title={t`no interval with fewer than four runs`} />;
   if (variation === null || variation === "steady") return n;
-  const robustly = robust === null ? "" : t`; by median deviations ${formatValue(robust, "ratio")}`;
+  const robustly = robust === null ? "" : t`; from median deviations ${formatValue(robust, "ratio")}`;
   const title = ratio === null ? "" : t`coefficient of variation ${formatValue(ratio, "ratio")}${robustly}`;
   return <CountBadge text={`${n}, ${variation === "flagged" ? "uneven" : variation}`} title={title} />;
 }

@@ -1,5 +1,3 @@
-/** The campaigns that run or wait now, for the overview. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
@@ -16,7 +14,10 @@ export function RunningCampaigns() {
   const failed = [waiting, paused].find(({ error }) => error) ?? active;
   const all = paused.data && active.data && waiting.data && [...paused.data, ...active.data, ...waiting.data];
   return (
-    <Section actions={<ButtonLink to="/campaigns/new">{t`New campaign`}</ButtonLink>} title={t`Running now`}>
+    <Section
+      actions={<ButtonLink to="/campaigns/new">{t`New campaign`}</ButtonLink>}
+      title={t`Running campaigns`}
+    >
       <Loaded empty={<Nothing />} query={{ ...failed, data: all }}>
         {(campaigns) => (
           <Stack gap="xs">
@@ -33,11 +34,11 @@ function Nothing() {
   return (
     <Text c="dimmed">
       <Trans>
-        Nothing runs.{" "}
+        No campaigns are running. See{" "}
         <TextLink to="/campaigns" underline="always">
-          Earlier campaigns
-        </TextLink>{" "}
-        keep their results.
+          earlier campaigns
+        </TextLink>
+        .
       </Trans>
     </Text>
   );

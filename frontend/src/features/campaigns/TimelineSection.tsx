@@ -1,5 +1,3 @@
-/** When the nodes of a campaign waited, checked, ran and uploaded, and who held which lease meanwhile. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Button, Group, Stack, Text } from "@mantine/core";
@@ -22,7 +20,7 @@ import { Plot } from "@/plots/Plot";
 import { type TimelineSpan, timelineQuery } from "./queries";
 import { spansOf, TIMELINE_KINDS, type TimelineBar, type TimelineLanes, timelineLanes } from "./timeline";
 
-/** Where each entry of the legend has a row of its own. */
+/** Screens on which each entry of the legend takes a line. */
 const NARROW = "(max-width: 48em)";
 
 interface TimelineSectionProps {
@@ -36,7 +34,7 @@ export default function TimelineSection({ campaign, span, onSpan, onRun }: Timel
   const timeline = useQuery(timelineQuery(campaign, span));
   return (
     <Section
-      description={t`A frame is a lease: where it says alone, nobody else may load there. Drag to zoom, click a bar to open its run.`}
+      description={t`Frames are leases; an exclusive lease keeps other runs off the resource. Drag to zoom, click a bar to open its run.`}
       title={t`Timeline`}
     >
       <Loaded
@@ -56,13 +54,12 @@ export default function TimelineSection({ campaign, span, onSpan, onRun }: Timel
   );
 }
 
-/** Also an empty span has a way back. */
 function NothingHere({ span, onAll }: { span: TimelineSpan; onAll: () => void }) {
   return (
     <Group gap="xs">
-      <Text c="dimmed">{t`Nothing has begun and nothing waits in this span.`}</Text>
+      <Text c="dimmed">{t`No runs started or waited in this period.`}</Text>
       {(span.from ?? span.to) && (
-        <Button onClick={onAll} size="compact-sm" variant="default">{t`All of it`}</Button>
+        <Button onClick={onAll} size="compact-sm" variant="default">{t`Full range`}</Button>
       )}
     </Group>
   );
@@ -74,7 +71,7 @@ interface SpanBarProps {
   readonly onSpan: (span: TimelineSpan) => void;
 }
 
-/** A long campaign has more orders than a chart has room: one goes back in time from the newest. */
+/** A chart holds only part of a long campaign: start at the newest orders and page back in time. */
 function SpanBar({ timeline: { orders, left_out: leftOut }, span, onSpan }: SpanBarProps) {
   const first = orders[0]?.offered_at;
   const isPart = span.from !== undefined || span.to !== undefined;
@@ -88,12 +85,11 @@ function SpanBar({ timeline: { orders, left_out: leftOut }, span, onSpan }: Span
         variant="default"
       >{t`Earlier`}</Button>
       <Button disabled={!isPart} onClick={() => onSpan({})} size="compact-sm" variant="default">
-        {span.from === undefined ? t`Newest` : t`All of it`}
+        {span.from === undefined ? t`Newest` : t`Full range`}
       </Button>
       <Hint>
         <Trans>
-          {orders.length} orders are shown
-          {leftOut > 0 && t`, ${leftOut} earlier ones are not`}.
+          {orders.length} orders shown{leftOut > 0 && t`, ${leftOut} earlier ones hidden`}.
         </Trans>
       </Hint>
     </Group>
@@ -143,7 +139,7 @@ function Lanes({ campaign, timeline, span, onSpan, onRun }: LanesProps) {
   return (
     <>
       <Group justify="flex-end">
-        <ViewChoice label={t`View of the timeline`} onView={setView} view={view} />
+        <ViewChoice label={t`Timeline view`} onView={setView} view={view} />
       </Group>
       {view === "chart" ? (
         <Plot
@@ -157,7 +153,7 @@ function Lanes({ campaign, timeline, span, onSpan, onRun }: LanesProps) {
       ) : (
         <TimelineTable timeline={timeline} />
       )}
-      {undrawn > 0 && <Hint>{t`${undrawn} more lanes are in the table alone.`}</Hint>}
+      {undrawn > 0 && <Hint>{t`${undrawn} more lanes are only in the table.`}</Hint>}
     </>
   );
 }
@@ -167,12 +163,12 @@ const ORDER_HEAD = [
   t`Node and target`,
   t`State`,
   t`Offered`,
-  t`Waited`,
-  t`Prepared`,
-  t`Ran`,
-  t`Uploaded`,
+  t`Wait`,
+  t`Preparation`,
+  t`Run time`,
+  t`Upload`,
 ];
-const LEASE_HEAD = [t`Of`, t`Held by`, t`Mode`, t`From`, t`To`];
+const LEASE_HEAD = [t`Resource`, t`Held by`, t`Mode`, t`From`, t`To`];
 const MAX_HEIGHT_PX = 420;
 
 function TimelineTable({ timeline }: { timeline: Timeline }) {
@@ -231,7 +227,7 @@ function LeaseRow({ lease }: { lease: TimelineLease }) {
         </TextLink>{" "}
         of {lease.campaign_name}
       </Trans>
-      {lease.mode === "exclusive" ? t`alone` : t`shared`}
+      {lease.mode === "exclusive" ? t`exclusive` : t`shared`}
       <LogTime at={lease.taken_at} />
       {lease.released_at === null ? t`held` : <LogTime at={lease.released_at} />}
     </Row>

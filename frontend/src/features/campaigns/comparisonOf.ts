@@ -1,10 +1,11 @@
-/** How a campaign is compared: by what it varies itself, or with another campaign. */
-
 import type { Campaign } from "@/api/types";
 
 type Compared = Pick<Campaign, "id" | "plan">;
 
-/** The query of /compare: a campaign that varies something has its sides in itself; any other needs a second one. */
+/**
+ * Return the query of /compare: a campaign that varies something has sides of its own; any other needs a second
+ * campaign.
+ */
 export function comparisonOf({ id, plan }: Compared): { campaigns: number[] } | { b: number } {
   return hasSides(plan) ? { campaigns: [id] } : { b: id };
 }

@@ -1,11 +1,9 @@
-/** Requests of campaigns: lists, one of them, its cells, the preview of a plan, submitting and cancelling. */
-
 import { infiniteQueryOptions, mutationOptions, queryOptions } from "@tanstack/react-query";
 import { retryWhileBusy } from "@/api/errors";
 import { get, itemsOf, pages, patch, post, refetch, refetchLater } from "@/api/requests";
 import type { Campaign, CampaignPlan } from "@/api/types";
 
-/** A heartbeat sends no update of its campaign, so progress is asked for. */
+/** Heartbeats do not update campaigns on the change feed, so poll for progress. */
 const PROGRESS_MILLISECONDS = 3000;
 const PAGE_SIZE = 50;
 const CELLS_PER_PAGE = 200;
@@ -43,7 +41,6 @@ export function cellsQuery(campaignId: number) {
   });
 }
 
-/** What a figure of the campaign can show. */
 export function measuresQuery(campaignId: number) {
   return queryOptions({
     queryKey: ["cell", "measures", campaignId],
@@ -58,7 +55,7 @@ export interface MeasurementFilter {
   readonly workload: string;
 }
 
-/** The numbers of every run of a metric or counter, of as many cells as a figure shows. */
+/** Values of all runs of a metric or counter, for as many cells as a figure shows. */
 export function measurementsQuery(campaignId: number, { metric, counter, workload }: MeasurementFilter) {
   const query = { limit: MOST_CELLS_OF_A_FIGURE, metric, counter, workload };
   return queryOptions({
@@ -73,7 +70,7 @@ export function measurementsQuery(campaignId: number, { metric, counter, workloa
   });
 }
 
-/** What the server makes of a plan; nothing is stored. */
+/** Preview of a plan; stores nothing. */
 export function previewQuery(plan: CampaignPlan) {
   return queryOptions({
     queryKey: ["preview", plan],
@@ -90,7 +87,7 @@ export const submitCampaign = mutationOptions({
   onSuccess: refetch(["campaign", "list"]),
 });
 
-/** What a paused campaign waits for; asked for again while nodes look around. */
+/** Pause of a campaign; polled while nodes are probed. */
 export function pauseQuery(campaignId: number) {
   return queryOptions({
     queryKey: ["campaign", campaignId, "pause"],
@@ -101,7 +98,7 @@ export function pauseQuery(campaignId: number) {
   });
 }
 
-export const lookAtPause = mutationOptions({
+export const probePause = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: (campaignId: number) =>
     post("/api/v1/campaigns/{campaign_id}/pause/look", { path: { campaign_id: campaignId } }),
@@ -122,7 +119,7 @@ export const confirmPause = mutationOptions({
 export interface WantedRepeats {
   readonly campaignId: number;
   readonly repeats: number;
-  /** Of which cells; null: of all. */
+  /** Ids of cells; null: all. */
   readonly cell_ids: number[] | null;
   readonly idempotencyKey: string;
 }
@@ -141,13 +138,13 @@ export const addRepeats = mutationOptions({
   },
 });
 
-/** The part of a campaign's timeline that is looked at; open ends are those of the campaign. */
+/** Period of a campaign's timeline; open ends are those of the campaign. */
 export interface TimelineSpan {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
 }
 
-/** When the nodes did what; asked for again while it goes on, since a heartbeat sends no update of a campaign. */
+/** Timeline of a campaign. Polled while it runs, since heartbeats do not update campaigns on the change feed. */
 export function timelineQuery(campaign: Campaign, { from, to }: TimelineSpan) {
   const query = { limit: MOST_ORDERS_OF_A_TIMELINE, from, to };
   return queryOptions({

@@ -12,7 +12,7 @@ function cell(runs: number, ...counted: number[]): Cell {
   } as unknown as Cell;
 }
 
-it("counts what has come of an ended campaign, and what is planned of one that runs", () => {
+it("counts valid runs of an ended campaign and planned runs of an open one", () => {
   expect(runsOf(cell(4, 3, 2), ended)).toBe(3);
   expect(runsOf(cell(4, 3, 2), running)).toBe(4);
   expect(runsOf(cell(4), ended)).toBe(0);
@@ -23,7 +23,7 @@ it("finds the cells without an interval", () => {
   expect(cellsWithFew([one, four], ended)).toEqual([one]);
 });
 
-it("proposes as many as the poorest cell lacks, and never none", () => {
+it("proposes the largest number missing, at least one", () => {
   expect(repeatsWanted([cell(1, 1), cell(3, 3)], ended)).toBe(3);
   expect(repeatsWanted([cell(4, 4)], ended)).toBe(1);
   expect(repeatsWanted([], ended)).toBe(1);

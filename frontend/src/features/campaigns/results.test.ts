@@ -18,14 +18,14 @@ function cell(ordinal: number, size: number, results: CellResult[]): Cell {
   } as unknown as Cell;
 }
 
-it("puts each metric of a workload into a table of its own, rates before times", () => {
+it("groups results by workload and metric, rates before times", () => {
   const groups = groupResults([
     cell(0, 1024, [result("elapsed", "lower", 2), result("rate", "higher", 5e6)]),
   ]);
   expect(groups.map(({ title }) => title)).toEqual(["RATE", "ELAPSED"]);
 });
 
-it("tells rows apart by the options and labels that differ, in the order of the plan", () => {
+it("distinguishes rows by differing options and labels in plan order", () => {
   const operation = (name: string) => result("rate", "higher", 1, { operation: name });
   const [group] = groupResults([
     cell(1, 2048, [operation("write")]),
@@ -42,7 +42,7 @@ it("leaves out cells without results", () => {
   expect(groupResults([cell(0, 1, [])])).toEqual([]);
 });
 
-it("says all of a cell that stands alone", () => {
+it("describes a single cell by all its options", () => {
   const [group] = groupResults([cell(0, 1024, [result("rate", "higher", 1, { operation: "write" })])]);
   expect(group?.rows[0]?.what).toBe("Size 1 KiB, Direct no, Operation write");
 });

@@ -1,15 +1,14 @@
-/** The results of a campaign in tables: one a workload and metric, so that the numbers of a column compare. */
+/** Result tables of a campaign: one per workload and metric, so that each column can be compared. */
 
 import type { Campaign, Cell, CellResult } from "@/api/types";
-import { cautionsOf, commonTo } from "@/components/flagWords";
+import { cautionsOf, commonTo, notesOf, rankOf } from "@/components/flagWords";
 import { describerAmong, type TitleOf } from "@/lib/options";
 import { isOpen } from "./CampaignProgress";
 
-/** One metric of one cell. */
 export interface ResultRow {
   readonly cell: Cell;
   readonly result: CellResult;
-  /** What tells the row from the others of its table: options and labels. */
+  /** Options and labels that distinguish the row from others of its table. */
   readonly what: string;
 }
 
@@ -20,7 +19,7 @@ export interface ResultGroup {
   readonly rows: readonly ResultRow[];
 }
 
-/** Metrics of which more is better first: they are what most campaigns are run for. */
+/** Higher-is-better metrics come first. */
 export function groupResults(cells: readonly Cell[], titlesOf: (workload: string) => TitleOf): ResultGroup[] {
   const members = cells.flatMap((cell) => cell.results.map((result) => ({ cell, result })));
   const groups = new Map<string, Member[]>();
@@ -59,20 +58,47 @@ function toGroup(
   };
 }
 
-/** Codes of the flags that every number of the campaign carries. */
+/** Return the codes of flags on every value of the campaign. */
 export function commonFlags(cells: readonly Cell[]): string[] {
   return commonTo(cells.flatMap(({ results }) => results.map(({ flags }) => flags)));
 }
 
-/** The cautions that hold for all of them. */
 export function commonCautions(cells: readonly Cell[]): string[] {
   return cautionsOf(commonFlags(cells));
 }
 
-/** Below so many runs a median has no interval. */
+export function commonNotes(cells: readonly Cell[]): string[] {
+  return notesOf(commonFlags(cells));
+}
+
+/** A flag of rank 4, for which the plan measures too little, and how many configurations have it. */
+export interface PlanNote {
+  readonly code: string;
+  readonly cellCount: number;
+  /** Smallest and largest spread of the values concerned; null where no spread is known. */
+  readonly spread: readonly [number, number] | null;
+}
+
+export function planNotes(cells: readonly Cell[]): PlanNote[] {
+  const codes = new Set(cells.flatMap(({ results }) => results.flatMap(({ flags }) => flags)));
+  return [...codes]
+    .filter((code) => rankOf(code) === 4)
+    .map((code) => {
+      const having = cells.filter(({ results }) => results.some(({ flags }) => flags.includes(code)));
+      const spreads = having.flatMap(({ results }) =>
+        results.flatMap(({ flags, variation_ratio: ratio }) =>
+          flags.includes(code) && ratio !== null ? [ratio] : [],
+        ),
+      );
+      const spread = spreads.length > 0 ? ([Math.min(...spreads), Math.max(...spreads)] as const) : null;
+      return { code, cellCount: having.length, spread };
+    });
+}
+
+/** With fewer runs a median has no interval. */
 export const ENOUGH_RUNS = 4;
 
-/** The runs of a cell that count, or are still to come. */
+/** Return the number of a cell's valid and waiting runs. */
 export function runsOf(cell: Cell, campaign: Campaign): number {
   return isOpen(campaign) ? cell.runs.length : Math.max(0, ...cell.results.map(({ n }) => n));
 }
@@ -81,7 +107,7 @@ export function cellsWithFew(cells: readonly Cell[], campaign: Campaign): Cell[]
   return cells.filter((cell) => runsOf(cell, campaign) < ENOUGH_RUNS);
 }
 
-/** So many more that each of them has enough; at least one. */
+/** Return the repeats that every cell needs to have enough runs, at least one. */
 export function repeatsWanted(cells: readonly Cell[], campaign: Campaign): number {
   const missing = cells.map((cell) => ENOUGH_RUNS - runsOf(cell, campaign));
   return Math.max(1, ...missing);

@@ -54,12 +54,12 @@ it("shows an order as waiting, checking, running and uploading", () => {
   ]);
 });
 
-it("lets what goes on last until now", () => {
+it("extends active phases to now", () => {
   const running = order({ state: "running", outcome: null, uploading_at: null, ended_at: null });
   expect(seconds(spansOf(running, NOW)).at(-1)).toEqual(["running", 50]);
 });
 
-it("marks what ended without a result, also where nothing was started", () => {
+it("marks orders without results, even if nothing started", () => {
   const failed = order({ outcome: "failed", uploading_at: null });
   expect(seconds(spansOf(failed, NOW)).at(-1)).toEqual(["broken", 22]);
   const declined = order({ outcome: "declined", started_at: null, uploading_at: null });
@@ -69,12 +69,12 @@ it("marks what ended without a result, also where nothing was started", () => {
   ]);
 });
 
-it("draws nothing backwards where two clocks disagree", () => {
+it("draws no negative spans if clocks disagree", () => {
   const skewed = order({ started_at: moment(4) });
   expect(spansOf(skewed, NOW).every(({ from, to }) => to > from)).toBe(true);
 });
 
-it("has a lane for each node and each target, nodes first, in the order of their numbers", () => {
+it("has a lane for each node and target, nodes first, in numeric order", () => {
   const { lanes } = timelineLanes(
     timeline({
       orders: [order({ node_name: "n10" }), order({ node_name: "n2", target_names: ["scratch"] })],
@@ -83,7 +83,7 @@ it("has a lane for each node and each target, nodes first, in the order of their
   expect(lanes).toEqual(["node n2", "node n10", "target nfs", "target scratch"]);
 });
 
-it("tells leases that were alone from shared ones and from those of others", () => {
+it("distinguishes exclusive, shared and other campaigns' leases", () => {
   const lease = (changes: Partial<TimelineLease>): TimelineLease => ({
     run_id: 7,
     campaign_id: 1,

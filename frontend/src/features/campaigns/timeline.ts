@@ -1,14 +1,14 @@
-/** From a campaign's timeline to bars on the lanes of its nodes and targets; pure. */
+/** Converts a campaign's timeline into bars on lanes of nodes and targets; pure. */
 
 import { t } from "@lingui/core/macro";
 import type { Timeline, TimelineLease, TimelineOrder } from "@/api/types";
 import { formatDuration } from "@/lib/units";
 import type { LaneBar, LaneKind } from "@/plots/lanes";
 
-/** In the order in which they are drawn: frames first, so that what happened lies in them. */
+/** In drawing order: frames first, so that bars lie inside them. */
 export const TIMELINE_KINDS: readonly LaneKind[] = [
-  { key: "alone", title: t`lease, alone`, colour: 6, pattern: "", height: 0.9, isFrame: true },
-  { key: "shared", title: t`lease, shared`, colour: 6, pattern: ".", height: 0.9, isFrame: true },
+  { key: "alone", title: t`exclusive lease`, colour: 6, pattern: "", height: 0.9, isFrame: true },
+  { key: "shared", title: t`shared lease`, colour: 6, pattern: ".", height: 0.9, isFrame: true },
   {
     key: "other",
     title: t`held by another campaign`,
@@ -17,7 +17,7 @@ export const TIMELINE_KINDS: readonly LaneKind[] = [
     height: 0.9,
     isFrame: true,
   },
-  { key: "waiting", title: t`a run waits`, colour: 5, pattern: "", height: 0.12 },
+  { key: "waiting", title: t`waiting run`, colour: 5, pattern: "", height: 0.12 },
   { key: "preparing", title: t`offer and preflight`, colour: 1, pattern: "/", height: 0.55 },
   { key: "running", title: t`running`, colour: 0, pattern: "", height: 0.55 },
   { key: "uploading", title: t`uploading`, colour: 2, pattern: "\\", height: 0.55 },
@@ -27,7 +27,7 @@ export const TIMELINE_KINDS: readonly LaneKind[] = [
 export interface TimelineLanes {
   readonly lanes: readonly string[];
   readonly bars: readonly TimelineBar[];
-  /** Lanes that there is no room for. */
+  /** Number of lanes left out. */
   readonly undrawn: number;
 }
 
@@ -50,7 +50,7 @@ export function timelineLanes(timeline: Timeline): TimelineLanes {
   return { lanes: drawn, bars, undrawn: lanes.length - drawn.length };
 }
 
-/** Nodes first, then targets, then the cluster, each by name. */
+/** Return nodes, targets and the cluster in this order, each by name. */
 function laneNames(bars: readonly TimelineBar[]): string[] {
   const rank = (lane: string) => ["node ", "target ", "cluster "].findIndex((kind) => lane.startsWith(kind));
   const names = [...new Set(bars.map(({ lane }) => lane))];
@@ -61,8 +61,8 @@ function leaseBar(lease: TimelineLease, kind: string, now: number): TimelineBar 
   const from = Date.parse(lease.taken_at);
   const to = lease.released_at === null ? now : Date.parse(lease.released_at);
   const held = `${lease.released_at === null ? t`held for` : t`for`} ${lasting(from, to)}`;
-  const whose = kind === "other" ? t` of ${lease.campaign_name}` : "";
-  const says = [t`run ${lease.run_id}${whose}`, `${lease.kind} ${lease.name}`, held];
+  const owner = kind === "other" ? t` of ${lease.campaign_name}` : "";
+  const says = [t`run ${lease.run_id}${owner}`, `${lease.kind} ${lease.name}`, held];
   return { kind, lane: `${lease.kind} ${lease.name}`, from, to, says, runId: lease.run_id };
 }
 
@@ -75,7 +75,12 @@ function waitingBar({ node_name, runs, since }: Timeline["waiting"][number], now
 function orderBars(order: TimelineOrder, now: number): TimelineBar[] {
   const spans = spansOf(order, now);
   const lane = t`node ${order.node_name}`;
-  const ofNode = spans.map((span) => ({ ...span, lane, says: tell(order, span), runId: order.run_id }));
+  const ofNode = spans.map((span) => ({
+    ...span,
+    lane,
+    says: describeSpan(order, span),
+    runId: order.run_id,
+  }));
   const loads = ofNode.filter(({ kind }) => kind === "running" || kind === "broken");
   const ofTargets = order.target_names.flatMap((name) =>
     loads.map((bar) => ({ ...bar, lane: t`target ${name}` })),
@@ -89,7 +94,7 @@ interface Span {
   readonly to: number;
 }
 
-/** What an order did, one after the other; moments that clocks or a loss have put out of order leave no span. */
+/** Return the phases of an order. Times out of order, from wrong clocks or lost messages, give no span. */
 export function spansOf(order: TimelineOrder, now: number): Span[] {
   const at = (time: string | null) => (time === null ? null : Date.parse(time));
   const ended = at(order.ended_at) ?? now;
@@ -110,7 +115,7 @@ export function spansOf(order: TimelineOrder, now: number): Span[] {
   );
 }
 
-function tell(order: TimelineOrder, { kind, from, to }: Span): string[] {
+function describeSpan(order: TimelineOrder, { kind, from, to }: Span): string[] {
   const attempt = order.attempt > 1 ? t`, attempt ${order.attempt}` : "";
   return [
     t`run ${order.run_id}: ${order.workload}, repeat ${order.repeat}${attempt}`,

@@ -1,5 +1,3 @@
-/** The version of a node's agent, and what is to be done where the server will not, or does not, understand it. */
-
 import { t } from "@lingui/core/macro";
 import { Badge, Group } from "@mantine/core";
 import type { Node } from "@/api/types";
@@ -10,7 +8,7 @@ type Standing = Node["agent_standing"];
 interface AgentVersionProps {
   readonly standing: Standing;
   readonly version: string | null;
-  /** Says the remedy in words as well. */
+  /** Shows the remedy as text, too. */
   readonly isLong?: boolean;
 }
 
@@ -36,17 +34,17 @@ function troubleOf(standing: Standing): { word: string; remedy: string } | null 
     case "behind":
       return {
         word: t`behind`,
-        remedy: t`Upgrade its agent: the server still understands it, and may not after its next upgrade.`,
+        remedy: t`Upgrade this agent. The server still supports it, but may not after the next server upgrade.`,
       };
     case "too_old":
       return {
         word: t`too old`,
-        remedy: t`The server no longer understands it and gives it no runs: upgrade its agent to the server's release.`,
+        remedy: t`The server no longer supports this agent and sends it no runs. Upgrade it to the server's release.`,
       };
     case "too_new":
       return {
         word: t`too new`,
-        remedy: t`The server does not understand it yet and gives it no runs: upgrade the server.`,
+        remedy: t`The server does not support this agent yet and sends it no runs. Upgrade the server.`,
       };
     default:
       return null;

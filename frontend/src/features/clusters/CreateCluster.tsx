@@ -1,5 +1,3 @@
-/** Makes a cluster: the first thing a new installation needs. */
-
 import { t } from "@lingui/core/macro";
 import { Button, Group, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";

@@ -1,4 +1,4 @@
-/** What calling a silent node dead would free and end, and the word that does just that. */
+/** Shows what declaring a silent node dead frees and ends, and asks to confirm it. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -18,12 +18,12 @@ export default function DeadNodeModal({ node, onClose }: { node: Node; onClose: 
     <StatementDialog
       decision={declare}
       isReady={digest !== undefined}
-      no={t`Keep everything as it is`}
+      no={t`Cancel`}
       onClose={onClose}
       onConfirm={() => digest && declare.mutate({ nodeId: node.id, digest }, { onSuccess: onClose })}
       statement={statement}
-      title={t`Is ${node.name} dead?`}
-      yes={t`It is dead`}
+      title={t`Declare ${node.name} dead?`}
+      yes={t`Declare ${node.name} dead`}
     >
       {(stated) => <Stated statement={stated} />}
     </StatementDialog>
@@ -36,18 +36,18 @@ function Stated({ statement }: { statement: DeathStatement }) {
     <>
       <Text size="sm">
         <Trans>
-          {name} was last heard of <When at={statement.last_seen_at} />. Say that it is dead only if you know
-          that its power is off or its loads have ended.
+          Last heartbeat of {name}: <When at={statement.last_seen_at} />. Declare the node dead only if you
+          know that it is powered off or its benchmark processes have ended.
         </Trans>
       </Text>
-      {runs.length === 0 && <Text size="sm">{t`It holds no order: nothing is freed and nothing ends.`}</Text>}
+      {runs.length === 0 && <Text size="sm">{t`The node has no run: nothing is freed or ended.`}</Text>}
       {runs.map((run) => (
         <StatedRun key={run.run_id} risk={run.risk} run={run} words={`${run.ends}.`} />
       ))}
       <Hint>
         <Trans>
-          {waiting} {waiting === 1 ? t`run waits` : t`runs wait`} for it and {waiting === 1 ? t`goes` : t`go`}{" "}
-          on waiting: nothing starts on {name} until its agent is back and idle.
+          {waiting} {waiting === 1 ? t`run waits` : t`runs wait`} for this node. No run starts on {name} until
+          its agent is back and idle.
         </Trans>
       </Hint>
     </>

@@ -1,4 +1,4 @@
-/** What freeing a stuck node would do, and the word that does just that. */
+/** Shows what freeing a stuck node does, and asks to confirm it. */
 
 import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
@@ -16,17 +16,17 @@ export default function FreeNodeModal({ node, onClose }: { node: Node; onClose: 
     <StatementDialog
       decision={free}
       isReady={digest !== undefined}
-      no={t`Keep everything as it is`}
+      no={t`Cancel`}
       onClose={onClose}
       onConfirm={() => digest && free.mutate({ nodeId: node.id, digest }, { onSuccess: onClose })}
       statement={statement}
-      title={t`Free what ${node.name} holds?`}
-      yes={t`Free it`}
+      title={t`Free ${node.name}?`}
+      yes={t`Free ${node.name}`}
     >
       {({ runs, afterwards }) => (
         <>
           <Text size="sm">
-            {t`You need not do this: a reboot of the node frees all of it. So does an agent that reports that the loads are gone, when their storage answers again.`}
+            {t`This is usually not needed. A reboot of the node frees it. The agent also frees it when the storage responds again and the processes have ended.`}
           </Text>
           {runs.map((run) => (
             <StatedRun key={run.run_id} risk={run.risk} run={run} words={`${run.frees}.`} />

@@ -1,5 +1,3 @@
-/** Who starts the runs of a cluster: the agents of its nodes, or jobs of a batch system. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Group, NativeSelect, Text } from "@mantine/core";
@@ -15,16 +13,20 @@ type Launcher = Cluster["launcher"];
 
 const ConfirmModal = lazy(() => import("@/components/ConfirmModal"));
 const WORDS: Readonly<Record<Launcher, string>> = {
-  direct: t`the agents of its nodes`,
-  slurm: t`jobs of Slurm`,
-  lsf: t`jobs of LSF`,
+  direct: t`agents on its nodes`,
+  slurm: t`Slurm jobs`,
+  lsf: t`LSF jobs`,
+  pbs: t`PBS jobs`,
+  flux: t`Flux jobs`,
 };
 
-const OF_A_BATCH_SYSTEM = t`From now on a run starts only while a gateway submits jobs, and its nodes need no agent of their own between them. Stop the agents that run there as services.`;
+const OF_A_BATCH_SYSTEM = t`Runs start only while a gateway submits jobs. The nodes need no permanent agent. Stop the agent services on the nodes.`;
 const QUESTIONS: Readonly<Record<Launcher, string>> = {
-  direct: t`From now on a run starts only on nodes whose agent runs as a service. Gateways have nothing left to do.`,
+  direct: t`Runs start only on nodes where the agent runs as a service. Gateways are no longer needed.`,
   slurm: OF_A_BATCH_SYSTEM,
   lsf: OF_A_BATCH_SYSTEM,
+  pbs: OF_A_BATCH_SYSTEM,
+  flux: OF_A_BATCH_SYSTEM,
 };
 
 export default function LauncherChoice({ cluster }: { cluster: Cluster }) {
@@ -32,14 +34,14 @@ export default function LauncherChoice({ cluster }: { cluster: Cluster }) {
   const [wanted, setWanted] = useState<Launcher | null>(null);
   const mayChange = useMay("admin", cluster.id);
   if (!mayChange)
-    return cluster.launcher === "direct" ? null : <Hint>{t`Its runs are ${WORDS[cluster.launcher]}.`}</Hint>;
+    return cluster.launcher === "direct" ? null : <Hint>{t`Run launcher: ${WORDS[cluster.launcher]}.`}</Hint>;
   return (
     <>
       {change.error && <ErrorNotice error={change.error} />}
       <Group gap="xs">
-        <Text size="sm">{t`Its runs are started by`}</Text>
+        <Text size="sm">{t`Run launcher`}</Text>
         <NativeSelect
-          aria-label={t`Who starts the runs of cluster ${cluster.name}`}
+          aria-label={t`Run launcher of cluster ${cluster.name}`}
           data={Object.entries(WORDS).map(([value, label]) => ({ value, label }))}
           disabled={change.isPending}
           onChange={({ currentTarget: { value } }) => setWanted(value as Launcher)}
@@ -49,7 +51,7 @@ export default function LauncherChoice({ cluster }: { cluster: Cluster }) {
         {cluster.launcher !== "direct" && (
           <Hint>
             <Trans>
-              A gateway submits them: <code>iotide-agent gateway</code> on a login node.
+              Run <code>iotide-agent gateway</code> on a login node to submit the jobs.
             </Trans>
           </Hint>
         )}
@@ -58,11 +60,11 @@ export default function LauncherChoice({ cluster }: { cluster: Cluster }) {
         <Suspense>
           <ConfirmModal
             body={QUESTIONS[wanted]}
-            no={t`Leave it`}
+            no={t`Cancel`}
             onClose={() => setWanted(null)}
             onConfirm={() => change.mutate({ clusterId: cluster.id, launcher: wanted })}
-            title={t`Start the runs of ${cluster.name} as ${WORDS[wanted]}?`}
-            yes={t`Change it`}
+            title={t`Change the run launcher of ${cluster.name} to ${WORDS[wanted]}?`}
+            yes={t`Change launcher`}
           />
         </Suspense>
       )}

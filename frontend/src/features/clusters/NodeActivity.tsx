@@ -1,4 +1,4 @@
-/** What a node does now: the runs that hold it, with how far each is. */
+/** Runs that hold a node, with their progress. */
 
 import { t } from "@lingui/core/macro";
 import { Box, Group } from "@mantine/core";
@@ -9,7 +9,7 @@ import { RunProgress } from "@/components/RunProgress";
 
 interface NodeActivityProps {
   readonly node: Pick<Node, "active_orders">;
-  /** Said where there is none. */
+  /** Shown if no run holds the node. */
   readonly idle: string;
 }
 

@@ -1,4 +1,4 @@
-/** Let an operator call a silent node dead or free what a stuck one holds; each shows first what follows. */
+/** Buttons to declare a silent node dead or to free a stuck one. Each shows the consequences first. */
 
 import { t } from "@lingui/core/macro";
 import { type ComponentType, lazy } from "react";
@@ -11,14 +11,12 @@ const FreeNodeModal = lazy(() => import("./FreeNodeModal"));
 
 export function NodeDecisionButtons({ node }: { node: Node }) {
   if (!useMay("operator", node.cluster_id)) return null;
-  // The server ignores what a revoked node says; with orders left it may hold what others wait for.
+  // The server ignores reports of a revoked node. Orders left on it may block resources of other runs.
   const mayBeDead = node.state === "silent" || (node.state === "revoked" && node.active_orders.length > 0);
   return (
     <>
-      {mayBeDead && <DecisionButton label={t`This node is dead`} modal={DeadNodeModal} node={node} />}
-      {node.stuck.length > 0 && (
-        <DecisionButton label={t`Free what it holds`} modal={FreeNodeModal} node={node} />
-      )}
+      {mayBeDead && <DecisionButton label={t`Declare dead`} modal={DeadNodeModal} node={node} />}
+      {node.stuck.length > 0 && <DecisionButton label={t`Free node`} modal={FreeNodeModal} node={node} />}
     </>
   );
 }
@@ -29,7 +27,6 @@ interface DecisionProps {
   node: Node;
 }
 
-/** A button that opens the dialog of a decision. */
 export function DecisionButton({ label, modal: Modal, node }: DecisionProps) {
   const dialog = (onClose: () => void) => <Modal node={node} onClose={onClose} />;
   return (

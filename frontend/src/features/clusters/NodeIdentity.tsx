@@ -1,5 +1,3 @@
-/** How far a node's clock is off, how old its credentials are, and what an administrator can do about them. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Button, Stack, Text } from "@mantine/core";
@@ -20,7 +18,7 @@ import { createReenrolmentToken, rotateNode } from "./queries";
 const RevokeModal = lazy(() => import("./RevokeModal"));
 
 export function ClockOffset({ clock }: { clock: Node["clock"] }) {
-  if (clock === null) return <>{t`unknown: its agent does not say`}</>;
+  if (clock === null) return <>{t`not reported by the agent`}</>;
   const offset = formatValue(Math.abs(clock.offset_seconds), "seconds");
   const uncertainty = formatValue(clock.uncertainty_seconds, "seconds");
   const isAhead = clock.offset_seconds >= 0;
@@ -31,7 +29,7 @@ export function ClockOffset({ clock }: { clock: Node["clock"] }) {
         : t`${offset} behind the server, ± ${uncertainty}`}
       {clock.is_off && (
         <Text c="var(--mantine-color-error)" size="sm">
-          {t`More than a second off: synchronise it and the server, for instance with chrony.`}
+          {t`More than one second off. Synchronise the node and the server, for example with chrony.`}
         </Text>
       )}
     </>
@@ -42,12 +40,13 @@ export function CredentialsAge({ node }: { node: Node }) {
   return (
     <>
       <Trans>
-        given <When at={node.credentials_at} />
+        issued <When at={node.credentials_at} />
       </Trans>
       {node.rotation_wanted_at && (
         <Hint>
           <Trans>
-            New ones are wanted since <When at={node.rotation_wanted_at} />: it takes them with its next beat.
+            Rotation requested <When at={node.rotation_wanted_at} />. The agent gets new credentials with its
+            next heartbeat.
           </Trans>
         </Hint>
       )}
@@ -72,10 +71,10 @@ function RotateButton({ node }: { node: Node }) {
     <ConfirmMutation
       color="blue"
       disabled={node.rotation_wanted_at !== null}
-      title={t`Give ${node.name} new credentials?`}
-      body={t`With its next beat it gets a new token and a new Redis password. The old ones stay good until it keeps the new, then they are void. Runs go on.`}
-      yes={t`Rotate`}
-      no={t`Keep them`}
+      title={t`Rotate the credentials of ${node.name}?`}
+      body={t`The agent gets a new token and a new Redis password with its next heartbeat. The old ones stay valid until the agent has stored the new ones. Runs continue.`}
+      yes={t`Rotate credentials`}
+      no={t`Cancel`}
       size="xs"
       variant="default"
       mutation={rotateNode}
@@ -102,12 +101,13 @@ function EnrolAgainButton({ node }: { node: Node }) {
               <>
                 <Text size="sm">
                   <Trans>
-                    For a host that lost its disk, was replaced or was revoked. Whoever runs this until{" "}
-                    <When at={create.data.expires_at} /> is {node.name} from then on, with its history; what
-                    it had before is void then. It is refused while a load may run there.
+                    Use this command if the host lost its disk, was replaced or was revoked. The host that
+                    runs it before <When at={create.data.expires_at} /> becomes {node.name} and keeps its
+                    history. The old credentials become invalid. Enrolment is refused while a run may be
+                    active on the node.
                   </Trans>
                 </Text>
-                <Command label={t`Copy the enrol command`} text={create.data.command} />
+                <Command label={t`Copy enrol command`} text={create.data.command} />
               </>
             )}
           </Stack>

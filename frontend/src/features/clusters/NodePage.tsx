@@ -1,5 +1,3 @@
-/** One node: its state, what it does and has done, its tools, mounts and facts, and what can be done about it. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Badge, DataList, Group, Stack, Text } from "@mantine/core";
@@ -28,7 +26,7 @@ import { nodeQuery, retireNode } from "./queries";
 
 interface NodePageProps {
   readonly nodeId: number;
-  /** What other slices know of it. */
+  /** Rendered by other features. */
   readonly targets: (node: Node) => ReactNode;
   readonly runs: ReactNode;
   readonly history: ReactNode;
@@ -46,12 +44,12 @@ export function NodePage({ nodeId, targets, runs, history }: NodePageProps) {
         >
           <DrainNote drain={found.drain} />
           <Stuck node={found} />
-          <Section title={t`Now`}>
+          <Section title={t`Status`}>
             <Now node={found} />
           </Section>
           {runs}
           <Section
-            description={t`What its agent can run, and why it cannot run the others.`}
+            description={t`Workloads that the agent can run, and reasons for those that it cannot run.`}
             title={t`Workloads and tools`}
           >
             <ToolTable node={found} />
@@ -63,7 +61,7 @@ export function NodePage({ nodeId, targets, runs, history }: NodePageProps) {
             </Stack>
           </Section>
           {history}
-          <Section description={t`All that its agent reported most recently.`} title={t`Facts`}>
+          <Section description={t`Latest report of the agent.`} title={t`Facts`}>
             <FactsTable facts={found.facts} label={t`Facts of ${found.name}`} maxHeight={440} />
           </Section>
         </Page>
@@ -72,7 +70,7 @@ export function NodePage({ nodeId, targets, runs, history }: NodePageProps) {
   );
 }
 
-/** From this wire version on an agent reports when the load is gone; one in a job of a batch system is not there to. */
+/** Agents report the end of a stuck load from this wire version on. Agents inside batch jobs have ended by then. */
 const REPORTS_STUCK = 3;
 
 function Stuck({ node }: { node: Node }) {
@@ -81,8 +79,8 @@ function Stuck({ node }: { node: Node }) {
   return (
     <StuckNote loads={node.stuck}>
       {reports
-        ? t`The node is offered nothing, and its queue waits, until its agent reports that nothing is left. Restore the storage or reboot the node.`
-        : t`The node is offered nothing, and its queue waits, until an operator frees it or it is rebooted. Its agent does not report when the load is gone: restore the storage, then free the node.`}
+        ? t`The node gets no runs until its agent reports that the process has ended. Restore the storage or reboot the node.`
+        : t`The node gets no runs until an operator frees it or it is rebooted. Its agent does not report when the process has ended. Restore the storage, then free the node.`}
     </StuckNote>
   );
 }
@@ -118,7 +116,7 @@ function Now({ node }: { node: Node }) {
         </Group>
       </Definition>
       {node.problem && (
-        <Definition label={t`Passed over`}>
+        <Definition label={t`Skipped`}>
           <Text c="var(--mantine-color-error)" inherit>
             {node.problem}
           </Text>
@@ -126,11 +124,11 @@ function Now({ node }: { node: Node }) {
       )}
       <Definition label={t`Held by`}>
         <NodeActivity
-          idle={node.stuck.length > 0 ? t`a load that cannot be killed` : t`no run: it is free`}
+          idle={node.stuck.length > 0 ? t`a process that cannot be killed` : t`none (free)`}
           node={node}
         />
       </Definition>
-      <Definition label={t`Room for`}>
+      <Definition label={t`Capacity`}>
         {node.slots === 1 ? t`one run at a time` : t`${node.slots} runs at a time`}
       </Definition>
       <Definition label={t`Role`}>{node.role}</Definition>
@@ -145,10 +143,9 @@ function Now({ node }: { node: Node }) {
       <Definition label={t`Credentials`}>
         <CredentialsAge node={node} />
       </Definition>
-      <Definition label={t`Runs may write below`}>
+      <Definition label={t`Approved directories`}>
         <span style={{ overflowWrap: "anywhere" }}>
-          {node.approved_directories.join(", ") ||
-            t`no directory yet: approved_directories in its agent.toml`}
+          {node.approved_directories.join(", ") || t`none yet: set approved_directories in agent.toml`}
         </span>
       </Definition>
     </DataList>
@@ -168,17 +165,18 @@ function RetireButton({ node }: { node: Node }) {
         retire.mutate(node.id, { onSuccess: () => void navigate({ to: "/clusters/$clusterId", params }) })
       }
       title={t`Retire ${node.name}?`}
-      body={t`Its agent is shut out and it gets no more runs. What it measured stays.`}
-      yes={t`Retire`}
+      body={t`The agent loses access and the node gets no further runs. Results are kept.`}
+      yes={t`Retire node`}
       size="xs"
     >{t`Retire`}</ConfirmButton>
   );
 }
 
 function ToolTable({ node }: { node: Node }) {
-  if (node.workloads.length === 0) return <Text c="dimmed">{t`The agent has announced none yet.`}</Text>;
+  if (node.workloads.length === 0)
+    return <Text c="dimmed">{t`The agent has not reported any workloads yet.`}</Text>;
   return (
-    <ScrollTable head={[t`Workload`, t`Runs here`, t`Tool`]} label={t`Workloads of ${node.name}`}>
+    <ScrollTable head={[t`Workload`, t`Available`, t`Tool`]} label={t`Workloads of ${node.name}`}>
       {node.workloads.map(({ name, revision, available, tool_version, unavailable_because }) => (
         <Row key={`${name} ${revision}`}>
           <td className="iotide-strong">
@@ -193,7 +191,7 @@ function ToolTable({ node }: { node: Node }) {
             {available ? t`yes` : t`no`}
           </Badge>
           <td className="iotide-wrap">
-            {available ? (tool_version ?? t`needs none`) : (unavailable_because ?? t`unavailable`)}
+            {available ? (tool_version ?? t`none needed`) : (unavailable_because ?? t`unavailable`)}
           </td>
         </Row>
       ))}
@@ -202,10 +200,11 @@ function ToolTable({ node }: { node: Node }) {
 }
 
 function MountTable({ node }: { node: Node }) {
-  if (node.mounts.length === 0) return <Text c="dimmed">{t`The agent has named no mount yet.`}</Text>;
+  if (node.mounts.length === 0)
+    return <Text c="dimmed">{t`The agent has not reported any mounts yet.`}</Text>;
   return (
     <ScrollTable
-      head={[t`Path`, t`File system`, t`Source`, t`Size`, t`Free`, t`Runs may write`]}
+      head={[t`Path`, t`File system`, t`Source`, t`Size`, t`Free`, t`Writable by runs`]}
       label={t`Mounts of ${node.name}`}
     >
       {node.mounts.map((mount) => (

@@ -1,5 +1,3 @@
-/** Nodes of one cluster, and how to add more. */
-
 import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Button, Checkbox, List, Paper, Stack, Text, Title } from "@mantine/core";
@@ -30,15 +28,13 @@ export function NodesPanel({ clusterId }: { clusterId: number }) {
     <Section
       actions={
         isEmpty === false && (
-          <AddButton isOpen={isAdding} onToggle={() => setIsAdding(!isAdding)}>{t`Add a node`}</AddButton>
+          <AddButton isOpen={isAdding} onToggle={() => setIsAdding(!isAdding)}>{t`Add node`}</AddButton>
         )
       }
       title={t`Nodes`}
     >
       <Stack gap="sm">
-        {isEmpty && (
-          <Text>{t`No node has joined yet. A node is a host whose agent runs the benchmarks.`}</Text>
-        )}
+        {isEmpty && <Text>{t`No nodes yet. A node is a host with an agent that runs benchmarks.`}</Text>}
         {(isAdding || isEmpty) && <EnrolNode clusterId={clusterId} onToken={() => setIsAdding(true)} />}
         <PendingNodes clusterId={clusterId} />
         <Loaded isEmpty={(rows) => rows.length === 0} query={nodes}>
@@ -57,7 +53,10 @@ function NodeTable({ nodes }: { nodes: readonly NodeLine[] }) {
   const shown = showsAll ? nodes : nodes.slice(0, FIRST_ROWS);
   return (
     <>
-      <ScrollTable head={[t`Node`, t`State`, t`Last seen`, t`Now`, t`Agent`, t`System`]} label={t`Nodes`}>
+      <ScrollTable
+        head={[t`Node`, t`State`, t`Last seen`, t`Activity`, t`Agent`, t`System`]}
+        label={t`Nodes`}
+      >
         {shown.map((node) => (
           <NodeRow key={node.id} node={node} />
         ))}
@@ -98,7 +97,7 @@ function NodeRow({ node }: { node: NodeLine }) {
       </td>
       <td>
         <AgentVersion standing={node.agent_standing} version={node.agent_version} />
-        {node.clock_is_off && <Problem>{t`its clock is more than 1 s off`}</Problem>}
+        {node.clock_is_off && <Problem>{t`clock is more than 1 s off`}</Problem>}
       </td>
       <Hint>{describeNode(node.facts)}</Hint>
     </Row>
@@ -122,10 +121,10 @@ function Open({ clusterId, tokens }: { clusterId: number; tokens: readonly JoinT
     <Paper p="md" withBorder>
       <Stack gap="sm">
         <Title order={3} size="h5">{t`Join tokens`}</Title>
-        <Hint>{t`Whoever has one of these can enrol a host here. Revoke what nobody needs any more.`}</Hint>
+        <Hint>{t`Any user with a join token can enrol a host here. Revoke tokens that are no longer needed.`}</Hint>
         {revoke.error && <ErrorNotice error={revoke.error} />}
         <ScrollTable
-          head={[t`Token`, t`Made by`, t`Made`, t`Lets in`, t`Uses left`, t`Until`, ""]}
+          head={[t`Token`, t`Created by`, t`Created`, t`Purpose`, t`Uses left`, t`Expires`, ""]}
           label={t`Join tokens`}
         >
           {tokens.map((token) => (
@@ -145,7 +144,7 @@ function Open({ clusterId, tokens }: { clusterId: number; tokens: readonly JoinT
 
 interface TokenRowProps {
   readonly token: JoinToken;
-  /** Of the node that a host becomes by it; undefined where it makes new ones. */
+  /** Node to be re-enrolled; undefined if the token creates new nodes. */
   readonly nodeName: string | undefined;
   readonly isBusy: boolean;
   readonly onRevoke: () => void;
@@ -153,7 +152,7 @@ interface TokenRowProps {
 
 function TokenRow({ token, nodeName, isBusy, onRevoke }: TokenRowProps) {
   const { id, uses_left } = token;
-  const maker = token.made_by ?? t`somebody who is gone`;
+  const maker = token.made_by ?? t`a deleted user`;
   return (
     <Row>
       <td className="iotide-strong">{id}</td>
@@ -168,9 +167,9 @@ function TokenRow({ token, nodeName, isBusy, onRevoke }: TokenRowProps) {
         onConfirm={onRevoke}
         title={t`Revoke join token ${id} of ${maker}?`}
         body={plural(uses_left, {
-          one: "It would let # more host in. Nodes that it let in stay, and so do hosts that wait; this cannot be undone.",
+          one: "It could enrol # more host. Enrolled and pending nodes are not affected. This cannot be undone.",
           other:
-            "It would let # more hosts in. Nodes that it let in stay, and so do hosts that wait; this cannot be undone.",
+            "It could enrol # more hosts. Enrolled and pending nodes are not affected. This cannot be undone.",
         })}
         yes={t`Revoke`}
         size="compact-xs"
@@ -184,17 +183,17 @@ function LetsIn({ token, nodeName }: Pick<TokenRowProps, "token" | "nodeName">) 
   if (node_id !== null)
     return (
       <Trans>
-        a host as the node <NodeLink id={node_id} name={nodeName ?? node_id} />
+        enrol the host of <NodeLink id={node_id} name={nodeName ?? node_id} /> again
       </Trans>
     );
-  return needs_approval ? t`new nodes, once approved` : t`new nodes, at once`;
+  return needs_approval ? t`new nodes, after approval` : t`new nodes, without approval`;
 }
 
 const NODES_PER_TOKEN = 100;
 
 interface EnrolNodeProps {
   readonly clusterId: number;
-  /** There is a command to copy: it stays when the first node joins. */
+  /** Called when there is a command to copy. It stays visible when the first node joins. */
   readonly onToken: () => void;
 }
 
@@ -205,21 +204,21 @@ function EnrolNode({ clusterId, onToken }: EnrolNodeProps) {
   return (
     <Stack gap="sm">
       <List size="sm" type="ordered">
-        <List.Item>{t`Install the package iotide-agent on the node.`}</List.Item>
-        <List.Item>{t`Name in agent.toml the directories below which runs may write.`}</List.Item>
+        <List.Item>{t`Install the iotide-agent package on the node.`}</List.Item>
+        <List.Item>{t`In agent.toml, set approved_directories to the directories that runs may write to.`}</List.Item>
         <List.Item>
-          {t`Let the node join with the command below, then start its agent: iotide-agent run.`}
+          {t`Join the node with the command below, then start the agent: iotide-agent run.`}
         </List.Item>
       </List>
       {create.error && <ErrorNotice error={create.error} />}
       {create.data ? (
         <>
-          <Command label={t`Copy the enrol command`} text={create.data.command} />
+          <Command label={t`Copy enrol command`} text={create.data.command} />
           <Hint>
             <Trans>
-              The token admits up to {NODES_PER_TOKEN} nodes and ends at <When at={create.data.expires_at} />.
+              The token admits up to {NODES_PER_TOKEN} nodes and expires <When at={create.data.expires_at} />.
             </Trans>{" "}
-            {create.data.needs_approval && t`Each of them then waits here until it is let in.`}
+            {create.data.needs_approval && t`Each node then waits here for approval.`}
           </Hint>
         </>
       ) : (
@@ -227,8 +226,8 @@ function EnrolNode({ clusterId, onToken }: EnrolNodeProps) {
           {mayEnrol && (
             <Checkbox
               checked={needsApproval}
-              description={t`Whoever finds the token can enrol a host with it; nothing runs there before you let it in.`}
-              label={t`Each node waits until it is let in`}
+              description={t`Any user with the token can enrol a host. No runs start on the host before you approve it.`}
+              label={t`Require approval of each node`}
               onChange={() => setNeedsApproval(!needsApproval)}
             />
           )}
@@ -241,7 +240,7 @@ function EnrolNode({ clusterId, onToken }: EnrolNodeProps) {
             variant="light"
             w="fit-content"
           >
-            {mayEnrol ? t`Make a join token` : t`Only an admin can make a join token`}
+            {mayEnrol ? t`Create join token` : t`You need the admin role to create a join token`}
           </Button>
         </>
       )}

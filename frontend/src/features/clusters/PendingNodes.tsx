@@ -1,5 +1,3 @@
-/** The hosts that wait to be let into a cluster, and the choice of those that are. */
-
 import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Button, Checkbox, Group, Paper, Stack, Title } from "@mantine/core";
@@ -15,6 +13,8 @@ import { When } from "@/components/values";
 import { AgentVersion } from "./AgentVersion";
 import { describeNode } from "./facts";
 import { decideOnPending, pendingNodesQuery } from "./queries";
+
+const HEAD = [t`Select`, t`Node`, t`Fingerprint`, t`Address`, t`System`, t`Agent`, t`Requested`, t`Expires`];
 
 export function PendingNodes({ clusterId }: { clusterId: number }) {
   const mayDecide = useMay("admin", clusterId);
@@ -37,17 +37,14 @@ function Waiting({ clusterId, pending }: { clusterId: number; pending: readonly 
   return (
     <Paper p="md" withBorder>
       <Stack gap="sm">
-        <Title order={3} size="h5">{t`Waiting to be let in`}</Title>
+        <Title order={3} size="h5">{t`Pending nodes`}</Title>
         <Hint>
           <Trans>
-            A name is easily taken: compare each fingerprint with what <code>iotide-agent check</code> prints
-            on the host.
+            Any host can claim a name. Compare each fingerprint with the output of{" "}
+            <code>iotide-agent check</code> on the host.
           </Trans>
         </Hint>
-        <ScrollTable
-          head={[t`Choose`, t`Node`, t`Fingerprint`, t`Comes from`, t`System`, t`Agent`, t`Asked`, t`Until`]}
-          label={t`Waiting nodes`}
-        >
+        <ScrollTable head={HEAD} label={t`Pending nodes`}>
           {pending.map((node) => (
             <PendingRow
               isTicked={chosen.includes(node.id)}
@@ -60,15 +57,15 @@ function Waiting({ clusterId, pending }: { clusterId: number; pending: readonly 
         {decide.error && <ErrorNotice error={decide.error} />}
         <Group gap="xs">
           <Button disabled={count === 0} loading={decide.isPending} onClick={() => say(true)} size="xs">
-            {count === 0 ? t`Let in` : t`Let ${count} in`}
+            {count === 0 ? t`Approve` : t`Approve ${count}`}
           </Button>
           <ConfirmButton
             disabled={count === 0 || decide.isPending}
             onConfirm={() => say(false)}
             title={plural(count, { one: "Refuse # host?", other: "Refuse # hosts?" })}
-            body={t`${names}: what was enrolled never opens anything; to come again takes another join token.`}
+            body={t`${names}: the issued credentials become invalid. To enrol again, a host needs another join token.`}
             yes={t`Refuse`}
-            no={t`Let them wait`}
+            no={t`Cancel`}
             size="xs"
           >
             {count === 0 ? t`Refuse` : t`Refuse ${count}`}
@@ -78,7 +75,7 @@ function Waiting({ clusterId, pending }: { clusterId: number; pending: readonly 
             size="xs"
             variant="subtle"
           >
-            {count === pending.length ? t`Choose none` : t`Choose all`}
+            {count === pending.length ? t`Select none` : t`Select all`}
           </Button>
         </Group>
       </Stack>
@@ -95,7 +92,7 @@ interface PendingRowProps {
 function PendingRow({ node, isTicked, onToggle }: PendingRowProps) {
   return (
     <Row>
-      <Checkbox aria-label={t`Choose ${node.name}`} checked={isTicked} onChange={onToggle} />
+      <Checkbox aria-label={t`Select ${node.name}`} checked={isTicked} onChange={onToggle} />
       <td className="iotide-strong">
         {node.name}
         {node.role !== "compute" && <Detail>{node.role}</Detail>}

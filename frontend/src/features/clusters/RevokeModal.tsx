@@ -1,4 +1,4 @@
-/** What revoking a node does to its runs, and the word that does it. */
+/** Shows what revoking a node does to its runs, and asks to confirm it. */
 
 import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
@@ -14,15 +14,15 @@ export default function RevokeModal({ node, onClose }: { node: Node; onClose: ()
   return (
     <StatementDialog
       decision={revoke}
-      intro={t`Its token and its Redis user are void at once and its connections end: do this when somebody else may have them. Its history stays; its host can be enrolled again.`}
-      // What it ends is read first; where that cannot be told, a stolen identity is shut out all the same.
+      intro={t`The node's token and Redis user become invalid immediately and its connections are closed. Do this if the credentials may have leaked. The history is kept, and the host can be enrolled again.`}
+      // Wait until the consequences are loaded. If loading fails, a stolen identity must still be revocable.
       isReady={!stated.isPending}
-      no={t`Keep it`}
+      no={t`Cancel`}
       onClose={onClose}
       onConfirm={() => revoke.mutate(node.id, { onSuccess: onClose })}
       statement={stated}
       title={t`Revoke ${node.name}?`}
-      yes={t`Revoke`}
+      yes={t`Revoke node`}
     >
       {(found) => <Touched revocation={found} />}
     </StatementDialog>
@@ -32,15 +32,15 @@ export default function RevokeModal({ node, onClose }: { node: Node; onClose: ()
 function Touched({ revocation: { runs, waiting_count: waiting } }: { revocation: Revocation }) {
   return (
     <>
-      {runs.length === 0 && <Text size="sm">{t`It holds no order: no run ends for it.`}</Text>}
+      {runs.length === 0 && <Text size="sm">{t`The node has no run: no run is ended.`}</Text>}
       {runs.map((run) => (
         <StatedRun color={run.ends ? "orange" : "red"} key={run.run_id} run={run} words={run.words} />
       ))}
       {waiting > 0 && (
         <Hint>
           {waiting === 1
-            ? t`1 run waits for it and goes on waiting.`
-            : t`${waiting} runs wait for it and go on waiting.`}
+            ? t`1 run waits for this node and keeps waiting.`
+            : t`${waiting} runs wait for this node and keep waiting.`}
         </Hint>
       )}
     </>

@@ -1,4 +1,4 @@
-/** Asks to confirm what a decision about a node does to its runs, as the server states it. */
+/** Confirms a decision about a node after showing its consequences for runs. */
 
 import { t } from "@lingui/core/macro";
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
@@ -8,11 +8,11 @@ import { ErrorNotice, Loaded, type Query } from "@/components/Page";
 
 interface StatementDialogProps<Statement> {
   readonly title: string;
-  /** Stands above the statement. */
+  /** Shown above the statement. */
   readonly intro?: ReactNode;
   readonly statement: Query<Statement>;
   readonly children: (statement: Statement) => ReactNode;
-  /** What the two buttons say. */
+  /** Labels of the buttons. */
   readonly no: string;
   readonly yes: string;
   readonly decision: { readonly error: Error | null; readonly isPending: boolean };
@@ -49,7 +49,6 @@ interface StatedRunProps {
   readonly risk?: string;
 }
 
-/** What happens to one run of the node. */
 export function StatedRun({ run, color = "orange", words, risk }: StatedRunProps) {
   return (
     <Alert color={color} title={t`Run ${run.run_id} of ${run.campaign_name}, ${run.workload}`}>

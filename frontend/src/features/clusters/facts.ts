@@ -1,4 +1,4 @@
-/** The few facts of a node that fit into a line. */
+/** Short description of a node. */
 
 import { t } from "@lingui/core/macro";
 import type { Node } from "@/api/types";
@@ -6,7 +6,7 @@ import { formatValue } from "@/lib/units";
 
 type Facts = Node["facts"];
 
-/** `64 CPUs, 24 GiB, Linux 6.18.5`; what is unknown is left out. */
+/** For example `64 CPUs, 24 GiB, Linux 6.18.5`; unknown facts are left out. */
 export function describeNode(facts: Facts): string {
   const cpus = facts["cpu.count"];
   const memoryBytes = facts["memory.total_bytes"];

@@ -1,5 +1,3 @@
-/** Requests of clusters, their nodes and the tokens that let a node join. */
-
 import { mutationOptions, queryOptions } from "@tanstack/react-query";
 import { get, getEvery, patch, post, refetch, remove } from "@/api/requests";
 import type { Cluster } from "@/api/types";
@@ -9,11 +7,11 @@ export const clustersQuery = queryOptions({
   queryFn: ({ signal }) => getEvery("/api/v1/clusters", { signal }),
 });
 
-/** A heartbeat sends no update of its node, so its content is asked for: “last seen” now and then, progress often. */
+/** Heartbeats send no updates, so these queries poll: rarely for “last seen”, often for progress. */
 const LAST_SEEN_MILLISECONDS = 30_000;
 const PROGRESS_MILLISECONDS = 3000;
 
-/** Every node of a cluster with all that it announced, retired ones left out; stale as soon as one announces anew. */
+/** All nodes with everything they announced, except retired ones. Refetched when a node announces something. */
 export function nodesQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["node", "announced", clusterId],
@@ -27,7 +25,7 @@ export function nodesQuery(clusterId: number) {
   });
 }
 
-/** Every node of a cluster, retired ones left out, in a line each. */
+/** One line per node, except retired ones. */
 export function nodeLinesQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["node", "list", clusterId],
@@ -67,8 +65,8 @@ export const changeLauncher = mutationOptions({
   onSuccess: refetch(["cluster"]),
 });
 
-/** The maintenance days of a cluster that are not over, the next one first. */
-export function blackoutsQuery(clusterId: number) {
+/** Maintenance windows that are not over, next one first. */
+export function maintenanceQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["cluster", clusterId, "blackouts"],
     queryFn: async ({ signal }) =>
@@ -78,21 +76,21 @@ export function blackoutsQuery(clusterId: number) {
   });
 }
 
-interface NewBlackout {
+interface NewMaintenance {
   readonly clusterId: number;
   readonly starts_at: string;
   readonly ends_at: string;
   readonly reason: string;
 }
 
-export const createBlackout = mutationOptions({
+export const createMaintenance = mutationOptions({
   meta: { isShownInPlace: true },
-  mutationFn: ({ clusterId, ...body }: NewBlackout) =>
+  mutationFn: ({ clusterId, ...body }: NewMaintenance) =>
     post("/api/v1/clusters/{cluster_id}/blackouts", { path: { cluster_id: clusterId }, body }),
   onSuccess: refetch(["cluster"]),
 });
 
-export const removeBlackout = mutationOptions({
+export const removeMaintenance = mutationOptions({
   mutationFn: (blackoutId: number) =>
     remove("/api/v1/blackouts/{blackout_id}", { path: { blackout_id: blackoutId } }),
   onSuccess: refetch(["cluster"]),
@@ -103,10 +101,9 @@ export const retireNode = mutationOptions({
   onSuccess: refetch(["node"]),
 });
 
-/** A statement is asked for again each time that it is opened. */
+/** Statements are loaded again each time they are opened. */
 const AFRESH = { gcTime: 0, retry: false } as const;
 
-/** What calling a silent node dead would free and end. */
 export function deathStatementQuery(nodeId: number) {
   return queryOptions({
     queryKey: ["node", nodeId, "dead"],
@@ -115,7 +112,6 @@ export function deathStatementQuery(nodeId: number) {
   });
 }
 
-/** What freeing a stuck node would do. */
 export function stuckStatementQuery(nodeId: number) {
   return queryOptions({
     queryKey: ["node", nodeId, "stuck"],
@@ -124,7 +120,6 @@ export function stuckStatementQuery(nodeId: number) {
   });
 }
 
-/** What revoking a node would do. */
 export function revocationQuery(nodeId: number) {
   return queryOptions({
     queryKey: ["node", nodeId, "revocation"],
@@ -135,7 +130,7 @@ export function revocationQuery(nodeId: number) {
 
 interface Confirmed {
   readonly nodeId: number;
-  /** SHA-256 of the statement that is confirmed. */
+  /** SHA-256 of the confirmed statement. */
   readonly digest: string;
 }
 
@@ -143,7 +138,7 @@ export const freeStuck = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ nodeId, digest }: Confirmed) =>
     post("/api/v1/nodes/{node_id}/stuck", { path: { node_id: nodeId }, body: { statement_sha256: digest } }),
-  // Where it was refused, its statement is no longer what it was.
+  // A refusal means that the statement has changed.
   onSettled: refetch(["node"], ["run"], ["target"]),
 });
 
@@ -157,7 +152,7 @@ export const declareDead = mutationOptions({
 const PENDING_MILLISECONDS = 30_000;
 const JOIN_TOKENS = ["join-token"] as const;
 
-/** The tokens that still let hosts into a cluster, the newest first; only for its administrators. */
+/** Valid join tokens, newest first; for admins only. */
 export function joinTokensQuery(clusterId: number) {
   return queryOptions({
     queryKey: [...JOIN_TOKENS, clusterId],
@@ -191,7 +186,7 @@ export const revokeJoinToken = mutationOptions({
   onSettled: refetch(JOIN_TOKENS),
 });
 
-/** The hosts that wait to be let into a cluster, the one that came first on top; only for its administrators. */
+/** Pending nodes, oldest first; for admins only. */
 export function pendingNodesQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["node", "pending", clusterId],

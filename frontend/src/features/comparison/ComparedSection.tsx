@@ -1,4 +1,4 @@
-/** One part of a comparison: what is unlike, then the figure, the table, and the sentence that goes with them. */
+/** Section of a comparison: differences in setup, figure, table and a sentence. */
 
 import { t } from "@lingui/core/macro";
 import { Alert, NativeSelect, Stack } from "@mantine/core";
@@ -24,7 +24,7 @@ import {
 import { comparedTable } from "./exports";
 
 interface ComparedSectionProps extends Omit<ComponentProps<typeof Section>, "children"> {
-  /** What stands first: rows with their differences. */
+  /** Rows whose differences are shown first. */
   readonly unlike?: Pick<Compared, "names" | "rows"> | undefined;
   readonly figure?: ComponentProps<typeof Figures>;
   readonly table?: ReactNode;
@@ -49,11 +49,11 @@ interface FiguresProps {
   readonly number: ChosenNumber;
 }
 
-/** Every run, and next to them each ratio to the baseline where there is one. */
+/** All runs, with the ratios to the baseline if there are any. */
 function Figures({ compared, number: { key, title, drawn } }: FiguresProps) {
   const scheme = useScheme();
   const { names, against } = compared;
-  const axis = t`Against ${names[against] ?? ""} (%)`;
+  const axis = t`Relative to ${names[against] ?? ""} (%)`;
   const runs = useMemo(() => runsFigure(drawn, names, scheme), [drawn, names, scheme]);
   const shifts = useMemo(() => shiftsOf(drawn, names), [drawn, names]);
   const ratios = useMemo(() => shiftsFigure(shifts, scheme, axis), [shifts, scheme, axis]);
@@ -65,7 +65,7 @@ function Figures({ compared, number: { key, title, drawn } }: FiguresProps) {
           exported={{ table: () => comparedTable(compared, key) }}
           figure={ratios}
           height={Math.max(380, shiftsHeight(shifts))}
-          label={t`${title}, sides against the baseline`}
+          label={t`${title}, sides relative to the baseline`}
           viewKey={title}
         />
       )}
@@ -97,7 +97,7 @@ export function isUnlike({ cells }: Row): boolean {
   return cells.some((cell) => cell && !cell.is_alike);
 }
 
-/** Differences only, each once however many rows have it; nothing of a side that a row does not have. */
+/** Lists each difference once. */
 function Differences({ names, rows }: Pick<Compared, "names" | "rows">) {
   const titlesOf = useTitlesOf();
   const all = rows.flatMap((row) =>
@@ -108,16 +108,16 @@ function Differences({ names, rows }: Pick<Compared, "names" | "rows">) {
     }),
   );
   const once = all.filter(({ key }, at) => all.findIndex((one) => one.key === key) === at);
-  const seen = rows.length > 1 ? [t`First seen at`] : [];
+  const seen = rows.length > 1 ? [t`First found in`] : [];
   if (once.length === 0) return null;
   return (
     <Stack gap="xs">
       {rows.some(isUnlike) && (
         <Alert color="orange">
-          {t`Not all of these ran the same. A ratio between what is unlike says little, and is grey.`}
+          {t`Some of these configurations differ. Their ratios may not be meaningful and are grey.`}
         </Alert>
       )}
-      <ScrollTable head={[t`Unlike in`, ...names, ...seen]} label={t`Differences`}>
+      <ScrollTable head={[t`Differences in setup`, ...names, ...seen]} label={t`Differences`}>
         {once.map(({ key, row, option, values, title }) => (
           <tr key={key}>
             <td>{title}</td>

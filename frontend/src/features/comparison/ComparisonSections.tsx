@@ -1,4 +1,4 @@
-/** Two campaigns or many sides: their figure, and what is unlike before the numbers that it concerns. */
+/** Comparison of two campaigns or of several sides. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -31,7 +31,7 @@ import { comparedTable } from "./exports";
 import { NumbersTable, type RenderRepeats } from "./NumbersTable";
 import { type ComparedMany, type ComparedSides, comparisonQuery, sidesQuery } from "./queries";
 
-/** The part of the address that belongs to it; the number is the one that is drawn. */
+/** Address parameters; `metric` is the metric that is drawn. */
 type ComparisonView = Partial<Pick<ComparedMany, "by" | "against"> & { readonly metric: string }>;
 
 interface ViewProps {
@@ -56,7 +56,7 @@ export function PairSections({ sides, ...view }: ViewProps & { readonly sides: C
 export function SidesSections({ many, ...view }: ViewProps & { readonly many: ComparedMany }) {
   return (
     <Loaded
-      empty={t`Nothing to compare: these cells differ in nothing that was measured on two sides. Choose a campaign over several targets, nodes or options, or another one beside it.`}
+      empty={t`Nothing to compare: no difference between these configurations was measured on both sides. Choose a campaign over several targets, nodes or options, or add a second campaign.`}
       isEmpty={({ rows }) => rows.every(({ metrics }) => metrics.length === 0)}
       lines={8}
       query={useQuery(sidesQuery(many))}
@@ -78,10 +78,11 @@ function Pairs({ found, renderRepeats, ...view }: ViewProps & { readonly found: 
     <>
       <Alone cells={found.only_a} side="A" />
       <Alone cells={found.only_b} side="B" />
+      <OneDayNotice compared={compared} />
       {number.rows.length > 0 ? (
         <FigureSection {...view} compared={compared} number={number} />
       ) : (
-        <Text c="dimmed">{t`Neither side has a number yet that the other has too.`}</Text>
+        <Text c="dimmed">{t`The two sides have no common metric yet.`}</Text>
       )}
       {compared.rows.map((row) => (
         <PairSection key={row.name} renderRepeats={renderRepeats} row={row} />
@@ -100,11 +101,12 @@ function Sides({ found, renderRepeats, ...view }: ViewProps & { readonly found: 
   return (
     <>
       {hasUnlike && differences}
+      <OneDayNotice compared={compared} />
       <FigureSection {...view} compared={compared} number={number}>
         <SideChoices found={found} names={compared.names} onView={view.onView} />
       </FigureSection>
       <ComparedSection
-        description={t`Ratios of Hodges and Lehmann to the baseline, with their exact 95 % intervals; of fewer than four runs the ratio of medians, grey and without one.`}
+        description={t`Ratio to the baseline with its 95 % confidence interval. Verdicts are corrected for the number of primary metrics. With fewer than 4 runs only the ratio of medians is shown (grey).`}
         sentence={leftOut(found)}
         table={
           <NumbersTable
@@ -131,7 +133,7 @@ function useNumber(compared: Compared, metric = ""): ChosenNumber {
 interface FigureSectionProps extends Pick<ViewProps, "onView"> {
   readonly compared: Compared;
   readonly number: ChosenNumber;
-  /** More choices. */
+  /** Additional controls. */
   readonly children?: ReactNode;
 }
 
@@ -143,16 +145,16 @@ function FigureSection({ compared, number, onView, children }: FigureSectionProp
         <>
           <ExportMenu name={t`Comparison`} table={() => comparedTable(compared)} />
           {children}
-          <Choice choices={titles} label={t`Number`} onChoose={(metric) => onView({ metric })} value={key} />
+          <Choice choices={titles} label={t`Metric`} onChoose={(metric) => onView({ metric })} value={key} />
         </>
       }
       figure={{ compared, number }}
       sentence={
         <Trans>
-          Each dot is a run, bars are at medians. Ratios are those of Hodges and Lehmann with exact 95 %
-          intervals. Hollow and grey: fewer than four runs, or not run the same. Within the band a difference
-          is below the practical threshold of 5 %.{" "}
-          {rows.length > drawn.length && t`Drawn are the first ${drawn.length} rows.`}
+          Each point is a run, hollow with a caution; bars mark medians. Lines are 95 % confidence intervals
+          of the ratios. Grey ratios: fewer than 4 runs, one day each, or a different setup. Differences
+          inside the band are below the practical threshold of 5 %.{" "}
+          {rows.length > drawn.length && t`Only the first ${drawn.length} rows are drawn.`}
         </Trans>
       }
       title={title}
@@ -174,17 +176,17 @@ function PairSection({ row, renderRepeats }: Pick<ViewProps, "renderRepeats"> & 
     <ComparedSection
       description={
         <Trans>
-          {a} against {b}
+          {a} compared with {b}
         </Trans>
       }
-      sentence={metrics.length === 0 && t`These cells have no common number.`}
+      sentence={metrics.length === 0 && t`These configurations have no common metric.`}
       table={
         metrics.length > 0 && (
           <NumbersTable
             compared={compared}
             exported={() => comparedTable(compared)}
-            head={t`Number`}
-            label={t`Numbers of ${name}`}
+            head={t`Metric`}
+            label={t`Metrics of ${name}`}
             rows={metrics.map((metric) => ({ ...row, name: titleOfMetric(metric, titleOf), metric }))}
           />
         )
@@ -200,7 +202,7 @@ function NamedCell({ cell, side }: { readonly cell: Cell; readonly side: string 
     <Trans>
       {side}:{" "}
       <TextLink params={{ campaignId: cell.campaign_id }} to="/campaigns/$campaignId" underline="always">
-        campaign {cell.campaign_id}, cell {cell.ordinal}
+        campaign {cell.campaign_id}, configuration {cell.ordinal}
       </TextLink>{" "}
       ({cell.node_names.join(", ")} on {cell.target_names.join(", ") || t`no target`})
     </Trans>
@@ -212,10 +214,21 @@ function Alone({ side, cells }: { readonly side: string; readonly cells: readonl
   return (
     <Alert color="orange">
       <Trans>
-        {cells.length === 1 ? t`Cell` : t`Cells`} {cells.join(", ")} of {side}{" "}
-        {cells.length === 1 ? t`has` : t`have`} no clear counterpart. Name a cell of each above to compare
-        them.
+        {cells.length === 1 ? t`Configuration` : t`Configurations`} {cells.join(", ")} of {side}{" "}
+        {cells.length === 1 ? t`has` : t`have`} no clear counterpart. To compare them, select a configuration
+        of each side above.
       </Trans>
+    </Alert>
+  );
+}
+
+/** Once for all numbers. Numbers of fewer than four runs lack a verdict for that reason. */
+function OneDayNotice({ compared: { rows } }: { readonly compared: Compared }) {
+  const verdicts = rows.flatMap(({ metrics }) => metrics.flatMap((metric) => metric.verdicts));
+  if (!verdicts.some((one) => one?.basis === "one_day" && one.ratio !== null)) return null;
+  return (
+    <Alert color="orange">
+      {t`Some numbers were measured on one day each. The day may be the cause of a difference, so they get no verdict. Repeat the campaigns on other days, or spread the repeats over days.`}
     </Alert>
   );
 }
@@ -224,7 +237,6 @@ interface SideChoicesProps extends Pick<ViewProps, "onView">, Pick<Compared, "na
   readonly found: SidesComparison;
 }
 
-/** By what, and against which side. */
 function SideChoices({ found, names, onView }: SideChoicesProps) {
   const titleOf = useTitlesOf()(found.rows[0]?.workload ?? "");
   return (
@@ -238,7 +250,7 @@ function SideChoices({ found, names, onView }: SideChoicesProps) {
         />
       )}
       <Choice
-        choices={names.map((name, place) => [String(place), t`Against ${name}`])}
+        choices={names.map((name, place) => [String(place), t`Relative to ${name}`])}
         label={t`Baseline`}
         onChoose={(place) => onView({ against: Number(place) || undefined })}
         value={String(found.against)}
@@ -247,7 +259,7 @@ function SideChoices({ found, names, onView }: SideChoicesProps) {
   );
 }
 
-/** Each pair by its number in A, and by what tells its cells from the others: options where they differ, else where it ran. */
+/** Names each pair by its number in A and by its differing options, or else by its location. */
 function useNamedPairs(pairs: readonly ComparedPair[]): Compared {
   const sayOf = useDescriber(useMemo(() => pairs.map(({ a }) => a), [pairs]));
   return useMemo(() => {
@@ -257,8 +269,11 @@ function useNamedPairs(pairs: readonly ComparedPair[]): Compared {
       const alike = pairs.filter((other) => other.a.workload === a.workload);
       const options = new Set(alike.map((other) => JSON.stringify(other.a.options)));
       const where = t`${a.node_names.join("+")} on ${a.target_names.join("+")}`;
-      const told = options.size > 1 ? sayOf(a) : where;
-      return pairRow(pair, `${number}: ${[a.workload, alike.length > 1 && told].filter(Boolean).join(", ")}`);
+      const distinction = options.size > 1 ? sayOf(a) : where;
+      return pairRow(
+        pair,
+        `${number}: ${[a.workload, alike.length > 1 && distinction].filter(Boolean).join(", ")}`,
+      );
     });
     return { names: PAIR, against: 0, rows };
   }, [pairs, sayOf]);
@@ -286,5 +301,5 @@ function useNamedSides(found: SidesComparison): Compared {
 function leftOut({ by, sides_left_out, rows_left_out }: SidesComparison): string {
   const sides = sides_left_out.map((value) => textOfPart(by ?? "", value)).join(", ");
   const more = rows_left_out > 0 ? t`${rows_left_out} more rows are not shown.` : "";
-  return sides ? t`Not shown, since no more sides can be told apart: ${sides}. ` + more : more;
+  return sides ? t`Not shown because the figure has no more distinct colours: ${sides}. ` + more : more;
 }

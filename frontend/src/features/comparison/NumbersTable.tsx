@@ -1,28 +1,29 @@
-/** Numbers of every side, with what is said of each against the baseline in its cell; of two sides in columns of its own. */
+/** Values of all sides with a verdict against the baseline. Two sides have separate columns for it. */
 
 import { t } from "@lingui/core/macro";
 import { Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { SideVerdict } from "@/api/types";
 import { DirectionBadge } from "@/components/badges";
+import { conditionsOf } from "@/components/conditionsOf";
 import { cautionsOf } from "@/components/flagWords";
 import { IntervalMark } from "@/components/IntervalMark";
 import { reachOf } from "@/components/interval";
 import { Detail } from "@/components/looks";
 import { MedianRatio } from "@/components/MedianRatio";
+import { Reasons } from "@/components/Reasons";
 import { RunNumbers } from "@/components/RunNumbers";
 import { ScrollTable } from "@/components/ScrollTable";
 import { Datum } from "@/components/values";
 import type { ExportTable } from "@/lib/exported";
-import { formatP, formatShift, formatValue } from "@/lib/units";
-import type { Cell, Compared, MetricRow } from "./compared";
+import { formatP, formatShift } from "@/lib/units";
+import { type Cell, type Compared, isWeakVerdict, type MetricRow } from "./compared";
 
-/** What stands at a side of so few runs that there is no interval, to have it run again. */
+/** Renders a button that adds repeats where an interval needs more runs. */
 export type RenderRepeats = (cell: Pick<Cell, "campaign_id" | "cell_id">, runs: number) => ReactNode;
 
 interface NumbersTableProps {
   readonly compared: Compared;
-  /** Its name, and the title of its first column. */
   readonly label: string;
   readonly head: string;
   readonly rows: readonly MetricRow[];
@@ -39,20 +40,20 @@ export function NumbersTable({ compared, label, head, rows, exported, renderRepe
   return (
     <ScrollTable
       exported={{ table: exported }}
-      head={[head, ...titles, ...(isOfTwo ? [t`Ratio`, t`In words`, "p"] : [])]}
+      head={[head, ...titles, ...(isOfTwo ? [t`Ratio`, t`Verdict`, "p"] : [])]}
       label={label}
     >
       {rows.map((row) => {
         const { name, cells, metric } = row;
-        const told = cells.map((_, place) => judgedOf(row, place, against));
-        const [only] = told.filter((one) => one !== null);
+        const judgements = cells.map((_, place) => judgedOf(row, place, against));
+        const [only] = judgements.filter((one) => one !== null);
         return (
           <tr key={[name, ...cells.map((cell) => cell?.cell_id)].join(" ")}>
             <th className="iotide-wrap" scope="row">
               {name}
             </th>
             {cells.map((cell, place) => {
-              const [numbers, judged] = [metric.numbers[place], told[place]];
+              const [numbers, judged] = [metric.numbers[place], judgements[place]];
               return (
                 <td
                   className="iotide-wrap"
@@ -95,12 +96,11 @@ export function NumbersTable({ compared, label, head, rows, exported, renderRepe
 
 interface Judged {
   readonly verdict: SideVerdict;
-  /** It did not run what the baseline ran, or there is no ratio with an interval. */
   readonly isGrey: boolean;
   readonly isAlike: boolean;
-  /** Higher or lower, and not by chance. */
+  /** Significantly higher or lower. */
   readonly isJudged: boolean;
-  /** No flag of the two numbers is a caution. */
+  /** Neither value has a flag that is a caution. */
   readonly isTrusted: boolean;
   readonly direction: "better" | "worse" | null;
 }
@@ -111,24 +111,20 @@ function judgedOf({ cells, metric }: MetricRow, place: number, against: number):
   const both = [metric.numbers[place], metric.numbers[against]];
   const direction = metric.better === verdict.verdict ? "better" : "worse";
   return {
-    ...{ verdict, isAlike, isGrey: !isAlike || verdict.ratio === null },
-    isJudged: isAlike && isShown(verdict) && verdict.is_discovery === true && verdict.ratio !== null,
+    ...{ verdict, isAlike, isGrey: isWeakVerdict(verdict, cells[place]) },
+    isJudged: isAlike && (verdict.verdict === "higher" || verdict.verdict === "lower"),
     isTrusted: both.every((one) => !one || cautionsOf(one.flags).length === 0),
     direction: metric.better === "neither" ? null : direction,
   };
 }
 
-function isShown({ verdict }: SideVerdict): boolean {
-  return verdict === "higher" || verdict === "lower";
-}
-
-/** What is drawn: the ratio with its interval, or that of the medians; nothing where there is no ratio. */
+/** The ratio with its interval, or the ratio of medians; null without a ratio. */
 function intervalOf({ ratio, low, high, median_ratio }: SideVerdict) {
   const shown = ratio ?? median_ratio;
   return shown === null ? null : { ratio: shown, low: ratio && low, high: ratio && high };
 }
 
-/** Bold where it is judged and nothing speaks against it; drawn, too, where a reach is given. */
+/** Bold if the verdict is reliable. Also drawn if `reach` is given. */
 function Ratio({ verdict, isGrey, isJudged, isTrusted, reach }: Judged & { readonly reach?: number }) {
   const { ratio, low, high, median_ratio } = verdict;
   const interval = intervalOf(verdict);
@@ -149,7 +145,7 @@ function Ratio({ verdict, isGrey, isJudged, isTrusted, reach }: Judged & { reado
 }
 
 function Words({ verdict, isGrey, isAlike, isJudged, direction, p }: Judged & { readonly p: number | null }) {
-  const { ratio, words, is_discovery } = verdict;
+  const { ratio, words } = verdict;
   return (
     <>
       {isJudged && (
@@ -161,12 +157,13 @@ function Words({ verdict, isGrey, isAlike, isJudged, direction, p }: Judged & { 
         {words}
       </Text>
       <Detail>
-        {!isAlike && t`It did not run the same. `}
-        {p !== null && `p ${formatP(p)}. `}
-        {isShown(verdict) &&
-          is_discovery === false &&
-          t`Among so many comparisons it may be chance (false discoveries of ${formatValue(0.05, "ratio")}).`}
+        {[
+          ...(isAlike ? [] : [t`the setup differs`]),
+          ...(p === null ? [] : [`p ${formatP(p)}`]),
+          ...conditionsOf(verdict),
+        ].join("; ")}
       </Detail>
+      <Reasons reasons={verdict.reasons} />
     </>
   );
 }

@@ -1,4 +1,4 @@
-/** Equals of a cluster beside each other, groups with an odd one first. */
+/** Peers of a cluster; groups with an outlier first. */
 
 import { t } from "@lingui/core/macro";
 import { Badge, Text } from "@mantine/core";
@@ -10,18 +10,18 @@ import { Loaded } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { Datum, Quantity } from "@/components/values";
 import { describeValues } from "@/lib/options";
-import { formatNumber, formatP, formatShift } from "@/lib/units";
+import { formatNumber, formatShift } from "@/lib/units";
 import { ComparedSection } from "./ComparedSection";
 import { peersQuery } from "./queries";
 
-const HEAD = [t`Name`, t`Median`, t`Runs`, t`Against the others`, t`Robust z`, "p", t`In words`];
+const HEAD = [t`Name`, t`Median`, t`Runs`, t`Campaigns`, t`Compared with peers`, t`Robust z`, t`Verdict`];
 const ONE_BY_ONE = { nodes: "Nodes", targets: "Targets", osts: "OSTs" } as const;
 
 export function PeerSections({ clusterId, workload }: { clusterId: number; workload: string | undefined }) {
   const peers = useQuery(peersQuery(clusterId, workload));
   return (
     <Loaded
-      empty={t`There are no peers yet: three equal nodes, targets or OSTs at least, with four runs each of the same workload.`}
+      empty={t`No peers yet. A peer group needs at least three identical nodes, targets or OSTs with four runs each of the same workload.`}
       isEmpty={({ groups }) => groups.length === 0}
       lines={8}
       query={peers}
@@ -32,7 +32,7 @@ export function PeerSections({ clusterId, workload }: { clusterId: number; workl
             <GroupSection clusterId={clusterId} group={group} key={group.members[0]?.series_id} />
           ))}
           {left_out > 0 && (
-            <Text c="dimmed">{t`${left_out} more groups are not shown: choose a workload.`}</Text>
+            <Text c="dimmed">{t`${left_out} more groups are not shown. Select a workload to see them.`}</Text>
           )}
         </>
       )}
@@ -42,13 +42,13 @@ export function PeerSections({ clusterId, workload }: { clusterId: number; workl
 
 function GroupSection({ clusterId, group }: { clusterId: number; group: PeerGroup }) {
   const titleOf = useTitlesOf()(group.workload, clusterId);
-  const { workload, metric, title, unit, kind, alike, members, too_few: tooFew } = group;
-  const told = describeValues({ ...group.options, ...group.labels }, titleOf);
-  const name = `${workload}: ${title}${told && `, ${told}`}`;
+  const { workload, metric, title, unit, members } = group;
+  const parameters = describeValues({ ...group.options, ...group.labels }, titleOf);
+  const name = `${workload}: ${title}${parameters && `, ${parameters}`}`;
   return (
     <ComparedSection
-      actions={group.has_odd && <Badge color="red" miw="max-content">{t`odd one out`}</Badge>}
-      description={`${ONE_BY_ONE[kind]}: ${alike}. ${tooFew.length > 0 ? `Fewer than four runs: ${tooFew.join(", ")}.` : ""}`}
+      actions={group.has_odd && <Badge color="red" miw="max-content">{t`outlier`}</Badge>}
+      description={descriptionOf(group)}
       sentence={group.not_judged}
       table={
         group.not_judged === null && (
@@ -65,9 +65,9 @@ function GroupSection({ clusterId, group }: { clusterId: number; group: PeerGrou
                 </TextLink>
                 <Quantity unit={unit} value={more.median} />
                 {more.n}
+                {more.campaigns}
                 <Datum value={1 + difference}>{formatShift(1 + difference)}</Datum>
                 {z !== null && <Datum value={z}>{formatNumber(z)}</Datum>}
-                <Datum value={more.p_value}>{formatP(more.p_value)}</Datum>
                 <td className={more.is_odd ? "iotide-wrap iotide-strong" : "iotide-wrap"}>{more.words}</td>
               </Row>
             ))}
@@ -77,4 +77,22 @@ function GroupSection({ clusterId, group }: { clusterId: number; group: PeerGrou
       title={name}
     />
   );
+}
+
+function descriptionOf({
+  kind,
+  alike,
+  too_few: tooFew,
+  z_limit: limit,
+  basis_words: basis,
+}: PeerGroup): string {
+  return [
+    `${ONE_BY_ONE[kind]}: ${alike}.`,
+    basis !== null &&
+      limit !== null &&
+      t`Outlier: 5 % from the median and robust z beyond ±${formatNumber(limit)}; ${basis}.`,
+    tooFew.length > 0 && t`Fewer than four runs to compare: ${tooFew.join(", ")}.`,
+  ]
+    .filter(Boolean)
+    .join(" ");
 }

@@ -1,4 +1,4 @@
-/** What is compared, in one form for two campaigns and many sides: rows of one cell a side, with every number of each; pure. */
+/** Common form of comparisons of two campaigns and of several sides: rows with one cell per side. */
 
 import { t } from "@lingui/core/macro";
 import type {
@@ -10,6 +10,7 @@ import type {
   SidesComparison,
   SidesMetric,
   SidesRow,
+  SideVerdict,
 } from "@/api/types";
 import { describeValues, optionValue, plainTitle, type TitleOf, type Values } from "@/lib/options";
 import { type ComparedRuns, comparisonFigure } from "@/plots/comparison";
@@ -19,15 +20,14 @@ import type { Shift } from "@/plots/shifts";
 export type Cell = SideOfRow & Pick<ComparedCell, "workload" | "options">;
 
 export interface Row extends Omit<SidesRow, "cells"> {
-  /** What tells it from the others. */
+  /** Distinguishes the row from the others. */
   readonly name: string;
   readonly cells: readonly (Cell | null)[];
 }
 
 export interface Compared {
-  /** What the sides are called. */
   readonly names: readonly string[];
-  /** The place of the baseline. */
+  /** Index of the baseline. */
   readonly against: number;
   readonly rows: readonly Row[];
 }
@@ -37,23 +37,22 @@ const OPTION = "options.";
 const LONGEST_NAME = 26;
 const MOST_DRAWN = 12;
 
-/** The option that a difference is about, without what says that it is one. */
+/** Option of a difference, without its prefix. */
 export function optionOf(name: string): string {
   return name.startsWith(OPTION) ? name.slice(OPTION.length) : name;
 }
 
-/** What cells are compared by, as a person says it. */
 export function titleOfDimension(name: string, titleOf: TitleOf): string {
   if (name.startsWith(OPTION)) return titleOf(optionOf(name));
   return plainTitle(name === "node" ? "nodes" : name);
 }
 
-/** A value of a dimension, or of something else that sides are unlike in. */
+/** Text of a value of a dimension or difference. */
 export function textOfPart(name: string, value: unknown): string {
   return optionValue(optionOf(name), value);
 }
 
-/** A pair as a row of two sides, of which A is the baseline. */
+/** A pair as a row of two sides; A is the baseline. */
 export function pairRow({ a, b, differences, is_alike, metrics }: ComparedPair, name: string): Row {
   const cell = (of: ComparedCell, isAlike: boolean): Cell => ({
     ...{ ...of, campaign_name: "", cluster_name: "", is_alike: isAlike },
@@ -69,13 +68,12 @@ export function pairRow({ a, b, differences, is_alike, metrics }: ComparedPair, 
   };
 }
 
-/** Runs of two campaigns are not known by number. */
+/** The API does not list run ids for two campaigns. */
 function numbersOf(metric: ComparedMetric, side: "a" | "b"): SideNumbers {
   const [n, median, values] = [metric[`n_${side}`], metric[`median_${side}`], metric[`values_${side}`]];
   return { n, median, values, run_ids: [], flags: metric[`flags_${side}`], modes: metric[`modes_${side}`] };
 }
 
-/** A row of many sides, each cell with options of its own. */
 export function sidesRow({ by, sides }: SidesComparison, row: SidesRow, name: string): Row {
   const unlike = [{ name: by ?? "", values: sides }, ...row.differences].filter(({ name: what }) =>
     what.startsWith(OPTION),
@@ -89,20 +87,20 @@ export function sidesRow({ by, sides }: SidesComparison, row: SidesRow, name: st
   return { ...row, name, cells };
 }
 
-/** What each side is called; cells that were named have no name of their own. */
+/** Names of the sides. Selected cells are named by campaign and number. */
 export function sideNames({ by, sides, rows }: SidesComparison): string[] {
   if (by !== "cell") return sides.map((value) => textOfPart(by ?? "", value));
   return sides.map((id, place) => {
     const cell = rows[0]?.cells[place];
-    if (!cell) return t`cell ${String(id)}`;
+    if (!cell) return t`configuration ${String(id)}`;
     const where = cell.target_names.join("+") || cell.node_names.join("+");
-    return t`${cell.campaign_name} (${cell.campaign_id}), cell ${cell.ordinal}, ${where}`;
+    return t`${cell.campaign_name} (${cell.campaign_id}), configuration ${cell.ordinal}, ${where}`;
   });
 }
 
-/** Where the cells of each row ran, as far as that is the same for all of them and not for all rows. */
+/** Where each row ran, as far as its cells agree and the rows differ. */
 export function placesOf(rows: readonly SidesRow[], by: string | null): string[] {
-  const told = rows.map(({ cells }) => {
+  const textParts = rows.map(({ cells }) => {
     const common = (name: string, of: (cell: SideOfRow) => string) => {
       const found = new Set(cells.flatMap((cell) => (cell ? [of(cell)] : [])));
       return by !== name && found.size === 1 ? [...found].join("") : "";
@@ -113,16 +111,16 @@ export function placesOf(rows: readonly SidesRow[], by: string | null): string[]
       common("variant", ({ variant }) => variant),
     ];
   });
-  const varies = [0, 1, 2].filter((part) => new Set(told.map((parts) => parts[part])).size > 1);
-  return told.map((parts) => varies.flatMap((part) => parts[part] || []).join(", "));
+  const varies = [0, 1, 2].filter((part) => new Set(textParts.map((parts) => parts[part])).size > 1);
+  return textParts.map((parts) => varies.flatMap((part) => parts[part] || []).join(", "));
 }
 
 type NumberNames = Pick<SidesMetric, "metric" | "title" | "labels" | "target_name">;
 
-/** What tells a number of a row from its others; stands in the address. */
+/** Key of a metric within a row; part of the address. */
 export function metricKey({ metric, target_name, labels }: NumberNames): string {
-  const told = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
-  return [metric, ...told, ...(target_name ? [target_name] : [])].join(" ");
+  const textParts = Object.entries(labels).map(([name, value]) => `${name}=${value}`);
+  return [metric, ...textParts, ...(target_name ? [target_name] : [])].join(" ");
 }
 
 export function titleOfMetric({ title, labels, target_name }: NumberNames, titleOf: TitleOf): string {
@@ -131,7 +129,6 @@ export function titleOfMetric({ title, labels, target_name }: NumberNames, title
     .join(", ");
 }
 
-/** A row with one of its numbers. */
 export interface MetricRow extends Row {
   readonly metric: SidesMetric;
 }
@@ -139,14 +136,13 @@ export interface MetricRow extends Row {
 export interface ChosenNumber {
   readonly key: string;
   readonly title: string;
-  /** Titles of all numbers of any row, by key, in the order in which they come. */
+  /** Titles of the metrics of all rows by key, in order of appearance. */
   readonly titles: ReadonlyMap<string, string>;
-  /** The rows that have it, and as many of them as stay readable in a figure. */
+  /** Rows that have the metric, limited to what a figure can show. */
   readonly rows: readonly MetricRow[];
   readonly drawn: readonly MetricRow[];
 }
 
-/** The number with this key, or the first. */
 export function chooseNumber({ rows, names }: Compared, wanted: string, titleOf: TitleOf): ChosenNumber {
   const titles = new Map<string, string>();
   for (const metric of rows.flatMap(({ metrics }) => metrics))
@@ -161,12 +157,11 @@ export function chooseNumber({ rows, names }: Compared, wanted: string, titleOf:
   return { key, title: titles.get(key) ?? "", titles, rows: having, drawn };
 }
 
-/** Fits beside a figure; the number in front keeps it apart from the others. */
+/** Shortens names to fit next to a figure. The leading number keeps them unique. */
 export function shortened(name: string): string {
   return name.length > LONGEST_NAME ? `${name.slice(0, LONGEST_NAME - 1)}…` : name;
 }
 
-/** Every run a dot over the bar of its side. */
 export function runsFigure(rows: readonly MetricRow[], names: readonly string[], scheme: Scheme): Figure {
   const values = rows.flatMap(({ metric }) => metric.numbers.flatMap((side) => side?.values ?? []));
   const first = rows[0]?.metric;
@@ -179,7 +174,7 @@ export function runsFigure(rows: readonly MetricRow[], names: readonly string[],
       }),
     })),
     {
-      // Labels would not fit beside the axis; they stand in the choice above.
+      // Axis labels would not fit; the control above shows them.
       metricTitle: first?.title ?? "",
       scale: axisScale(first?.unit ?? "count", values),
       highest: Math.max(0, ...values),
@@ -193,14 +188,21 @@ export function runsFigure(rows: readonly MetricRow[], names: readonly string[],
   );
 }
 
-/** One line for each side of each row, except for the baseline. */
+/** A ratio without interval, of different setups, or with an interval that lacks the scatter between days. */
+export function isWeakVerdict(
+  { ratio, basis }: SideVerdict,
+  cell: Row["cells"][number] | undefined,
+): boolean {
+  return ratio === null || basis === "one_day" || !cell?.is_alike;
+}
+
 export function shiftsOf(rows: readonly MetricRow[], names: readonly string[]): Shift[] {
   const lineOf = (name: string, side: string, at: number) =>
     names === PAIR ? name : rows.length > 1 ? `${at + 1}: ${side}, ${name}` : side;
   return rows.flatMap(({ name, cells, metric }, at) =>
     metric.verdicts.flatMap((verdict, place): Shift[] => {
       if (!verdict) return [];
-      const isWeak = verdict.ratio === null || !cells[place]?.is_alike;
+      const isWeak = isWeakVerdict(verdict, cells[place]);
       const ratio = verdict.ratio ?? verdict.median_ratio;
       const line = lineOf(shortened(name), shortened(names[place] ?? ""), at);
       return [{ ...verdict, name: line, ratio, isWeak }];

@@ -11,7 +11,7 @@ const NUMBERS = ["value", "low", "high", "n", "ratio", "ci_low", "ci_high", "med
 const COLUMNS = [
   ...["row", "side", "against", "campaign_id", "cell_id", "cell", "nodes", "targets", "variant", "workload"],
   ...["metric", "target", "value", "low", "high", "n", "unit", "flags", "ratio", "ci_low", "ci_high"],
-  ...["median_ratio", "p", "verdict", "is_discovery", "is_alike"],
+  ...["median_ratio", "p", "verdict", "is_discovery", "basis", "looks", "is_alike"],
 ];
 const { pairs } = verdicts.comparison as unknown as CampaignComparison;
 const found = verdicts.sides as unknown as SidesComparison;
@@ -25,7 +25,6 @@ function sidesTable(of: SidesComparison): ExportTable {
   return comparedTable({ names: of.sides.map(String), against: of.against, rows });
 }
 
-/** Records of a CSV, as any reader of RFC 4180 gives them. */
 function parseCsv(text: string): Record<string, string>[] {
   const [head = [], ...lines] = text
     .trimEnd()
@@ -41,7 +40,7 @@ function parseCsv(text: string): Record<string, string>[] {
 it.each<[string, ExportTable]>([
   ["pairs of campaigns", pairsTable(pairs)],
   ["sides", sidesTable(found)],
-])("writes %s as numbers with the unit, flags and labels in columns of their own", (_, table) => {
+])("writes %s as numbers with unit, flags and labels in separate columns", (_, table) => {
   const records = parseCsv(toCsv(table));
   const columns = table.columns.filter((name) => !/^(option|label)_/.test(name));
   expect(columns).toEqual(COLUMNS);
@@ -57,7 +56,7 @@ it.each<[string, ExportTable]>([
   }
 });
 
-it("writes of a pair what its answer holds, digit by digit", () => {
+it("exports the values of a pair with all digits", () => {
   const [a, b] = parseCsv(toCsv(pairsTable(pairs)));
   const metric = pairs[0]?.metrics[0];
   expect(a).toMatchObject({ side: "A", against: "", value: String(metric?.median_a), ratio: "" });
@@ -78,16 +77,16 @@ it("gives each side the flags of its own runs", () => {
   const [pair] = pairs;
   const [metric] = pair?.metrics ?? [];
   if (!pair || !metric) throw new Error("no pair");
-  const flagged = { ...metric, flags: ["CV", "FSYNC"], flags_a: ["CV"], flags_b: ["FSYNC"] };
+  const flagged = { ...metric, flags: ["FSYNC", "STEADY"], flags_a: ["STEADY"], flags_b: ["FSYNC"] };
   const compared = { names: PAIR, against: 0, rows: [pairRow({ ...pair, metrics: [flagged] }, "")] };
-  expect(parseCsv(toCsv(comparedTable(compared))).map(({ flags }) => flags)).toEqual(["CV", "FSYNC"]);
+  expect(parseCsv(toCsv(comparedTable(compared))).map(({ flags }) => flags)).toEqual(["STEADY", "FSYNC"]);
   const { data } = runsFigure(chooseNumber(compared, "", String).drawn, PAIR, "light");
   const hovers = data.map((trace) => JSON.stringify(trace));
-  expect(hovers.filter((hover) => hover.includes("Scatters")).length).toBe(1);
+  expect(hovers.filter((hover) => hover.includes("Not steady")).length).toBe(1);
   expect(hovers.filter((hover) => hover.includes("Not flushed")).length).toBe(1);
 });
 
-it("gives an option that sides differ in the value of each side", () => {
+it("exports the value of each side for options that differ", () => {
   const row = found.rows[0];
   if (!row) throw new Error("no row");
   const table = sidesTable({

@@ -1,10 +1,10 @@
-/** Comparisons as the export menu writes them: a row for each number of each side, in base units; pure. */
+/** Exported tables of comparisons, in base units. */
 
 import { verdictColumns } from "@/components/export/verdictColumns";
 import { type ExportRecord, type ExportTable, plainCell, recordTable, spread } from "@/lib/exported";
 import { type Compared, metricKey } from "./compared";
 
-/** Each measured side of each row against the baseline; the numbers of one key, or all of them. */
+/** One row per measured side and metric; for one key or all. */
 export function comparedTable({ names, against, rows }: Compared, key?: string): ExportTable {
   return recordTable(
     rows.flatMap(({ cells, metrics }, at) =>

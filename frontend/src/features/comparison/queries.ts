@@ -1,18 +1,15 @@
-/** Requests of comparisons: of two campaigns, of many sides, and of peers. */
-
 import { queryOptions } from "@tanstack/react-query";
 import { get } from "@/api/requests";
 
 export interface ComparedSides {
-  /** Campaigns. */
   readonly a: number;
   readonly b: number;
-  /** Numbers of single cells of theirs; undefined: all that belong together. */
+  /** Cell ids; undefined: pair all matching cells. */
   readonly aCell: number | undefined;
   readonly bCell: number | undefined;
 }
 
-/** Campaigns, or cells that are a side each. */
+/** Campaigns, or cells that are one side each. */
 export interface ComparedMany {
   readonly campaigns: readonly number[];
   readonly cells: readonly number[];
@@ -20,7 +17,7 @@ export interface ComparedMany {
   readonly against: number | undefined;
 }
 
-/** Keyed as the comparison of two. */
+/** Keyed like the comparison of two campaigns. */
 export function sidesQuery({ campaigns, cells, by, against = 0 }: ComparedMany) {
   const named = cells.length > 0 ? { cell: cells } : { campaign: campaigns, by };
   return queryOptions({
@@ -29,7 +26,7 @@ export function sidesQuery({ campaigns, cells, by, against = 0 }: ComparedMany) 
   });
 }
 
-/** Keyed as cells: each new result of either side may change it. */
+/** Keyed as cells: new results of either side may change it. */
 export function comparisonQuery({ a, b, aCell, bCell }: ComparedSides) {
   return queryOptions({
     queryKey: ["cell", "comparison", a, b, aCell, bCell],
@@ -38,7 +35,7 @@ export function comparisonQuery({ a, b, aCell, bCell }: ComparedSides) {
   });
 }
 
-/** New points of any series may show another odd one. */
+/** New points of any series may reveal an outlier. */
 export function peersQuery(cluster_id: number, workload: string | undefined) {
   return queryOptions({
     queryKey: ["series", "list", "peers", cluster_id, workload],

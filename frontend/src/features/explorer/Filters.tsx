@@ -1,5 +1,3 @@
-/** Which runs are listed, and what is shown of them. */
-
 import { t } from "@lingui/core/macro";
 import { Button, Checkbox, Group, Menu } from "@mantine/core";
 import { STATES } from "@/api/states";
@@ -8,7 +6,7 @@ import { flagTitle } from "@/components/flagWords";
 import { Icon } from "@/components/Icon";
 import { COLUMNS, type ExplorerView, hasFilter, USUAL_COLUMNS } from "./view";
 
-/** What there is to choose from; nodes and targets are those of the chosen cluster. */
+/** Choices of the filters. Nodes and targets are those of the chosen cluster. */
 export interface Choices {
   readonly workloads: readonly string[];
   readonly nodes: readonly { readonly id: number; readonly name: string }[];
@@ -90,7 +88,7 @@ interface PlaceFilterProps extends Omit<ChoiceFilterProps<number>, "choices"> {
   readonly places: Choices["nodes"];
 }
 
-/** Only within a cluster: names of others would be mixed with them. */
+/** Shown only within a cluster, since names repeat across clusters. */
 function PlaceFilter({ places, ...filter }: PlaceFilterProps) {
   if (places.length === 0 && filter.value === undefined) return null;
   return <ChoiceFilter {...filter} choices={places.map(({ id, name }) => ({ value: id, label: name }))} />;
@@ -112,7 +110,7 @@ function QualityFilters({ view: { validity, flag }, choices, onView }: FiltersPr
         value={validity}
       />
       <ChoiceFilter
-        all={t`Flagged or not`}
+        all={t`With or without flags`}
         choices={[
           { value: "none", label: t`Without flags` },
           { value: "any", label: t`With any flag` },
@@ -148,7 +146,7 @@ function ColumnPicker({ view, onView }: Pick<FiltersProps, "view" | "onView">) {
           </Menu.Item>
         ))}
         <Menu.Divider />
-        <Menu.Item onClick={() => onView({ columns: undefined })}>{t`The usual ones`}</Menu.Item>
+        <Menu.Item onClick={() => onView({ columns: undefined })}>{t`Default columns`}</Menu.Item>
       </Menu.Dropdown>
     </Menu>
   );

@@ -1,4 +1,4 @@
-/** The table of runs: as long as there are runs, of which only those in sight are drawn and the rest is asked for page by page. */
+/** Table of runs of any length. It renders only visible rows and loads the rest by page. */
 
 import { t } from "@lingui/core/macro";
 import { Box, Checkbox, Text, UnstyledButton } from "@mantine/core";
@@ -21,7 +21,6 @@ interface RunGridProps {
   readonly onView: (change: ExplorerView) => void;
   readonly inSight: RowsInSight;
   readonly total: number | undefined;
-  /** The next page is wanted. */
   readonly onEnd: () => void;
 }
 
@@ -97,7 +96,7 @@ export function RunName({ runId, isPinned, onPin }: RunNameProps) {
   );
 }
 
-/** By what a column is sorted: first the way that is mostly wanted. */
+/** Sort orders of a column, the more common one first. */
 const SORTS: Partial<Record<ColumnId, readonly [RunSort, RunSort]>> = {
   at: ["newest", "oldest"],
   duration: ["longest", "shortest"],
@@ -108,7 +107,7 @@ const DESCENDING: ReadonlySet<RunSort> = new Set(["newest", "longest", "highest"
 interface HeadProps {
   readonly columns: readonly ColumnId[];
   readonly sort: RunSort;
-  /** Not where runs of several workloads are listed: their numbers are in no order. */
+  /** False with runs of several workloads, whose values cannot be compared. */
   readonly canSortByValue: boolean;
   readonly onSort: (sort: RunSort) => void;
 }
@@ -134,7 +133,7 @@ function ColumnHead({ id, sort, canSortByValue, onSort }: Omit<HeadProps, "colum
       <th
         data-column={id}
         scope="col"
-        title={id === "value" ? t`Choose a workload to sort by it.` : undefined}
+        title={id === "value" ? t`Choose a workload to sort by value.` : undefined}
       >
         {title}
       </th>
@@ -146,7 +145,7 @@ function ColumnHead({ id, sort, canSortByValue, onSort }: Omit<HeadProps, "colum
       <UnstyledButton
         className="iotide-sort"
         onClick={() => onSort(sort === first ? second : first)}
-        title={t`Sort by it: ${sort === first ? second : first} first`}
+        title={t`Sort: ${sort === first ? second : first} first`}
       >
         {title}
         <Text aria-hidden="true" component="span" inherit>

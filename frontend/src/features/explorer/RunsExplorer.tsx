@@ -1,4 +1,4 @@
-/** All runs: searched, sorted, pinned and measured against one of them. */
+/** Table of all runs with search, sorting, pins and ratios to a baseline. */
 
 import { t } from "@lingui/core/macro";
 import { Button, Group, Radio, Stack, Text } from "@mantine/core";
@@ -37,7 +37,7 @@ interface RunsExplorerProps {
   readonly view: ExplorerView;
   readonly onView: (change: ExplorerView) => void;
   readonly choices: Omit<Choices, "flags">;
-  /** The search part of the address, as views are kept. */
+  /** Search part of the address, as saved in views. */
   readonly query: string;
   readonly onOpen: (query: string, viewId: number | undefined) => void;
 }
@@ -88,7 +88,7 @@ export function RunsExplorer({ view, onView, choices, query, onOpen }: RunsExplo
                 columns={columns}
                 courses={courses}
                 inSight={inSight}
-                onEnd={explored.askForMore}
+                onEnd={explored.loadMore}
                 onView={onView}
                 runs={runs}
                 total={count?.count}
@@ -103,7 +103,6 @@ export function RunsExplorer({ view, onView, choices, query, onOpen }: RunsExplo
   );
 }
 
-/** What the server says of the view, as far as it was scrolled. */
 function useRuns(view: ExplorerView) {
   const { pins = NO_PINS } = view;
   const choice = useMemo(() => choiceOf(view), [view]);
@@ -120,13 +119,13 @@ function useRuns(view: ExplorerView) {
   ];
   const courses = useCourses(columns.includes("course") ? shown : []);
   const { hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage } = explored;
-  const askForMore = useCallback(() => {
+  const loadMore = useCallback(() => {
     if (hasNextPage && !isFetchingNextPage && !isFetchNextPageError) void fetchNextPage();
   }, [hasNextPage, isFetchingNextPage, isFetchNextPageError, fetchNextPage]);
-  return { columns, explored: { ...explored, askForMore }, runs, pinned, count, courses, inSight };
+  return { columns, explored: { ...explored, loadMore }, runs, pinned, count, courses, inSight };
 }
 
-/** Of the pages in sight and of what is pinned; each page is one request. */
+/** Load sparklines of visible pages and pinned runs, one request per page. */
 function useCourses(seriesByPage: readonly (readonly number[])[]): ReadonlyMap<number, Sparkline> {
   return useQueries({
     queries: seriesByPage.map((seriesIds) => sparklinesQuery(seriesIds)),
@@ -146,14 +145,14 @@ function describeCount(
 ): string {
   if (!counted) return "Counting …";
   const count = `${formatCount(counted.count)}${counted.is_at_least ? t` or more` : ""}`;
-  return t`${count} ${counted.count === 1 ? "run" : "runs"}, ${formatCount(loaded)} loaded; more come as you scroll.`;
+  return t`${count} ${counted.count === 1 ? "run" : "runs"}, ${formatCount(loaded)} loaded. Scroll to load more.`;
 }
 
 function NoRuns({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <Text c="dimmed">{t`No run is like that. Clear a filter to see more.`}</Text>;
+  if (isFiltered) return <Text c="dimmed">{t`No runs match. Clear a filter to see more.`}</Text>;
   return (
     <Group>
-      <Text c="dimmed">{t`Nothing has run yet. A campaign plans runs, and they are listed here.`}</Text>
+      <Text c="dimmed">{t`No runs yet. Submit a campaign to see its runs here.`}</Text>
       <LoggedIn>
         <ButtonLink size="xs" to="/campaigns/new">{t`New campaign`}</ButtonLink>
       </LoggedIn>
@@ -182,7 +181,7 @@ function Foot({ explored, sort }: FootProps) {
       <RowButton loading={explored.isFetching} onClick={() => explored.refetch()}>{t`Refresh`}</RowButton>
       <Detail aria-live="polite">
         {explored.isFetchingNextPage && t`Loading more runs. `}
-        {!isByTime && t`Runs without such a number are left out while the list is sorted by it.`}
+        {!isByTime && t`Runs without this value are hidden while the list is sorted by it.`}
       </Detail>
     </Group>
   );
@@ -227,9 +226,9 @@ function PinnedRuns({ pinned, view, columns, courses, onView }: PinnedRunsProps)
 function describeUse(cells: number): string {
   const hint =
     cells > 1
-      ? t`The comparison takes all valid runs of their cells, and says what is shown.`
-      : t`Pin a run of another cell to compare them: repeats of one cell are one side.`;
-  return t`Ratios are single runs against the baseline, where both ran the same. ${hint}`;
+      ? t`The comparison uses all valid runs of their configurations and gives a verdict.`
+      : t`To compare, pin a run of another configuration. Repeats of one configuration form one side.`;
+  return t`Ratios compare single runs with the baseline if both have the same setup. ${hint}`;
 }
 
 interface PinnedTableProps extends Omit<PinnedRunsProps, "pinned"> {
@@ -266,7 +265,7 @@ function PinnedTable({ runs, view, columns, courses, onView }: PinnedTableProps)
       {runs.length < (view.pins?.length ?? 0) && (
         <Group mt="xs">
           <Hint>
-            {t`${(view.pins?.length ?? 0) - runs.length} of the pinned runs are gone, or not yours to see.`}
+            {t`${(view.pins?.length ?? 0) - runs.length} of the pinned runs do not exist, or you have no access to them.`}
           </Hint>
         </Group>
       )}

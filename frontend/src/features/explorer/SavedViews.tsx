@@ -1,4 +1,4 @@
-/** The views that the reader keeps on the server: opened, kept, renamed, brought up to date and removed, which can be taken back. */
+/** The user's saved views: open, save, rename, update and remove with undo. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -10,7 +10,7 @@ import { ErrorNotice } from "@/components/Page";
 import { changeView, keepView, removeView, viewsQuery } from "./queries";
 
 interface SavedViewsProps {
-  /** The address as it is, without which view it was. */
+  /** Search part of the address without the id of the view. */
   readonly query: string;
   readonly viewId: number | undefined;
   readonly onOpen: (query: string, viewId: number | undefined) => void;
@@ -105,7 +105,7 @@ interface NameFormProps {
   readonly query: string;
   /** Undefined: a new view. */
   readonly renamed: SavedView | undefined;
-  /** With the view as it is now; undefined where nothing was done. */
+  /** Gets the saved view; undefined if cancelled. */
   readonly onDone: (view: SavedView | undefined) => void;
 }
 
@@ -125,12 +125,12 @@ function NameForm({ query, renamed, onDone }: NameFormProps) {
     >
       <Group align="flex-start" gap="xs" mt="xs">
         <TextInput
-          aria-label={t`Name of the view`}
+          aria-label={t`View name`}
           data-autofocus
           error={error?.message}
           maxLength={100}
           onChange={({ currentTarget }) => setName(currentTarget.value)}
-          placeholder={t`Name of the view`}
+          placeholder={t`View name`}
           size="xs"
           value={name}
         />
@@ -165,7 +165,7 @@ function Removed({ view: { name, query }, onBack, onClose }: RemovedProps) {
     <Alert closeButtonLabel={t`Close`} mt="xs" onClose={onClose} role="status" withCloseButton>
       <Group gap="xs">
         <Trans>
-          The view “{name}” is removed.
+          The view “{name}” was removed.
           <Button loading={keep.isPending} onClick={undo} size="compact-xs" variant="outline">
             Undo
           </Button>

@@ -1,4 +1,4 @@
-/** The course of a series as a small line, with a dot where the run stands. */
+/** A series as a small line, with a dot for the run. */
 
 import { t } from "@lingui/core/macro";
 import type { Sparkline as Course } from "@/api/types";
@@ -13,7 +13,7 @@ export function Sparkline({ course, cellId }: { course: Course | undefined; cell
   const own = places[course.cell_ids.indexOf(cellId)];
   return (
     <svg
-      aria-label={t`The last ${course.medians.length} points of its series, ${own ? t`the run's own marked` : t`the run is older`}`}
+      aria-label={t`Last ${course.medians.length} points of the series, ${own ? t`this run marked` : t`this run is older`}`}
       className="iotide-sparkline"
       height={HEIGHT}
       role="img"
@@ -26,7 +26,7 @@ export function Sparkline({ course, cellId }: { course: Course | undefined; cell
   );
 }
 
-/** From the smallest to the largest, or in the middle where all are the same. */
+/** Scale values to the height; equal values lie in the middle. */
 export function placesOf(values: readonly number[]): { x: number; y: number }[] {
   const [low, high] = [Math.min(...values), Math.max(...values)];
   return values.map((value, index) => ({

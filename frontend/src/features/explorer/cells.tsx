@@ -1,13 +1,12 @@
-/** What each column of the table of runs shows of a run. */
-
 import { t } from "@lingui/core/macro";
 import { Badge, Text } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Sparkline as Course, ExplorerRun } from "@/api/types";
 import { StateBadge } from "@/components/badges";
-import { cautionsOf, flagTitle } from "@/components/flagWords";
+import { cautionsOf, flagTitle, missingFlags, notesOf, remarksOf } from "@/components/flagWords";
 import { HeadlineValue } from "@/components/HeadlineValue";
 import { TextLink } from "@/components/links";
+import { MissingFlags, NoteCount, UsualFlags } from "@/components/MeasuredValue";
 import { RowOriginBadge } from "@/components/Origin";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Seconds, When } from "@/components/values";
@@ -16,7 +15,6 @@ import { formatShift } from "@/lib/units";
 import { Sparkline } from "./Sparkline";
 import { type ColumnId, ratioOf } from "./view";
 
-/** What a cell needs to know besides its run. */
 export interface CellContext {
   readonly baseline: ExplorerRun | undefined;
   readonly courses: ReadonlyMap<number, Course>;
@@ -32,12 +30,15 @@ const CELLS: Readonly<Record<ColumnId, Show>> = {
   state: ({ state, validity }) => (
     <StateBadge state={state === "finished" && validity === "rejected" ? "rejected" : state} />
   ),
-  // The column of flags has the cautions in words: where it is shown, a chip here leaves no room to name the number.
-  value: ({ headline, flags }, { columns }) => (
+  // With the flags column shown, leave the cautions to it, so that the value has room for its name.
+  value: (run, { columns }) => (
     <HeadlineValue
-      flags={flags}
-      headline={headline}
-      said={columns.includes("flags") ? cautionsOf(flags) : NONE}
+      flags={run.flags}
+      headline={run.headline}
+      rejecting={rejectingOf(run)}
+      shownElsewhere={
+        columns.includes("flags") ? [...cautionsOf(run.flags, rejectingOf(run)), ...notesOf(run.flags)] : NONE
+      }
     />
   ),
   metric: (run, { titlesOf }) => <Measured run={run} titleOf={titlesOf(run.workload, run.cluster_id)} />,
@@ -62,7 +63,7 @@ const CELLS: Readonly<Record<ColumnId, Show>> = {
     </TextLink>
   ),
   cell: ({ cell_ordinal, repeat }) => `${cell_ordinal}, ${repeat}`,
-  flags: ({ flags }) => <Flags codes={flags} />,
+  flags: (run) => <Flags codes={run.flags} rejecting={rejectingOf(run)} usual={run.usual_flags} />,
 };
 
 export function useCellContext(
@@ -73,7 +74,6 @@ export function useCellContext(
   return { baseline, courses, columns, titlesOf: useTitlesOf() };
 }
 
-/** The cells of a row behind those that every row has. */
 export function RunCells({ run, context }: { run: ExplorerRun; context: CellContext }) {
   return context.columns.map((id) => {
     const shown = CELLS[id](run, context);
@@ -105,7 +105,7 @@ function Measured({
   );
 }
 
-/** Grey: of one run against one nothing is said but the ratio. */
+/** Grey, since two single runs allow no verdict. */
 function Ratio({ run, baseline }: { run: ExplorerRun; baseline: ExplorerRun | undefined }) {
   if (!baseline) return null;
   if (run.id === baseline.id) return <Text inherit>{t`baseline`}</Text>;
@@ -115,24 +115,39 @@ function Ratio({ run, baseline }: { run: ExplorerRun; baseline: ExplorerRun | un
       <Text
         c="dimmed"
         inherit
-        title={t`Other options, another number, or none: a ratio would say nothing.`}
-      >{t`unlike`}</Text>
+        title={t`No ratio: the options or metrics differ, or a value is missing.`}
+      >{t`not comparable`}</Text>
     );
   return (
-    <Text c="dimmed" className="iotide-number" inherit title={t`One run against one run: no verdict.`}>
+    <Text c="dimmed" className="iotide-number" inherit title={t`Single runs: no verdict.`}>
       {formatShift(ratio)}
     </Text>
   );
 }
 
-function Flags({ codes }: { codes: readonly string[] }) {
+/** The table has codes only; those of a rejected run may all reject it. */
+function rejectingOf({ validity, flags }: Pick<ExplorerRun, "validity" | "flags">): readonly string[] {
+  return validity === "rejected" ? flags : NONE;
+}
+
+interface FlagsProps {
+  readonly codes: readonly string[];
+  readonly rejecting: readonly string[];
+  readonly usual: readonly string[];
+}
+
+function Flags({ codes, rejecting, usual }: FlagsProps) {
+  const remarks = remarksOf(codes, usual, rejecting);
   return (
     <span data-export={JSON.stringify({ value: codes.join(" ") })}>
-      {codes.map((code) => (
+      {remarks.named.map((code) => (
         <Badge color="orange" key={code} me={4} miw="max-content">
           {flagTitle(code)}
         </Badge>
       ))}
+      <UsualFlags words={remarks.usual} />
+      <MissingFlags codes={missingFlags(codes, usual)} />
+      <NoteCount words={remarks.notes} />
     </span>
   );
 }

@@ -22,6 +22,7 @@ const FINISHED: ExplorerRun = {
   state: "finished",
   validity: "valid",
   flags: ["CACHE_SIZE", "DURATION"],
+  usual_flags: [],
   at: "2026-11-21T10:00:00Z",
   duration_seconds: 12.5,
   headline: {
@@ -33,6 +34,7 @@ const FINISHED: ExplorerRun = {
     labels: { operation: "write", block_size_bytes: 4096 },
     value: 118234112.5,
     flags: ["CACHE_SIZE"],
+    usual_flags: [],
   },
   likeness: "x",
 };
@@ -47,7 +49,7 @@ const WAITING: ExplorerRun = {
   headline: null,
 };
 
-it("gives each option and label a column, and the headline its metric and unit", async () => {
+it("exports a column for each option and label, and the headline's metric and unit", async () => {
   const table = runsTable([FINISHED, WAITING]);
   const [first, second] = await parquetReadObjects({ file: toParquet(table) });
   expect(first).toMatchObject({
@@ -68,7 +70,7 @@ it("gives each option and label a column, and the headline its metric and unit",
   expect(second).toMatchObject({ run_id: 8, option_jobs: 4, option_direct: null, value: null, metric: null });
 });
 
-it("writes no JSON into a field, and the ratio where there is a baseline", () => {
+it("exports no JSON, and ratios with a baseline", () => {
   expect(toCsv(runsTable([FINISHED, WAITING]))).not.toMatch(/[{}[\]]/);
   const other = {
     ...FINISHED,

@@ -1,10 +1,10 @@
-/** The table of runs as the export menu writes it: a run a row, one column an option; pure. */
+/** Export of the table of runs: one row a run, one column an option; pure. */
 
 import type { ExplorerRun } from "@/api/types";
 import { type ExportRecord, type ExportTable, plainCell, recordTable, spread } from "@/lib/exported";
 import { ratioOf } from "./view";
 
-/** Options are those that differ from the defaults of the workload; value and unit are those of the headline. */
+/** Options are those that differ from the workload's defaults. Value and unit are the headline's. */
 export function runsTable(runs: readonly ExplorerRun[], baseline?: ExplorerRun): ExportTable {
   return recordTable(
     runs.map((run) => ({

@@ -1,5 +1,3 @@
-/** Requests of the table of runs: pages, their number, courses, and the views that people keep. */
-
 import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from "@tanstack/react-query";
 import { get, getItems, pages, post, put, refetch, remove } from "@/api/requests";
 import type { RunSort, SavedViewInput } from "@/api/types";
@@ -7,7 +5,7 @@ import type { RunChoice } from "./view";
 
 export const PAGE_SIZE = 200;
 const REFRESH_MILLISECONDS = 15_000;
-/** A long list that somebody reads stays as it is; asking for all its pages again would take long and move its rows. */
+/** Do not refetch a long list while it is read: that takes long and moves its rows. */
 const MOST_REFRESHED_PAGES = 2;
 
 export function exploredQuery(choice: RunChoice, sort: RunSort) {
@@ -29,7 +27,7 @@ export function countQuery(choice: RunChoice) {
   });
 }
 
-/** The runs that are pinned, in the order in which they were. */
+/** The pinned runs in the order of pinning. */
 export function pinnedQuery(ids: readonly number[]) {
   return queryOptions({
     queryKey: ["run", "list", "pinned", ids],
@@ -42,7 +40,6 @@ export function pinnedQuery(ids: readonly number[]) {
   });
 }
 
-/** The newest points of all these series in one request. */
 export function sparklinesQuery(seriesIds: readonly number[]) {
   return queryOptions({
     queryKey: ["cell", "sparklines", seriesIds],

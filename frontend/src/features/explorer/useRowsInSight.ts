@@ -1,15 +1,15 @@
-/** Which rows of a long table are in sight, so that no others are drawn; all rows have one height. */
+/** Virtual scrolling: the visible rows of a long table. All rows have the same height. */
 
 import { type UIEvent, useCallback, useEffect, useState } from "react";
 
 const HEIGHT_AT_FIRST = 640;
-/** Drawn above and below what is seen, and scrolled before others are drawn. */
+/** Rows rendered above and below the visible ones, and rows scrolled before others are rendered. */
 const MARGIN_ROWS = 12;
 
 export interface RowsInSight {
   readonly boxRef: (box: HTMLElement | null) => void;
   readonly onScroll: (event: UIEvent<HTMLElement>) => void;
-  /** Drawn are the rows from `first` up to, not including, `last`. */
+  /** Render rows from `first` up to, not including, `last`. */
   readonly first: number;
   readonly last: number;
 }
@@ -34,7 +34,7 @@ export function useRowsInSight(count: number, rowPixels: number): RowsInSight {
   return { boxRef: setBox, onScroll, ...rowsAround(topRow, Math.ceil(height / rowPixels), count) };
 }
 
-/** The rows to draw of `count`, where `shown` fit and the one at `top` is the first that is seen; pure. */
+/** Return the rows to render of `count`; `top` is the first visible row and `shown` the number that fit. Pure. */
 export function rowsAround(top: number, shown: number, count: number): { first: number; last: number } {
   const last = Math.min(count, top + shown + 2 * MARGIN_ROWS);
   return { first: Math.max(0, Math.min(top - MARGIN_ROWS, last - 1)), last };

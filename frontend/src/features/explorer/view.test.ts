@@ -9,19 +9,19 @@ function run(id: number, value: number | null, likeness: string | null = "alike"
   return { id, cell_id: cellId, likeness, headline } as unknown as ExplorerRun;
 }
 
-it("makes the first pin the baseline, and the next one when that is unpinned", () => {
+it("makes the first pin the baseline, and the next one if it is unpinned", () => {
   expect(togglePin({}, 7)).toEqual({ pins: [7], baseline: 7 });
   expect(togglePin({ pins: [7], baseline: 7 }, 9)).toEqual({ pins: [7, 9], baseline: 7 });
   expect(togglePin({ pins: [7, 9], baseline: 7 }, 7)).toEqual({ pins: [9], baseline: 9 });
   expect(togglePin({ pins: [9], baseline: 9 }, 9)).toEqual({ pins: undefined, baseline: undefined });
 });
 
-it("lets go of the oldest pin where there are too many, and of a baseline that is gone with it", () => {
+it("drops the oldest of too many pins, and a baseline dropped with it", () => {
   const pins = Array.from({ length: 8 }, (_, index) => index + 1);
   expect(togglePin({ pins, baseline: 1 }, 9)).toEqual({ pins: [...pins.slice(1), 9], baseline: 2 });
 });
 
-it("gives a ratio of runs that ran the same alone", () => {
+it("gives ratios only for runs with the same setup", () => {
   const baseline = run(1, 100);
   expect(ratioOf(run(2, 150), baseline)).toBe(1.5);
   expect(ratioOf(run(2, 150, "other"), baseline)).toBeUndefined();
@@ -30,22 +30,22 @@ it("gives a ratio of runs that ran the same alone", () => {
   expect(ratioOf(run(2, 150), undefined)).toBeUndefined();
 });
 
-it("compares cells once each, that of the baseline first", () => {
+it("compares each cell once, the baseline's first", () => {
   expect(cellsOf([run(1, 1, "x", 10), run(2, 1, "x", 20), run(3, 1, "x", 10)], 2)).toEqual([20, 10]);
 });
 
-it("sorts by numbers of one workload alone", () => {
+it("sorts by value only within one workload", () => {
   expect(sortOf({ sort: "highest" })).toBe("newest");
   expect(sortOf({ sort: "highest", workload: "dd" })).toBe("highest");
   expect(sortOf({})).toBe("newest");
 });
 
-it("shows the column of ratios where there is a baseline, and passes over columns that are none", () => {
+it("shows the ratio column with a baseline, and ignores unknown columns", () => {
   expect(columnsOf({ columns: ["ratio", "nonsense", "state"] })).toEqual(["state"]);
   expect(columnsOf({ columns: ["ratio", "state"], baseline: 1 })).toEqual(["state", "ratio"]);
 });
 
-it("asks from the beginning of a day to the end of another, by the reader's clock", () => {
+it("requests whole days in the display time zone", () => {
   const { from, to, text } = choiceOf({ from: "2026-11-21", to: "2026-11-21", text: "  " });
   expect(Date.parse(to ?? "") - Date.parse(from ?? "")).toBe(24 * 3600 * 1000 - 1);
   expect(new Date(from ?? "").getHours()).toBe(0);
@@ -53,7 +53,7 @@ it("asks from the beginning of a day to the end of another, by the reader's cloc
   expect(choiceOf({ from: "soon" }).from).toBeNull();
 });
 
-it("draws the rows in sight with some around them, also at the end of the list", () => {
+it("renders visible rows with some around them, also at the end of the list", () => {
   expect(rowsAround(0, 20, 1000)).toEqual({ first: 0, last: 44 });
   expect(rowsAround(500, 20, 1000)).toEqual({ first: 488, last: 544 });
   expect(rowsAround(996, 20, 1000)).toEqual({ first: 984, last: 1000 });
@@ -61,13 +61,13 @@ it("draws the rows in sight with some around them, also at the end of the list",
   expect(rowsAround(0, 20, 0)).toEqual({ first: 0, last: 0 });
 });
 
-it("asks for the course of the series on the pages in sight, each once", () => {
+it("requests sparklines of visible pages, each series once", () => {
   const pages = [{ items: [run(1, 1, "x", 1), run(2, 1, "x", 1)] }, { items: [run(3, null, null, 3)] }];
   expect(seriesInSight(pages, 0, 2, 2)).toEqual([[101]]);
   expect(seriesInSight(pages, 0, 3, 2)).toEqual([[101], []]);
 });
 
-it("draws a course from its lowest to its highest, and a level one in the middle", () => {
+it("scales a sparkline to its range, and draws a level one in the middle", () => {
   expect(placesOf([1, 2]).map(({ y }) => y)).toEqual([21, 3]);
   expect(placesOf([5, 5, 5]).map(({ x, y }) => [x, y])).toEqual([
     [3, 12],

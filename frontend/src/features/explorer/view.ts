@@ -1,26 +1,27 @@
-/** What the address of the table of runs says, and what follows from it; pure. */
+/** State of the table of runs in the address; pure. */
 
 import { t } from "@lingui/core/macro";
 import type { State } from "@/api/states";
 import type { ExplorerRun, RunSort } from "@/api/types";
+import { areComparable } from "@/components/flagWords";
 import { dayBegin, dayEnd } from "@/lib/time";
 
 export const COLUMNS = [
   { id: "state", title: t`State` },
   { id: "value", title: t`Value` },
-  { id: "ratio", title: t`Against baseline` },
-  { id: "course", title: t`Course` },
+  { id: "ratio", title: t`Relative to baseline` },
+  { id: "course", title: t`Trend` },
   { id: "workload", title: t`Workload` },
   { id: "target", title: t`Targets` },
   { id: "options", title: t`Options` },
   { id: "at", title: t`Time` },
   { id: "duration", title: t`Duration` },
   { id: "flags", title: t`Flags` },
-  { id: "metric", title: t`Measured` },
+  { id: "metric", title: t`Metric` },
   { id: "node", title: t`Nodes` },
   { id: "campaign", title: t`Campaign` },
   { id: "cluster", title: t`Cluster` },
-  { id: "cell", title: t`Cell, repeat` },
+  { id: "cell", title: t`Configuration, repeat` },
 ] as const;
 
 export type ColumnId = (typeof COLUMNS)[number]["id"];
@@ -30,7 +31,6 @@ const COLUMN_IDS: readonly ColumnId[] = COLUMNS.map(({ id }) => id);
 const USUALLY_HIDDEN: ReadonlySet<ColumnId> = new Set(["cluster", "cell"]);
 export const USUAL_COLUMNS: readonly ColumnId[] = COLUMN_IDS.filter((id) => !USUALLY_HIDDEN.has(id));
 
-/** The search part of the address. */
 export interface ExplorerView {
   readonly cluster?: number | undefined;
   readonly campaign?: number | undefined;
@@ -40,24 +40,24 @@ export interface ExplorerView {
   readonly state?: State | undefined;
   readonly validity?: "valid" | "rejected" | undefined;
   readonly flag?: string | undefined;
-  /** Days by the reader's clock, both included: `2026-11-21`. */
+  /** Days in the display time zone, both included: `2026-11-21`. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
   readonly text?: string | undefined;
   readonly sort?: RunSort | undefined;
-  /** Ids of columns; what is none is left out. */
+  /** Ids of columns; unknown ids are ignored. */
   readonly columns?: readonly string[] | undefined;
   readonly pins?: readonly number[] | undefined;
   /** One of the pins. */
   readonly baseline?: number | undefined;
-  /** The saved view that this was, before it was changed. */
+  /** The saved view that was opened, even if changed since. */
   readonly view?: number | undefined;
 }
 
-/** As many sides as a comparison has. */
+/** The number of sides in a comparison. */
 export const MOST_PINS = 8;
 
-/** Which runs are asked for; nothing where anything will do. */
+/** Filters of the request; null means any. */
 export type RunChoice = ReturnType<typeof choiceOf>;
 
 export function choiceOf(view: ExplorerView) {
@@ -76,7 +76,7 @@ export function choiceOf(view: ExplorerView) {
   };
 }
 
-/** Numbers of different workloads are in no order. */
+/** Values of different workloads are not sorted. */
 export function sortOf({ sort = "newest", workload }: ExplorerView): RunSort {
   const isByValue = sort === "highest" || sort === "lowest";
   return isByValue && workload === undefined ? "newest" : sort;
@@ -91,7 +91,7 @@ export function hasFilter(view: ExplorerView): boolean {
   return Object.values(choiceOf(view)).some((value) => value !== null);
 }
 
-/** The view with a run pinned, or no longer; the first pin is the baseline until another one is chosen. */
+/** Pin or unpin a run. The first pin is the baseline until another is chosen. */
 export function togglePin({ pins = [], baseline }: ExplorerView, runId: number): ExplorerView {
   if (!pins.includes(runId)) {
     const more = [...pins, runId].slice(-MOST_PINS);
@@ -104,20 +104,22 @@ export function togglePin({ pins = [], baseline }: ExplorerView, runId: number):
   };
 }
 
-/** How many times the baseline's value a run has; undefined where they did not run the same. */
+/** Return the ratio to the baseline; undefined for different setups. */
 export function ratioOf(run: ExplorerRun, baseline: ExplorerRun | undefined): number | undefined {
   if (!baseline || run.likeness === null || run.likeness !== baseline.likeness) return undefined;
+  if ([run, baseline].some(({ validity }) => validity === "rejected")) return undefined;
+  if (!areComparable(run.headline?.flags ?? [], baseline.headline?.flags ?? [])) return undefined;
   const [value, base] = [run.headline?.value ?? 0, baseline.headline?.value ?? 0];
   return value > 0 && base > 0 ? value / base : undefined;
 }
 
-/** The cells of the runs, each once, that of the baseline first. */
+/** Return the cells of the runs without duplicates, the baseline's first. */
 export function cellsOf(runs: readonly ExplorerRun[], baseline: number | undefined): number[] {
   const first = runs.filter(({ id }) => id === baseline);
   return [...new Set([...first, ...runs].map(({ cell_id }) => cell_id))];
 }
 
-/** Pages hold so many rows each; the series of those that are in sight, page by page. */
+/** Return the visible series by page. */
 export function seriesInSight(
   pages: readonly { readonly items: readonly ExplorerRun[] }[],
   first: number,

@@ -1,5 +1,3 @@
-/** Makes a channel or changes one. */
-
 import { t } from "@lingui/core/macro";
 import { Button, Checkbox, Group, NativeSelect, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
@@ -13,13 +11,13 @@ import { saveChannel } from "./queries";
 import { ReceiverFields } from "./ReceiverFields";
 
 export interface Scope {
-  /** Id of a cluster; empty: all clusters. */
+  /** Cluster id; empty for all clusters. */
   readonly value: string;
   readonly label: string;
 }
 
 interface ChannelFormProps {
-  /** What is changed; undefined: a new one. */
+  /** Undefined: a new channel. */
   readonly channel?: Channel;
   readonly scopes: readonly Scope[];
   readonly onDone: () => void;
@@ -53,14 +51,14 @@ export default function ChannelForm({ channel, scopes, onDone }: ChannelFormProp
             onChange={(event) => setKind(event.currentTarget.value as Kind)}
             value={kind}
           />
-          {!channel && <NativeSelect data={[...scopes]} label={t`Tells of`} name="cluster" />}
+          {!channel && <NativeSelect data={[...scopes]} label={t`Clusters`} name="cluster" />}
         </Group>
         <ReceiverFields key={kind} kind={kind} receiver={channel?.receiver} />
         <QuietFields hours={channel?.quiet_hours ?? null} onZone={setQuietZone} zone={quietZone} />
         <DigestFields digest={channel?.digest ?? null} onZone={setDigestZone} zone={digestZone} />
         <Group>
           <Button loading={save.isPending} type="submit">
-            {channel ? t`Save` : t`Make the channel`}
+            {channel ? t`Save` : t`Create channel`}
           </Button>
           <Button onClick={onDone} variant="default">{t`Cancel`}</Button>
         </Group>
@@ -70,7 +68,7 @@ export default function ChannelForm({ channel, scopes, onDone }: ChannelFormProp
 }
 
 interface ZoneProps {
-  /** Whose clocks count; undefined: it is switched off. */
+  /** Time zone; undefined if switched off. */
   readonly zone: string | undefined;
   readonly onZone: (zone: string | undefined) => void;
 }
@@ -80,7 +78,7 @@ function QuietFields({ hours, zone, onZone }: ZoneProps & { hours: Channel["quie
     <>
       <Checkbox
         checked={zone !== undefined}
-        label={t`Quiet hours: messages wait for their end`}
+        label={t`Quiet hours: hold messages until they end`}
         onChange={(event) => onZone(event.currentTarget.checked ? shownTimeZone() : undefined)}
       />
       {zone !== undefined && (
@@ -111,7 +109,7 @@ function DigestFields({ digest, zone, onZone }: ZoneProps & { digest: Channel["d
     <>
       <Checkbox
         checked={zone !== undefined}
-        label={t`Weekly digest of each cluster`}
+        label={t`Weekly digest for each cluster`}
         onChange={(event) => onZone(event.currentTarget.checked ? shownTimeZone() : undefined)}
       />
       {zone !== undefined && (

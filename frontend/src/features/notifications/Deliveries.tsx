@@ -1,5 +1,3 @@
-/** What one channel was told lately, and what the other end answered. */
-
 import { t } from "@lingui/core/macro";
 import { Stack, Title } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
@@ -15,16 +13,16 @@ export default function Deliveries({ channel }: { channel: Channel }) {
   return (
     <Stack gap="xs">
       <Title order={3} size="h5">
-        {t`Sent through ${channel.name}`}
+        {t`Messages of ${channel.name}`}
       </Title>
       <Loaded
-        empty={<Hint>{t`Nothing in the last 90 days.`}</Hint>}
+        empty={<Hint>{t`No messages in the last 90 days.`}</Hint>}
         isEmpty={({ pages }) => pages.every(({ items }) => items.length === 0)}
         query={deliveries}
       >
         {({ pages }) => (
           <ScrollTable
-            head={[t`When`, t`Message`, t`State`, t`Attempts`, t`Last answer`]}
+            head={[t`Time`, t`Message`, t`State`, t`Attempts`, t`Last response`]}
             label={t`Messages`}
           >
             {pages
@@ -48,10 +46,10 @@ function DeliveryRow({ delivery }: { delivery: Delivery }) {
       <td className="iotide-wrap">{delivery.subject}</td>
       <td>
         {delivery.state}
-        {delivery.due_at && <When at={delivery.due_at} prefix={t`, next try `} />}
+        {delivery.due_at && <When at={delivery.due_at} prefix={t`, next attempt `} />}
       </td>
       {delivery.attempts.length}
-      <td className="iotide-wrap">{last && (last.words ?? t`not known yet`)}</td>
+      <td className="iotide-wrap">{last && (last.words ?? t`none yet`)}</td>
     </Row>
   );
 }

@@ -50,7 +50,7 @@ function open(channels: object[], role: "admin" | "operator" = "admin") {
   );
 }
 
-it("makes a channel by mail with quiet hours and a digest", async () => {
+it("creates an e-mail channel with quiet hours and a digest", async () => {
   const made: unknown[] = [];
   server.use(
     http.post("*/api/v1/channels", async ({ request }) => {
@@ -59,8 +59,8 @@ it("makes a channel by mail with quiet hours and a digest", async () => {
     }),
   );
   const { user } = open([]);
-  expect(await screen.findByText(/No channel yet/)).toBeInTheDocument();
-  await user.click(screen.getByRole("button", { name: "Add a channel" }));
+  expect(await screen.findByText(/No channels yet/)).toBeInTheDocument();
+  await user.click(screen.getByRole("button", { name: "Add channel" }));
   const form = within(await screen.findByRole("form", { name: "New channel" }));
   const fields = {
     Name: "people",
@@ -73,7 +73,7 @@ it("makes a channel by mail with quiet hours and a digest", async () => {
   }
   await user.click(form.getByRole("checkbox", { name: /Quiet hours/ }));
   await user.click(form.getByRole("checkbox", { name: /Weekly digest/ }));
-  await user.click(form.getByRole("button", { name: "Make the channel" }));
+  await user.click(form.getByRole("button", { name: "Create channel" }));
   await waitFor(() => expect(made).toHaveLength(1));
   expect(made[0]).toMatchObject({
     name: "people",
@@ -90,7 +90,7 @@ it("makes a channel by mail with quiet hours and a digest", async () => {
   });
 });
 
-it("keeps a secret that is not entered anew when a channel is changed", async () => {
+it("keeps a secret that is not entered again when a channel is changed", async () => {
   const saved: unknown[] = [];
   server.use(
     http.put("*/api/v1/channels/3", async ({ request }) => {
@@ -110,19 +110,19 @@ it("keeps a secret that is not entered anew when a channel is changed", async ()
   });
 });
 
-it("says what came of a test, what failed last and what was sent", async () => {
+it("shows the result of a test, the last failure and the messages", async () => {
   server.use(
     http.post("*/api/v1/channels/3/test", () => HttpResponse.json({ delivered: false, words: "HTTP 404" })),
   );
   const { user } = open([HOOK]);
   expect(await screen.findByText(/: HTTP 503/)).toBeInTheDocument();
   await user.click(screen.getByRole("button", { name: "Test desk" }));
-  expect(await screen.findByText("It did not arrive: HTTP 404")).toBeInTheDocument();
+  expect(await screen.findByText("Not delivered: HTTP 404")).toBeInTheDocument();
   await user.click(screen.getByRole("button", { name: "Messages of desk" }));
   expect(await screen.findByText("write is slower")).toBeInTheDocument();
 });
 
-it("deletes only after a question", async () => {
+it("deletes only after a confirmation", async () => {
   const asked: string[] = [];
   server.use(
     http.delete("*/api/v1/channels/3", () => {
@@ -133,13 +133,13 @@ it("deletes only after a question", async () => {
   const { user } = open([HOOK]);
   await user.click(await screen.findByRole("button", { name: "Delete desk" }));
   expect(asked).toEqual([]);
-  await user.click(await screen.findByRole("button", { name: "Delete the channel" }));
+  await user.click(await screen.findByRole("button", { name: "Delete channel" }));
   await waitFor(() => expect(asked).toEqual(["delete"]));
 });
 
-it("offers operators the messages and no change", async () => {
+it("shows operators the messages, but no controls", async () => {
   open([HOOK], "operator");
   expect(await screen.findByRole("button", { name: "Messages of desk" })).toBeInTheDocument();
-  for (const name of ["Add a channel", "Change desk", "Test desk", "Delete desk"])
+  for (const name of ["Add channel", "Change desk", "Test desk", "Delete desk"])
     expect(screen.queryByRole("button", { name })).not.toBeInTheDocument();
 });

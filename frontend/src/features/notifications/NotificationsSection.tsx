@@ -1,5 +1,3 @@
-/** The channels by which people are told: where each goes, whether messages arrive, a test of each. */
-
 import { t } from "@lingui/core/macro";
 import { Alert, Group, Stack, Text } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
@@ -18,11 +16,11 @@ import { channelsQuery, removeChannel, testChannel } from "./queries";
 const ChannelForm = lazy(() => import("./ChannelForm"));
 const Deliveries = lazy(() => import("./Deliveries"));
 
-/** What is open below the list: the form of a new channel, or something of one that there is. */
+/** Form or message list below the table. */
 type Open = { readonly what: "add" } | { readonly what: "change" | "deliveries"; readonly channelId: number };
 
 interface NotificationsSectionProps {
-  /** What the reader may make channels for. */
+  /** Scopes for which the user may create channels. */
   readonly scopes: readonly Scope[];
 }
 
@@ -37,22 +35,22 @@ export function NotificationsSection({ scopes }: NotificationsSectionProps) {
           <AddButton
             isOpen={open?.what === "add"}
             onToggle={() => setOpen(open?.what === "add" ? null : { what: "add" })}
-          >{t`Add a channel`}</AddButton>
+          >{t`Add channel`}</AddButton>
         )
       }
-      description={t`Where alert rules and weekly digests are sent to.`}
+      description={t`Channels for alerts and weekly digests.`}
       title={t`Notifications`}
     >
       <Stack>
         <Suspense>{open?.what === "add" && <ChannelForm onDone={close} scopes={scopes} />}</Suspense>
         <Loaded
-          empty={t`No channel yet: alerts are shown on their page, and nobody is told.`}
+          empty={t`No channels yet. Alerts are shown on the Alerts page, but no notifications are sent.`}
           query={channels}
         >
           {(rows) => (
             <>
               <ScrollTable
-                head={[t`Channel`, t`Kind`, t`Tells of`, t`Goes to`, t`Last message`, ""]}
+                head={[t`Channel`, t`Kind`, t`Clusters`, t`Destination`, t`Last message`, ""]}
                 label={t`Channels`}
               >
                 {rows.map((channel) => (
@@ -124,8 +122,8 @@ function ChangeButtons({ channel, onOpen }: { channel: Channel; onOpen: (open: O
       <ConfirmMutation
         aria-label={t`Delete ${channel.name}`}
         title={t`Delete ${channel.name}?`}
-        body={t`What it was told is forgotten, and its secrets. It stays while alert rules send to it.`}
-        yes={t`Delete the channel`}
+        body={t`Deletes the channel with its messages and secrets. A channel that an alert rule uses cannot be deleted.`}
+        yes={t`Delete channel`}
         size="compact-xs"
         mutation={removeChannel}
         variables={channel.id}
@@ -147,14 +145,14 @@ function TestButton({ channel }: { channel: Channel }) {
       {test.error && <ErrorNotice error={test.error} />}
       {test.data && (
         <Alert color={test.data.delivered ? "green" : "orange"} p="xs" role="status">
-          {test.data.delivered ? t`It arrived` : t`It did not arrive`}: {test.data.words}
+          {test.data.delivered ? t`Delivered` : t`Not delivered`}: {test.data.words}
         </Alert>
       )}
     </Stack>
   );
 }
 
-/** What happened last: a message that arrived, or one that did not. */
+/** Result of the newest message. */
 function LastMessage({ channel: { delivered_at, failed_at, failure } }: { channel: Channel }) {
   if (failed_at !== null && (delivered_at === null || failed_at > delivered_at))
     return (

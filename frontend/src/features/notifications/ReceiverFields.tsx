@@ -1,4 +1,4 @@
-/** Where a channel goes, by its kind; a secret that is set is not shown and stays when its field is left empty. */
+/** Destination fields by kind. A stored secret is never shown and is kept if its field stays empty. */
 
 import { t } from "@lingui/core/macro";
 import { Button, Group, NativeSelect, PasswordInput, Stack, TextInput } from "@mantine/core";
@@ -13,7 +13,7 @@ const KEPT = t`Set; leave empty to keep it.`;
 
 interface ReceiverFieldsProps {
   readonly kind: Kind;
-  /** As it is, where it is changed. */
+  /** Current destination when a channel is changed. */
   readonly receiver: Receiver | undefined;
 }
 
@@ -25,7 +25,7 @@ export function ReceiverFields({ kind, receiver }: ReceiverFieldsProps) {
   return (
     <PasswordInput
       autoComplete="off"
-      description={known ? t`${KEPT} It leads to ${known.host}.` : t`Of an incoming webhook made there.`}
+      description={known ? t`${KEPT} Host: ${known.host}.` : t`URL of an incoming webhook created there.`}
       label={t`Address`}
       name="url"
       required={!known}
@@ -72,7 +72,7 @@ function ServerFields({ receiver }: EmailFieldsProps) {
       <NativeSelect
         data={[
           { value: "starttls", label: t`STARTTLS` },
-          { value: "tls", label: t`TLS from the start` },
+          { value: "tls", label: t`TLS` },
           { value: "none", label: t`no TLS` },
         ]}
         defaultValue={receiver?.tls}
@@ -89,13 +89,13 @@ function AccountFields({ receiver }: EmailFieldsProps) {
       <TextInput
         autoComplete="off"
         defaultValue={receiver?.user ?? ""}
-        description={t`Leave empty where none is needed.`}
+        description={t`Leave empty if not needed.`}
         label={t`User`}
         name="user"
       />
       <PasswordInput
         autoComplete="new-password"
-        description={receiver?.has_password ? KEPT : t`Sent by TLS alone.`}
+        description={receiver?.has_password ? KEPT : t`Sent over TLS only.`}
         label={t`Password`}
         name="password"
         w={240}
@@ -134,7 +134,7 @@ function WebhookFields({ receiver }: { receiver: Extract<Receiver, { kind: "webh
     <Stack gap="sm">
       <TextInput
         defaultValue={receiver?.url}
-        description={t`Operators see it: the signature is the proof, not the address.`}
+        description={t`Visible to operators. The signature authenticates messages, not the address.`}
         label={t`Address`}
         name="url"
         placeholder={t`https://example.org/hooks/iotide`}
@@ -145,7 +145,9 @@ function WebhookFields({ receiver }: { receiver: Extract<Receiver, { kind: "webh
         <PasswordInput
           autoComplete="off"
           description={
-            receiver ? KEPT : t`whsec_ and 24 to 64 random bytes in base64, the same at the other end.`
+            receiver
+              ? KEPT
+              : t`whsec_ followed by 24 to 64 random bytes in base64. Enter the same secret at the receiver.`
           }
           flex={1}
           label={t`Signing secret`}
@@ -161,9 +163,9 @@ function WebhookFields({ receiver }: { receiver: Extract<Receiver, { kind: "webh
             setIsMade(true);
           }}
           variant="default"
-        >{t`Make one`}</Button>
+        >{t`Generate secret`}</Button>
       </Group>
-      {isMade && secret && <Command label={t`Copy the secret now: it is not shown again`} text={secret} />}
+      {isMade && secret && <Command label={t`Copy the secret now. It is not shown again.`} text={secret} />}
     </Stack>
   );
 }

@@ -1,4 +1,4 @@
-/** What was entered in the form of a channel, as the API takes it. */
+/** Conversion of the channel form to the API. */
 
 import type { Channel, ChannelInput } from "@/api/types";
 
@@ -11,13 +11,13 @@ export const KINDS: Readonly<Record<Kind, string>> = {
   mattermost: "Mattermost",
 };
 
-/** Clocks of the quiet hours and of the digest; undefined: there are none. */
+/** Time zones of quiet hours and digest; undefined if switched off. */
 export interface Hours {
   readonly quietZone: string | undefined;
   readonly digestZone: string | undefined;
 }
 
-/** Empty fields are left out: a secret that is not entered stays. */
+/** Leaves out empty fields, so that a stored secret is kept. */
 export function channelEntered(entered: FormData, kind: Kind, hours: Hours): ChannelInput {
   const text = (name: string) => String(entered.get(name) ?? "").trim();
   const { quietZone, digestZone } = hours;
@@ -56,7 +56,7 @@ function receiverEntered(kind: Kind, text: (name: string) => string): ChannelInp
   }
 }
 
-/** A signing key as Standard Webhooks writes it: 32 random bytes. */
+/** Signing key in the format of Standard Webhooks: 32 random bytes. */
 export function newSecret(): string {
   return `whsec_${btoa(String.fromCharCode(...crypto.getRandomValues(new Uint8Array(32))))}`;
 }

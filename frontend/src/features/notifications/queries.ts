@@ -1,5 +1,3 @@
-/** Requests of channels and of what was sent through them. */
-
 import { infiniteQueryOptions, mutationOptions, queryOptions } from "@tanstack/react-query";
 import { getEvery, pages, post, put, refetch, remove } from "@/api/requests";
 import type { ChannelInput } from "@/api/types";
@@ -21,7 +19,7 @@ export function deliveriesQuery(channelId: number) {
 
 interface Saving {
   readonly body: ChannelInput;
-  /** The channel that is changed; undefined: it is a new one. */
+  /** Undefined: a new channel. */
   readonly channelId: number | undefined;
 }
 

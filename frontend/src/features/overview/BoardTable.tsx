@@ -1,4 +1,4 @@
-/** The heat map: a row a cluster with its nodes, a column a workload; each cell has a sign and a word, and leads on. */
+/** Status of each cluster (row) and workload (column), with nodes and alerts. Cells have a sign and a word. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -10,7 +10,7 @@ import { Detail, Hint } from "@/components/looks";
 import { OriginBadge, useOrigin } from "@/components/Origin";
 import { ScrollTable } from "@/components/ScrollTable";
 import { Day } from "@/components/values";
-import { STANDINGS, shareOf } from "./standings";
+import { STATE_WORDS, shareOf } from "./standings";
 
 interface BoardTableProps {
   readonly board: Board;
@@ -70,10 +70,10 @@ function Cell({ cell }: { cell: BoardCell | undefined }) {
   );
 }
 
-/** To its changes where it has some; else to its trend. */
+/** Link to the cell's changes, or else to its trend. */
 function CellLink({ cell }: { cell: BoardCell }) {
   const { cluster_id: clusterId, workload, state, since, worst } = cell;
-  const { sign, word } = STANDINGS[state];
+  const { sign, word } = STATE_WORDS[state];
   const words = (
     <>
       <span aria-hidden="true">{sign}</span> {word}
@@ -108,13 +108,13 @@ function Nodes({ cluster: { id, nodes } }: { cluster: BoardCluster }) {
   const troubles = [
     [stuck, t`stuck`, "red"],
     [silent, "silent", "orange"],
-    [passed_over, t`passed over`, "orange"],
+    [passed_over, t`skipped`, "orange"],
     [never_seen, t`never seen`, "orange"],
     [drained, "drained", "orange"],
   ] as const;
   if (origin === "made_up") return <Hint>{t`sample data`}</Hint>;
   if (online + stuck + silent + never_seen === 0)
-    return <ClusterLink id={id} name={t`none has joined yet`} size="sm" />;
+    return <ClusterLink id={id} name={t`no nodes yet`} size="sm" />;
   return (
     <Trans>
       {online} online
@@ -133,7 +133,7 @@ function OpenAlerts({ cluster: { id, open_alerts: count } }: { cluster: BoardClu
   if (count === 0) return t`none`;
   return (
     <TextLink search={{ cluster: id }} size="sm" to="/alerts">
-      {t`${count} to be dealt with`}
+      {t`${count} open`}
     </TextLink>
   );
 }

@@ -6,13 +6,13 @@ import { NeedsAttention } from "./NeedsAttention";
 
 const EMPTY = { clusters: [], attention: [], attention_left_out: 0 } as unknown as Board;
 
-it("says of a cluster without an item that the list of all clusters was cut", () => {
+it("reports that the list of all clusters was cut, even without items of this cluster", () => {
   renderWithApp(<NeedsAttention board={{ ...EMPTY, attention_left_out: 3 }} isOfOneCluster />);
-  expect(screen.getByText("3 more items of all clusters are not shown.")).toBeVisible();
+  expect(screen.getByText("3 more items across all clusters are not shown.")).toBeVisible();
   expect(screen.queryByRole("table")).not.toBeInTheDocument();
 });
 
-it("is left out where nothing needs attention", () => {
+it("is hidden without problems", () => {
   renderWithApp(<NeedsAttention board={EMPTY} isOfOneCluster />);
   expect(screen.queryByText("Needs attention")).not.toBeInTheDocument();
 });

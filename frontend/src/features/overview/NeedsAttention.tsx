@@ -1,4 +1,4 @@
-/** What a person has to do, one line each, whatever period is chosen; nothing is shown where there is nothing to do. */
+/** Problems that need a person, whatever the period; hidden without any. */
 
 import { t } from "@lingui/core/macro";
 import { Text } from "@mantine/core";
@@ -12,7 +12,7 @@ import { Day } from "@/components/values";
 
 interface NeedsAttentionProps {
   readonly board: Board;
-  /** Its items are chosen from a list that was cut over all clusters: some of its own may be missing. */
+  /** The list was cut over all clusters, so items of this one may be missing. */
   readonly isOfOneCluster: boolean;
 }
 
@@ -25,7 +25,7 @@ export function NeedsAttention({ board, isOfOneCluster }: NeedsAttentionProps) {
       {leftOut > 0 && (
         <Text size="sm">
           {isOfOneCluster
-            ? t`${leftOut} more items of all clusters are not shown.`
+            ? t`${leftOut} more items across all clusters are not shown.`
             : t`${leftOut} more items are not shown.`}
         </Text>
       )}
@@ -52,12 +52,11 @@ function Items({ board: { attention, clusters } }: { board: Board }) {
   );
 }
 
-/** Items of one kind may have the same words: their subjects tell them apart. */
+/** Items of one kind may share their words, so the key includes the subject. */
 function keyOf({ kind, cluster_id, words, series, schedule_id, target_id, node_id }: AttentionItem): string {
   return [kind, cluster_id, words, series?.id ?? schedule_id ?? target_id ?? node_id].join(" ");
 }
 
-/** What it is about, as a link to where it is fixed. */
 function Subject({ item }: { item: AttentionItem }) {
   switch (item.kind) {
     case "failing_schedule":
@@ -68,7 +67,7 @@ function Subject({ item }: { item: AttentionItem }) {
       return (
         <TargetLink
           id={item.target_id ?? 0}
-          name={item.kind === "lost_mount" ? t`Lost mount` : t`Vanished target`}
+          name={item.kind === "lost_mount" ? t`Lost mount` : t`Missing target`}
         />
       );
     case "stuck_node":

@@ -1,5 +1,3 @@
-/** The status board: what needs attention, clusters by workloads, and which series moved most. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Badge, List, NativeSelect, Stack, Text } from "@mantine/core";
@@ -14,20 +12,18 @@ import { Day, When } from "@/components/values";
 import { BoardTable } from "./BoardTable";
 import { NeedsAttention } from "./NeedsAttention";
 import { boardQuery } from "./queries";
-import { ofCluster, STANDINGS, shareOf, summaryOf, toLookAt } from "./standings";
+import { changedCells, ofCluster, STATE_WORDS, shareOf, summaryOf } from "./standings";
 
-/** Days that a period may have. */
 const PERIODS = [7, 30, 90, 365] as const;
 type Period = (typeof PERIODS)[number];
 
 const USUAL_DAYS = 90;
 
 interface StatusBoardProps {
-  /** Undefined: all of them. */
+  /** Undefined: all clusters. */
   readonly clusterId?: number;
   readonly days: Period | undefined;
   readonly onDays: (days: Period | undefined) => void;
-  /** What can be done in a cluster, shown in its row. */
   readonly actionsOf?: (clusterId: number) => ReactNode;
 }
 
@@ -40,11 +36,11 @@ export default function StatusBoard({ clusterId, days = USUAL_DAYS, onDays, acti
       )}
       <Section
         actions={<PeriodChoice days={days} onDays={onDays} />}
-        description={t`Each workload's level now, compared with its last healthy level.`}
+        description={t`Current performance of each workload compared with its last healthy level.`}
         title={t`Status board`}
       >
         <Loaded lines={6} query={board}>
-          {(found) => <Standings actionsOf={actionsOf} board={ofCluster(found, clusterId)} />}
+          {(found) => <BoardBody actionsOf={actionsOf} board={ofCluster(found, clusterId)} />}
         </Loaded>
       </Section>
     </>
@@ -63,20 +59,18 @@ function PeriodChoice({ days, onDays }: Required<Pick<StatusBoardProps, "days" |
   );
 }
 
-function Standings({ board, actionsOf }: { board: Board; actionsOf: StatusBoardProps["actionsOf"] }) {
-  const found = toLookAt(board.cells);
+function BoardBody({ board, actionsOf }: { board: Board; actionsOf: StatusBoardProps["actionsOf"] }) {
+  const found = changedCells(board.cells);
   return (
     <Stack gap="sm">
       <Text fw={600} size="sm">
         <Trans>
-          {summaryOf(board.cells) || t`nothing was measured`}, since <Day at={board.since} />
+          {summaryOf(board.cells) || t`no measurements`}, since <Day at={board.since} />
         </Trans>
       </Text>
       <BoardTable actionsOf={actionsOf} board={board} />
-      {found.length > 0 && <LookAtTable cells={found} clusters={board.clusters} />}
-      {board.is_cut && (
-        <Text size="sm">{t`There are more series than could be looked at: only the newest ones were.`}</Text>
-      )}
+      {found.length > 0 && <ChangedTable cells={found} clusters={board.clusters} />}
+      {board.is_cut && <Text size="sm">{t`Too many series to evaluate. Only the newest are included.`}</Text>}
       <Legend />
     </Stack>
   );
@@ -85,9 +79,9 @@ function Standings({ board, actionsOf }: { board: Board; actionsOf: StatusBoardP
 function Legend() {
   return (
     <details>
-      <summary>{t`What the words mean`}</summary>
+      <summary>{t`Legend`}</summary>
       <List size="sm">
-        {Object.values(STANDINGS).map(({ sign, word, meaning }) => (
+        {Object.values(STATE_WORDS).map(({ sign, word, meaning }) => (
           <List.Item key={word}>
             {sign} {word}: {meaning}
           </List.Item>
@@ -95,12 +89,12 @@ function Legend() {
       </List>
       <Text size="sm">
         <Trans>
-          The healthy level of a series is its best level since a person marked a change as expected or as
-          noise. The period decides which series are listed and which recoveries are reported, never a state:
-          stale series are always listed. A cell has the gravest state among its series. A baseline needs
-          fourteen points; a usual gap needs points on four days. Metrics without a better direction, such as
-          CPU use, are left out, and so is what was retired. A node that is drained or passed over also counts
-          as online, stuck, silent or never seen. A stuck node that falls silent counts as silent.
+          The healthy level of a series is its best level since a user marked a change as expected or as
+          noise. The period selects the series and recoveries that are listed. It never changes a state, and
+          stale series are always listed. A cell shows its worst series. A baseline needs at least 14 data
+          points, and a usual gap needs points on 4 days. Metrics without a better direction (such as CPU use)
+          and retired nodes and targets are excluded. Drained or skipped nodes also count as online, stuck,
+          silent or never seen. A stuck node that becomes silent counts as silent.
         </Trans>
       </Text>
     </details>
@@ -112,12 +106,12 @@ interface LookAtTableProps {
   readonly clusters: readonly BoardCluster[];
 }
 
-function LookAtTable({ cells, clusters }: LookAtTableProps) {
+function ChangedTable({ cells, clusters }: LookAtTableProps) {
   const names = new Map(clusters.map(({ id, name }) => [id, name]));
   return (
     <ScrollTable
-      head={[t`State`, t`What moved most`, t`What`, t`Since`, t`How many`, t`Open alerts`]}
-      label={t`To look at`}
+      head={[t`State`, t`Largest change`, t`Details`, t`Since`, t`Series affected`, t`Open alerts`]}
+      label={t`Series to check`}
     >
       {cells.map((cell) => (
         <Row key={`${cell.cluster_id} ${cell.workload}`}>
@@ -131,13 +125,13 @@ function LookAtTable({ cells, clusters }: LookAtTableProps) {
             />
           </td>
           <td className="iotide-wrap">{cell.words}</td>
-          {cell.since ? <When at={cell.since} /> : t`no moment is known`}
+          {cell.since ? <When at={cell.since} /> : t`no clear start date`}
           {shareOf(cell)}
           {cell.open_alerts === 0 ? (
             t`none`
           ) : (
             <TextLink search={{ cluster: cell.cluster_id }} to="/alerts">
-              {t`${cell.open_alerts} to be dealt with`}
+              {t`${cell.open_alerts} open`}
             </TextLink>
           )}
         </Row>
@@ -147,7 +141,7 @@ function LookAtTable({ cells, clusters }: LookAtTableProps) {
 }
 
 function State({ cell: { state } }: { cell: BoardCell }) {
-  const { sign, word, colour } = STANDINGS[state];
+  const { sign, word, colour } = STATE_WORDS[state];
   return (
     <Badge color={colour} miw="max-content">
       <span aria-hidden="true">{sign}</span> {word}

@@ -1,33 +1,33 @@
 import { expect, it } from "vitest";
 import type { Board, BoardCell } from "@/api/types";
-import { ofCluster, type Standing, shareOf, summaryOf, toLookAt } from "./standings";
+import { type BoardState, changedCells, ofCluster, shareOf, summaryOf } from "./standings";
 
-function cell(state: Standing, shift: number | null = null, others = 0, clusterId = 1): BoardCell {
+function cell(state: BoardState, shift: number | null = null, others = 0, clusterId = 1): BoardCell {
   const counts = [{ state, series: 2 }, ...(others ? [{ state: "in_control", series: others }] : [])];
   return { cluster_id: clusterId, workload: "dd", state, shift_ratio: shift, counts } as unknown as BoardCell;
 }
 
-it("says how many of the series are in the state of their cell", () => {
+it("shows how many series are in the state of their cell", () => {
   expect(shareOf(cell("slower", -0.2, 6))).toBe("2 of 8 series");
   expect(shareOf(cell("in_control"))).toBe("2 series");
 });
 
-it("counts cells by their state, the gravest first", () => {
+it("counts cells by state, worst first", () => {
   expect(summaryOf([cell("in_control"), cell("slower"), cell("in_control"), cell("stale")])).toBe(
     "1 slower, 1 stale, 2 in control",
   );
 });
 
-it("lists what is not as it was, the gravest first, and what moved most of those", () => {
+it("lists changed cells, worst first and by size of the change", () => {
   const cells = [cell("faster", 0.5), cell("slower", -0.1), cell("in_control"), cell("slower", -0.3)];
-  expect(toLookAt(cells).map(({ state, shift_ratio }) => [state, shift_ratio])).toEqual([
+  expect(changedCells(cells).map(({ state, shift_ratio }) => [state, shift_ratio])).toEqual([
     ["slower", -0.3],
     ["slower", -0.1],
     ["faster", 0.5],
   ]);
 });
 
-it("keeps the cells of one cluster and their workloads alone", () => {
+it("keeps only the cells and workloads of one cluster", () => {
   const clusters = [{ id: 1 }, { id: 2 }];
   const other = { ...cell("slower", -0.1, 0, 2), workload: "fio" };
   const attention = [{ cluster_id: 1 }, { cluster_id: 2 }];

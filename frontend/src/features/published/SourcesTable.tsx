@@ -1,5 +1,3 @@
-/** What was published, source by source, with the way to its figure. */
-
 import { t } from "@lingui/core/macro";
 import { Alert, Stack, Text } from "@mantine/core";
 import type { PublishedSource } from "@/api/types";
@@ -19,7 +17,7 @@ interface SourcesTableProps {
 export function SourcesTable({ sources, chosen }: SourcesTableProps) {
   return (
     <ScrollTable
-      head={[t`What it shows`, t`Source`, t`Cluster`, t`Workload`, t`Results`]}
+      head={[t`Subject`, t`Source`, t`Cluster`, t`Workload`, t`Results`]}
       label={t`Published sources`}
     >
       {sources.map((source) => (
@@ -43,7 +41,7 @@ export function SourcesTable({ sources, chosen }: SourcesTableProps) {
   );
 }
 
-/** Authors, title, table and date; the title leads there where an address is known. */
+/** Authors, title, place and date; the title is a link if an address is known. */
 export function Cited({ source: { authors, title, place, url, published_on } }: { source: PublishedSource }) {
   return (
     <Text component="span" size="sm">
@@ -66,13 +64,13 @@ interface ClaimSectionProps {
   readonly workload: string;
 }
 
-/** A ratio that the authors put in words, beside what their own numbers give. */
+/** A ratio claimed by the authors, compared with their own numbers. */
 export function ClaimSection({ claim, workload }: ClaimSectionProps) {
   const titlesOf = useTitlesOf();
   return (
     <Alert
       color={claim.is_supported ? "indigo" : "orange"}
-      title={claim.is_supported ? t`A claim and its numbers` : t`A claim that its own numbers do not support`}
+      title={claim.is_supported ? t`Claim and its numbers` : t`Claim not supported by its own numbers`}
     >
       <Stack gap="xs">
         <Text size="sm">
@@ -92,7 +90,7 @@ export function ClaimSection({ claim, workload }: ClaimSectionProps) {
           ))}
         </ScrollTable>
         <Detail>
-          {t`Single numbers as they were printed: without repeats there is no interval, and no verdict on chance.`}
+          {t`Single values as printed. Without repeats there is no interval and no verdict on chance.`}
         </Detail>
       </Stack>
     </Alert>

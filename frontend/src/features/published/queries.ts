@@ -1,9 +1,7 @@
-/** Requests of published results. */
-
 import { queryOptions } from "@tanstack/react-query";
 import { getItems } from "@/api/requests";
 
-/** They change with an edition alone, which an administrator loads. */
+/** They change only when an admin loads another edition. */
 export const publishedSourcesQuery = queryOptions({
   queryKey: ["published", "list"],
   queryFn: ({ signal }) => getItems("/api/v1/published-sources", { signal }),

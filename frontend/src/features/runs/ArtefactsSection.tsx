@@ -1,5 +1,3 @@
-/** The raw output of a run, kept so that every number can be read again. */
-
 import { t } from "@lingui/core/macro";
 import { Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -17,8 +15,8 @@ const LARGEST_SHOWN_BYTES = 256 * 1024;
 export function ArtefactsSection({ run }: { run: RunDetail }) {
   const artefacts = useQuery(artefactsQuery(run.id));
   return (
-    <Section description={t`What the tools printed, byte for byte.`} title={t`Raw output`}>
-      <Loaded empty={t`Nothing was kept yet.`} query={artefacts}>
+    <Section description={t`Unmodified tool output.`} title={t`Raw output`}>
+      <Loaded empty={t`No output yet.`} query={artefacts}>
         {(rows) => (
           <Stack gap="xs">
             {rows.map((artefact) => (

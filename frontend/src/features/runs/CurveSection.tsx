@@ -1,5 +1,3 @@
-/** How the load and its node went second by second. */
-
 import { t } from "@lingui/core/macro";
 import { Chip, Group, NativeSelect, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -24,7 +22,7 @@ const SAMPLE_SECONDS = 1;
 
 interface CurveSectionProps {
   readonly run: RunDetail;
-  /** Keys of the groups that are shown; undefined for the first. */
+  /** Keys of the shown groups; undefined: the default. */
   readonly shown: readonly string[] | undefined;
   readonly onShow: (keys: readonly string[]) => void;
 }
@@ -32,12 +30,12 @@ interface CurveSectionProps {
 export function CurveSection({ run, shown, onShow }: CurveSectionProps) {
   const counters = useQuery(countersQuery(run.id));
   return (
-    <Section description={t`What the nodes' own counters said while the load ran.`} title={t`Curves`}>
+    <Section description={t`Node counters during the run.`} title={t`Curves`}>
       <Loaded empty={whyNoCurve(run, useOrigin(run.cluster_id))} query={counters}>
         {(names) =>
           isTooShortForCurve(run, SAMPLE_SECONDS) ? (
             <Text c="dimmed">
-              {t`The load lasted ${formatDuration(loadSeconds(run))}: too short for a curve, as samples are taken once a second.`}
+              {t`The benchmark ran for ${formatDuration(loadSeconds(run))}, too short for a curve. Samples are taken once a second.`}
             </Text>
           ) : (
             <CounterGroups groups={groupsOf(names)} onShow={onShow} run={run} shown={shown} />
@@ -49,11 +47,11 @@ export function CurveSection({ run, shown, onShow }: CurveSectionProps) {
 }
 
 function whyNoCurve({ started_at, ended_at }: RunDetail, origin: ReturnType<typeof useOrigin>): string {
-  if (origin === "published") return t`No curve: others measured this and published its numbers only.`;
+  if (origin === "published") return t`No curve: this is a published result without curves.`;
   if (ended_at === null) return t`No curve yet.`;
   if (started_at === null) return t`No curve: the run never started.`;
   if (origin === "made_up")
-    return t`No curve: sample data has curves only of reads and writes in its last two weeks.`;
+    return t`No curve: sample data has curves only for reads and writes of its last two weeks.`;
   return t`No curve: the run was too short.`;
 }
 
@@ -79,13 +77,13 @@ function CounterGroups({
       {panels.length > 0 ? (
         <ShownCurves panels={panels} run={run} />
       ) : (
-        <Text c="dimmed">{t`Choose what to see.`}</Text>
+        <Text c="dimmed">{t`Select counters to show.`}</Text>
       )}
     </Stack>
   );
 }
 
-/** What the load reached, and what it cost the processors meanwhile. */
+/** Throughput and CPU. */
 function usualGroups(groups: readonly CounterGroup[]): string[] {
   return groups.filter(({ key }, place) => place === 0 || key === "cpu").map(({ key }) => key);
 }
@@ -99,7 +97,7 @@ function ShownCurves({ panels, run }: { panels: readonly CounterPanel[]; run: Ru
   );
   const [view, setView] = useState<View>("chart");
   return (
-    <Loaded empty={t`No value of these yet.`} query={curves}>
+    <Loaded empty={t`No values of these counters yet.`} query={curves}>
       {(rows) => (
         <>
           <Group justify="space-between">
@@ -117,13 +115,13 @@ function ShownCurves({ panels, run }: { panels: readonly CounterPanel[]; run: Ru
   );
 }
 
-/** A long run has more seconds than a chart has room. */
+/** Long runs are shown as means of several seconds. */
 function describeSteps(curves: readonly Curve[]): string {
   const stepSeconds = curves.reduce((longest, { step_seconds }) => Math.max(longest, step_seconds), 0);
   const isThinned = curves.some(({ lows }) => lows !== null);
   return isThinned
-    ? t`Means over ${formatDuration(stepSeconds)}, in a band from the smallest to the largest value.`
-    : t`Values of each second.`;
+    ? t`Means over ${formatDuration(stepSeconds)}. The band shows minimum to maximum.`
+    : t`One value per second.`;
 }
 
 interface CurveChartProps {
@@ -157,7 +155,7 @@ function CurveChart({ curves, panels: wanted, run }: CurveChartProps) {
             <b>{title}:</b> {says}
           </Hint>
         ))}
-      {still.length > 0 && <Hint>{t`0 throughout, so not drawn: ${still.join(", ")}.`}</Hint>}
+      {still.length > 0 && <Hint>{t`Not drawn because always 0: ${still.join(", ")}.`}</Hint>}
     </>
   );
 }
@@ -177,7 +175,7 @@ function CurveTable({ curves, run }: { curves: readonly Curve[]; run: RunDetail 
         value={counter}
       />
       <ScrollTable
-        head={[t`Second`, ...(hasRange ? [t`Mean`, t`Lowest`, t`Highest`] : [t`Value`]), t`Node`]}
+        head={[t`Second`, ...(hasRange ? [t`Mean`, t`Min`, t`Max`] : [t`Value`]), t`Node`]}
         label={t`${counterTitle(counter)} by second`}
         maxHeight={300}
       >

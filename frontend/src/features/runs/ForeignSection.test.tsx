@@ -17,7 +17,7 @@ const before = {
   network_bytes_per_second: 1000,
   sessions: 0,
   jobs: ["4711"],
-  excess: "processors busy 25% of at most 10% of the time",
+  excess: "CPUs busy 25% of at most 10% of the time",
   within_seconds: 5.2,
 };
 const during = {
@@ -36,27 +36,27 @@ function runWith(foreign_load: object | null): RunDetail {
   return { attempts: [{ ordinal: 1, orders: [order] }] } as unknown as RunDetail;
 }
 
-it("shows what others used before and during the run, and what nobody could tell as unknown", () => {
+it("shows other load before and during the run, and unmeasured values as unknown", () => {
   renderWithApp(<ForeignSection run={runWith({ before, during })} />);
   const [, first, second] = within(screen.getByRole("table")).getAllByRole("row");
   expect(first).toHaveTextContent(/5 s before25 %2 MB\/s1 kB\/s2 %unknown/);
-  expect(first).toHaveTextContent("1.5 tasks on 4 processors; batch jobs 4711; held back for 12.4 s");
+  expect(first).toHaveTextContent("1.5 tasks on 4 CPUs; batch jobs 4711; start delayed by 12.4 s");
   expect(second).toHaveTextContent(/of the run1 %12\.5 %, 5 MB\/sunknown50 %75 %/);
 });
 
-it("never shows a sample that was too short as that of a quiet node", () => {
+it("never shows a sample that was too short as one of an idle node", () => {
   renderWithApp(<ForeignSection run={runWith({ before: { ...before, seconds: 4.97 }, during: null })} />);
   const [, first, second] = within(screen.getByRole("table")).getAllByRole("row");
   expect(first).toHaveTextContent(/before: not measured, 4\.9 s of 5 s(not measured){5}1\.5 tasks/);
   expect(second).toHaveTextContent("during: not measured");
 });
 
-it("says within which time the seconds between short runs were sampled", () => {
+it("shows the time range of samples between short runs", () => {
   renderWithApp(<ForeignSection run={runWith({ before: { ...before, within_seconds: 42 }, during })} />);
   expect(screen.getByText("5 s within 42 s before")).toBeVisible();
 });
 
-it("is left out where no node said anything", () => {
+it("is left out if no node reported other load", () => {
   renderWithApp(<ForeignSection run={runWith(null)} />);
-  expect(screen.queryByText("Foreign load")).not.toBeInTheDocument();
+  expect(screen.queryByText("Other load on the nodes")).not.toBeInTheDocument();
 });

@@ -1,5 +1,3 @@
-/** What others used of the nodes, before the run while nothing of ours loaded them, and during it. */
-
 import { t } from "@lingui/core/macro";
 import type { ReactNode } from "react";
 import type { ForeignBefore, ForeignDuring, RunDetail } from "@/api/types";
@@ -14,21 +12,25 @@ export function ForeignSection({ run }: { run: RunDetail }) {
   if (!attempt) return null;
   return (
     <Section
-      description={t`What the nodes did before the run, and of what they did during it that which the load cannot have caused.`}
-      title={run.attempts.length > 1 ? t`Foreign load of attempt ${attempt.ordinal}` : t`Foreign load`}
+      description={t`Activity on the nodes before the run, and activity during the run not caused by the benchmark.`}
+      title={
+        run.attempts.length > 1
+          ? t`Other load on the nodes, attempt ${attempt.ordinal}`
+          : t`Other load on the nodes`
+      }
     >
       <ScrollTable
         head={[
           t`Node`,
-          t`When`,
-          t`Processors`,
+          t`Period`,
+          t`CPU`,
           t`Storage`,
           t`Network`,
-          t`Waits for a processor`,
-          t`Waits for storage`,
-          t`Besides`,
+          t`CPU pressure`,
+          t`Storage pressure`,
+          t`Other activity`,
         ]}
-        label={t`Foreign load`}
+        label={t`Other load on the nodes`}
       >
         {attempt.orders.flatMap(({ id, node_name, foreign_load }) =>
           foreign_load
@@ -48,23 +50,23 @@ export function ForeignSection({ run }: { run: RunDetail }) {
         )}
       </ScrollTable>
       <Detail mt="xs">
-        {t`Of the waits during a run the kernel does not say whose they are: others waited at most so long.`}
+        {t`During a run, the kernel does not attribute waiting time to processes. Pressure values of that period are an upper bound.`}
       </Detail>
     </Section>
   );
 }
 
 function BeforeRow({ before, node }: { before: ForeignBefore; node: string }) {
-  const besides = [
+  const otherActivity = [
     before.running_tasks !== null &&
-      t`${formatNumber(before.running_tasks)} tasks on ${before.processors} processors`,
-    before.sessions !== null && before.sessions > 0 && t`${before.sessions} logged in`,
+      t`${formatNumber(before.running_tasks)} tasks on ${before.processors} CPUs`,
+    before.sessions !== null && before.sessions > 0 && t`${before.sessions} login sessions`,
     before.jobs !== null && before.jobs.length > 0 && t`batch jobs ${before.jobs.join(", ")}`,
-    before.waited_seconds >= 1 && t`held back for ${formatDuration(before.waited_seconds)}`,
+    before.waited_seconds >= 1 && t`start delayed by ${formatDuration(before.waited_seconds)}`,
   ];
-  const others = besides.filter(Boolean).join("; ");
+  const others = otherActivity.filter(Boolean).join("; ");
   if (before.seconds < JUDGED_SECONDS)
-    return <UnmeasuredRow besides={others} node={node} when={sampleWords(before)} />;
+    return <UnmeasuredRow otherActivity={others} node={node} when={sampleWords(before)} />;
   return (
     <tr>
       <td>{node}</td>
@@ -79,7 +81,7 @@ function BeforeRow({ before, node }: { before: ForeignBefore; node: string }) {
   );
 }
 
-/** A shorter sample is judged by nobody, so its numbers are not shown: they would look like those of a quiet node. */
+/** Shorter samples are not evaluated. Their values are hidden, since they would look like those of an idle node. */
 const JUDGED_SECONDS = 5;
 
 function sampleWords({ seconds, within_seconds }: ForeignBefore): string {
@@ -93,7 +95,15 @@ function sampleWords({ seconds, within_seconds }: ForeignBefore): string {
     : t`${sampled} before`;
 }
 
-function UnmeasuredRow({ node, when, besides }: { node: string; when: string; besides?: string }) {
+function UnmeasuredRow({
+  node,
+  when,
+  otherActivity,
+}: {
+  node: string;
+  when: string;
+  otherActivity?: string;
+}) {
   return (
     <tr>
       <td>{node}</td>
@@ -101,7 +111,7 @@ function UnmeasuredRow({ node, when, besides }: { node: string; when: string; be
       {["processors", "storage", "network", "cpu waits", "storage waits"].map((column) => (
         <td key={column}>{t`not measured`}</td>
       ))}
-      <td className="iotide-wrap">{besides}</td>
+      <td className="iotide-wrap">{otherActivity}</td>
     </tr>
   );
 }
@@ -125,7 +135,7 @@ function share(ratio: number | null): ReactNode {
   return <Quantity unit="ratio" value={ratio} />;
 }
 
-/** Both for a person; an export has each in a column of its own. */
+/** Both in one cell; exports have separate columns. */
 function shareAndRate(ratio: number | null, bytesPerSecond: number | null): ReactNode {
   if (ratio === null && bytesPerSecond === null) return share(null);
   const columns = { ratio, bytes_per_second: bytesPerSecond };

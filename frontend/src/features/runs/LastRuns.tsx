@@ -1,5 +1,3 @@
-/** The newest runs of a node or a target. */
-
 import { t } from "@lingui/core/macro";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { Loaded, Section, ShowMore } from "@/components/Page";
@@ -13,11 +11,11 @@ type LastRunsProps = { readonly nodeId: number } | { readonly targetId: number }
 export function LastRuns(of: LastRunsProps) {
   const runs = useInfiniteQuery(runsQuery({ ...of, pageSize: PAGE_SIZE }));
   return (
-    <Section title={t`Last runs`}>
-      <Loaded empty={t`None yet. Runs appear here once a campaign measures it.`} query={runs}>
+    <Section title={t`Latest runs`}>
+      <Loaded empty={t`No runs yet.`} query={runs}>
         {(rows) => (
           <>
-            <MeasuredRuns label={t`Last runs`} runs={rows} />
+            <MeasuredRuns label={t`Latest runs`} runs={rows} />
             <ShowMore query={runs} />
           </>
         )}

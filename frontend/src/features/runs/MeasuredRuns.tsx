@@ -1,5 +1,3 @@
-/** Runs with the number that each is known by. */
-
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import type { Run } from "@/api/types";

@@ -42,7 +42,7 @@ function shown(more: object): HTMLTableRowElement[] {
   return [...screen.getByRole<HTMLTableElement>("table", { name: "Metrics" }).rows].slice(1);
 }
 
-it("tells the targets of a run apart, each with its own cautions", () => {
+it("shows the targets of a run separately, each with its own cautions", () => {
   const rows = shown({ flags: [FLAG], samples: [SAMPLE, OTHER], target_names: ["home", "scratch"] });
   expect(rows.map((row) => row.cells[0]?.textContent)).toEqual(["Throughputscratch", "Throughputhome"]);
   expect(rows.map((row) => row.textContent?.includes("not flushed"))).toEqual([true, false]);
@@ -57,7 +57,7 @@ it("does not name the only target of a run", () => {
   expect(row?.querySelector(".iotide-strong")).not.toBeNull();
 });
 
-it.each(["failed", "cancelled"])("never sets a number of a run that %s in bold", (state) => {
+it.each(["failed", "cancelled"])("never shows a value of a %s run in bold", (state) => {
   const [row] = shown({ state });
   expect(row?.querySelector(".iotide-strong")).toBeNull();
   expect(row).toHaveTextContent("ended before its work was done");

@@ -1,5 +1,3 @@
-/** What a run measured, each number with its unit. */
-
 import { t } from "@lingui/core/macro";
 import { Badge, Text } from "@mantine/core";
 import type { RunDetail, Sample } from "@/api/types";
@@ -19,7 +17,7 @@ export function MetricsTable({ run }: { run: RunDetail }) {
   return (
     <>
       {isPartial(run) && (
-        <Text size="sm">{t`The run did not end its work. These numbers are of the part before that and count nowhere.`}</Text>
+        <Text size="sm">{t`The run did not complete. These values cover the part that ran and are not used in results.`}</Text>
       )}
       <ScrollTable head={[t`Metric`, t`Value`, t`Better`, ""]} label={t`Metrics`}>
         {run.samples.map((sample) => (
@@ -32,7 +30,7 @@ export function MetricsTable({ run }: { run: RunDetail }) {
               {sample.superseded !== null && <Superseded because={sample.superseded} />}
             </td>
             <td className={sample.superseded === null ? undefined : "iotide-superseded"}>
-              <MeasuredValue flags={flagsOfNumber(run, sample)} unit={sample.unit} value={sample.value} />
+              <MeasuredValue {...flagsOfNumber(run, sample)} unit={sample.unit} value={sample.value} />
             </td>
             {sample.better}
             <TextLink
@@ -52,17 +50,17 @@ export function MetricsTable({ run }: { run: RunDetail }) {
   );
 }
 
-/** `node1, scratch`: where the number was measured, as far as the run was in several places. */
+/** For example `node1, scratch`: where the value was measured, if the run has several nodes or targets. */
 function placeOf(run: RunDetail, sample: Sample): string {
   return [nodeOf(run, sample.order_id), targetOf(run, sample)].filter(Boolean).join(", ");
 }
 
-/** The target's name; null where the run has only one, or the number is of all of them. */
+/** Null if the run has one target, or the value covers all targets. */
 function targetOf({ target_names }: RunDetail, { target_name }: Sample): string | null {
   return target_names.length > 1 ? target_name : null;
 }
 
-/** Labels by name, and the metric by its code. */
+/** The metric's code and the label names. */
 function labelColumns(run: RunDetail, sample: Sample): ExportRecord {
   return {
     code: sample.metric,
@@ -72,7 +70,7 @@ function labelColumns(run: RunDetail, sample: Sample): ExportRecord {
   };
 }
 
-/** Says why a number counts no more. */
+/** Explains why a value is superseded. */
 function Superseded({ because }: { because: string }) {
   return (
     <Text maw={420} size="xs" style={{ whiteSpace: "normal" }}>
@@ -83,11 +81,11 @@ function Superseded({ because }: { because: string }) {
 
 function NoSample({ run }: { run: RunDetail }) {
   const words = {
-    waiting: t`It has not started.`,
-    active: t`The numbers appear when it has finished.`,
-    finished: t`It finished without a sample.`,
-    failed: t`It failed before anything was measured.`,
-    cancelled: t`It was cancelled before anything was measured.`,
+    waiting: t`The run has not started.`,
+    active: t`Results appear when the run has finished.`,
+    finished: t`The run finished without a result.`,
+    failed: t`The run failed before it measured anything.`,
+    cancelled: t`The run was cancelled before it measured anything.`,
   };
   return <Text c="dimmed">{words[run.state]}</Text>;
 }

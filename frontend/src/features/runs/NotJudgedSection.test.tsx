@@ -11,7 +11,7 @@ function runWith(not_judged: unknown, more: object = {}): RunDetail {
   return { state: "finished", validity: "valid", flags: [], not_judged, ...more } as unknown as RunDetail;
 }
 
-it("names each check without an answer once, with what was missing in which step", () => {
+it("lists each check without a result once, with steps and reasons", () => {
   renderWithApp(
     <NotJudgedSection run={runWith([short, { ...short, phase: "read", because: "9 s, 25 needed" }])} />,
   );
@@ -19,21 +19,21 @@ it("names each check without an answer once, with what was missing in which step
   expect(screen.getByText("write: 12 s, 25 needed; read: 9 s, 25 needed")).toBeVisible();
 });
 
-it("says that an older agent does not report it, rather than nothing", () => {
+it("states that an older agent does not report it", () => {
   renderWithApp(<NotJudgedSection run={runWith(null)} />);
   expect(screen.getByText(/does not report which checks/)).toBeVisible();
 });
 
-it("is left out of a run that waits, and where every check had an answer", () => {
+it("is left out of a waiting run, and if every check had a result", () => {
   renderWithApp(<NotJudgedSection run={runWith([], { state: "waiting" })} />);
   renderWithApp(<NotJudgedSection run={runWith([])} />);
-  expect(screen.queryByText("Not judged")).not.toBeInTheDocument();
+  expect(screen.queryByText("Checks not evaluated")).not.toBeInTheDocument();
 });
 
-it("calls a run with a caution kept with cautions, and one without any valid, also where a flag is none", () => {
-  const marked = [{ code: "DURATION", effect: "marked" }];
+it("distinguishes valid runs from those kept with cautions, and ignores flags that are no caution", () => {
+  const marked = [{ code: "CACHE_DROP", effect: "marked" }];
   expect(validityWords(runWith([]))).toBe("valid");
-  expect(validityWords(runWith([], { flags: [{ code: "OUTLIER", effect: "marked" }] }))).toBe("valid");
+  expect(validityWords(runWith([], { flags: [{ code: "DURATION", effect: "marked" }] }))).toBe("valid");
   expect(validityWords(runWith([], { flags: marked }))).toBe("kept, with cautions");
   expect(validityWords(runWith([], { flags: marked, validity: "rejected" }))).toBe("rejected");
 });

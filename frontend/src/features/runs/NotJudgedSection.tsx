@@ -1,13 +1,23 @@
-/** Checks of a run that found too little to call it good or bad: never the same as "passed". */
+/** Checks without a result. They are not the same as passed. */
 
 import { t } from "@lingui/core/macro";
 import { DataList, Text } from "@mantine/core";
 import type { RunDetail } from "@/api/types";
 import { Definition } from "@/components/Definition";
-import { FLAG_WORDS, flagTitle } from "@/components/flagWords";
+import {
+  codesOf,
+  type FlagRank,
+  flagTitle,
+  meaningOf,
+  notesOf,
+  rankOfFlag,
+  remedyOf,
+  shownFlags,
+} from "@/components/flagWords";
 import { Hint } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Section } from "@/components/Page";
+import { Reasons } from "@/components/Reasons";
 import { ScrollTable } from "@/components/ScrollTable";
 import { describeValues } from "@/lib/options";
 
@@ -15,15 +25,15 @@ export function NotJudgedSection({ run }: { run: RunDetail }) {
   if (run.state !== "finished") return null;
   if (run.not_judged === null)
     return (
-      <Section title={t`Not judged`}>
-        <Hint>{t`The version of the agent does not report which checks had no answer.`}</Hint>
+      <Section title={t`Checks not evaluated`}>
+        <Hint>{t`This agent version does not report which checks it could not evaluate.`}</Hint>
       </Section>
     );
   if (run.not_judged.length === 0) return null;
   return (
     <Section
-      description={t`Checks that had too little data to answer. They did not pass, and they found nothing wrong.`}
-      title={t`Not judged`}
+      description={t`Checks with too little data. They neither passed nor failed.`}
+      title={t`Checks not evaluated`}
     >
       <DataList size="sm">
         {groupsOf(run.not_judged).map(([title, reasons]) => (
@@ -36,7 +46,7 @@ export function NotJudgedSection({ run }: { run: RunDetail }) {
   );
 }
 
-/** By check, the reasons with the steps that they concern. */
+/** Reasons by check, with the steps they concern. */
 function groupsOf(checks: NonNullable<RunDetail["not_judged"]>): [string, string[]][] {
   const found = new Map<string, string[]>();
   for (const { title, phase, because } of checks) {
@@ -46,33 +56,51 @@ function groupsOf(checks: NonNullable<RunDetail["not_judged"]>): [string, string
   return [...found];
 }
 
-/** What a sceptic must know of a run: each flag with its measured value, and what its kind means. */
+const OUTLIERS: ReadonlySet<string> = new Set(["OUTLIER", "PEER_ODD"]);
+
+/** Words of the run's flags that may explain why it is an outlier. */
+function otherNotes(flags: RunDetail["flags"]): string[] {
+  return notesOf(codesOf(flags).filter((code) => !OUTLIERS.has(code)));
+}
+
+/** Flags of rank 4 are properties of the plan; the campaign's page states them. */
 export function FlagsSection({ run }: { run: RunDetail }) {
   const titleOf = useTitlesOf()(run.workload);
+  const flags = shownFlags(run.flags);
+  if (flags.length === 0) return null;
   return (
-    <Section description={t`Measured values that crossed a limit of honest measurement.`} title={t`Flags`}>
-      <ScrollTable head={[t`Flag`, t`Measured`, t`Of`, t`Limit`, t`Effect`]} label={t`Flags`}>
-        {run.flags.map((flag) => (
+    <Section description={t`Reasons to be cautious with this result.`} title={t`Flags`}>
+      <ScrollTable head={[t`Flag`, t`Measured`, t`Scope`, t`Limit`, t`Effect`]} label={t`Flags`}>
+        {flags.map((flag) => (
           <tr key={JSON.stringify(flag)}>
             <td className="iotide-strong">
               <span data-export={JSON.stringify({ value: flag.code })}>{flagTitle(flag.code)}</span>
             </td>
-            <td>{flag.measured}</td>
-            <td>{describeValues(flag.labels ?? {}, titleOf) || t`the whole run`}</td>
-            <td>{flag.limit}</td>
-            <td>{flag.effect === "rejected" ? t`rejected: out of trends` : t`marked, kept in trends`}</td>
+            <td className="iotide-wrap">
+              {flag.measured}
+              {OUTLIERS.has(flag.code) && <Reasons reasons={otherNotes(flags)} />}
+            </td>
+            <td className="iotide-wrap">{describeValues(flag.labels ?? {}, titleOf) || t`the whole run`}</td>
+            <td className="iotide-wrap">{flag.limit}</td>
+            <td className="iotide-wrap">{effectOf(rankOfFlag(flag))}</td>
           </tr>
         ))}
       </ScrollTable>
       <DataList mt="md" orientation="vertical" size="sm">
-        {[...new Set(run.flags.map(({ code }) => code))].map((code) => (
-          <Definition key={code} label={FLAG_WORDS[code].title}>
+        {codesOf(flags).map((code) => (
+          <Definition key={code} label={flagTitle(code)}>
             <Text size="sm">
-              {FLAG_WORDS[code].meaning} <Hint component="span">{FLAG_WORDS[code].remedy}</Hint>
+              {meaningOf(code)} <Hint component="span">{remedyOf(code)}</Hint>
             </Text>
           </Definition>
         ))}
       </DataList>
     </Section>
   );
+}
+
+/** Describes what a flag does to the numbers that it concerns. */
+function effectOf(rank: FlagRank): string {
+  if (rank === 1) return t`excluded from all results`;
+  return rank === 2 ? t`not compared with numbers without it` : t`may explain a change or a difference`;
 }

@@ -1,5 +1,3 @@
-/** What waits in a cluster, the first to be served first, and why. */
-
 import { t } from "@lingui/core/macro";
 import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -17,18 +15,18 @@ type QueuedRun = Queue["runs"][number];
 export function QueueTable({ clusterId }: { clusterId: number }) {
   const queue = useQuery(queueQuery(clusterId));
   return (
-    <Loaded empty={t`No run waits here.`} isEmpty={({ runs }) => runs.length === 0} lines={8} query={queue}>
+    <Loaded empty={t`The queue is empty.`} isEmpty={({ runs }) => runs.length === 0} lines={8} query={queue}>
       {({ runs, waiting }) => (
         <Stack>
           <ScrollTable
-            head={["#", t`Run`, t`Campaign`, t`Priority`, t`Node and target`, t`Waits because`, t`Since`]}
+            head={["#", t`Run`, t`Campaign`, t`Priority`, t`Node and target`, t`Waiting reason`, t`Since`]}
             label={t`Queue`}
           >
             {runs.map((run, place) => (
               <QueueRow key={run.run_id} place={place + 1} run={run} />
             ))}
           </ScrollTable>
-          {waiting > runs.length && <Hint>{t`${waiting - runs.length} more runs wait behind these.`}</Hint>}
+          {waiting > runs.length && <Hint>{t`${waiting - runs.length} more runs are waiting.`}</Hint>}
         </Stack>
       )}
     </Loaded>
@@ -57,16 +55,15 @@ function QueueRow({ run, place }: { run: QueuedRun; place: number }) {
   );
 }
 
-const HEAD = [t`Next run`, t`Node and target`, t`Waits because`];
+const HEAD = [t`Next run`, t`Node and target`, t`Waiting reason`];
 
-/** The runs of a campaign that are served next, and what each of them waits for. */
 export function WaitingRuns({ clusterId, campaignId }: { clusterId: number; campaignId: number }) {
   const queue = useQuery(campaignQueueQuery(clusterId, campaignId));
   return (
     <Loaded isEmpty={({ runs }) => runs.length === 0} query={queue}>
       {({ runs, waiting }) => (
         <Stack gap={4}>
-          <ScrollTable head={HEAD} label={t`Why runs wait`}>
+          <ScrollTable head={HEAD} label={t`Waiting reasons`}>
             {runs.map((run) => (
               <Row key={run.run_id}>
                 <RunLink fw={600} id={run.run_id} />
@@ -78,11 +75,11 @@ export function WaitingRuns({ clusterId, campaignId }: { clusterId: number; camp
             ))}
           </ScrollTable>
           <Hint>
-            {waiting > runs.length && t`${waiting - runs.length} more wait behind these. `}
+            {waiting > runs.length && t`${waiting - runs.length} more runs are waiting. `}
             <TextLink
               params={{ clusterId }}
               to="/queues/$clusterId"
-            >{t`The whole queue of the cluster`}</TextLink>
+            >{t`Show the queue of the cluster`}</TextLink>
           </Hint>
         </Stack>
       )}

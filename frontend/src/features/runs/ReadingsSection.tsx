@@ -1,5 +1,3 @@
-/** Who read the raw output again, by which parser, and what the former readings said. */
-
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
@@ -12,16 +10,16 @@ import { Quantity, When } from "@/components/values";
 import { describeValues } from "@/lib/options";
 import { readingQuery } from "./queries";
 
-const HEAD = [t`Reading`, t`Workload revision`, t`iotide`, t`When`, t`By`, "", ""];
+const HEAD = [t`Reading`, t`Workload revision`, t`iotide version`, t`Time`, t`Source`, "", ""];
 
-/** Nothing where the node's own reading is the only one. */
+/** Renders nothing if the raw output was parsed only once. */
 export function ReadingsSection({ run }: { run: RunDetail }) {
-  // The newest of each order stands first.
+  // The newest reading of each order comes first.
   const newest = new Map(run.readings.map(({ order_id, ordinal }) => [order_id, ordinal] as const).reverse());
   if (run.readings.every(({ ordinal }) => ordinal === 1)) return null;
   return (
     <Section
-      description={t`The raw output was read again by another parser. The numbers above are of the newest reading.`}
+      description={t`The raw output was parsed again by another parser version. The values above come from the newest reading.`}
       title={t`Readings`}
     >
       <ScrollTable head={HEAD} label={t`Readings`}>
@@ -40,7 +38,7 @@ export function ReadingsSection({ run }: { run: RunDetail }) {
 
 interface ReadingRowsProps {
   readonly reading: Reading;
-  /** Whether its numbers are those of the run. */
+  /** Its values are the run's values. */
   readonly counts: boolean;
   readonly workload: string;
 }
@@ -54,12 +52,12 @@ function ReadingRows({ reading, counts, workload }: ReadingRowsProps) {
         {reading.workload_revision}
         {reading.parser_version ?? t`unknown`}
         <When at={reading.read_at} />
-        {reading.read_by ?? t`the node`}
-        {counts ? t`counts` : t`former`}
+        {reading.read_by ?? t`agent`}
+        {counts ? t`current` : t`superseded`}
         {!counts && (
           <RowButton
             aria-expanded={isOpen}
-            aria-label={t`${isOpen ? "Hide" : "Show"} the numbers of reading ${reading.ordinal}`}
+            aria-label={t`${isOpen ? "Hide" : "Show"} values of reading ${reading.ordinal}`}
             onClick={() => setIsOpen(!isOpen)}
           >
             {isOpen ? t`Hide` : t`Show`}
@@ -81,11 +79,15 @@ function FormerNumbers({ reading, workload }: { reading: Reading; workload: stri
   const detail = useQuery(readingQuery(reading.id));
   const titleOf = useTitlesOf()(workload);
   return (
-    <Loaded empty={t`It gave no number.`} isEmpty={({ samples }) => samples.length === 0} query={detail}>
+    <Loaded
+      empty={t`This reading has no values.`}
+      isEmpty={({ samples }) => samples.length === 0}
+      query={detail}
+    >
       {({ samples }) => (
         <ScrollTable
           head={[t`Metric`, t`Value`]}
-          label={t`Numbers of reading ${reading.ordinal}`}
+          label={t`Values of reading ${reading.ordinal}`}
           maxHeight={320}
         >
           {samples.map((sample) => (

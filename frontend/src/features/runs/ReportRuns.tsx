@@ -1,4 +1,4 @@
-/** What a report says of the runs themselves: flags with their measured values, what failed, and on what they ran. */
+/** Flags, failures and environment for the campaign report. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -25,7 +25,7 @@ export function ReportRuns({ campaignId }: { campaignId: number }) {
             <h2>{t`Runs without a result`}</h2>
             <Endings runs={found} />
             {found.length >= MOST_REPORTED_RUNS && (
-              <p className="quiet">{t`Of the newest ${MOST_REPORTED_RUNS} runs.`}</p>
+              <p className="quiet">{t`Only the newest ${MOST_REPORTED_RUNS} runs are included.`}</p>
             )}
             {example && <Environment runId={example.id} />}
           </>
@@ -42,13 +42,10 @@ interface Flagged {
 
 function Flags({ runs }: { runs: readonly Run[] }) {
   const flagged = runs.flatMap((run) => run.flags.map((flag): Flagged => ({ run, flag })));
-  if (flagged.length === 0) return <p>{t`No run carries a flag.`}</p>;
+  if (flagged.length === 0) return <p>{t`No run has a flag.`}</p>;
   const codes = [...new Set(flagged.map(({ flag }) => flag.code))];
   return (
-    <PaperTable
-      head={[t`Flag`, t`What it means`, t`Limit`, t`Measured, for instance`, t`Runs`]}
-      label={t`Flags`}
-    >
+    <PaperTable head={[t`Flag`, t`Meaning`, t`Limit`, t`Example value`, t`Runs`]} label={t`Flags`}>
       {codes.map((code) => {
         const alike = flagged.filter(({ flag }) => flag.code === code);
         const [first] = alike;
@@ -57,7 +54,8 @@ function Flags({ runs }: { runs: readonly Run[] }) {
             <td className="strong">{FLAG_WORDS[code].title}</td>
             <td>
               {FLAG_WORDS[code].meaning}
-              {alike.some(({ flag }) => flag.effect === "rejected") && t`; such a run counts in no number`}
+              {alike.some(({ flag }) => flag.effect === "rejected") &&
+                t`; these runs are excluded from results`}
             </td>
             {first?.flag.limit}
             {first?.flag.measured}
@@ -74,9 +72,9 @@ function Endings({ runs }: { runs: readonly Run[] }) {
     ({ state, validity }) =>
       state === "failed" || state === "cancelled" || (state === "finished" && validity === "rejected"),
   );
-  if (ended.length === 0) return <p>{t`None: every run that ended counts.`}</p>;
+  if (ended.length === 0) return <p>{t`None. All ended runs have a result.`}</p>;
   return (
-    <PaperTable head={[t`Run`, t`How`, t`Why`]} label={t`Runs without a result`}>
+    <PaperTable head={[t`Run`, t`State`, t`Reason`]} label={t`Runs without a result`}>
       {ended.map((run) => (
         <Row key={run.id}>
           <RunLinks ids={[run.id]} />
@@ -96,11 +94,11 @@ function Environment({ runId }: { runId: number }) {
       <h2>{t`Environment`}</h2>
       <p className="quiet">
         <Trans>
-          As run <RunLinks ids={[runId]} /> found it; a change of it is an event on each trend.
+          As reported by run <RunLinks ids={[runId]} />. Changes appear as events in trends.
         </Trans>
       </p>
       <Loaded
-        empty={<p>{t`Nothing is known of it.`}</p>}
+        empty={<p>{t`No facts reported.`}</p>}
         isEmpty={({ environment }) => Object.keys(environment).length === 0}
         query={run}
       >

@@ -1,5 +1,3 @@
-/** Lets all failed runs of a campaign wait again, after saying how many they are. */
-
 import { t } from "@lingui/core/macro";
 import type { Campaign } from "@/api/types";
 import { ConfirmMutation } from "@/components/buttons";
@@ -11,14 +9,14 @@ export function RetryFailed({ campaign }: { campaign: Campaign }) {
   if (!useMayRun(campaign.cluster_id) || count === 0) return null;
   return (
     <ConfirmMutation
-      title={t`Run the failed runs again?`}
-      body={t`${count} runs failed. Each waits in line for one more attempt; what it measured before stays in its log.`}
-      yes={t`Run ${count} again`}
-      no={t`Leave them`}
+      title={t`Retry the failed runs?`}
+      body={t`${count} runs failed. Each is queued for one more attempt. Earlier attempts stay in the log of the run.`}
+      yes={t`Retry ${count} runs`}
+      no={t`Cancel`}
       size="compact-xs"
       variant="default"
       mutation={retryFailed}
       variables={campaign.id}
-    >{t`Run all failed again`}</ConfirmMutation>
+    >{t`Retry failed runs`}</ConfirmMutation>
   );
 }

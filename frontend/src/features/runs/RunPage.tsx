@@ -1,5 +1,3 @@
-/** One run: what it measured, exactly how, and what a sceptic must know about it. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, Button, DataList, SimpleGrid, Text } from "@mantine/core";
@@ -32,7 +30,6 @@ import { WritersSection } from "./WritersSection";
 
 interface RunPageProps {
   readonly runId: number;
-  /** Groups of counters whose curves are shown. */
   readonly curves: readonly string[] | undefined;
   readonly onCurves: (keys: readonly string[]) => void;
   readonly trend: ReactNode;
@@ -57,7 +54,7 @@ export function RunPage({ runId, curves, onCurves, trend }: RunPageProps) {
             <MetricsTable run={found} />
           </Section>
           <ReadingsSection run={found} />
-          {found.flags.length > 0 && <FlagsSection run={found} />}
+          <FlagsSection run={found} />
           <NotJudgedSection run={found} />
           <CurveSection onShow={onCurves} run={found} shown={curves} />
           <WritersSection run={found} />
@@ -70,11 +67,11 @@ export function RunPage({ runId, curves, onCurves, trend }: RunPageProps) {
             {Object.keys(found.environment).length > 0 ? (
               <FactsTable facts={found.environment} label={t`Environment`} maxHeight={400} />
             ) : (
-              <Text c="dimmed">{t`It is read on the node when the run starts.`}</Text>
+              <Text c="dimmed">{t`The agent records it when the run starts.`}</Text>
             )}
           </Section>
           {found.observations.map(({ order_id, node_name, environment }) => (
-            <Section key={order_id} title={t`Environment of ${node_name}, which was watched`}>
+            <Section key={order_id} title={t`Environment of ${node_name} (monitored)`}>
               <FactsTable facts={environment} label={t`Environment of ${node_name}`} maxHeight={400} />
             </Section>
           ))}
@@ -142,7 +139,7 @@ function BatchJob({ run }: { run: RunDetail }) {
 function OptionList({ run }: { run: RunDetail }) {
   const titleOf = useTitlesOf()(run.workload);
   const options = Object.entries(run.options);
-  if (options.length === 0) return <Text c="dimmed">{t`All at their defaults.`}</Text>;
+  if (options.length === 0) return <Text c="dimmed">{t`All options have default values.`}</Text>;
   return (
     <DataList size="sm" vars={() => ({ root: { "--data-list-label-width": "10rem" } })}>
       {options.map(([name, value]) => (
@@ -166,9 +163,9 @@ function Actions({ run }: { run: RunDetail }) {
       {canCancel && (
         <ConfirmMutation
           title={t`Cancel run ${run.id}?`}
-          body={t`A load that runs is stopped and its files are removed.`}
-          yes={t`Cancel the run`}
-          no={t`Let it run`}
+          body={t`A running benchmark is stopped and its files are removed.`}
+          yes={t`Cancel run`}
+          no={t`Keep running`}
           mutation={cancelRun}
           variables={run.id}
         >{t`Cancel`}</ConfirmMutation>
@@ -178,20 +175,19 @@ function Actions({ run }: { run: RunDetail }) {
           loading={retry.isPending}
           onClick={() => retry.mutate(run.id)}
           variant="default"
-        >{t`Run again`}</Button>
+        >{t`Retry run`}</Button>
       )}
     </>
   );
 }
 
-/** What happened to a run, line by line. */
 function EventLog({ runId }: { runId: number }) {
   const events = useQuery(runEventsQuery(runId));
   return (
     <Section title={t`Log`}>
-      <Loaded empty={t`Nothing has happened yet.`} query={events}>
+      <Loaded empty={t`No events yet.`} query={events}>
         {(rows) => (
-          <ScrollTable head={[t`Time`, t`Event`, t`What`]} label={t`Event log`} maxHeight={400}>
+          <ScrollTable head={[t`Time`, t`Event`, t`Details`]} label={t`Event log`} maxHeight={400}>
             {rows.map(({ at, kind, text }) => (
               <tr key={`${at} ${kind} ${text}`}>
                 <td title={formatExactTime(at)}>{formatLogTime(at)}</td>
@@ -208,10 +204,9 @@ function EventLog({ runId }: { runId: number }) {
 
 type Waiting = Pick<RunDetail, "waiting_because" | "expected_start_at" | "expected_start_unknown_because">;
 
-/** Why a run waits, and when it is expected to start. */
 export function WaitNotice({ run }: { run: Waiting }) {
   return (
-    <Alert color="gray" title={t`Why it waits`}>
+    <Alert color="gray" title={t`Waiting reason`}>
       {run.waiting_because}
       <Hint mt={4}>
         <ExpectedStart run={run} />
@@ -224,15 +219,14 @@ function ExpectedStart({ run }: { run: Waiting }) {
   if (run.expected_start_at)
     return (
       <Trans>
-        Expected to start: <When at={run.expected_start_at} />, if the runs before it take as long as those
-        like them did.
+        Expected start: <When at={run.expected_start_at} />, estimated from the duration of similar runs.
       </Trans>
     );
   if (!run.expected_start_unknown_because) return null;
-  return t`When it starts cannot be foreseen: ${run.expected_start_unknown_because}`;
+  return t`Start time unknown: ${run.expected_start_unknown_because}`;
 }
 
-/** In words, how far a finished run counts. */
+/** Describes to what extent a finished run counts. */
 export function validityWords({ validity, flags }: Pick<RunDetail, "validity" | "flags">): string {
   if (validity === "rejected") return t`rejected`;
   return cautionsOf(flags.map(({ code }) => code)).length > 0 ? t`kept, with cautions` : t`valid`;

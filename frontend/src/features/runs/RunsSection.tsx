@@ -1,4 +1,4 @@
-/** Runs of a campaign, filtered by state; and those that load right now. */
+/** Runs of a campaign by state, and its active runs. */
 
 import { t } from "@lingui/core/macro";
 import { Group, Stack } from "@mantine/core";
@@ -37,7 +37,7 @@ export function RunsSection({ campaignId, state, onState }: RunsSectionProps) {
       }
       title={t`Runs`}
     >
-      <Loaded empty={t`No run is ${state ?? t`planned`}.`} query={runs}>
+      <Loaded empty={state ? t`No ${state} runs.` : t`No runs yet.`} query={runs}>
         {(rows) => (
           <Stack>
             <MeasuredRuns label={t`Runs`} runs={rows} />
@@ -51,7 +51,7 @@ export function RunsSection({ campaignId, state, onState }: RunsSectionProps) {
 
 const MOST_ACTIVE_SHOWN = 8;
 
-/** The runs that load now, the first few of `count`; nothing where none does. */
+/** The first active runs of `count`; nothing if there are none. */
 export function ActiveRuns({ campaignId, count }: { campaignId: number; count: number }) {
   const runs = useInfiniteQuery(runsQuery({ campaignId, state: "active" }));
   if (!runs.data || runs.data.length === 0) return null;
@@ -63,7 +63,7 @@ export function ActiveRuns({ campaignId, count }: { campaignId: number; count: n
         runs={runs.data.slice(0, MOST_ACTIVE_SHOWN)}
         value={{ title: t`Throughput`, of: (run) => <LiveThroughput runId={run.id} /> }}
       />
-      {more > 0 && <Hint>{t`${more} more of them are active.`}</Hint>}
+      {more > 0 && <Hint>{t`${more} more runs are active.`}</Hint>}
     </>
   );
 }
@@ -74,7 +74,7 @@ interface PointRunsProps {
   readonly cellId: number;
 }
 
-/** The runs behind one point of a trend, with what each of them measured. */
+/** The runs behind a data point, with their values. */
 export function PointRuns({ seriesId, campaignId, cellId }: PointRunsProps) {
   const runs = useInfiniteQuery(runsQuery({ campaignId, seriesId }));
   const ofCell = runs.data?.filter((run) => run.cell_id === cellId);
@@ -85,12 +85,16 @@ export function PointRuns({ seriesId, campaignId, cellId }: PointRunsProps) {
     <Stack>
       {values.error && <ErrorNotice error={values.error} onRetry={values.refetch} />}
       <Loaded
-        empty={runs.hasNextPage ? t`Its runs are not among these yet.` : t`Its runs are no longer there.`}
+        empty={
+          runs.hasNextPage
+            ? t`The runs of this point are not loaded yet.`
+            : t`The runs of this point no longer exist.`
+        }
         query={{ ...runs, data: ofCell }}
       >
         {(rows) => (
           <RunsTable
-            label={t`Runs of the point`}
+            label={t`Runs behind this data point`}
             runs={rows}
             value={{ title, of: (run) => <Values run={run} samples={values.data ?? []} /> }}
           />
@@ -101,13 +105,13 @@ export function PointRuns({ seriesId, campaignId, cellId }: PointRunsProps) {
   );
 }
 
-/** One number, or several where a run measured the series in several places. */
+/** Several values if the run measured the series in several places. */
 function Values({ run, samples }: { run: Run; samples: readonly Sample[] }) {
   return samples
     .filter(({ run_id }) => run_id === run.id)
     .map((sample) => (
       <div key={sample.id}>
-        <MeasuredValue flags={flagsOfNumber(run, sample)} unit={sample.unit} value={sample.value} />
+        <MeasuredValue {...flagsOfNumber(run, sample)} unit={sample.unit} value={sample.value} />
       </div>
     ));
 }
@@ -115,7 +119,7 @@ function Values({ run, samples }: { run: Run; samples: readonly Sample[] }) {
 const WIDTH = 120;
 const HEIGHT = 24;
 
-/** Nothing as long as no second of it is known. */
+/** Renders nothing until the first second is known. */
 function LiveThroughput({ runId }: { runId: number }) {
   const { data } = useQuery(liveQuery(runId));
   const lines = liveLines(data ?? []);

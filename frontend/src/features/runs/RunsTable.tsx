@@ -1,14 +1,13 @@
-/** Runs in a table: state, progress, flags and why one failed. */
-
 import { t } from "@lingui/core/macro";
 import { Badge, Box, Group } from "@mantine/core";
 import type { ReactNode } from "react";
 import type { Run } from "@/api/types";
 import { StateBadge } from "@/components/badges";
 import { useNow } from "@/components/clock";
-import { flagTitle } from "@/components/flagWords";
+import { codesOf, flagTitle, missingFlags, remarksOf } from "@/components/flagWords";
 import { RunLink } from "@/components/links";
 import { Detail, Problem } from "@/components/looks";
+import { MissingFlags, NoteCount, UsualFlags } from "@/components/MeasuredValue";
 import { useDescriber, useTitlesOf } from "@/components/optionTitles";
 import { Place } from "@/components/Place";
 import { RunProgress } from "@/components/RunProgress";
@@ -22,7 +21,7 @@ import { formatDuration } from "@/lib/units";
 interface RunsTableProps {
   readonly runs: readonly Run[];
   readonly label: string;
-  /** One more column, beside the state: what each run measured. */
+  /** An additional column for values. */
   readonly value?: { readonly title: string; readonly of: (run: Run) => ReactNode };
 }
 
@@ -36,7 +35,7 @@ export function RunsTable({ runs, label, value }: RunsTableProps) {
     t`Workload`,
     t`Repeat`,
     t`Duration`,
-    t`Remarks`,
+    t`Notes`,
   ];
   return (
     <ScrollTable head={head} label={label}>
@@ -121,20 +120,25 @@ function RunningDuration({ since }: { since: string }) {
 }
 
 function Remarks({ run }: { run: Run }) {
-  const codes = [...new Set(run.flags.map(({ code }) => code))];
+  const codes = codesOf(run.flags);
+  const rejecting = codesOf(run.flags.filter(({ effect }) => effect === "rejected"));
+  const remarks = remarksOf(codes, run.usual_flags, rejecting);
   return (
     <Group gap={4}>
       <span data-export={JSON.stringify({ flags: codes.join(" ") })} style={{ display: "contents" }}>
-        {codes.map((code) => (
+        {remarks.named.map((code) => (
           <FlagBadge code={code} key={code} run={run} />
         ))}
+        <UsualFlags words={remarks.usual} />
+        {run.state === "finished" && <MissingFlags codes={missingFlags(codes, run.usual_flags)} />}
+        <NoteCount words={remarks.notes} />
       </span>
       {run.reason && <Problem>{run.reason}</Problem>}
     </Group>
   );
 }
 
-/** One badge a code, however many steps it was found in. */
+/** One badge per flag that makes the numbers doubtful, regardless of the number of steps. */
 function FlagBadge({ code, run }: { code: string; run: Run }) {
   const flags = run.flags.filter((flag) => flag.code === code);
   const isRejected = flags.some(({ effect }) => effect === "rejected");

@@ -1,4 +1,4 @@
-/** The commands of a run exactly as they were executed, with what each cost. */
+/** The executed commands with their resource use. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -13,8 +13,8 @@ import { shellCommand } from "@/lib/shell";
 import { formatDuration } from "@/lib/units";
 
 function describeNoCommand({ role, outcome }: RunDetail["attempts"][number]["orders"][number]): string {
-  if (role === "observe") return t`This node was only watched: its counters are among the curves.`;
-  return outcome === null ? t`No command has ended yet.` : t`No command was run.`;
+  if (role === "observe") return t`This node was only monitored. Its counters are under Curves.`;
+  return outcome === null ? t`No command has finished yet.` : t`No command was run.`;
 }
 
 export function StepsSection({ run }: { run: RunDetail }) {
@@ -49,11 +49,11 @@ export function StepsSection({ run }: { run: RunDetail }) {
   );
 }
 
-/** How far apart the nodes of a gang started, in the last attempt in which all did. */
+/** Start skew of a gang's nodes in the last attempt in which all started. */
 function describeStart({ attempts }: RunDetail): string | undefined {
   const skew = attempts.findLast(({ start_skew_seconds }) => start_skew_seconds !== null)?.start_skew_seconds;
   if (skew === undefined || skew === null) return undefined;
-  return t`By their own clocks, the last node started ${formatDuration(skew)} after the first.`;
+  return t`By the clocks of the nodes, the last node started ${formatDuration(skew)} after the first.`;
 }
 
 function Step({ step }: { step: StepRecord }) {

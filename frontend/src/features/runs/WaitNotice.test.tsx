@@ -3,31 +3,27 @@ import { screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import { WaitNotice } from "./RunPage";
 
-it("says beside the reason when the run is expected to start", () => {
+it("shows the reason and the expected start", () => {
   const run = {
     waiting_because: "node n1 is taken by run 7",
     expected_start_at: "2126-11-21T10:20:00Z",
     expected_start_unknown_because: null,
   };
   renderWithApp(<WaitNotice run={run} />);
-  expect(screen.getByRole("alert")).toHaveTextContent(
-    /node n1 is taken by run 7Expected to start: 21 Nov 2126/,
-  );
+  expect(screen.getByRole("alert")).toHaveTextContent(/node n1 is taken by run 7Expected start: 21 Nov 2126/);
 });
 
-it("says why nothing can be foreseen", () => {
+it("explains an unknown start time", () => {
   const run = {
     waiting_because: "node n1 has been silent since 2026-11-21 10:00:00 UTC",
     expected_start_at: null,
     expected_start_unknown_because: "node n1: is silent",
   };
   renderWithApp(<WaitNotice run={run} />);
-  expect(screen.getByRole("alert")).toHaveTextContent(
-    "When it starts cannot be foreseen: node n1: is silent",
-  );
+  expect(screen.getByRole("alert")).toHaveTextContent("Start time unknown: node n1: is silent");
 });
 
-it("says nothing of the start of a run that waits in the line of a batch system", () => {
+it("shows no start time for a run that waits in a batch system", () => {
   const run = {
     waiting_because: "Slurm job 12 waits: Resources",
     expected_start_at: null,

@@ -1,4 +1,4 @@
-/** What each writer of a run did and when: side by side, or one after the other. */
+/** Timeline of the writers of a run. */
 
 import { t } from "@lingui/core/macro";
 import { Stack } from "@mantine/core";
@@ -13,9 +13,9 @@ import { lanesFigure, lanesHeight } from "@/plots/lanes";
 import { Plot } from "@/plots/Plot";
 import { type WriterStep, writerLanes, writerSteps } from "./writers";
 
-const HEAD = [t`Writer`, t`Operation`, t`Began after`, t`Took`, t`User`, t`System`, t`Waiting`, t`Its rate`];
+const HEAD = [t`Writer`, t`Operation`, t`Start`, t`Duration`, t`User`, t`System`, t`Waiting`, t`Rate`];
 
-/** Nothing where one process did all of the work. */
+/** Renders nothing for a single writer. */
 export function WritersSection({ run }: { run: RunDetail }) {
   const scheme = useScheme();
   const steps = useMemo(() => writerSteps(run), [run]);
@@ -25,14 +25,14 @@ export function WritersSection({ run }: { run: RunDetail }) {
       lanesFigure(drawn.bars, {
         kinds: drawn.kinds,
         lanes,
-        xTitle: t`Time since the first writer began (s)`,
+        xTitle: t`Time since the first writer started (s)`,
         scheme,
       }),
     [drawn.bars, drawn.kinds, lanes, scheme],
   );
   if (steps.length === 0) return null;
   return (
-    <Section description={t`A lane for each writer, by the clock of its node.`} title={t`Writers`}>
+    <Section description={t`One row per writer, timed by the clock of its node.`} title={t`Writers`}>
       <Stack>
         <Plot
           figure={figure}
@@ -41,7 +41,7 @@ export function WritersSection({ run }: { run: RunDetail }) {
           viewKey={t`writers ${run.id}`}
         />
         <details>
-          <summary>{t`Table of the writers`}</summary>
+          <summary>{t`Show table`}</summary>
           <ScrollTable head={HEAD} label={t`Writers`} maxHeight={320}>
             {steps.map((one) => (
               <WriterRow key={`${one.lane} ${one.operation} ${one.second}`} of={one} />

@@ -14,7 +14,7 @@ const run = {
     },
   ],
 } as unknown as RunDetail;
-const PROCESSORS = { title: "Processors", says: "", lines: { cpu_user_ratio: "user" } };
+const PROCESSORS = { title: "CPU", says: "", lines: { cpu_user_ratio: "user" } };
 
 function at(second: number): string {
   return new Date(second * 1000).toISOString();
@@ -33,21 +33,21 @@ function curve(order_id: number, second: number, values: number[] = [0.5, 0.25])
   };
 }
 
-it("draws nodes that were only watched in panels of their own, beside those of the load", () => {
+it("draws monitored nodes in separate panels", () => {
   const { panels } = curvePanels([PROCESSORS], [curve(1, 10), curve(2, 8), curve(3, 9)], run);
-  expect(panels.map(({ title }) => title)).toEqual(["Processors", "Watched nodes: Processors"]);
+  expect(panels.map(({ title }) => title)).toEqual(["CPU", "Monitored nodes: CPU"]);
   expect(panels.map(({ lines }) => lines.map(({ name }) => name))).toEqual([
     ["value"],
     ["server1", "server2"],
   ]);
 });
 
-it("names the only node that was watched", () => {
+it("names a single monitored node", () => {
   const { panels } = curvePanels([PROCESSORS], [curve(1, 10), curve(2, 8)], run);
-  expect(panels.map(({ title }) => title)).toEqual(["Processors", "Watched node server1: Processors"]);
+  expect(panels.map(({ title }) => title)).toEqual(["CPU", "Monitored node server1: CPU"]);
 });
 
-it("puts a watched node on the clock of the load, before whose start it was watched already", () => {
+it("aligns a monitored node with the start of the load", () => {
   const curves = [curve(1, 10), curve(2, 8)];
   expect(linesOf(curves, "cpu_user_ratio", run).map(({ firstSecond }) => firstSecond)).toEqual([0, -2]);
   const { panels } = curvePanels([PROCESSORS], curves, run);
@@ -55,6 +55,6 @@ it("puts a watched node on the clock of the load, before whose start it was watc
   expect(stepMarks(run, curves)).toEqual([{ name: "write", second: 0 }]);
 });
 
-it("puts a watched node on its own clock where the load has no curve", () => {
+it("starts a monitored node at its own first sample if the load has no curve", () => {
   expect(linesOf([curve(2, 8)], "cpu_user_ratio", run).map(({ firstSecond }) => firstSecond)).toEqual([0]);
 });

@@ -1,4 +1,4 @@
-/** From the curves of a run to what is drawn: panels, lines on one clock, and where the steps began. */
+/** Turns the curves of a run into panels with a common time axis. */
 
 import { t } from "@lingui/core/macro";
 import type { Curve, RunDetail } from "@/api/types";
@@ -7,7 +7,7 @@ import { type CurveLine, type CurvePanel, counterUnit, type StepMark } from "@/p
 
 export interface CurvePanels {
   readonly panels: readonly CurvePanel[];
-  /** Titles of panels in which every value is zero; they would show nothing. */
+  /** Titles of panels whose values are all zero; not drawn. */
   readonly still: readonly string[];
 }
 
@@ -20,7 +20,7 @@ export function curvePanels(
   const ofLoads = curves.filter(({ order_id }) => !watched.has(order_id));
   const ofWatched = curves.filter(({ order_id }) => watched.has(order_id));
   const names = new Set(ofWatched.map(({ order_id }) => watched.get(order_id)));
-  const prefix = names.size > 1 ? t`Watched nodes` : t`Watched node ${[...names].join()}`;
+  const prefix = names.size > 1 ? t`Monitored nodes` : t`Monitored node ${[...names].join()}`;
   const all = wanted
     .flatMap((panel) => [
       drawable(panel, ofLoads, run, curves),
@@ -33,7 +33,7 @@ export function curvePanels(
   };
 }
 
-/** The orders of nodes that did not load, each with its node. */
+/** Orders of monitored nodes. */
 function watchedOrders({ attempts }: RunDetail): Map<number, string> {
   const orders = attempts.flatMap((attempt) => attempt.orders);
   return new Map(orders.filter(({ role }) => role === "observe").map(({ id, node_name }) => [id, node_name]));
@@ -72,9 +72,9 @@ function isStill({ lines }: CurvePanel): boolean {
 }
 
 /**
- * The curves of one counter, each with the node that it is of.
+ * The curves of one counter with their nodes.
  *
- * @param all those by which it is known when loads began
+ * @param all curves that determine when loads began
  */
 export function linesOf(
   curves: readonly Curve[],
@@ -103,8 +103,8 @@ export function linesOf(
 }
 
 /**
- * When an order's load began, by its earliest curve, as some counters come later; of a watched node, the first load of
- * its attempt, since a node is watched from before that.
+ * Start of an order's load: its earliest curve, since some counters begin later. For a monitored node it is the first
+ * load of the attempt, since monitoring begins before that.
  */
 function beganAt(curves: readonly Curve[], { attempts }: RunDetail, orderId: number): number {
   const orders = attempts.find((attempt) => attempt.orders.some(({ id }) => id === orderId))?.orders ?? [];
@@ -118,7 +118,7 @@ function beganAt(curves: readonly Curve[], { attempts }: RunDetail, orderId: num
   return Number.isFinite(began) ? began : startOf([orderId]);
 }
 
-/** The steps of the order that has most of them; nodes of a run go through the same ones. */
+/** Steps of the order with the most steps; all nodes of a run execute the same ones. */
 export function stepMarks(run: RunDetail, curves: readonly Curve[]): StepMark[] {
   const orders = run.attempts.flatMap((attempt) => attempt.orders);
   const [longest] = orders.toSorted((a, b) => b.steps.length - a.steps.length);

@@ -7,7 +7,7 @@ function curve(counter: string, firstSecond: number, values: (number | null)[]):
   return { order_id: 1, counter, started_at, step_seconds: 1, values, lows: null, highs: null };
 }
 
-it("adds up the nodes of a gang second by second, and shows the direction that moved", () => {
+it("sums the nodes of a gang per second, and shows directions with traffic", () => {
   const lines = liveLines([
     curve("write_bytes_per_second", 0, [1, 2, 3]),
     curve("write_bytes_per_second", 1, [10, 10]),
@@ -27,12 +27,12 @@ it("shows the last two minutes of a long run", () => {
   expect([line?.values.length, line?.latest]).toEqual([120, 300]);
 });
 
-it("says nothing of a run of which nothing, or a single second, is known", () => {
+it("shows nothing with less than two known seconds", () => {
   expect(liveLines([])).toEqual([]);
   expect(liveLines([curve("write_bytes_per_second", 0, [17e6])])).toEqual([]);
 });
 
-it("draws from nothing at the bottom to the largest at the top, and leaves gaps open", () => {
+it("draws from 0 to the largest value, with gaps", () => {
   expect(sparkline([0, 10], { width: 10, height: 12 })).toBe("M0.0,11.0L10.0,1.0");
   expect(sparkline([5, null, 5], { width: 10, height: 12 })).toBe("M0.0,1.0M10.0,1.0");
 });

@@ -1,21 +1,21 @@
-/** The last minutes of a running load as small lines; pure. */
+/** Recent throughput of a running load as small lines. */
 
 import type { Curve } from "@/api/types";
 import { coordinate } from "@/lib/units";
 
 export interface LiveLine {
   readonly direction: "write" | "read";
-  /** Of all nodes together, a value a second, the newest last; null where none of them said. */
+  /** Sum of all nodes per second, newest last; null for missing seconds. */
   readonly values: readonly (number | null)[];
   readonly latest: number;
 }
 
 export const LIVE_COUNTERS = ["write_bytes_per_second", "read_bytes_per_second"] as const;
 const SHOWN_SECONDS = 120;
-/** A single value may be a mean over the time before the load. */
+/** A single value may be a mean that includes time before the load. */
 const FEWEST_VALUES = 2;
 
-/** Directions in which anything moved lately. */
+/** Directions with recent traffic. */
 export function liveLines(curves: readonly Curve[]): LiveLine[] {
   return LIVE_COUNTERS.flatMap((counter) => {
     const values = summed(curves.filter((curve) => curve.counter === counter));
@@ -28,7 +28,7 @@ export function liveLines(curves: readonly Curve[]): LiveLine[] {
   });
 }
 
-/** The nodes of a gang start in the same second and send their curves in pieces: the newest second that any has counts. */
+/** Nodes of a gang start in the same second but send curves in pieces, so the newest second of any node counts. */
 function summed(curves: readonly Curve[]): (number | null)[] {
   const bySecond = new Map<number, number>();
   for (const { started_at, step_seconds, values } of curves)
@@ -47,7 +47,7 @@ interface Box {
   readonly height: number;
 }
 
-/** An SVG path from 0 at the bottom to the largest value; a gap where there is none. */
+/** SVG path scaled from 0 to the largest value, with gaps for missing values. */
 export function sparkline(values: readonly (number | null)[], { width, height }: Box): string {
   const largest = Math.max(1, ...values.map((value) => value ?? 0));
   const step = values.length > 1 ? width / (values.length - 1) : 0;

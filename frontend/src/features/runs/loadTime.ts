@@ -1,17 +1,17 @@
-/** How long the commands of a run really loaded; pure. */
+/** How long the commands of a run actually ran. */
 
 import type { RunDetail } from "@/api/types";
 
-/** Shorter than two samples a load fills no second, so that each value is a mean over time without load. */
+/** A load shorter than two samples fills no second, so every value would include idle time. */
 const FEWEST_SAMPLES = 2;
 
-/** Seconds in which at least one command of the busiest node ran; pauses between commands are left out. */
+/** Seconds in which at least one command ran on the busiest node, without pauses. */
 export function loadSeconds({ attempts }: RunDetail): number {
   const orders = attempts.flatMap((attempt) => attempt.orders).filter(({ role }) => role === "load");
   return Math.max(0, ...orders.map(({ steps }) => together(steps.map(interval))));
 }
 
-/** Whether an ended run has no curve that says how fast its load was. */
+/** The run has ended and its curve cannot show the throughput. */
 export function isTooShortForCurve(run: RunDetail, stepSeconds: number): boolean {
   const seconds = loadSeconds(run);
   return run.state !== "active" && seconds > 0 && seconds < FEWEST_SAMPLES * stepSeconds;

@@ -1,20 +1,30 @@
-/** Which flags stand next to a number of a run; pure. */
+/** Flags that apply to a value of a run. */
 
 import type { Flag, Run, Sample } from "@/api/types";
-import { flagsConcerning } from "@/components/flagWords";
+import { codesOf, flagsConcerning } from "@/components/flagWords";
 
 const CUT: Flag["code"] = "CUT";
 
-/** The run ended without doing all of its work: its numbers are of a part. */
+/** The run ended early, so its values cover part of the work. */
 export function isPartial({ state }: Pick<Run, "state">): boolean {
   return state === "failed" || state === "cancelled";
 }
 
-/** Codes of the flags that concern the number; one of a part is marked as that, also where its node did not say so. */
+export interface NumberFlags {
+  readonly flags: readonly string[];
+  /** Codes of the flags that exclude the value from all results. */
+  readonly rejecting: readonly string[];
+}
+
+/** Codes of the flags that concern the value. Partial results are marked even if the node did not report it. */
 export function flagsOfNumber(
   run: Pick<Run, "state" | "flags">,
   sample: Pick<Sample, "labels" | "target_id">,
-): string[] {
-  const codes = flagsConcerning(run.flags, sample);
-  return isPartial(run) && !codes.includes(CUT) ? [...codes, CUT] : codes;
+): NumberFlags {
+  const concerning = flagsConcerning(run.flags, sample);
+  const [codes, rejecting] = [
+    codesOf(concerning),
+    codesOf(concerning.filter(({ effect }) => effect === "rejected")),
+  ];
+  return { flags: isPartial(run) && !codes.includes(CUT) ? [...codes, CUT] : codes, rejecting };
 }

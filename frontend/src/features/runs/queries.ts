@@ -1,5 +1,3 @@
-/** Requests of runs: lists, one of them, and what it left behind. */
-
 import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from "@tanstack/react-query";
 import { answer, api } from "@/api/client";
 import { everyItem, get, getEvery, getItems, itemsOf, pages, post, refetchLater } from "@/api/requests";
@@ -10,7 +8,7 @@ const PAGE_SIZE = 100;
 const CURVE_POINTS = 600;
 const MOST_WAITING_SHOWN = 3;
 export const MOST_REPORTED_RUNS = 2000;
-/** Every second of a run of up to so many; a longer one is looked at in means. */
+/** Runs up to this length have one value per second; longer ones have means. */
 const LIVE_POINTS = 3600;
 const LIVE_MILLISECONDS = 5000;
 
@@ -38,10 +36,10 @@ export function runsQuery({ pageSize = PAGE_SIZE, state, ...of }: RunFilter) {
   });
 }
 
-/** As many runs as the table of all runs is asked for by their ids. */
+/** Page size of the run table for requests by id. */
 const MOST_BY_ID = 50;
 
-/** By id, the number that each of these runs is known by: it comes with the points of its cell, after the run ended. */
+/** Headline values by run id. They arrive with the points of the cell, after the run has ended. */
 export function headlinesQuery(runIds: readonly number[]) {
   return queryOptions({
     queryKey: ["cell", "headlines", runIds],
@@ -59,10 +57,10 @@ export function headlinesQuery(runIds: readonly number[]) {
   });
 }
 
-/** Why a run waits changes with what others do, which sends no update of this run. */
+/** Waiting reasons change with other runs, which send no update for this run. */
 const QUEUE_MILLISECONDS = 10_000;
 
-/** The first waiting runs of a cluster in the order in which they are served. */
+/** First waiting runs of a cluster in queue order. */
 export function queueQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["run", "list", "queue", clusterId],
@@ -72,7 +70,7 @@ export function queueQuery(clusterId: number) {
   });
 }
 
-/** The runs of one campaign that are served first among its own; each costs a look at all that it needs. */
+/** The campaign's waiting runs that come first. Each reason is expensive to compute. */
 export function campaignQueueQuery(clusterId: number, campaignId: number) {
   const query = { limit: MOST_WAITING_SHOWN, campaign_id: campaignId };
   return queryOptions({
@@ -83,7 +81,7 @@ export function campaignQueueQuery(clusterId: number, campaignId: number) {
   });
 }
 
-/** The runs of a campaign that a report speaks of, the newest first. */
+/** Runs included in a report, newest first. */
 export function reportedRunsQuery(campaignId: number) {
   return queryOptions({
     queryKey: ["run", "list", "reported", campaignId],
@@ -116,7 +114,6 @@ export function artefactsQuery(runId: number) {
   });
 }
 
-/** The text of a raw output; it never changes. */
 export function artefactTextQuery(artefactId: number) {
   const params = { path: { artefact_id: artefactId } };
   return queryOptions({
@@ -127,7 +124,7 @@ export function artefactTextQuery(artefactId: number) {
   });
 }
 
-/** A reading with its numbers; those of a former one never change. */
+/** Superseded readings never change. */
 export function readingQuery(readingId: number) {
   return queryOptions({
     queryKey: ["reading", readingId],
@@ -137,7 +134,6 @@ export function readingQuery(readingId: number) {
   });
 }
 
-/** The counters of which a run has curves. */
 export function countersQuery(runId: number) {
   return queryOptions({
     queryKey: ["run", runId, "counters"],
@@ -145,7 +141,7 @@ export function countersQuery(runId: number) {
   });
 }
 
-/** The curves of these counters; those of all of a long run would be megabytes. */
+/** Selected counters only; all counters of a long run would be megabytes. */
 export function curvesQuery(runId: number, counters: readonly string[]) {
   const query = { max_points: CURVE_POINTS, counter: counters };
   return queryOptions({
@@ -155,7 +151,7 @@ export function curvesQuery(runId: number, counters: readonly string[]) {
   });
 }
 
-/** What a running load moves; its nodes send the seconds in pieces, so it is asked for now and then, not at each beat. */
+/** Throughput of a running load. Nodes send seconds in pieces, so it polls instead of following heartbeats. */
 export function liveQuery(runId: number) {
   const query = { max_points: LIVE_POINTS, counter: LIVE_COUNTERS };
   return queryOptions({
@@ -166,7 +162,7 @@ export function liveQuery(runId: number) {
   });
 }
 
-/** What each of these runs measured in a series; walks back from its newest sample until all are found. */
+/** Values of these runs in a series. Reads pages from the newest sample until all are found. */
 export function valuesQuery(seriesId: number, runIds: readonly number[]) {
   return queryOptions({
     queryKey: ["series", seriesId, "samples", runIds],
@@ -197,12 +193,12 @@ export const retryRun = mutationOptions({
   onSuccess: refetchLater(["run"], ["campaign"]),
 });
 
-/** All failed runs of a campaign, each by its own request, since each may be refused. */
+/** Retries the failed runs one request at a time, since each may be refused. */
 export const retryFailed = mutationOptions({
   mutationFn: async (campaignId: number) => {
     const failed = await getEvery("/api/v1/runs", { query: { campaign_id: campaignId, state: "failed" } });
     const refusals: unknown[] = [];
-    // One after the other: a campaign may have thousands. What is refused does not hold up the rest.
+    // Sequential, since a campaign may have thousands. A refusal does not stop the others.
     for (const { id } of failed) await retry(id).catch((refusal: unknown) => refusals.push(refusal));
     if (refusals.length > 0) throw refusals[0];
   },

@@ -16,7 +16,7 @@ function runOf(steps: StepRecord[], samples: Partial<Sample>[] = []): RunDetail 
   return { attempts: [{ orders: [{ id: 5, node_name: "n1", steps }] }], samples } as unknown as RunDetail;
 }
 
-it("puts each writer on a lane of its own, by one clock", () => {
+it("gives each writer a lane on a common time axis", () => {
   const steps = writerSteps(runOf([step("write-1", 1, 10, 4), step("write-2", 2, 12, 5)]));
   expect(steps.map(({ lane, second }) => [lane, second])).toEqual([
     ["n1, writer 1", 0],
@@ -32,7 +32,7 @@ it("puts each writer on a lane of its own, by one clock", () => {
   });
 });
 
-it("finds what a writer alone reached", () => {
+it("finds the rate of a single writer", () => {
   const rate = { order_id: 5, target_id: 3, unit: "bytes_per_second", value: 4e6 } as const;
   const [first, second] = writerSteps(
     runOf(
@@ -44,7 +44,7 @@ it("finds what a writer alone reached", () => {
   expect(second?.rate).toBeUndefined();
 });
 
-it("has no lanes where nothing was split among writers", () => {
+it("has no lanes without separate writers", () => {
   expect(writerSteps(runOf([step("write", null, 0, 1)]))).toEqual([]);
   expect(writerSteps({ attempts: [], samples: [] } as unknown as RunDetail)).toEqual([]);
 });

@@ -1,4 +1,4 @@
-/** What each writer of a run did, as bars on a lane of its own; pure. */
+/** Writer steps as bars, one lane per writer. */
 
 import { t } from "@lingui/core/macro";
 import type { RunDetail, Sample, StepRecord } from "@/api/types";
@@ -10,16 +10,16 @@ export interface WriterStep {
   readonly operation: string;
   readonly node: string;
   readonly writer: number;
-  /** Since the first of all began. */
+  /** Seconds since the first writer started. */
   readonly second: number;
   readonly step: StepRecord;
-  /** What this writer alone reached, where its workload says so. */
+  /** Rate of this writer, if the workload reports it. */
   readonly rate: Sample | undefined;
 }
 
 const PATTERNS = ["", "/", "\\", "x", "+", ".", "-"] as const;
 
-/** Of the last attempt; none where no step was split among writers. */
+/** Steps of the last attempt; empty without separate writers. */
 export function writerSteps(run: RunDetail): WriterStep[] {
   const orders = run.attempts.at(-1)?.orders ?? [];
   const steps = orders.flatMap((order) =>
@@ -37,7 +37,7 @@ export function writerSteps(run: RunDetail): WriterStep[] {
   }));
 }
 
-/** `write-2` is what the second writer wrote. */
+/** `write-2` is the write of the second writer. */
 function operationOf({ name }: StepRecord): string {
   return name.replace(/-\d+$/, "");
 }

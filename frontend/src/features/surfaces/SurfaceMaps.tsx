@@ -1,4 +1,4 @@
-/** Surfaces of A and B from above and in space, and their difference; a field chosen in one is marked in all. */
+/** Maps, 3-D views and difference of surfaces A and B. A selected cell is marked in all of them. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -34,7 +34,7 @@ import {
 
 let isWebGlThere: boolean | undefined;
 
-/** Whether this browser draws in space. */
+/** This browser supports WebGL. */
 function hasWebGl(): boolean {
   isWebGlThere ??= document.createElement("canvas").getContext("webgl") !== null;
   return isWebGlThere;
@@ -80,7 +80,7 @@ function SideMap({ surface, side, name, marked, onMark }: MapProps & { side: Sur
         exported={{ table: () => surfaceTable(surface) }}
         figure={figure}
         height={HEIGHT}
-        label={t`${surface.title} of ${name} over both sizes`}
+        label={t`${surface.title} of ${name} by file and record size`}
         onFieldClick={markBy(onMark)}
         viewKey={`map-${name}-${side.source}`}
       />
@@ -93,7 +93,7 @@ function SideMap({ surface, side, name, marked, onMark }: MapProps & { side: Sur
   );
 }
 
-/** The names of a map are sizes as texts. */
+/** Axis names of a map are sizes as text. */
 function markBy(onMark: MapProps["onMark"]) {
   return (x: string | number, y: string | number) =>
     onMark({ recordSize: parseBytes(String(x)), fileSize: parseBytes(String(y)) });
@@ -124,10 +124,10 @@ export function DifferenceMap({ surface, marked, onMark, by, onBy }: DifferenceP
   return (
     <>
       <SegmentedControl
-        aria-label={t`How the difference is told`}
+        aria-label={t`Unit of the difference`}
         data={[
           { value: "amount", label: "B − A" },
-          { value: "percent", label: t`B / A in per cent` },
+          { value: "percent", label: t`B / A in %` },
         ]}
         mb="sm"
         onChange={(chosen) => onBy(chosen as By)}
@@ -137,7 +137,7 @@ export function DifferenceMap({ surface, marked, onMark, by, onBy }: DifferenceP
         exported={{ table: () => surfaceTable(surface) }}
         figure={figure}
         height={HEIGHT}
-        label={t`Difference of ${surface.title}, B against A`}
+        label={t`Difference of ${surface.title}, B relative to A`}
         onFieldClick={markBy(onMark)}
         viewKey={`difference-${by}`}
       />
@@ -158,7 +158,7 @@ function OnlyOne({ surface: { only_a, only_b } }: { surface: Surface }) {
   return sides.map(([name, places]) => (
     <Hint key={name}>
       <Trans>
-        {name} alone has {places.length} fields, which are empty here:{" "}
+        Measured only in {name} and empty here ({places.length} cells):{" "}
         {places
           .slice(0, 6)
           .map((place) => t`${exactBytes(place.record_size_bytes)} of ${exactBytes(place.file_size_bytes)}`)
@@ -174,7 +174,7 @@ interface SpatialProps extends MapProps {
   readonly onShow: (show: Shown) => void;
 }
 
-/** One at a time: browsers allow few pictures in space. */
+/** One 3-D view at a time: browsers limit WebGL contexts. */
 export function SpatialSurface({ surface, marked, onMark, show, onShow }: SpatialProps) {
   const scheme = useScheme();
   const side = show === "b" ? surface.b : surface.a;
@@ -188,14 +188,14 @@ export function SpatialSurface({ surface, marked, onMark, show, onShow }: Spatia
   if (!hasWebGl())
     return (
       <Text c="dimmed">
-        {t`This browser cannot draw in space (WebGL is off or absent). The maps show the same numbers.`}
+        {t`This browser cannot show 3-D views because WebGL is disabled or not supported. The maps show the same values.`}
       </Text>
     );
   return (
     <>
       {surface.b && (
         <SegmentedControl
-          aria-label={t`What is drawn in space`}
+          aria-label={t`Surface in the 3-D view`}
           data={[
             { value: "a", label: "A" },
             { value: "b", label: "B" },
@@ -211,7 +211,7 @@ export function SpatialSurface({ surface, marked, onMark, show, onShow }: Spatia
         figure={figure}
         height={520}
         isSpatial
-        label={t`${surface.title} in space`}
+        label={t`3-D view of ${surface.title}`}
         onFieldClick={(x, y) =>
           onMark({ recordSize: Math.round(2 ** Number(x)), fileSize: Math.round(2 ** Number(y)) })
         }
@@ -225,5 +225,5 @@ export function SpatialSurface({ surface, marked, onMark, show, onShow }: Spatia
 function Holes({ surface }: { surface: Surface }) {
   const gaps = gapsInWords(allGaps(surface));
   if (!gaps) return null;
-  return <Hint>{t`Holes in the surface: ${gaps}.`}</Hint>;
+  return <Hint>{t`Gaps in the surface: ${gaps}.`}</Hint>;
 }

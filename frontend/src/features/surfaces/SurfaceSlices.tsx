@@ -1,9 +1,10 @@
-/** Cuts through a surface at the chosen field, along both sizes, and all its numbers as a table. */
+/** Slices at the selected cell along both sizes, and a table of all values. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Grid, Text } from "@mantine/core";
 import type { Surface } from "@/api/types";
+import { conditionsOf } from "@/components/conditionsOf";
 import { Detail } from "@/components/looks";
 import { MeasuredValue } from "@/components/MeasuredValue";
 import { MedianRatio } from "@/components/MedianRatio";
@@ -32,7 +33,7 @@ export function SurfaceSlices({ surface, at }: { surface: Surface; at: PlaceOnSu
 
 interface SliceProps {
   readonly surface: Surface;
-  /** The size that is held. */
+  /** The fixed size. */
   readonly axis: "file" | "record";
   readonly sizeBytes: number;
 }
@@ -52,13 +53,13 @@ function Slice({ surface, axis, sizeBytes }: SliceProps) {
   return (
     <>
       <Text fw={600} size="sm">
-        {t`With ${held}`}
+        {t`Slice at ${held}`}
       </Text>
       <Plot
         exported={{ table: () => surfaceTable(surface) }}
         figure={figure}
         height={320}
-        label={t`${surface.title} with ${held}`}
+        label={t`${surface.title} at ${held}`}
         viewKey={`slice-${axis}`}
       />
       <Detail>{gapsInWords(sliceGaps(surface, axis, sizeBytes))}</Detail>
@@ -79,9 +80,9 @@ export function SurfaceTable({ surface }: { surface: Surface }) {
         RECORD_SIZE,
         "A",
         t`Runs of A`,
-        ...(hasB ? ["B", t`Runs of B`, "B / A", t`In words`] : []),
+        ...(hasB ? ["B", t`Runs of B`, "B / A", t`Verdict`] : []),
       ]}
-      label={t`Fields of the surface`}
+      label={t`Values of the surface`}
       maxHeight={480}
     >
       {rows.map(({ file, record, row, column }) => {
@@ -109,7 +110,10 @@ export function SurfaceTable({ surface }: { surface: Surface }) {
                 <td>
                   <Ratio difference={difference} />
                 </td>
-                <td className="iotide-wrap">{difference?.words}</td>
+                <td className="iotide-wrap">
+                  {difference?.words}
+                  {difference && <Detail>{conditionsOf(difference).join("; ")}</Detail>}
+                </td>
               </>
             )}
           </tr>
@@ -121,7 +125,7 @@ export function SurfaceTable({ surface }: { surface: Surface }) {
 
 type FieldDifference = NonNullable<Surface["differences"]>[number][number];
 
-/** As in a comparison: without an interval there is no percentage that looks like a finding. */
+/** Without an interval, the ratio is not shown as a percentage. */
 function Ratio({ difference }: { difference: FieldDifference | undefined }) {
   if (!difference) return null;
   if (difference.ratio !== null)
@@ -134,7 +138,7 @@ type FieldCell = Surface["a"]["cells"][number][number];
 interface FieldCellsProps {
   readonly cell: FieldCell | undefined;
   readonly unit: Surface["unit"];
-  /** Why there is no number. */
+  /** Reason for a missing value. */
   readonly gap: string;
 }
 

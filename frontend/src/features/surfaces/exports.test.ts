@@ -25,7 +25,7 @@ const SURFACE = {
   ],
 } as unknown as Surface;
 
-it("has a row for each measured field of each side, in base units, with the verdict at B", () => {
+it("has a row for each measured cell of each side, in base units, with the verdict at B", () => {
   const { columns, rows } = surfaceTable(SURFACE);
   const records = rows.map((row) => Object.fromEntries(columns.map((name, place) => [name, row[place]])));
   expect(records).toMatchObject([

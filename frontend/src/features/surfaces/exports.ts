@@ -1,10 +1,8 @@
-/** A surface as the export menu writes it: a row for each measured field of each side, in base units; pure. */
-
 import type { Surface, SurfaceSide } from "@/api/types";
 import { verdictColumns } from "@/components/export/verdictColumns";
 import { type ExportRecord, type ExportTable, plainCell, recordTable, spread } from "@/lib/exported";
 
-/** B stands against A. Fields that were not measured have no row. */
+/** One row per measured cell of each side; B also has its ratio to A. */
 export function surfaceTable(surface: Surface): ExportTable {
   const { a, b } = surface;
   return recordTable(
@@ -27,7 +25,7 @@ export function surfaceTable(surface: Surface): ExportTable {
   );
 }
 
-/** One row, or none where the field was not measured. */
+/** Empty if the cell was not measured. */
 function fieldRows(
   { metric, operation, unit }: Surface,
   field: ExportRecord,

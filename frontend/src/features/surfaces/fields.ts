@@ -1,7 +1,8 @@
-/** What the charts of a surface are made of, from the server's answer. */
+/** Chart data of a surface. */
 
 import { t } from "@lingui/core/macro";
 import type { Surface, SurfaceSide } from "@/api/types";
+import { conditionsOf } from "@/components/conditionsOf";
 import { flagTitle } from "@/components/flagWords";
 import { exactBytes, type Scale, scaleFor } from "@/lib/units";
 import { runsInWords } from "@/plots/figure";
@@ -18,12 +19,12 @@ export function medians(side: SurfaceSide): Fields["values"] {
   return side.cells.map((row) => row.map((cell) => cell?.median ?? null));
 }
 
-/** B − A; null where one has no number. */
+/** B − A; null if either value is missing. */
 export function differences(surface: Surface): Fields["values"] {
   return (surface.differences ?? []).map((row) => row.map((cell) => cell?.difference ?? null));
 }
 
-/** Of both sides together, so that equal colours and heights mean equal numbers. */
+/** Common range of both sides, so that equal colours and heights mean equal values. */
 export function extent(surface: Surface): { scale: Scale; lowest: number; highest: number } {
   const sides = sidesOf(surface);
   const values = sides.flatMap((side) => medians(side).flat()).filter((value) => value !== null);
@@ -51,7 +52,7 @@ export function differenceMap(surface: Surface, by: "amount" | "percent"): SizeM
       by === "amount"
         ? differences(surface)
         : cells.map((row) => row.map((cell) => cell?.ratio ?? cell?.median_ratio ?? null)),
-    runs: cells.map((row) => row.map((cell) => cell?.words ?? "")),
+    runs: cells.map((row) => row.map((cell) => (cell ? [cell.words, ...conditionsOf(cell)].join("; ") : ""))),
     gaps: cells.map((row, file) =>
       row.map((cell, record) => (cell ? "" : differenceGap(surface, file, record))),
     ),
@@ -62,7 +63,7 @@ function named({ file_sizes_bytes, record_sizes_bytes }: Surface) {
   return { xNames: record_sizes_bytes.map(exactBytes), yNames: file_sizes_bytes.map(exactBytes) };
 }
 
-/** Why a side has no number at a place; empty where there can be none, since no record is larger than its file. */
+/** Reason for a missing value; empty for impossible sizes, since no record is larger than its file. */
 export function gapInWords(surface: Surface, side: SurfaceSide, file: number, record: number): string {
   const fileSize = surface.file_sizes_bytes[file] ?? 0;
   const recordSize = surface.record_sizes_bytes[record] ?? 0;
@@ -74,7 +75,6 @@ export function gapInWords(surface: Surface, side: SurfaceSide, file: number, re
   return t`not measured: ${flagTitle(reason.flag).toLowerCase()}`;
 }
 
-/** A difference needs both sides. */
 function differenceGap(surface: Surface, file: number, record: number): string {
   const sides = [["A", surface.a] as const, ["B", surface.b] as const];
   return sides
@@ -86,12 +86,10 @@ function differenceGap(surface: Surface, file: number, record: number): string {
     .join("; ");
 }
 
-/** Every field of the shown sides that has no number for a reason, in words. */
 export function allGaps(surface: Surface): string[] {
   return gapsAt(surface, () => true);
 }
 
-/** The same of one cut. */
 export function sliceGaps(surface: Surface, axis: "file" | "record", sizeBytes: number): string[] {
   const { file_sizes_bytes: files, record_sizes_bytes: records } = surface;
   return gapsAt(surface, (file, record) => (axis === "file" ? files[file] : records[record]) === sizeBytes);
@@ -107,12 +105,12 @@ function gapsAt(surface: Surface, isMeant: (file: number, record: number) => boo
   );
 }
 
-/** `3 fields not measured: too short, 1 field not measured`. */
+/** For example `3 cells not measured: too short, 1 cell not measured`. */
 export function gapsInWords(gaps: readonly string[]): string {
   const counts = new Map<string, number>();
   for (const gap of gaps.filter(Boolean)) counts.set(gap, (counts.get(gap) ?? 0) + 1);
   return [...counts]
-    .map(([gap, count]) => (count === 1 ? t`1 field ${gap}` : t`${count} fields ${gap}`))
+    .map(([gap, count]) => (count === 1 ? t`1 cell ${gap}` : t`${count} cells ${gap}`))
     .join(", ");
 }
 
@@ -120,7 +118,6 @@ function sidesOf({ a, b }: Surface): SurfaceSide[] {
   return b ? [a, b] : [a];
 }
 
-/** The cut through every side at one file size, or at one record size. */
 export function slices(surface: Surface, axis: "file" | "record", sizeBytes: number): SliceLine[] {
   const { file_sizes_bytes: files, record_sizes_bytes: records } = surface;
   const sides = sidesOf(surface);

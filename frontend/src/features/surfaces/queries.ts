@@ -1,5 +1,3 @@
-/** Requests of surfaces. */
-
 import { keepPreviousData, queryOptions } from "@tanstack/react-query";
 import { get, getItems } from "@/api/requests";
 
@@ -10,13 +8,13 @@ export interface SurfaceChoice {
   readonly operation: string | undefined;
 }
 
-/** What has a surface, the newest first. */
+/** Cells that have a surface, newest first. */
 export const surfaceSourcesQuery = queryOptions({
   queryKey: ["cell", "surface-sources"],
   queryFn: ({ signal }) => getItems("/api/v1/surface-sources", { signal }),
 });
 
-/** Keyed as cells: each new result of either side may change it. */
+/** Keyed as cells: new results of either side may change it. */
 export function surfaceQuery({ a, b, metric, operation }: SurfaceChoice) {
   return queryOptions({
     queryKey: ["cell", "surface", a, b, metric, operation],

@@ -11,7 +11,7 @@ function place(node_id: number, path: string) {
 
 const SHARED = { scope: "shared", fstype: "nfs4", identity: "nfs:10.0.0.1:/a", suggested_name: "scratch" };
 
-it("makes one target of a file system at its path on each node, and puts nodes that mount it later on theirs", async () => {
+it("creates one target with the path of each node, and adds nodes to existing targets", async () => {
   const said: unknown[] = [];
   const candidates = [
     { ...SHARED, joins: null, places: [place(1, "/scratch"), place(2, "/work")] },
@@ -36,7 +36,7 @@ it("makes one target of a file system at its path on each node, and puts nodes t
   expect(screen.getByText("n1, n2 at /work")).toBeInTheDocument();
   await user.click(screen.getByRole("checkbox", { name: "/home3" }));
   expect(screen.getByText("joins home")).toBeInTheDocument();
-  await user.click(screen.getByRole("button", { name: "Make 2 targets" }));
+  await user.click(screen.getByRole("button", { name: "Create 2 targets" }));
   await vi.waitFor(() => expect(onDone).toHaveBeenCalled());
   expect(said).toEqual([
     expect.objectContaining({

@@ -1,4 +1,4 @@
-/** Ticking discovered mounts makes targets of them, or puts a target on the nodes that mount it too. */
+/** Discovered mounts: selecting them creates targets or adds nodes to existing ones. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -49,7 +49,7 @@ export default function DiscoverTargets({ clusterId, hasNodes, onStart, onDone }
       {(rows) => (
         <Stack gap="xs">
           <Hint>
-            {t`Directories that the agents may write to and that are no target yet: tick the ones to measure.`}
+            {t`Directories that the agents may write to and that are not targets yet. Select the ones to measure.`}
           </Hint>
           <CandidateTable candidates={rows} names={names} onNames={setNames} />
           {create.error && <ErrorNotice error={create.error} />}
@@ -58,10 +58,10 @@ export default function DiscoverTargets({ clusterId, hasNodes, onStart, onDone }
             <Button
               disabled={names.size === 0}
               loading={isPending}
-              // A refusal stays visible through the error; what was made before it is no longer offered.
+              // An error stays visible, and targets created before it are no longer offered.
               onClick={() => void makeTicked().catch(() => undefined)}
             >
-              {names.size > 1 ? t`Make ${names.size} targets` : t`Make target`}
+              {names.size > 1 ? t`Create ${names.size} targets` : t`Create target`}
             </Button>
           </Group>
         </Stack>
@@ -101,15 +101,15 @@ function NoCandidates({ hasNodes }: { hasNodes: boolean }) {
   return (
     <Hint>
       {hasNodes
-        ? t`Every approved directory is a target already. Add directories to approved_directories in a node's agent.toml and restart its agent to see more here.`
-        : t`Mounts appear here as soon as a node has joined.`}
+        ? t`All approved directories are targets already. To see more, add directories to approved_directories in a node's agent.toml and restart its agent.`
+        : t`Mounts appear here when a node has joined.`}
     </Hint>
   );
 }
 
 interface CandidateTableProps {
   readonly candidates: readonly Candidate[];
-  /** Names of the ticked ones, by key. */
+  /** Target names of the selected mounts, by key. */
   readonly names: ReadonlyMap<string, string>;
   readonly onNames: (names: ReadonlyMap<string, string>) => void;
 }
@@ -154,7 +154,7 @@ function CandidateTable({ candidates, names, onNames }: CandidateTableProps) {
               {candidate.fstype} on {[...new Set(candidate.places.map(({ source }) => source))].join(", ")}
               <Detail>
                 {candidate.scope === "shared"
-                  ? t`shared: one file system behind its mounts`
+                  ? t`shared: all mounts show the same file system`
                   : t`private to each node`}
                 {candidate.identity && `, ${candidate.identity}`}
               </Detail>
@@ -171,7 +171,7 @@ function CandidateTable({ candidates, names, onNames }: CandidateTableProps) {
   );
 }
 
-/** A node, with the path where that is another than the row's. */
+/** Shows the path only if it differs from the row's. */
 function placeName(place: Candidate["places"][number], candidate: Candidate): string {
   return place.path === pathOf(candidate) ? place.node_name : t`${place.node_name} at ${place.path}`;
 }

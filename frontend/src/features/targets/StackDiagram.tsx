@@ -1,4 +1,4 @@
-/** Of what a file system is made, as a drawing from the mount down to the disks, beside the same in words. */
+/** Storage layers of a file system as a diagram and as text. */
 
 import { t } from "@lingui/core/macro";
 import { Group, Text } from "@mantine/core";
@@ -8,7 +8,6 @@ import type { Layer } from "./stack";
 
 interface StackDiagramProps {
   readonly layers: readonly Layer[];
-  /** Of which target on which node. */
   readonly name: string;
 }
 

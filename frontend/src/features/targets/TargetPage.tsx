@@ -1,5 +1,3 @@
-/** One target: where it is mounted, what it is made of, what it stands on, and every fact. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Button, Checkbox, Group, Progress, Stack, Switch, Text, Title } from "@mantine/core";
@@ -22,7 +20,7 @@ import { layersOf } from "./stack";
 
 interface TargetPageProps {
   readonly targetId: number;
-  /** What other slices know of it. */
+  /** Rendered by other features. */
   readonly advice: ReactNode;
   readonly runs: ReactNode;
   readonly history: ReactNode;
@@ -42,8 +40,8 @@ export function TargetPage({ targetId, advice, runs, history }: TargetPageProps)
           <DrainNote drain={found.drain} />
           <StuckNote loads={found.stuck}>
             {found.scope === "shared"
-              ? t`Nothing else loads this target until the load is gone, or an operator frees it on the node's page.`
-              : t`Nothing else loads it on that node until the load is gone.`}
+              ? t`No other run uses this target until the process has ended or an operator frees it on the node's page.`
+              : t`No other run uses this target on that node until the process has ended.`}
           </StuckNote>
           {advice}
           <Loaded query={facts}>{(known) => <Known facts={known} target={found} />}</Loaded>
@@ -87,14 +85,14 @@ function Known({ target, facts }: { target: Target; facts: TargetFacts }) {
   return (
     <>
       <Section
-        description={t`Capacity is by the last word of each node; what it was earlier is not kept.`}
-        title={t`Where it is`}
+        description={t`Capacity as last reported by each node. Earlier values are not stored.`}
+        title={t`Mounts`}
       >
         <PlaceTable places={facts.places} target={target} />
       </Section>
       <Section
-        description={t`From the mount down to the disks, by the last word of each node.`}
-        title={t`What it is made of`}
+        description={t`From the mount down to the disks, as last reported by each node.`}
+        title={t`Storage layers`}
       >
         <Stack>
           {together([...facts.places, ...facts.backing], stackOf).map((places) => (
@@ -103,12 +101,12 @@ function Known({ target, facts }: { target: Target; facts: TargetFacts }) {
         </Stack>
       </Section>
       <Section
-        description={t`Targets of storage nodes that serve it. Their facts go with its runs: a change of the server's RAID is an event on its trend.`}
-        title={t`What it stands on`}
+        description={t`Targets of the storage nodes that serve it. Their facts are recorded with its runs. A change of the server's RAID appears as an event in the trend.`}
+        title={t`Backing targets`}
       >
         <BackedBy mayChange={mayChange} suggested={facts.suggested_backing} target={target} />
       </Section>
-      <Section title={t`When a change is suspected`}>
+      <Section title={t`Confirmation runs`}>
         <SuspectsSwitch target={target} />
       </Section>
     </>
@@ -131,7 +129,7 @@ function PlaceTable({ places, target }: { places: readonly TargetPlace[]; target
             {place.path}
             <Problem>{problems.get(place.node_id)}</Problem>
           </td>
-          {mount ? t`${mount.fstype} on ${mount.source}` : t`nothing`}
+          {mount ? t`${mount.fstype} on ${mount.source}` : t`not mounted`}
           <Quantity unit="bytes" value={mount?.total_bytes ?? null} />
           <Used free={mount?.free_bytes} label={t`Space used`} total={mount?.total_bytes} />
           <Used free={mount?.free_inodes} label={t`Inodes used`} total={mount?.total_inodes} />
@@ -169,7 +167,7 @@ function Used({ label, free, total }: UsedProps) {
   );
 }
 
-/** What makes two places look alike. */
+/** Grouping key of places. */
 function stackOf({ target, mount }: TargetPlace) {
   return [target.id, mount && layersOf(mount)];
 }
@@ -188,7 +186,7 @@ function Made({ places }: { places: readonly TargetPlace[] }) {
   );
 }
 
-/** Whether iotide measures a target again by itself where its newest runs look as if something had changed. */
+/** Switch for confirmation runs after suspected changes. */
 function SuspectsSwitch({ target }: { target: Target }) {
   const change = useMutation(setSuspects);
   const mayChange = useMay("operator", target.cluster_id) && !target.retired_at;
@@ -196,9 +194,9 @@ function SuspectsSwitch({ target }: { target: Target }) {
     <Stack gap="xs">
       <Switch
         checked={target.confirms_suspects}
-        description={t`Three runs of the same cell at once, at most once a day each; their campaign is called confirm-… and says why.`}
+        description={t`Starts three runs of the same configuration, at most once a day for each configuration. The campaign is named confirm-… and states the reason.`}
         disabled={!mayChange || change.isPending}
-        label={t`Look again when a change is suspected`}
+        label={t`Measure again when a change is suspected`}
         onChange={({ currentTarget }) =>
           change.mutate({ targetId: target.id, confirms: currentTarget.checked })
         }
@@ -216,7 +214,7 @@ interface BackedByProps {
 
 function BackedBy({ target, suggested, mayChange }: BackedByProps) {
   if (mayChange) return <Choice suggested={suggested} target={target} />;
-  if (target.backed_by.length === 0) return <Text c="dimmed">{t`Nothing that is known here.`}</Text>;
+  if (target.backed_by.length === 0) return <Text c="dimmed">{t`No backing target is set.`}</Text>;
   return (
     <Group>
       {target.backed_by.map(({ id, name }) => (
@@ -246,7 +244,9 @@ function Choice({ target, suggested }: Omit<BackedByProps, "mayChange">) {
           description={mounts.map((mount) => t`${mount.path} on ${mount.node_name}`).join(", ")}
           key={id}
           label={
-            suggested.some((one) => one.id === id) ? t`${name} (suggested: it holds what is exported)` : name
+            suggested.some((one) => one.id === id)
+              ? t`${name} (suggested: contains the exported directory)`
+              : name
           }
           onChange={(event) => tick(id, event.currentTarget.checked)}
         />

@@ -1,5 +1,3 @@
-/** The targets that are on a node. */
-
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { DrainNote } from "@/components/drain/DrainButton";
@@ -17,11 +15,11 @@ export function TargetsOfNode({ clusterId, nodeId }: { clusterId: number; nodeId
   );
   return (
     <Loaded
-      empty={t`No target is on it: tick its mounts on the page of its cluster.`}
+      empty={t`No targets on this node. Select its mounts on the cluster page.`}
       query={{ ...targets, data: here }}
     >
       {(rows) => (
-        <ScrollTable head={[t`Target`, t`Path`, t`File system`, t`Free`]} label={t`Targets on it`}>
+        <ScrollTable head={[t`Target`, t`Path`, t`File system`, t`Free`]} label={t`Targets on this node`}>
           {rows.map(({ target, mount }) => (
             <Row key={target.id}>
               <td className="iotide-name">

@@ -1,5 +1,3 @@
-/** Targets of one cluster, and the mounts that could become more of them. */
-
 import { t } from "@lingui/core/macro";
 import { Group, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
@@ -34,7 +32,7 @@ export function TargetsPanel({ clusterId, hasNodes }: { clusterId: number; hasNo
     >
       <Stack gap="sm">
         <Loaded
-          empty={<Text>{t`No target yet. A target is a file system or directory under test.`}</Text>}
+          empty={<Text>{t`No targets yet. A target is a file system or directory under test.`}</Text>}
           query={targets}
         >
           {(rows) => <TargetTable targets={rows} />}
@@ -45,7 +43,7 @@ export function TargetsPanel({ clusterId, hasNodes }: { clusterId: number; hasNo
               clusterId={clusterId}
               hasNodes={hasNodes}
               onDone={() => setIsAdding(false)}
-              // The first target makes the list no longer empty; the others are still to come.
+              // Keep the form open: the first created target ends the empty state.
               onStart={() => setIsAdding(true)}
             />
           </Suspense>
@@ -109,8 +107,8 @@ function RetireButton({ target }: { target: Target }) {
     <ConfirmMutation
       aria-label={t`Retire ${target.name}`}
       title={t`Retire ${target.name}?`}
-      body={t`It gets no more runs. What was measured on it stays.`}
-      yes={"Retire"}
+      body={t`The target gets no further runs. Results are kept.`}
+      yes={t`Retire target`}
       size="compact-xs"
       mutation={retireTarget}
       variables={target.id}

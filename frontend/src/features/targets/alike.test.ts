@@ -6,7 +6,7 @@ function place(name: string, disks: number): TargetPlace {
   return { node_name: name, mount: { facts: { "md.disk_count": disks } } } as unknown as TargetPlace;
 }
 
-it("puts places with the same facts together, in the order in which the first of each stands", () => {
+it("groups places with the same facts, in order of first appearance", () => {
   const places = [place("n1", 5), place("n2", 4), place("n3", 5)];
   expect(together(places, ({ mount }) => mount?.facts).map(nodesOf)).toEqual(["n1, n3", "n2"]);
 });

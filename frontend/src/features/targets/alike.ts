@@ -1,11 +1,11 @@
-/** Places that are alike stand together: of a hundred nodes with the same disks one drawing is enough; pure. */
+/** Groups identical places, since one diagram is enough for a hundred equal nodes. */
 
 import { t } from "@lingui/core/macro";
 import type { TargetPlace } from "@/api/types";
 
 const MOST_NAMED = 4;
 
-/** Places with the same key together, in the order in which the first of each stands. */
+/** Groups by key, in order of first appearance. */
 export function together(
   places: readonly TargetPlace[],
   keyOf: (place: TargetPlace) => unknown,
@@ -18,7 +18,7 @@ export function together(
   return [...groups.values()];
 }
 
-/** `node-1, node-2`, or the first few of them and how many more there are. */
+/** For example `node-1, node-2`, or the first few and a count. */
 export function nodesOf(places: readonly TargetPlace[]): string {
   const names = places.map(({ node_name }) => node_name);
   const more = names.length - MOST_NAMED;

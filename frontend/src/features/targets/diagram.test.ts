@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import { diagramOf, WIDTH, wrapped } from "./diagram";
 
-it("draws a layer below the other and the disks of an array side by side, each joined to what it carries", () => {
+it("draws layers below each other and the disks of an array side by side, with connections", () => {
   const { boxes, lines, height } = diagramOf([
     { kind: "mount /data", facts: ["rw"] },
     { kind: "md raid5", facts: [] },
@@ -16,13 +16,13 @@ it("draws a layer below the other and the disks of an array side by side, each j
   expect(height).toBe((last?.y ?? 0) + (last?.height ?? 0));
 });
 
-it("keeps more disks than have room in one box", () => {
+it("keeps too many disks in one box", () => {
   expect(diagramOf([{ kind: "24 x disk", facts: [] }]).boxes.map(({ title }) => title)).toEqual([
     "24 x disk",
   ]);
 });
 
-it("breaks long options behind a comma and says where it left some out", () => {
+it("breaks long options after a comma and marks truncation", () => {
   const options = Array.from({ length: 40 }, (_, number) => `option${number}`).join(",");
   const lines = wrapped(options);
   expect(lines).toHaveLength(2);

@@ -1,4 +1,4 @@
-/** Where the boxes of a stack stand in its drawing: a layer below the other, disks of one array side by side; pure. */
+/** Layout of the layers diagram: one layer below the other, disks of an array side by side. */
 
 import type { Layer } from "./stack";
 
@@ -7,10 +7,10 @@ const PADDING = 10;
 const GAP = 16;
 const TITLE_HEIGHT = 24;
 export const LINE_HEIGHT = 16;
-/** What fits into a line at 12 px. */
+/** Characters per line at 12 px. */
 const LINE_CHARACTERS = 50;
 const MOST_LINES = 2;
-const MOST_BESIDE = 6;
+const MOST_SIDE_BY_SIDE = 6;
 
 export interface Box {
   readonly x: number;
@@ -24,7 +24,7 @@ export interface Box {
 export interface Diagram {
   readonly height: number;
   readonly boxes: readonly Box[];
-  /** From the middle of one box down to another. */
+  /** Connects two boxes. */
   readonly lines: readonly {
     readonly x1: number;
     readonly y1: number;
@@ -56,17 +56,17 @@ function lineBetween(above: Box, below: Box) {
   };
 }
 
-/** `3 x disk` as three boxes and what is known of them in the first; so many that no word fits stay one. */
+/** Splits `3 x disk` into three boxes and describes the first. Too many boxes for text stay one. */
 function rowOf({ kind, facts }: Layer, y: number): Box[] {
   const [, count, what] = /^(\d+) x (.+)$/.exec(kind) ?? [];
-  const beside = Number(count ?? 1);
-  const isSplit = what !== undefined && beside > 1 && beside <= MOST_BESIDE;
+  const sideBySide = Number(count ?? 1);
+  const isSplit = what !== undefined && sideBySide > 1 && sideBySide <= MOST_SIDE_BY_SIDE;
   if (!isSplit) {
     const lines = wrapped(facts.join(", "));
     return [{ x: 0, y, width: WIDTH, height: heightOf(lines), title: shortened(kind), lines }];
   }
-  const width = (WIDTH - GAP * (beside - 1)) / beside;
-  return Array.from({ length: beside }, (_, place) => ({
+  const width = (WIDTH - GAP * (sideBySide - 1)) / sideBySide;
+  return Array.from({ length: sideBySide }, (_, place) => ({
     x: place * (width + GAP),
     y,
     width,
@@ -80,7 +80,7 @@ function heightOf(lines: readonly string[]): number {
   return TITLE_HEIGHT + lines.length * LINE_HEIGHT + PADDING;
 }
 
-/** The first lines of a text, broken behind commas and spaces where it can be; what is left out ends in dots. */
+/** Breaks text at commas and spaces; truncated text ends in dots. */
 export function wrapped(text: string): string[] {
   if (text === "") return [];
   const lines: string[] = [];

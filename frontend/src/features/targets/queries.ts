@@ -1,10 +1,8 @@
-/** Requests of targets: the file systems and directories under test. */
-
 import { mutationOptions, queryOptions } from "@tanstack/react-query";
 import { get, getEvery, patch, post, put, refetch, remove } from "@/api/requests";
 import type { TargetInput } from "@/api/types";
 
-/** Every target of a cluster that is not retired. */
+/** Targets of a cluster, except retired ones. */
 export function targetsQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["target", "list", clusterId],
@@ -15,7 +13,7 @@ export function targetsQuery(clusterId: number) {
   });
 }
 
-/** What the nodes have mounted that could become a target or join one; each word of a node may change it. */
+/** Mounts that could become a target or join one. Any report of a node may change them. */
 export function candidatesQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["node", "candidates", clusterId],
@@ -52,7 +50,7 @@ interface Joining {
   readonly elsewhere: { node_id: number; path: string }[];
 }
 
-/** Puts a target on more nodes; what it is on the others is not accepted anew. */
+/** Adds nodes to a target. Its other nodes keep their approval. */
 export const joinTarget = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ targetId, ...body }: Joining) =>
@@ -67,7 +65,7 @@ export const setBacking = mutationOptions({
   onSuccess: refetchTargets,
 });
 
-/** Whether a suspected change on it is looked at again by runs of iotide's own. */
+/** Switches confirmation runs of a target on or off. */
 export const setSuspects = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ targetId, confirms }: { targetId: number; confirms: boolean }) =>

@@ -1,4 +1,4 @@
-/** Of what a mounted file system is made, from the mount down to the disks. */
+/** Storage layers from the mount down to the disks. */
 
 import { t } from "@lingui/core/macro";
 import type { TargetPlace } from "@/api/types";
@@ -6,13 +6,11 @@ import { exactBytes } from "@/lib/units";
 
 type Mount = NonNullable<TargetPlace["mount"]>;
 
-/** One layer, by its kind, and what is known of it. */
 export interface Layer {
   readonly kind: string;
   readonly facts: readonly string[];
 }
 
-/** The layers from the mount down. */
 export function layersOf(mount: Mount): Layer[] {
   const { facts } = mount;
   const shown = (names: Readonly<Record<string, string>>) =>

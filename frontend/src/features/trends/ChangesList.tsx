@@ -1,5 +1,3 @@
-/** What changed lately in all series, with what happened near it and the way to the trend at that place. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Group, Stack, Switch, Text } from "@mantine/core";
@@ -13,17 +11,17 @@ import { TextLink } from "@/components/links";
 import { Detail } from "@/components/looks";
 import { RowOriginBadge, SampleNote } from "@/components/Origin";
 import { Loaded, Section, ShowMore } from "@/components/Page";
+import { Reasons } from "@/components/Reasons";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { SeriesName } from "@/components/SeriesName";
 import { Datum, Quantity, When } from "@/components/values";
 import { formatP } from "@/lib/units";
 import { changesQuery } from "./queries";
 
-const HEAD = [t`Series`, t`What`, t`Since`, t`Before`, t`After`, "p", t`Events near it`];
+const HEAD = [t`Series`, t`Change`, t`Since`, t`Before`, t`After`, "p", t`Events around that time`];
 
-const NO_CHANGE = t`No change is known. A series is looked at after each of its points, from the fourteenth on: five against nine is the least that can show one.`;
+const NO_CHANGE = t`No changes detected. A series is analysed after each data point once it has 14 points: 5 on one side and 9 on the other are the minimum.`;
 
-/** The part of the address that belongs to the list. */
 export interface ChangesView {
   readonly workload?: string | undefined;
   readonly direction?: "better" | "worse" | undefined;
@@ -32,9 +30,8 @@ export interface ChangesView {
 
 interface ChangesListProps {
   readonly clusters: readonly Cluster[];
-  /** Undefined: all of them. */
+  /** Undefined: all clusters. */
   readonly clusterId: number | undefined;
-  /** Names to choose from. */
   readonly workloads: readonly string[];
   readonly view: ChangesView;
   readonly onView: (change: ChangesView) => void;
@@ -51,10 +48,10 @@ export function ChangesList({ clusters, clusterId, workloads, view, onView }: Ch
   return (
     <Section
       actions={<Filters onView={onView} view={view} workloads={workloads} />}
-      description={t`Changes of level, the newest found first. Two analyses of different numbers of points agree on each that is confirmed.`}
+      description={t`Detected level changes, most recently detected first. “Confirmed” means that two analyses with different numbers of points agree.`}
       title={t`Changes`}
     >
-      <Loaded empty={isFiltered ? t`No change of these is known.` : NO_CHANGE} lines={8} query={changes}>
+      <Loaded empty={isFiltered ? t`No changes match.` : NO_CHANGE} lines={8} query={changes}>
         {(rows) => (
           <Stack>
             <SampleNote clusterIds={rows.map(({ series }) => series.cluster_id)} />
@@ -87,10 +84,10 @@ function Filters({ workloads, view, onView }: Pick<ChangesListProps, "workloads"
         value={view.workload}
       />
       <ChoiceFilter
-        all={t`Better and worse`}
+        all={t`Regressions and improvements`}
         choices={[
-          { value: "worse", label: t`Worse alone` },
-          { value: "better", label: t`Better alone` },
+          { value: "worse", label: t`Regressions only` },
+          { value: "better", label: t`Improvements only` },
         ]}
         label={t`Direction`}
         onChoose={(direction) => onView({ direction })}
@@ -98,7 +95,7 @@ function Filters({ workloads, view, onView }: Pick<ChangesListProps, "workloads"
       />
       <Switch
         checked={view.unconfirmed ?? false}
-        label={t`Not confirmed yet, too`}
+        label={t`Include unconfirmed`}
         onChange={(event) => onView({ unconfirmed: event.currentTarget.checked || undefined })}
         size="sm"
       />
@@ -109,11 +106,11 @@ function Filters({ workloads, view, onView }: Pick<ChangesListProps, "workloads"
 interface ChangeRowProps {
   readonly found: NamedChange;
   readonly clusterName: string | undefined;
-  /** How far the drawings of the table reach. */
+  /** Largest ratio drawn in the table. */
   readonly reach: number;
 }
 
-/** A change is told with its p and not with an interval, so it is drawn as a dot; none where the level was 0 before. */
+/** A change has a p-value but no interval, so it is drawn as a dot; none if the previous level is 0. */
 function shiftOf({ shift_ratio: shift }: NamedChange["change"]): Interval | null {
   return shift === null ? null : { ratio: 1 + shift, low: null, high: null };
 }
@@ -138,6 +135,7 @@ function ChangeRow({ found, clusterName, reach }: ChangeRowProps) {
           {shift && <IntervalMark of={shift} reach={reach} />}
         </Group>
         {change.words}
+        <Reasons reasons={change.reasons} />
         {change.confirmed_at === null && <UnconfirmedBadge />}
       </td>
       <td>
@@ -158,11 +156,11 @@ function ChangeRow({ found, clusterName, reach }: ChangeRowProps) {
   );
 }
 
-/** The row of a change stays one row to read; the trend has the others. */
+/** Keeps rows short; the trend page lists the others. */
 const SHOWN_EVENTS = 5;
 
 function Events({ found: { series, change, events, events_more: more } }: { found: NamedChange }) {
-  if (events.length === 0) return <Text c="dimmed">{t`none known`}</Text>;
+  if (events.length === 0) return <Text c="dimmed">{t`none`}</Text>;
   const earlier = more + Math.max(0, events.length - SHOWN_EVENTS);
   return (
     <>

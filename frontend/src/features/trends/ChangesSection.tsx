@@ -1,11 +1,13 @@
-/** What changed in the drawn series and since when, in the words of the last analyses. */
+/** Changes of the drawn series according to the latest analyses. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Anchor, Badge } from "@mantine/core";
 import type { SeriesAnalysis, SeriesChange } from "@/api/types";
 import { UnconfirmedBadge } from "@/components/badges";
+import { Detail } from "@/components/looks";
 import { Section } from "@/components/Page";
+import { Reasons } from "@/components/Reasons";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { Datum, Quantity, When } from "@/components/values";
 import { formatP, type Unit } from "@/lib/units";
@@ -25,10 +27,10 @@ export function ChangesSection({ lines, analyses, onChoose }: ChangesSectionProp
   if (analysed.length === 0) return null;
   return (
     <Section
-      description={t`A change has five points on both sides, a shift of 3 % and p below 0.001; nothing is called equal.`}
-      title={t`What changed`}
+      description={t`A change is reported if there are at least 5 points on each side, the median shifts by 3 % or more, and p < 0.001.`}
+      title={t`Changes`}
     >
-      <ScrollTable head={[t`Series`, t`What`, t`Since`, t`Before`, t`After`, "p"]} label={t`What changed`}>
+      <ScrollTable head={[t`Series`, t`Change`, t`Since`, t`Before`, t`After`, "p"]} label={t`Changes`}>
         {analysed.map(({ name, unit, analysis }) => (
           <SeriesRows
             analysis={analysis}
@@ -59,6 +61,7 @@ function SeriesRows({ name, unit, analysis, onChoose }: SeriesRowsProps) {
           <td className="iotide-wrap" colSpan={5}>
             {analysis.words}
             {analysis.suspect && <Suspected isHigher={analysis.suspect.is_higher} />}
+            <Findable analysis={analysis} />
           </td>
         </tr>
       )}
@@ -68,8 +71,21 @@ function SeriesRows({ name, unit, analysis, onChoose }: SeriesRowsProps) {
         .map((change) => (
           <ChangeRow change={change} key={change.id} name={name} onChoose={onChoose} unit={unit} />
         ))}
+      {analysis.changes.length > 0 && analysis.findable_words && (
+        <tr>
+          <td className="iotide-name">{name}</td>
+          <td className="iotide-wrap" colSpan={5}>
+            <Findable analysis={analysis} />
+          </td>
+        </tr>
+      )}
     </>
   );
+}
+
+/** Smallest changes that the analysis finds with the scatter of the series. */
+function Findable({ analysis: { findable_words: words } }: { analysis: SeriesAnalysis }) {
+  return words && <Detail>{words}</Detail>;
 }
 
 function NoiseRow({ name, noise }: { name: string; noise: NonNullable<SeriesAnalysis["noise"]> }) {
@@ -90,7 +106,7 @@ function NoiseRow({ name, noise }: { name: string; noise: NonNullable<SeriesAnal
 function Suspected({ isHigher }: { isHigher: boolean }) {
   return (
     <Badge color="orange" ml="xs">
-      <Trans>suspect: the newest points are {isHigher ? t`higher` : t`lower`}</Trans>
+      <Trans>suspected: the newest points are {isHigher ? t`higher` : t`lower`}</Trans>
     </Badge>
   );
 }
@@ -108,6 +124,7 @@ function ChangeRow({ name, unit, change, onChoose }: ChangeRowProps) {
       <td className="iotide-name">{name}</td>
       <td className="iotide-wrap">
         {change.words}
+        <Reasons reasons={change.reasons} />
         {change.confirmed_at === null && <UnconfirmedBadge />}
       </td>
       <Anchor

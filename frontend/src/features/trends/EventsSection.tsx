@@ -1,7 +1,7 @@
-/** What changed outside of the results, and what that did to the drawn series. */
+/** Events with their effect on the drawn series. */
 
 import { t } from "@lingui/core/macro";
-import { Anchor } from "@mantine/core";
+import { Anchor, Text } from "@mantine/core";
 import { RemoveEventButton } from "@/components/events/RemoveEventButton";
 import { Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
@@ -12,7 +12,7 @@ import type { Analyses, NamedPoints } from "./drawn";
 interface EventsSectionProps {
   readonly lines: readonly NamedPoints[];
   readonly analyses: Analyses;
-  /** Chosen here or in the chart, and the one under the pointer there. */
+  /** Chosen here or in the chart; `pointedAtId` is under the pointer. */
   readonly chosenId: number | undefined;
   readonly pointedAtId: number | null;
   readonly onChoose: (eventId: number | undefined) => void;
@@ -26,11 +26,11 @@ export function EventsSection({ lines, analyses, chosenId, pointedAtId, onChoose
   const newestFirst = rows.toSorted((a, b) => Date.parse(b.event.at) - Date.parse(a.event.at));
   return (
     <Section
-      description={t`What runs met, as another kernel or mount option, and events that people added; each judged by the points before and after it.`}
+      description={t`Changes detected in run environments (kernel, mount options, …) and events added by users, with their measured effect on this series.`}
       title={t`Events`}
     >
       <ScrollTable
-        head={[t`When`, t`What`, t`Source`, t`Series`, t`Effect`, "p", ""]}
+        head={[t`Time`, t`Event`, t`Source`, t`Series`, t`Effect`, "p", ""]}
         label={t`Events`}
         maxHeight={440}
       >
@@ -45,12 +45,19 @@ export function EventsSection({ lines, analyses, chosenId, pointedAtId, onChoose
               component="button"
               onClick={() => onChoose(event.id === chosenId ? undefined : event.id)}
               size="sm"
-              title={t`Point it out in the chart`}
+              title={t`Show in chart`}
               type="button"
             >
               <When at={event.at} />
             </Anchor>
-            <td className="iotide-wrap">{event.text}</td>
+            <td className="iotide-wrap">
+              {event.text}
+              {event.series_words !== null && (
+                <Text c="dimmed" size="xs">
+                  {event.series_words}
+                </Text>
+              )}
+            </td>
             {event.told_by ?? t`runs`}
             <td className="iotide-name">{name}</td>
             <td className="iotide-wrap">{words}</td>

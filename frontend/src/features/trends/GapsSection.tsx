@@ -1,5 +1,3 @@
-/** Stretches without data of the drawn series, and the failed runs that would have given points. */
-
 import { t } from "@lingui/core/macro";
 import { Alert } from "@mantine/core";
 import { CampaignLink, RunLink } from "@/components/links";
@@ -15,7 +13,7 @@ interface LinesProps {
   readonly lines: readonly NamedPoints[];
 }
 
-/** Says first that a series has no data any more: a line that ends looks like one that goes on. */
+/** Without this notice, a line that ends looks like one that continues. */
 export function StaleNotice({ lines }: LinesProps) {
   const stale = lines.flatMap(({ name, points }) => {
     const since = points.gaps.find(({ until }) => until === null)?.since;
@@ -48,13 +46,13 @@ export function GapsSection({ lines }: LinesProps) {
   if (rows.length === 0 && unjudged.length === 0) return null;
   return (
     <Section
-      description={t`A gap is longer than twice the usual time between days with points. Failed runs would have given points.`}
+      description={t`A gap is longer than twice the usual time between days with points. Failed runs leave points missing.`}
       title={t`Gaps and failures`}
     >
       {unjudged.map(({ name, points }) => (
         <Hint key={points.series.id}>
           {lines.length > 1 && `${name}: `}
-          {t`gaps not judged: points on ${points.gap_missing_days} more days needed`}
+          {t`gaps not evaluated: needs points on ${points.gap_missing_days} more days`}
         </Hint>
       ))}
       {rows.length > 0 && <Rows rows={rows} />}
@@ -69,7 +67,11 @@ type Row = { readonly name: string; readonly key: string; readonly at: string } 
 
 function Rows({ rows }: { rows: readonly Row[] }) {
   return (
-    <ScrollTable head={[t`Series`, t`What`, t`Since`, t`Runs`]} label={t`Gaps and failures`} maxHeight={440}>
+    <ScrollTable
+      head={[t`Series`, t`Details`, t`Since`, t`Runs`]}
+      label={t`Gaps and failures`}
+      maxHeight={440}
+    >
       {rows
         .toSorted((a, b) => Date.parse(b.at) - Date.parse(a.at))
         .map((row) => (

@@ -1,4 +1,4 @@
-/** The trend of one series around a moment, for pages about what happened there. */
+/** Trend of one series around a point in time. */
 
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
@@ -27,7 +27,7 @@ export function SeriesTrend({ seriesId, at, chosenCellId, onChoose }: SeriesTren
   const analyses = useMemo(() => new Map(analysis ? [[seriesId, analysis]] : []), [analysis, seriesId]);
   return (
     <Loaded
-      empty={t`The series has no points any more.`}
+      empty={t`The series no longer has any points.`}
       isEmpty={(found) => found.at.length === 0}
       lines={8}
       query={points}
@@ -47,7 +47,7 @@ export function SeriesTrend({ seriesId, at, chosenCellId, onChoose }: SeriesTren
   );
 }
 
-/** Now, where the newest point is among those that are drawn: else the last of them. */
+/** Undefined (now) if the newest point is drawn, else the last drawn point. */
 function endOf(lines: readonly NamedPoints[], newest: string | undefined): number | undefined {
   const last = lines[0]?.points.at.at(-1);
   return last === undefined || last === newest ? undefined : Date.parse(last);

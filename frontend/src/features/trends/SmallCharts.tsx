@@ -1,4 +1,4 @@
-/** The same metric beside itself: a small chart a target, cluster or workload, all on one scale, with one request. */
+/** Small multiples by target, cluster or workload on a common scale, loaded with one request. */
 
 import { t } from "@lingui/core/macro";
 import { Box, SegmentedControl, Stack, Text } from "@mantine/core";
@@ -43,23 +43,23 @@ export function SmallCharts(props: SmallChartsProps) {
     <Section
       actions={
         <SegmentedControl
-          aria-label={t`Small charts`}
+          aria-label={t`Split small multiples by`}
           data={[
             { value: NO_CHARTS, label: t`None` },
-            ...EACH.map((value) => ({ value, label: t`Each ${value}` })),
+            ...EACH.map((value) => ({ value, label: t`By ${value}` })),
           ]}
           onChange={(chosen) => props.onView({ each: EACH.find((value) => value === chosen) })}
           size="xs"
           value={each ?? NO_CHARTS}
         />
       }
-      description={t`${props.metricTitle} beside itself, on one scale${zoomed ? "" : t` from zero`}.`}
-      title={t`Side by side`}
+      description={t`${props.metricTitle} as small multiples on a common scale${zoomed ? "" : t` from zero`}.`}
+      title={t`Small multiples`}
     >
       {each ? (
         <Groups {...props} each={each} />
       ) : (
-        <Text c="dimmed">{t`Choose what each small chart is for.`}</Text>
+        <Text c="dimmed">{t`Choose how to split the charts: by target, cluster or workload.`}</Text>
       )}
     </Section>
   );
@@ -73,14 +73,14 @@ function Groups(props: SmallChartsProps & { each: Each }) {
   };
   const series = useQuery(seriesOfMetricQuery(metric, wanted));
   return (
-    <Loaded empty={t`No series of this metric has a point yet.`} query={series}>
+    <Loaded empty={t`This metric has no points yet.`} query={series}>
       {(rows) => {
         const { groups, hidden } = smallGroups(rows, each, clusterNames);
         return (
           <Stack gap="xs">
             <Grid {...props} groups={groups} />
             {hidden > 0 && (
-              <Hint>{t`${hidden} more have no room here; choose a target above, or export.`}</Hint>
+              <Hint>{t`${hidden} more charts are not shown. Select a target above, or export the data.`}</Hint>
             )}
           </Stack>
         );
@@ -164,13 +164,12 @@ function useNames({ series }: SmallGroup): ReadonlyMap<number, string> {
   return useMemo(() => nameSeries(series, titlesOf(series[0]?.workload ?? "")), [series, titlesOf]);
 }
 
-/** The numbers behind the small charts: of each series the newest, the smallest and the largest median. */
 function NewestTable({ ids, shown, span }: { ids: readonly number[]; shown: readonly Shown[]; span: Span }) {
   return (
     <ScrollTable
       exported={{ hasFiles: true, path: pointsPath(ids, span) }}
-      head={[t`Chart`, t`Series`, t`Points`, t`Newest`, t`Smallest`, t`Largest`]}
-      label={t`Numbers side by side`}
+      head={[t`Chart`, t`Series`, t`Points`, t`Newest`, t`Min`, t`Max`]}
+      label={t`Values of the small multiples`}
       maxHeight={320}
     >
       {shown.flatMap((group) =>
@@ -200,7 +199,7 @@ function NewestRow({ group, points }: { group: Shown; points: Points }) {
 
 const AHEAD = "200px";
 
-/** Shows what is in it once that is scrolled into view, and keeps its place until then. */
+/** Renders its children when scrolled into view, and reserves their space before. */
 function WhenSeen({ height, children }: { height: number; children: ReactNode }) {
   const place = useRef<HTMLDivElement>(null);
   const [isSeen, setIsSeen] = useState(typeof IntersectionObserver === "undefined");

@@ -1,19 +1,19 @@
-/** The chart of a trend, with what changed and what happened in lanes below it. */
+/** Trend chart with lanes for changes and events. */
 
 import { t } from "@lingui/core/macro";
 import { useMemo } from "react";
 import { useNow } from "@/components/clock";
 import { useScheme } from "@/components/preferences";
 import { fromLocalTime } from "@/lib/time";
-import { usedLanes } from "@/plots/happenings";
+import { usedLanes } from "@/plots/chartEvents";
 import { Plot } from "@/plots/Plot";
 import { trendFigure } from "@/plots/trend";
-import { type Analyses, type ChosenPoint, type Happening, type NamedPoints, toLine } from "./drawn";
+import { type Analyses, type ChartEvent, type ChosenPoint, type NamedPoints, toLine } from "./drawn";
 import { pointsExport } from "./exports";
 import type { Span } from "./queries";
 
 const NO_SPAN: Span = {};
-/** The chart is drawn again so often, so that its axis ends now. */
+/** Redraw interval, so that the axis ends now. */
 const NOW_STEP_SECONDS = 600;
 const CHART_PIXELS = 420;
 const LANE_PIXELS = 34;
@@ -25,25 +25,23 @@ interface TrendChartProps {
   readonly fromZero: boolean;
   readonly chosenCellId: number | undefined;
   readonly onChoose: (point: ChosenPoint) => void;
-  readonly happened?: readonly Happening[];
-  /** An event was chosen in its lane. */
+  readonly shownEvents?: readonly ChartEvent[];
   readonly onEvent?: (eventId: number) => void;
-  /** The pointer is on an event, or on none. */
+  /** Null when the pointer leaves. */
   readonly onPointEvent?: (eventId: number | null) => void;
   readonly span?: Span;
-  /** The end of the axis where no span is looked at, in milliseconds; now without. */
+  /** End of the axis in milliseconds if no span is selected; default: now. */
   readonly end?: number | undefined;
-  /** A failed run was chosen in its lane. */
   readonly onRun?: (runId: number) => void;
   readonly onSpan?: (span: Span) => void;
 }
 
-const NOTHING: readonly Happening[] = [];
+const NOTHING: readonly ChartEvent[] = [];
 
 export function TrendChart(props: TrendChartProps) {
-  const { lines, metricTitle, fromZero, happened = NOTHING, span = NO_SPAN, onSpan } = props;
-  const figure = useFigure(props, happened, span);
-  const eventAt = (trace: number, point: number) => (trace === lines.length ? happened[point] : undefined);
+  const { lines, metricTitle, fromZero, shownEvents = NOTHING, span = NO_SPAN, onSpan } = props;
+  const figure = useFigure(props, shownEvents, span);
+  const eventAt = (trace: number, point: number) => (trace === lines.length ? shownEvents[point] : undefined);
   function choose(trace: number, point: number): void {
     const mark = eventAt(trace, point);
     if (mark?.eventId) props.onEvent?.(mark.eventId);
@@ -56,7 +54,7 @@ export function TrendChart(props: TrendChartProps) {
     <Plot
       exported={pointsExport(lines, span)}
       figure={figure}
-      height={CHART_PIXELS + LANE_PIXELS * usedLanes(happened).length}
+      height={CHART_PIXELS + LANE_PIXELS * usedLanes(shownEvents).length}
       label={t`Trend of ${metricTitle}`}
       onPointClick={choose}
       onPointHover={(mark) =>
@@ -72,7 +70,7 @@ export function TrendChart(props: TrendChartProps) {
 
 function useFigure(
   { lines, analyses, metricTitle, fromZero, chosenCellId, end }: TrendChartProps,
-  happened: readonly Happening[],
+  shownEvents: readonly ChartEvent[],
   { from, to }: Span,
 ) {
   const scheme = useScheme();
@@ -89,11 +87,11 @@ function useFigure(
           fromZero,
           chosenCellId,
           scheme,
-          marks: happened,
+          marks: shownEvents,
           span: from && to ? [from, to] : undefined,
           end: until,
         },
       ),
-    [lines, analyses, metricTitle, unit, fromZero, chosenCellId, scheme, happened, from, to, until],
+    [lines, analyses, metricTitle, unit, fromZero, chosenCellId, scheme, shownEvents, from, to, until],
   );
 }

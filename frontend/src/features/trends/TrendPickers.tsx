@@ -1,5 +1,3 @@
-/** What is drawn: metric, target, variant, series, as a chart or a table. */
-
 import { t } from "@lingui/core/macro";
 import { Group, MultiSelect, NativeSelect, Stack, Switch } from "@mantine/core";
 import type { Workload } from "@/api/types";
@@ -53,7 +51,7 @@ export function TrendPickers({ names, workload, selection, view, onView }: Trend
         />
         <Switch
           checked={!view.zoomed}
-          label={t`Axis from zero`}
+          label={t`Start axis at zero`}
           mb={8}
           onChange={(event) => onView({ zoomed: event.currentTarget.checked ? undefined : true })}
         />
@@ -75,7 +73,7 @@ export function TrendPickers({ names, workload, selection, view, onView }: Trend
   );
 }
 
-/** What exactly a metric is, where its title does not say it. */
+/** Definition of the metric if its title is not enough. */
 function MetricDescription({ workload, metric }: { workload: Workload; metric: string }) {
   const description = workload.metrics.find(({ name }) => name === metric)?.description;
   if (!description) return null;
@@ -84,7 +82,7 @@ function MetricDescription({ workload, metric }: { workload: Workload; metric: s
 
 const ALL_VARIANTS = -1;
 
-/** A variant may have any name, so that a choice is known by its place. */
+/** Variants may have any name, so options are identified by index. */
 function VariantPicker({ selection, onView }: Pick<TrendPickersProps, "selection" | "onView">) {
   const { variants, variant } = selection;
   if (variants.length < 2) return null;

@@ -1,5 +1,3 @@
-/** The trend of one workload on a cluster: what to draw, the chart, small charts, and the runs behind a chosen point. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, Button, Group, Stack, Text } from "@mantine/core";
@@ -15,7 +13,7 @@ import { formatExactTime } from "@/lib/time";
 import { formatCount } from "@/lib/units";
 import { MAX_TRACES } from "@/plots/figure";
 import { ChangesSection } from "./ChangesSection";
-import { type Analyses, type ChosenPoint, happenings, type NamedPoints } from "./drawn";
+import { type Analyses, type ChosenPoint, chartEvents, type NamedPoints } from "./drawn";
 import { EventsSection } from "./EventsSection";
 import { GapsSection, StaleNotice } from "./GapsSection";
 import { nameSeries } from "./names";
@@ -31,7 +29,6 @@ interface TrendSectionProps {
   readonly workload: Workload;
   readonly clusterNames: ReadonlyMap<number, string>;
   readonly view: TrendView;
-  /** Changes parts of the address. */
   readonly onView: (change: TrendView) => void;
   readonly renderRuns: (point: ChosenPoint & { campaignId: number }) => ReactNode;
 }
@@ -41,7 +38,7 @@ export function TrendSection(props: TrendSectionProps) {
   const series = useQuery(seriesQuery(clusterId, workload.name));
   return (
     <Loaded
-      empty={t`No point yet for ${workload.title}: each finished cell of a campaign makes one.`}
+      empty={t`No data points for ${workload.title} yet. Each finished configuration of a campaign adds one.`}
       lines={8}
       query={series}
     >
@@ -75,8 +72,11 @@ function Trend(props: TrendProps) {
         selection={selection}
         span={span}
       />
-      <Section description={t`Choose a dot of the chart or a row of the table.`} title={t`Runs of a point`}>
-        {chosen ? renderRuns(chosen) : <Text c="dimmed">{t`No point is chosen.`}</Text>}
+      <Section
+        description={t`Click a point in the chart or a row in the table.`}
+        title={t`Runs behind this data point`}
+      >
+        {chosen ? renderRuns(chosen) : <Text c="dimmed">{t`No point selected.`}</Text>}
       </Section>
       <SmallCharts {...props} metric={selection.metric} metricTitle={metricTitle} span={span} />
     </Stack>
@@ -103,7 +103,7 @@ function useSelection({ all, workload, view }: TrendProps) {
   return { selection, metricTitle, names };
 }
 
-/** The same object for the same span, which is a part of keys and figures. */
+/** Memoized, since it is part of query keys and figures. */
 function useSpan({ from, to }: TrendView): Span {
   return useMemo(() => ({ from, to }), [from, to]);
 }
@@ -116,12 +116,11 @@ interface DrawnProps extends TrendProps {
   readonly onChoose: (point: ChosenPoint) => void;
 }
 
-/** The chart or the table behind it, then what changed and what happened around that. */
 function Drawn({ lines, selection, metricTitle, span, view, onView, onChoose }: DrawnProps) {
   const analyses = useAnalyses(selection.drawn);
   const navigate = useNavigate();
   const [pointedAtId, setPointedAtId] = useState<number | null>(null);
-  const happened = useMemo(() => happenings(lines, analyses, view.event), [lines, analyses, view.event]);
+  const shownEvents = useMemo(() => chartEvents(lines, analyses, view.event), [lines, analyses, view.event]);
   const chooseEvent = (event: number | undefined) => onView({ event });
   return (
     <>
@@ -132,7 +131,7 @@ function Drawn({ lines, selection, metricTitle, span, view, onView, onChoose }: 
           analyses={analyses}
           chosenCellId={view.cell}
           fromZero={!view.zoomed}
-          happened={happened}
+          shownEvents={shownEvents}
           lines={lines}
           metricTitle={metricTitle}
           onChoose={onChoose}
@@ -164,7 +163,7 @@ interface SpanNoticeProps {
   readonly onView: TrendProps["onView"];
 }
 
-/** Which span is looked at, with the way back, and how many points of it are not drawn. */
+/** Selected time span with a reset, and the number of points not drawn. */
 function SpanNotice({ lines, span, isPending, onView }: SpanNoticeProps) {
   const leftOut = lines.reduce((sum, { points }) => sum + points.left_out, 0);
   if (!span.from && !isPending && leftOut === 0) return null;
@@ -178,14 +177,13 @@ function SpanNotice({ lines, span, isPending, onView }: SpanNoticeProps) {
             onClick={() => onView({ from: undefined, to: undefined })}
             size="compact-sm"
             variant="default"
-          >{t`Show all`}</Button>
+          >{t`Reset zoom`}</Button>
         </>
       )}
       {leftOut > 0 && (
         <Hint>
           <Trans>
-            {formatCount(leftOut)} more points are not drawn; those that are look as all do. Zoom in to see
-            the others.
+            {formatCount(leftOut)} more points are not drawn; peaks and dips are kept. Zoom in to see them.
           </Trans>
         </Hint>
       )}
@@ -197,14 +195,14 @@ function NotAll({ selection }: { selection: Selection }) {
   return (
     <Hint>
       <Trans>
-        {selection.drawn.length} of {selection.candidates.length} series are drawn; a chart holds {MAX_TRACES}{" "}
-        at most.
+        {selection.drawn.length} of {selection.candidates.length} series are drawn. A chart shows at most{" "}
+        {MAX_TRACES}.
       </Trans>
     </Hint>
   );
 }
 
-/** Puts a first choice into the address: another one would be made as soon as points come in. */
+/** Stores the default selection in the address. Otherwise it would change when points arrive. */
 function useKeptChoice(
   { drawn, isFirstChoice, metric, target, variant }: Selection,
   onView: TrendProps["onView"],
@@ -232,7 +230,7 @@ interface SupersededNoticeProps {
   readonly span: Span;
 }
 
-/** Says why series of the address are not drawn: their numbers count no more. */
+/** Explains why series in the address are not drawn. */
 function SupersededNotice({ listed, wanted = [], span }: SupersededNoticeProps) {
   const unlisted = wanted.filter((id) => !listed.some((series) => series.id === id)).slice(0, MAX_TRACES);
   const found = useQueries({ queries: unlisted.map((id) => pointsQuery(id, span)) });
@@ -249,7 +247,7 @@ function SupersededNotice({ listed, wanted = [], span }: SupersededNoticeProps) 
   });
 }
 
-/** The points of the drawn series, as far as they have come; those of the last span until those of the next one are there. */
+/** Loaded points of the drawn series. Points of the previous span stay until the next ones arrive. */
 function useLines(drawn: readonly Series[], names: ReadonlyMap<number, string>, span: Span) {
   const combine = useCallback(
     (results: readonly UseQueryResult<Points>[]) => ({
@@ -267,7 +265,7 @@ function useLines(drawn: readonly Series[], names: ReadonlyMap<number, string>, 
   });
 }
 
-/** By series the last analysis of each that is drawn, as far as they have come. */
+/** Loaded analyses by series id. */
 function useAnalyses(drawn: readonly Series[]): Analyses {
   const combine = useCallback(
     (results: readonly UseQueryResult<SeriesAnalysis>[]) =>

@@ -1,5 +1,3 @@
-/** The table behind the chart of a trend. */
-
 import { t } from "@lingui/core/macro";
 import { Anchor, Badge, Button, Stack } from "@mantine/core";
 import { useMemo, useState } from "react";
@@ -19,7 +17,7 @@ interface TrendTableProps {
 
 const ROWS_AT_ONCE = 200;
 
-/** All points, the newest first, as many as a page shows without delay. */
+/** Points, newest first, limited to what renders without delay. */
 export function TrendTable({ lines, onChoose, span }: TrendTableProps) {
   const [shownRows, setShownRows] = useState(ROWS_AT_ONCE);
   const rows = useMemo(() => newestFirst(lines), [lines]);
@@ -47,6 +45,7 @@ export function TrendTable({ lines, onChoose, span }: TrendTableProps) {
               <MeasuredValue
                 flags={points.flags[index] ?? []}
                 unit={points.series.unit}
+                usual={points.usual_flags[index] ?? []}
                 value={points.median[index] ?? null}
               />
             </td>

@@ -1,17 +1,15 @@
-/** Points as the export menu writes them. */
-
 import type { ExportSource } from "@/components/export/ExportButton";
 import type { ExportTable } from "@/lib/exported";
 import type { NamedPoints } from "./drawn";
 import { pointsPath, type Span } from "./queries";
 
-/** What the export menu of a trend knows, drawn or as a table. */
+/** Export menu entries of a trend. */
 export function pointsExport(lines: readonly NamedPoints[], span: Span): Partial<ExportSource> {
   const ids = lines.map(({ points }) => points.series.id);
   return { hasFiles: true, path: pointsPath(ids, span), table: () => pointsTable(lines) };
 }
 
-/** One row a point, in base units and UTC. */
+/** One row per point, in base units and UTC. */
 export function pointsTable(lines: readonly NamedPoints[]): ExportTable {
   const [unit = "count"] = new Set(lines.map(({ points }) => points.series.unit));
   const values = ["Median", "Min", "Max"].map((name) => `${name} [${unit}]`);

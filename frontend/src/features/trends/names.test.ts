@@ -16,7 +16,7 @@ function series(id: number, parts: Partial<Series>): Series {
   return { id, ...usual, ...parts } as unknown as Series;
 }
 
-it("leaves out what all have in common", () => {
+it("leaves out common parts", () => {
   const names = nameSeries([
     series(1, { target_names: ["disk"], labels: { operation: "write", file_size_bytes: 268_435_456 } }),
     series(2, { target_names: ["shm"], labels: { operation: "write", file_size_bytes: 1_073_741_824 } }),
@@ -24,7 +24,7 @@ it("leaves out what all have in common", () => {
   expect([...names.values()]).toEqual(["disk · File size 256 MiB", "shm · File size 1 GiB"]);
 });
 
-it("names each option, since a size alone may be that of a file or of a block", () => {
+it("names each option, since a size may be that of a file or a block", () => {
   const names = nameSeries([
     series(1, { options: { jobs: 1, block_size_bytes: 65_536 } }),
     series(2, { options: { jobs: 4, block_size_bytes: 65_536 } }),
@@ -32,17 +32,17 @@ it("names each option, since a size alone may be that of a file or of a block", 
   expect(names.get(2)).toBe("Jobs 4");
 });
 
-it("gives a lone series all its parts", () => {
+it("shows all parts of a single series", () => {
   expect(nameSeries([series(1, {})]).get(1)).toBe("write · node-a · disk");
 });
 
-it("tells the variants of a campaign's stages apart, and from what was measured outside stages", () => {
+it("distinguishes stage variants and series outside stages", () => {
   const variants = ["", "ext3 data=journal", "xfs"];
   const names = nameSeries(variants.map((variant, index) => series(index + 1, { variant })));
   expect([...names.values()]).toEqual(["outside stages", "ext3 data=journal", "xfs"]);
 });
 
-it("says that a series keeps the default of an option which another changes", () => {
+it("marks a default value if another series changes the option", () => {
   const names = nameSeries([series(1, {}), series(2, { options: { direct: "never" } })]);
   expect(names.get(1)).toBe("Direct default");
   expect(names.get(2)).toBe("Direct never");

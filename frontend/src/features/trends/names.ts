@@ -1,10 +1,10 @@
-/** Short names for series: what they have in common is left out. */
+/** Short names of series, without what they have in common. */
 
 import { t } from "@lingui/core/macro";
 import type { Series } from "@/api/types";
 import { optionValue, type TitleOf, type Values, varyingNames } from "@/lib/options";
 
-/** By series id, for instance `disk · write · File size 256 MiB`; a lone series gets all its parts. */
+/** Names by series id, for example `disk · write · File size 256 MiB`. A single series gets all parts. */
 export function nameSeries(series: readonly Series[], titleOf: TitleOf): Map<number, string> {
   const parts = series.map(partsOf);
   const varying = varyingNames(parts);
@@ -19,24 +19,24 @@ export function nameSeries(series: readonly Series[], titleOf: TitleOf): Map<num
   return new Map(series.map(({ id }, index) => [id, name(parts[index] ?? {}) || t`series ${id}`]));
 }
 
-/** The variant of a stage; what was measured outside stages has none. */
+/** Stage variant; series outside stages have none. */
 export function nameVariant(variant: string): string {
   return variant || t`outside stages`;
 }
 
-/** Labels repeat options of the same name; one of them is enough. */
+/** Labels may repeat options of the same name. */
 function partsOf({ node_names, target_names, variant, options, labels }: Series): Values {
   return { ...options, ...labels, nodes: node_names.join("+"), targets: target_names.join("+"), variant };
 }
 
 const SPEAKS_FOR_ITSELF = new Set(["nodes", "targets", "variant", "operation", "percentile"]);
 
-/** What needs no title stands first. */
+/** Parts without a title come first. */
 function inOrder(names: readonly string[]): string[] {
   return [...names].sort((a, b) => Number(SPEAKS_FOR_ITSELF.has(b)) - Number(SPEAKS_FOR_ITSELF.has(a)));
 }
 
-/** A series holds only options that differ from their defaults. */
+/** Series only contain options that differ from the default. */
 function namePart(name: string, value: unknown, title: string, isOption: boolean): string {
   if (name === "variant") return nameVariant(String(value));
   if (value === undefined || value === "") return isOption ? `${title} default` : "";

@@ -1,9 +1,7 @@
-/** Requests of series and their points. */
-
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { get, getEvery, getItems, itemsOf, LARGEST_PAGE, pages } from "@/api/requests";
 
-/** The server looks at so many of the newest points, and chooses so many of them that look as all do. */
+/** Points that the server reads and returns at most. The returned ones keep the shape of the line. */
 const POINTS_LOOKED_AT = 10_000;
 const POINTS_DRAWN = 1000;
 const POINTS_DRAWN_SMALL = 120;
@@ -16,7 +14,7 @@ export interface ChangeFilter {
   readonly withUnconfirmed?: boolean | undefined;
 }
 
-/** Changes of all series, the newest found first; each analysis of a series may find another one. */
+/** Changes of all series, most recently found first. */
 export function changesQuery({ clusterId, workload, direction, withUnconfirmed = false }: ChangeFilter) {
   const query = { cluster_id: clusterId, workload, direction, with_unconfirmed: withUnconfirmed };
   return infiniteQueryOptions({
@@ -26,7 +24,7 @@ export function changesQuery({ clusterId, workload, direction, withUnconfirmed =
   });
 }
 
-/** Every series of one workload on a cluster; a few hundred at most. */
+/** Series of one workload on a cluster; a few hundred at most. */
 export function seriesQuery(clusterId: number, workload: string) {
   return queryOptions({
     queryKey: ["series", "list", clusterId, workload],
@@ -35,7 +33,7 @@ export function seriesQuery(clusterId: number, workload: string) {
   });
 }
 
-/** The workloads that have points on a cluster, that with the longest series first, as far as a page of them tells. */
+/** Workloads with points on a cluster, longest series first. Reads one page of series. */
 export function measuredWorkloadsQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["series", "list", clusterId, "workloads"],
@@ -49,7 +47,7 @@ export function measuredWorkloadsQuery(clusterId: number) {
   });
 }
 
-/** What is looked at, in UTC; open ends without. */
+/** Time span in UTC; undefined ends are open. */
 export interface Span {
   readonly from?: string | undefined;
   readonly to?: string | undefined;
@@ -64,7 +62,6 @@ export function pointsQuery(seriesId: number, span: Span) {
   });
 }
 
-/** The points of many series for small charts, in one answer. */
 export function manyPointsQuery(seriesIds: readonly number[], span: Span) {
   const query = { series_id: seriesIds, limit: POINTS_LOOKED_AT, points: POINTS_DRAWN_SMALL, ...span };
   return queryOptions({
@@ -73,7 +70,7 @@ export function manyPointsQuery(seriesIds: readonly number[], span: Span) {
   });
 }
 
-/** The request for all points of a span, also as a file. */
+/** Path of all points of a span, also for files. */
 export function pointsPath(seriesIds: readonly number[], { from, to }: Span): string {
   const query = new URLSearchParams(seriesIds.map((id) => ["series_id", String(id)]));
   query.set("limit", String(POINTS_LOOKED_AT));
@@ -82,7 +79,7 @@ export function pointsPath(seriesIds: readonly number[], { from, to }: Span): st
   return `/api/v1/points?${query}`;
 }
 
-/** Series of one metric: of a workload, of a cluster, or of all that may be seen. */
+/** Series of one metric, optionally of one workload or cluster. */
 export function seriesOfMetricQuery(
   metric: string,
   { clusterId, workload }: { readonly clusterId?: number; readonly workload?: string },

@@ -11,7 +11,7 @@ const ids = (rows: readonly Series[]) => rows.map(({ id }) => id);
 const ORDER = ["throughput", "elapsed"];
 const all = [series(3, "elapsed", "disk"), series(2, "throughput", "shm"), series(1, "throughput", "disk")];
 
-it("starts with the metric that the workload names first, on all its targets", () => {
+it("starts with the workload's first metric on all targets", () => {
   const selection = selectSeries(all, ORDER, {});
   expect(selection).toMatchObject({
     metric: "throughput",
@@ -26,7 +26,7 @@ it("follows the address", () => {
   expect(ids(selectSeries(all, ORDER, { series: [2] }).drawn)).toEqual([2]);
 });
 
-it("draws one variant of the stages where the address names it, and what was measured outside them", () => {
+it("draws the stage variant in the address, or series outside stages", () => {
   const staged = [
     ...all,
     series(4, "throughput", "disk", 1, "xfs"),
@@ -38,22 +38,22 @@ it("draws one variant of the stages where the address names it, and what was mea
   expect(ids(selectSeries(staged, ORDER, { variant: "gone" }).drawn)).toEqual([1, 2, 4, 5]);
 });
 
-it("ignores what the address names but the cluster lacks", () => {
+it("ignores unknown names in the address", () => {
   const selection = selectSeries(all, ORDER, { metric: "gone", target: "gone", series: [99] });
   expect(ids(selection.drawn)).toEqual([1, 2]);
 });
 
-it("draws the fullest series where there are too many to read", () => {
+it("draws the series with most points if there are too many", () => {
   const many = Array.from({ length: 20 }, (_, id) => series(id, "throughput", "disk", id));
   expect(ids(selectSeries(many, ORDER, {}).drawn)).toEqual([12, 13, 14, 15, 16, 17, 18, 19]);
   expect(selectSeries(many, ORDER, { series: many.map(({ id }) => id) }).drawn).toHaveLength(MAX_TRACES);
 });
 
-it("has nothing to draw where nothing was measured", () => {
+it("draws nothing without series", () => {
   expect(selectSeries([], ORDER, {})).toMatchObject({ metric: "", drawn: [] });
 });
 
-it("tells a choice of its own from one that the address makes", () => {
+it("distinguishes the default selection from the address", () => {
   expect(selectSeries(all, ORDER, {}).isFirstChoice).toBe(true);
   expect(selectSeries(all, ORDER, { series: [99] }).isFirstChoice).toBe(true);
   expect(selectSeries(all, ORDER, { series: [2] }).isFirstChoice).toBe(false);

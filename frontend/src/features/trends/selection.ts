@@ -1,26 +1,25 @@
-/** What a trend shows, as far as the address does not say it: sensible first choices among the series there are. */
+/** Default selection of a trend where the address has none. */
 
 import type { Series } from "@/api/types";
 import { MAX_TRACES } from "@/plots/figure";
 
-/** The part of the address that belongs to the trend. */
 export interface TrendView {
   readonly workload?: string | undefined;
   readonly metric?: string | undefined;
   readonly target?: string | undefined;
-  /** Of a stage; empty is outside stages. */
+  /** Stage variant; empty for series outside stages. */
   readonly variant?: string | undefined;
   readonly series?: readonly number[] | undefined;
-  /** The point whose runs are shown. */
+  /** Cell of the point whose runs are shown. */
   readonly cell?: number | undefined;
   readonly zoomed?: boolean | undefined;
   readonly view?: "table" | undefined;
-  /** The span of time that is looked at, in UTC. */
+  /** Time span in UTC. */
   readonly from?: string | undefined;
   readonly to?: string | undefined;
-  /** The event that is pointed out. */
+  /** Highlighted event. */
   readonly event?: number | undefined;
-  /** What each small chart below the large one is for; none without. */
+  /** How to split the small multiples; undefined for none. */
   readonly each?: Each | undefined;
 }
 
@@ -34,17 +33,17 @@ export interface Selection {
   readonly target: string | undefined;
   readonly variants: readonly string[];
   readonly variant: string | undefined;
-  /** Series of the metric, target and variant, drawn or not. */
+  /** Series that match metric, target and variant. */
   readonly candidates: readonly Series[];
   readonly drawn: readonly Series[];
-  /** The address names none of them: they are the first choice. */
+  /** The address selects none of them. */
   readonly isFirstChoice: boolean;
 }
 
 /**
- * The series to draw: those of the address, else the fullest ones, as many as stay readable.
+ * Selects the series to draw: those of the address, else those with most points, up to a readable number.
  *
- * `order` holds the names of the workload's metrics, the one it is run for first.
+ * `order` lists the workload's metrics, primary one first.
  */
 export function selectSeries(all: readonly Series[], order: readonly string[], view: TrendView): Selection {
   const measured = new Set(all.map(({ metric }) => metric));

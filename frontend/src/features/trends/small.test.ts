@@ -12,7 +12,7 @@ function series(id: number, target: string, pointCount = 10): Series {
   } as Series;
 }
 
-it("makes a group a target, in the order that people count in, the fullest series first", () => {
+it("groups by target in natural order, series with most points first", () => {
   const { groups } = smallGroups(
     [series(1, "ost10"), series(2, "ost2", 5), series(3, "ost2")],
     "target",
@@ -24,7 +24,7 @@ it("makes a group a target, in the order that people count in, the fullest serie
   ]);
 });
 
-it("calls clusters by their names and says what has no room", () => {
+it("names clusters and counts hidden groups", () => {
   const many = Array.from({ length: 6 }, (_, place) => series(2 * place, "disk"));
   const { groups } = smallGroups(many, "cluster", new Map([[1, "hpc1"]]));
   expect(groups).toMatchObject([{ title: "hpc1", leftOut: 2 }]);
@@ -32,7 +32,7 @@ it("calls clusters by their names and says what has no room", () => {
   expect(smallGroups(wide, "target", new Map())).toMatchObject({ hidden: 3 });
 });
 
-it("gives all charts one scale", () => {
+it("uses one scale for all charts", () => {
   const found = [{ median: [3, 9] }, { median: [5] }] as Points[];
   expect(commonRange(found, true)).toEqual([0, 9]);
   expect(commonRange(found, false)).toEqual([3, 9]);

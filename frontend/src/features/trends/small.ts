@@ -1,22 +1,22 @@
-/** Small charts beside each other: one a target, cluster or workload, all of one metric and on one scale. */
+/** Groups of series for small multiples. */
 
 import { t } from "@lingui/core/macro";
 import type { Points, Series } from "@/api/types";
 import type { Each } from "./selection";
 
-/** As many as can be read, and as the server answers at once. */
+/** Limit for readability and for a single fast request. */
 export const MOST_CHARTS = 16;
 const MOST_LINES = 4;
 
 export interface SmallGroup {
   readonly title: string;
-  /** The fullest ones. */
+  /** Series with most points. */
   readonly series: readonly Series[];
-  /** So many more have no room. */
+  /** Number of series not shown. */
   readonly leftOut: number;
 }
 
-/** Groups by name, the series with most points first in each; `hidden` groups had no room. */
+/** Groups by name, series with most points first. `hidden` counts groups that are not shown. */
 export function smallGroups(
   all: readonly Series[],
   each: Each,
@@ -49,7 +49,7 @@ function titleOf(series: Series, each: Each, clusterNames: ReadonlyMap<number, s
   }
 }
 
-/** The largest and smallest value of all, so that every chart has the same axis. */
+/** Common axis range of all charts. */
 export function commonRange(found: readonly Points[], fromZero: boolean): readonly [number, number] {
   const all = (pick: (points: Points) => readonly number[]) => found.flatMap((points) => [...pick(points)]);
   const largest = all(({ median }) => median).reduce((most, value) => Math.max(most, value), 0);

@@ -1,9 +1,6 @@
-/** The catalogue of workloads that agents announced. */
-
 import { queryOptions } from "@tanstack/react-query";
 import { getEvery } from "@/api/requests";
 
-/** Those of one cluster, or of all that the user may see. */
 export function workloadsQuery(clusterId: number | undefined) {
   return queryOptions({
     queryKey: ["workload", "list", clusterId ?? "all"],
@@ -11,7 +8,7 @@ export function workloadsQuery(clusterId: number | undefined) {
   });
 }
 
-/** With those that only campaigns know any more, for the names of their options. */
+/** Includes workloads that agents no longer announce but campaigns used, for the titles of their options. */
 export const namedWorkloadsQuery = queryOptions({
   queryKey: ["workload", "list", "named"],
   queryFn: ({ signal }) => getEvery("/api/v1/workloads", { query: { with_former: true }, signal }),

@@ -18,7 +18,7 @@ SECOND, HOUR = timedelta(seconds=1), timedelta(hours=1)
 
 @pytest.fixture
 def first(session: Session) -> str:
-    """The secret that a sign-in gave."""
+    """Secret of the first sign-in."""
     user = session.get_one(User, person(session, "grace", Role.VIEWER, now=NOW).principal.id)
     return sessions.begin(session, user, sessions.Visitor(BROWSER, TERMS), NOW, by="link").secret
 
@@ -66,7 +66,7 @@ def test_requests_at_once_are_offered_one_secret(session: Session, first: str) -
         assert offered(session, second, HOUR + SECOND) is None
 
 
-def test_an_answer_that_never_arrived_signs_nobody_out(session: Session, first: str) -> None:
+def test_a_response_that_never_arrived_does_not_end_the_session(session: Session, first: str) -> None:
     lost = offered(session, first, HOUR)
     assert lost
     again = offered(session, first, 9 * HOUR)
@@ -93,7 +93,7 @@ def test_a_password_change_exchanges_the_secret_at_once(session: Session, first:
     assert seen(session, first, 60 * SECOND) is None
 
 
-def test_a_session_tells_where_it_was_last_seen(session: Session, first: str) -> None:
+def test_a_session_shows_where_it_was_last_seen(session: Session, first: str) -> None:
     seen(session, first, timedelta(minutes=2), Browser("198.51.100.1", "Chrome"))
     row = session.scalars(select(UserSession)).one()
     assert (row.address, row.browser, row.last_seen_at) == ("198.51.100.1", "Chrome", NOW + timedelta(minutes=2))

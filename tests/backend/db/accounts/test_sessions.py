@@ -63,7 +63,7 @@ def test_the_first_link_makes_an_administrator_of_all_clusters(session: Session)
 
 def test_first_links_end_with_the_first_sign_in(session: Session) -> None:
     assert sessions.first_admin_link(session, URL, NOW) is not None
-    assert sessions.first_admin_link(session, URL, NOW) is not None, "nobody used the one before"
+    assert sessions.first_admin_link(session, URL, NOW) is not None, "the previous one was not used"
     signed_in(session)
     assert sessions.first_admin_link(session, URL, NOW) is None
 
@@ -111,7 +111,7 @@ def test_a_disabled_user_s_link_opens_nothing(session: Session) -> None:
         by_link(session, link, NOW)
 
 
-def test_no_secret_is_stored_as_it_is(session: Session) -> None:
+def test_no_secret_is_stored_in_plain_text(session: Session) -> None:
     link = sessions.admin_link(session, URL, NOW)
     cookie = by_link(session, link, NOW).secret
     assert session.scalars(select(LoginLink)).one().secret_sha256 != secret_of(link)
@@ -135,7 +135,7 @@ def test_an_idle_session_ends(session: Session) -> None:
         by_cookie(session, opened.secret, NOW + TERMS.idle)
 
 
-def test_signing_out_ends_this_session_alone(session: Session) -> None:
+def test_signing_out_ends_only_this_session(session: Session) -> None:
     here, there = signed_in(session), signed_in(session)
     sessions.sign_out(session, here.principal)
     with pytest.raises(NotAuthenticatedError):
@@ -173,7 +173,7 @@ def test_a_wrong_name_and_a_wrong_password_look_the_same(session: Session) -> No
     assert len(set(refusals)) == 1
 
 
-def test_a_sign_in_passes_whose_hash_another_one_has_renewed_meanwhile(
+def test_a_sign_in_succeeds_if_a_concurrent_one_renewed_the_hash(
     session: Session, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     opened = signed_in(session)
@@ -238,7 +238,7 @@ def test_the_use_of_a_token_is_noted_to_the_minute(session: Session) -> None:
     assert token.last_used_at == NOW + timedelta(seconds=61)
 
 
-def test_what_expired_is_forgotten_and_spent_links_stay(session: Session) -> None:
+def test_expired_links_are_removed_and_used_ones_stay(session: Session) -> None:
     signed_in(session)
     sessions.admin_link(session, URL, NOW)
     sessions.forget_expired(session, NOW + TERMS.lifetime)

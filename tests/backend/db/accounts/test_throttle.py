@@ -44,23 +44,23 @@ def is_let_pass(session: Session, one: SignInAttempt, after: timedelta = timedel
     return True
 
 
-def test_a_name_from_one_address_fails_five_times_and_nobody_else_is_kept_out(session: Session) -> None:
+def test_a_name_from_one_address_fails_five_times_without_affecting_others(session: Session) -> None:
     fail(session, *[attempt()] * (MOST_OF_NAME_AND_NETWORK - 1))
     assert is_let_pass(session, attempt())
     fail(session, attempt())
     assert not is_let_pass(session, attempt())
-    assert is_let_pass(session, attempt(address="192.0.2.8")), "the colleague whose name it is"
+    assert is_let_pass(session, attempt(address="192.0.2.8")), "the colleague with that name"
     assert is_let_pass(session, attempt("ada")), "others at the same address"
 
 
-def test_the_window_slides_and_the_answer_says_how_long_it_takes(session: Session) -> None:
+def test_the_window_slides_and_the_answer_shows_how_long_to_wait(session: Session) -> None:
     fail(session, *[attempt()] * MOST_OF_NAME_AND_NETWORK, every=timedelta(minutes=1))
     with raised(TOO_MANY_ATTEMPTS) as refusal:
         throttle.admit(session, attempt(), NOW + timedelta(minutes=5))
     assert refusal.value.wait_seconds == 600
     assert is_let_pass(session, attempt(), after=WINDOW)
     fail(session, attempt())
-    assert is_let_pass(session, attempt(), after=WINDOW + timedelta(minutes=1)), "one more has left the window"
+    assert is_let_pass(session, attempt(), after=WINDOW + timedelta(minutes=1)), "another attempt has left the window"
 
 
 def test_a_spray_over_many_names_from_one_address_is_slowed(session: Session) -> None:
@@ -75,7 +75,7 @@ def test_many_addresses_do_not_guess_one_password_and_its_owner_still_gets_in(se
     sessions.begin(session, user, visitor, NOW, by="link")
     fail(session, *[attempt(address=f"10.0.{number // 4}.1") for number in range(MOST_OF_NAME)])
     assert not is_let_pass(session, attempt(address="203.0.113.9"))
-    assert is_let_pass(session, attempt(address="198.51.100.1")), "where she was signed in before"
+    assert is_let_pass(session, attempt(address="198.51.100.1")), "at an address of an earlier sign-in"
 
 
 def test_a_customer_s_ipv6_network_counts_as_one(session: Session) -> None:
@@ -89,7 +89,7 @@ def test_links_and_join_tokens_are_counted_by_address(session: Session) -> None:
     link = SignInAttempt(AttemptKind.LINK, "192.0.2.7")
     fail(session, *[link] * MOST_OF_NETWORK)
     assert not is_let_pass(session, link)
-    assert is_let_pass(session, SignInAttempt(AttemptKind.ENROLMENT, "192.0.2.7")), "a rack that is enrolled meanwhile"
+    assert is_let_pass(session, SignInAttempt(AttemptKind.ENROLMENT, "192.0.2.7")), "a rack enrolled at the same time"
 
 
 def test_a_right_password_forgives_what_was_mistyped_there_and_nothing_else(session: Session) -> None:
@@ -102,7 +102,7 @@ def test_a_right_password_forgives_what_was_mistyped_there_and_nothing_else(sess
     assert len(session.scalars(select(FailedAttempt)).all()) == 1
 
 
-def test_a_refusal_stands_in_the_audit_without_what_may_be_a_password(session: Session) -> None:
+def test_a_refusal_is_in_the_audit_without_a_possible_password(session: Session) -> None:
     person(session, "grace", Role.VIEWER, now=NOW)
     visitor = sessions.Visitor(Browser("192.0.2.7", None), TERMS)
     for name in ("grace", "hunter2"):
@@ -113,7 +113,7 @@ def test_a_refusal_stands_in_the_audit_without_what_may_be_a_password(session: S
     assert [entry.subject_id is None for entry in entries] == [False, True]
 
 
-def test_what_no_longer_counts_is_forgotten(session: Session) -> None:
+def test_attempts_outside_the_window_are_removed(session: Session) -> None:
     fail(session, attempt())
     sessions.forget_expired(session, NOW + WINDOW)
     assert len(session.scalars(select(FailedAttempt)).all()) == 1

@@ -5,5 +5,5 @@ from factories.site import Site
 
 @pytest.fixture
 def slurm(site: Site) -> BatchSite:
-    """Two nodes whose runs are jobs of Slurm."""
+    """Two nodes that run benchmarks as Slurm jobs."""
     return BatchSite(site)

@@ -2,9 +2,10 @@ from collections.abc import Callable
 from datetime import timedelta
 
 from factories.batch_site import BatchSite, why
+from factories.broker import BrokerView
 from factories.clock import MovedClock
 from factories.raised import raised
-from factories.site import BrokerView, Site
+from factories.site import Site
 
 from iotide_server.agent_api.batch_jobs import LINGERS
 from iotide_server.agent_api.errors import ORDER_TAKEN, ORDER_WITHDRAWN
@@ -19,14 +20,14 @@ Cancel = Callable[[int], None]
 
 
 def step_for(slurm: BatchSite, scheduler: Scheduler, seconds: float) -> None:
-    """Let time pass in which the gateway goes on reporting, and nodes say nothing."""
+    """Let time pass while the gateway keeps reporting and the nodes are silent."""
     for _ in range(int(seconds / 5)):
         slurm.site.clock.move(5)
         slurm.report()
         scheduler.step(set())
 
 
-def test_a_started_run_is_wanted_as_a_job_and_wakes_the_gateway_alone(
+def test_a_started_run_is_requested_as_a_job_and_wakes_only_the_gateway(
     site: Site, slurm: BatchSite, scheduler: Scheduler, in_redis: BrokerView
 ) -> None:
     (run_id,) = site.add_runs([1, 2])
@@ -134,7 +135,7 @@ def test_cancelling_a_running_load_cancels_its_job_and_pokes_the_gateway(
     assert site.run(run_id).state == "cancelled"
 
 
-def test_a_job_that_somebody_cancelled_in_the_queue_ends_its_run_with_the_reason(
+def test_a_job_cancelled_in_the_queue_ends_its_run_with_the_reason(
     site: Site, slurm: BatchSite, scheduler: Scheduler
 ) -> None:
     (run_id,) = site.add_runs([1, 2])
@@ -148,7 +149,7 @@ def test_a_job_that_somebody_cancelled_in_the_queue_ends_its_run_with_the_reason
     assert "Slurm job 12 was cancelled" in run.reason
 
 
-def test_a_job_that_failed_before_its_order_was_claimed_is_tried_again_and_not_for_ever(
+def test_a_job_that_failed_before_its_order_was_claimed_is_retried_a_limited_number_of_times(
     site: Site, slurm: BatchSite, scheduler: Scheduler
 ) -> None:
     (run_id,) = site.add_runs([1])
@@ -182,7 +183,7 @@ def test_the_end_of_a_job_ends_a_claimed_order_only_once_its_node_is_silent(
     run = site.run(run_id)
     assert (run.state, run.reason_code) == ("failed", "batch_time_limit")
     assert run.reason is not None
-    assert "Slurm job 12 was ended at its time limit (TIMEOUT), and the node is silent" in run.reason
+    assert "Slurm job 12 reached its time limit (TIMEOUT), and the node is silent" in run.reason
 
 
 def test_a_job_that_lost_its_node_frees_nothing(site: Site, slurm: BatchSite, scheduler: Scheduler) -> None:
@@ -197,10 +198,10 @@ def test_a_job_that_lost_its_node_frees_nothing(site: Site, slurm: BatchSite, sc
     assert site.run(run_id).state == "active"
     assert site.node(1).problem == "Slurm says: down*"
     site.agent(1).hello(instance="instance-after-boot", boot_id="boot-5678")
-    assert site.run(run_id).state == "waiting", "its word at the next boot is the evidence"
+    assert site.run(run_id).state == "waiting", "its report after the next boot is the evidence"
 
 
-def test_a_refused_job_says_why_its_run_does_not_start(site: Site, slurm: BatchSite, scheduler: Scheduler) -> None:
+def test_a_refused_job_shows_why_its_run_does_not_start(site: Site, slurm: BatchSite, scheduler: Scheduler) -> None:
     (run_id,) = site.add_runs([1])
     scheduler.step({"run"})
     job = slurm.wanted()
@@ -209,10 +210,10 @@ def test_a_refused_job_says_why_its_run_does_not_start(site: Site, slurm: BatchS
     assert (run.state, run.declines, run.reason_code) == ("waiting", 1, "submit_refused")
     waits = why(site, run_id)
     assert waits is not None
-    assert "Slurm would not take the job: sbatch: error: invalid partition specified: bench" in waits
+    assert "Slurm refused the job: sbatch: error: invalid partition specified: bench" in waits
 
 
-def test_idle_nodes_are_heard_of_by_the_gateway_and_silent_without_it(
+def test_idle_nodes_are_online_through_the_gateway_and_silent_without_it(
     site: Site, slurm: BatchSite, scheduler: Scheduler, clock: MovedClock
 ) -> None:
     step_for(slurm, scheduler, 120)
@@ -223,7 +224,7 @@ def test_idle_nodes_are_heard_of_by_the_gateway_and_silent_without_it(
     assert site.start() == []
     waits = why(site, other_id)
     assert waits is not None
-    assert "gateway login1 has been silent since" in waits
+    assert "Gateway login1 has been silent since" in waits
 
 
 def test_a_batch_system_that_does_not_answer_ends_no_job_and_is_named(
@@ -252,7 +253,7 @@ def test_nodes_that_the_batch_system_would_give_nothing_are_passed_over_for_as_l
     assert site.run(run_id).state == "waiting"
     waits = why(site, run_id)
     assert waits is not None
-    assert "node n1: Slurm says: drained" in waits
+    assert "Node n1: Slurm says: drained" in waits
     slurm.hosts[0] = SeenHost(name="n1", is_up=True, words="idle")
     slurm.report()
     scheduler.step({"node"})
@@ -296,7 +297,7 @@ def test_the_time_until_a_gang_s_job_starts_dissolves_nothing_and_the_time_after
     assert (run.declines, run.reason_code) == (1, "not_together")
 
 
-def test_what_starts_directly_has_no_job(site: Site, scheduler: Scheduler) -> None:
+def test_a_directly_started_run_has_no_job(site: Site, scheduler: Scheduler) -> None:
     (run_id,) = site.add_runs([1])
     scheduler.step({"run"})
     with site.database.transaction() as session:
@@ -318,7 +319,7 @@ def test_an_attempt_shows_its_job(site: Site, slurm: BatchSite, scheduler: Sched
     assert (shown.system, shown.job_id, shown.state, shown.started_at) == ("slurm", "12", "running", clock())
 
 
-def test_a_job_that_waits_until_a_blackout_is_near_is_cancelled_and_its_run_waits_for_the_end_of_it(
+def test_a_job_still_queued_near_a_maintenance_window_is_cancelled_and_its_run_waits_for_the_end_of_it(
     site: Site, slurm: BatchSite, scheduler: Scheduler, clock: MovedClock
 ) -> None:
     (run_id,) = site.add_runs([1])
@@ -346,10 +347,10 @@ def test_a_job_has_time_for_the_wait_until_its_node_is_quiet(
     assert slurm.wanted().time_limit_seconds == 1860.0
 
 
-def test_nobody_waits_for_the_end_of_a_job_that_has_not_started(
+def test_no_run_waits_for_the_end_of_a_job_that_has_not_started(
     site: Site, slurm: BatchSite, scheduler: Scheduler
 ) -> None:
-    """A gang that needs its node as well keeps nothing meanwhile: the other node goes on working."""
+    """Meanwhile a gang that also needs the node of that job reserves nothing: the other node keeps working."""
     (waiting,) = site.add_runs([1], limit=60.0)
     scheduler.step({"run"})
     slurm.list_job(slurm.wanted(), JobState.PENDING, "Resources")

@@ -32,7 +32,7 @@ def order(site: Site, offer: Offered) -> Order:
         return session.get_one(Order, offer.order_id)
 
 
-def test_of_forty_claims_at_once_one_wins(site: Site) -> None:
+def test_one_of_forty_concurrent_claims_wins(site: Site) -> None:
     agent, offer = offered(site)
     gate = threading.Barrier(40)
 
@@ -70,7 +70,7 @@ def test_a_node_cannot_have_the_order_of_another(site: Site) -> None:
     assert order(site, offer).state == "offered"
 
 
-def test_a_process_that_does_not_speak_for_its_node_gets_nothing(site: Site) -> None:
+def test_a_process_that_is_not_the_agent_of_its_node_gets_nothing(site: Site) -> None:
     agent, offer = offered(site)
     stranger = SimulatedAgent(site, agent.node_id, "a-second-copy")
     with raised(AGENT_SUPERSEDED):
@@ -88,7 +88,7 @@ def test_an_order_cancelled_before_its_claim_is_not_to_be_had(site: Site, cancel
         agent.claim(offer)
 
 
-def test_the_claim_of_an_earlier_attempt_is_stale_for_ever(site: Site) -> None:
+def test_the_claim_of_an_earlier_attempt_is_stale_forever(site: Site) -> None:
     agent, offer = offered(site)
     agent.claim(offer)
     agent.hello(instance="instance-after-restart")
@@ -101,7 +101,7 @@ def test_the_claim_of_an_earlier_attempt_is_stale_for_ever(site: Site) -> None:
     agent.claim(agent.offer())
 
 
-def test_a_run_whose_workload_changed_on_the_node_fails_and_says_so(site: Site) -> None:
+def test_a_run_fails_with_the_reason_if_its_workload_changed_on_the_node(site: Site) -> None:
     agent, offer = offered(site)
     site.change("DELETE FROM node_workload WHERE node_id = :id", id=agent.node_id)
     with raised(SCHEMA_CHANGED):

@@ -1,24 +1,24 @@
-"""Where a receiver listens: told by its beat, given to its sender with the leave to start, and to nobody else."""
+"""Endpoints of receivers: reported in a heartbeat, and passed with the start signal only to the sender."""
 
 from collections.abc import Callable
 
 import pytest
-from factories.site import Offered, SimulatedAgent, Site, agree, order_beat
+from factories.site import Offered, SimulatedAgent, Site, agree, order_heartbeat
 from sqlalchemy import text
 
 from iotide_wire.endpoint import Endpoint
 from iotide_wire.measured import StepRole
-from iotide_wire.messages import OrderBeat, OrderState, OrderWord, Word
+from iotide_wire.messages import OrderHeartbeat, OrderState, OrderWord, Word
 
 ENDPOINT = Endpoint(address="10.1.0.7", ports=(40_001, 40_002), token="ab" * 16)
 
 
-def ready(offer: Offered, endpoint: Endpoint | None = None) -> OrderBeat:
-    return order_beat(offer, OrderState.READY, endpoint=endpoint)
+def ready(offer: Offered, endpoint: Endpoint | None = None) -> OrderHeartbeat:
+    return order_heartbeat(offer, OrderState.READY, endpoint=endpoint)
 
 
-def word(agent: SimulatedAgent, beat: OrderBeat) -> OrderWord:
-    (said,) = agent.beat(beat).orders
+def word(agent: SimulatedAgent, heartbeat: OrderHeartbeat) -> OrderWord:
+    (said,) = agent.heartbeat(heartbeat).orders
     return said
 
 
@@ -36,7 +36,7 @@ def pair(site: Site) -> tuple[tuple[SimulatedAgent, Offered], tuple[SimulatedAge
     return (sender, sender.claim_offer()), (receiver, receiver.claim_offer())
 
 
-def test_each_node_is_told_its_part_and_the_sender_needs_no_target(site: Site) -> None:
+def test_each_node_gets_its_part_and_the_sender_needs_no_target(site: Site) -> None:
     site.add_runs([1, 2], roles=["sender", "receiver"])
     site.change("DELETE FROM target_mount WHERE node_id = :id", id=site.node_ids[0])
     site.start()
@@ -64,14 +64,14 @@ def test_the_sender_learns_with_the_leave_to_start_where_the_receiver_listens(
     assert (proposed.word, proposed.endpoint) == (Word.CONTINUE, None)
     agree((sender, sent), (receiver, received))
     for _ in range(2):
-        told = word(sender, ready(sent))
-        assert (told.word, told.endpoint) == (Word.GO, ENDPOINT)
+        answer = word(sender, ready(sent))
+        assert (answer.word, answer.endpoint) == (Word.GO, ENDPOINT)
     own = word(receiver, ready(received))
     assert (own.word, own.endpoint) == (Word.GO, None)
     assert kept(site) == [None, ENDPOINT.model_dump(mode="json")]
 
 
-def test_what_a_receiver_said_first_stays_said(
+def test_the_first_endpoint_of_a_receiver_stays(
     pair: tuple[tuple[SimulatedAgent, Offered], tuple[SimulatedAgent, Offered]],
 ) -> None:
     (sender, sent), (receiver, received) = pair
@@ -81,7 +81,7 @@ def test_what_a_receiver_said_first_stays_said(
     assert word(sender, ready(sent)).endpoint == ENDPOINT
 
 
-def test_a_foreign_fence_says_nothing_and_learns_nothing(
+def test_a_foreign_fence_reports_nothing_and_learns_nothing(
     pair: tuple[tuple[SimulatedAgent, Offered], tuple[SimulatedAgent, Offered]], site: Site
 ) -> None:
     (sender, sent), (receiver, received) = pair
@@ -93,7 +93,7 @@ def test_a_foreign_fence_says_nothing_and_learns_nothing(
     assert word(sender, ready(stranger)).endpoint is None
 
 
-def test_the_token_is_forgotten_with_the_end_of_the_order(
+def test_the_token_is_deleted_at_the_end_of_the_order(
     pair: tuple[tuple[SimulatedAgent, Offered], tuple[SimulatedAgent, Offered]], site: Site
 ) -> None:
     _, (receiver, received) = pair
@@ -102,7 +102,7 @@ def test_the_token_is_forgotten_with_the_end_of_the_order(
     assert kept(site) == [None, None]
 
 
-def test_the_token_is_in_no_log_and_no_news(site: Site, cancel: Callable[[int], None]) -> None:
+def test_the_token_is_in_no_log_and_no_update(site: Site, cancel: Callable[[int], None]) -> None:
     (run_id,) = site.add_runs([1, 2], roles=["sender", "receiver"])
     site.start()
     sender, receiver = site.agent(1), site.agent(2)

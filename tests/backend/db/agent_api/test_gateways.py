@@ -1,4 +1,4 @@
-"""Who may speak for a batch system, and which of several gateways does."""
+"""Authorization of gateways of a batch system, and the choice of the active one."""
 
 from factories.batch_site import INSTANCE, BatchSite, why
 from factories.raised import raised
@@ -21,7 +21,7 @@ def test_only_a_gateway_to_the_cluster_s_own_batch_system_may_report(site: Site,
         batch.report(session, site.node_ids[0], request, site.clock())
 
 
-def test_a_second_gateway_with_the_same_identity_is_told_so(site: Site, slurm: BatchSite) -> None:
+def test_a_second_gateway_with_the_same_identity_is_rejected(site: Site, slurm: BatchSite) -> None:
     request = BatchReport(
         agent_instance="instance-copy", system=BatchSystem.SLURM, problem=None, jobs=(), hosts=(), refused=()
     )
@@ -29,7 +29,7 @@ def test_a_second_gateway_with_the_same_identity_is_told_so(site: Site, slurm: B
         batch.report(session, slurm.gateway_id, request, site.clock())
 
 
-def test_a_second_gateway_stands_by_until_the_first_is_silent(
+def test_a_second_gateway_is_on_standby_until_the_first_is_silent(
     site: Site, slurm: BatchSite, scheduler: Scheduler
 ) -> None:
     (run_id,) = site.add_runs([1])
@@ -37,7 +37,7 @@ def test_a_second_gateway_stands_by_until_the_first_is_silent(
     job = slurm.wanted()
     slurm.list_job(job, JobState.PENDING, "Priority")
     second = slurm.add_gateway("login2")
-    listed, slurm.jobs = slurm.jobs, []  # of another user, it lists none of the first one's jobs
+    listed, slurm.jobs = slurm.jobs, []  # of another user: it lists none of the first one's jobs
     assert slurm.report(gateway_id=second).submit == ()
     assert slurm.row(job).state == "pending"
     assert why(site, run_id) == "Slurm job 12 waits: Priority"

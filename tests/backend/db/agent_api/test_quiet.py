@@ -1,4 +1,4 @@
-"""What a campaign says of other load on its nodes: told to them with the order, and what they measured kept."""
+"""A campaign's policy on other load: sent to the nodes with the order; their measurements are stored."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from factories.clock import MovedClock
 from factories.people import ADMIN
-from factories.plans import add_blackout, operator, plan, run_ids
+from factories.plans import add_maintenance_window, operator, plan, run_ids
 from factories.site import Offered, SimulatedAgent, Site
 from sqlalchemy import text
 
@@ -33,7 +33,7 @@ BEFORE = {
     "network_bytes_per_second": 1e3,
     "sessions": 1,
     "jobs": ["4711"],
-    "excess": "processors busy 45% of at most 10% of the time",
+    "excess": "CPUs busy 45% of at most 10% of the time",
 }
 FOREIGN = {"before": BEFORE, "during": None}
 
@@ -44,7 +44,7 @@ def owner(database: Database, clock: MovedClock) -> Principal:
 
 
 def submit(site: Site, owner: Principal, **changes: object) -> int:
-    """The one run of a new campaign."""
+    """Submit a campaign of one run."""
     with site.database.transaction() as session:
         given = CampaignPlan.model_validate(plan(**changes))
         campaign_id = campaigns.submit(session, owner, given, None, site.clock()).campaign_id
@@ -72,7 +72,7 @@ def stored(site: Site, run_id: int) -> list[ForeignLoad | None]:
         ({"quiet": "wait", "quiet_wait": "5 min"}, QuietPolicy.WAIT, 300.0),
     ],
 )
-def test_an_order_says_what_becomes_of_it_on_a_busy_node(
+def test_an_order_has_the_policy_for_a_busy_node(
     site: Site, owner: Principal, given: dict[str, Any], policy: QuietPolicy, seconds: float
 ) -> None:
     submit(site, owner, **given)
@@ -90,10 +90,10 @@ def test_an_order_of_a_campaign_from_before_there_were_policies_is_flagged(site:
 
 def test_a_run_waits_for_a_quiet_node_no_longer_than_its_window_lets_it_start(site: Site, owner: Principal) -> None:
     site.clock.now = datetime.fromisoformat("2026-11-22T03:50+01:00").astimezone(site.clock.now.tzinfo)
-    site.hear_of_all()
+    site.keep_online()
     submit(site, owner, quiet="wait", quiet_wait="30 min", window=NIGHT, time_limit_seconds=HOUR)
     agent, offer = offered(site)
-    # 05:00 less the hour that it may take and the two minutes of every start.
+    # 05:00 minus the hour that it may take and the two minutes of every start.
     assert agent.claim(offer).quiet_wait_seconds == pytest.approx(8 * 60)
     site.clock.now += timedelta(minutes=9)
     assert agent.claim(offer).quiet_wait_seconds == 0.0
@@ -102,12 +102,12 @@ def test_a_run_waits_for_a_quiet_node_no_longer_than_its_window_lets_it_start(si
 def test_a_run_waits_for_a_quiet_node_no_longer_than_a_maintenance_lets_it_start(site: Site, owner: Principal) -> None:
     begins = site.clock() + timedelta(minutes=70)
     submit(site, owner, quiet="wait", quiet_wait="30 min", time_limit_seconds=HOUR)
-    add_blackout(site, owner, begins, begins + timedelta(hours=1))
+    add_maintenance_window(site, owner, begins, begins + timedelta(hours=1))
     agent, offer = offered(site)
     assert agent.claim(offer).quiet_wait_seconds == pytest.approx(8 * 60)
 
 
-def test_what_others_used_is_kept_with_the_order(site: Site, owner: Principal) -> None:
+def test_the_use_by_others_is_stored_with_the_order(site: Site, owner: Principal) -> None:
     run_id = submit(site, owner)
     assert stored(site, run_id) == []
     agent, offer = offered(site)
@@ -117,7 +117,7 @@ def test_what_others_used_is_kept_with_the_order(site: Site, owner: Principal) -
     assert stored(site, run_id) == [ForeignLoad.model_validate(FOREIGN)]
 
 
-def test_an_agent_that_says_nothing_of_others_leaves_nothing_behind(site: Site, owner: Principal) -> None:
+def test_an_agent_that_reports_no_use_by_others_leaves_nothing(site: Site, owner: Principal) -> None:
     run_id = submit(site, owner)
     agent, offer = offered(site)
     agent.claim(offer)
@@ -134,16 +134,16 @@ def test_a_run_that_was_declined_waits_again_and_one_that_refused_has_failed(
     run_id = submit(site, owner, quiet="wait")
     agent, offer = offered(site)
     agent.claim(offer)
-    agent.hand_in(offer, agent.result(offer, outcome, reason="the node is not quiet", foreign=FOREIGN))
+    agent.hand_in(offer, agent.result(offer, outcome, reason="the node is not idle", foreign=FOREIGN))
     run = site.run(run_id)
     assert (run.state, run.attempts_made) == (state, 0 if state == "waiting" else 1)
-    assert run.reason == "the node is not quiet"
+    assert run.reason == "the node is not idle"
     assert site.node(1).exclusive_leases == 0
     assert stored(site, run_id) == [ForeignLoad.model_validate(FOREIGN)]
 
 
 @pytest.mark.parametrize(("first", "second"), [("ready", "preflight"), ("preflight", "ready")])
-def test_of_a_gang_the_phase_of_the_node_that_is_held_back_is_shown(site: Site, first: str, second: str) -> None:
+def test_the_phase_of_the_delayed_node_of_a_gang_is_shown(site: Site, first: str, second: str) -> None:
     (run_id,) = site.add_runs([1, 2])
     site.start()
     for number, state in enumerate((first, second), start=1):
@@ -158,7 +158,7 @@ def test_a_gang_of_which_one_node_is_not_quiet_is_freed_whole(site: Site) -> Non
     site.start()
     first, second = site.agent(1), site.agent(2)
     quiet, busy = first.claim_offer(), second.claim_offer()
-    second.hand_in(busy, second.result(busy, Outcome.DECLINED, reason="the node is not quiet", foreign=FOREIGN))
+    second.hand_in(busy, second.result(busy, Outcome.DECLINED, reason="the node is not idle", foreign=FOREIGN))
     assert first.hand_in(quiet, first.result(quiet, Outcome.CANCELLED, reason="another node ended")).accepted
     assert site.states([run_id]) == ["waiting"]
     assert {site.node(number).exclusive_leases for number in (1, 2)} == {0}

@@ -53,7 +53,7 @@ def test_a_result_ends_the_run_and_frees_its_node_for_the_next_at_once(site: Sit
     assert agent.offer().run_id == following
 
 
-def test_run_and_order_end_when_the_node_says_so(site: Site, clock: MovedClock) -> None:
+def test_run_and_order_end_with_the_report_of_the_node(site: Site, clock: MovedClock) -> None:
     agent, offer = running(site)
     started = clock()
     clock.move(30)
@@ -78,10 +78,10 @@ def test_the_times_of_a_broken_clock_are_bounded_marked_and_stop_nothing(
     run = site.run(offer.run_id)
     assert run.started_at is not None
     assert abs(run.started_at - clock()) <= timedelta(days=1, seconds=30)
-    assert [flag["code"] for flag in run.flags] == ["CLOCK"]
+    assert [flag["code"] for flag in run.flags] == ["NODE_TIME"]
 
 
-def test_the_times_of_a_long_run_whose_result_comes_late_are_kept(site: Site, clock: MovedClock) -> None:
+def test_the_times_of_a_long_run_are_kept_if_its_result_is_late(site: Site, clock: MovedClock) -> None:
     agent, offer = running(site)
     started = clock()
     clock.move(40 * 86_400)
@@ -98,12 +98,12 @@ def test_the_same_result_again_is_acknowledged_and_changes_nothing(site: Site) -
     assert log(site, "finished") == ["n1: finished"]
 
 
-def test_another_result_after_the_first_is_kept_as_evidence_alone(site: Site) -> None:
+def test_another_result_after_the_first_is_kept_only_as_evidence(site: Site) -> None:
     agent, offer = running(site)
     agent.finish(offer)
     assert agent.finish(offer, Outcome.FAILED, reason="second thoughts") == TOO_LATE
     assert site.run(offer.run_id).state == "finished"
-    assert log(site, "stale_result") == ["a result came too late and changed nothing: failed, 0 samples"]
+    assert log(site, "stale_result") == ["a result arrived too late and was not stored: failed, 0 samples"]
 
 
 def test_a_result_under_another_fence_or_from_another_node_changes_nothing(site: Site) -> None:
@@ -117,12 +117,12 @@ def test_a_result_under_another_fence_or_from_another_node_changes_nothing(site:
 
 def test_a_result_that_contradicts_the_catalogue_fails_the_run_and_is_not_asked_for_again(site: Site) -> None:
     agent, offer = running(site)
-    sample = {"metric": "nobody_announced_this", "value": 1.0, "labels": {}, "target_id": None}
+    sample = {"metric": "not_announced", "value": 1.0, "labels": {}, "target_id": None}
     assert agent.hand_in(offer, agent.result(offer, samples=(sample,))) == ACCEPTED
     run = site.run(offer.run_id)
     assert (run.state, run.reason_code) == ("failed", "metric_not_declared")
     assert run.reason is not None
-    assert "nobody_announced_this" in run.reason
+    assert "not_announced" in run.reason
 
 
 def test_a_result_that_cannot_be_stored_fails_the_run(site: Site) -> None:
@@ -152,9 +152,7 @@ def test_a_declined_run_waits_a_while_and_is_tried_again_without_counting(site: 
     assert site.run(offer.run_id).reason is None
 
 
-def test_a_run_that_its_node_puts_off_waits_until_then_however_often_and_says_why(
-    site: Site, clock: MovedClock
-) -> None:
+def test_a_run_postponed_by_its_node_waits_until_then_each_time_and_shows_why(site: Site, clock: MovedClock) -> None:
     agent, offer = running(site)
     for _ in range(DECLINES_FORGIVEN + 1):
         put_off = agent.result(
@@ -165,7 +163,7 @@ def test_a_run_that_its_node_puts_off_waits_until_then_however_often_and_says_wh
         assert (run.state, run.attempts_made, run.declines) == ("waiting", 0, 0)
         assert (run.not_before, run.reason) == (clock() + timedelta(hours=3), "the budget is spent")
         clock.move(3 * 3600 - 1)
-        site.hear_of_all()
+        site.keep_online()
         assert site.start() == []
         clock.move(1)
         offer = run_next(site)
@@ -182,7 +180,7 @@ def test_a_run_that_its_node_puts_off_waits_until_then_however_often_and_says_wh
         (timedelta(days=900), timedelta(days=1)),
     ],
 )
-def test_a_node_can_put_off_a_run_neither_for_no_time_nor_for_ever(
+def test_a_node_can_postpone_a_run_neither_by_zero_nor_forever(
     site: Site, clock: MovedClock, said: timedelta, counts: timedelta
 ) -> None:
     agent, offer = running(site)
@@ -202,7 +200,7 @@ def test_a_storm_of_declines_ends_failed_with_the_last_reason(site: Site, clock:
     for _ in range(DECLINES_FORGIVEN):
         agent.finish(offer, Outcome.DECLINED, reason="no space left")
         clock.move(60)
-        site.hear_of_all()
+        site.keep_online()
         offer = run_next(site)
     agent.finish(offer, Outcome.DECLINED, reason="no space left")
     run = site.run(offer.run_id)
@@ -215,7 +213,7 @@ def test_an_order_that_a_new_agent_process_does_not_hold_is_lost_and_tried_again
     site: Site, clock: MovedClock, boot: str, code: str
 ) -> None:
     agent, offer = running(site)
-    clock.move(31)  # a rebooted node is not taken for a second copy of itself once it has been silent
+    clock.move(31)  # the server takes a rebooted node for a second copy of itself until the node has been silent
     agent.hello(instance="instance-after-restart", boot_id=boot)
     run = site.run(offer.run_id)
     assert (run.state, run.attempts_made, run.reason_code) == ("waiting", 1, code)
@@ -316,12 +314,12 @@ def test_results_and_cancels_at_the_same_moment_agree(site: Site, cancel: Callab
     assert site.run(offer.run_id).state == "finished"
 
 
-def test_a_run_that_begins_on_a_node_and_leaves_it_is_told_as_its_activity_and_not_as_its_word(site: Site) -> None:
+def test_the_begin_and_end_of_a_run_on_a_node_are_published_as_activity(site: Site) -> None:
     site.change("DELETE FROM change")
     site.add_runs([1])
     site.start()
     agent = site.agent(1)
     agent.finish(agent.claim_offer())
     with site.database.transaction() as session:
-        told = session.execute(text("SELECT kind, subject_id FROM change WHERE kind IN ('node', 'activity')")).all()
-    assert [tuple(row) for row in told] == [("activity", site.node_ids[0])] * 2
+        updates = session.execute(text("SELECT kind, subject_id FROM change WHERE kind IN ('node', 'activity')")).all()
+    assert [tuple(row) for row in updates] == [("activity", site.node_ids[0])] * 2

@@ -1,4 +1,4 @@
-"""Confirmation runs of a suspect: only where its target allows them, by the plan that measured it, and seldom."""
+"""Confirmation runs of a suspect: only if its target allows them, with the original plan, and rarely."""
 
 import re
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role, RoleGrant, User
 from iotide_server.alerts.confirming import confirm
-from iotide_server.alerts.journal import Deed, note
+from iotide_server.alerts.journal import AlertStep, note
 from iotide_server.alerts.models import Alert, AlertAction
 from iotide_server.campaigns import service as campaigns
 from iotide_server.campaigns.models import Campaign, Cell, CellNode
@@ -25,7 +25,7 @@ NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 
 @dataclass
 class Suspected:
-    """A cell of a campaign on two nodes whose newest points look as if it had changed."""
+    """A cell of a campaign on two nodes, with newest points that suggest a change."""
 
     session: Session
     ready: ReadyCluster
@@ -33,7 +33,7 @@ class Suspected:
     owner_id: int
 
     def suspect(self, metric: str, *, days: int = 0) -> Alert:
-        """A suspicion of one of its metrics, so long after the campaign."""
+        """Add a suspect of one of its metrics, that long after the campaign."""
         now = NOW + timedelta(days=days)
         node_id = self.session.scalars(select(CellNode.node_id).where(CellNode.cell_id == self.cell.id)).one()
         series = Series(
@@ -67,7 +67,7 @@ class Suspected:
             raised_at=now,
         )
         self.session.add_all([point, suspicion])
-        note(self.session, suspicion, Deed("suspected", now))
+        note(self.session, suspicion, AlertStep("suspected", now))
         confirm(self.session, series, suspicion, point, now)
         return suspicion
 
@@ -103,14 +103,14 @@ def test_that_very_cell_is_run_three_times_in_the_name_of_who_measured_it_once_f
     assert len(session.scalars(select(Run).where(Run.campaign_id == confirmation.id)).all()) == 3
 
 
-def test_nothing_is_run_where_the_target_does_not_say_so(session: Session, suspected: Suspected) -> None:
+def test_nothing_is_run_unless_the_target_allows_it(session: Session, suspected: Suspected) -> None:
     suspected.ready.target.confirms_suspects = False
     session.flush()
     assert suspected.suspect("write_rate").confirmation_id is None
     assert suspected.actions() == []
 
 
-def test_what_was_confirmed_is_not_confirmed_again_within_a_day(session: Session, suspected: Suspected) -> None:
+def test_a_confirmed_suspect_is_not_confirmed_again_within_a_day(session: Session, suspected: Suspected) -> None:
     first = suspected.suspect("write_rate")
     session.query(Run).filter_by(campaign_id=first.confirmation_id).update({"state": "finished"})
     session.get_one(Campaign, first.confirmation_id).created_at = NOW - timedelta(hours=20)
@@ -119,23 +119,23 @@ def test_what_was_confirmed_is_not_confirmed_again_within_a_day(session: Session
     assert again.confirmation_id is None
     assert suspected.actions()[-1] == (
         "confirmation_refused",
-        f"campaign {first.confirmation_id} did so within a day",
+        f"campaign {first.confirmation_id} confirmed it within the last day",
     )
     assert suspected.suspect("late", days=2).confirmation_id not in {None, first.confirmation_id}
 
 
-def test_what_keeps_runs_from_being_submitted_stands_in_the_history(session: Session, suspected: Suspected) -> None:
+def test_an_obstacle_to_confirmation_runs_is_in_the_history(session: Session, suspected: Suspected) -> None:
     session.get_one(User, suspected.owner_id).disabled_at = NOW
     session.flush()
     assert suspected.suspect("write_rate").confirmation_id is None
     ((action, why),) = suspected.actions()
     assert action == "confirmation_refused"
-    assert why.endswith("is gone or shut out")
+    assert why.endswith("no longer has access")
 
 
-def test_whose_role_is_missing_is_said_without_a_name(session: Session, suspected: Suspected) -> None:
+def test_a_missing_role_is_reported_without_a_name(session: Session, suspected: Suspected) -> None:
     session.query(RoleGrant).filter_by(user_id=suspected.owner_id).update({"role": "viewer"})
     session.flush()
     assert suspected.suspect("write_rate").confirmation_id is None
     ((_, why),) = suspected.actions()
-    assert re.match(r"the owner of campaign \d+ is not operator in this cluster", why)
+    assert re.match(r"the owner of campaign \d+ is not operator of this cluster", why)

@@ -1,4 +1,4 @@
-"""What becomes of a series' alerts when it is analysed again."""
+"""Alerts of a series after its next analysis."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -8,9 +8,11 @@ from factories.measured import Measured
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
+from iotide_server.alerts.journal import AlertStep, note
+from iotide_server.alerts.lifecycle import Move
 from iotide_server.alerts.models import Alert, AlertAction, AlertGroup, AlertRule
 from iotide_server.alerts.raising import raise_alerts
-from iotide_server.alerts.repository import series_told_of
+from iotide_server.alerts.repository import noteworthy_series
 from iotide_server.results.models import Series
 from iotide_server.trends.changes.analysis import analyse_series
 from iotide_server.trends.points.service import ALERTS
@@ -40,7 +42,7 @@ def rule(measured: Measured, **differing: object) -> AlertRule:
 
 
 def grow(measured: Measured, medians: list[float], first_day: int = 0) -> Series:
-    """The series with more points, analysed, and its alerts brought up to date, twice."""
+    """Add points to the series, analyse it, and update its alerts twice."""
     series = history(measured, medians, first_day=first_day)
     analyse_series(measured.session, series.id)
     raise_alerts(measured.session, series.id)
@@ -59,20 +61,20 @@ def actions(session: Session) -> list[str]:
 
 
 def change(measured: Measured, series: Series, day: int, before: float, after: float) -> None:
-    """The series' level changed on that day, as several analyses say."""
+    """Add a change of the series on that day, as several analyses confirm it."""
     confirmed_change(measured.session, series, NOW + timedelta(days=day), before, after)
     raise_alerts(measured.session, series.id)
     raise_alerts(measured.session, series.id)
 
 
 def step(measured: Measured) -> Series:
-    """From 100 to 80 on the twentieth day."""
+    """A change from 100 to 80 on the twentieth day."""
     series = history(measured, STEP)
     change(measured, series, 20, 100.0, 80.0)
     return series
 
 
-def test_an_analysis_asks_for_the_alerts_of_its_series(session: Session, measured: Measured) -> None:
+def test_an_analysis_requests_the_alerts_of_its_series(session: Session, measured: Measured) -> None:
     series = history(measured, [100.0])
     analyse_series(session, series.id)
     assert session.scalars(text("SELECT key FROM work WHERE kind = :kind"), {"kind": ALERTS}).all() == [series.id]
@@ -102,7 +104,7 @@ def test_only_a_confirmed_change_raises_an_alert_and_only_one(session: Session, 
     ],
     ids=lambda differing: next(iter(differing)),
 )
-def test_a_change_that_no_rule_asks_for_raises_nothing(
+def test_a_change_without_a_rule_raises_nothing(
     session: Session, measured: Measured, differing: dict[str, object]
 ) -> None:
     rule(measured, **differing)
@@ -110,9 +112,7 @@ def test_a_change_that_no_rule_asks_for_raises_nothing(
     assert alerts(session) == []
 
 
-def test_a_change_that_moves_by_some_runs_keeps_its_alert_and_who_has_it_in_hand(
-    session: Session, measured: Measured
-) -> None:
+def test_a_change_that_moves_by_some_runs_keeps_its_alert_and_its_owner(session: Session, measured: Measured) -> None:
     rule(measured)
     grow(measured, STEP)
     series = grow(measured, levels((2, 80.0)), first_day=28)
@@ -127,7 +127,7 @@ def test_a_change_that_moves_by_some_runs_keeps_its_alert_and_who_has_it_in_hand
     assert (moved.id, moved.state, moved.at) == (alert.id, "acknowledged", NOW + timedelta(days=17))
 
 
-def test_a_change_that_is_no_longer_found_closes_its_alert_and_opens_it_again_as_it_was(
+def test_a_change_that_disappears_closes_its_alert_and_reopens_it_unchanged(
     session: Session, measured: Measured
 ) -> None:
     rule(measured)
@@ -135,8 +135,9 @@ def test_a_change_that_is_no_longer_found_closes_its_alert_and_opens_it_again_as
     alerts(session)[0].state = "acknowledged"
     session.execute(text("UPDATE change_point SET gone_at = now()"))
     raise_alerts(session, series.id)
+    raise_alerts(session, series.id)  # the next analysis does not find it either
     (alert,) = alerts(session)
-    assert (alert.state, alert.closed_because) == ("closed", "change_gone")
+    assert (alert.state, alert.closed_because, alert.state_before) == ("closed", "change_gone", "acknowledged")
     session.execute(text("UPDATE change_point SET gone_at = NULL"))
     raise_alerts(session, series.id)
     (alert,) = alerts(session)
@@ -145,7 +146,7 @@ def test_a_change_that_is_no_longer_found_closes_its_alert_and_opens_it_again_as
 
 
 @pytest.mark.parametrize(("before", "after"), [("untriaged", "recovered"), ("fixed", "verified"), ("noise", "noise")])
-def test_the_way_back_ends_an_alert_and_is_none_itself(
+def test_a_recovery_ends_an_alert_and_raises_none(
     session: Session, measured: Measured, before: str, after: str
 ) -> None:
     rule(measured, directions="both")
@@ -164,7 +165,7 @@ def test_half_of_the_way_back_is_no_recovery(session: Session, measured: Measure
     assert [alert.state for alert in alerts(session)] == ["untriaged"]
 
 
-def test_a_way_to_an_accepted_level_raises_nothing_and_another_one_does(session: Session, measured: Measured) -> None:
+def test_only_a_change_to_another_than_the_accepted_level_raises_an_alert(session: Session, measured: Measured) -> None:
     rule(measured)
     series = step(measured)
     alert = alerts(session)[0]
@@ -176,9 +177,7 @@ def test_a_way_to_an_accepted_level_raises_nothing_and_another_one_does(session:
     assert [alert.state for alert in alerts(session)] == ["expected", "untriaged"]
 
 
-def test_of_a_history_that_was_loaded_at_once_the_newest_change_alone_is_told(
-    session: Session, measured: Measured
-) -> None:
+def test_only_the_newest_change_of_a_history_loaded_at_once_is_notified(session: Session, measured: Measured) -> None:
     rule(measured)
     grow(measured, levels((20, 100.0), (20, 80.0), (20, 60.0)))
     grow(measured, levels((2, 60.0)), first_day=60)
@@ -199,7 +198,7 @@ def test_a_suspect_becomes_the_alert_of_its_change(session: Session, measured: M
     assert actions(session) == ["suspected", "confirmed"]
 
 
-def test_a_suspect_whose_points_are_as_before_again_is_closed(session: Session, measured: Measured) -> None:
+def test_a_suspect_is_closed_when_its_points_are_as_before(session: Session, measured: Measured) -> None:
     grow(measured, levels((20, 100.0), (2, 80.0)))
     grow(measured, levels((3, 100.0)), first_day=22)
     (alert,) = alerts(session)
@@ -231,4 +230,44 @@ def test_series_without_a_change_a_suspicion_or_an_alert_are_passed_over(measure
         analyse_series(session, series.id)
     session.flush()
     everyone = [quiet.id, suspect.id, changed.id, silent.id]
-    assert sorted(series_told_of(session, everyone)) == sorted([suspect.id, changed.id, silent.id])
+    assert sorted(noteworthy_series(session, everyone)) == sorted([suspect.id, changed.id, silent.id])
+
+
+@pytest.mark.parametrize(
+    ("before", "after"), [("acknowledged", "recovered"), ("fixed", "verified"), ("noise", "noise")]
+)
+def test_a_shift_that_is_over_ends_its_alert_and_one_found_again_returns_it(
+    session: Session, measured: Measured, before: str, after: str
+) -> None:
+    rule(measured)
+    series = step(measured)
+    alerts(session)[0].state = before
+    session.execute(text("UPDATE change_point SET gone_at = now(), over_at = at + interval '7 days'"))
+    raise_alerts(session, series.id)
+    raise_alerts(session, series.id)
+    (alert,) = alerts(session)
+    assert (alert.state, alert.closed_because) == (after, None)
+    assert actions(session)[-1] == ("over" if after != before else "confirmed")
+    session.execute(text("UPDATE change_point SET gone_at = NULL, over_at = NULL"))
+    raise_alerts(session, series.id)
+    assert alerts(session)[0].state == before
+
+
+def test_an_alert_that_was_opened_again_after_its_shift_was_over_stays_open(
+    session: Session, measured: Measured
+) -> None:
+    rule(measured)
+    series = step(measured)
+    session.execute(text("UPDATE change_point SET gone_at = now() - interval '1 hour', over_at = at"))
+    (alert,) = alerts(session)
+    note(session, alert, AlertStep(Move.REOPEN, datetime.now(UTC)), state="untriaged")
+    raise_alerts(session, series.id)
+    assert alerts(session)[0].state == "untriaged"
+
+
+def test_an_improvement_after_a_shift_that_is_over_is_no_recovery_of_it(session: Session, measured: Measured) -> None:
+    rule(measured, directions="both")
+    series = step(measured)
+    session.execute(text("UPDATE change_point SET gone_at = now(), over_at = at + interval '7 days'"))
+    change(measured, series, 29, 100.0, 130.0)
+    assert [alert.state for alert in alerts(session)] == ["recovered", "untriaged"]

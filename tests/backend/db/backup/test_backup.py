@@ -27,12 +27,12 @@ from iotide_server.backup.errors import (
 from iotide_server.backup.inflight import LEAP
 from iotide_server.backup.manifest import DATABASE, MANIFEST, Manifest, vault_fingerprints
 from iotide_server.backup.restore import RestoreOptions, restore
-from iotide_server.clusters.models import Drain, Node, NodeBeat
+from iotide_server.clusters.models import Drain, Node, NodeHeartbeat
 from iotide_server.kit.db import Database, open_engine
 from iotide_server.kit.migrations import SCHEMA_BEHIND, SCHEMA_TOO_OLD
 from iotide_server.notifications.models import Channel
 from iotide_server.runs.models import Attempt, Order, Run, RunEvent
-from iotide_server.runs.service import ASKED_ANEW, lose_missing
+from iotide_server.runs.service import ASKED_AGAIN, lose_missing
 from iotide_wire.messages import HeldOrder, HelloRequest
 
 NOW = datetime(2026, 11, 25, 2, 30, tzinfo=UTC)
@@ -43,10 +43,10 @@ FENCE = 7
 
 @pytest.fixture
 def source(database: Database, database_url: str, tmp_path: Path) -> BackupSource:
-    """A database with a node, an order that is offered and one that runs, and a channel with a sealed secret."""
+    """A database with a node, an offered and a running order, and a channel with a sealed secret."""
     with database.transaction() as session:
         measured = Measured(session, NOW)
-        session.add(NodeBeat(node_id=measured.node.id, seen_at=NOW))
+        session.add(NodeHeartbeat(node_id=measured.node.id, seen_at=NOW))
         measured.node.agent_instance = "before"
         for state in ("offered", "running"):
             run = measured.run(measured.cell(buffered=state == "running"))
@@ -73,13 +73,13 @@ def restored(place: Path, url: str, **wanted: bool | str | None) -> Manifest:
 
 
 def hello(**holds: int) -> HelloRequest:
-    """As a new process of the node's agent says it, with the order that is named `o7` and its fence."""
+    """Say hello as a new process of the node's agent, with the order named `o7` and its fence."""
     held = tuple(HeldOrder(order_id=int(key[1:]), fence=fence) for key, fence in holds.items())
     return announced_hello("instance-after").model_copy(update={"holds": held})
 
 
 @pytest.mark.parametrize("name", ["all.tar", "all"])
-def test_a_backup_is_private_whole_and_says_what_is_in_it(source: BackupSource, tmp_path: Path, name: str) -> None:
+def test_a_backup_is_private_complete_and_lists_its_content(source: BackupSource, tmp_path: Path, name: str) -> None:
     place = tmp_path / name
     manifest = back_up(source, place, NOW)
     assert place.stat().st_mode & 0o077 == 0
@@ -96,7 +96,7 @@ def test_a_backup_is_private_whole_and_says_what_is_in_it(source: BackupSource, 
         assert json.loads((directory / "settings.json").read_text()) == {"public_url": "http://x"}
         everything = b"".join(file.read_bytes() for file in directory.rglob("*") if file.is_file())
     assert KEY.encode() not in everything
-    with raised(BACKUP_PLACE, match="is there already"):
+    with raised(BACKUP_PLACE, match="already exists"):
         back_up(source, place, NOW)
 
 
@@ -121,9 +121,7 @@ def test_only_the_newest_dated_backups_stay(tmp_path: Path) -> None:
     assert sorted(tmp_path.iterdir()) == sorted([*places[3:], tmp_path / "mine.tar"])
 
 
-def test_what_comes_back_is_what_was_there_and_is_not_taken_twice(
-    source: BackupSource, tmp_path: Path, empty: str
-) -> None:
+def test_a_restore_returns_the_same_data_and_is_refused_twice(source: BackupSource, tmp_path: Path, empty: str) -> None:
     place = tmp_path / "all.tar"
     back_up(source, place, NOW)
     manifest = restored(place, empty)
@@ -139,7 +137,7 @@ def test_what_comes_back_is_what_was_there_and_is_not_taken_twice(
     restored(place, empty, replace=True)
 
 
-def test_what_was_in_flight_is_in_the_hands_of_the_next_hello(source: BackupSource, tmp_path: Path, empty: str) -> None:
+def test_the_next_hello_decides_about_orders_in_flight(source: BackupSource, tmp_path: Path, empty: str) -> None:
     place = tmp_path / "all.tar"
     back_up(source, place, NOW)
     restored(place, empty)
@@ -148,14 +146,14 @@ def test_what_was_in_flight_is_in_the_hands_of_the_next_hello(source: BackupSour
         node = session.scalars(select(Node)).one()
         assert node.agent_instance is None
         assert node.declared_dead_at is not None
-        assert "the database is that of 2026-11-25 02:30:00 UTC again" in (node.problem or "")
-        assert session.scalars(select(NodeBeat.seen_at)).one() < NOW
+        assert "the database was restored to 2026-11-25 02:30:00 UTC" in (node.problem or "")
+        assert session.scalars(select(NodeHeartbeat.seen_at)).one() < NOW
         offered, running = session.scalars(select(Order).order_by(Order.id)).all()
         assert [(order.state, order.claimed_by, order.next_offer_at) for order in (offered, running)] == [
-            ("claimed", ASKED_ANEW, None),
-            ("running", ASKED_ANEW, None),
+            ("claimed", ASKED_AGAIN, None),
+            ("running", ASKED_AGAIN, None),
         ]
-        assert "Look at the nodes" in session.scalars(select(Drain)).one().reason
+        assert "Check the nodes" in session.scalars(select(Drain)).one().reason
         assert len(session.scalars(select(RunEvent).where(RunEvent.kind == "restored")).all()) == 2
         lose_missing(session, node.id, hello(**{f"o{offered.id}": FENCE}), NOW)
         assert (offered.state, offered.claimed_by, offered.claimed_at) == ("claimed", "instance-after", NOW)
@@ -165,9 +163,7 @@ def test_what_was_in_flight_is_in_the_hands_of_the_next_hello(source: BackupSour
     engine.dispose()
 
 
-def test_an_order_that_nobody_had_claimed_and_nobody_has_is_withdrawn(
-    source: BackupSource, tmp_path: Path, empty: str
-) -> None:
+def test_an_order_that_was_never_claimed_is_withdrawn(source: BackupSource, tmp_path: Path, empty: str) -> None:
     place = tmp_path / "all.tar"
     back_up(source, place, NOW)
     restored(place, empty, resume=True)
@@ -204,7 +200,7 @@ def climb_out(directory: Path) -> None:
     [
         (change_dump, "database.dump is missing or was changed"),
         (drop_tls, "tls/ca.key is missing"),
-        (climb_out, "has no manifest.json that can be read"),
+        (climb_out, "has no readable manifest.json"),
     ],
 )
 def test_a_backup_that_was_changed_is_refused_before_anything_is_touched(
@@ -217,7 +213,7 @@ def test_a_backup_that_was_changed_is_refused_before_anything_is_touched(
         pass
 
 
-def test_a_backup_of_a_newer_form_says_who_reads_it(source: BackupSource, tmp_path: Path) -> None:
+def test_a_backup_of_a_newer_format_names_the_release_that_reads_it(source: BackupSource, tmp_path: Path) -> None:
     place = tmp_path / "all"
     back_up(source, place, NOW)
     manifest = json.loads((place / MANIFEST).read_text())
@@ -234,10 +230,10 @@ def test_a_database_without_a_schema_is_not_backed_up(source: BackupSource, tmp_
     assert list(tmp_path.iterdir()) == [tmp_path / "tls"]
 
 
-def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_no_archive_is_refused(tmp_path: Path) -> None:
     place = tmp_path / "all.tar"
     place.write_bytes(b"no archive")
-    with raised(BACKUP_UNREADABLE, match="cannot be read as a backup"), opened(place):
+    with raised(BACKUP_UNREADABLE, match="is not a readable backup"), opened(place):
         pass
     with tarfile.open(place, "w") as archive:
         member = tarfile.TarInfo("/etc/iotide-outside")
@@ -248,11 +244,11 @@ def test_what_is_no_archive_is_refused(tmp_path: Path) -> None:
         pass
     with raised(BACKUP_UNREADABLE) as refused, opened(place):
         pass
-    assert refused.value.value == str(place)  # and not the directory into which it was unpacked
+    assert refused.value.value == str(place)  # but not the directory into which it was unpacked
     assert not Path("/etc/iotide-outside").exists()
 
 
-def test_a_key_that_is_another_one_and_a_schema_that_is_newer_or_too_old_are_refused(
+def test_another_key_and_a_newer_or_too_old_schema_are_refused(
     source: BackupSource, tmp_path: Path, empty: str
 ) -> None:
     place = tmp_path / "all"
@@ -266,11 +262,11 @@ def test_a_key_that_is_another_one_and_a_schema_that_is_newer_or_too_old_are_ref
     with raised(SCHEMA_NEWER, match=r"9001 of iotide 9\.0\.0"):
         restore(newer, place, empty, RestoreOptions(KEY), NOW)
     older = manifest.model_copy(update={"schema_revision": "0017", "iotide_version": "0.1.0"})
-    with raised(SCHEMA_TOO_OLD, match="0017 is older"):
+    with raised(SCHEMA_TOO_OLD, match="0017 is too old"):
         restore(older, place, empty, RestoreOptions(KEY), NOW)
 
 
-def test_a_restore_that_fails_leaves_the_database_as_it_was(source: BackupSource, tmp_path: Path, empty: str) -> None:
+def test_a_failed_restore_leaves_the_database_unchanged(source: BackupSource, tmp_path: Path, empty: str) -> None:
     place = tmp_path / "all"
     manifest = back_up(source, place, NOW)
     with psycopg.connect(empty) as connection:

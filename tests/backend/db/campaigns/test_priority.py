@@ -12,7 +12,7 @@ from iotide_server.runs import service as runs
 
 
 def give_priority(site: Site, run_id: int, priority: int) -> None:
-    """To the campaign of a run."""
+    """Set the priority of a run's campaign."""
     with site.database.transaction() as session:
         service.change_priority(session, ADMIN, site.run(run_id).campaign_id, priority)
 
@@ -54,9 +54,7 @@ def test_a_step_of_priority_counts_as_an_hour_of_waiting(site: Site) -> None:
     assert line(site, 1) == [late, early]
 
 
-def test_a_run_that_waits_again_later_has_the_priority_that_its_campaign_got_meanwhile(
-    site: Site, cancel: Callable[[int], None]
-) -> None:
+def test_a_run_that_waits_again_has_the_new_priority_of_its_campaign(site: Site, cancel: Callable[[int], None]) -> None:
     (early,) = site.add_runs([1])
     lost, cancelled, open_still = site.add_runs([2], [1], [1])
     site.start()
@@ -72,6 +70,13 @@ def test_a_run_that_waits_again_later_has_the_priority_that_its_campaign_got_mea
     assert {site.run(run_id).sort_key for run_id in (lost, cancelled, open_still)} == {
         site.clock().timestamp() - 9 * 3600
     }
+
+
+def test_a_declined_run_keeps_its_position_when_its_campaign_gets_priority(site: Site) -> None:
+    declined, other = site.add_runs([1], [1])
+    site.change("UPDATE run SET not_before = created_at + interval '1 day' WHERE id = :id", id=declined)
+    give_priority(site, declined, 1)
+    assert line(site, 1) == [declined, other]
 
 
 def test_a_campaign_that_has_ended_has_no_priority_to_change(site: Site, cancel: Callable[[int], None]) -> None:

@@ -1,4 +1,4 @@
-"""A node that only sends: nothing of what a target asks of a node that loads it is asked of this one."""
+"""A node that only sends: the server does not require of it what a target requires of a loading node."""
 
 from factories.site import Site
 from sqlalchemy import text
@@ -10,7 +10,7 @@ from iotide_server.targets.repository import runs_that_load
 ROLES = ("sender", "receiver")
 
 
-def test_a_pause_confirms_the_mounts_of_the_receiver_alone(site: Site) -> None:
+def test_a_pause_confirms_only_the_mounts_of_the_receiver(site: Site) -> None:
     (run_id,) = site.add_runs([1, 2], target="nfs", roles=ROLES)
     campaign_id = site.run(run_id).campaign_id
     with site.database.transaction() as session:
@@ -18,7 +18,7 @@ def test_a_pause_confirms_the_mounts_of_the_receiver_alone(site: Site) -> None:
         session.add(stage)
         session.flush()
         assert repository.places_of(session, stage) == {(site.node_ids[1], site.target_ids["nfs"])}
-        session.delete(stage)  # its runs stand in their lines all the while
+        session.delete(stage)  # its runs are in the queues the whole time
 
 
 def test_a_target_may_be_taken_off_a_node_that_only_sends(site: Site) -> None:

@@ -15,19 +15,19 @@ STRANGER = Principal(PrincipalKind.USER, None, "sten", grants={})
 
 
 def seen(site: Site, run_id: int, span: TimelineSpan | None = None) -> Timeline:
-    """The timeline of the run's campaign."""
+    """Return the timeline of the run's campaign."""
     with site.database.transaction() as session:
         campaign_id = site.run(run_id).campaign_id
         return timeline(session, ADMIN, campaign_id, span or TimelineSpan(), site.clock())
 
 
 def work(site: Site, clock: MovedClock) -> None:
-    """Node 1 does what it is offered: claimed, loading, uploading and finished, ten seconds after one another."""
+    """Let node 1 claim, load, upload and finish its offer, ten seconds a step."""
     agent = site.agent(1)
     offer = agent.claim_offer()
     for state in (OrderState.PREFLIGHT, OrderState.READY, OrderState.RUNNING, OrderState.UPLOADING):
         clock.move(10)
-        site.hear_of_all()
+        site.keep_online()
         agent.say(offer, state)
     clock.move(10)
     agent.finish(offer, Outcome.FINISHED)
@@ -45,7 +45,7 @@ def test_an_order_shows_when_it_waited_checked_loaded_and_uploaded(site: Site, c
     assert (order.node_name, order.target_names, order.outcome) == ("n1", ["scratch"], "finished")
 
 
-def test_leases_show_who_was_alone_where(site: Site) -> None:
+def test_leases_show_which_runs_were_exclusive(site: Site) -> None:
     (run_id,) = site.add_runs([1], target="nfs", exclusive="node+target")
     site.start()
     leases = seen(site, run_id).leases
@@ -55,7 +55,7 @@ def test_leases_show_who_was_alone_where(site: Site) -> None:
     ]
 
 
-def test_what_others_hold_now_is_shown_beside_what_waits_for_it(site: Site) -> None:
+def test_leases_of_others_are_shown_with_waiting_runs(site: Site) -> None:
     (holder,) = site.add_runs([1])
     first, _ = site.add_runs([1], repeats=2)
     site.start()
@@ -70,7 +70,7 @@ def test_the_newest_orders_of_a_span_are_shown_and_the_others_counted(site: Site
     run_ids = site.add_runs([1], repeats=3)
     began = clock()
     for _ in run_ids:
-        site.hear_of_all()
+        site.keep_online()
         site.start()
         work(site, clock)
     newest = seen(site, run_ids[0], TimelineSpan(limit=2))
@@ -88,7 +88,7 @@ def test_a_second_attempt_waits_from_the_end_of_the_first(site: Site, clock: Mov
     agent.finish(offer, Outcome.DECLINED, reason="not quiet")
     declined_at = clock()
     clock.move(120)
-    site.hear_of_all()
+    site.keep_online()
     site.start()
     first, second = seen(site, run_id).orders
     assert (first.outcome, second.attempt, second.waited_since) == ("declined", 2, declined_at)

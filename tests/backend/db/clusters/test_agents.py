@@ -33,7 +33,7 @@ def state(session: Session, node: Node, now: datetime) -> NodeState:
     return view.state
 
 
-def test_a_hello_is_taken_down(session: Session) -> None:
+def test_a_hello_is_recorded(session: Session) -> None:
     node = make_node(
         session, make_cluster(session), said=hello("instance-1", mounts=[mount("/mnt")], approved=["/mnt"])
     )
@@ -43,15 +43,15 @@ def test_a_hello_is_taken_down(session: Session) -> None:
     assert node.facts["memory.total_bytes"] > 0
 
 
-def test_beats_keep_a_node_online_and_their_end_makes_it_silent(session: Session) -> None:
+def test_heartbeats_keep_a_node_online_and_their_end_makes_it_silent(session: Session) -> None:
     node = make_node(session, make_cluster(session))
     now = NOW + A_MOMENT
-    assert agents.beat(session, node.id, "instance-1", now) == agents.AgentRequest(
+    assert agents.heartbeat(session, node.id, "instance-1", now) == agents.AgentRequest(
         hello=False, look=None, rotation=False, idle_seconds=5.0
     )
     assert state(session, node, now + SILENT_AFTER) is NodeState.ONLINE
     assert state(session, node, now + SILENT_AFTER + timedelta(microseconds=1)) is NodeState.SILENT
-    agents.beat(session, node.id, "instance-1", now + timedelta(hours=1))
+    agents.heartbeat(session, node.id, "instance-1", now + timedelta(hours=1))
     assert state(session, node, now + timedelta(hours=1)) is NodeState.ONLINE
 
 
@@ -60,7 +60,7 @@ def test_a_node_that_never_said_hello_was_never_seen(session: Session) -> None:
     node = Node(cluster_id=cluster.id, name="n1", role="compute", token_sha256="t", redis_password_sha256="p")
     session.add(node)
     session.flush()
-    assert agents.beat(session, node.id, "instance-1", NOW) == agents.AgentRequest(
+    assert agents.heartbeat(session, node.id, "instance-1", NOW) == agents.AgentRequest(
         hello=True, look=None, rotation=False, idle_seconds=5.0
     ), "its hello is wanted"
     assert state(session, node, NOW) is NodeState.NEVER_SEEN
@@ -68,10 +68,10 @@ def test_a_node_that_never_said_hello_was_never_seen(session: Session) -> None:
     assert state(session, node, NOW) is NodeState.RETIRED
 
 
-def test_a_late_beat_does_not_turn_back_the_clock(session: Session) -> None:
+def test_a_late_heartbeat_does_not_turn_back_the_clock(session: Session) -> None:
     node = make_node(session, make_cluster(session))
-    agents.beat(session, node.id, "instance-1", NOW + A_MOMENT)
-    agents.beat(session, node.id, "instance-1", NOW)
+    agents.heartbeat(session, node.id, "instance-1", NOW + A_MOMENT)
+    agents.heartbeat(session, node.id, "instance-1", NOW)
     assert service.node(session, ADMIN, node.id, NOW).last_seen_at == NOW + A_MOMENT
 
 
@@ -108,12 +108,12 @@ def test_a_copy_is_refused_while_the_agent_may_live(session: Session, copy: Hell
     assert node.boot_id == copy.boot_id
 
 
-def test_the_agent_that_was_followed_is_told(session: Session) -> None:
+def test_a_superseded_agent_is_rejected(session: Session) -> None:
     node = make_node(session, make_cluster(session))
     agents.hello(session, node.id, hello("instance-2", previous="instance-1"), NOW)
     with raised(AGENT_SUPERSEDED):
-        agents.beat(session, node.id, "instance-1", NOW + A_MOMENT)
-    assert service.node(session, ADMIN, node.id, NOW).last_seen_at == NOW, "its beat does not count"
+        agents.heartbeat(session, node.id, "instance-1", NOW + A_MOMENT)
+    assert service.node(session, ADMIN, node.id, NOW).last_seen_at == NOW, "its heartbeat does not count"
 
 
 @pytest.mark.parametrize(("wire_version", "remedy"), [(0, "install an agent"), (99, "upgrade the server")])
@@ -124,16 +124,16 @@ def test_an_agent_of_another_language_is_refused(session: Session, wire_version:
     assert refusal is not None
     assert refusal.kind is WIRE_VERSION_UNSUPPORTED
     assert remedy in str(refusal.remedy)
-    assert node.wire_version == wire_version, "people see what it speaks"
+    assert node.wire_version == wire_version, "pages show its wire version"
     assert agents.note_strange_version(session, node.id, hello()) is None
 
 
-def test_a_suspicion_ends_with_an_answer_of_the_nodes_own_agent_and_with_no_beat(session: Session) -> None:
+def test_a_suspicion_ends_with_an_answer_of_the_nodes_own_agent_and_with_no_heartbeat(session: Session) -> None:
     node = make_node(session, make_cluster(session))
     agents.suspect(session, node.id, "no answer to 6 offers")
     session.flush()
     for later in (A_MOMENT, timedelta(hours=1)):
-        agents.beat(session, node.id, "instance-1", NOW + later)
+        agents.heartbeat(session, node.id, "instance-1", NOW + later)
     agents.trust(session, node.id, "instance-of-a-copy")
     assert node.problem == "no answer to 6 offers"
     agents.trust(session, node.id, "instance-1")
@@ -147,31 +147,31 @@ def test_a_suspicion_ends_with_a_hello(session: Session) -> None:
     assert node.problem is None
 
 
-def told(session: Session) -> list[int]:
+def published_nodes(session: Session) -> list[int]:
     return list(session.scalars(select(Change.subject_id).where(Change.kind == "node").order_by(Change.id)))
 
 
-def test_silence_is_told_once(session: Session) -> None:
+def test_silence_is_published_once(session: Session) -> None:
     node = make_node(session, make_cluster(session))
-    before = len(told(session))
+    before = len(published_nodes(session))
     fell_silent = NOW + SILENT_AFTER
-    agents.tell_silence(session, fell_silent - A_MOMENT, fell_silent)
-    agents.tell_silence(session, fell_silent, fell_silent + A_MOMENT)
-    assert told(session)[before:] == [node.id]
+    agents.publish_silent_nodes(session, fell_silent - A_MOMENT, fell_silent)
+    agents.publish_silent_nodes(session, fell_silent, fell_silent + A_MOMENT)
+    assert published_nodes(session)[before:] == [node.id]
 
 
-def test_only_a_beat_that_ends_a_silence_is_news(session: Session) -> None:
+def test_only_a_heartbeat_that_ends_a_silence_is_published(session: Session) -> None:
     node = make_node(session, make_cluster(session))
-    before = len(told(session))
-    agents.beat(session, node.id, "instance-1", NOW + A_MOMENT)
-    assert told(session)[before:] == []
-    agents.beat(session, node.id, "instance-1", NOW + timedelta(hours=1))
-    assert told(session)[before:] == [node.id]
+    before = len(published_nodes(session))
+    agents.heartbeat(session, node.id, "instance-1", NOW + A_MOMENT)
+    assert published_nodes(session)[before:] == []
+    agents.heartbeat(session, node.id, "instance-1", NOW + timedelta(hours=1))
+    assert published_nodes(session)[before:] == [node.id]
 
 
-def test_who_was_revoked_while_its_word_was_under_way_is_not_believed(session: Session) -> None:
+def test_a_heartbeat_under_way_during_a_revocation_is_rejected(session: Session) -> None:
     node = make_node(session, make_cluster(session), said=hello("instance-1"))
-    # Beside this session, which has read the node before, as when somebody else's transaction commits.
+    # In another transaction, after this session has read the node.
     revoked = {"problem": "revoked by ada", "revoked_at": NOW}
     elsewhere = update(Node).where(Node.id == node.id).values(revoked)
     session.execute(elsewhere, execution_options={"synchronize_session": False})

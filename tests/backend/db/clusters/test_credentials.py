@@ -1,4 +1,4 @@
-"""What a node is known by: new ones that lose no node, and the end of old ones, in the database and in a real Redis."""
+"""Rotation of a node's credentials that loses no node, and the end of old ones, in the database and in a real Redis."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -45,7 +45,7 @@ def access(redis_server: PrivateRedis) -> Iterator[AgentAccess]:
 
 @pytest.fixture
 def node(database: Database) -> Node:
-    """Its agent said hello as `instance-n1`, and new credentials are wanted."""
+    """A node with agent `instance-n1` and a wanted rotation of its credentials."""
     with database.transaction() as session:
         made = make_node(session, make_cluster(session))
         made.agent_instance, made.wire_version = "instance-n1", WIRE_VERSION
@@ -96,15 +96,15 @@ def test_the_old_ones_are_good_until_the_new_are_kept_and_then_void(
     assert [answers(given.broker.url) for given in (first, second)] == [False, True]
 
 
-def test_an_answer_that_was_lost_is_given_anew_and_the_lost_one_opens_nothing(
+def test_a_lost_answer_is_given_again_and_the_lost_one_opens_nothing(
     database: Database, node: Node, access: AgentAccess
 ) -> None:
-    lost, heard = rotate(database, node, access), rotate(database, node, access)
+    lost, received = rotate(database, node, access), rotate(database, node, access)
     confirm(database, lost, access)
     assert opens(database, node_token("n1"))
-    confirm(database, heard, access)
-    confirm(database, heard, access)
-    assert [opens(database, token) for token in (node_token("n1"), lost.node_token, heard.node_token)] == [
+    confirm(database, received, access)
+    confirm(database, received, access)
+    assert [opens(database, token) for token in (node_token("n1"), lost.node_token, received.node_token)] == [
         False,
         False,
         True,
@@ -112,15 +112,17 @@ def test_an_answer_that_was_lost_is_given_anew_and_the_lost_one_opens_nothing(
     with database.transaction() as session:
         found = list(session.scalars(select(AuditEntry.action).order_by(AuditEntry.id)))
         assert found == ["node_rotation_wanted", "node_rotated"]
-        assert agents.beat(session, node.id, "instance-n1", NOW).rotation is False
+        assert agents.heartbeat(session, node.id, "instance-n1", NOW).rotation is False
 
 
-def test_who_does_not_speak_for_the_node_gets_none(database: Database, node: Node, access: AgentAccess) -> None:
+def test_other_agents_get_no_credentials(database: Database, node: Node, access: AgentAccess) -> None:
     with database.transaction() as session, raised(AGENT_SUPERSEDED):
         credentials.rotate(session, node.id, RotateRequest(agent_instance="a-thief-1"), access)
 
 
-def test_none_are_given_that_nobody_wants(database: Database, node: Node, access: AgentAccess) -> None:
+def test_no_credentials_are_given_unless_a_rotation_is_wanted(
+    database: Database, node: Node, access: AgentAccess
+) -> None:
     confirm(database, rotate(database, node, access), access)
     with database.transaction() as session, raised(ROTATION_NOT_WANTED):
         credentials.rotate(session, node.id, ASKS, access)

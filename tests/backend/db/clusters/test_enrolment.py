@@ -61,7 +61,7 @@ def enroll(session: Session, token: str, to: AgentAccess, name: str = "n1", minu
     return enrolment.enroll(session, request(token, name), to, "10.0.0.7", NOW + timedelta(minutes=minutes))
 
 
-def test_a_join_token_lets_as_many_nodes_in_as_it_has_uses(session: Session, nowhere: AgentAccess) -> None:
+def test_a_join_token_enrols_as_many_nodes_as_it_has_uses(session: Session, nowhere: AgentAccess) -> None:
     token = join_token(session, make_cluster(session), uses=2)
     assert enroll(session, token, nowhere, "n1").cluster == "blade"
     enroll(session, token, nowhere, "n2")
@@ -70,7 +70,7 @@ def test_a_join_token_lets_as_many_nodes_in_as_it_has_uses(session: Session, now
 
 
 @pytest.mark.parametrize("token", ["x" * 16, "x" * 43 + ".-", "." * 16, "\x00" * 16, "\ud800" * 16])
-def test_an_invented_token_lets_nobody_in(session: Session, nowhere: AgentAccess, token: str) -> None:
+def test_an_invented_token_is_rejected(session: Session, nowhere: AgentAccess, token: str) -> None:
     wrong = request("x" * 16).model_copy(update={"join_token": token})
     with raised(JOIN_TOKEN_REFUSED):
         enrolment.enroll(session, wrong, nowhere, None, NOW)
@@ -156,7 +156,7 @@ def users(redis: Redis) -> Iterable[str]:
 
 def test_the_node_can_use_redis_once_its_enrolment_is_committed(database: Database, redis_server: PrivateRedis) -> None:
     to = access(redis_server.admin_url)
-    to.apply([])  # what other tests left in the Redis that all share
+    to.apply([])  # other tests leave users in the shared Redis
     with database.transaction() as session:
         reply = enroll(session, join_token(session, make_cluster(session)), to)
         assert users(to.redis_admin) == []
@@ -167,7 +167,7 @@ def test_the_node_can_use_redis_once_its_enrolment_is_committed(database: Databa
 
 def test_an_enrolment_that_fails_leaves_no_redis_user(database: Database, redis_server: PrivateRedis) -> None:
     to = access(redis_server.admin_url)
-    to.apply([])  # what other tests left in the Redis that all share
+    to.apply([])  # other tests leave users in the shared Redis
 
     def enroll_twice() -> None:
         with database.transaction() as session:

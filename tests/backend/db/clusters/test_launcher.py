@@ -20,7 +20,7 @@ def site(database: Database, clock: MovedClock) -> Site:
 def test_the_launcher_is_not_taken_from_runs_that_are_active(site: Site) -> None:
     (run_id,) = site.add_runs([1])
     site.start()
-    with site.database.transaction() as session, raised(CLUSTER_BUSY, match="1 runs are active"):
+    with site.database.transaction() as session, raised(CLUSTER_BUSY, match=r"has active runs \(1\)"):
         clusters.change_cluster(session, ADMIN, site.cluster_id, {"launcher": "slurm"})
     agent = site.agent(1)
     agent.finish(agent.claim_offer())

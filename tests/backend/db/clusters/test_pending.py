@@ -1,4 +1,4 @@
-"""A host that waits to be let in: what it may do, what people see of it, and how it ends."""
+"""Pending nodes: their permissions, their page, and their approval, rejection or expiry."""
 
 from datetime import timedelta
 
@@ -49,7 +49,7 @@ def actions(session: Session) -> list[str]:
 @pytest.mark.parametrize(
     ("uses", "wanted", "waits"), [(1, None, False), (2, None, True), (1, True, True), (2, False, False)]
 )
-def test_a_token_for_several_needs_approval_unless_it_is_said_otherwise(
+def test_a_token_for_several_nodes_needs_approval_by_default(
     session: Session, cluster: Cluster, uses: int, *, wanted: bool | None, waits: bool
 ) -> None:
     made = enrolment.create_join_token(session, ADMIN, cluster.id, uses, NOW, needs_approval=wanted)
@@ -64,16 +64,16 @@ def test_a_host_that_waits_is_no_node_and_has_no_redis_user(session: Session, cl
     assert identity_repository.node_by_token(session, digest(reply.node_token)) is None
 
 
-def test_people_see_what_the_host_says_and_where_it_comes_from(session: Session, cluster: Cluster) -> None:
+def test_admins_see_the_report_and_the_address_of_the_host(session: Session, cluster: Cluster) -> None:
     reply = enroll(session, cluster)
     (found,) = waiting(session, cluster)
     assert (found.name, found.address, found.facts) == ("n1", "10.0.0.7", {"cpu.count": 8})
-    refusal = pending.hear(found, hello(), NOW)
+    refusal = pending.record_announcement(found, hello(), NOW)
     assert found.facts == hello().facts
     assert fingerprint(digest(reply.node_token)) in str(refusal.remedy)
 
 
-def test_who_is_let_in_is_the_node_that_it_was_told_to_be(session: Session, cluster: Cluster) -> None:
+def test_an_approved_host_is_the_node_that_was_named(session: Session, cluster: Cluster) -> None:
     first, second = enroll(session, cluster, "n1"), enroll(session, cluster, "n2")
     pending.approve(session, ADMIN, Choice(cluster.id, [first.node_id]), NOWHERE, NOW)
     node = identity_repository.node_by_token(session, digest(first.node_token))
@@ -86,14 +86,14 @@ def test_who_is_let_in_is_the_node_that_it_was_told_to_be(session: Session, clus
     assert make_node(session, cluster, "n3").id > second.node_id, "no id is given twice"
 
 
-def test_who_is_refused_is_forgotten(session: Session, cluster: Cluster) -> None:
+def test_a_rejected_host_is_removed(session: Session, cluster: Cluster) -> None:
     reply = enroll(session, cluster)
     pending.refuse(session, ADMIN, Choice(cluster.id, [reply.node_id]), NOW)
     assert identity_repository.pending_by_token(session, digest(reply.node_token), NOW) is None
     assert actions(session)[-1] == "node_refused"
 
 
-def test_all_that_were_ticked_are_let_in_or_none(session: Session, cluster: Cluster) -> None:
+def test_all_selected_hosts_are_approved_or_none(session: Session, cluster: Cluster) -> None:
     reply = enroll(session, cluster)
     choice = Choice(cluster.id, [reply.node_id, reply.node_id + 1])
     with raised(PENDING_NODE_NOT_FOUND) as refused:
@@ -102,14 +102,14 @@ def test_all_that_were_ticked_are_let_in_or_none(session: Session, cluster: Clus
     assert len(waiting(session, cluster)) == 1
 
 
-def test_of_two_hosts_of_one_name_one_is_let_in(session: Session, cluster: Cluster) -> None:
+def test_only_one_of_two_hosts_of_the_same_name_is_approved(session: Session, cluster: Cluster) -> None:
     first, second = enroll(session, cluster), enroll(session, cluster)
     pending.approve(session, ADMIN, Choice(cluster.id, [second.node_id]), NOWHERE, NOW)
     with raised(NODE_NAME_TAKEN):
         pending.approve(session, ADMIN, Choice(cluster.id, [first.node_id]), NOWHERE, NOW)
 
 
-def test_who_waited_too_long_is_forgotten_and_that_is_written_down(session: Session, cluster: Cluster) -> None:
+def test_a_host_that_waited_too_long_is_removed_and_logged(session: Session, cluster: Cluster) -> None:
     reply = enroll(session, cluster)
     pending.forget_expired(session, NOW + PENDING_FOR - timedelta(seconds=1))
     assert len(waiting(session, cluster)) == 1

@@ -1,4 +1,4 @@
-"""Commands of `iotide-server` as an administrator types them, against the migrated database."""
+"""Commands of `iotide-server`, against the migrated database."""
 
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
@@ -27,7 +27,7 @@ NOW = datetime(2026, 11, 25, 10, 0, tzinfo=UTC)
 def command(
     database: Database, database_url: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> Callable[..., Answer]:
-    """Runs one, with the settings in the environment: exit status, what it printed, what it complained of."""
+    """Run a command with the settings in the environment; return exit status, stdout and stderr."""
     del database
     for name, value in (("DATABASE_URL", database_url), ("REDIS_URL", "redis://127.0.0.1:1/0")):
         monkeypatch.setenv(f"IOTIDE_{name}", value)
@@ -45,7 +45,7 @@ def command(
 
 @pytest.fixture
 def people(database: Database) -> None:
-    """Ada administers, grace views and has a second token, and eve is shut out."""
+    """Ada is an admin, grace is a viewer with two tokens, and eve is disabled."""
     with database.transaction() as session:
         person(session, "ada", Role.ADMIN, now=NOW)
         grace = person(session, "grace", Role.VIEWER, now=NOW)
@@ -80,7 +80,7 @@ def test_a_link_for_a_person_is_made_in_the_name_of_the_administrator(
 
 
 @pytest.mark.usefixtures("people")
-def test_who_is_not_there_or_shut_out_gets_no_link_and_the_remedy_is_said(
+def test_an_unknown_or_disabled_user_gets_no_link_and_the_error_has_a_remedy(
     command: Callable[..., Answer], database: Database
 ) -> None:
     status, printed, complaint = command("user-link", "graec")
@@ -99,7 +99,7 @@ def test_all_tokens_of_a_person_are_revoked_once_each_with_its_trace(
     command: Callable[..., Answer], database: Database
 ) -> None:
     assert command("revoke-tokens", "grace")[:2] == (0, "revoked: test, nightly\n")
-    assert command("revoke-tokens", "grace")[:2] == (0, "grace has no token\n")
+    assert command("revoke-tokens", "grace")[:2] == (0, "grace has no API tokens\n")
     assert command("revoke-tokens", "nobody")[0] == 2
     with database.transaction() as session:
         kept = session.scalars(select(ApiToken.user_id).where(ApiToken.revoked_at.is_(None))).all()
@@ -131,7 +131,7 @@ def test_a_file_without_a_vault_key_is_named_and_its_content_is_not_shown(
     key.write_bytes(content)
     status, _, complaint = command("restore", str(tmp_path), "--vault-key-file", str(key))
     assert status == 2
-    assert f"{key} holds no vault key" in complaint
+    assert f"{key} contains no vault key" in complaint
 
 
 @pytest.mark.parametrize("arguments", [("users",), ("admin-link",), ("load-published",), ("backup", "all.tar")])
@@ -154,9 +154,7 @@ def test_a_database_that_was_never_migrated_is_a_remedy_and_no_stack_trace(
 
 
 @pytest.mark.usefixtures("people")
-def test_what_clusters_have_of_their_own_is_listed_and_taken_back(
-    command: Callable[..., Answer], database: Database
-) -> None:
+def test_entries_of_clusters_are_listed_and_undone(command: Callable[..., Answer], database: Database) -> None:
     with database.transaction() as session:
         node = make_node(session, make_cluster(session, "lab"), "liar")
         announce(

@@ -1,4 +1,4 @@
-"""The overview of sample data: what lost its mount, what has no data, and what recovered."""
+"""The overview of sample data: lost mounts, missing data and recoveries."""
 
 from collections.abc import Iterator
 from datetime import timedelta
@@ -23,13 +23,13 @@ def sample(postgres_server: PrivatePostgres) -> Iterator[Loaded]:
 
 
 def attention(board: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    """What needs attention in the sample cluster, by kind."""
+    """Return the items that need attention in the sample cluster, by kind."""
     (cluster,) = (one for one in board["clusters"] if one["name"] == "demo-hpc")
     return {item["kind"]: item for item in board["attention"] if item["cluster_id"] == cluster["id"]}
 
 
 @pytest.mark.parametrize("days", PERIODS)
-def test_the_overview_names_the_cluster_whose_home_was_lost_and_the_series_without_data(
+def test_the_overview_names_the_cluster_that_lost_its_home_and_the_series_without_data(
     sample: Loaded, days: int
 ) -> None:
     board = sample.get("/board", days=days)

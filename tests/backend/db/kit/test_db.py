@@ -16,7 +16,7 @@ def own_engine(database_url: str) -> Iterator[Engine]:
 
 
 def process_ids(engine: Engine, count: int) -> list[int]:
-    """Of so many connections that are open at once."""
+    """Return the process ids of that many connections opened at once."""
     opened = [engine.connect() for _ in range(count)]
     try:
         return [connection.scalar(text("SELECT pg_backend_pid()")) or 0 for connection in opened]
@@ -36,7 +36,7 @@ def test_a_connection_that_was_just_used_is_used_again(own_engine: Engine) -> No
     assert process_ids(own_engine, 1) == process_ids(own_engine, 1)
 
 
-def test_connections_that_the_database_ended_are_replaced_and_fail_nobody(own_engine: Engine, engine: Engine) -> None:
+def test_connections_that_the_database_ended_are_replaced_without_a_failure(own_engine: Engine, engine: Engine) -> None:
     pids = process_ids(own_engine, 3)
     end(engine, pids)
     assert not set(process_ids(own_engine, 3)) & set(pids)
@@ -65,13 +65,13 @@ def test_no_connection_is_opened_beyond_those_that_are_kept(own_engine: Engine) 
         connection.close()
 
 
-def test_postgresql_keeps_no_more_statements_planned_than_were_allowed(own_engine: Engine) -> None:
+def test_postgresql_keeps_at_most_the_allowed_number_of_prepared_statements(own_engine: Engine) -> None:
     with own_engine.connect() as connection:
         for number in range(60):
             for _ in range(6):
                 connection.exec_driver_sql(f"SELECT {number}")
         kept = connection.scalar(text("SELECT count(*) FROM pg_prepared_statements"))
-        assert kept in {40, 41}  # the last to go is let go with the next statement
+        assert kept in {40, 41}  # the last one is released with the next statement
 
 
 def test_whole_numbers_in_a_list_are_bigint_however_small(own_engine: Engine) -> None:

@@ -1,4 +1,4 @@
-"""Work that waits for somebody out there, and work that wants to be done again."""
+"""Work that waits for an outside service, and work that is requested again."""
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
@@ -14,7 +14,7 @@ from iotide_server.kit.work import HELD_FOR, Errand, do_work, run_errand, want_w
 
 @pytest.fixture
 def wanted(database: Database, clock: MovedClock) -> Callable[[], None]:
-    """Asks for the errand of the tests."""
+    """Request the errand of the tests."""
 
     def want() -> None:
         with database.transaction() as session:
@@ -25,14 +25,14 @@ def wanted(database: Database, clock: MovedClock) -> Callable[[], None]:
 
 
 def rows(database: Database) -> list[tuple[bool, datetime, str | None]]:
-    """Of each row of work whether it is wanted, from when on, and why it failed."""
+    """Return for each row of work whether it is wanted, its due time, and why it failed."""
     with database.transaction() as session:
         found = session.execute(text("SELECT done_version < version, due_at, failure FROM work"))
         return [(bool(row[0]), row[1], row[2]) for row in found]
 
 
 class Calls:
-    """An errand that writes down where it was."""
+    """An errand that records its calls."""
 
     def __init__(self, *, again_at: datetime | None = None, on_the_way: Callable[[], None] = lambda: None) -> None:
         self.seen: list[str] = []
@@ -75,7 +75,7 @@ def test_an_errand_holds_no_connection_while_it_is_out(database: Database, clock
 
 
 @pytest.mark.usefixtures("wanted")
-def test_nobody_else_runs_an_errand_that_is_out_until_whoever_runs_it_must_have_died(
+def test_a_running_errand_is_not_run_elsewhere_until_its_worker_is_presumed_dead(
     database: Database, clock: MovedClock
 ) -> None:
     second = Calls()
@@ -100,7 +100,7 @@ def test_nobody_else_runs_an_errand_that_is_out_until_whoever_runs_it_must_have_
 def test_an_errand_that_is_to_be_run_again_rests_until_then(database: Database, clock: MovedClock) -> None:
     later = clock() + timedelta(minutes=10)
     calls = Calls(again_at=later)
-    for _ in range(2):  # the second message is a doubled one
+    for _ in range(2):  # the second message is a duplicate
         run_errand(database, calls.errand, "call", 7, clock())
     assert (len(calls.seen), rows(database)) == (2, [(True, later, None)])
     run_errand(database, calls.errand, "call", 7, clock.move(600))
@@ -117,7 +117,7 @@ def test_an_errand_wanted_again_while_it_is_out_is_run_again_at_once(
 
 
 @pytest.mark.usefixtures("wanted")
-def test_an_errand_that_fails_says_why_and_can_be_run_again(database: Database, clock: MovedClock) -> None:
+def test_a_failed_errand_shows_why_and_can_be_run_again(database: Database, clock: MovedClock) -> None:
     def fail() -> None:
         raise ValueError("no such place")
 

@@ -1,12 +1,12 @@
 import json
 
 import pytest
-from factories.site import BrokerView
+from factories.broker import BrokerView
 
 from iotide_server.kit.queue import Broker, BrokerAwayError
 
 
-def test_a_wake_up_holds_ids_alone_and_is_never_too_old(broker: Broker, in_redis: BrokerView) -> None:
+def test_a_wake_up_holds_only_ids_and_is_never_too_old(broker: Broker, in_redis: BrokerView) -> None:
     broker.send_wake("node.7", 12, 2**63 - 1)
     raw = in_redis.redis.lindex("node.7", 0)
     assert isinstance(raw, bytes)
@@ -22,7 +22,7 @@ def test_work_is_named_on_the_servers_own_queue(broker: Broker, in_redis: Broker
     assert in_redis.take("server") == [["points", 5, 7]]
 
 
-def test_a_redis_that_is_away_is_told_at_once() -> None:
+def test_an_unavailable_redis_is_reported_at_once() -> None:
     with pytest.raises(BrokerAwayError):
         Broker("redis://127.0.0.1:1/0").send_wake("node.7", 12, 1)
 

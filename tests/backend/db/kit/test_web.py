@@ -18,7 +18,7 @@ def test_a_request_that_is_given_up_gives_its_connection_back(database_url: str)
     app = SimpleNamespace(state=SimpleNamespace(database=Database(engine)))
     request = Request({"type": "http", "app": app})
 
-    reported: list[BaseException] = []  # with the frames that it came through, which are therefore not collected
+    reported: list[BaseException] = []  # with the frames of its traceback, which are therefore not collected
 
     async def give_up() -> None:
         with anyio.CancelScope() as scope:
@@ -72,7 +72,7 @@ def test_pages_leave_a_connection_to_nodes(database_url: str) -> None:
     engine.dispose()
 
 
-def test_the_largest_answers_are_made_one_at_a_time_beside_other_pages(database_url: str) -> None:
+def test_the_largest_responses_are_computed_one_at_a_time_while_other_pages_continue(database_url: str) -> None:
     engine = open_engine(database_url)
     app = FastAPI()
     app.state.database = Database(engine)

@@ -19,7 +19,7 @@ def want(database: Database, clock: MovedClock) -> None:
 
 
 def open_work(database: Database) -> list[str | None]:
-    """Of each row that is still to be done, why it failed."""
+    """Return why each open row failed."""
     with database.transaction() as session:
         return list(session.scalars(text("SELECT failure FROM work WHERE done_version < version")))
 
@@ -32,7 +32,7 @@ def test_work_is_done_once_however_often_it_is_named(database: Database, clock: 
     assert (done, open_work(database)) == ([7], [])
 
 
-def test_work_that_nobody_wants_is_not_done(database: Database) -> None:
+def test_work_that_was_not_requested_is_not_done(database: Database) -> None:
     done: list[int] = []
     do_work(database, {"count": lambda _, key: done.append(key)}, "count", 7)
     assert done == []
@@ -68,7 +68,7 @@ def test_work_wanted_again_while_it_is_done_is_done_again(database: Database, cl
 
 
 def fail_for_days(database: Database) -> datetime:
-    """Have all work in the state of work that failed for days; return the time of the database a minute later."""
+    """Put all work in the state of work that failed for days; return the database's time a minute later."""
     with database.transaction() as session:
         session.execute(text("UPDATE work SET failure = 'no', sends = 13, due_at = now() + interval '6 hours'"))
         moment: datetime = session.scalars(text("SELECT now() + interval '1 minute'")).one()
@@ -79,7 +79,7 @@ def fail_for_days(database: Database) -> datetime:
 def test_failing_work_wanted_again_while_it_succeeds_is_due_at_once(
     database: Database, clock: MovedClock, again_after: timedelta | None
 ) -> None:
-    """While it fails, its pauses last up to six hours, and wanting it again does not change that."""
+    """While it fails, its pauses last up to six hours, and a new request does not change that."""
     want(database, clock)
     soon = fail_for_days(database)
 
@@ -108,12 +108,12 @@ def test_failing_work_wanted_again_while_it_succeeds_together_is_due_at_once(
 
 
 def test_two_workers_are_never_at_the_same_work(database: Database, clock: MovedClock) -> None:
-    begun, go_on = threading.Event(), threading.Event()
+    begun, resume = threading.Event(), threading.Event()
     done: list[int] = []
 
     def work_slowly(_: Session, key: int) -> None:
         begun.set()
-        assert go_on.wait(10)
+        assert resume.wait(10)
         done.append(key)
 
     want(database, clock)
@@ -122,7 +122,7 @@ def test_two_workers_are_never_at_the_same_work(database: Database, clock: Moved
         assert begun.wait(10)
         do_work(database, {"count": lambda _, key: done.append(-key)}, "count", 7)
         assert done == []
-        go_on.set()
+        resume.set()
         first.result()
     assert done == [7]
 
@@ -163,9 +163,7 @@ def test_many_rows_of_which_one_fails_are_all_left_to_be_done_one_by_one(databas
         assert session.scalars(text("SELECT count(*) FROM cluster")).one() == 0
 
 
-def test_many_rows_leave_out_the_one_that_somebody_is_at_and_what_is_wanted_again(
-    database: Database, clock: MovedClock
-) -> None:
+def test_many_rows_skip_one_that_is_running_and_keep_new_requests(database: Database, clock: MovedClock) -> None:
     seen: list[int] = []
 
     def be_overtaken(_: Session, keys: Sequence[int]) -> list[int]:

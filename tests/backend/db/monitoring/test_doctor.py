@@ -1,4 +1,4 @@
-"""The doctor's readers on the real PostgreSQL and Redis, healthy, ill and away."""
+"""The doctor's readers on the real PostgreSQL and Redis: healthy, degraded and unreachable."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 from bring_up import free_port
-from factories.site import BrokerView, Site
+from factories.broker import BrokerView
+from factories.site import Site
 from redis import Redis
 from sqlalchemy import text
 
@@ -42,7 +43,7 @@ def installation(database_url: str, redis_server: PrivateRedis, in_redis: Broker
 
 @pytest.fixture
 def look(installation: Installation) -> Callable[..., dict[str, CheckState]]:
-    """By check, how it stands."""
+    """Return the state of each check."""
 
     def examined(**changes: object) -> dict[str, CheckState]:
         wanted = replace(installation, **changes)  # type: ignore[arg-type]
@@ -60,7 +61,7 @@ def test_everything_is_looked_at(look: Callable[..., dict[str, CheckState]], dat
         *("public_url_tls", "broker_tls"),
     }
     wrong = {check for check, standing in found.items() if standing is CheckState.WRONG}
-    # It is a forgetful server, and nobody is there.
+    # Redis without persistence, and no process runs.
     assert wrong == {"database_durability", "scheduler", "administrators"}
     assert found["public_url"] is CheckState.WARNING
     assert found["public_read"] is found["backup"] is CheckState.NOTE
@@ -81,12 +82,12 @@ def test_a_redis_that_is_away_hides_nothing_of_the_database(look: Callable[..., 
     assert (found["redis"], found["database"]) == (CheckState.WRONG, CheckState.FINE)
 
 
-def test_a_node_that_redis_does_not_let_in_is_named(site: Site, look: Callable[..., dict[str, CheckState]]) -> None:
+def test_a_node_that_redis_rejects_is_named(site: Site, look: Callable[..., dict[str, CheckState]]) -> None:
     del site
     assert look()["redis_node_users"] is CheckState.WRONG
 
 
-def test_a_node_whose_clock_is_off_is_named_unless_it_was_revoked(
+def test_a_node_with_a_wrong_clock_is_named_unless_it_was_revoked(
     site: Site, look: Callable[..., dict[str, CheckState]]
 ) -> None:
     with site.database.transaction() as session:
@@ -99,12 +100,12 @@ def test_a_node_whose_clock_is_off_is_named_unless_it_was_revoked(
     assert look()["node_clocks"] is CheckState.NOTE
 
 
-def test_work_that_nobody_does_is_noticed_whoever_was_told_of_it(
+def test_overdue_work_is_noticed_whether_or_not_it_was_sent(
     database: Database, look: Callable[..., dict[str, CheckState]]
 ) -> None:
     with database.transaction() as session:
         want_work(session, "analysis", 7, datetime.now(UTC))
-        # Named twice, and put off for that, as the scheduler does.
+        # Sent twice, and postponed for that, as the scheduler does.
         session.execute(text("UPDATE work SET sends = 3, due_at = now() - interval '1 s'"))
     assert look()["worker"] is CheckState.WRONG
 
@@ -137,7 +138,7 @@ def test_a_schema_that_is_behind_is_all_that_is_asked_of_the_tables(
 
 @pytest.fixture
 def spoilt(redis_server: PrivateRedis, in_redis: BrokerView) -> Iterator[Redis]:
-    """Redis's settings and users may be changed; they are put back."""
+    """Let a test change Redis's settings and users; restore them."""
     redis = in_redis.redis
     before = redis.config_get("maxclients", "maxmemory", "maxmemory-policy")
     yield redis
@@ -149,9 +150,7 @@ def spoilt(redis_server: PrivateRedis, in_redis: BrokerView) -> Iterator[Redis]:
     del redis_server
 
 
-def test_what_is_set_wrongly_in_redis_is_read_from_it(
-    spoilt: Redis, look: Callable[..., dict[str, CheckState]]
-) -> None:
+def test_wrong_settings_of_redis_are_reported(spoilt: Redis, look: Callable[..., dict[str, CheckState]]) -> None:
     spoilt.config_set("maxmemory", 100 * 1024**2)
     spoilt.config_set("maxmemory-policy", "allkeys-lru")
     spoilt.config_set("maxclients", 40)
@@ -164,7 +163,7 @@ def test_what_is_set_wrongly_in_redis_is_read_from_it(
     assert found["redis_persistence"] is found["redis_foreign_users"] is CheckState.WARNING
 
 
-def test_without_the_right_to_ask_that_is_what_is_said(redis_server: PrivateRedis) -> None:
+def test_a_missing_permission_is_reported(redis_server: PrivateRedis) -> None:
     with closing(Redis.from_url(redis_server.url)) as own, closing(Redis.from_url(redis_server.admin_url)) as admin:
         assert read_redis(own, admin).users
         admin.acl_setuser("iotide-server", enabled=True, commands=["+info"])

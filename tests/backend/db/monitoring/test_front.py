@@ -1,4 +1,4 @@
-"""Who answers at the public URL, asked by TLS on loopback."""
+"""The server at the public URL, read by TLS on loopback."""
 
 import socket
 import ssl
@@ -20,7 +20,7 @@ HOST = "127.0.0.2"
 
 @pytest.fixture
 def front() -> Iterator[tuple[int, Path]]:
-    """The port at 127.0.0.2 of a server whose certificate is for that address, and the authority that signed it."""
+    """Port at 127.0.0.2 of a server with a certificate for that address, and the authority that signed it."""
     with temporary_state() as state:
         files = prepare_certificates(state, names=[HOST], now=datetime.now(UTC))
         with serving(files) as port:
@@ -29,7 +29,7 @@ def front() -> Iterator[tuple[int, Path]]:
 
 @contextmanager
 def serving(files: Certificates) -> Iterator[int]:
-    """A server with that certificate; its port."""
+    """Run a server with that certificate; yield its port."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(files.chain, files.key)
     with socket.create_server((HOST, 0)) as listener:
@@ -41,7 +41,7 @@ def serving(files: Certificates) -> Iterator[int]:
 
 
 def answer(listener: socket.socket, context: ssl.SSLContext) -> None:
-    """Shake hands with everyone, whoever breaks off, until the listener is closed."""
+    """Shake hands with every client until the listener is closed, even if some break off."""
     while True:
         try:
             connection, _ = listener.accept()
@@ -54,7 +54,7 @@ def answer(listener: socket.socket, context: ssl.SSLContext) -> None:
                 continue
 
 
-def test_a_trusted_certificate_tells_when_it_expires(front: tuple[int, Path]) -> None:
+def test_the_expiry_of_a_trusted_certificate_is_reported(front: tuple[int, Path]) -> None:
     port, ca = front
     found = read_front(f"https://{HOST}:{port}", ca)
     assert (found.silence, found.distrust) == (None, None)
@@ -62,7 +62,7 @@ def test_a_trusted_certificate_tells_when_it_expires(front: tuple[int, Path]) ->
     assert found.expires_at - datetime.now(UTC) > timedelta(days=300)
 
 
-def test_one_that_nobody_vouches_for_is_not_trusted(front: tuple[int, Path]) -> None:
+def test_a_self_signed_certificate_is_not_trusted(front: tuple[int, Path]) -> None:
     port, _ = front
     assert read_front(f"https://{HOST}:{port}", None).distrust is not None
 
@@ -74,5 +74,5 @@ def test_one_for_another_name_is_not_trusted() -> None:
             assert "mismatch" in (read_front(f"https://{HOST}:{port}", ca.ca).distrust or "")
 
 
-def test_where_nobody_listens_that_is_said() -> None:
+def test_a_refused_connection_is_reported() -> None:
     assert read_front(f"http://127.0.0.1:{free_port()}", None).silence is not None

@@ -1,4 +1,4 @@
-"""What the whole service tells of itself, read from the real PostgreSQL."""
+"""Metrics of the whole service, read from the real PostgreSQL."""
 
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -35,7 +35,7 @@ def redis(redis_server: PrivateRedis) -> Iterator[Redis]:
 
 @pytest.fixture
 def scrape(database: Database, redis: Redis, clock: MovedClock) -> Callable[[], Scraped]:
-    """Reads anew each time."""
+    """Return a function that scrapes again on each call."""
 
     def read() -> Scraped:
         site = SiteMetrics(database, redis, clock, site_metrics, node_metrics)
@@ -52,47 +52,57 @@ def test_runs_and_the_age_of_the_oldest_that_waits(
     site.add_runs([1])
     site.start()
     clock.now += timedelta(seconds=5)
-    told = scrape()
-    assert told.by("state", "iotide_runs", cluster=CLUSTER) == {"waiting": 2, "active": 1}
-    assert told.value("iotide_queue_oldest_age_seconds", cluster=CLUSTER) == 25
-    assert told.value("iotide_leases", kind="node", mode="exclusive") == 1
-    assert told.value("iotide_orders", state="offered") == 1
-    assert told.value("iotide_offer_oldest_age_seconds") == 5
+    scraped = scrape()
+    assert scraped.by("state", "iotide_runs", cluster=CLUSTER) == {"waiting": 2, "active": 1}
+    assert scraped.value("iotide_queue_oldest_age_seconds", cluster=CLUSTER) == 25
+    assert scraped.value("iotide_leases", kind="node", mode="exclusive") == 1
+    assert scraped.value("iotide_orders", state="offered") == 1
+    assert scraped.value("iotide_offer_oldest_age_seconds") == 5
 
 
 def test_nothing_that_waits_is_nought_and_not_absent(site: Site, scrape: Callable[[], Scraped]) -> None:
     del site
-    told = scrape()
-    assert told.by("state", "iotide_runs", cluster=CLUSTER) == {"waiting": 0, "active": 0}
-    assert told.value("iotide_queue_oldest_age_seconds", cluster=CLUSTER) == 0
-    assert told.value("iotide_runs_overdue", cluster=CLUSTER) == 0
-    assert told.value("iotide_drains", kind="cluster") == 0
+    scraped = scrape()
+    assert scraped.by("state", "iotide_runs", cluster=CLUSTER) == {"waiting": 0, "active": 0}
+    assert scraped.value("iotide_queue_oldest_age_seconds", cluster=CLUSTER) == 0
+    assert scraped.value("iotide_runs_overdue", cluster=CLUSTER) == 0
+    assert scraped.value("iotide_drains", kind="cluster") == 0
 
 
 def test_nodes_by_state_and_the_one_that_is_longest_silent(
     site: Site, scrape: Callable[[], Scraped], clock: MovedClock
 ) -> None:
     clock.now += timedelta(seconds=60)
-    site.agent(1).beat(spool_bytes=4096)
+    site.agent(1).heartbeat(spool_bytes=4096)
     clock.now += timedelta(seconds=1)
-    told = scrape()
-    assert told.by("state", "iotide_nodes", cluster=CLUSTER) == {"online": 1, "stuck": 0, "silent": 1, "never_seen": 0}
-    assert told.value("iotide_heartbeat_oldest_age_seconds", cluster=CLUSTER) == 61
-    assert told.value("iotide_spool_bytes", cluster=CLUSTER) == 4096
-    assert told.by("node", "iotide_node_heartbeat_age_seconds") == {"n1": 1, "n2": 61}
-    assert told.by("node", "iotide_node_spool_bytes") == {"n1": 4096}
-    assert sum(told.by("version", "iotide_agents", cluster=CLUSTER).values()) == 2
+    scraped = scrape()
+    assert scraped.by("state", "iotide_nodes", cluster=CLUSTER) == {
+        "online": 1,
+        "stuck": 0,
+        "silent": 1,
+        "never_seen": 0,
+    }
+    assert scraped.value("iotide_heartbeat_oldest_age_seconds", cluster=CLUSTER) == 61
+    assert scraped.value("iotide_spool_bytes", cluster=CLUSTER) == 4096
+    assert scraped.by("node", "iotide_node_heartbeat_age_seconds") == {"n1": 1, "n2": 61}
+    assert scraped.by("node", "iotide_node_spool_bytes") == {"n1": 4096}
+    assert sum(scraped.by("version", "iotide_agents", cluster=CLUSTER).values()) == 2
 
 
 def test_a_node_that_was_revoked_is_not_missed(site: Site, scrape: Callable[[], Scraped], clock: MovedClock) -> None:
     clock.now += timedelta(seconds=60)
-    site.agent(1).beat(spool_bytes=4096)
+    site.agent(1).heartbeat(spool_bytes=4096)
     with site.database.transaction() as session:
         session.execute(text("UPDATE node SET revoked_at = now() WHERE name = 'n2'"))
-    told = scrape()
-    assert told.by("state", "iotide_nodes", cluster=CLUSTER) == {"online": 1, "stuck": 0, "silent": 0, "never_seen": 0}
-    assert told.value("iotide_heartbeat_oldest_age_seconds", cluster=CLUSTER) == 0
-    assert told.by("node", "iotide_node_heartbeat_age_seconds") == {"n1": 0}
+    scraped = scrape()
+    assert scraped.by("state", "iotide_nodes", cluster=CLUSTER) == {
+        "online": 1,
+        "stuck": 0,
+        "silent": 0,
+        "never_seen": 0,
+    }
+    assert scraped.value("iotide_heartbeat_oldest_age_seconds", cluster=CLUSTER) == 0
+    assert scraped.by("node", "iotide_node_heartbeat_age_seconds") == {"n1": 0}
 
 
 def test_a_silent_order_and_an_overdue_run(site: Site, scrape: Callable[[], Scraped]) -> None:
@@ -101,20 +111,20 @@ def test_a_silent_order_and_an_overdue_run(site: Site, scrape: Callable[[], Scra
     site.agent(1).claim_offer()
     site.change("UPDATE node_order SET silent_since = now(), state = 'running'")
     site.change("UPDATE run SET overdue = true WHERE id = :id", id=run_id)
-    told = scrape()
-    assert told.value("iotide_orders_silent") == 1
-    assert told.value("iotide_runs_overdue", cluster=CLUSTER) == 1
-    assert told.by("state", "iotide_orders")[OrderState.RUNNING] == 1
+    scraped = scrape()
+    assert scraped.value("iotide_orders_silent") == 1
+    assert scraped.value("iotide_runs_overdue", cluster=CLUSTER) == 1
+    assert scraped.by("state", "iotide_orders")[OrderState.RUNNING] == 1
 
 
 @pytest.mark.parametrize("sends", [0, 1, 3, 7])
-def test_work_is_as_late_as_it_first_came_due_however_often_it_was_named_since(
+def test_work_is_late_since_it_first_came_due_for_any_number_of_sends(
     database: Database, scrape: Callable[[], Scraped], clock: MovedClock, sends: int
 ) -> None:
     with database.transaction() as session:
         want_work(session, "analysis", 7, clock())
     for _ in range(sends):
-        # As `scheduling/due.py` names it: at the very moment in which it is due.
+        # As `scheduling/due.py` sends it: exactly when it is due.
         with database.transaction() as session:
             session.execute(
                 text(
@@ -152,7 +162,7 @@ def test_late_work_is_late_although_it_begins_to_fail(
 def test_work_that_was_named_often_fails_once_it_is_named_again_after_it_was_begun(
     database: Database, scrape: Callable[[], Scraped], clock: MovedClock
 ) -> None:
-    """After a pause of the worker all work was named often, and none of it fails."""
+    """After a pause of the worker all work was sent often, and none of it fails."""
     with database.transaction() as session:
         want_work(session, "analysis", 7, clock())
         session.execute(text("UPDATE work SET sends = 8"))
@@ -171,31 +181,31 @@ def test_work_that_is_not_due_yet_is_not_late(
 ) -> None:
     with database.transaction() as session:
         want_work(session, "delivery", 7, clock() + timedelta(hours=1))
-    told = scrape()
-    assert told.value("iotide_work_wanted", kind="delivery") == 1
-    assert told.value("iotide_work_oldest_due_age_seconds", kind="delivery") == 0
-    assert told.value("iotide_notifications_waiting") == 1
+    scraped = scrape()
+    assert scraped.value("iotide_work_wanted", kind="delivery") == 1
+    assert scraped.value("iotide_work_oldest_due_age_seconds", kind="delivery") == 0
+    assert scraped.value("iotide_notifications_waiting") == 1
 
 
 def test_the_schema_the_database_and_redis(database: Database, scrape: Callable[[], Scraped], broker: Broker) -> None:
     del database
     broker.send_work("analysis", [1])
-    told = scrape()
+    scraped = scrape()
     newest = known_revisions()[0]
-    assert told.labels("iotide_schema_info") == {"revision": newest, "expected": newest}
-    assert told.value("iotide_database_up") == told.value("iotide_redis_up") == 1
-    assert told.value("iotide_server_queue_length") == 1
-    assert told.value("iotide_database_size_bytes") > 2**20
-    assert told.value("iotide_scheduler_up") == 0
+    assert scraped.labels("iotide_schema_info") == {"revision": newest, "expected": newest}
+    assert scraped.value("iotide_database_up") == scraped.value("iotide_redis_up") == 1
+    assert scraped.value("iotide_server_queue_length") == 1
+    assert scraped.value("iotide_database_size_bytes") > 2**20
+    assert scraped.value("iotide_scheduler_up") == 0
 
 
-def test_what_is_away_is_said_and_hides_nothing_else(redis: Redis, clock: MovedClock) -> None:
+def test_an_unreachable_part_is_reported_and_hides_nothing_else(redis: Redis, clock: MovedClock) -> None:
     engine = open_engine(f"postgresql://nobody@127.0.0.1:{free_port()}/none", pool_size=1)
-    told = Scraped(generate_latest(registry_of(SiteMetrics(Database(engine), redis, clock, site_metrics))).decode())
+    scraped = Scraped(generate_latest(registry_of(SiteMetrics(Database(engine), redis, clock, site_metrics))).decode())
     engine.dispose()
-    assert told.value("iotide_database_up") == 0
-    assert told.value("iotide_redis_up") == 1
-    assert "iotide_runs" not in told.names
+    assert scraped.value("iotide_database_up") == 0
+    assert scraped.value("iotide_redis_up") == 1
+    assert "iotide_runs" not in scraped.names
 
 
 def test_two_scrapes_within_some_seconds_ask_the_database_once(
@@ -222,5 +232,5 @@ def test_no_scrape_changes_anything(database: Database, redis: Redis, clock: Mov
         session.execute(text("INSERT INTO cluster (name) VALUES ('x')"))  # type: ignore[attr-defined]
         return []
 
-    told = registry_of(SiteMetrics(database, redis, clock, write))  # type: ignore[arg-type]
-    assert Scraped(generate_latest(told).decode()).value("iotide_database_up") == 0
+    scraped = registry_of(SiteMetrics(database, redis, clock, write))  # type: ignore[arg-type]
+    assert Scraped(generate_latest(scraped).decode()).value("iotide_database_up") == 0

@@ -9,7 +9,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.clusters.models import Cluster
 from iotide_server.notifications import digests, service
-from iotide_server.notifications.digests import DueDigest, plan_digest, tell_digests
+from iotide_server.notifications.digests import DueDigest, plan_digest, send_digests
 from iotide_server.notifications.errors import CHANNEL_NOT_FOUND
 from iotide_server.notifications.models import Channel, Delivery
 from iotide_server.notifications.service import Message, announce, channels_for
@@ -37,23 +37,23 @@ def alert(cluster_id: int | None) -> Message:
     return Message("alert", cluster_id, "write is slower", "by 12 %", "/alerts/12", {"alert_id": 12})
 
 
-def told(session: Session) -> list[tuple[int, str]]:
+def messages(session: Session) -> list[tuple[int, str]]:
     return [(row.channel_id, row.key) for row in session.query(Delivery).order_by(Delivery.id)]
 
 
-def test_each_channel_is_told_once_and_only_of_its_own_cluster(
+def test_each_channel_is_notified_once_and_only_of_its_own_cluster(
     session: Session, cluster_ids: list[int], clock: MovedClock
 ) -> None:
     own, other = (channel(session, cluster_id).id for cluster_id in cluster_ids)
     everywhere = channel(session).id
     for _ in range(2):
         announce(session, alert(cluster_ids[0]), channel_ids=[own, other, everywhere, 999], key="alert 12", now=clock())
-    assert told(session) == [(own, "alert 12"), (everywhere, "alert 12")]
+    assert messages(session) == [(own, "alert 12"), (everywhere, "alert 12")]
     wanted = session.execute(text("SELECT kind, due_at FROM work")).all()
     assert [(row.kind, row.due_at) for row in wanted] == [("delivery", clock())] * 2
 
 
-def test_what_falls_into_quiet_hours_waits_for_their_end(
+def test_a_message_in_quiet_hours_waits_for_their_end(
     session: Session, cluster_ids: list[int], clock: MovedClock
 ) -> None:
     quiet = channel(session, quiet_hours=NIGHT)
@@ -63,7 +63,7 @@ def test_what_falls_into_quiet_hours_waits_for_their_end(
     assert session.scalars(text("SELECT due_at FROM work")).one() == noon
 
 
-def test_channels_that_do_not_tell_of_the_cluster_are_named(session: Session, cluster_ids: list[int]) -> None:
+def test_channels_that_do_not_cover_the_cluster_are_named(session: Session, cluster_ids: list[int]) -> None:
     own, other = (channel(session, cluster_id) for cluster_id in cluster_ids)
     everywhere = channel(session)
     assert channels_for(session, cluster_ids[0], [everywhere.id, own.id], field="channels") == [everywhere, own]
@@ -74,7 +74,7 @@ def test_channels_that_do_not_tell_of_the_cluster_are_named(session: Session, cl
         channels_for(session, None, [own.id], field="channels")
 
 
-def test_what_ended_ninety_days_ago_is_forgotten_with_its_work(
+def test_deliveries_that_ended_ninety_days_ago_are_removed_with_their_work(
     session: Session, cluster_ids: list[int], clock: MovedClock
 ) -> None:
     one = channel(session)
@@ -83,20 +83,20 @@ def test_what_ended_ninety_days_ago_is_forgotten_with_its_work(
         session.query(Delivery).filter_by(key=key).one().state = state
         session.flush()
     service.forget_old(session, clock.move(90 * 86_400))
-    assert len(told(session)) == 2
+    assert len(messages(session)) == 2
     service.forget_old(session, clock.move(1))
-    assert told(session) == [(one.id, "open")]
+    assert messages(session) == [(one.id, "open")]
     assert session.scalars(text("SELECT count(*) FROM work")).one() == 1
 
 
 def digest_of(session: Session, digest: DueDigest) -> Message | None:
-    """Nothing is told of the cluster that was made last."""
+    """Return the digest of the newest cluster, which has no alert."""
     if digest.cluster_id == max(session.scalars(text("SELECT id FROM cluster"))):
         return None
     return Message("digest", digest.cluster_id, "the week", f"{digest.since:%d} to {digest.until:%d}", "/", {})
 
 
-def test_a_digest_comes_once_a_week_for_each_cluster_that_has_something_to_tell(
+def test_a_digest_comes_once_a_week_for_each_cluster_with_content(
     session: Session, cluster_ids: list[int], clock: MovedClock
 ) -> None:
     everywhere = channel(session)
@@ -104,15 +104,15 @@ def test_a_digest_comes_once_a_week_for_each_cluster_that_has_something_to_tell(
     plan_digest(session, everywhere, clock())
     first = clock() + timedelta(days=1, hours=2)
     assert session.execute(text("SELECT kind, key, due_at FROM work")).one() == ("digest", everywhere.id, first)
-    assert tell_digests(session, everywhere.id, clock(), digest_of) == first
-    assert told(session) == []
+    assert send_digests(session, everywhere.id, clock(), digest_of) == first
+    assert messages(session) == []
     second = first + timedelta(weeks=1)
     for _ in range(2):
-        assert tell_digests(session, everywhere.id, first, digest_of) == second
+        assert send_digests(session, everywhere.id, first, digest_of) == second
     assert [(row.cluster_id, row.text) for row in session.query(Delivery)] == [(cluster_ids[0], "15 to 22")]
 
 
-def test_a_digest_that_cannot_be_written_says_so_and_holds_up_no_other(
+def test_a_digest_that_cannot_be_written_is_reported_and_delays_no_other(
     session: Session, cluster_ids: list[int], clock: MovedClock
 ) -> None:
     everywhere = channel(session)
@@ -125,28 +125,26 @@ def test_a_digest_that_cannot_be_written_says_so_and_holds_up_no_other(
             raise InvalidOperation
         return Message("digest", digest.cluster_id, "the week", "", "/", {})
 
-    tell_digests(session, everywhere.id, clock.move(86_400 * 2), compose)
+    send_digests(session, everywhere.id, clock.move(86_400 * 2), compose)
     subjects = dict(session.query(Delivery.cluster_id, Delivery.subject).all())
     assert subjects == {
-        cluster_ids[0]: f"the digest of cluster {cluster_ids[0]} could not be written",
+        cluster_ids[0]: f"the digest of cluster {cluster_ids[0]} could not be created",
         cluster_ids[1]: "the week",
     }
     assert "half written" not in session.scalars(text("SELECT name FROM cluster")).all()
 
 
-def test_digests_of_weeks_in_which_nobody_worked_are_one(
-    session: Session, cluster_ids: list[int], clock: MovedClock
-) -> None:
+def test_digests_of_weeks_without_a_worker_are_one(session: Session, cluster_ids: list[int], clock: MovedClock) -> None:
     own = channel(session, cluster_ids[0])
     own.digest = SUNDAY_NOON
     plan_digest(session, own, clock())
     late = clock.move(23 * 86_400)
     due = digests.due_digests(session, own.id, late)
     assert [(digest.since.day, digest.until.day) for digest in due] == [(6, 13)]
-    assert tell_digests(session, own.id, late, digest_of) == due[0].until + timedelta(weeks=1)
-    assert len(told(session)) == 1
+    assert send_digests(session, own.id, late, digest_of) == due[0].until + timedelta(weeks=1)
+    assert len(messages(session)) == 1
 
 
 def test_a_channel_without_a_digest_is_not_asked_again(session: Session, clock: MovedClock) -> None:
-    assert tell_digests(session, channel(session).id, clock(), digest_of) is None
-    assert tell_digests(session, 999, clock(), digest_of) is None
+    assert send_digests(session, channel(session).id, clock(), digest_of) is None
+    assert send_digests(session, 999, clock(), digest_of) is None

@@ -1,4 +1,4 @@
-"""Messages on their way to real receivers: what is tried again when, what ends it, and what is kept of it."""
+"""Delivery of messages to real receivers: retries, final failures, and the record of each attempt."""
 
 import base64
 import ssl
@@ -27,7 +27,7 @@ LOOPBACK = Reach(loopback=True)
 
 
 class Post:
-    """One channel with one message to tell, and the worker that carries it."""
+    """One channel with one queued message, and the worker that delivers it."""
 
     def __init__(self, database: Database, clock: MovedClock) -> None:
         self.database = database
@@ -38,7 +38,7 @@ class Post:
     def office_with(self, vault: Vault | None, courier: Courier) -> Office:
         return Office(vault, courier, "https://tide.example.org/", self.clock)
 
-    def tell(self, kind: str, settings: dict[str, Any], secrets: dict[str, str], **fields: Any) -> None:  # noqa: ANN401
+    def queue_message(self, kind: str, settings: dict[str, Any], secrets: dict[str, str], **fields: Any) -> None:  # noqa: ANN401
         with self.database.transaction() as session:
             sealed = VAULT.seal(secrets) if secrets else None
             channel = Channel(name="c", kind=kind, settings=settings, sealed=sealed, **fields)
@@ -48,11 +48,11 @@ class Post:
             announce(session, message, channel_ids=[channel.id], key="alert 12", now=self.clock())
             self.delivery_id = session.query(Delivery).one().id
 
-    def tell_hook(self, url: str, **fields: Any) -> None:  # noqa: ANN401
-        self.tell("webhook", {"url": url}, {"secret": SECRET}, **fields)
+    def queue_for_hook(self, url: str, **fields: Any) -> None:  # noqa: ANN401
+        self.queue_message("webhook", {"url": url}, {"secret": SECRET}, **fields)
 
     def carry(self, after_seconds: float = 0) -> Delivery:
-        """What the worker does when the row is named so much later; the delivery after it."""
+        """Run the worker on the row, that much later; return the delivery."""
         now = self.clock.move(after_seconds)
         run_errand(self.database, self.office.errand, DELIVERY, self.delivery_id, now)
         with self.database.transaction() as session:
@@ -89,7 +89,7 @@ def server_tls(certificates: Certificates) -> ssl.SSLContext:
 
 @pytest.fixture
 def trusting(post: Post, certificates: Certificates) -> None:
-    """The courier trusts the authority of these tests."""
+    """Make the courier trust the authority of these tests."""
     trust = ssl.create_default_context(cafile=str(certificates.ca))
     post.office = post.office_with(VAULT, Courier(LOOPBACK, trust))
 
@@ -106,11 +106,11 @@ def test_a_receiver_that_is_down_is_tried_again_with_the_same_id_until_it_answer
     post: Post, hook: WebReceiver
 ) -> None:
     hook.answer(503, 429, 200, Retry_After="90")
-    post.tell_hook(hook.url)
+    post.queue_for_hook(hook.url)
     first = post.carry()
     assert (first.state, first.due_at) == ("waiting", post.clock() + timedelta(seconds=90))
     assert post.channel().failure == "HTTP 503 Service Unavailable"
-    assert post.carry(89).attempts == first.attempts  # named too early, by a doubled message
+    assert post.carry(89).attempts == first.attempts  # sent too early, by a duplicate message
     post.carry(1)
     last = post.carry(90)
     assert (last.state, words(last), last.due_at, last.ended_at) == (
@@ -137,23 +137,23 @@ def test_a_receiver_that_is_down_is_tried_again_with_the_same_id_until_it_answer
         (
             302,
             {"Location": "http://169.254.169.254/"},
-            "HTTP 302: a redirect, which is not followed; give the final address",
+            "HTTP 302: redirects are not followed; use the final URL",
         ),
     ],
 )
-def test_what_the_sender_does_wrong_is_not_tried_again(
+def test_errors_of_the_sender_are_not_retried(
     post: Post, hook: WebReceiver, status: int, headers: dict[str, str], said: str
 ) -> None:
     hook.answer(status, **headers)
-    post.tell_hook(hook.url)
+    post.queue_for_hook(hook.url)
     delivery = post.carry()
     assert (delivery.state, words(delivery), delivery.due_at) == ("failed", [said], None)
     assert (post.channel().failure, len(hook.received)) == (said, 1)
 
 
-def test_nobody_there_is_tried_for_a_day_and_no_longer(post: Post, hook: WebReceiver) -> None:
+def test_an_unreachable_receiver_is_tried_for_a_day_and_no_longer(post: Post, hook: WebReceiver) -> None:
     hook.answer(500)
-    post.tell_hook(hook.url)
+    post.queue_for_hook(hook.url)
     begun = post.clock()
     delivery = post.carry()
     while delivery.due_at is not None:
@@ -170,7 +170,7 @@ def test_a_worker_that_dies_on_the_way_is_followed_by_another_with_the_same_id(
         raise KeyboardInterrupt
 
     original = Courier.send
-    post.tell_hook(hook.url)
+    post.queue_for_hook(hook.url)
     with monkeypatch.context() as patch:
         patch.setattr(Courier, "send", send_and_die)
         with pytest.raises(KeyboardInterrupt):
@@ -182,7 +182,7 @@ def test_a_worker_that_dies_on_the_way_is_followed_by_another_with_the_same_id(
 
 def test_an_attempt_that_falls_into_quiet_hours_waits_for_their_end(post: Post, hook: WebReceiver) -> None:
     hook.answer(500, 200)
-    post.tell_hook(hook.url, quiet_hours={"from": "10:01", "until": "12:00", "time_zone": "UTC"})
+    post.queue_for_hook(hook.url, quiet_hours={"from": "10:01", "until": "12:00", "time_zone": "UTC"})
     post.carry()
     noon = post.clock() + timedelta(hours=2)
     waiting = post.carry(60)
@@ -190,9 +190,9 @@ def test_an_attempt_that_falls_into_quiet_hours_waits_for_their_end(post: Post, 
     assert post.carry(2 * 3600 - 60).state == "delivered"
 
 
-def test_what_a_receiver_repeats_is_kept_short_and_without_the_secret(post: Post, hook: WebReceiver) -> None:
+def test_the_answer_of_a_receiver_is_stored_short_and_without_the_secret(post: Post, hook: WebReceiver) -> None:
     hook.answer(400, body=f"no {SECRET} here\0 " + "x" * 9000)
-    post.tell_hook(hook.url)
+    post.queue_for_hook(hook.url)
     (attempt,) = post.carry().attempts
     assert attempt["words"] == "HTTP 400 Bad Request"
     assert attempt["answer"].startswith("no *** here x")
@@ -201,38 +201,38 @@ def test_what_a_receiver_repeats_is_kept_short_and_without_the_secret(post: Post
 
 def test_the_address_of_a_chat_is_kept_from_its_answer(post: Post, hook: WebReceiver) -> None:
     hook.answer(404, body="no route POST /services/T0/sesame")
-    post.tell("slack", {"host": "127.0.0.1"}, {"url": f"{hook.url}/services/T0/sesame"})
+    post.queue_message("slack", {"host": "127.0.0.1"}, {"url": f"{hook.url}/services/T0/sesame"})
     assert answers(post.carry()) == ["no route POST ***"]
     assert b"write is slower" in hook.received[0].body
 
 
-def test_secrets_sealed_with_another_key_are_asked_for_anew(post: Post, hook: WebReceiver) -> None:
-    post.tell_hook(hook.url)
+def test_secrets_sealed_with_another_key_are_asked_for_again(post: Post, hook: WebReceiver) -> None:
+    post.queue_for_hook(hook.url)
     for vault in (None, Vault(base64.b64encode(b"w" * 32).decode())):
         post.office = post.office_with(vault, Courier(LOOPBACK))
     delivery = post.carry()
     assert delivery.state == "failed"
-    assert "IOTIDE_VAULT_KEY is another one" in words(delivery)[0]
+    assert "IOTIDE_VAULT_KEY has changed" in words(delivery)[0]
     assert hook.received == []
 
 
 def test_loopback_is_refused_unless_the_server_allows_it(post: Post, hook: WebReceiver) -> None:
     post.office = post.office_with(VAULT, Courier(Reach()))
-    post.tell_hook(hook.url)
-    assert words(post.carry()) == ["127.0.0.1 is the server itself, to which nothing is sent"]
+    post.queue_for_hook(hook.url)
+    assert words(post.carry()) == ["127.0.0.1 is the server itself: sending there is not allowed"]
     assert hook.received == []
 
 
 @pytest.mark.usefixtures("trusting")
-def test_a_webhook_goes_by_tls_to_whom_the_authorities_vouch_for(post: Post, server_tls: ssl.SSLContext) -> None:
+def test_a_webhook_goes_by_tls_to_a_receiver_with_a_trusted_certificate(post: Post, server_tls: ssl.SSLContext) -> None:
     with web_receiver(server_tls) as hook:
-        post.tell_hook(hook.url)
+        post.queue_for_hook(hook.url)
         assert words(post.carry()) == ["HTTP 204"]
 
 
-def test_a_receiver_for_whom_nobody_vouches_gets_nothing_yet(post: Post, server_tls: ssl.SSLContext) -> None:
+def test_a_receiver_without_a_trusted_certificate_gets_nothing_yet(post: Post, server_tls: ssl.SSLContext) -> None:
     with web_receiver(server_tls) as hook:
-        post.tell_hook(hook.url)
+        post.queue_for_hook(hook.url)
         delivery = post.carry()
         assert (delivery.state, hook.received) == ("waiting", [])
         assert "CERTIFICATE_VERIFY_FAILED" in words(delivery)[0]
@@ -251,12 +251,12 @@ def mail_to(receiver: MailReceiver, tls: str, user: str | None = None) -> dict[s
 
 @pytest.mark.usefixtures("trusting")
 @pytest.mark.parametrize("tls", ["starttls", "tls"])
-def test_mail_is_handed_over_by_tls_to_whom_the_server_knows(post: Post, server_tls: ssl.SSLContext, tls: str) -> None:
+def test_mail_is_delivered_by_tls_after_authentication(post: Post, server_tls: ssl.SSLContext, tls: str) -> None:
     with mail_receiver(**{tls: server_tls}) as receiver:
         receiver.refused["bob@example.org"] = "550 no such user"
-        post.tell("email", mail_to(receiver, tls, "tide"), {"password": "right"})
+        post.queue_message("email", mail_to(receiver, tls, "tide"), {"password": "right"})
         delivery = post.carry()
-    assert (delivery.state, words(delivery)) == ("delivered", ["SMTP 250; but not for bob@example.org: SMTP 550"])
+    assert (delivery.state, words(delivery)) == ("delivered", ["SMTP 250; not delivered to bob@example.org: SMTP 550"])
     assert answers(delivery) == ["ok queued as 4711; no such user"]
     assert receiver.logins == [("tide", "right")]
     ((recipients, mail),) = receiver.mails
@@ -276,12 +276,12 @@ def refuse(reply: str) -> Callable[[MailReceiver], None]:
     ("reply", "state", "status", "said"),
     [("550 unknown", "failed", "SMTP 550", "unknown"), ("451 later", "waiting", "SMTP 451", "later")],
 )
-def test_a_mail_that_nobody_takes_is_tried_again_if_the_server_says_so(
+def test_a_mail_is_tried_again_if_the_refusal_is_temporary(
     post: Post, reply: str, state: str, status: str, said: str
 ) -> None:
     with mail_receiver() as receiver:
         refuse(reply)(receiver)
-        post.tell("email", mail_to(receiver, "none"), {})
+        post.queue_message("email", mail_to(receiver, "none"), {})
         delivery = post.carry()
     assert (delivery.state, words(delivery)) == (state, [f"ada@example.org: {status}; bob@example.org: {status}"])
     assert answers(delivery) == [f"{said}; {said}"]
@@ -290,7 +290,7 @@ def test_a_mail_that_nobody_takes_is_tried_again_if_the_server_says_so(
 @pytest.mark.usefixtures("trusting")
 def test_a_wrong_password_is_final_and_not_repeated(post: Post, server_tls: ssl.SSLContext) -> None:
     with mail_receiver(tls=server_tls) as receiver:
-        post.tell("email", mail_to(receiver, "tls", "tide"), {"password": "sesame"})
+        post.queue_message("email", mail_to(receiver, "tls", "tide"), {"password": "sesame"})
         delivery = post.carry()
     assert (delivery.state, words(delivery)) == ("failed", ["SMTP 535"])
     assert answers(delivery) == ["wrong password ***"]
@@ -298,16 +298,16 @@ def test_a_wrong_password_is_final_and_not_repeated(post: Post, server_tls: ssl.
 
 def test_no_mail_goes_in_the_open_where_tls_was_asked_for(post: Post) -> None:
     with mail_receiver() as receiver:
-        post.tell("email", mail_to(receiver, "starttls"), {})
+        post.queue_message("email", mail_to(receiver, "starttls"), {})
         delivery = post.carry()
     assert (delivery.state, receiver.mails) == ("failed", [])
     assert "STARTTLS" in words(delivery)[0]
 
 
-def test_nobody_who_answers_is_tried_again(post: Post) -> None:
+def test_an_unreachable_mail_server_is_tried_again(post: Post) -> None:
     with mail_receiver() as receiver:
         settings = mail_to(receiver, "none")
-    post.tell("email", settings, {})
+    post.queue_message("email", settings, {})
     delivery = post.carry()
     assert delivery.state == "waiting"
     assert "refused" in words(delivery)[0]

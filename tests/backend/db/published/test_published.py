@@ -1,4 +1,4 @@
-"""Published results, loaded once for all of these tests, beside a cluster of somebody's own."""
+"""Published results, loaded once for all of these tests, next to a user's own cluster."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -28,7 +28,7 @@ REFUSED = (409, "cluster_published")
 
 
 class Library(Loaded):
-    """With all published results."""
+    """An installation with all published results."""
 
     def source(self, key: str) -> Any:  # noqa: ANN401 - JSON
         return next(one for one in self.get("/published-sources")["items"] if one["key"] == key)
@@ -42,9 +42,9 @@ def library(postgres_server: PrivatePostgres) -> Iterator[Library]:
         yield Library(**vars(site))
 
 
-def test_a_published_cluster_says_so(library: Library) -> None:
-    told = {cluster["name"]: cluster["origin"] for cluster in library.get("/clusters")["items"]}
-    assert told == {"blade": "own", **dict.fromkeys(EDITION.clusters, "published")}
+def test_a_published_cluster_is_marked(library: Library) -> None:
+    origins = {cluster["name"]: cluster["origin"] for cluster in library.get("/clusters")["items"]}
+    assert origins == {"blade": "own", **dict.fromkeys(EDITION.clusters, "published")}
 
 
 def test_the_table_of_nus_gives_the_ratios_of_its_own_numbers_and_not_the_one_that_was_claimed(
@@ -82,16 +82,16 @@ def test_each_run_names_its_source_and_that_it_was_not_measured_here(library: Li
             assert source["place"] in flag["measured"]
             assert (run["state"], run["validity"], run["started_at"]) == ("finished", "valid", None)
             assert run["environment"]["published.source"] == flag["measured"]
-            assert run["not_judged"] == [], "nobody here judges it"
+            assert run["not_judged"] == [], "it was not judged here"
 
 
-def test_options_that_nobody_printed_are_not_made_up(library: Library) -> None:
+def test_options_that_were_not_printed_are_not_invented(library: Library) -> None:
     [campaign] = library.source("inaf-tanks-dd")["campaigns"]
     cells = library.get(f"/campaigns/{campaign['campaign_id']}/cells", limit=500)["items"]
     assert all(cell["options"] == {} for cell in cells)
 
 
-def test_what_is_published_refuses_every_change(library: Library) -> None:
+def test_published_results_refuse_every_change(library: Library) -> None:
     cluster_id = library.source("nus-svu-gpfs")["campaigns"][0]["cluster_id"]
     campaign_id = library.source("nus-svu-gpfs")["campaigns"][0]["campaign_id"]
     run_id = library.get("/runs", campaign_id=campaign_id)["items"][0]["id"]
@@ -136,7 +136,7 @@ def test_what_is_published_refuses_every_change(library: Library) -> None:
         assert library.refusal(method, path, body) == REFUSED, (method, path)
 
 
-def test_no_agent_speaks_for_a_published_cluster_and_no_node_of_it_is_missed(library: Library) -> None:
+def test_a_published_cluster_accepts_no_agent_and_none_of_its_nodes_is_missed(library: Library) -> None:
     clusters = [one["id"] for one in library.get("/clusters")["items"] if one["origin"] == "published"]
     nodes = [node for one in clusters for node in library.get("/nodes", cluster_id=one)["items"]]
     assert {node["state"] for node in nodes} == {"retired"}
@@ -144,7 +144,7 @@ def test_no_agent_speaks_for_a_published_cluster_and_no_node_of_it_is_missed(lib
         assert not {node["id"] for node in nodes} & {access.node_id for access in acl_rows(session)}
 
 
-def test_who_may_see_one_cluster_alone_sees_what_is_published_too(library: Library) -> None:
+def test_a_viewer_of_one_cluster_sees_published_results_too(library: Library) -> None:
     with library.database.transaction() as session:
         own = next(one["id"] for one in library.get("/clusters")["items"] if one["origin"] == "own")
         grace = person(session, "grace", Role.OPERATOR, own, now=NOW)
@@ -180,7 +180,7 @@ def test_another_edition_takes_the_place_of_the_one_before(library: Library) -> 
     assert [source["key"] for source in library.get("/published-sources")["items"]] == [EDITION.sources[-1].key]
 
 
-def test_a_cluster_of_somebody_in_the_way_is_named(database: Database) -> None:
+def test_a_cluster_of_the_same_name_is_reported(database: Database) -> None:
     with database.transaction() as session:
         make_cluster(session, "nus-svu")
     with raised(PUBLISHED_NAME_TAKEN, match="nus-svu"):
@@ -191,6 +191,6 @@ def test_a_cluster_of_somebody_in_the_way_is_named(database: Database) -> None:
 
 def test_forgetting_removes_all_of_it_and_nothing_else(library: Library) -> None:
     assert forget_published(library.database, NOW) > 10
-    people = {"user_account", "api_token", "role_grant"}  # of whom other tests make some
+    people = {"user_account", "api_token", "role_grant"}  # other tests add some of those
     left = {table: found for table, found in rows(library.database).items() if table not in people}
     assert left == {table: found for table, found in library.rows_before.items() if table not in people}

@@ -1,4 +1,4 @@
-"""How runs were measured, as the tables have it."""
+"""Conditions of runs, as the tables store them."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -42,14 +42,14 @@ def test_a_run_is_known_by_its_steps_leases_facts_and_checks(session: Session, m
     lists = ("cache", "exclusivity", "other_load", "not_judged")
     words = {name: [(line.words, line.run_ids) for line in getattr(found, name)] for name in lists}
     assert words == {
-        "cache": [("tmpfs keeps all data in memory; nothing can empty it", [run.id])],
-        "exclusivity": [("nodes reserved; no other run there; watched by mds1", [run.id])],
+        "cache": [("tmpfs keeps all data in memory and cannot be emptied", [run.id])],
+        "exclusivity": [("nodes reserved; no concurrent runs; observed by mds1", [run.id])],
         "other_load": [("not measured", [run.id])],
         "not_judged": [("steadiness", [run.id])],
     }
 
 
-def test_another_run_on_the_node_meanwhile_is_counted(session: Session, measured: Measured) -> None:
+def test_a_concurrent_run_on_the_node_is_counted(session: Session, measured: Measured) -> None:
     cell = measured.cell()
     runs = [measured.deliver(cell, finish(NOW, sample(1.0))) for _ in range(2)]
     later = measured.deliver(cell, finish(NOW, sample(1.0)), minutes=10)
@@ -65,7 +65,7 @@ def test_another_run_on_the_node_meanwhile_is_counted(session: Session, measured
     assert found == {runs[0].id: 1, runs[1].id: 1, later.id: 0}
 
 
-def test_what_the_nodes_of_a_gang_did_not_judge_is_kept_with_the_node(measured: Measured) -> None:
+def test_skipped_checks_of_a_gang_are_stored_with_the_node(measured: Measured) -> None:
     cell = measured.cell()
     other = measured.add_node("node2", cell)
     result = finish(NOW, sample(1.0)).model_copy(update={"not_judged": (SHORT,)})

@@ -38,7 +38,7 @@ def stored(session: Session, order: Order) -> dict[str, list[list[float]]]:
     return curves
 
 
-def test_a_beat_each_second_fills_few_rows(session: Session, order: Order) -> None:
+def test_a_heartbeat_each_second_fills_few_rows(session: Session, order: Order) -> None:
     for second in range(650):
         service.store_curves(session, order.id, [piece(second, [second]), piece(second, [0.5], "cpu_user_ratio")])
     curves = stored(session, order)
@@ -71,23 +71,23 @@ def test_orders_do_not_share_rows(session: Session, order: Order) -> None:
     assert stored(session, other) == {"write_bytes_per_second": [[2]]}
 
 
-def test_nothing_is_stored_of_a_beat_with_an_impossible_value(session: Session, order: Order) -> None:
+def test_nothing_is_stored_of_a_heartbeat_with_an_impossible_value(session: Session, order: Order) -> None:
     with pytest.raises(InvalidInputError):
         service.store_curves(session, order.id, [piece(0, [1]), piece(1, [float("nan")])])
     assert stored(session, order) == {}
 
 
-def test_beats_at_once_store_each_second_once(database: Database) -> None:
+def test_concurrent_heartbeats_store_each_second_once(database: Database) -> None:
     with database.transaction() as session:
         measured = Measured(session, NOW)
         order = measured.order(measured.run(measured.cell()))
 
-    def beat(first: int) -> None:
+    def heartbeat(first: int) -> None:
         with database.transaction() as session:
             service.store_curves(session, order.id, [piece(first, range(first, first + 10))])
 
     with ThreadPoolExecutor(8) as pool:
-        list(pool.map(beat, [*range(0, 100, 5), *range(0, 100, 5)]))
+        list(pool.map(heartbeat, [*range(0, 100, 5), *range(0, 100, 5)]))
     with database.transaction() as session:
         values = [value for row in stored(session, order)["write_bytes_per_second"] for value in row]
     assert sorted(values) == list(range(105))

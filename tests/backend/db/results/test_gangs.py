@@ -31,7 +31,7 @@ def gang(measured: Measured) -> tuple[Cell, Node, Node]:
 
 
 def points(session: Session, metric: str = "write_rate") -> dict[str, tuple[float, int]]:
-    """Median and number of runs of each point, by the labels of its series."""
+    """Return median and number of runs of each point, by the labels of its series."""
     rows = session.execute(
         select(Series.labels, Point).join(Point, Point.series_id == Series.id).where(Series.metric == metric)
     )
@@ -64,7 +64,7 @@ def test_the_rates_of_the_nodes_have_their_sum_in_a_series_of_its_own(
     assert len(points(session)) == 2
 
 
-def test_what_is_no_rate_or_of_one_writer_alone_has_no_sum(
+def test_only_rates_of_all_writers_have_a_sum(
     session: Session, measured: Measured, gang: tuple[Cell, Node, Node]
 ) -> None:
     cell, one, two = gang
@@ -75,7 +75,7 @@ def test_what_is_no_rate_or_of_one_writer_alone_has_no_sum(
     assert list(points(session)) == ["{'writer': '1', 'operation': 'write'}"]
 
 
-def test_a_run_in_which_a_node_gave_no_such_number_has_no_sum(
+def test_a_run_has_no_sum_if_a_node_lacks_the_number(
     session: Session, measured: Measured, gang: tuple[Cell, Node, Node]
 ) -> None:
     cell, one, two = gang
@@ -86,7 +86,7 @@ def test_a_run_in_which_a_node_gave_no_such_number_has_no_sum(
     assert not any("nodes" in labels for labels in points(session))
 
 
-def test_a_figure_shows_the_sum_beside_the_nodes_own_rates(
+def test_a_figure_shows_the_sum_and_the_nodes_own_rates(
     session: Session, measured: Measured, gang: tuple[Cell, Node, Node]
 ) -> None:
     cell, one, two = gang
@@ -111,7 +111,9 @@ def test_the_environment_of_a_gang_is_that_of_each_node_in_whatever_order_they_d
     assert first.environment_sha256 == second.environment_sha256
 
 
-def test_nodes_that_did_not_load_at_the_same_time_are_told(measured: Measured, gang: tuple[Cell, Node, Node]) -> None:
+def test_nodes_that_did_not_load_at_the_same_time_are_reported(
+    measured: Measured, gang: tuple[Cell, Node, Node]
+) -> None:
     cell, one, two = gang
     run = measured.deliver_together(cell, {one.id: result(sample(9.0)), two.id: result(sample(5.0), late=3.0)})
     assert [flag["measured"] for flag in run.flags] == ["node2 started 3 s after node1"]
@@ -139,7 +141,7 @@ def test_a_run_over_several_nodes_is_known_by_the_sum_of_its_nodes(
     assert run.state == "finished"
 
 
-def test_a_run_whose_nodes_have_no_sum_is_known_by_their_median(
+def test_a_run_without_a_sum_of_its_nodes_has_their_median(
     session: Session, measured: Measured, gang: tuple[Cell, Node, Node]
 ) -> None:
     cell, one, two = gang

@@ -185,9 +185,7 @@ def test_raw_output_of_an_ended_order_is_never_replaced_and_may_still_come(
     assert stored == [("stderr", 4), ("stdout", 5)]
 
 
-def test_an_order_has_so_much_raw_output_and_no_more(
-    session: Session, order: Order, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_the_raw_output_of_an_order_is_limited(session: Session, order: Order, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(service, "MOST_ARTEFACTS", 2)
     put(session, order, "a", b"1")
     put(session, order, "b", b"1")

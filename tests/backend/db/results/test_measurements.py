@@ -30,7 +30,7 @@ def only(cells: list[MeasuredCell]) -> list[Measurement]:
     return cell.measurements
 
 
-def test_runs_of_a_cell_stand_side_by_side_in_one_measurement(session: Session, measured: Measured) -> None:
+def test_runs_of_a_cell_are_in_one_measurement(session: Session, measured: Measured) -> None:
     cell = measured.cell()
     runs = [measured.deliver(cell, finish(NOW, sample(value))).id for value in (3.0, 1.0, 2.0)]
     (one,) = only(cells_of(session, cell.campaign_id))
@@ -38,7 +38,9 @@ def test_runs_of_a_cell_stand_side_by_side_in_one_measurement(session: Session, 
     assert (one.run_ids, one.values) == (runs, [3.0, 1.0, 2.0])
 
 
-def test_targets_loaded_at_once_are_told_apart_and_from_their_total(session: Session, measured: Measured) -> None:
+def test_targets_loaded_at_once_are_distinguished_from_each_other_and_from_their_total(
+    session: Session, measured: Measured
+) -> None:
     cell = measured.cell()
     second = Target(cluster_id=measured.cluster.id, name="second", path="/second", scope="node")
     session.add(second)
@@ -54,7 +56,7 @@ def test_targets_loaded_at_once_are_told_apart_and_from_their_total(session: Ses
     assert [(one.target_name, one.values) for one in found] == [("scratch", [1.0]), ("second", [2.0]), (None, [3.0])]
 
 
-def test_what_a_flag_rejects_is_not_shown(session: Session, measured: Measured) -> None:
+def test_rejected_values_are_not_shown(session: Session, measured: Measured) -> None:
     cell = measured.cell()
     flag = Flag(
         code=FlagCode.DURATION,

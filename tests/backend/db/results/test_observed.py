@@ -1,4 +1,4 @@
-"""What nodes say that only observed: beside what the loading nodes say, and never mixed with it."""
+"""Values of observing nodes, stored next to those of the loading nodes and never mixed with them."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
@@ -34,7 +34,7 @@ def with_curve(result: FinishRequest, values: Sequence[float], *, seconds: float
 
 
 def delivered(measured: Measured) -> Run:
-    """A run of four seconds whose load kept its node half busy."""
+    """A run of four seconds with a load that kept its node half busy."""
     run = measured.deliver(measured.cell(), with_curve(finish(NOW, sample(1.0)), [0.5] * 4))
     run.started_at, run.ended_at = NOW, NOW + timedelta(seconds=4)
     measured.session.flush()
@@ -47,7 +47,7 @@ def measurements(session: Session, run: Run) -> list[Measurement]:
     return cell.measurements
 
 
-def test_the_mean_of_a_counter_is_of_the_loads_and_that_of_each_observer_stands_beside_it(
+def test_the_mean_of_a_counter_is_of_the_loads_and_each_observer_has_its_own(
     session: Session, measured: Measured
 ) -> None:
     run = delivered(measured)
@@ -80,9 +80,7 @@ def test_curves_of_observers_are_among_those_of_the_run(session: Session, measur
     assert list(curves.values()) == [[0.5] * 4]
 
 
-def test_what_an_observer_says_of_itself_is_its_own_and_no_environment_of_the_run(
-    session: Session, measured: Measured
-) -> None:
+def test_facts_of_an_observer_are_not_the_environment_of_the_run(session: Session, measured: Measured) -> None:
     run = delivered(measured)
     before = run.environment_sha256
     observer = measured.observe(run, "server1", finish(NOW, environment={"kernel.release": "5.10"}))

@@ -1,4 +1,4 @@
-"""What targets did before, for a forecast."""
+"""Past runs of targets, for a forecast."""
 
 from datetime import UTC, datetime
 
@@ -7,7 +7,7 @@ from factories.measured import Measured, finish, sample
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
-from iotide_server.results.forecast.past import last_rates, past_cells
+from iotide_server.results.forecast.past import last_rates, past_cells, repeated_series
 from iotide_server.trends.points.service import recompute_points
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
@@ -68,3 +68,22 @@ def test_cells_come_newest_first_with_the_median_time_of_their_runs(session: Ses
         (new.options_sha256, 5.0),
         (old.options_sha256, 20.0),
     ]
+
+
+def test_series_with_repeated_runs_show_how_they_scatter(session: Session, measured: Measured) -> None:
+    cell = measured.cell()
+    for value in (100.0, 102.0):
+        measured.deliver(cell, finish(NOW, sample(value, operation="write"), sample(2 * value, operation="read")))
+    recompute_points(session, cell.id)
+    cell_with(measured, 100.0, minutes=10, file_size_bytes=4096)  # one run
+    cluster_id, target_id = measured.cluster.id, measured.target.id
+    found = repeated_series(session, cluster_id, "dd", ["write_rate"], ([cell.options_sha256], [target_id]))
+    assert [(one.metric, sorted(one.labels)) for one in found] == [("write_rate", ["operation"])] * 2
+    assert len({one.configuration for one in found}) == 1
+    points = sorted((point.runs, point.low, point.high) for one in found for point in one.points)
+    assert points == [(2, 100.0, 102.0), (2, 200.0, 204.0)]
+    assert len(repeated_series(session, cluster_id, "dd", ["write_rate"], None)) == len(found)
+    for digests, target_ids in (([cell.options_sha256], [target_id + 1]), (["other"], [target_id])):
+        assert repeated_series(session, cluster_id, "dd", ["write_rate"], (digests, target_ids)) == []
+    assert repeated_series(session, cluster_id, "dd", ["wait"], None) == []
+    assert repeated_series(session, cluster_id + 1, "dd", ["write_rate"], None) == []

@@ -177,13 +177,13 @@ def test_very_many_flags_of_a_run_are_read_once_however_many_numbers_it_has(
 
 
 class Crowded(Database):
-    """A database whose connections others have, each second time."""
+    """A database that has no free connection on every second request."""
 
     asked = 0
 
     @contextmanager
     def transaction(self, *, statement_seconds: float | None = None) -> Iterator[Session]:
-        """Open a transaction, or wait in vain."""
+        """Open a transaction, or fail after the wait."""
         self.asked += 1
         if self.asked % 2:
             raise PoolTimeoutError
@@ -209,13 +209,13 @@ async def downloaded(database: Database, output: tuple[Artefact, bytes]) -> byte
     return b"".join([piece async for piece in pieces])
 
 
-def test_a_download_that_finds_all_connections_taken_asks_for_one_once_more(
+def test_a_download_without_a_free_connection_tries_once_again(
     database: Database, output: tuple[Artefact, bytes]
 ) -> None:
     assert asyncio.run(downloaded(Crowded(database.engine), output)) == output[1]
 
 
-def test_a_download_whose_content_goes_ends_with_an_error_that_names_it(
+def test_a_download_ends_with_an_error_that_names_it_if_its_content_is_removed(
     database: Database, output: tuple[Artefact, bytes]
 ) -> None:
     with database.transaction() as session:

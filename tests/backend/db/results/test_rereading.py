@@ -1,4 +1,4 @@
-"""A reading by a corrected parser: what takes its place, what stays, and what is refused."""
+"""Reading a run again with a corrected parser: values it replaces, keeps and rejects."""
 
 import csv
 from datetime import UTC, datetime
@@ -77,7 +77,7 @@ def test_numbers_and_points_follow_the_new_reading_and_the_former_stays(session:
     assert ([flag.code for flag in before.flags], now.flags) == (["DURATION"], [])
 
 
-def test_the_csv_names_the_revision_whose_parser_read_the_numbers(database: Database) -> None:
+def test_the_csv_names_the_revision_of_the_parser_that_read_the_numbers(database: Database) -> None:
     with database.transaction() as session:
         measured = Measured(session, NOW)
         announce(measured, 2)
@@ -88,13 +88,12 @@ def test_the_csv_names_the_revision_whose_parser_read_the_numbers(database: Data
     assert (line["value"], line["workload_revision"]) == ("90.0", "2")
 
 
-def test_who_read_again_is_in_the_runs_log_and_in_the_audit(session: Session, measured: Measured) -> None:
+def test_the_user_of_a_rereading_is_in_the_runs_log_and_in_the_audit(session: Session, measured: Measured) -> None:
     run = measured.deliver(measured.cell(), finish(NOW, sample(100.0)))
     rereading.read_again(session, ADMIN, run.id, said(order_of(session, run), sample(90.0)), NOW)
     event = session.scalars(select(RunEvent).where(RunEvent.kind == "read_again")).one()
     assert event.text == (
-        "read again by an operator: by the parser of revision 2 of iotide 0.2.0, before by that of revision 1 of iotide"
-        " 0.1.0"
+        "read again by an operator with the parser of revision 2 of iotide 0.2.0 instead of revision 1 of iotide 0.1.0"
     )
     entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "run_read_again")).one()
     assert (entry.before, entry.after) == (
@@ -118,10 +117,10 @@ def test_flags_of_the_former_parser_go_and_those_of_clock_and_other_runs_stay(
     run = measured.deliver(measured.cell(), finish(NOW, sample(1.0), flags=(SHORT, CLOCK)))
     run.flags = [*run.flags, SHORT.model_copy(update={"code": FlagCode.OUTLIER}).model_dump(mode="json")]
     rereading.read_again(session, ADMIN, run.id, said(order_of(session, run), sample(1.0)), NOW)
-    assert codes(run) == ["CLOCK"]  # OUTLIER comes again with the points
+    assert codes(run) == ["CLOCK"]  # OUTLIER returns with the points
 
 
-def test_of_flags_that_are_the_same_one_is_stored_by_a_reading(session: Session, measured: Measured) -> None:
+def test_a_reading_stores_equal_flags_once(session: Session, measured: Measured) -> None:
     run = measured.deliver(measured.cell(), finish(NOW, sample(100.0, operation="write"), flags=(CLOCK, SHORT)))
     of_order = said(order_of(session, run), sample(90.0, operation="write"), flags=(BAD, CLOCK, SHORT, BAD))
     rereading.read_again(session, ADMIN, run.id, of_order, NOW)
@@ -181,7 +180,7 @@ def test_a_run_that_only_its_parser_made_fail_has_finished_once_it_can_be_read(
     again = said(order, sample(5.0))
     for code in ("tool_failed", None):
         run.reason_code = code
-        with pytest.raises(IotideError, match="keeps no reading"):
+        with pytest.raises(IotideError, match="has no reading to replace"):
             rereading.read_again(session, ADMIN, run.id, again, NOW)
     run.reason_code, run.reason = "output_refused", "two lines too many"
     rereading.read_again(session, ADMIN, run.id, again, NOW)
@@ -220,7 +219,7 @@ def test_only_the_attempt_that_counts_is_read(session: Session, measured: Measur
         (2, "iops", 422, "metric_not_declared", "orders[0].samples[0].metric"),
     ],
 )
-def test_what_nobody_announced_is_refused(
+def test_unannounced_metrics_are_rejected(
     session: Session, measured: Measured, revision: int, metric: str, status: int, code: str, field: str
 ) -> None:
     run = measured.deliver(measured.cell(), finish(NOW, sample(1.0)))

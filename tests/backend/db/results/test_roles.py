@@ -1,4 +1,4 @@
-"""What was measured between two nodes: each node's own numbers, told apart by who sent, and no sum of both ends."""
+"""Results measured between two nodes: each node's own numbers, labelled by sender, and no sum of both ends."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -50,7 +50,7 @@ def test_both_ends_have_numbers_of_their_own_with_the_name_of_the_sender(session
     assert sorted(session.scalars(select(Point.median))) == [90, 100]
 
 
-def test_what_is_sent_and_what_is_received_is_never_added_up(session: Session, measured: Measured) -> None:
+def test_sent_and_received_values_are_never_added_up(session: Session, measured: Measured) -> None:
     cell, sender, receiver = between(measured)
     measured.deliver_together(cell, {sender.id: result(100, "copy"), receiver.id: result(90, "copy")})
     recompute_points(session, cell.id)

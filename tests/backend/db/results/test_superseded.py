@@ -1,4 +1,4 @@
-"""What an older agent delivers by the wrong clock stays with its run, and apart from right numbers."""
+"""Results that an older agent measured with the wrong clock: kept with their run, and apart from right numbers."""
 
 from datetime import UTC, datetime
 
@@ -45,7 +45,7 @@ def metrics(*, primary: bool) -> list[dict[str, object]]:
 
 @pytest.fixture
 def measured(session: Session) -> Measured:
-    """A node whose agent has revision 1 of dd, of which the catalogue knows revision 2 too."""
+    """A node with an agent that has revision 1 of dd; the catalogue knows revision 2 too."""
     measured = Measured(session, NOW)
     measured.workload.metrics = metrics(primary=False)
     columns = {column.name: getattr(measured.workload, column.name) for column in Workload.__table__.columns}
@@ -124,7 +124,7 @@ def test_a_run_is_known_by_the_first_primary_metric_that_it_has(
     assert known_by(session, run) == expected
 
 
-def test_a_campaign_says_which_of_its_metrics_stand_for_runs(session: Session, measured: Measured) -> None:
+def test_a_campaign_lists_its_primary_metrics(session: Session, measured: Measured) -> None:
     measured.workload.metrics = metrics(primary=True)
     cell = measured.cell()
     measured.deliver(cell, finish(NOW, rate(1.0), sample(5.0, "wait")))

@@ -37,7 +37,7 @@ def console(session: Session) -> Principal:
 
 
 def ended(measured: Measured, raw: bytes, *, days_ago: float = 100, seconds: int = 150) -> Run:
-    """A run that ended so long ago, with raw output and a curve that goes up by one each second."""
+    """Return a run that ended that long ago, with raw output and a curve that rises by one each second."""
     session = measured.session
     run = measured.run(measured.cell())
     order = measured.order(run)
@@ -56,14 +56,14 @@ def rule(session: Session, console: Principal, raw_output_days: int | None, curv
     service.set_rule(session, console, RetentionRule(raw_output_days, curve_days), NOW)
 
 
-def test_without_a_rule_everything_is_kept_for_ever(session: Session, measured: Measured) -> None:
+def test_without_a_rule_everything_is_kept_forever(session: Session, measured: Measured) -> None:
     ended(measured, b"x", days_ago=10_000)
     assert give_up_old(session, 1) is None
     assert session.scalars(select(Artefact)).all() != []
     assert service.waiting(session, RetentionRule(), NOW) == service.Expiring(0, 0, 0, 0)
 
 
-def test_raw_output_goes_once_it_is_old_and_its_run_says_so(
+def test_old_raw_output_is_removed_and_its_run_shows_it(
     session: Session, measured: Measured, console: Principal
 ) -> None:
     old, young = ended(measured, b"old"), ended(measured, b"young", days_ago=10)
@@ -76,13 +76,13 @@ def test_raw_output_goes_once_it_is_old_and_its_run_says_so(
     assert session.scalars(select(Artefact.run_id)).all() == [young.id]
     assert session.scalars(select(Blob.content)).all() == [b"young"]
     words = session.scalars(select(RunEvent.text).where(RunEvent.run_id == old.id)).all()
-    assert words == ["its raw output was removed for its age: 1 pieces, 3 bytes"]
+    assert words == ["raw output removed by retention: 1 files, 3 bytes"]
     entry = session.scalars(select(AuditEntry).where(AuditEntry.action == "old_data_given_up")).one()
     assert entry.after == {"raw_removed_of_runs": [old.id], "curves_thinned_of_runs": []}
     assert service.waiting(session, RetentionRule(30), NOW).raw_runs == 0
 
 
-def test_what_two_runs_have_in_common_stays_until_the_last_of_them_gives_it_up(
+def test_shared_content_of_two_runs_stays_until_the_last_one_releases_it(
     session: Session, measured: Measured, console: Principal
 ) -> None:
     ended(measured, b"same")
@@ -127,7 +127,7 @@ def test_a_batch_is_bounded_and_the_next_one_is_wanted_at_once(
     assert len(session.scalars(select(Artefact)).all()) == 1
 
 
-def test_a_campaign_that_is_kept_is_left_alone_until_it_is_released(
+def test_a_kept_campaign_is_unchanged_until_it_is_released(
     session: Session, measured: Measured, console: Principal
 ) -> None:
     run = ended(measured, b"x")
@@ -141,9 +141,7 @@ def test_a_campaign_that_is_kept_is_left_alone_until_it_is_released(
     assert session.scalars(select(ThinnedRun.run_id)).all() == [run.id]
 
 
-def test_a_run_whose_raw_output_is_gone_is_not_read_again(
-    session: Session, measured: Measured, console: Principal
-) -> None:
+def test_a_run_without_raw_output_is_not_read_again(session: Session, measured: Measured, console: Principal) -> None:
     run = ended(measured, b"x")
     rule(session, console, 30, None)
     give_up_old(session, 1)
@@ -153,7 +151,7 @@ def test_a_run_whose_raw_output_is_gone_is_not_read_again(
     assert (refused.value.status, refused.value.code) == (409, "raw_output_removed")
 
 
-def test_numbers_are_kept_for_ever(session: Session, measured: Measured, console: Principal) -> None:
+def test_numbers_are_kept_forever(session: Session, measured: Measured, console: Principal) -> None:
     ended(measured, b"x")
     count = session.scalar(select(func.count()).select_from(Sample))
     rule(session, console, 1, 1)
@@ -168,7 +166,7 @@ def test_days_that_make_no_sense_are_refused_with_their_field(session: Session, 
     assert (refused.value.status, refused.value.field, refused.value.value) == (422, "curve_days", days)
 
 
-def test_what_takes_how_much_is_told_for_every_kind(session: Session, measured: Measured) -> None:
+def test_disk_space_is_reported_for_every_kind(session: Session, measured: Measured) -> None:
     ended(measured, b"x")
     kinds = {one.kind: one.size_bytes for one in repository.space(session)}
     assert {"raw output", "per-second values", "numbers", "everything else"} <= kinds.keys()

@@ -59,7 +59,7 @@ def test_a_claimed_run_is_cancelled_when_its_node_has_let_go(site: Site, cancel:
 
 
 @pytest.mark.parametrize("outcome", [Outcome.DECLINED, Outcome.CANCELLED])
-def test_a_cancelled_run_does_not_come_back_whatever_its_node_says(
+def test_a_cancelled_run_does_not_return_for_any_report_of_its_node(
     site: Site, cancel: CancelRun, outcome: Outcome
 ) -> None:
     (run_id,) = site.add_runs([1], attempts=5)
@@ -71,7 +71,7 @@ def test_a_cancelled_run_does_not_come_back_whatever_its_node_says(
     assert (site.run(run_id).state, site.run(run_id).reason) == ("cancelled", "cancelled by an operator")
 
 
-def test_a_cancelled_run_whose_node_lost_it_is_cancelled(site: Site, cancel: CancelRun) -> None:
+def test_a_cancelled_run_that_its_node_lost_is_cancelled(site: Site, cancel: CancelRun) -> None:
     (run_id,) = site.add_runs([1], attempts=5)
     site.start()
     agent = site.agent(1)
@@ -81,7 +81,7 @@ def test_a_cancelled_run_whose_node_lost_it_is_cancelled(site: Site, cancel: Can
     assert site.run(run_id).state == "cancelled"
 
 
-def test_a_load_that_failed_on_its_own_says_why_although_a_cancel_was_on_its_way(site: Site, cancel: CancelRun) -> None:
+def test_a_failed_load_shows_why_although_a_cancel_was_under_way(site: Site, cancel: CancelRun) -> None:
     (run_id,) = site.add_runs([1])
     site.start()
     agent = site.agent(1)
@@ -130,7 +130,7 @@ def has_open_runs(site: Site) -> bool:
 
 
 def work_until(halt: threading.Event, agent: SimulatedAgent) -> None:
-    """What an agent does with everything that it is offered."""
+    """Act as an agent that works on every offer."""
     outcomes = [Outcome.FINISHED, Outcome.FAILED, Outcome.CANCELLED]
     while not halt.is_set():
         for offer in agent.offers():
@@ -142,7 +142,7 @@ def work_until(halt: threading.Event, agent: SimulatedAgent) -> None:
 
 
 def test_starts_claims_results_and_cancels_at_once_leave_every_rule_intact(make_site: Callable[..., Site]) -> None:
-    """All that may happen to the same few runs, each in its own thread; the site then checks the rules."""
+    """All possible events of the same few runs, each in its own thread; the site then checks the rules."""
     site = make_site(node_count=3, slots=2)
     run_ids = site.add_runs(*[[1], [2], [3], [1, 2], [2, 3]] * 4, target="nfs", exclusive="none", attempts=9)
     halt = threading.Event()
@@ -195,7 +195,7 @@ def test_a_retried_run_gets_exactly_one_more_attempt(site: Site, cancel: CancelR
         ),
     ],
 )
-def test_a_run_whose_node_or_target_is_gone_is_not_retried(
+def test_a_run_with_a_retired_node_or_target_is_not_retried(
     site: Site, cancel: CancelRun, change: str, gone: str
 ) -> None:
     (run_id,) = site.add_runs([1], target="nfs")
@@ -207,7 +207,7 @@ def test_a_run_whose_node_or_target_is_gone_is_not_retried(
     assert site.run(run_id).state == "cancelled"
 
 
-def test_a_run_whose_sender_never_had_the_target_is_retried(site: Site, cancel: CancelRun) -> None:
+def test_a_run_is_retried_if_only_its_sender_lacks_the_target(site: Site, cancel: CancelRun) -> None:
     (run_id,) = site.add_runs([1, 2], target="nfs", roles=["sender", "receiver"])
     site.change("DELETE FROM target_mount WHERE node_id = :id", id=site.node_ids[0])
     cancel(run_id)
@@ -215,7 +215,7 @@ def test_a_run_whose_sender_never_had_the_target_is_retried(site: Site, cancel: 
     assert site.run(run_id).state == "waiting"
 
 
-def test_what_a_retried_run_needs_stays_until_the_retry_is_committed(site: Site, cancel: CancelRun) -> None:
+def test_the_needs_of_a_retried_run_stay_until_the_retry_is_committed(site: Site, cancel: CancelRun) -> None:
     (run_id,) = site.add_runs([1], target="nfs")
     cancel(run_id)
     with site.database.transaction() as session:
@@ -231,7 +231,7 @@ def test_only_what_failed_or_was_cancelled_can_be_retried(site: Site) -> None:
         retry(site, run_id)
 
 
-def test_who_may_not_see_a_run_hears_that_there_is_none_and_a_viewer_that_he_may_not(site: Site) -> None:
+def test_an_invisible_run_is_not_found_and_a_viewer_is_forbidden(site: Site) -> None:
     (run_id,) = site.add_runs([1])
     stranger = Principal(PrincipalKind.USER, None, "eve", grants={site.cluster_id + 1: Role.ADMIN})
     viewer = Principal(PrincipalKind.USER, None, "bob", grants={site.cluster_id: Role.VIEWER})

@@ -16,12 +16,12 @@ from iotide_wire.messages import OrderState, Outcome, Word
 
 
 def fall_silent(site: Site, *numbers: int) -> None:
-    """The clock moves on by an hour, and only these nodes are not heard of."""
+    """Move the clock by an hour; only these nodes send no heartbeat."""
     site.clock.move(3600)
     with site.database.transaction() as session:
         for number, node_id in enumerate(site.node_ids, start=1):
             if number not in numbers:
-                agents.beat(session, node_id, f"instance-n{number}", site.clock())
+                agents.heartbeat(session, node_id, f"instance-n{number}", site.clock())
 
 
 def stated(site: Site, number: int) -> DeathStatement:
@@ -43,7 +43,7 @@ def running(site: Site, number: int) -> tuple[SimulatedAgent, Offered]:
     return agent, offer
 
 
-def test_the_statement_says_what_ends_and_the_word_ends_just_that(site: Site) -> None:
+def test_the_preview_lists_what_ends_and_the_declaration_ends_exactly_that(site: Site) -> None:
     run_id, following = site.add_runs([1], [1], target="nfs", exclusive="node+target", limit=7200.0)
     site.start()
     _, offer = running(site, 1)
@@ -51,18 +51,17 @@ def test_the_statement_says_what_ends_and_the_word_ends_just_that(site: Site) ->
     (run,) = stated(site, 1).runs
     assert (run.run_id, run.becomes, stated(site, 1).waiting_count) == (run_id, "waiting", 1)
     assert run.ends == (
-        f"order {offer.order_id}, running by its last word, ends as lost; node n1, target nfs and cluster blade are"
-        " free at once; the run waits again, as this was attempt 1 of 2"
+        f"order {offer.order_id} (last state: running) ends as lost; node n1, target nfs and cluster blade are"
+        " free at once; the run waits again (this was attempt 1 of 2)"
     )
     assert run.risk == (
-        "If n1 is only cut off, its load may run there until 2026-11-21 12:00:00 UTC, and a load that hangs on a dead"
-        " mount may wake up and write even later; what other runs measure on target nfs until then may be measured"
-        " beside it."
+        "If n1 is only cut off, its load may run there until 2026-11-21 12:00:00 UTC. A load that hangs on a dead"
+        " mount may write even later. While it runs, it may affect the results of other runs on target nfs."
     )
     declare_dead(site, 1)
     lost = site.run(run_id)
     assert (lost.state, lost.reason_code, lost.attempts_made) == ("waiting", "node_dead", 1)
-    assert lost.reason == "an operator called n1 dead, silent since 2026-11-21 10:00:00 UTC"
+    assert lost.reason == "an operator declared n1 dead, silent since 2026-11-21 10:00:00 UTC"
     with site.database.transaction() as session:
         assert session.scalars(text("SELECT count(*) FROM lease WHERE active")).one() == 0
         (action,) = session.scalars(text("SELECT action FROM audit_entry")).all()
@@ -77,8 +76,8 @@ def test_the_last_attempt_of_a_run_fails_with_its_node(site: Site) -> None:
     fall_silent(site, 1)
     (run,) = stated(site, 1).runs
     assert run.becomes == "failed"
-    assert run.ends.endswith("the run fails, as this was attempt 1 of 1")
-    assert "it loads scratch, which no other node has" in run.risk
+    assert run.ends.endswith("the run fails (this was attempt 1 of 1)")
+    assert "It loads scratch, which no other node has." in run.risk
     declare_dead(site, 1)
     assert (site.run(run_id).state, site.run(run_id).reason_code) == ("failed", "node_dead")
 
@@ -89,13 +88,13 @@ def test_an_order_that_was_never_claimed_is_withdrawn_and_counts_as_no_attempt(s
     fall_silent(site, 1)
     (run,) = stated(site, 1).runs
     assert run.becomes == "waiting"
-    assert "was offered and never claimed, is withdrawn" in run.ends
-    assert run.risk == "Its load was never told to start, so none runs on n1."
+    assert "(offered, never claimed) is withdrawn" in run.ends
+    assert run.risk == "Its load never got the start signal, so no load runs on n1."
     declare_dead(site, 1)
     assert (site.run(run_id).state, site.run(run_id).attempts_made, site.run(run_id).declines) == ("waiting", 0, 1)
 
 
-def test_of_a_gang_the_other_nodes_are_told_to_stop_and_the_target_is_free_when_they_have(
+def test_other_nodes_of_a_gang_are_asked_to_stop_before_the_target_is_free(
     make_site: Callable[..., Site],
 ) -> None:
     site = make_site(node_count=3)
@@ -108,8 +107,8 @@ def test_of_a_gang_the_other_nodes_are_told_to_stop_and_the_target_is_free_when_
     fall_silent(site, 1)
     (run,) = stated(site, 1).runs
     assert run.ends == (
-        f"order {dead.order_id}, running by its last word, ends as lost; node n1 is free at once; n2 is told to stop,"
-        " and then the run waits again, as this was attempt 1 of 2 and frees target nfs and cluster blade"
+        f"order {dead.order_id} (last state: running) ends as lost; node n1 is free at once; the server asks n2 to"
+        " stop, and then the run waits again (this was attempt 1 of 2) and frees target nfs and cluster blade"
     )
     declare_dead(site, 1)
     assert (site.run(gang).state, site.node(1).exclusive_leases, site.node(2).exclusive_leases) == ("active", 0, 1)
@@ -134,7 +133,7 @@ def test_the_word_is_refused_where_something_else_would_be_freed_than_was_shown(
     fall_silent(site, 1)
     empty = stated(site, 1)
     assert empty.runs == []
-    site.hear_of_all()
+    site.keep_online()
     site.start()
     running(site, 1)
     fall_silent(site, 1)
@@ -144,15 +143,15 @@ def test_the_word_is_refused_where_something_else_would_be_freed_than_was_shown(
 
 
 @pytest.mark.parametrize("ask", [stated, lambda site, number: declare_dead(site, number, "0" * 64)])
-def test_a_node_that_speaks_is_not_called_dead(site: Site, ask: Callable[[Site, int], object]) -> None:
-    with raised(NODE_NOT_SILENT, match="was heard of at 2026-11-21 10:00:00"):
+def test_an_online_node_is_not_declared_dead(site: Site, ask: Callable[[Site, int], object]) -> None:
+    with raised(NODE_NOT_SILENT, match="last contacted the server at 2026-11-21 10:00:00"):
         ask(site, 1)
     site.change("DELETE FROM node_beat WHERE node_id = :id", id=site.node_ids[0])
-    with raised(NODE_NOT_SILENT, match="was never heard of"):
+    with raised(NODE_NOT_SILENT, match="has never contacted the server"):
         ask(site, 1)
 
 
-def test_a_node_that_speaks_between_statement_and_word_is_not_called_dead(site: Site) -> None:
+def test_a_node_that_returns_between_preview_and_declaration_is_not_declared_dead(site: Site) -> None:
     (run_id,) = site.add_runs([1])
     site.start()
     agent, offer = running(site, 1)
@@ -164,7 +163,7 @@ def test_a_node_that_speaks_between_statement_and_word_is_not_called_dead(site: 
     assert site.run(run_id).state == "active"
 
 
-def test_nothing_is_offered_to_a_node_called_dead_before_its_agent_has_looked_around_and_said_hello(
+def test_nothing_is_offered_to_a_dead_node_before_its_agent_has_looked_around_and_said_hello(
     site: Site, clock: MovedClock
 ) -> None:
     (run_id,) = site.add_runs([1], attempts=3)
@@ -173,15 +172,15 @@ def test_nothing_is_offered_to_a_node_called_dead_before_its_agent_has_looked_ar
     fall_silent(site, 1)
     declare_dead(site, 1)
     assert site.node(1).problem == (
-        "an operator called n1 dead, silent since 2026-11-21 10:00:00 UTC; nothing starts on it until its agent is back"
-        " and idle"
+        "an operator declared n1 dead, silent since 2026-11-21 10:00:00 UTC; no run starts on it until its agent is"
+        " back and idle"
     )
     assert site.start() == []
-    # It was only cut off: it ends its load first, and is asked to look around once it is idle.
+    # It was only cut off: it ends its load first, and once it is idle the server asks it to look around.
     agent.hello(offer, instance="instance-after-restart")
     assert agent.say(offer, OrderState.RUNNING, 0.2) is Word.UNKNOWN
     assert site.start() == []
-    look = agent.beat().look
+    look = agent.heartbeat().look
     assert look is not None
     assert site.start() == []
     agent.hello(instance="instance-after-restart", look=look)
@@ -202,7 +201,7 @@ def test_a_late_answer_to_an_old_offer_does_not_bring_a_node_called_dead_back(si
     assert site.node(1).problem is not None
 
 
-def test_a_late_result_of_a_node_called_dead_is_evidence_alone(site: Site) -> None:
+def test_a_late_result_of_a_dead_node_is_only_evidence(site: Site) -> None:
     (run_id,) = site.add_runs([1])
     site.start()
     agent, offer = running(site, 1)
@@ -215,7 +214,7 @@ def test_a_late_result_of_a_node_called_dead_is_evidence_alone(site: Site) -> No
     assert "stale_result" in kinds
 
 
-def test_the_digest_is_of_what_would_end_and_not_of_who_waits(site: Site) -> None:
+def test_the_digest_covers_what_would_end_and_not_the_waiting_runs(site: Site) -> None:
     site.add_runs([1])
     site.start()
     running(site, 1)

@@ -21,12 +21,12 @@ def expected(site: Site, run_id: int) -> Expectation | None:
 
 
 def end_after(site: Site, seconds: float) -> None:
-    """The run on the first node ends, whose load has run so long."""
+    """End the run on the first node after a load of that length."""
     agent = site.agent(1)
     offer = agent.claim_offer()
     started_at = site.clock()
     site.clock.move(seconds)
-    site.hear_of_all()
+    site.keep_online()
     agent.hand_in(offer, agent.result(offer, started_at=started_at, ended_at=site.clock()))
 
 
@@ -41,7 +41,7 @@ def test_a_run_is_expected_to_take_as_long_as_the_last_of_its_cell(site: Site, c
     assert expected(site, runs[3]) == Expectation(clock() + timedelta(seconds=250))
 
 
-def test_what_passes_between_two_runs_is_expected_to_pass_again(site: Site, clock: MovedClock) -> None:
+def test_the_forecast_includes_the_usual_pause_between_runs(site: Site, clock: MovedClock) -> None:
     runs = site.add_runs([1], repeats=5, limit=3600.0)
     for _ in range(2):
         site.start()
@@ -67,11 +67,11 @@ def test_a_campaign_of_which_nothing_has_ended_is_expected_to_take_its_limit(sit
     assert expected(site, second) == Expectation(clock() + timedelta(hours=1))
 
 
-def test_nobody_knows_what_starts_behind_a_run_that_is_overdue(site: Site) -> None:
+def test_no_start_is_expected_behind_an_overdue_run(site: Site) -> None:
     first, second = site.add_runs([1], [1])
     site.start()
     site.change("UPDATE run SET overdue = true WHERE id = :id", id=first)
-    assert expected(site, second) == Expectation(None, f"nobody knows when run {first} leaves node n1")
+    assert expected(site, second) == Expectation(None, f"the end of run {first} on node n1 is not known")
 
 
 def test_a_target_that_is_not_mounted_is_why_nothing_is_foreseen(site: Site) -> None:
@@ -87,11 +87,11 @@ def test_behind_hundreds_of_runs_nothing_is_foreseen(site: Site) -> None:
     (just,) = site.add_runs([2])
     (beyond,) = site.add_runs([2])
     assert expected(site, just) == Expectation(site.clock())
-    assert expected(site, beyond) == Expectation(None, f"more than {MOST_AHEAD} runs stand before it in its cluster")
+    assert expected(site, beyond) == Expectation(None, f"more than {MOST_AHEAD} runs are ahead in its cluster")
 
 
 @pytest.mark.parametrize(("minutes", "seconds"), [(9, 0), (11, 60)])
-def test_runs_of_an_owner_who_stands_back_are_placed_behind(
+def test_runs_of_a_penalized_owner_are_placed_behind(
     site: Site, make_person: Callable[..., Person], minutes: int, seconds: float
 ) -> None:
     light = make_person("ben", Role.OPERATOR).principal.user_id
@@ -102,12 +102,12 @@ def test_runs_of_an_owner_who_stands_back_are_placed_behind(
     )
     site.add_runs([1], limit=60.0)
     site.clock.move(minutes * 60.0)
-    site.hear_of_all()
+    site.keep_online()
     (late,) = site.add_runs([1], owner=light)
     assert expected(site, late) == Expectation(site.clock() + timedelta(seconds=seconds))
 
 
-def test_a_run_that_is_started_while_somebody_asks_is_expected_no_more(site: Site) -> None:
+def test_a_run_that_starts_during_the_request_has_no_expected_start(site: Site) -> None:
     (run_id,) = site.add_runs([1])
     with site.database.transaction() as session:
         found = reading.run(session, ADMIN, run_id)
@@ -115,7 +115,7 @@ def test_a_run_that_is_started_while_somebody_asks_is_expected_no_more(site: Sit
         assert reading.expected_start(session, found, site.clock()) is None
 
 
-def test_what_is_drained_has_no_expected_start(site: Site) -> None:
+def test_a_drained_node_has_no_expected_start(site: Site) -> None:
     (run_id,) = site.add_runs([1])
     with site.database.transaction() as session:
         subject = Drainable(DrainKind.NODE, site.node_ids[0], site.cluster_id)

@@ -29,9 +29,9 @@ def test_a_free_covers_no_order_that_ends_after_it_although_it_is_older(make_sit
     load = StuckLoad(
         order_id=older.order_id, process="dd", pid=1, state="D", waits_in="io", processes=1, since=site.clock()
     )
-    agent.beat(stuck=[load.model_copy(update={"order_id": newer.order_id}), load])
+    agent.heartbeat(stuck=[load.model_copy(update={"order_id": newer.order_id}), load])
     assert site.start() == []
     site.clock.move(60)
-    site.hear_of_all()
-    agent.beat(stuck=())
+    site.keep_online()
+    agent.heartbeat(stuck=())
     assert len(site.start()) == 1

@@ -1,4 +1,4 @@
-"""Revocation: what a node is known by is void at once, and nothing is freed on which a load may run."""
+"""Revocation: a node's credentials are void at once, and nothing is freed while a load may still run on it."""
 
 from factories.enrolling import NOWHERE, enrol_request
 from factories.people import ADMIN
@@ -32,17 +32,17 @@ def enroll_again(site: Site) -> EnrollReply:
         return enrolment.enroll(session, enrol_request(f"{made.secret}.-"), NOWHERE, None, site.clock())
 
 
-def test_what_it_is_known_by_is_void_at_once_and_twice_is_as_once(site: Site) -> None:
+def test_its_credentials_are_void_at_once_and_a_second_revocation_changes_nothing(site: Site) -> None:
     token = site.node(1).token_sha256
     assert revoke(site) == revoke(site) == "revoked"
     with site.database.transaction() as session:
         assert identity_repository.node_by_token(session, token) is None
-        assert site.node(1).token_sha256 != token, "a release that knows no revocation lets nobody in either"
+        assert site.node(1).token_sha256 != token, "a release without revocation rejects it too"
         assert [row.node_id for row in acl_rows(session)] == site.node_ids[1:]
         assert list(session.scalars(select(AuditEntry.action))) == ["node_revoked"]
 
 
-def test_what_surely_does_not_run_there_ends_and_waits_again(site: Site) -> None:
+def test_runs_that_cannot_be_active_there_end_and_wait_again(site: Site) -> None:
     offered, _ = site.add_runs([1], [2])
     site.start()
     (run,) = stated(site).runs
@@ -52,7 +52,7 @@ def test_what_surely_does_not_run_there_ends_and_waits_again(site: Site) -> None
     assert site.start() == [], "nothing starts on a node that was revoked"
 
 
-def test_a_claimed_order_whose_load_was_never_told_to_start_ends(site: Site) -> None:
+def test_a_claimed_order_without_a_start_signal_ends(site: Site) -> None:
     (run_id,) = site.add_runs([1, 2])
     site.start()
     site.agent(1).claim_offer()
@@ -60,7 +60,7 @@ def test_a_claimed_order_whose_load_was_never_told_to_start_ends(site: Site) -> 
     assert site.run(run_id).state == "waiting"
 
 
-def test_a_load_that_may_run_keeps_all_that_it_holds_until_somebody_knows_better(site: Site) -> None:
+def test_a_load_that_may_run_keeps_its_leases(site: Site) -> None:
     run_id, behind = site.add_runs([1], [2], target="nfs", exclusive="node+target")
     site.start()
     agent = site.agent(1)
@@ -69,7 +69,7 @@ def test_a_load_that_may_run_keeps_all_that_it_holds_until_somebody_knows_better
     agent.say(offer, OrderState.RUNNING, 0.1, started_at=site.clock())
     (run,) = stated(site).runs
     assert not run.ends
-    assert "until somebody calls n1 dead" in run.words
+    assert "until an operator declares n1 dead" in run.words
     revoke(site)
     assert (site.run(run_id).state, site.start()) == ("active", [])
     with raised(NODE_IN_USE):

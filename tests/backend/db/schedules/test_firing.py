@@ -12,6 +12,7 @@ from sqlalchemy import text
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.schedules import service
 from iotide_server.schedules.calendar import LATE_AFTER
+from iotide_server.schedules.failing import outcomes
 from iotide_server.schedules.firing import fire_due
 from iotide_server.scheduling.service import Scheduler
 
@@ -21,14 +22,14 @@ def at(text: str) -> datetime:
 
 
 def end_all_runs(site: Site) -> None:
-    """Leave nothing for which the next firing is skipped."""
+    """End all runs, so that the next firing is not skipped."""
     site.change("DELETE FROM line_place")
     site.change("UPDATE run SET state = 'cancelled', ended_at = created_at WHERE state = 'waiting'")
 
 
 @pytest.fixture
 def fire(site: Site) -> Callable[[str], bool]:
-    """Moves the clock there and fires what is due."""
+    """Move the clock there and fire all due schedules."""
 
     def fire_at(moment: str) -> bool:
         site.clock.now = at(moment).astimezone(UTC)
@@ -65,7 +66,7 @@ def test_a_scheduler_fires_starts_and_wakes_in_time_for_the_next(
 ) -> None:
     add_schedule(site, owner, cron="0 * * * *", time_zone="UTC")
     clock.move(3600 - 2)
-    site.hear_of_all()
+    site.keep_online()
     assert timedelta(0) < scheduler.step({"start"}) <= timedelta(seconds=2)
     clock.move(2)
     scheduler.step(set())
@@ -95,6 +96,22 @@ def test_two_schedulers_at_once_fire_each_planned_moment_once(site: Site, owner:
         for minute in (10, 20, 30, 40, 50)
     )
     assert len({one.campaign_id for one in found} - {None}) == 30
+
+
+def test_a_firing_is_skipped_between_the_rounds_of_an_adaptive_campaign(
+    site: Site, owner: Principal, fire: Callable[[str], bool]
+) -> None:
+    add_schedule(site, owner, plan=plan(repeats={"until": "3 %"}))
+    fire("2026-11-22T02:30+01:00")
+    end_all_runs(site)
+    fire("2026-11-23T02:30+01:00")
+    with site.database.transaction() as session:
+        assert outcomes(session, None, None, 1) == []
+    site.change("UPDATE adaptive_cell SET ended_at = now(), ended_because = 'failed'")
+    fire("2026-11-24T02:30+01:00")
+    first, between, after = firings(site)
+    assert (between.campaign_id, between.missed, between.problem) == (None, 0, None)
+    assert None not in {first.campaign_id, after.campaign_id}
 
 
 def test_a_clock_that_was_set_back_fires_nothing_twice(
@@ -175,7 +192,7 @@ LATE, ON_TIME = LATE_AFTER + timedelta(seconds=1), LATE_AFTER
             True,
             "2026-06-05T02:30+02:00",
         ),
-        # back just in time for the last: it stands for the others, and there is one campaign
+        # back just in time for the last firing: it replaces the others, and there is one campaign
         (
             "Europe/Zurich",
             "30 2 * * *",
@@ -198,7 +215,7 @@ LATE, ON_TIME = LATE_AFTER + timedelta(seconds=1), LATE_AFTER
             True,
             "2026-06-05T02:30+02:00",
         ),
-        # away while the clocks went forward: what they skipped was missed at the jump
+        # away while the clocks went forward: skipped times were missed at the jump
         (
             "Europe/Zurich",
             "30 2 * * *",
@@ -232,7 +249,7 @@ LATE, ON_TIME = LATE_AFTER + timedelta(seconds=1), LATE_AFTER
             False,
             "2026-03-09T02:30-04:00",
         ),
-        # away over the hour that came twice: missed once, and the second coming is none
+        # away over the hour that came twice: missed once, not again in the second hour
         (
             "Europe/Zurich",
             "30 2 * * *",
@@ -292,9 +309,7 @@ def test_firings_that_were_missed_are_left_out_or_made_good_by_one_campaign(
     assert (after.state, after.planned_at, after.firings_made) == ("active", at(following), int(runs))
 
 
-def test_what_comes_while_it_is_paused_was_not_missed(
-    site: Site, owner: Principal, fire: Callable[[str], bool]
-) -> None:
+def test_firings_during_a_pause_are_not_missed(site: Site, owner: Principal, fire: Callable[[str], bool]) -> None:
     schedule_id = add_schedule(site, owner, missed="run_once")
     with site.database.transaction() as session:
         service.pause(session, owner, schedule_id)
@@ -310,7 +325,7 @@ def test_what_comes_while_it_is_paused_was_not_missed(
     ("limit", "count"),
     [({"max_firings": 2}, 2), ({"ends_at": "2026-11-24T01:30:00Z"}, 3), ({"ends_at": "2026-11-24T01:29:00Z"}, 2)],
 )
-def test_it_ends_after_so_many_firings_or_at_a_time(
+def test_it_ends_after_a_number_of_firings_or_at_a_time(
     site: Site, owner: Principal, fire: Callable[[str], bool], limit: dict[str, object], count: int
 ) -> None:
     schedule_id = add_schedule(site, owner, **limit)
@@ -344,7 +359,7 @@ def test_a_random_offset_delays_a_firing_and_a_new_scheduler_draws_the_same(
         ("UPDATE node SET retired_at = now()", "there is no node n1"),
         ("UPDATE target SET retired_at = now()", "there is no target scratch"),
         ("UPDATE target_mount SET problem = 'nothing is mounted there; mount it'", "nothing is mounted there"),
-        ("UPDATE user_account SET disabled_at = now()", "the person in whose name it submits is gone or shut out"),
+        ("UPDATE user_account SET disabled_at = now()", "the schedule's owner is deleted or disabled"),
         ("DELETE FROM role_grant", "there is no cluster blade"),
         ("UPDATE schedule SET plan = plan - 'nodes'", "plan.nodes: Field required"),
     ],
@@ -370,7 +385,7 @@ def test_one_schedule_in_trouble_holds_up_no_other(site: Site, owner: Principal,
     assert [(one.schedule_id == second, one.problem is None) for one in firings(site)] == [(False, False), (True, True)]
 
 
-def test_one_that_was_removed_fires_no_more(site: Site, owner: Principal, fire: Callable[[str], bool]) -> None:
+def test_a_removed_schedule_no_longer_fires(site: Site, owner: Principal, fire: Callable[[str], bool]) -> None:
     schedule_id = add_schedule(site, owner)
     with site.database.transaction() as session:
         service.remove(session, owner, schedule_id, site.clock())

@@ -1,4 +1,4 @@
-"""What goes wrong with one schedule holds up no other and no run."""
+"""A fault of one schedule delays no other schedule and no run."""
 
 from unittest.mock import Mock
 
@@ -27,22 +27,22 @@ def test_a_fault_of_the_server_in_one_plan_holds_up_nothing_but_its_firing(
     waiting = site.add_runs([1])
     monkeypatch.setattr(campaigns, "submit", Mock(side_effect=fault))
     clock.move(3600)
-    site.hear_of_all()
+    site.keep_online()
     scheduler.step({"start"})
     (firing,) = firings(site)
     assert (firing.campaign_id, firing.missed) == (None, 0)
-    assert "fault of its own" in (firing.problem or "")
+    assert "internal error" in (firing.problem or "")
     assert site.states(waiting) == ["active"]
 
 
-def test_a_schedule_whose_time_zone_was_abolished_is_paused_and_holds_up_nothing(
+def test_a_schedule_with_an_abolished_time_zone_is_paused_and_blocks_nothing(
     site: Site, owner: Principal, scheduler: Scheduler, clock: MovedClock
 ) -> None:
     schedule_id = add_schedule(site, owner, cron="0 * * * *", time_zone="UTC")
     waiting = site.add_runs([1])
     site.change("UPDATE schedule SET time_zone = 'Europe/Atlantis' WHERE id = :id", id=schedule_id)
     clock.move(3600)
-    site.hear_of_all()
+    site.keep_online()
     scheduler.step({"start"})
     assert site.states(waiting) == ["active"]
     assert stored(site, schedule_id).state == "paused"
@@ -51,4 +51,4 @@ def test_a_schedule_whose_time_zone_was_abolished_is_paused_and_holds_up_nothing
     assert "Europe/Atlantis" in firing.problem
     with site.database.transaction() as session:
         shown = service.schedule(session, owner, schedule_id)
-    assert shown.words == "0 * * * * in Europe/Atlantis, which cannot be read any more"
+    assert shown.words == "0 * * * * in Europe/Atlantis (no longer readable)"

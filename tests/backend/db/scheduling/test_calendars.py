@@ -1,4 +1,4 @@
-"""Windows and blackouts where runs start; the clock begins at 2026-11-21 10:00 UTC, which is 11:00 in Zurich."""
+"""Windows and maintenance windows of runs; the clock begins at 2026-11-21 10:00 UTC, which is 11:00 in Zurich."""
 
 from datetime import datetime, timedelta
 from typing import Any
@@ -6,13 +6,13 @@ from typing import Any
 import pytest
 from factories.clock import MovedClock
 from factories.people import ADMIN
-from factories.plans import add_blackout, operator, plan, run_ids
+from factories.plans import add_maintenance_window, operator, plan, run_ids
 from factories.site import Site
 from sqlalchemy import text
 
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import service as campaigns
-from iotide_server.clusters import blackouts
+from iotide_server.clusters import maintenance
 from iotide_server.clusters import repository as clusters
 from iotide_server.kit.db import Database
 from iotide_server.runs import reading
@@ -34,7 +34,7 @@ def owner(database: Database, clock: MovedClock) -> Principal:
 
 
 def submit(site: Site, owner: Principal, **changes: object) -> list[int]:
-    """The runs of a new campaign."""
+    """Submit a campaign; return its runs."""
     with site.database.transaction() as session:
         given = CampaignPlan.model_validate(plan(**changes))
         campaign_id = campaigns.submit(session, owner, given, None, site.clock()).campaign_id
@@ -43,7 +43,7 @@ def submit(site: Site, owner: Principal, **changes: object) -> list[int]:
 
 def go_to(site: Site, moment: str) -> None:
     site.clock.now = datetime.fromisoformat(moment).astimezone(site.clock.now.tzinfo)
-    site.hear_of_all()
+    site.keep_online()
 
 
 def finish(site: Site, number: int = 1) -> None:
@@ -97,7 +97,7 @@ def test_the_scheduler_wakes_when_a_window_opens_and_runs_go_on_when_it_has_clos
 ) -> None:
     first, second = submit(site, owner, window=window("22:00", "05:00"), repeats=2)
     scheduler.step({"campaign"})
-    assert why(site, first) == "its window, 22:00 to 05:00 Europe/Zurich, opens at 2026-11-21 21:00:00 UTC"
+    assert why(site, first) == "The campaign's window (22:00 to 05:00 Europe/Zurich) opens at 2026-11-21 21:00:00 UTC"
     go_to(site, "2026-11-21T20:59:58+00:00")
     assert timedelta(0) < scheduler.step(set()) <= timedelta(seconds=2)
     go_to(site, "2026-11-21T21:00:00+00:00")
@@ -110,7 +110,7 @@ def test_the_scheduler_wakes_when_a_window_opens_and_runs_go_on_when_it_has_clos
     go_to(site, "2026-11-22T03:40+00:00")
     scheduler.step({"freed"})
     assert site.states([first, second]) == ["finished", "waiting"]
-    assert why(site, second) == "its window, 22:00 to 05:00 Europe/Zurich, opens at 2026-11-22 21:00:00 UTC"
+    assert why(site, second) == "The campaign's window (22:00 to 05:00 Europe/Zurich) opens at 2026-11-22 21:00:00 UTC"
     go_to(site, "2026-11-22T21:00:01+00:00")
     scheduler.step(set())
     assert site.states([second]) == ["active"]
@@ -141,7 +141,7 @@ def test_a_run_of_a_campaign_that_has_ended_is_retried_in_the_window(site: Site,
         assert session.scalars(text("SELECT turns_at FROM campaign_window")).all() == [None]
         runs.retry(session, ADMIN, run_id, site.clock())
     assert site.start() == []
-    assert why(site, run_id) == "its window, 11:00 to 13:00 Europe/Zurich, opens at 2026-11-22 10:00:00 UTC"
+    assert why(site, run_id) == "The campaign's window (11:00 to 13:00 Europe/Zurich) opens at 2026-11-22 10:00:00 UTC"
     go_to(site, "2026-11-22T11:00+01:00")
     assert site.start() == [run_id]
 
@@ -158,7 +158,7 @@ def test_a_stage_that_begins_while_the_window_is_closed_waits_for_it(site: Site,
     assert site.start() == [second]
 
 
-def test_a_stage_that_has_not_begun_stays_out_of_the_lines_when_the_window_opens(site: Site, owner: Principal) -> None:
+def test_a_stage_that_has_not_begun_stays_out_of_the_queues_when_the_window_opens(site: Site, owner: Principal) -> None:
     stages = [{"variant": "before"}, {"variant": "after"}]
     first, _ = submit(site, owner, window=window("12:00", "14:00"), stages=stages)
     go_to(site, "2026-11-21T12:00+01:00")
@@ -193,7 +193,7 @@ def test_a_cancelled_campaign_does_not_come_back_when_its_window_opens(site: Sit
 @pytest.mark.parametrize(
     ("limit_seconds", "moment", "starts"),
     [
-        # a maintenance from 13:00 to 18:00 UTC: two minutes to start, then the time limit
+        # maintenance from 13:00 to 18:00 UTC: two minutes to start, then the time limit
         (HOUR, "2026-11-21T11:57:59+00:00", True),
         (HOUR, "2026-11-21T11:58:00+00:00", False),
         (60.0, "2026-11-21T12:56:59+00:00", True),
@@ -203,10 +203,10 @@ def test_a_cancelled_campaign_does_not_come_back_when_its_window_opens(site: Sit
         (20 * HOUR, "2026-11-21T18:00:00+00:00", True),
     ],
 )
-def test_nothing_starts_in_a_blackout_nor_what_could_not_end_before_it(
+def test_no_run_starts_in_a_maintenance_window_or_if_it_could_not_end_before(
     site: Site, owner: Principal, limit_seconds: float, moment: str, *, starts: bool
 ) -> None:
-    add_blackout(site, owner, site.clock() + timedelta(hours=3), site.clock() + timedelta(hours=8))
+    add_maintenance_window(site, owner, site.clock() + timedelta(hours=3), site.clock() + timedelta(hours=8))
     go_to(site, moment)
     (run_id,) = submit(site, owner, time_limit_seconds=limit_seconds)
     assert site.start() == ([run_id] if starts else [])
@@ -215,7 +215,7 @@ def test_nothing_starts_in_a_blackout_nor_what_could_not_end_before_it(
 @pytest.mark.parametrize(
     ("from_local", "until_local", "moment", "starts"),
     [
-        # local maintenance days over the change of the clocks, as their own places see them
+        # local maintenance days over the change of the clocks, in their own time zones
         ("2027-03-28T02:00+01:00", "2027-03-28T04:00+02:00", "2027-03-28T03:59:59+02:00", False),
         ("2027-03-28T02:00+01:00", "2027-03-28T04:00+02:00", "2027-03-28T04:00+02:00", True),
         ("2027-10-31T01:00+02:00", "2027-10-31T02:30+01:00", "2027-10-31T02:30+02:00", False),
@@ -224,34 +224,33 @@ def test_nothing_starts_in_a_blackout_nor_what_could_not_end_before_it(
         ("2027-11-07T00:30-04:00", "2027-11-07T01:30-05:00", "2027-11-07T01:30-05:00", True),
     ],
 )
-def test_a_blackout_ends_at_its_moment_whatever_the_wall_clocks_read(
+def test_a_maintenance_window_ends_on_time_when_clocks_change(
     site: Site, owner: Principal, from_local: str, until_local: str, moment: str, *, starts: bool
 ) -> None:
-    add_blackout(site, owner, datetime.fromisoformat(from_local), datetime.fromisoformat(until_local))
+    add_maintenance_window(site, owner, datetime.fromisoformat(from_local), datetime.fromisoformat(until_local))
     go_to(site, moment)
     (run_id,) = submit(site, owner)
     assert site.start() == ([run_id] if starts else [])
 
 
-def test_a_short_run_goes_ahead_of_many_that_could_not_end_before_the_blackout(site: Site, owner: Principal) -> None:
-    add_blackout(site, owner, site.clock() + timedelta(hours=1), site.clock() + timedelta(hours=8))
+def test_a_short_run_overtakes_runs_that_reach_into_the_maintenance_window(site: Site, owner: Principal) -> None:
+    add_maintenance_window(site, owner, site.clock() + timedelta(hours=1), site.clock() + timedelta(hours=8))
     long = submit(site, owner, repeats=40, time_limit_seconds=2 * HOUR)
     (short,) = submit(site, owner, time_limit_seconds=60.0)
     assert site.start() == [short]
     assert why(site, long[0]) == (
-        "by its time limit it could not end before the cluster's maintenance from 2026-11-21 11:00:00 UTC to"
-        " 2026-11-21 18:00:00 UTC: new firmware; node n1 is taken by run "
-        f"{short} and it wants to be alone there"
+        "Its time limit reaches into the maintenance window from 2026-11-21 11:00:00 UTC to 2026-11-21 18:00:00 UTC:"
+        f" new firmware; waiting for node n1 (run {short}, exclusive)"
     )
 
 
-def test_the_scheduler_wakes_when_a_blackout_ends_or_is_removed(
+def test_the_scheduler_wakes_when_a_maintenance_window_ends_or_is_removed(
     site: Site, owner: Principal, scheduler: Scheduler
 ) -> None:
-    blackout_id = add_blackout(site, owner, site.clock(), site.clock() + timedelta(hours=2))
+    window_id = add_maintenance_window(site, owner, site.clock(), site.clock() + timedelta(hours=2))
     (run_id,) = submit(site, owner)
     scheduler.step({"campaign"})
-    assert why(site, run_id) == "the cluster is in maintenance until 2026-11-21 12:00:00 UTC: new firmware"
+    assert why(site, run_id) == "The cluster is in maintenance until 2026-11-21 12:00:00 UTC: new firmware"
     go_to(site, "2026-11-21T11:59:59+00:00")
     assert timedelta(0) < scheduler.step(set()) <= timedelta(seconds=1)
     assert site.states([run_id]) == ["waiting"]
@@ -260,29 +259,29 @@ def test_the_scheduler_wakes_when_a_blackout_ends_or_is_removed(
     assert site.states([run_id]) == ["active"]
     finish(site)
     (second,) = submit(site, owner)
-    longer = add_blackout(site, owner, site.clock(), site.clock() + timedelta(hours=2))
+    longer = add_maintenance_window(site, owner, site.clock(), site.clock() + timedelta(hours=2))
     scheduler.step({"blackout"})
     assert site.states([second]) == ["waiting"]
     with site.database.transaction() as session:
-        blackouts.remove_blackout(session, owner, longer)
-        blackouts.remove_blackout(session, owner, blackout_id)
+        maintenance.remove_maintenance_window(session, owner, longer)
+        maintenance.remove_maintenance_window(session, owner, window_id)
     site.clock.move(1)
     scheduler.step({"blackout"})
     assert site.states([second]) == ["active"]
 
 
-def test_a_gang_that_would_be_too_late_for_the_blackout_keeps_no_node_from_others(site: Site, owner: Principal) -> None:
+def test_a_gang_too_late_for_the_maintenance_window_reserves_no_node(site: Site, owner: Principal) -> None:
     (single,) = site.add_runs([2], limit=2.5 * HOUR)
     assert site.start() == [single]
-    add_blackout(site, owner, site.clock() + timedelta(hours=4), site.clock() + timedelta(hours=8))
+    add_maintenance_window(site, owner, site.clock() + timedelta(hours=4), site.clock() + timedelta(hours=8))
     (gang,) = site.add_runs([1, 2], limit=2 * HOUR)
     (long,) = site.add_runs([1], limit=3 * HOUR)
     assert site.start() == [long]
     assert site.states([gang]) == ["waiting"]
 
 
-def test_a_blackout_is_that_of_its_cluster_alone(site: Site, owner: Principal, database: Database) -> None:
-    add_blackout(site, owner, site.clock(), site.clock() + timedelta(hours=2))
+def test_a_maintenance_window_affects_only_its_cluster(site: Site, owner: Principal, database: Database) -> None:
+    add_maintenance_window(site, owner, site.clock(), site.clock() + timedelta(hours=2))
     other: dict[str, Any] = {"name": "elsewhere"}
     with database.transaction() as session:
         session.execute(text("INSERT INTO cluster (name) VALUES (:name)"), other)

@@ -65,7 +65,7 @@ def test_nothing_new_starts_on_a_drained_node_and_what_runs_there_goes_on(site: 
     agent.finish(offer)
     assert site.start() == []
     assert site.states([running, next_there]) == ["finished", "waiting"]
-    assert why(site, next_there) == "node n1 is drained by ada until it is resumed: its disk is replaced"
+    assert why(site, next_there) == "Node n1 is drained by ada until it is resumed: its disk is replaced"
     resume(site, node(site, 1))
     assert site.start() == [next_there]
 
@@ -79,8 +79,8 @@ def test_no_new_run_loads_a_drained_target_on_any_node_however_many_wait_for_it(
     assert site.start() == behind
     assert site.states(waiting) == ["waiting"] * 12
     assert why(site, waiting[0]) == (
-        f"target {name} is drained by ada until it is resumed: its disk is replaced; node n1 is taken by run"
-        f" {behind[0]} and it wants to be alone there"
+        f"Target {name} is drained by ada until it is resumed: its disk is replaced; waiting for node n1"
+        f" (run {behind[0]}, exclusive)"
     )
     finish(site, 1, 2)
     resume(site, target(site, name))
@@ -94,19 +94,19 @@ def test_nothing_starts_in_a_drained_cluster_or_while_everything_is(
     runs = site.add_runs([1], [2])
     drain(site, subject(site))
     assert site.start() == []
-    what = "everything" if subject(site) is EVERYTHING else "cluster blade"
+    what = "Everything" if subject(site) is EVERYTHING else "Cluster blade"
     assert why(site, runs[0]) == f"{what} is drained by ada until it is resumed: its disk is replaced"
     resume(site, subject(site))
     assert site.start() == runs
 
 
-def test_a_drain_with_an_end_is_over_then_by_itself(site: Site, scheduler: Scheduler, clock: MovedClock) -> None:
+def test_a_drain_with_an_end_ends_automatically(site: Site, scheduler: Scheduler, clock: MovedClock) -> None:
     (run_id,) = site.add_runs([1])
     end = clock() + timedelta(seconds=3)
     drain(site, node(site, 1), until=end)
     assert scheduler.step({"drain"}) <= timedelta(seconds=3)
     because = why(site, run_id)
-    assert because == "node n1 is drained by ada until 2026-11-21 10:00:03 UTC: its disk is replaced"
+    assert because == "Node n1 is drained by ada until 2026-11-21 10:00:03 UTC: its disk is replaced"
     clock.move(2.9)
     scheduler.step(set())
     assert site.run(run_id).state == "waiting"
@@ -115,11 +115,11 @@ def test_a_drain_with_an_end_is_over_then_by_itself(site: Site, scheduler: Sched
     assert site.run(run_id).state == "active"
     with site.database.transaction() as session:
         assert drain_repository.drains_of(session, DrainKind.NODE, site.node_ids) == {}
-        news = text("SELECT count(*) FROM change WHERE kind = 'node' AND subject_id = :id")
-        assert session.scalars(news, {"id": site.node_ids[0]}).one() >= 2
+        updates = text("SELECT count(*) FROM change WHERE kind = 'node' AND subject_id = :id")
+        assert session.scalars(updates, {"id": site.node_ids[0]}).one() >= 2
 
 
-def test_what_is_drained_again_has_the_new_reason_and_end_and_began_before(site: Site, clock: MovedClock) -> None:
+def test_a_repeated_drain_has_the_new_reason_and_end_and_the_old_start(site: Site, clock: MovedClock) -> None:
     began_at = clock()
     drain(site, node(site, 1))
     clock.move(60)
@@ -176,8 +176,8 @@ def test_a_drain_that_comes_between_decision_and_start_is_honoured(
     assert site.states([on_node, on_target]) == ["waiting", "waiting"]
 
 
-def test_runs_that_are_just_being_started_are_seen_by_whoever_drained(site: Site) -> None:
-    """The drain waits for the start's transaction: none starts after it has returned."""
+def test_a_drain_sees_runs_that_are_being_started(site: Site) -> None:
+    """The drain waits for the transaction of the start: no run starts after it has returned."""
     (run_id,) = site.add_runs([1])
     seen: list[Sequence[str]] = []
 

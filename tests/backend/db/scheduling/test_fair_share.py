@@ -2,9 +2,10 @@ from collections.abc import Callable
 from datetime import timedelta
 
 import pytest
+from factories.broker import BrokerView
 from factories.clock import MovedClock
 from factories.people import ADMIN, Person
-from factories.site import BrokerView, Site
+from factories.site import Site
 from sqlalchemy import text
 
 from iotide_server.accounts.models import Role
@@ -29,12 +30,12 @@ def owners(make_person: Callable[..., Person]) -> tuple[int, int]:
 
 
 def sample(site: Site, seconds: float, fair_share: FairShareTerms = HOUR) -> None:
-    """Let so much time pass and look then who holds the nodes."""
+    """Let that much time pass; return the owners of the nodes."""
     last_at = site.clock()
     site.clock.move(seconds)
     with site.database.transaction() as session:
         due.sample_shares(session, fair_share, last_at, site.clock())
-    site.hear_of_all()
+    site.keep_online()
 
 
 def share(site: Site, owner_id: int) -> Share:
@@ -48,7 +49,7 @@ def end(site: Site, *numbers: int) -> None:
         agent.finish(agent.claim_offer())
 
 
-def test_who_holds_half_of_the_nodes_for_a_half_life_stands_back_by_a_quarter_and_forgets_by_halves(
+def test_an_owner_of_half_of_the_nodes_for_a_half_life_is_penalized_by_a_quarter_which_decays_by_halves(
     site: Site, owners: tuple[int, int]
 ) -> None:
     site.add_runs([1], owner=owners[0])
@@ -61,7 +62,7 @@ def test_who_holds_half_of_the_nodes_for_a_half_life_stands_back_by_a_quarter_an
     assert share(site, owners[0]).stands_back_seconds == pytest.approx(450)
 
 
-def test_who_used_nothing_for_years_stands_back_no_more(site: Site, owners: tuple[int, int]) -> None:
+def test_an_owner_without_use_for_years_has_no_penalty(site: Site, owners: tuple[int, int]) -> None:
     site.add_runs([1], owner=owners[0])
     site.start()
     sample(site, 3600)
@@ -82,7 +83,7 @@ def test_a_node_that_two_runs_share_is_used_in_part_by_each(
 
 
 @pytest.mark.parametrize(("minutes", "goes_first"), [(14, True), (16, False)])
-def test_who_used_less_goes_before_what_was_submitted_a_little_earlier(
+def test_an_owner_with_less_use_precedes_slightly_earlier_submissions(
     site: Site, owners: tuple[int, int], minutes: int, *, goes_first: bool
 ) -> None:
     heavy, light = owners
@@ -92,13 +93,13 @@ def test_who_used_less_goes_before_what_was_submitted_a_little_earlier(
     assert share(site, heavy).stands_back_seconds == pytest.approx(900)
     (earlier,) = site.add_runs([1], owner=heavy)
     site.clock.move(60.0 * minutes)
-    site.hear_of_all()
+    site.keep_online()
     (later,) = site.add_runs([1], owner=light)
     end(site, 1)
     assert site.start() == [later if goes_first else earlier]
 
 
-def test_the_run_that_stands_back_says_so(site: Site, owners: tuple[int, int]) -> None:
+def test_a_penalized_run_shows_the_reason(site: Site, owners: tuple[int, int]) -> None:
     heavy, light = owners
     (first, second) = site.add_runs([1], repeats=2, owner=heavy)
     site.start()
@@ -108,12 +109,12 @@ def test_the_run_that_stands_back_says_so(site: Site, owners: tuple[int, int]) -
     with site.database.transaction() as session:
         because = reading.why_waiting(session, reading.run(session, ADMIN, second), site.clock())
     assert because == (
-        f"node n1 is taken by run {first} and it wants to be alone there; 1 run stands before it;"
-        " it stands back by 3 min 16 s behind runs of others, for what its owner's runs used lately"
+        f"Waiting for node n1 (run {first}, exclusive); 1 run ahead;"
+        " moved back by 3 min 16 s for the owner's recent use (fair share)"
     )
 
 
-def test_the_scheduler_looks_by_itself_who_uses_the_nodes(
+def test_the_scheduler_samples_the_use_of_nodes_automatically(
     site: Site, database: Database, broker: Broker, clock: MovedClock, owners: tuple[int, int], in_redis: BrokerView
 ) -> None:
     del in_redis
@@ -122,12 +123,12 @@ def test_the_scheduler_looks_by_itself_who_uses_the_nodes(
     for _ in range(SAMPLE_EVERY // WATCH_EVERY + 1):
         scheduler.step({"campaign"})
         clock.move(WATCH_EVERY.total_seconds())
-        site.hear_of_all()
+        site.keep_online()
     assert share(site, owners[0]).nodes_used == pytest.approx(2 * (1 - 2 ** (-1 / 60)), rel=0.2)
 
 
 class Stream:
-    """An owner whose short runs never end: wherever one has ended, the next one waits already."""
+    """An owner with an endless stream of short runs: as soon as one ends, the next one waits."""
 
     def __init__(self, site: Site, owner_id: int) -> None:
         self.site = site
@@ -138,8 +139,8 @@ class Stream:
         site.start()
         self.ends = {number: 10.0 * (1 + number % 3) for number in self.nodes}
 
-    def go_on(self, fair_share: FairShareTerms) -> set[int]:
-        """Ten seconds in which a third of its runs end; the runs that start."""
+    def advance(self, fair_share: FairShareTerms) -> set[int]:
+        """End a third of its runs within ten seconds; return the runs that start."""
         sample(self.site, 10, fair_share)
         ended = [
             number for number in self.nodes if self.ends[number] <= self._seconds and self.site.agent(number).offers()
@@ -158,10 +159,10 @@ class Stream:
 
 
 @pytest.mark.parametrize("gang_owner_is_heavy", [False, True])
-def test_a_gang_and_a_run_alone_on_its_target_get_through_an_endless_stream_of_short_runs(
+def test_a_gang_and_an_exclusive_run_get_through_an_endless_stream_of_short_runs(
     make_site: Callable[..., Site], owners: tuple[int, int], *, gang_owner_is_heavy: bool
 ) -> None:
-    """Where their owner is the one who stands back, they only wait until that time is over."""
+    """If their owner has the lower priority, they only wait until that time is over."""
     most = timedelta(seconds=120)
     site = make_site(node_count=16)
     stream = Stream(site, owners[0])
@@ -179,7 +180,7 @@ def test_a_gang_and_a_run_alone_on_its_target_get_through_an_endless_stream_of_s
     (gang,) = site.add_runs(range(1, 17), owner=owners[1])
     waited: dict[int, timedelta] = {}
     for _ in range(60):
-        started = stream.go_on(fair_share) & {alone, gang}
+        started = stream.advance(fair_share) & {alone, gang}
         waited |= dict.fromkeys(started, site.clock() - submitted_at)
         if alone in started:
             end(site, 3)

@@ -1,10 +1,10 @@
-"""Orders that only observe: beside any load, and nothing of a run depends on them."""
+"""Orders that only observe: they run next to any load, and no run depends on them."""
 
 from datetime import timedelta
 
 import pytest
 from factories.clock import MovedClock
-from factories.site import Offered, SimulatedAgent, Site, order_beat
+from factories.site import Offered, SimulatedAgent, Site, order_heartbeat
 from sqlalchemy import select, text
 
 from iotide_server.clusters.views import SILENT_AFTER
@@ -21,14 +21,14 @@ TOO_LATE = FinishReply(accepted=False, duplicate=False)
 
 
 def offered(site: Site, *, limit: float = 60.0) -> tuple[SimulatedAgent, Offered, Offered]:
-    """Of two nodes the second is the server: its agent, what is offered to the client and what to the server."""
+    """Two nodes, the second is the server: its agent, and the offers to the client and to the server."""
     site.add_runs([1], observers=[2], limit=limit)
     site.start()
     return site.agent(2), site.agent(1).offer(), site.agent(2).offer()
 
 
 def load(site: Site, offer: Offered) -> None:
-    """The client's load runs to its end."""
+    """Run the client's load to its end."""
     client = site.agent(1)
     client.claim(offer)
     assert client.say(offer, OrderState.READY) is Word.GO
@@ -66,7 +66,7 @@ def test_an_observer_gets_an_order_without_targets_or_lease_and_its_node_stays_f
     assert site.node(2).exclusive_leases == 1
 
 
-def test_a_node_on_which_nobody_may_load_observes_several_runs_at_once(site: Site) -> None:
+def test_a_node_without_load_observes_several_runs_at_once(site: Site) -> None:
     site.change("UPDATE node SET problem = 'broken' WHERE id = :id", id=site.node_ids[1])
     site.change("UPDATE node SET slots = 2 WHERE id = :id", id=site.node_ids[0])
     site.add_runs([1], [1], observers=[2], exclusive="none")
@@ -112,8 +112,12 @@ def test_the_end_of_the_loads_wakes_the_observer(site: Site, scheduler: Schedule
     server, loading, observing = offered(site)
     server.claim(observing)
     load(site, loading)
-    told = order(site, observing)
-    assert (told.state, told.next_offer_at, told.cancel_wanted_at) == ("claimed", site.clock(), site.clock())
+    observer_order = order(site, observing)
+    assert (observer_order.state, observer_order.next_offer_at, observer_order.cancel_wanted_at) == (
+        "claimed",
+        site.clock(),
+        site.clock(),
+    )
     scheduler.step(set())
     assert order(site, observing).offers_made == 1
 
@@ -133,27 +137,29 @@ def test_a_silent_observer_is_named_in_the_log_and_its_run_starts_and_ends_witho
     site: Site, clock: MovedClock
 ) -> None:
     clock.now += SILENT_AFTER + timedelta(seconds=1)
-    site.agent(1).beat()
+    site.agent(1).heartbeat()
     server, loading, observing = offered(site)
-    assert log(site, loading.run_id, "observed") == ["to be observed by n2, which is silent and not waited for"]
+    assert log(site, loading.run_id, "observed") == ["to be observed by n2 (silent; the run does not wait for it)"]
     load(site, loading)
     assert site.run(loading.run_id).state == "finished"
     assert order(site, observing).outcome == "withdrawn"
-    assert log(site, loading.run_id, "withdrawn") == ["n2: withdrawn: the loads ended before it was claimed"]
+    assert log(site, loading.run_id, "withdrawn") == ["n2: withdrawn: the loads ended before the node claimed it"]
     assert server.offers() == []
 
 
-def test_a_late_observer_is_told_at_its_first_beat_and_its_curves_are_taken(site: Site, clock: MovedClock) -> None:
+def test_a_late_observer_learns_of_the_end_by_its_first_heartbeat_and_delivers_curves(
+    site: Site, clock: MovedClock
+) -> None:
     server, loading, observing = offered(site)
     server.claim(observing)
     load(site, loading)
     clock.move(OBSERVER_GRACE.total_seconds() - 1)
-    beat = order_beat(observing, started_at=clock(), curves=(piece(site, 0.75),))
-    assert server.beat(beat).orders[0].word is Word.CANCEL
+    heartbeat = order_heartbeat(observing, started_at=clock(), curves=(piece(site, 0.75),))
+    assert server.heartbeat(heartbeat).orders[0].word is Word.CANCEL
     assert curves(site, observing) == [[0.75]]
 
 
-def test_an_observer_that_does_not_answer_is_closed_after_a_grace_and_what_it_says_then_changes_nothing(
+def test_a_silent_observer_is_closed_after_a_grace_period_and_its_late_report_changes_nothing(
     site: Site, scheduler: Scheduler, clock: MovedClock
 ) -> None:
     server, loading, observing = offered(site)
@@ -182,7 +188,7 @@ def test_after_its_own_start_the_scheduler_gives_observers_their_grace_again(
     assert server.finish(observing) == ACCEPTED
 
 
-def test_an_offer_to_observe_that_nobody_claims_is_withdrawn_while_the_load_goes_on(
+def test_an_unclaimed_observing_order_is_withdrawn_while_the_load_continues(
     site: Site, scheduler: Scheduler, clock: MovedClock
 ) -> None:
     _, loading, observing = offered(site, limit=3600.0)
@@ -227,7 +233,7 @@ def test_a_run_that_is_tried_again_is_observed_again(site: Site, scheduler: Sche
     client.finish(loading, Outcome.DECLINED, reason="busy")
     assert server.say(first, OrderState.RUNNING, started_at=clock()) is Word.CANCEL
     clock.now += timedelta(minutes=1)
-    site.hear_of_all()
+    site.keep_online()
     scheduler.step({"retried"})
     second = server.offer()
     assert second.run_id == loading.run_id
@@ -243,7 +249,7 @@ def test_a_cancelled_run_ends_with_its_loads(site: Site) -> None:
     server.claim(observing)
     client = site.agent(1)
     client.claim(loading)
-    client.finish(loading, Outcome.CANCELLED, reason="the user said so")
+    client.finish(loading, Outcome.CANCELLED, reason="cancelled by the user")
     assert site.run(loading.run_id).state == "cancelled"
     assert server.say(observing, OrderState.RUNNING) is Word.CANCEL
     assert server.finish(observing) == ACCEPTED
@@ -253,4 +259,4 @@ def test_a_retired_observer_gets_no_order(site: Site) -> None:
     site.change("UPDATE node SET retired_at = now() WHERE id = :id", id=site.node_ids[1])
     (run_id,) = site.add_runs([1], observers=[2])
     assert site.start() == [run_id]
-    assert log(site, run_id, "observed") == ["not observed by n2, which was retired"]
+    assert log(site, run_id, "observed") == ["not observed by n2 (retired)"]

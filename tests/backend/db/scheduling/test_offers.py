@@ -3,9 +3,10 @@ from datetime import timedelta
 from itertools import pairwise
 
 import pytest
+from factories.broker import BrokerView
 from factories.clock import MovedClock
 from factories.raised import raised
-from factories.site import BrokerView, Site
+from factories.site import Site
 from sqlalchemy import text
 
 from iotide_server.agent_api.errors import ORDER_WITHDRAWN
@@ -23,12 +24,12 @@ def queue(site: Site, number: int = 1) -> str:
     return f"node.{site.node_ids[number - 1]}"
 
 
-def step_for(scheduler: Scheduler, clock: MovedClock, seconds: float, *, hear: Site | None = None) -> None:
-    """Let time pass as the process does it: as long as a step says, and not a moment longer."""
+def step_for(scheduler: Scheduler, clock: MovedClock, seconds: float, *, online: Site | None = None) -> None:
+    """Let time pass as the process does: exactly as long as each step returns."""
     end = clock.now + timedelta(seconds=seconds)
     while True:
-        if hear is not None:
-            hear.hear_of_all()
+        if online is not None:
+            online.keep_online()
         wait = scheduler.step(set())
         if clock.now + wait > end:
             clock.now = end
@@ -56,11 +57,11 @@ def test_a_claimed_order_is_not_offered_again(
     scheduler.step(set())
     site.agent(1).claim_offer()
     in_redis.take(queue(site))
-    step_for(scheduler, clock, 60, hear=site)
+    step_for(scheduler, clock, 60, online=site)
     assert in_redis.take(queue(site)) == []
 
 
-def test_what_nobody_claims_is_withdrawn_and_its_node_passed_over_until_it_answers(
+def test_an_unclaimed_order_is_withdrawn_and_its_node_skipped_until_it_answers(
     site: Site, scheduler: Scheduler, clock: MovedClock
 ) -> None:
     (run_id,) = site.add_runs([1])
@@ -72,8 +73,8 @@ def test_what_nobody_claims_is_withdrawn_and_its_node_passed_over_until_it_answe
     assert node.problem is not None
     assert f"{MOST_OFFERS} offers" in node.problem
 
-    step_for(scheduler, clock, 600, hear=site)
-    assert (site.run(run_id).state, site.run(run_id).declines) == ("waiting", 1), "beats alone do not bring it back"
+    step_for(scheduler, clock, 600, online=site)
+    assert (site.run(run_id).state, site.run(run_id).declines) == ("waiting", 1), "heartbeats alone do not return it"
     with raised(ORDER_WITHDRAWN):
         site.agent(1).claim(lost_offer)
     scheduler.step({"node"})
@@ -81,14 +82,14 @@ def test_what_nobody_claims_is_withdrawn_and_its_node_passed_over_until_it_answe
     assert site.agent(1).offer().fence != lost_offer.fence
 
 
-def test_a_node_that_never_claims_does_not_keep_a_run_for_ever(
+def test_a_node_that_never_claims_does_not_keep_a_run_forever(
     site: Site, scheduler: Scheduler, clock: MovedClock
 ) -> None:
     (run_id,) = site.add_runs([1])
     agent = site.agent(1)
     for _ in range(DECLINES_FORGIVEN + 1):
         agent.hello(instance=agent.instance)
-        step_for(scheduler, clock, 130, hear=site)
+        step_for(scheduler, clock, 130, online=site)
     run = site.run(run_id)
     assert (run.state, run.reason_code) == ("failed", "unclaimed")
     assert run.reason is not None
@@ -100,7 +101,7 @@ def test_while_redis_is_away_runs_start_and_nothing_counts_as_offered(
 ) -> None:
     (run_id,) = site.add_runs([1])
     deaf = Scheduler(database, Broker("redis://127.0.0.1:1/0"), lambda: None, clock)
-    step_for(deaf, clock, 200, hear=site)
+    step_for(deaf, clock, 200, online=site)
     assert site.run(run_id).state == "active"
     assert site.node(1).problem is None
     clock.move(1)
@@ -131,7 +132,7 @@ def test_the_users_of_redis_are_looked_after_every_five_seconds_and_whenever_it_
 
 
 @pytest.mark.parametrize("exclusive", ["node", "none"])
-def test_a_cancel_is_told_to_the_node_again_and_again_until_it_answers(
+def test_a_cancel_is_sent_to_the_node_until_it_answers(
     site: Site,
     scheduler: Scheduler,
     in_redis: BrokerView,
@@ -146,16 +147,16 @@ def test_a_cancel_is_told_to_the_node_again_and_again_until_it_answers(
     agent.say(offer, OrderState.RUNNING, 0.1)
     in_redis.take(queue(site))
     cancel(run_id)
-    step_for(scheduler, clock, 3.5, hear=site)
+    step_for(scheduler, clock, 3.5, online=site)
     assert in_redis.take(queue(site)) == [[offer.order_id, offer.fence]] * 3
     assert agent.say(offer, OrderState.RUNNING, 0.2) is Word.CANCEL
     agent.finish(offer, Outcome.CANCELLED)
-    step_for(scheduler, clock, 60, hear=site)
+    step_for(scheduler, clock, 60, online=site)
     assert in_redis.take(queue(site)) == []
     assert site.run(run_id).state == "cancelled"
 
 
-def test_a_cancel_is_told_six_times_to_a_node_that_never_answers_and_costs_no_message_more(
+def test_a_cancel_is_sent_at_most_six_times_to_a_node_that_never_answers(
     site: Site, scheduler: Scheduler, in_redis: BrokerView, clock: MovedClock, cancel: Callable[..., None]
 ) -> None:
     (run_id,) = site.add_runs([1])
@@ -168,7 +169,7 @@ def test_a_cancel_is_told_six_times_to_a_node_that_never_answers_and_costs_no_me
     assert site.run(run_id).state == "active", "silence frees nothing"
 
 
-def test_the_last_telling_of_a_cancel_is_made_good_when_redis_was_away(
+def test_the_last_cancel_is_sent_again_after_redis_was_unreachable(
     site: Site,
     database: Database,
     scheduler: Scheduler,
@@ -187,7 +188,7 @@ def test_the_last_telling_of_a_cancel_is_made_good_when_redis_was_away(
     assert in_redis.take(queue(site)) == [[offer.order_id, offer.fence]]
 
 
-def test_what_was_told_thousands_of_times_does_not_stop_the_scheduler(
+def test_thousands_of_sends_do_not_stop_the_scheduler(
     site: Site, database: Database, scheduler: Scheduler, in_redis: BrokerView, clock: MovedClock
 ) -> None:
     site.add_runs([1])

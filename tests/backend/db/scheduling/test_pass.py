@@ -5,10 +5,11 @@ from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime, timedelta
 
 import pytest
+from factories.broker import BrokerView
 from factories.clock import MovedClock
 from factories.invariants import violations
 from factories.people import ADMIN
-from factories.site import BrokerView, Site, started_by
+from factories.site import Site, started_by
 from sqlalchemy import text
 from sqlalchemy.exc import IntegrityError
 
@@ -23,7 +24,7 @@ from iotide_wire.messages import OrderState, Outcome
 from iotide_wire.plan import Exclusivity
 
 
-def test_a_wake_up_starts_a_waiting_run_and_tells_its_node_by_ids_alone(
+def test_a_wake_up_starts_a_waiting_run_and_sends_only_ids_to_its_node(
     site: Site, scheduler: Scheduler, in_redis: BrokerView
 ) -> None:
     (run_id,) = site.add_runs([1])
@@ -34,7 +35,7 @@ def test_a_wake_up_starts_a_waiting_run_and_tells_its_node_by_ids_alone(
     assert in_redis.take(f"node.{site.node_ids[1]}") == []
 
 
-def test_the_lines_of_two_nodes_are_served_at_once_and_one_run_at_a_time(site: Site) -> None:
+def test_the_queues_of_two_nodes_are_served_at_once_and_one_run_at_a_time(site: Site) -> None:
     on_first, on_second, later = site.add_runs([1], [2], [1])
     assert site.start() == [on_first, on_second]
     assert site.start() == []
@@ -63,7 +64,7 @@ def test_an_earlier_campaign_is_served_first_and_a_higher_priority_before_it(sit
         ("cluster", "scratch", 1),
     ],
 )
-def test_exclusivity_says_how_many_of_four_runs_on_two_nodes_with_two_slots_run_together(
+def test_exclusivity_decides_how_many_of_four_runs_on_two_nodes_with_two_slots_run_together(
     make_site: Callable[..., Site], exclusive: str, target: str, together: int
 ) -> None:
     site = make_site(slots=2)
@@ -72,7 +73,7 @@ def test_exclusivity_says_how_many_of_four_runs_on_two_nodes_with_two_slots_run_
     assert site.start() == []
 
 
-def test_a_run_alone_on_a_target_waits_for_its_users_and_no_later_one_gets_ahead(
+def test_a_run_with_an_exclusive_target_waits_for_its_users_and_no_later_one_gets_ahead(
     make_site: Callable[..., Site],
 ) -> None:
     site = make_site(node_count=3)
@@ -101,9 +102,9 @@ def test_a_node_stays_idle_for_as_long_as_its_last_run_wanted_and_the_scheduler_
     assert site.states([first, second, of_others]) == ["finished", "waiting", "waiting"]
     with site.database.transaction() as session:
         reason = reading.why_waiting(session, reading.run(session, ADMIN, second), site.clock())
-    assert reason == "node n1 cools down until 2026-11-21 10:01:30 UTC"
+    assert reason == "Node n1 cools down until 2026-11-21 10:01:30 UTC"
     site.clock.move(89.9)
-    site.hear_of_all()
+    site.keep_online()
     assert timedelta(0) < scheduler.step(set()) <= timedelta(seconds=0.2)
     site.clock.move(0.1)
     scheduler.step(set())
@@ -111,9 +112,7 @@ def test_a_node_stays_idle_for_as_long_as_its_last_run_wanted_and_the_scheduler_
 
 
 @pytest.mark.parametrize(("exclusive", "starts"), [("node", True), ("node+target", False)])
-def test_a_shared_target_cools_down_only_after_a_run_that_had_it_to_itself(
-    site: Site, exclusive: str, *, starts: bool
-) -> None:
+def test_a_shared_target_cools_down_only_after_an_exclusive_run(site: Site, exclusive: str, *, starts: bool) -> None:
     site.add_runs([1], target="nfs", exclusive=exclusive, cool_down=60.0)
     site.start()
     agent = site.agent(1)
@@ -140,7 +139,7 @@ def test_runs_that_wait_for_a_locked_target_do_not_hide_those_behind_them(site: 
     assert site.start() == [behind]
 
 
-def test_however_many_runs_wait_for_a_locked_target_the_one_behind_them_starts(site: Site) -> None:
+def test_the_run_behind_any_number_that_wait_for_a_locked_target_starts(site: Site) -> None:
     (alone,) = site.add_runs([1], target="nfs", exclusive="node+target")
     assert site.start() == [alone]
     site.add_runs([2], target="nfs", repeats=40)
@@ -148,21 +147,21 @@ def test_however_many_runs_wait_for_a_locked_target_the_one_behind_them_starts(s
     assert site.start() == [behind]
 
 
-def test_however_many_runs_are_not_to_be_tried_yet_the_one_behind_them_starts(site: Site, clock: MovedClock) -> None:
+def test_the_run_behind_any_number_of_postponed_ones_starts(site: Site, clock: MovedClock) -> None:
     site.add_runs([1], repeats=40)
     site.change("UPDATE line_place SET not_before = :at", at=clock() + timedelta(hours=1))
     (behind,) = site.add_runs([1])
     assert site.start() == [behind]
 
 
-def test_however_many_gangs_wait_for_a_silent_node_the_run_behind_them_starts(site: Site) -> None:
+def test_the_run_behind_any_number_of_gangs_that_wait_for_a_silent_node_starts(site: Site) -> None:
     site.add_runs([1, 2], repeats=40)
     site.change("UPDATE node_beat SET seen_at = seen_at - interval '31 s' WHERE node_id = :id", id=site.node_ids[1])
     (behind,) = site.add_runs([1])
     assert site.start() == [behind]
 
 
-def test_however_many_gangs_wait_for_an_end_nobody_knows_the_run_behind_them_starts(site: Site) -> None:
+def test_gangs_that_wait_for_an_unknown_end_do_not_block_the_run_behind_them(site: Site) -> None:
     (overdue,) = site.add_runs([2])
     assert site.start() == [overdue]
     site.change("UPDATE run SET overdue = true WHERE id = :id", id=overdue)
@@ -201,7 +200,7 @@ def test_a_target_that_is_wrongly_mounted_keeps_its_runs_waiting_and_no_others(s
     with site.database.transaction() as session:
         waiting = reading.run(session, ADMIN, gang)
         because = reading.why_waiting(session, waiting, site.clock())
-    assert because == "target scratch on node n2: nothing is mounted there"
+    assert because == "Target scratch on node n2: nothing is mounted there"
     site.change("UPDATE target_mount SET problem = NULL")
     assert set(site.start()) == {gang}
 
@@ -234,11 +233,11 @@ def test_a_node_that_cannot_be_counted_on_gets_nothing_and_the_others_all_the_sa
     assert site.start() == [on_second]
 
 
-def test_a_node_that_is_heard_of_again_is_served_again(site: Site) -> None:
+def test_a_node_that_contacts_the_server_again_is_served_again(site: Site) -> None:
     site.change("UPDATE node_beat SET seen_at = seen_at - interval '1 h'")
     (run_id,) = site.add_runs([1])
     assert site.start() == []
-    site.agent(1).beat()
+    site.agent(1).heartbeat()
     assert site.start() == [run_id]
 
 
@@ -276,7 +275,7 @@ def test_every_repeat_of_a_short_campaign_gets_done_with_the_node_never_shared(
         assert session.scalars(text("SELECT count(*) FROM lease WHERE active")).one() == 0
 
 
-def test_the_database_itself_refuses_to_give_a_node_twice(site: Site, clock: MovedClock) -> None:
+def test_the_database_refuses_to_lease_a_node_twice(site: Site, clock: MovedClock) -> None:
     first, second = site.add_runs([1], [1])
     stale = [
         WaitingRun(0.0, run_id, Demand.of(needs(Exclusivity.NODE, [site.node_ids[0]], [], site.cluster_id), 60.0, 0.0))
@@ -287,7 +286,7 @@ def test_the_database_itself_refuses_to_give_a_node_twice(site: Site, clock: Mov
     assert site.states([first, second]) == ["waiting", "waiting"]
 
 
-def test_of_a_batch_that_the_database_refuses_the_good_ones_start_all_the_same(
+def test_valid_runs_of_a_batch_that_the_database_refuses_still_start(
     site: Site, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     first, second, third = site.add_runs([1], [1], [2])
@@ -305,7 +304,7 @@ def test_of_a_batch_that_the_database_refuses_the_good_ones_start_all_the_same(
 def test_six_schedulers_that_disagree_about_the_order_grant_nothing_twice(
     make_site: Callable[..., Site], database_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without the election that keeps it from happening: only the database stands between them."""
+    """Without the election that prevents competing schedulers: only the database prevents a double grant."""
 
     def match_at_random(
         waiting: Sequence[WaitingRun], occupied: Mapping[Resource, Occupancy], now: datetime
@@ -348,7 +347,7 @@ def test_six_schedulers_that_disagree_about_the_order_grant_nothing_twice(
     assert sorted(attempts) == [(run_id, 1) for run_id in sorted(run_ids)]
 
 
-def test_an_order_says_everything_that_its_node_needs(site: Site) -> None:
+def test_an_order_has_everything_that_its_node_needs(site: Site) -> None:
     (run_id,) = site.add_runs([1], target="nfs", exclusive="none", limit=90.0)
     site.start()
     agent = site.agent(1)

@@ -10,8 +10,9 @@ from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from factories.broker import BrokerView
 from factories.plans import add_schedule, firings, operator
-from factories.site import BrokerView, Site
+from factories.site import Site
 from pydantic import SecretStr
 from sqlalchemy import text
 
@@ -47,7 +48,6 @@ def start_scheduler(database_url: str, redis_server: PrivateRedis) -> Iterator[C
 
 
 def wait_for(what: Callable[[], object]) -> None:
-    """Look until it is so."""
     begin = time.monotonic()
     while not what():
         assert time.monotonic() - begin < _DEADLINE_SECONDS
@@ -55,7 +55,7 @@ def wait_for(what: Callable[[], object]) -> None:
 
 
 def elected(site: Site) -> int | None:
-    """The PostgreSQL backend of the scheduler that works."""
+    """Return the PostgreSQL backend of the active scheduler."""
     with site.database.transaction() as session:
         holder: int | None = session.scalars(
             text(
@@ -68,9 +68,9 @@ def elected(site: Site) -> int | None:
 
 
 def submit(site: Site) -> int:
-    """A run that waits; the process looks at the real clock, so by that its nodes must have been heard of."""
+    """Submit a run that waits. The process uses the real clock, so its nodes need heartbeats by that clock."""
     site.clock.now = datetime.now(UTC)
-    site.hear_of_all()
+    site.keep_online()
     (run_id,) = site.add_runs([1])
     with site.database.transaction() as session:
         wake_scheduler(session, "campaign")
@@ -93,7 +93,7 @@ def test_each_notification_becomes_a_message_until_a_signal_ends_it_with_status_
     assert timedelta(seconds=time.monotonic() - begin) < timedelta(seconds=5)
 
 
-def test_it_fires_a_schedule_when_it_is_due_though_nobody_wakes_it(
+def test_it_fires_a_due_schedule_without_a_wake_up(
     site: Site, start_scheduler: Callable[[], subprocess.Popen[bytes]]
 ) -> None:
     site.clock.now = datetime.now(UTC)
@@ -106,7 +106,7 @@ def test_it_fires_a_schedule_when_it_is_due_though_nobody_wakes_it(
     assert [firing.problem for firing in firings(site)] == [None]
 
 
-def test_of_two_schedulers_one_works_and_the_other_takes_over_when_it_is_killed(
+def test_one_of_two_schedulers_works_and_the_other_takes_over_when_it_is_killed(
     site: Site, start_scheduler: Callable[[], subprocess.Popen[bytes]]
 ) -> None:
     first = start_scheduler()
@@ -151,7 +151,7 @@ def test_it_gives_redis_the_users_of_the_nodes_back_and_deletes_what_a_node_leav
 ) -> None:
     redis, (filled, other, *_) = in_redis.redis, map(node_queue, site.node_ids)
     user = f"iotide-node-{site.node_ids[0]}"
-    redis.config_set("appendonly", "no")  # a busy disk is given nothing to write
+    redis.config_set("appendonly", "no")  # saves disk writes
     try:
         redis.lpush(other, "a wake-up")
         while kept_bytes(redis) < USUAL_BYTES:

@@ -1,4 +1,4 @@
-"""What a pass reads in one statement, against the same rule in plain words over all rows."""
+"""The one statement of a pass, compared with the same rule in plain Python over all rows."""
 
 import random
 from collections import Counter
@@ -17,7 +17,7 @@ from iotide_server.accounts.models import Role
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.runs.resources import Occupancy, Resource, ResourceKind
 from iotide_server.scheduling.matching import WaitingRun, match
-from iotide_server.scheduling.queues import HEADS_OF_A_LINE, HEADS_OF_AN_OWNER, occupancy
+from iotide_server.scheduling.queues import HEADS_OF_A_QUEUE, HEADS_OF_AN_OWNER, occupancy
 from iotide_wire.messages import Outcome
 
 NODES = 6
@@ -39,7 +39,7 @@ TROUBLES = (
 
 @dataclass(frozen=True)
 class Rows:
-    """All that a pass could read, row by row."""
+    """All rows that a pass could read."""
 
     nodes: dict[int, Row[Any]]
     places: list[Row[Any]]
@@ -52,14 +52,14 @@ class Rows:
 
     @classmethod
     def of(cls, site: Site) -> "Rows":
-        now = {"now": site.clock(), "heard_after": site.clock() - SILENT_AFTER}
+        now = {"now": site.clock(), "seen_after": site.clock() - SILENT_AFTER}
         with site.database.transaction() as session:
 
             def read(statement: str) -> list[Row[Any]]:
                 return list(session.execute(text(statement), {key: now[key] for key in now if f":{key}" in statement}))
 
             nodes = read(
-                "SELECT node.*, coalesce(seen_at >= :heard_after, false) AND id NOT IN"
+                "SELECT node.*, coalesce(seen_at >= :seen_after, false) AND id NOT IN"
                 " (SELECT subject_id FROM drain WHERE kind = 'node') AS is_usable,"
                 " exclusive_leases = 0 AND shared_leases < slots AND coalesce(cooling_until <= :now, true) AS has_room"
                 " FROM node LEFT JOIN node_beat ON node_id = id"
@@ -90,7 +90,7 @@ class Rows:
         )
 
     def may_start(self, place: Row[Any]) -> bool:
-        """Whether nothing is wrong with what the run needs, but that it may be taken."""
+        """Return whether nothing blocks the run except taken resources."""
         return not self.blocked_targets & set(place.target_ids) and not any(
             not self.nodes[node_id].is_usable
             or (node_id in self.nodes_with_no_known_end and not self.nodes[node_id].has_room)
@@ -99,9 +99,10 @@ class Rows:
         )
 
     def candidates(self) -> set[tuple[float, int]]:
-        """Places of the first few of each line, of several owners at most two of each; but of gangs that wait for a
-        node that of the first in a line alone."""
-        most_of_an_owner = HEADS_OF_AN_OWNER if self.owner_count > 1 else HEADS_OF_A_LINE
+        """Return the queue positions of the first few of each queue, at most two of each owner. For gangs that wait for
+        a node, only the first of its queue counts.
+        """
+        most_of_an_owner = HEADS_OF_AN_OWNER if self.owner_count > 1 else HEADS_OF_A_QUEUE
         found: set[tuple[float, int]] = set()
         for node in self.nodes.values():
             if not (node.is_usable and node.has_room):
@@ -118,7 +119,7 @@ class Rows:
                 if of_owner[owner_id] <= most_of_an_owner:
                     seen.append((key, run_id))
             is_kept = False
-            for key, run_id in seen[:HEADS_OF_A_LINE]:
+            for key, run_id in seen[:HEADS_OF_A_QUEUE]:
                 waits = not all(self.nodes[node_id].has_room for node_id in self.nodes_of[run_id])
                 if not (waits and is_kept):
                     found.add((key, run_id))
@@ -127,7 +128,7 @@ class Rows:
 
 
 class Chance:
-    """Makes a site with a past and a queue, never the same for two seeds."""
+    """Makes a random site with a past and a queue for each seed."""
 
     def __init__(self, site: Site, owners: list[int | None], seed: int) -> None:
         self.site = site
@@ -148,10 +149,10 @@ class Chance:
             )
 
     def work(self, passes: int) -> None:
-        """Runs start, and some of them end."""
+        """Start runs, and end some of them."""
         for _ in range(passes):
             self.site.clock.move(1.0)
-            self.site.hear_of_all()
+            self.site.keep_online()
             self.site.start()
             for number in range(1, NODES + 1):
                 agent = self.site.agent(number)
@@ -161,7 +162,7 @@ class Chance:
                         agent.finish(offer)
 
     def trouble(self) -> None:
-        """Three of all the things that keep runs waiting."""
+        """Apply three of the causes that keep runs waiting."""
         values: dict[str, object] = {
             "node": self.random.choice(self.site.node_ids),
             "target": self.random.choice(list(self.site.target_ids.values())),
@@ -181,7 +182,7 @@ class Chance:
 
 @pytest.fixture
 def owners(make_person: Callable[..., Person]) -> list[int | None]:
-    """The ids of two operators, and nobody."""
+    """Ids of two operators, and None."""
     return [None, *(make_person(name, Role.OPERATOR).principal.user_id for name in ("ann", "ben"))]
 
 
@@ -191,20 +192,20 @@ def busy_site(make_site: Callable[..., Site], owners: list[int | None], seed: in
     chance.submit(10)
     chance.work(2)
     chance.submit(20)
-    site.hear_of_all()
+    site.keep_online()
     chance.trouble()
     return site
 
 
 @pytest.mark.parametrize("seed", range(10))
-def test_the_statement_finds_the_heads_of_all_lines_as_the_rule_says(
+def test_the_statement_finds_the_heads_of_all_queues_by_the_rule(
     make_site: Callable[..., Site], owners: list[int | None], seed: int
 ) -> None:
     site = busy_site(make_site, owners, seed)
     rows = Rows.of(site)
     keys = sorted(place.sort_key for place in rows.places)
     before = deepcopy(site.lines)
-    for share in (None, 0.0, 0.3, 0.6):  # of the lines, wherever the heads stood a pass ago
+    for share in (None, 0.0, 0.3, 0.6):  # of the queues, wherever their heads were one pass ago
         lines = deepcopy(before)
         if share is not None:
             lines._horizon = keys[int(share * len(keys))]
@@ -219,7 +220,7 @@ def test_the_statement_finds_the_heads_of_all_lines_as_the_rule_says(
 
 
 def fully_counted(site: Site, waiting: list[WaitingRun]) -> dict[Resource, Occupancy]:
-    """How everything that the runs need is taken, one row after the other."""
+    """Return the use of every resource that the runs need, counted row by row."""
     resources = {need.resource for run in waiting for need in run.demand.needs}
     with site.database.transaction() as session:
 
@@ -267,8 +268,10 @@ def test_the_same_runs_start_whether_everything_is_counted_or_only_what_is_taken
             assert occupied[resource] == taken
 
 
-def test_of_a_run_that_steps_into_its_lines_again_nothing_remembered_is_believed(site: Site) -> None:
-    """Its target was private to each node, and covered by the node; by now it is shared, and it takes it alone."""
+def test_a_run_that_queues_again_is_read_again(site: Site) -> None:
+    """Its target was private to each node and covered by the node; now it is shared, and the run takes it
+    exclusively.
+    """
     (run_id,) = site.add_runs([1], exclusive="node+target")
     assert site.start() == [run_id]
     site.change("UPDATE target SET scope = 'shared' WHERE name = 'scratch'")
@@ -276,7 +279,7 @@ def test_of_a_run_that_steps_into_its_lines_again_nothing_remembered_is_believed
     agent.finish(agent.claim_offer(), Outcome.DECLINED, reason="busy")
     site.add_runs([2], exclusive="node+target")
     site.clock.move(3600.0)
-    site.hear_of_all()
+    site.keep_online()
     assert site.start() == [run_id]
 
 

@@ -1,4 +1,4 @@
-"""Campaigns in stages, from the scheduler's side and the operator's: nothing is measured in the wrong one."""
+"""Campaigns in stages, for the scheduler and the operator: no run is measured in the wrong stage."""
 
 from typing import Any
 
@@ -29,13 +29,13 @@ from iotide_wire.facts import MountFacts
 from iotide_wire.messages import Outcome
 from iotide_wire.plan import CampaignPlan
 
-REFORMAT = "make the target anew with xfs and mount it"
+REFORMAT = "reformat the target with xfs and mount it"
 XFS = mount("/scratch", "xfs", "/dev/sdb1")
 ROOT = mount("/", "ext4", "/dev/sda1", path="/scratch")
 
 
 class Staged:
-    """A campaign with the agent of node 1; of one run in each stage on each node, unless the plan is changed."""
+    """A campaign with the agent of node 1 and, by default, one run in each stage on each node."""
 
     def __init__(self, site: Site, *planned: dict[str, Any], nodes: tuple[str, ...] = ("n1",), **changes: Any) -> None:  # noqa: ANN401 - any field of a plan
         self.site = site
@@ -58,8 +58,8 @@ class Staged:
             self.run_ids = list(session.scalars(text("SELECT id FROM run ORDER BY id")))
 
     def say(self, *mounts: MountFacts) -> None:
-        """The agent says what it has mounted, of a look that it began when it was asked."""
-        self.agent.hello(instance=self.agent.instance, mounts=mounts, look=self.agent.beat().look)
+        """Report the agent's mounts, from a look that began after the request."""
+        self.agent.hello(instance=self.agent.instance, mounts=mounts, look=self.agent.heartbeat().look)
 
     def end_run(self, outcome: Outcome = Outcome.FINISHED) -> None:
         self.agent.finish(self.agent.claim_offer(), outcome, reason=None if outcome is Outcome.FINISHED else "broke")
@@ -84,13 +84,13 @@ class Staged:
 
 @pytest.fixture
 def staged(site: Site) -> Staged:
-    """The second of its stages waits for an operator."""
+    """A campaign with a second stage that waits for an operator."""
     return Staged(site, {"variant": "ext4"}, {"variant": "xfs", "pause": REFORMAT})
 
 
 @pytest.fixture
 def paused(staged: Staged) -> Staged:
-    """Its first stage has ended."""
+    """A campaign after its first stage."""
     staged.site.start()
     staged.end_run()
     assert staged.site.start() == []
@@ -111,7 +111,7 @@ def test_a_stage_begins_when_the_one_before_has_ended_and_pauses_for_an_operator
     assert staged.state() == "paused"
     with staged.site.database.transaction() as session:
         reason = reading.why_waiting(session, reading.run(session, ADMIN, second), staged.site.clock())
-    assert reason == f"stage 2 (xfs) waits until an operator confirms: {REFORMAT}"
+    assert reason == f"Stage 2 (xfs) waits until an operator confirms: {REFORMAT}"
 
 
 def test_a_failed_stage_is_followed_by_the_next_too(staged: Staged) -> None:
@@ -121,7 +121,7 @@ def test_a_failed_stage_is_followed_by_the_next_too(staged: Staged) -> None:
     assert staged.state() == "paused"
 
 
-def test_a_stage_without_a_pause_begins_by_itself(site: Site) -> None:
+def test_a_stage_without_a_pause_begins_automatically(site: Site) -> None:
     staged = Staged(site, {"variant": "first"}, {"variant": "second"})
     assert site.start() == [staged.run_ids[0]]
     staged.end_run()
@@ -137,9 +137,9 @@ def test_a_pause_before_the_first_stage_keeps_everything(site: Site) -> None:
 def test_a_confirmation_takes_what_is_mounted_as_the_target_and_starts_the_stage(paused: Staged) -> None:
     paused.say(XFS)
     paused.look()
-    assert paused.agent.beat().look == 1
+    assert paused.agent.heartbeat().look == 1
     paused.say(XFS)
-    assert paused.agent.beat().look is None
+    assert paused.agent.heartbeat().look is None
     paused.confirm()
     with paused.site.database.transaction() as session:
         assert frozen(session, paused.site) == ("xfs", "/dev/sdb1")
@@ -148,9 +148,9 @@ def test_a_confirmation_takes_what_is_mounted_as_the_target_and_starts_the_stage
         paused.seen()
 
 
-def test_what_a_node_said_before_it_was_asked_to_look_is_not_accepted(paused: Staged) -> None:
+def test_a_report_from_before_the_request_to_look_is_not_accepted(paused: Staged) -> None:
     paused.say(XFS)
-    with raised(FACTS_NOT_READ, match="n1 has not yet said"):
+    with raised(FACTS_NOT_READ, match="no current mounts from n1"):
         paused.confirm()
     paused.site.clock.move(1.0)
     paused.look()
@@ -158,9 +158,9 @@ def test_what_a_node_said_before_it_was_asked_to_look_is_not_accepted(paused: St
         paused.confirm()
 
 
-def test_what_a_node_began_to_look_at_before_it_was_asked_is_not_accepted(paused: Staged) -> None:
+def test_a_look_that_began_before_the_request_is_not_accepted(paused: Staged) -> None:
     paused.look()
-    asked_before = paused.agent.beat().look
+    asked_before = paused.agent.heartbeat().look
     paused.look()
     for look in (None, asked_before):
         paused.agent.hello(instance=paused.agent.instance, mounts=(mount("/scratch"),), look=look)
@@ -183,12 +183,12 @@ def test_a_confirmation_of_other_mounts_than_those_found_is_refused(paused: Stag
 def test_a_target_that_is_not_mounted_is_never_accepted_as_the_disk_below_it(paused: Staged) -> None:
     paused.look()
     paused.say(ROOT)
-    with raised(TARGET_NOT_MOUNTED, match=r"nothing is mounted at /scratch; /scratch stands on ext4 from"):
+    with raised(TARGET_NOT_MOUNTED, match=r"nothing is mounted at /scratch; /scratch is on ext4 from"):
         paused.confirm()
     assert paused.site.start() == []
 
 
-def test_what_a_target_stands_on_is_looked_at_and_confirmed_too(paused: Staged) -> None:
+def test_the_backing_targets_are_probed_and_confirmed_too(paused: Staged) -> None:
     site, storage = paused.site, paused.site.agent(2)
     with site.database.transaction() as session:
         disk = Target(cluster_id=site.cluster_id, name="ost", path="/ost", scope="node")
@@ -199,9 +199,9 @@ def test_what_a_target_stands_on_is_looked_at_and_confirmed_too(paused: Staged) 
         session.flush()
         set_backing(session, ADMIN, site.target_ids["scratch"], [disk.id])
     paused.look()
-    asked = storage.beat().look
+    asked = storage.heartbeat().look
     paused.say(mount("/scratch"))
-    with raised(FACTS_NOT_READ, match="n2 has not yet said"):
+    with raised(FACTS_NOT_READ, match="no current mounts from n2"):
         paused.confirm()
 
     storage.hello(instance=storage.instance, mounts=(mount("/", "ext4", "/dev/sda1", path="/ost"),), look=asked)
@@ -230,7 +230,7 @@ def test_a_target_is_asked_for_only_on_the_nodes_that_load_it(site: Site) -> Non
     other = site.agent(2)
     staged.look()
     staged.say(XFS, mount("/", "ext4", "/dev/sda1", path="/nfs"))
-    other.hello(instance=other.instance, mounts=(ROOT, mount("/nfs")), look=other.beat().look)
+    other.hello(instance=other.instance, mounts=(ROOT, mount("/nfs")), look=other.heartbeat().look)
     with site.database.transaction() as session:
         found = stages.pause(session, ADMIN, staged.id).mounts
         assert [(on.target.name, on.node.name) for on in found] == [("nfs", "n2"), ("scratch", "n1")]
@@ -238,7 +238,7 @@ def test_a_target_is_asked_for_only_on_the_nodes_that_load_it(site: Site) -> Non
     assert site.start() == staged.run_ids
 
 
-def test_a_node_whose_runs_were_cancelled_is_not_waited_for(site: Site) -> None:
+def test_a_node_with_cancelled_runs_does_not_block_a_pause(site: Site) -> None:
     staged = Staged(site, {"variant": "ext4", "pause": REFORMAT}, nodes=("n1", "n2"))
     with site.database.transaction() as session:
         runs.cancel(session, ADMIN, staged.run_ids[1], site.clock())
@@ -291,7 +291,7 @@ def test_a_stage_is_not_confirmed_while_a_run_of_the_one_before_is_being_retried
             session.rollback()
 
 
-def test_a_paused_campaign_can_be_cancelled_and_waits_for_nobody_then(paused: Staged) -> None:
+def test_a_paused_campaign_can_be_cancelled_and_waits_no_longer(paused: Staged) -> None:
     with paused.site.database.transaction() as session:
         service.cancel(session, ADMIN, paused.id, paused.site.clock())
     assert paused.state() == "cancelled"

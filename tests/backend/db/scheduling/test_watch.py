@@ -18,7 +18,7 @@ ADA = Principal(PrincipalKind.USER, 1, "ada")
 
 
 def watch(scheduler: Scheduler, clock: MovedClock, seconds: float) -> None:
-    """Step until so much time has passed."""
+    """Step until that much time has passed."""
     end = clock.now + timedelta(seconds=seconds)
     while clock.now < end:
         clock.now += min(WATCH_EVERY, end - clock.now)
@@ -26,7 +26,7 @@ def watch(scheduler: Scheduler, clock: MovedClock, seconds: float) -> None:
 
 
 def running(site: Site, scheduler: Scheduler) -> tuple[int, Offered]:
-    """A run whose load has started, and its order."""
+    """A run with a started load, and its order."""
     (run_id,) = site.add_runs([1], limit=60.0)
     scheduler.step(set())
     agent = site.agent(1)
@@ -40,18 +40,18 @@ def order(site: Site, offer: Offered) -> Order:
         return session.get_one(Order, offer.order_id)
 
 
-def test_silence_is_flagged_and_frees_nothing_for_ever(site: Site, scheduler: Scheduler, clock: MovedClock) -> None:
+def test_silence_is_flagged_and_never_frees_anything(site: Site, scheduler: Scheduler, clock: MovedClock) -> None:
     run_id, offer = running(site, scheduler)
-    heard_at = clock()
+    last_seen_at = clock()
     (waiting,) = site.add_runs([1])
     for _ in range(3):
         clock.now += timedelta(days=10)
         scheduler.step(set())
-    assert order(site, offer).silent_since == heard_at
+    assert order(site, offer).silent_since == last_seen_at
     assert site.states([run_id, waiting]) == ["active", "waiting"]
 
 
-def test_the_first_beat_clears_the_flag(site: Site, scheduler: Scheduler, clock: MovedClock) -> None:
+def test_the_first_heartbeat_clears_the_flag(site: Site, scheduler: Scheduler, clock: MovedClock) -> None:
     _, offer = running(site, scheduler)
     watch(scheduler, clock, 60)
     assert order(site, offer).silent_since is not None
@@ -59,7 +59,7 @@ def test_the_first_beat_clears_the_flag(site: Site, scheduler: Scheduler, clock:
     assert order(site, offer).silent_since is None
 
 
-def test_after_its_own_start_the_scheduler_first_waits_for_three_beats(
+def test_after_its_own_start_the_scheduler_first_waits_for_three_heartbeats(
     site: Site, scheduler: Scheduler, database: Database, broker: Broker, clock: MovedClock
 ) -> None:
     _, offer = running(site, scheduler)
@@ -105,11 +105,11 @@ def test_a_gang_of_which_a_node_is_not_ready_in_time_is_dissolved_and_tried_agai
     assert second.say(late, OrderState.READY) is Word.UNKNOWN
 
     clock.now += timedelta(minutes=1)
-    site.hear_of_all()
+    site.keep_online()
     assert site.start() == [run_id, run_id]
 
 
-def test_a_gang_of_which_a_node_never_heard_of_the_moment_is_dissolved(
+def test_a_gang_with_a_node_that_never_received_the_start_time_is_dissolved(
     site: Site, scheduler: Scheduler, clock: MovedClock
 ) -> None:
     run_id = site.add_runs([1, 2])[0]
@@ -126,7 +126,7 @@ def test_a_gang_of_which_a_node_never_heard_of_the_moment_is_dissolved(
     assert cut_off.say(first, OrderState.READY) is Word.UNKNOWN
 
 
-def test_a_gang_whose_node_may_wait_until_it_is_quiet_is_given_so_much_longer(
+def test_a_gang_that_may_wait_for_idle_nodes_gets_that_much_longer(
     site: Site, scheduler: Scheduler, clock: MovedClock
 ) -> None:
     run_id = site.add_runs([1, 2])[0]
@@ -164,15 +164,15 @@ def test_a_gang_that_a_person_cancels_before_its_moment_ends_though_a_node_is_si
     assert {site.node(number).exclusive_leases for number in (1, 2)} == {0}
 
 
-def test_news_is_kept_for_an_hour(site: Site, scheduler: Scheduler, clock: MovedClock) -> None:
+def test_changes_are_kept_for_an_hour(site: Site, scheduler: Scheduler, clock: MovedClock) -> None:
     site.change("UPDATE change SET at = :at", at=clock())
     for minutes, is_there in ((59, True), (2, False)):
         clock.now += timedelta(minutes=minutes)
         scheduler.step(set())
-        assert (_news(site) > 0) == is_there
+        assert (_updates(site) > 0) == is_there
 
 
-def _news(site: Site) -> int:
-    """News of the time before the test's own watching."""
+def _updates(site: Site) -> int:
+    """Return the number of updates from before the test's own watch."""
     with site.database.transaction() as session:
         return int(session.scalars(text("SELECT count(*) FROM change WHERE at <= '2026-11-21 10:00:00Z'")).one())

@@ -48,11 +48,16 @@ def test_a_target_freezes_what_is_mounted(session: Session) -> None:
     assert [found.node_name for found in view.mounts] == ["n1"]
 
 
-def test_an_order_says_what_the_node_must_find(session: Session) -> None:
+def test_an_order_describes_the_mount_that_the_node_must_find(session: Session) -> None:
     node = node_on(session)
     target_id = nfs_target(session, node).target.id
-    (told,) = agents.order_targets(session, node.id, [target_id])
-    assert (told.path, told.fstype, told.source, told.reserve_bytes) == ("/mnt/nfs/bench", "nfs4", "filer:/export", 0)
+    (ordered,) = agents.order_targets(session, node.id, [target_id])
+    assert (ordered.path, ordered.fstype, ordered.source, ordered.reserve_bytes) == (
+        "/mnt/nfs/bench",
+        "nfs4",
+        "filer:/export",
+        0,
+    )
     with raised(TARGET_NOT_FOUND):
         agents.order_targets(session, node.id, [target_id + 1])
 
@@ -74,8 +79,8 @@ def test_another_mount_is_a_problem_and_is_not_adopted(
     target_id = nfs_target(session, node).target.id
     agents.refresh_mounts(session, node.id, mounts, NOW)
     assert problem in (guarded(session).problem or "")
-    (told,) = agents.order_targets(session, node.id, [target_id])
-    assert (told.fstype, told.source) == ("nfs4", "filer:/export")
+    (ordered,) = agents.order_targets(session, node.id, [target_id])
+    assert (ordered.fstype, ordered.source) == ("nfs4", "filer:/export")
 
 
 def test_a_mount_that_is_lost_wakes_who_looks_for_series_without_data(session: Session) -> None:
@@ -96,7 +101,7 @@ def test_the_problem_goes_when_the_mount_is_back(session: Session) -> None:
     assert guarded(session).free_bytes == GIB
 
 
-def test_only_a_change_is_news(session: Session) -> None:
+def test_only_a_change_is_published(session: Session) -> None:
     node = node_on(session)
     target_id = nfs_target(session, node).target.id
     session.execute(delete(Change))
@@ -137,22 +142,22 @@ def test_a_device_with_another_file_system_is_a_problem_and_a_server_at_another_
     moved = served.model_copy(update={"facts": {"fs.identity": "nfs:10.0.0.2:/export"}})
     agents.refresh_mounts(session, node.id, [ROOT, formatted, moved], NOW)
     by_path = {found.path: found for found in session.scalars(select(TargetMount))}
-    assert "xfs:2 from /dev/sdb1 is mounted there, and the target was made on xfs:1" in (
+    assert "xfs:2 from /dev/sdb1 is mounted there, but the target was created on xfs:1" in (
         by_path["/scratch"].problem or ""
     )
     assert by_path["/mnt/nfs"].problem is None
 
 
-def test_an_order_tells_the_mount_point_and_what_a_device_holds(session: Session) -> None:
+def test_an_order_names_the_mount_point_and_the_file_system_of_a_device(session: Session) -> None:
     bound = mount("/scratch", "xfs", "/dev/sdb1", **{"fs.identity": "xfs:1", "mount.root": "/bench"})
     node = node_on(session, [ROOT, bound])
     plan = wanted(node, "disk", "/scratch/a", "node")
     target_id = service.create_target(session, ADMIN, plan, NOW).target.id
-    (told,) = agents.order_targets(session, node.id, [target_id])
-    assert (told.mount_point, told.root, told.identity) == ("/scratch", "/bench", "xfs:1")
+    (ordered,) = agents.order_targets(session, node.id, [target_id])
+    assert (ordered.mount_point, ordered.root, ordered.identity) == ("/scratch", "/bench", "xfs:1")
 
 
-def test_what_nobody_said_of_an_old_target_is_learnt_from_the_next_word(session: Session) -> None:
+def test_missing_facts_of_an_old_target_are_learnt_from_the_next_report(session: Session) -> None:
     node = node_on(session)
     nfs_target(session, node)
     guarded(session).mount_point = guarded(session).root = None

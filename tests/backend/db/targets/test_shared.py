@@ -1,4 +1,4 @@
-"""One shared file system on many nodes is one target, and may stand on those of storage nodes."""
+"""A shared file system on many nodes is one target, and may be backed by targets of storage nodes."""
 
 from collections.abc import Sequence
 
@@ -29,7 +29,7 @@ def raid(level: str = "raid5") -> MountFacts:
 
 @pytest.fixture
 def nodes(session: Session) -> list[Node]:
-    """Two clients that have an export at different paths, and its server."""
+    """Two clients that mount an export at different paths, and its server."""
     cluster = make_cluster(session)
     said = {"n1": [nfs("/scratch")], "n2": [nfs("/work")], "nas1": [raid()]}
     return [
@@ -50,12 +50,12 @@ def make(session: Session, name: str, nodes: Sequence[Node], paths: Sequence[str
     return service.create_target(session, ADMIN, TargetInput.model_validate(given), NOW).target.id
 
 
-def test_what_is_a_target_is_not_made_one_again_but_joined(session: Session, nodes: list[Node]) -> None:
+def test_an_existing_target_is_joined_and_not_made_again(session: Session, nodes: list[Node]) -> None:
     n1, n2, nas = nodes
     target_id = make(session, "scratch", [n1], ["/scratch"])
     with raised(FILE_SYSTEM_IS_TARGET) as refused:
         make(session, "work", [n2], ["/work"])
-    assert "is the target scratch already" in refused.value.message
+    assert "already is target scratch" in refused.value.message
     found, names = service.candidates(session, ADMIN, n1.cluster_id)
     joining = {one.joins: [(seen.node_id, seen.path) for seen in one.seen] for one in found}
     assert joining == {target_id: [(n2.id, "/work")], None: [(nas.id, "/export")]}
@@ -73,7 +73,7 @@ def test_another_export_on_one_node_is_a_problem_of_that_mount(session: Session,
     target_id = make(session, "scratch", [n1, n2], ["/scratch", "/work"])
     first, second = service.target(session, ADMIN, target_id).mounts
     assert first.mount.problem is None
-    assert "nfs:10.0.0.1:/other is mounted there, and on other nodes" in (second.mount.problem or "")
+    assert "nfs:10.0.0.1:/other is mounted there, but nfs:10.0.0.1:/export on the" in (second.mount.problem or "")
 
 
 def test_a_target_is_not_put_on_what_another_target_is_already(session: Session, nodes: list[Node]) -> None:
@@ -82,7 +82,7 @@ def test_a_target_is_not_put_on_what_another_target_is_already(session: Session,
     n2.mounts = [nfs("/work", "/other").model_dump(mode="json")]
     other_id = make(session, "other", [n2], ["/work"])
     n2.mounts = [nfs("/work").model_dump(mode="json")]
-    with raised(FILE_SYSTEM_IS_TARGET, match="is the target scratch already"):
+    with raised(FILE_SYSTEM_IS_TARGET, match="already is target scratch"):
         service.mount_on(session, ADMIN, other_id, {n2.id: None}, NOW)
 
 
@@ -97,23 +97,21 @@ def test_a_node_that_joins_does_not_have_the_changed_mounts_of_others_accepted(
     view = service.mount_also_on(session, ADMIN, target_id, {n2.id: "/work"}, NOW)
     first, second = (on.mount for on in view.mounts)
     assert (first.source, second.source) == ("nas1:/export", "nas1:/export")
-    assert "and the target was made on nfs4 from nas1:/export" in (first.problem or "")
+    assert "but the target was created on nfs4 from nas1:/export" in (first.problem or "")
     assert second.problem is None
 
 
-def test_what_differs_from_the_nodes_of_which_nothing_is_accepted_is_refused_at_once(
-    session: Session, nodes: list[Node]
-) -> None:
+def test_a_mount_that_differs_from_those_of_the_nodes_is_refused_at_once(session: Session, nodes: list[Node]) -> None:
     n1, n2, _ = nodes
     target_id = make(session, "scratch", [n1, n2], ["/scratch", "/work"])
     n2.mounts = [nfs("/work", "/other").model_dump(mode="json")]
     with raised(STRANGER_MOUNTED) as refused:
         service.accept_mounts(session, ADMIN, target_id, {n2.id}, NOW)
     assert refused.value.message.startswith("target scratch on node n2: nfs:10.0.0.1:/other is mounted there")
-    assert "mount on n2 what the others have, or take the node off" in (refused.value.remedy or "")
+    assert "mount the other nodes' file system on n2, or remove the node" in (refused.value.remedy or "")
 
 
-def test_facts_of_what_a_target_stands_on_go_with_its_runs(session: Session, nodes: list[Node]) -> None:
+def test_facts_of_the_backing_target_are_stored_with_the_runs(session: Session, nodes: list[Node]) -> None:
     n1, n2, nas = nodes
     target_id = make(session, "scratch", [n1, n2], ["/scratch", "/work"])
     md0 = make(session, "nas1-md0", [nas], ["/export"], scope="node")
@@ -131,7 +129,7 @@ def test_facts_of_what_a_target_stands_on_go_with_its_runs(session: Session, nod
     assert backing.backing_facts(session, [target_id], {"tool.version": "1"}) == {"tool.version": "1"}
 
 
-def test_no_target_stands_on_itself_also_not_through_others(session: Session, nodes: list[Node]) -> None:
+def test_no_target_backs_itself_directly_or_through_others(session: Session, nodes: list[Node]) -> None:
     n1, _, nas = nodes
     one = make(session, "scratch", [n1], ["/scratch"])
     two = make(session, "nas1-md0", [nas], ["/export"], scope="node")

@@ -6,11 +6,13 @@ from factories.measured import Measured, finish, sample
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
+from iotide_server.overview.repository import last_over
 from iotide_server.results.models import Series
 from iotide_server.statistics.changepoints import DETECTOR
 from iotide_server.trends.changes.analysis import analyse_series, analyse_young
 from iotide_server.trends.changes.drift import Drift
 from iotide_server.trends.changes.recoveries import described
+from iotide_server.trends.changes.repository import change_points, listed
 from iotide_server.trends.models import ChangePoint, Event, SeriesCourse
 from iotide_server.trends.points.service import ALERTS, ANALYSED_AFTER, ANALYSIS, recompute_points
 
@@ -44,7 +46,7 @@ def test_a_new_point_has_its_series_analysed_once_a_little_later(session: Sessio
     assert row.due_at - row.now == ANALYSED_AFTER
 
 
-def test_of_a_cell_only_the_series_whose_point_changed_are_analysed(session: Session, measured: Measured) -> None:
+def test_only_the_series_of_a_cell_with_a_changed_point_are_analysed(session: Session, measured: Measured) -> None:
     cell = measured.cell()
     measured.deliver(cell, finish(NOW, sample(100.0, operation="write"), sample(50.0, operation="read")))
     recompute_points(session, cell.id)
@@ -84,7 +86,7 @@ def test_a_step_is_stored_with_its_segments_and_confirmed_two_points_later(
     assert confirmed.points_after == 10
 
 
-def test_a_change_that_later_points_take_back_is_gone_and_comes_back_as_itself(
+def test_a_change_reverted_by_later_points_is_removed_and_returns_as_the_same(
     session: Session, measured: Measured
 ) -> None:
     series = history(measured, levels((30, 100.0), (8, 80.0)))
@@ -102,7 +104,7 @@ def test_a_change_that_later_points_take_back_is_gone_and_comes_back_as_itself(
     assert (again.id, again.gone_at) == (first.id, None)
 
 
-def test_a_change_that_was_gone_meanwhile_is_confirmed_two_points_after_it_came_back(
+def test_a_change_that_disappeared_is_confirmed_two_points_after_its_return(
     session: Session, measured: Measured
 ) -> None:
     series = history(measured, levels((30, 100.0), (8, 80.0)))
@@ -125,7 +127,7 @@ def test_a_change_that_was_gone_meanwhile_is_confirmed_two_points_after_it_came_
         assert (change.gone_at is not None, change.confirmed_at is not None) == (is_gone, is_confirmed)
 
 
-def test_few_points_say_how_many_more_are_needed_and_a_suspect_is_kept_apart(
+def test_few_points_show_how_many_more_are_needed_and_a_suspect_is_kept_apart(
     session: Session, measured: Measured
 ) -> None:
     series = history(measured, levels((7, 100.0), (3, 80.0)))
@@ -137,47 +139,57 @@ def test_few_points_say_how_many_more_are_needed_and_a_suspect_is_kept_apart(
     assert changes(session) == []
 
 
-def told(session: Session) -> dict[int, tuple[object, ...]]:
-    """By series, all that its last analysis wrote but when."""
+def analysed(session: Session) -> dict[int, tuple[object, ...]]:
+    """Return all that the last analysis of each series stored, except its time."""
     session.flush()
     session.expire_all()
     columns = [column for column in SeriesCourse.__table__.columns if column.name != "analysed_at"]
     return {row.series_id: tuple(row) for row in session.execute(select(*columns))}
 
 
-def test_many_series_of_few_points_are_analysed_together_as_each_by_itself(
+def test_many_series_of_few_points_are_analysed_together_as_each_separately(
     session: Session, measured: Measured
 ) -> None:
     counts = (1, 2, 7)
     ids = [history(measured, levels((count, 100.0)), operation=f"o{count}").id for count in counts]
     assert analyse_young(session, [*ids, 2**40]) == []
-    together = told(session)
+    together = analysed(session)
     wanted = session.scalars(text("SELECT key FROM work WHERE kind = :kind ORDER BY key"), {"kind": ALERTS}).all()
     assert wanted == sorted(ids)
     for series_id in ids:
         analyse_series(session, series_id)
-    assert told(session) == together
+    assert analysed(session) == together
     assert [together[series_id][2] for series_id in ids] == list(counts)
 
 
-def test_a_series_of_few_points_is_news_only_when_its_analysis_says_something_new(
+def test_a_series_of_few_points_is_published_only_when_its_analysis_differs(
     session: Session, measured: Measured
 ) -> None:
     series = history(measured, levels((2, 100.0)))
-    news = text("SELECT count(*) FROM change WHERE kind = 'series'")
-    before = session.scalars(news).one()
+    updates = text("SELECT count(*) FROM change WHERE kind = 'series'")
+    before = session.scalars(updates).one()
     analyse_young(session, [series.id])
-    assert session.scalars(news).one() == before + 1
+    assert session.scalars(updates).one() == before + 1
     analyse_young(session, [series.id])
-    assert session.scalars(news).one() == before + 1
+    assert session.scalars(updates).one() == before + 1
+
+
+def test_a_series_that_loses_its_points_keeps_no_scatter(session: Session, measured: Measured) -> None:
+    series = history(measured, levels((40, 100.0)))
+    analyse_series(session, series.id)
+    assert course(session, series).scatter_ratio is not None
+    session.execute(text("DELETE FROM point WHERE at > :at"), {"at": NOW + timedelta(days=2)})
+    session.expire_all()
+    assert analyse_young(session, [series.id]) == []
+    assert course(session, series).scatter_ratio is None
 
 
 def standings(session: Session) -> int:
-    """How many news of a cluster's board there were."""
+    """Return the number of updates of a cluster's board."""
     return len(session.scalars(text("SELECT id FROM change WHERE kind = 'standing'")).all())
 
 
-def test_the_first_series_of_a_workload_is_news_for_the_board_and_quiet_ones_after_it_are_not(
+def test_the_first_series_of_a_workload_updates_the_board_and_unchanged_ones_after_it_do_not(
     session: Session, measured: Measured
 ) -> None:
     first, second = (history(measured, levels((count, 100.0)), operation=f"o{count}").id for count in (3, 4))
@@ -191,9 +203,7 @@ def test_the_first_series_of_a_workload_is_news_for_the_board_and_quiet_ones_aft
     assert standings(session) == before
 
 
-def test_a_series_that_changed_and_one_that_no_longer_has_are_news_for_the_board(
-    session: Session, measured: Measured
-) -> None:
+def test_a_series_that_changed_and_one_that_recovered_update_the_board(session: Session, measured: Measured) -> None:
     series = history(measured, levels((30, 100.0), (8, 80.0)))
     analyse_series(session, series.id)
     assert standings(session) == 1
@@ -227,8 +237,8 @@ def test_a_series_with_enough_points_a_change_or_an_event_is_left_to_its_own_ana
         )
         session.flush()
         assert analyse_young(session, [young.id]) == left
-    assert young.id in told(session)
-    assert long.id not in told(session)
+    assert young.id in analysed(session)
+    assert long.id not in analysed(session)
 
 
 def test_a_drift_is_stored_as_a_line_with_its_interval(session: Session, measured: Measured) -> None:
@@ -260,9 +270,7 @@ def test_a_drop_ends_with_the_confirmed_change_that_took_it_back(session: Sessio
     assert described(drop, "higher").startswith("20.0 % lower from ")
 
 
-def test_a_drop_has_not_ended_any_more_where_its_recovery_is_no_longer_found(
-    session: Session, measured: Measured
-) -> None:
+def test_a_drop_is_open_again_if_its_recovery_is_no_longer_found(session: Session, measured: Measured) -> None:
     series = history(measured, levels((30, 100.0), (20, 80.0), (10, 100.0)))
     analyse_series(session, series.id)
     history(measured, levels((2, 100.0)), first_day=60)
@@ -275,7 +283,7 @@ def test_a_drop_has_not_ended_any_more_where_its_recovery_is_no_longer_found(
     assert (drop.recovered_by_id, drop.recovered_at, rise.is_recovery) == (None, None, False)
 
 
-def test_a_series_that_became_noisier_is_told_and_confirmed_two_points_later(
+def test_a_series_that_became_noisier_is_reported_and_confirmed_two_points_later(
     session: Session, measured: Measured
 ) -> None:
     wider = [100 + 12 * (value - 100) for value in levels((30, 100.0))]
@@ -291,12 +299,29 @@ def test_a_series_that_became_noisier_is_told_and_confirmed_two_points_later(
     assert changes(session) == []
 
 
-def test_what_begins_at_nothing_has_no_ratio(session: Session, measured: Measured) -> None:
+def test_a_change_from_zero_has_no_ratio(session: Session, measured: Measured) -> None:
     series = history(measured, [0.0] * 20 + levels((20, 5.0)))
     analyse_series(session, series.id)
     (change,) = changes(session)
     assert change.shift_ratio is None
 
 
-def test_a_series_that_is_gone_is_no_error(session: Session) -> None:
+def test_a_removed_series_is_no_error(session: Session) -> None:
     analyse_series(session, 2**40)
+
+
+def test_a_reported_regime_that_a_longer_history_swallows_is_over_and_stays_listed(
+    session: Session, measured: Measured
+) -> None:
+    series = history(measured, levels((60, 100.0), (5, 90.0), (60, 100.0)))
+    drop = confirmed_change(session, series, NOW + timedelta(days=60), 100.0, 90.0)
+    analyse_series(session, series.id)
+    (over,) = changes(session)
+    assert over.id == drop.id
+    assert over.gone_at is not None
+    assert over.over_at == NOW + timedelta(days=65)
+    assert described(over, "higher") == "10.0 % lower from 20 Jan to 25 Jan 2027, over (5 points after, 60 before)"
+    assert [row.id for row in listed(change_points(session, series.id))] == [drop.id]
+    assert course(session, series).course == "changed"
+    shown = last_over(session, [series.id])[series.id]
+    assert (shown.at, shown.over_at) == (over.at, over.over_at)

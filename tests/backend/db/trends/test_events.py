@@ -1,14 +1,19 @@
-"""Events: what runs saw differ, and what they did to series."""
+"""Events: differences that runs saw, and their effect on series."""
 
 from datetime import UTC, datetime, timedelta
 
 import pytest
 from factories.histories import history, levels
 from factories.measured import Measured, finish, sample
-from sqlalchemy import select
+from sqlalchemy import func, select
 from sqlalchemy.orm import Session
 
+from iotide_server.change_feed.models import Change
+from iotide_server.kit.work import Work
+from iotide_server.results.models import Series
 from iotide_server.trends.changes.analysis import analyse_series
+from iotide_server.trends.events.judging import EVENTS, judge_event
+from iotide_server.trends.events.schemas import SeriesEvent
 from iotide_server.trends.models import Event, EventEffect
 from iotide_server.trends.points.service import recompute_points
 
@@ -39,9 +44,7 @@ def effects(session: Session) -> list[EventEffect]:
     return list(session.scalars(select(EventEffect).order_by(EventEffect.event_id, EventEffect.series_id)))
 
 
-def test_another_kernel_is_one_event_of_all_series_that_saw_it_and_as_narrow_as_they_tell(
-    session: Session, measured: Measured
-) -> None:
+def test_another_kernel_is_one_event_scoped_to_the_series_that_saw_it(session: Session, measured: Measured) -> None:
     run_with(measured, "6.1.0-30", 0)
     run_with(measured, "6.1.0-30", 2, "wait")
     run_with(measured, "6.1.0-35", 4)
@@ -100,7 +103,7 @@ def test_an_event_is_judged_by_four_points_and_once_more_by_eight(
         assert judged.shift_ratio == pytest.approx(-0.2, abs=0.01)
 
 
-def test_what_was_said_of_another_node_or_before_the_first_point_is_none_of_the_series(
+def test_events_of_other_nodes_or_before_the_first_point_do_not_concern_the_series(
     session: Session, measured: Measured
 ) -> None:
     series = history(measured, levels((20, 100.0)))
@@ -120,3 +123,66 @@ def test_what_was_said_of_another_node_or_before_the_first_point_is_none_of_the_
     session.flush()
     analyse_series(session, series.id)
     assert effects(session) == []
+
+
+def stored_event(session: Session, measured: Measured, p_values: list[float]) -> tuple[Event, list[EventEffect]]:
+    """Return an event with one shifted series for each p."""
+    event = Event(cluster_id=measured.cluster.id, kind="manual", since=NOW, at=NOW, text="a disk was replaced")
+    event.node_ids = event.target_ids = []
+    session.add(event)
+    first = history(measured, levels((1, 100.0)))
+    found = []
+    for number, p in enumerate(p_values):
+        copied = {column.key: getattr(first, column.key) for column in Series.__mapper__.column_attrs}
+        series = Series(**copied | {"id": None, "key_sha256": f"key {number}"})
+        session.add(series)
+        session.flush()
+        found.append(EventEffect(event_id=event.id, series_id=series.id, look=8, effect="none_shown", p_value=p))
+        if p < 0.01:
+            found[-1].effect, found[-1].shift_ratio = "shifted", -0.1
+    session.add_all(found)
+    session.flush()
+    return event, found
+
+
+def shown(event: Event, effect: EventEffect) -> SeriesEvent:
+    return SeriesEvent.of((event, effect), "higher")  # type: ignore[arg-type]  # a row is a tuple
+
+
+def test_of_many_series_few_that_shifted_may_be_chance(session: Session, measured: Measured) -> None:
+    event, found = stored_event(session, measured, [0.004, 0.006, *[0.5] * 48])
+    assert [shown(event, effect).effect for effect in found[:2]] == ["shifted", "shifted"]
+    judge_event(session, event.id)
+    assert (event.judged_series, event.shifted_series, event.most_p) == (50, 2, None)
+    answer = shown(event, found[0])
+    assert (answer.effect, answer.p_value) == ("none_shown", 0.004)
+    assert answer.words == "10.0 % lower, worse (0 points after, 0 before): may be chance"
+    assert answer.event.series_words == "2 of 50 series shifted, 0.5 expected by chance"
+
+
+def test_an_event_that_shifted_many_series_is_judged_with_them(session: Session, measured: Measured) -> None:
+    event, found = stored_event(session, measured, [0.001, 0.004, 0.006, 0.5])
+    updates = select(func.count()).select_from(Change).where(Change.kind == "series")
+    counts = []
+    for _ in range(2):
+        before = session.scalars(updates).one()
+        judge_event(session, event.id)
+        counts.append(session.scalars(updates).one() - before)
+    assert [shown(event, effect).effect for effect in found] == ["shifted"] * 3 + ["none_shown"]
+    assert counts == [3, 0]
+
+
+def test_an_event_is_judged_with_all_its_series_once_an_effect_is_new(session: Session, measured: Measured) -> None:
+    series = history(measured, levels((20, 100.0), (4, 80.0)))
+    event = Event(cluster_id=measured.cluster.id, kind="manual", since=NOW, at=NOW + timedelta(days=19, hours=12))
+    event.text, event.node_ids, event.target_ids = "a disk was replaced", [], []
+    session.add(event)
+    session.flush()
+    for _ in range(2):
+        analyse_series(session, series.id)
+    session.flush()
+    (wanted,) = session.scalars(select(Work).where(Work.kind == EVENTS))
+    assert (wanted.key, wanted.version) == (event.id, 1)
+    judge_event(session, event.id)
+    assert (event.judged_series, event.shifted_series) == (1, 1)
+    judge_event(session, event.id + 1)

@@ -23,12 +23,12 @@ def measured(session: Session) -> Measured:
 
 
 def schedule(measured: Measured, name: str = "nightly", state: str = "active") -> Schedule:
-    """Fires each day, on the last ten of which it did."""
+    """A schedule that fires each day, and did on the last ten."""
     return add_schedule(measured.session, measured.cluster.id, NOW + 10 * DAY, state=state, name=name)
 
 
 def fire(measured: Measured, made: Schedule, days: Sequence[int], answered: Sequence[int], **options: object) -> None:
-    """The schedule fired on all of these days, and got a point on some of them."""
+    """Let the schedule fire on all of these days, with a point on some of them."""
     for day in days:
         cell = measured.cell(**options)
         at = NOW + day * DAY
@@ -57,7 +57,7 @@ def test_a_series_is_late_when_two_firings_gave_it_nothing(session: Session, mea
     assert late(session, 9.04) == []
     assert late(session, 9.05) == [("nightly", 2)]
     (found,) = late_series(session, 10)
-    assert found.words({}) == "no data since 28 Nov 2026: schedule nightly fired 2 times without a point"
+    assert found.words({}) == "no data since 28 Nov 2026: schedule nightly fired 2 times without a result"
     assert found.series_id == session.scalars(select(Series.id)).one()
     assert late_series(session, 10, frozenset()) == []
 
@@ -80,12 +80,12 @@ def test_a_series_that_a_changed_plan_left_behind_is_not_late(session: Session, 
 
 
 @pytest.mark.parametrize("state", ["paused", "ended"])
-def test_of_a_schedule_that_rests_nothing_is_expected(session: Session, measured: Measured, state: str) -> None:
+def test_a_paused_schedule_expects_no_points(session: Session, measured: Measured, state: str) -> None:
     fire(measured, schedule(measured, state=state), range(10), range(4))
     assert late(session, 10) == []
 
 
-def test_a_point_by_hand_does_not_hide_that_a_schedule_gives_none(session: Session, measured: Measured) -> None:
+def test_a_manual_point_does_not_hide_that_a_schedule_gives_none(session: Session, measured: Measured) -> None:
     fire(measured, schedule(measured), range(10), range(6))
     deliver(measured, measured.cell(), 7)
     assert late(session, 9.5) == [("nightly", 4)]

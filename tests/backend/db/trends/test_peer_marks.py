@@ -50,7 +50,7 @@ class RaidSets:
         return target
 
     def measure(self, number: int, level: float, *, day: int, campaign: Campaign | None = None) -> Cell:
-        """Four runs of one set, at this share of the usual rate."""
+        """Measure four runs of one set at this share of the usual rate."""
         self.measured.target = self.targets[number - 1]
         cell = self.measured.cell(campaign)
         for share in SCATTER:
@@ -60,14 +60,14 @@ class RaidSets:
         return cell
 
     def night(self, day: int, *levels: float) -> list[Cell]:
-        """One campaign over all sets, judged."""
+        """Run one campaign over all sets, and judge it."""
         campaign = self.measured.campaign()
         cells = [self.measure(number, level, day=day, campaign=campaign) for number, level in enumerate(levels, 1)]
         judge_peers(self.session, campaign.id)
         return cells
 
     def marked(self, cells: Sequence[Cell]) -> list[int]:
-        """How many runs of each cell bear the flag."""
+        """Return how many runs of each cell have the flag."""
         self.session.expire_all()
         by_cell = [self.session.scalars(select(Run).where(Run.cell_id == cell.id)).all() for cell in cells]
         return [sum(flag["code"] == "PEER_ODD" for run in runs for flag in run.flags) for runs in by_cell]
@@ -79,7 +79,7 @@ def sets(session: Session) -> RaidSets:
 
 
 def wanted(session: Session, kind: str) -> dict[int, int]:
-    """How often the work was wanted, by key."""
+    """Return how often the work was requested, by key."""
     return dict(session.execute(text("SELECT key, version FROM work WHERE kind = :kind"), {"kind": kind}).all())
 
 
@@ -94,8 +94,8 @@ def test_the_runs_of_the_lower_of_three_raid_sets_are_marked_and_the_others_not(
         {
             "code": "PEER_ODD",
             "effect": "marked",
-            "measured": "Write rate: 305 MB/s, 24.1 % below the 402 MB/s of 2 equal targets (4 runs, p 0.0121)",
-            "limit": "5 % from its equals, and p 0.05 adjusted for their number",
+            "measured": "Write rate: 305 MB/s, 24.1 % below the 402 MB/s of 3 targets (4 runs, z -11.7)",
+            "limit": "5 % from the group's median, and z 3.43",
             "labels": {"operation": "write"},
             "target_id": None,
         }
@@ -109,7 +109,7 @@ def test_equal_sets_bear_no_mark(sets: RaidSets) -> None:
     assert sets.marked(sets.night(0, 1.0, 0.98, 1.01)) == [0, 0, 0]
 
 
-def test_the_odd_one_is_found_also_where_its_campaign_was_the_first_of_three(session: Session, sets: RaidSets) -> None:
+def test_the_outlier_is_found_even_in_the_first_of_three_campaigns(session: Session, sets: RaidSets) -> None:
     cells = [sets.measure(3, 0.77, day=0), sets.measure(1, 1.0, day=0), sets.measure(2, 1.0, day=0)]
     assert set(wanted(session, PEERS)) == {cell.campaign_id for cell in cells}
     judge_peers(session, cells[0].campaign_id)
@@ -121,13 +121,13 @@ def test_judging_again_wants_nothing_more(session: Session, sets: RaidSets) -> N
     cells = sets.night(0, 1.0, 1.0, 0.77)
     points = wanted(session, "points")
     for _ in range(2):
-        recompute_points(session, cells[2].id)  # which puts its own marks behind the others
+        recompute_points(session, cells[2].id)  # this adds its own marks after the others
         judge_peers(session, cells[2].campaign_id)
     assert wanted(session, "points") == points
     assert sets.marked(cells) == [0, 0, 4]
 
 
-def test_of_a_set_that_was_mended_older_runs_keep_the_mark_and_newer_ones_do_not_get_it(
+def test_older_runs_of_a_set_that_was_fixed_keep_the_mark_and_newer_ones_do_not_get_it(
     session: Session, sets: RaidSets
 ) -> None:
     before = sets.night(0, 1.0, 1.0, 0.77)
@@ -141,31 +141,31 @@ def test_of_a_set_that_was_mended_older_runs_keep_the_mark_and_newer_ones_do_not
 def test_a_mark_goes_with_the_numbers_that_gave_it(session: Session, sets: RaidSets) -> None:
     cells = sets.night(0, 1.0, 1.0, 0.77)
     other = session.scalars(select(Run).where(Run.cell_id == cells[0].id)).all()
-    other[0].validity = "rejected"  # three runs are too few to judge by, and two equals as well
+    other[0].validity = "rejected"  # three runs are too few to judge by, and so are two peers
     session.flush()
     recompute_points(session, cells[0].id)
     assert mark_odd_runs(session, cells[0].campaign_id).changed == [cells[2].id]
     assert sets.marked(cells) == [0, 0, 0]
 
 
-def test_a_campaign_that_is_gone_needs_nothing(session: Session) -> None:
+def test_a_removed_campaign_needs_no_work(session: Session) -> None:
     judge_peers(session, 4711)
     assert wanted(session, "points") == {}
 
 
-def test_who_measured_the_equals_of_a_campaign_was_judged_with_it(session: Session, sets: RaidSets) -> None:
+def test_campaigns_with_peers_are_judged_together(session: Session, sets: RaidSets) -> None:
     earlier = sets.night(0, 1.0, 1.0, 0.77)
     cells = [sets.measure(3, 0.77, day=1), sets.measure(1, 1.0, day=1), sets.measure(2, 1.0, day=1)]
     elsewhere = Measured(session, NOW, name="elsewhere").cell()
     campaigns = [cells[0].campaign_id, cells[1].campaign_id, cells[2].campaign_id]
     left = judge_together(session, [*campaigns, earlier[0].campaign_id, elsewhere.campaign_id])
-    assert left == [earlier[0].campaign_id]  # judged by what was known then; and elsewhere nothing was measured
+    assert left == [earlier[0].campaign_id]  # judged by the facts of that time; nothing was measured elsewhere
     assert sets.marked(cells) == [4, 0, 0]
     assert cells[0].id in wanted(session, "points")
 
 
 @pytest.mark.parametrize(("to_come", "after"), [(0, JUDGED_AFTER), (1, JUDGED_MEANWHILE)])
-def test_equals_are_judged_at_a_full_minute_soon_after_the_last_run_of_a_cell_and_seldom_before_it(
+def test_peers_are_judged_at_a_full_minute_soon_after_the_last_run_of_a_cell_and_rarely_before_it(
     session: Session, sets: RaidSets, to_come: int, after: timedelta
 ) -> None:
     sets.measured.target = sets.targets[0]
@@ -201,7 +201,7 @@ def test_peers_of_no_cell_or_no_workload_are_none(session: Session, sets: RaidSe
         ),
     ],
 )
-def test_series_that_differ_in_one_thing_alone_are_alike(
+def test_series_that_differ_in_one_property_are_alike(
     session: Session, sets: RaidSets, change: str, kind: PeerKind | None
 ) -> None:
     sets.night(0, 1.0, 1.0, 1.0)

@@ -77,7 +77,53 @@ def test_rejected_runs_do_not_count_and_marked_ones_do(session: Session, measure
     assert (point.median, point.run_count, point.flags) == (100.0, 1, ["DURATION"])
 
 
-def test_a_flag_of_some_numbers_costs_these_alone(session: Session, measured: Measured) -> None:
+def test_a_flag_of_the_first_rank_removes_its_numbers_also_if_a_node_only_marks_them(
+    session: Session, measured: Measured
+) -> None:
+    cell = measured.cell()
+    too_fast = Flag(
+        code=FlagCode.TOO_FAST, effect=FlagEffect.MARKED, measured="0", limit="1 KiB/s", labels={"operation": "read"}
+    )
+    numbers = sample(100.0, operation="write"), sample(9e9, operation="read")
+    run = measured.deliver(cell, finish(NOW, *numbers, flags=(too_fast,)))
+    recompute_points(session, cell.id)
+    assert [point.median for point in points(session)] == [100.0]
+    assert run.validity == "valid"
+
+
+def test_a_flag_of_nearly_all_earlier_runs_is_usual_in_a_series(session: Session, measured: Measured) -> None:
+    usual = Flag(code=FlagCode.ZEROES, effect=FlagEffect.MARKED, measured="zeroes", limit="random data")
+    for day in range(5):
+        cell = measured.cell()
+        flags = () if day == 4 else (usual,)
+        for run in range(4):
+            more = (MARK,) if run == 0 else ()  # one of four runs of each campaign, so never usual
+            measured.deliver(cell, finish(NOW, sample(100.0 + run), flags=(*flags, *more)), minutes=1440 * day)
+        recompute_points(session, cell.id)
+        recompute_points(session, cell.id)
+    found = points(session)
+    assert [point.usual_flags for point in found] == [[], [], [], ["ZEROES"], ["ZEROES"]]  # from ten runs on
+    assert (found[-1].flags, found[-1].flag_runs) == (["DURATION"], {"DURATION": 1})
+    assert found[0].flag_runs == {"DURATION": 1, "ZEROES": 4}
+    session.refresh(cell)
+    assert cell.usual_flags == ["ZEROES"]
+
+
+def test_flags_of_points_of_the_previous_release_count_for_all_their_runs(session: Session, measured: Measured) -> None:
+    usual = Flag(code=FlagCode.ZEROES, effect=FlagEffect.MARKED, measured="zeroes", limit="random data")
+    cells = []
+    for day in range(4):
+        cells.append(measured.cell())
+        for run in range(4):
+            measured.deliver(cells[-1], finish(NOW, sample(100.0 + run), flags=(usual,)), minutes=1440 * day)
+    for cell in cells[:3]:
+        recompute_points(session, cell.id)
+    session.execute(text("UPDATE point SET flag_runs = NULL"))
+    recompute_points(session, cells[3].id)
+    assert points(session)[-1].usual_flags == ["ZEROES"]
+
+
+def test_a_flag_of_some_numbers_removes_only_these(session: Session, measured: Measured) -> None:
     cell = measured.cell()
     too_short = REJECTION.model_copy(update={"labels": {"operation": "write"}})
     mark_of_reads = MARK.model_copy(update={"labels": {"operation": "read"}})
@@ -87,7 +133,7 @@ def test_a_flag_of_some_numbers_costs_these_alone(session: Session, measured: Me
     assert sorted((point.median, point.flags) for point in points(session)) == [(2.0, ["DURATION"]), (3.0, [])]
 
 
-def test_a_point_whose_last_valid_run_was_rejected_is_gone(session: Session, measured: Measured) -> None:
+def test_a_point_is_removed_when_its_last_valid_run_is_rejected(session: Session, measured: Measured) -> None:
     cell = measured.cell()
     run = measured.deliver(cell, finish(NOW, sample(100.0)))
     recompute_points(session, cell.id)
@@ -144,7 +190,7 @@ def test_a_run_far_from_the_others_of_its_cell_is_marked_and_counts(session: Ses
             "code": "OUTLIER",
             "effect": "marked",
             "measured": "Write rate: 40 MB/s",
-            "limit": "94.5 MB/s to 105 MB/s: the median 99.5 MB/s of 4 runs -+ 5 MAD",
+            "limit": "51.4 MB/s to 148 MB/s (median 99.5 MB/s of 4 runs \u00b1 48.1 MAD)",
             "labels": {"operation": "write"},
             "target_id": None,
         }
@@ -154,10 +200,10 @@ def test_a_run_far_from_the_others_of_its_cell_is_marked_and_counts(session: Ses
     measured.deliver(cell, finish(NOW, sample(41e6, operation="write")))
     measured.deliver(cell, finish(NOW, sample(42e6, operation="write")))
     recompute_points(session, cell.id)
-    assert flag_codes(session, runs[3]) == []  # it is not alone any more
+    assert flag_codes(session, runs[3]) == []  # it is no longer alone
 
 
-def test_a_run_that_is_slow_in_everything_is_told_once(session: Session, measured: Measured) -> None:
+def test_a_run_that_is_slow_in_everything_is_reported_once(session: Session, measured: Measured) -> None:
     cell = measured.cell()
 
     def numbers(value: float) -> list[SampleMessage]:
@@ -170,7 +216,7 @@ def test_a_run_that_is_slow_in_everything_is_told_once(session: Session, measure
     session.refresh(slow)
     [flag] = slow.flags
     assert (flag["code"], flag["labels"]) == ("OUTLIER", {})
-    assert flag["measured"].startswith("21 numbers of the run, the furthest: Write rate: ")
+    assert flag["measured"].startswith("21 values of the run, furthest: Write rate: ")
 
 
 def test_the_first_run_after_a_change_of_the_environment_is_marked(session: Session, measured: Measured) -> None:
@@ -207,15 +253,15 @@ def test_another_series_does_not_count_as_the_run_before(session: Session, measu
     assert flag_codes(session, run) == []
 
 
-def test_browsers_are_told_which_series_changed(session: Session, measured: Measured) -> None:
+def test_browsers_are_notified_which_series_changed(session: Session, measured: Measured) -> None:
     cell = measured.cell()
     measured.deliver(cell, finish(NOW, sample(1.0)))
     recompute_points(session, cell.id)
-    news = session.execute(text("SELECT subject_id, cluster_id FROM change WHERE kind = 'series'")).all()
-    assert [tuple(row) for row in news] == [(points(session)[0].series_id, measured.cluster.id)]
+    updates = session.execute(text("SELECT subject_id, cluster_id FROM change WHERE kind = 'series'")).all()
+    assert [tuple(row) for row in updates] == [(points(session)[0].series_id, measured.cluster.id)]
 
 
-def test_a_cell_that_is_gone_needs_no_points(session: Session) -> None:
+def test_a_removed_cell_needs_no_points(session: Session) -> None:
     recompute_points(session, 999)
     assert points(session) == []
 

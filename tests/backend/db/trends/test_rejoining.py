@@ -1,4 +1,4 @@
-"""An entry of a catalogue is undone: the series that it split go on, and what was measured stays."""
+"""A catalogue entry is undone: the series that it split continue, and all measurements stay."""
 
 import pytest
 from factories.announced import NOW
@@ -28,7 +28,7 @@ from iotide_server.workloads.service import baseline, series_options
 
 @pytest.fixture
 def measured(session: Session) -> Measured:
-    """Make a cluster with a plug-in of its own."""
+    """Make a cluster with its own plug-in."""
     made = Measured(session, NOW)
     made.workload.name = "copy"
     made.workload.cluster_id = made.cluster.id
@@ -57,7 +57,7 @@ def freeze(session: Session, workload: Workload) -> Workload:
 
 
 def settle(session: Session, *cells: Cell) -> None:
-    """Do the work that an undone entry leaves to the worker."""
+    """Do the worker's part of undoing an entry."""
     assert wanted(session, "points") >= {cell.id for cell in cells}
     for cell in cells:
         recompute_points(session, cell.id)
@@ -145,7 +145,7 @@ def test_an_entry_that_is_announced_again_is_undone_again(session: Session, meas
         assert series_of(session, cell).id == former.id
 
 
-def test_split_series_that_differ_by_what_superseded_them_alone_are_rejoined(
+def test_split_series_that_differ_only_by_the_superseding_entry_are_rejoined(
     session: Session, measured: Measured
 ) -> None:
     metric = sample(0.0).metric
@@ -160,7 +160,7 @@ def test_split_series_that_differ_by_what_superseded_them_alone_are_rejoined(
     assert series_ids(session, measured_cell(session, cell_id), both) == former
 
 
-def test_another_clusters_series_are_left_alone(session: Session, measured: Measured) -> None:
+def test_series_of_other_clusters_are_unchanged(session: Session, measured: Measured) -> None:
     other = Measured(session, NOW, name="lake")
     other.workload.name, other.workload.cluster_id = "copy", other.cluster.id
     session.add(WorkloadBaseline(name=f"copy@{other.cluster.id}", option_defaults={}))
@@ -174,7 +174,9 @@ def test_another_clusters_series_are_left_alone(session: Session, measured: Meas
 
 
 def split_before_the_upgrade(session: Session, entry: Workload, other: Measured) -> tuple[Series, Series, Cell]:
-    """Measure in another cluster, whose next revision was split by the entry: until 0.2.0 all had one catalogue."""
+    """Measure in another cluster, where the entry split the next revision: until 0.2.0 all clusters shared one
+    catalogue.
+    """
     other.workload.name, other.workload.cluster_id = "copy", other.cluster.id
     session.add(WorkloadBaseline(name=f"copy@{other.cluster.id}", option_defaults=DEFAULTS))
     former = series_of(session, measure(other, other.workload, 1.0))
@@ -223,7 +225,7 @@ def test_defaults_that_an_entry_froze_are_those_of_the_next_entry(session: Sessi
     assert series_of(session, measure(measured, honest, 8.0, sync="all")).id == series_of(session, chosen).id
 
 
-def test_a_default_that_no_other_entry_has_is_frozen_no_more(session: Session, measured: Measured) -> None:
+def test_a_default_that_no_other_entry_has_is_no_longer_frozen(session: Session, measured: Measured) -> None:
     entry = freeze(session, again(measured, 2, digest="bad", option_defaults=DEFAULTS | {"sync": "all"}))
     assert undo(session, ADMIN, [entry.id], NOW)[0].defaults == ["sync"]
     assert baseline(session, measured.workload).option_defaults == DEFAULTS
@@ -236,7 +238,7 @@ def test_the_defaults_of_a_name_go_with_its_last_entry(session: Session, measure
     assert session.scalars(select(WorkloadBaseline.name).where(WorkloadBaseline.name == key)).all() == []
 
 
-def test_of_several_entries_all_are_undone_or_none(session: Session, measured: Measured) -> None:
+def test_all_of_several_entries_are_undone_or_none(session: Session, measured: Measured) -> None:
     node = make_node(session, measured.cluster, "liar")
     entries = [again(measured, revision, digest=f"bad{revision}", breaks_series=True) for revision in (2, 3)]
     session.add(NodeWorkload(node_id=node.id, workload_id=entries[1].id, available=True))
@@ -250,7 +252,7 @@ def test_of_several_entries_all_are_undone_or_none(session: Session, measured: M
     assert [undone.revision for undone in undo(session, ADMIN, ids, NOW)] == [2, 3]
 
 
-def test_what_a_node_still_announces_is_not_undone(session: Session, measured: Measured) -> None:
+def test_a_still_announced_entry_is_not_undone(session: Session, measured: Measured) -> None:
     node = make_node(session, measured.cluster, "liar")
     session.add(NodeWorkload(node_id=node.id, workload_id=measured.workload.id, available=True))
     session.flush()
@@ -261,6 +263,6 @@ def test_what_a_node_still_announces_is_not_undone(session: Session, measured: M
     assert not undo(session, ADMIN, [measured.workload.id], NOW)[0].is_kept
 
 
-def test_what_is_not_there_or_ships_with_iotide_is_not_undone(session: Session, measured: Measured) -> None:
+def test_missing_and_built_in_entries_are_not_undone(session: Session, measured: Measured) -> None:
     with raised(CATALOGUE_ENTRY_NOT_FOUND):
         undo(session, ADMIN, [measured.workload.id + 1], NOW)

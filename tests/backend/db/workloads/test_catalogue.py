@@ -42,7 +42,7 @@ def test_equal_announcements_are_one_workload(session: Session) -> None:
     assert catalogue(session) == [("seek", 1, [one.id, two.id]), ("copy", 1, [one.id, two.id])]
 
 
-def test_nodes_are_told_together_that_have_a_workload_alike(session: Session) -> None:
+def test_nodes_with_the_same_workload_are_grouped(session: Session) -> None:
     one, two = two_nodes(session)
     cluster = session.get_one(Cluster, one.cluster_id)
     three, four = (make_node(session, cluster, name, said=hello(f"instance-{name}")) for name in ("n3", "n4"))
@@ -59,7 +59,7 @@ def test_nodes_are_told_together_that_have_a_workload_alike(session: Session) ->
     ]
 
 
-def test_what_a_node_no_longer_announces_is_gone(session: Session) -> None:
+def test_workloads_that_a_node_no_longer_announces_are_removed(session: Session) -> None:
     one, _ = two_nodes(session)
     service.announce(session, one, [workload("copy"), workload("seek")])
     service.announce(session, one, [workload("copy", revision=2)])
@@ -74,7 +74,7 @@ def test_the_workloads_of_other_clusters_are_not_shown(session: Session) -> None
     assert catalogue(session, two.cluster_id) == [("copy", 1, [one.id])]
 
 
-def test_workloads_of_campaigns_keep_their_option_titles_when_no_node_has_them_any_more(session: Session) -> None:
+def test_workloads_of_campaigns_keep_their_option_titles_when_no_node_has_them(session: Session) -> None:
     measured = Measured(session, NOW)
     measured.cell()
     measured.workload.options_schema = {"properties": {"size_bytes": {"title": "Size"}}}
@@ -143,7 +143,7 @@ def test_a_schema_that_cannot_be_used_is_rejected_with_words_and_the_rest_is_tak
     service.announce(session, one, [workload("odd", options_schema={"type": "nonsense"}), workload("copy")])
     shown = {has.name: has for has in node_workloads(session, [one.id])[one.id]}
     assert (shown["copy"].available, shown["odd"].available) == (True, False)
-    words = "rejected: odd: options_schema: not the schema of an object; begin it with "
+    words = "rejected: odd: options_schema: not the schema of an object; start it with "
     assert str(shown["odd"].unavailable_because).startswith(words)
 
 
@@ -185,7 +185,7 @@ def test_primary_metrics_are_kept_once_an_agent_names_them(session: Session) -> 
     assert [node_id for alike in entry.nodes for node_id in alike.node_ids] == [one.id, two.id]
 
 
-def test_a_hello_without_news_writes_no_entry(session: Session) -> None:
+def test_a_hello_without_changes_writes_no_entry(session: Session) -> None:
     one, two = two_nodes(session)
     said = [*announced(()), workload("copy"), workload("odd", options_schema={"type": "nonsense"})]
     service.announce(session, one, said)

@@ -1,4 +1,4 @@
-"""What is believed of an ID token: that the provider signed it, for us, for this sign-in, lately."""
+"""Validation of an ID token: signed by the provider, for this client and this sign-in, and recent."""
 
 import hmac
 import json
@@ -71,7 +71,7 @@ def test_a_clock_that_is_a_minute_off_is_no_reason() -> None:
 
 
 def by_hand(algorithm: str, secret: bytes | None) -> str:
-    """A token as a library refuses to make it."""
+    """Make a token that a library refuses to make."""
     parts = [
         urlsafe_b64encode(json.dumps(part).encode()).rstrip(b"=") for part in ({"alg": algorithm, "kid": "k1"}, CLAIMS)
     ]
@@ -91,19 +91,19 @@ def test_a_token_signed_with_the_public_key_as_a_shared_secret_is_refused() -> N
         verified(by_hand("HS256", KEY.as_pem(private=False)))
 
 
-def test_a_token_signed_by_somebody_else_is_refused() -> None:
+def test_a_token_signed_by_another_provider_is_rejected() -> None:
     with raised(PROVIDER_DISTRUSTED):
         verified(signed(CLAIMS, RSAKey.generate_key(2048)))
     with raised(PROVIDER_DISTRUSTED):
         verified(signed(CLAIMS, ECKey.generate_key("P-256"), alg="ES256"))
 
 
-def test_a_key_that_is_not_known_yet_is_told_apart_so_that_the_keys_are_read_again() -> None:
+def test_an_unknown_key_has_its_own_error_so_that_the_keys_are_read_again() -> None:
     with pytest.raises(InvalidKeyIdError):
         verified(signed(CLAIMS, kid="k2"))
 
 
 @pytest.mark.parametrize("text", ["", "a.b.c", "{}", "a" * 5000])
-def test_what_is_no_token_is_refused(text: str) -> None:
+def test_an_invalid_token_is_refused(text: str) -> None:
     with raised(PROVIDER_DISTRUSTED):
         verified(text)

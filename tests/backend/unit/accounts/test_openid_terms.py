@@ -14,7 +14,7 @@ NOW = datetime(2026, 11, 25, 2, 0, tzinfo=UTC)
 URLS = {"database_url": "postgresql://nowhere/none", "redis_url": "redis://nowhere"}
 
 
-def test_groups_stand_where_the_claim_s_path_leads() -> None:
+def test_groups_are_read_at_the_path_of_the_claim() -> None:
     claims = {"groups": ["a", 7], "realm_access": {"roles": ["b"]}, "https://x.org/groups": "c"}
     assert groups_in(claims, "groups") == frozenset({"a"})
     assert groups_in(claims, "realm_access.roles") == frozenset({"b"})
@@ -34,8 +34,8 @@ def test_the_strongest_role_of_all_groups_holds_in_each_cluster() -> None:
 
 
 @pytest.mark.parametrize("text", ["owner", "admin@", "", "@blue", "Admin"])
-def test_what_is_no_role_is_refused_with_what_it_should_be(text: str) -> None:
-    with pytest.raises(ValueError, match="write viewer, operator or admin"):
+def test_an_invalid_role_is_refused_with_the_valid_ones(text: str) -> None:
+    with pytest.raises(ValueError, match="use viewer, operator or admin"):
         parse_role(text)
 
 
@@ -86,15 +86,15 @@ def test_any_other_address_becomes_the_first_page(path: str) -> None:
         ({}, "person"),
     ],
 )
-def test_a_name_is_made_of_what_the_provider_says(claims: dict[str, str], name: str) -> None:
+def test_a_name_is_made_of_the_claims_of_the_provider(claims: dict[str, str], name: str) -> None:
     assert wanted_name(claims) == name
 
 
-def test_settings_say_what_is_wrong_with_a_provider() -> None:
+def test_settings_report_what_is_wrong_with_a_provider() -> None:
     cases: list[tuple[dict[str, object], str]] = [
         ({"oidc_issuer": "http://id.example.org", "oidc_client_id": "iotide"}, "https://"),
         ({"oidc_issuer": "https://id.example.org"}, "IOTIDE_OIDC_CLIENT_ID"),
-        ({"oidc_roles": {"a": "owner"}}, "write viewer, operator or admin"),
+        ({"oidc_roles": {"a": "owner"}}, "use viewer, operator or admin"),
         ({"oidc_scopes": "profile"}, "pattern"),
         ({"trusted_proxies": "*"}, "give addresses or networks"),
         ({"session_hours": 0}, "greater than 0"),

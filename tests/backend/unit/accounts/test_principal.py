@@ -16,7 +16,7 @@ def test_a_role_includes_the_weaker_ones() -> None:
     assert not operator.may(Role.ADMIN, 1)
 
 
-def test_a_role_holds_in_its_cluster_alone() -> None:
+def test_a_role_holds_only_in_its_cluster() -> None:
     admin = someone({1: Role.ADMIN})
     assert not admin.may(Role.VIEWER, 2)
     assert not admin.may(Role.VIEWER, None)
@@ -32,18 +32,18 @@ def test_a_role_for_all_clusters_holds_in_each() -> None:
     assert viewer.clusters_with(Role.ADMIN) == frozenset({3})
 
 
-def test_what_one_may_not_see_is_not_there() -> None:
+def test_objects_that_a_caller_may_not_see_are_not_found() -> None:
     missing = NotFoundError("there is no run 7")
     with pytest.raises(NotFoundError) as refusal:
         someone({1: Role.ADMIN}).require(Role.VIEWER, 2, missing)
     assert refusal.value is missing
 
 
-def test_what_one_may_see_and_not_do_is_forbidden() -> None:
-    with pytest.raises(NotAllowedError, match="not operator in this cluster"):
+def test_actions_on_visible_objects_without_permission_are_forbidden() -> None:
+    with pytest.raises(NotAllowedError, match="not operator of this cluster"):
         someone({1: Role.VIEWER}).require(Role.OPERATOR, 1)
 
 
-def test_nobody_may_nothing() -> None:
+def test_an_anonymous_caller_has_no_permissions() -> None:
     assert ANONYMOUS.visible_clusters() == frozenset()
     assert not ANONYMOUS.may_somewhere(Role.VIEWER)

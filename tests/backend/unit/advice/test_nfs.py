@@ -26,14 +26,14 @@ def mounted(**changed: FactValue) -> Scene:
     return places(site("nfs4", facts, device="filer:/export", mount_point="/mnt/nfs"))
 
 
-def test_a_mount_as_it_should_be_is_well_and_of_the_export_nothing_is_known() -> None:
+def test_a_correct_mount_is_fine_and_its_export_is_unknown() -> None:
     found = [finding for rule in RULES for finding in rule(mounted())]
     assert [finding.code for finding in found if isinstance(finding, Unknown)] == ["nfs_export"]
     assert sum(isinstance(finding, Fine) for finding in found) == len(RULES)
 
 
 @pytest.mark.parametrize(("size", "severity"), [(8 * KIB, Severity.MEDIUM), (256 * KIB, Severity.LOW)])
-def test_small_transfers_are_told_with_the_options_for_larger_ones(size: int, severity: Severity) -> None:
+def test_small_transfers_are_reported_with_the_options_for_larger_ones(size: int, severity: Severity) -> None:
     advice = advice_of(list(small_transfers(mounted(wsize_bytes=size))))
     assert (advice.severity, numbers(advice)["nfs.wsize_bytes"]) == (severity, size)
     assert advice.commands[0] == "mount -o rsize=1048576,wsize=1048576,vers=4.2 filer:/export /mnt/nfs"

@@ -11,16 +11,16 @@ from iotide_wire.units import KIB
 NFS: Facts = {"nfs.rsize_bytes": 8 * KIB, "nfs.wsize_bytes": 8 * KIB, "nfs.sync": False, "nfs.transport": "udp"}
 
 
-def test_what_many_nodes_share_is_told_once_and_the_gravest_first() -> None:
+def test_advice_shared_by_nodes_is_reported_once_most_severe_first() -> None:
     one = site("nfs", NFS | {"nfs.version": "3"}, device="filer:/a")
     report = advise(places(one, replace(one, node="node08")))
-    assert [(told.code, told.subjects) for told in report.advice] == [
+    assert [(entry.code, entry.subjects) for entry in report.advice] == [
         ("nfs_udp", ["scratch on node07", "scratch on node08"]),
         ("nfs_small_transfers", ["scratch on node07", "scratch on node08"]),
     ]
     assert [(one.code, len(one.subjects)) for one in report.not_known] == [("nfs_export", 2)]
     assert [look.looks_at for look in report.looked_at] == [rule.looks_at for rule in RULES]
-    writes = next(look for look in report.looked_at if look.looks_at == "NFS writes that wait")
+    writes = next(look for look in report.looked_at if look.looks_at == "NFS synchronous writes")
     assert (len(writes.fine), writes.advised, writes.not_known) == (2, 0, 2)
 
 
@@ -40,7 +40,7 @@ def ran(targets: tuple[str, ...], run_id: int, **facts: FactValue) -> SceneCell:
     return SceneCell(1, 9, "dd", {}, "", ("n1",), targets, by_node, (run_id,))
 
 
-def test_a_run_tells_of_its_target_and_of_what_that_stands_on() -> None:
+def test_a_run_has_facts_of_its_target_and_its_backing() -> None:
     cell = ran(
         ("nfs",), 7, mount__fstype="nfs4", backing__raid__md__level="raid5", backing__raid__s1__ext__block_bytes=1
     )
@@ -56,7 +56,7 @@ def test_a_run_tells_of_its_target_and_of_what_that_stands_on() -> None:
     assert (other.name, other.facts) == ("raid on s1", {"ext.block_bytes": 1})
 
 
-def test_the_first_of_several_cells_speaks_for_a_place_and_targets_loaded_together_do_not() -> None:
+def test_the_first_of_several_cells_represents_a_target_and_targets_loaded_together_do_not() -> None:
     cells = [ran(("a", "b"), 9), ran(("a",), 8, md__level="raid5"), ran(("a",), 7)]
     (only,) = sites_of(cells, {})
     assert (only.target, only.run_ids) == ("a", (8,))

@@ -5,6 +5,7 @@ from factories.advised import advice_of, cell, measured, numbers, rate
 
 from iotide_server.advice.findings import Advice, Fine, Severity, Unknown
 from iotide_server.advice.registry import advise
+from iotide_server.advice.rules.bursts import bursts
 from iotide_server.advice.rules.cache_size import cached_sizes
 from iotide_server.advice.rules.cliffs import cliffs
 from iotide_server.advice.scene import MountedTarget, Scene, ScenePoint
@@ -39,7 +40,7 @@ def small(target: str = "disk", *, campaign: int = 9, free: int | None = None) -
 def test_a_size_that_has_no_room_on_the_target_is_no_remedy() -> None:
     advice = advice_of(list(cached_sizes(measured(small(free=35 * GIB)))))
     assert advice.commands == ("flush: direct",)
-    assert advice.remedy.startswith("Go past the cache with O_DIRECT. disk has 35 GiB free.")
+    assert advice.remedy.startswith("Bypass the cache with O_DIRECT. disk has 35 GiB free.")
     advice = advice_of(list(cached_sizes(measured(small(free=36 * GIB)))))
     assert advice.commands == ("file_size_bytes: 32 GiB", "flush: direct")
 
@@ -50,7 +51,7 @@ def test_o_direct_that_the_file_system_refuses_is_no_remedy() -> None:
     neither = replace(small(free=GIB), flags=frozenset({"NO_DIRECT"}))
     advice = advice_of(list(cached_sizes(measured(neither))))
     assert advice.commands == ()
-    assert advice.remedy.startswith("Neither way past the cache is open on disk")
+    assert advice.remedy.startswith("The cache cannot be avoided on disk")
 
 
 def test_o_direct_is_named_as_the_workload_names_it() -> None:
@@ -59,15 +60,15 @@ def test_o_direct_is_named_as_the_workload_names_it() -> None:
     assert advice.commands == ("file_size_bytes: 32 GiB", "direct: true")
 
 
-def test_the_same_finding_is_told_once_with_all_its_targets_and_campaigns() -> None:
+def test_the_same_finding_is_reported_once_with_all_targets_and_campaigns() -> None:
     points = [small("disk", campaign=3), small("disk", campaign=7), small("raid", campaign=7)]
     report = advise(measured(*points))
-    [told] = [told for told in report.advice if told.code == "fits_in_memory"]
-    assert told.subjects == ["dd on disk from node07", "dd on raid from node07"]
-    assert "Campaigns 3, 7 measured so." in told.explanation
+    [entry] = [entry for entry in report.advice if entry.code == "fits_in_memory"]
+    assert entry.subjects == ["dd on disk from node07", "dd on raid from node07"]
+    assert "This affects campaigns 3, 7." in entry.explanation
 
 
-def test_a_target_in_memory_is_told_so_once_and_gets_no_advice_on_its_cache() -> None:
+def test_a_target_in_memory_is_reported_once_without_advice_on_its_cache() -> None:
     facts = MEMORY | {"mount.fstype": "tmpfs"}
     points = [
         rate(cell("shm", facts=facts, file_size_bytes=size * GIB, flush="fsync"), rates, file_size_bytes=size * GIB)
@@ -75,11 +76,11 @@ def test_a_target_in_memory_is_told_so_once_and_gets_no_advice_on_its_cache() ->
     ]
     sites = tuple(MountedTarget("shm", node, "/memory", "tmpfs", facts) for node in ("n1", "n2"))
     report = advise(Scene(sites, points))
-    assert [told.code for told in report.advice] == ["target_is_memory", "cliff"]
+    assert [entry.code for entry in report.advice] == ["target_is_memory", "cliff"]
     memory, cliff = report.advice
-    assert (cliff.remedy, cliff.commands) == ("Give both levels, each with its sizes.", [])
+    assert (cliff.remedy, cliff.commands) == ("State both levels, each with its sizes.", [])
     assert memory.subjects == ["shm on n1", "shm on n2"]
-    assert memory.title == "This target is memory (tmpfs): its numbers are memory numbers"
+    assert memory.title == "This target is memory (tmpfs): results measure memory, not storage"
 
 
 def test_several_writers_move_more_and_need_smaller_files() -> None:
@@ -91,7 +92,7 @@ def test_several_writers_move_more_and_need_smaller_files() -> None:
     assert isinstance(found, Fine)
 
 
-def test_what_went_past_the_cache_may_be_small_and_an_unknown_memory_is_said() -> None:
+def test_direct_io_may_be_small_and_an_unknown_memory_is_reported() -> None:
     direct = rate(cell(facts=MEMORY, file_size_bytes=GIB), 1.0, file_size_bytes=GIB, direct=True)
     assert list(cached_sizes(measured(direct))) == []
     (found,) = cached_sizes(measured(rate(cell(file_size_bytes=GIB), 1.0, file_size_bytes=GIB)))
@@ -99,13 +100,13 @@ def test_what_went_past_the_cache_may_be_small_and_an_unknown_memory_is_said() -
     assert "memory.total_bytes is missing in run" in found.because
 
 
-def test_a_cliff_is_told_with_its_edge_its_depth_and_the_memory_that_suits() -> None:
+def test_a_cliff_is_reported_with_its_edge_its_depth_and_the_matching_memory() -> None:
     fast, slow = (2000 * MB, 2020 * MB, 1980 * MB, 2010 * MB), (140 * MB, 150 * MB, 145 * MB, 142 * MB)
     points = sizes((4 * GIB, fast), (8 * GIB, fast), (16 * GIB, slow), (32 * GIB, slow), operation="read")
     advice = advice_of(list(cliffs(measured(*points))))
-    assert advice.title == "Throughput falls between a file size of 8 GiB and 16 GiB, to 7.16 %"
+    assert advice.title == "Throughput drops between a file size of 8 GiB and 16 GiB, to 7.16 %"
     assert "memory.total_bytes of node07 (16 GiB)" in advice.explanation
-    assert "6.93 % to 7.58 % of it by all runs" in advice.explanation
+    assert "6.93 % to 7.58 % of it over all runs" in advice.explanation
     assert advice.severity is Severity.MEDIUM
     assert (advice.commands[0], numbers(advice)["read at 16 GiB"]) == ("file_size_bytes: 32 GiB", 143.5 * MB)
 
@@ -135,15 +136,16 @@ def test_local_disk_of_nus_falls_by_half_at_10_gb_and_single_runs_do_not_show_it
     unknown, advice = cliffs(measured(*points))
     assert isinstance(unknown, Unknown)
     assert isinstance(advice, Advice)
-    assert advice.title == "Throughput falls between a file size of 7.45 GiB and 9.31 GiB, to 50.7 %"
-    assert "by 1 run a size, too few to show it" in advice.explanation
+    assert advice.title == "Throughput drops between a file size of 7.45 GiB and 9.31 GiB, to 50.7 %"
+    assert "with 1 run per size, too few to confirm it" in advice.explanation
     assert advice.severity is Severity.LOW
 
 
 @pytest.mark.parametrize(
     "levels",
     [
-        {4: 4 / 161.46, 8: 8 / 266.11, 10: 10 / 457.83, 20: 20 / 551.32},  # GPFS of NUS: what falls comes back
+        # GPFS of NUS: the fall is followed by a recovery
+        {4: 4 / 161.46, 8: 8 / 266.11, 10: 10 / 457.83, 20: 20 / 551.32},
         {256: 5250, 512: 5606, 1024: 5819, 2048: 5841},  # Vlbistreamer of INAF
         {1: 100, 2: 99, 4: 98},
     ],
@@ -173,10 +175,10 @@ def test_sweeps_of_one_surface_that_fall_at_the_same_size_are_one_advice() -> No
     ]
     advice = [found for found in cliffs(measured(*points)) if isinstance(found, Advice)]
     assert len(advice) == 1
-    assert advice[0].explanation.startswith("read, reread: from 910 B/s at 8 GiB to 90 B/s at most from 16 GiB on")
+    assert advice[0].explanation.startswith("read, reread: from 910 B/s at 8 GiB to at most 90 B/s from 16 GiB on")
 
 
-def test_a_servers_memory_is_asked_too_where_the_target_stands_on_it() -> None:
+def test_the_memory_of_the_storage_node_of_a_target_counts_too() -> None:
     server = MountedTarget("bricks", "server1", "/srv", "/dev/sdb", {"memory.total_bytes": 64 * GIB}, is_below=True)
     levels = [(GIB * size, (level,)) for size, level in ((16, 900.0), (32, 910.0), (64, 100.0))]
     scene = Scene((server,), sizes(*levels))
@@ -193,3 +195,25 @@ def test_record_sizes_are_held_against_the_limits_of_a_transfer() -> None:
     advice = advice_of(list(cliffs(measured(*points))))
     assert "nfs.wsize_bytes of node07 (64 KiB)" in advice.explanation
     assert advice.commands == ("block_size_bytes: 65536",)
+
+
+def lengths(*levels: tuple[float, tuple[float, ...]], option: str = "runtime_seconds") -> list[ScenePoint]:
+    of = cell(workload="fio")
+    return [rate(replace(of, options={option: seconds}), *runs, operation="write") for seconds, runs in levels]
+
+
+@pytest.mark.parametrize("option", ["runtime_seconds", "duration_seconds", "stonewall_seconds"])
+def test_a_rate_that_falls_with_the_length_of_the_run_is_a_burst(option: str) -> None:
+    high, low = (300 * MB, 301 * MB, 299 * MB, 300 * MB), (100 * MB, 101 * MB, 100 * MB, 99 * MB)
+    points = lengths((30, high), (300, high), (1800, low), (3600, low), option=option)
+    advice = advice_of(list(bursts(measured(*points))))
+    assert (advice.code, advice.severity) == ("burst", Severity.MEDIUM)
+    assert advice.title == "Runs of 30 min and more reach 33.3 % of the rate of shorter ones"
+    assert "300 MB/s in runs of" in advice.explanation
+
+
+def test_a_steady_rate_and_a_single_length_are_no_burst() -> None:
+    level = (300 * MB, 301 * MB, 299 * MB, 300 * MB)
+    (found,) = bursts(measured(*lengths((30, level), (300, level), (1800, level), (3600, level))))
+    assert isinstance(found, Fine)
+    assert list(bursts(measured(*lengths((30, level))))) == []

@@ -31,7 +31,7 @@ def test_ext_that_was_made_for_no_stripes_gets_stride_and_stripe_width_from_the_
     assert (advice.code, advice.severity) == ("stripe_misaligned", Severity.MEDIUM)
 
 
-def test_xfs_without_a_stripe_unit_can_only_be_made_anew() -> None:
+def test_xfs_without_a_stripe_unit_can_only_be_recreated() -> None:
     facts: Facts = RAID5 | {"xfs.stripe_unit_bytes": 0, "xfs.stripe_width_bytes": 0}
     advice = advice_of(list(misaligned_stripes(places(site("xfs", facts)))))
     assert advice.commands == ("mkfs.xfs -d su=65536,sw=2 /dev/md5",)
@@ -77,14 +77,14 @@ def test_a_mount_option_of_ext_counts_more_than_its_superblock() -> None:
     assert isinstance(found, Fine)
 
 
-def test_what_could_not_be_read_is_said_with_its_reason() -> None:
+def test_unreadable_facts_are_reported_with_their_reason() -> None:
     facts: Facts = RAID5 | {"ext.features": "unavailable, because tune2fs is not installed"}
     (found,) = misaligned_stripes(places(site("ext4", facts)))
     assert isinstance(found, Unknown)
     assert found.because == "the fact ext.stripe_unit_bytes is missing: tune2fs is not installed"
 
 
-def test_a_plain_disk_has_no_stripes_whatever_optimal_size_it_tells() -> None:
+def test_a_plain_disk_has_no_stripes_whatever_optimal_size_it_reports() -> None:
     disk: Facts = {
         "device.minimum_io_bytes": 512,
         "device.optimal_io_bytes": 33_553_920,
@@ -96,7 +96,9 @@ def test_a_plain_disk_has_no_stripes_whatever_optimal_size_it_tells() -> None:
 @pytest.mark.parametrize(
     ("start", "severity"), [(1024 * KIB, None), (1088 * KIB, Severity.LOW), (63 * 512, Severity.MEDIUM)]
 )
-def test_a_partition_on_a_raid_is_told_by_how_far_it_is_from_a_stripe(start: int, severity: Severity | None) -> None:
+def test_a_partition_on_a_raid_is_reported_with_its_distance_from_a_stripe(
+    start: int, severity: Severity | None
+) -> None:
     facts: Facts = RAID5 | {"device.kind": "partition of md raid5", "partition.start_bytes": start}
     (found,) = misaligned_offsets(places(site("xfs", facts)))
     assert getattr(found, "severity", None) is severity
@@ -108,7 +110,7 @@ def test_a_volume_that_begins_inside_a_stripe_gets_the_alignment_of_its_physical
     assert advice.commands == (f"pvcreate --dataalignment {4 * 320 * KIB}b DEVICE",)
 
 
-def test_a_partition_beside_the_blocks_of_its_disk_is_told() -> None:
+def test_a_partition_off_its_disk_blocks_is_reported() -> None:
     facts: Facts = {"partition.aligned": False, "partition.start_bytes": 32256, "device.physical_block_bytes": 4096}
     advice = advice_of(list(misaligned_offsets(places(site("ext3", facts)))))
     assert numbers(advice)["partition.start_bytes"] == 32256

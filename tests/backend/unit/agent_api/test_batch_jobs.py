@@ -28,7 +28,7 @@ def seen(job_id: str = "12", state: JobState = JobState.PENDING, end: JobEnd | N
     return SeenJob(run_id=7, fence=9, job_id=job_id, state=state, end=end, words=words)
 
 
-def test_what_no_job_stands_for_is_submitted() -> None:
+def test_a_run_without_a_job_is_submitted() -> None:
     decided = decide(WANTED, [], NOW)
     assert (decided.is_wanted, decided.moved, decided.cancel, decided.is_over) == (True, None, (), False)
 
@@ -57,12 +57,12 @@ def test_a_job_that_is_no_longer_listed_has_vanished() -> None:
     assert (moved.state, moved.ending, moved.job_id) == ("ended", VANISHED, "12")
 
 
-def test_one_that_has_ended_may_be_forgotten_by_its_batch_system() -> None:
+def test_a_batch_system_may_forget_an_ended_job() -> None:
     ended = replace(RUNNING, state="ended", ending="cancelled", words="CANCELLED")
     assert decide(ended, [], NOW).moved is None
 
 
-def test_of_two_jobs_for_one_attempt_the_waiting_one_is_cancelled() -> None:
+def test_the_waiting_one_of_two_jobs_for_one_attempt_is_cancelled() -> None:
     jobs = [seen("12"), seen("13", JobState.RUNNING)]
     decided = decide(replace(WANTED, state="pending", job_id="12"), jobs, NOW)
     assert decided.cancel == ("12",)
@@ -70,12 +70,12 @@ def test_of_two_jobs_for_one_attempt_the_waiting_one_is_cancelled() -> None:
     assert (decided.moved.job_id, decided.moved.state) == ("13", "running")
 
 
-def test_of_two_waiting_jobs_the_one_that_is_known_stays() -> None:
+def test_the_known_one_of_two_waiting_jobs_stays() -> None:
     decided = decide(replace(WANTED, state="pending", job_id="13"), [seen("12"), seen("13")], NOW)
     assert decided.cancel == ("12",)
 
 
-def test_a_job_that_ended_beside_one_that_runs_says_nothing() -> None:
+def test_an_ended_job_is_not_reported_while_another_one_runs() -> None:
     jobs = [seen("12", JobState.ENDED, JobEnd.FAILED), seen("13", JobState.RUNNING)]
     moved = decide(RUNNING, jobs, NOW).moved
     assert moved is not None
@@ -90,7 +90,7 @@ def test_a_waiting_job_of_an_ended_attempt_is_cancelled_at_once() -> None:
     assert decide(replace(CLOSED, state="pending"), [seen()], NOW).cancel == ("12",)
 
 
-def test_a_running_job_of_an_ended_attempt_has_time_to_end_by_itself() -> None:
+def test_a_running_job_of_an_ended_attempt_has_time_to_end() -> None:
     running = [seen(state=JobState.RUNNING)]
     assert decide(CLOSED, running, NOW + LINGERS / 2).cancel == ()
     assert decide(CLOSED, running, NOW + LINGERS).cancel == ("12",)
@@ -104,14 +104,14 @@ def test_it_is_over_once_attempt_and_job_have_ended() -> None:
 
 
 def test_a_job_that_may_still_be_listed_is_not_over_and_is_cancelled_when_it_is() -> None:
-    """A batch system that answers late has perhaps taken what its gateway submitted."""
+    """A slow batch system may have accepted the job that its gateway submitted."""
     cancelled = replace(WANTED, is_open=False, attempt_ended_at=NOW)
     assert not decide(cancelled, [], NOW + LISTED_AFTER / 2).is_over
     assert decide(cancelled, [seen()], NOW + LISTED_AFTER / 2).cancel == ("12",)
     assert decide(cancelled, [], NOW + LISTED_AFTER).is_over
 
 
-def test_what_is_too_late_is_neither_submitted_nor_left_to_wait_and_goes_on_once_it_runs() -> None:
+def test_a_late_job_is_neither_submitted_nor_kept_waiting_but_continues_once_it_runs() -> None:
     late = replace(WANTED, is_too_late=True)
     assert not decide(late, [], NOW).is_wanted
     assert decide(replace(late, state="pending", job_id="12"), [seen()], NOW).cancel == ("12",)

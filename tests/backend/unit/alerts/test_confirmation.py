@@ -1,3 +1,7 @@
+from typing import Any
+
+import pytest
+
 from iotide_server.alerts.confirming import ConfirmedCell, confirmation_plan
 from iotide_server.campaigns.resolved import resolve
 from iotide_wire.plan import CachePolicy, CampaignPlan
@@ -29,6 +33,13 @@ def test_one_cell_of_the_matrix_is_run_three_times_as_three_points_under_its_con
     assert (len(plan.name), plan.note) == (63, "why")
 
 
+@pytest.mark.parametrize("repeating", [{"repeats": {"until": "3 %"}}, {"spread": "3 days"}])
+def test_adaptive_and_spread_plans_are_confirmed_at_once(repeating: dict[str, Any]) -> None:
+    plan = CampaignPlan.model_validate(PLAN.model_dump(exclude={"adaptive", "spread_seconds"}) | repeating)
+    resolved = resolve(confirmation_plan(plan, ConfirmedCell("dd", {}, ["n2"], ["nfs"]), name="confirm", note=""))
+    assert (resolved.run_count, resolved.plan.adaptive, resolved.plan.spread_seconds) == (3, None, None)
+
+
 def test_a_gang_and_several_targets_stay_together() -> None:
     plan = confirmed(ConfirmedCell("dd", {}, ["n1", "n2"], ["nfs", "scratch"], observers=["n3"]))
     resolved = resolve(plan)
@@ -37,7 +48,7 @@ def test_a_gang_and_several_targets_stay_together() -> None:
     assert (resolved.cell_count, plan.observers) == (3, ["n3"])
 
 
-def test_who_sends_goes_on_sending() -> None:
+def test_a_confirmation_keeps_the_sender() -> None:
     plan = confirmed(ConfirmedCell("stream", {}, ["n1", "n2"], ["nfs"], sender="n2"))
     resolved = resolve(plan)
     assert resolved.workloads[0].node_sets == [("n2", "n1")]

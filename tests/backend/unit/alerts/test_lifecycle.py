@@ -1,6 +1,6 @@
 import pytest
 
-from iotide_server.alerts.lifecycle import OPEN, AlertState, AlertUpdate, Move, after_news, moved, possible
+from iotide_server.alerts.lifecycle import OPEN, AlertState, AlertUpdate, Move, after_update, moved, possible
 
 LIFE = [
     (AlertState.UNTRIAGED, Move.ACKNOWLEDGE, AlertState.ACKNOWLEDGED),
@@ -30,11 +30,11 @@ def test_only_an_improvement_is_accepted_without_a_reason(state: AlertState) -> 
 
 
 @pytest.mark.parametrize("state", [AlertState.SUSPECT, AlertState.CLOSED])
-def test_what_nobody_was_told_of_and_what_is_closed_takes_comments_alone(state: AlertState) -> None:
+def test_alerts_that_were_not_notified_or_are_closed_only_take_comments(state: AlertState) -> None:
     assert possible(state, is_improvement=True) == (Move.COMMENT,)
 
 
-def test_what_is_possible_is_what_a_move_answers_to() -> None:
+def test_the_possible_moves_are_those_that_succeed() -> None:
     for state in AlertState:
         for is_improvement in (False, True):
             allowed = possible(state, is_improvement=is_improvement)
@@ -45,16 +45,18 @@ def test_what_is_possible_is_what_a_move_answers_to() -> None:
 
 @pytest.mark.parametrize("state", sorted(OPEN))
 def test_the_opposite_change_ends_what_is_open(state: AlertState) -> None:
-    assert after_news(state, AlertUpdate.RECOVERED) is AlertState.RECOVERED
-    assert after_news(state, AlertUpdate.GONE) is AlertState.CLOSED
-    assert after_news(state, AlertUpdate.RULE_REMOVED) is AlertState.CLOSED
+    assert after_update(state, AlertUpdate.RECOVERED) is AlertState.RECOVERED
+    assert after_update(state, AlertUpdate.OVER) is AlertState.RECOVERED
+    assert after_update(state, AlertUpdate.GONE) is AlertState.CLOSED
+    assert after_update(state, AlertUpdate.RULE_REMOVED) is AlertState.CLOSED
 
 
-def test_what_was_said_to_be_fixed_is_verified_by_it() -> None:
-    assert after_news(AlertState.FIXED, AlertUpdate.RECOVERED) is AlertState.VERIFIED
+def test_a_recovery_verifies_a_fix() -> None:
+    assert after_update(AlertState.FIXED, AlertUpdate.RECOVERED) is AlertState.VERIFIED
+    assert after_update(AlertState.FIXED, AlertUpdate.OVER) is AlertState.VERIFIED
 
 
-@pytest.mark.parametrize("news", AlertUpdate)
+@pytest.mark.parametrize("update", AlertUpdate)
 @pytest.mark.parametrize("state", [AlertState.EXPECTED, AlertState.NOISE, AlertState.WONT_FIX, AlertState.VERIFIED])
-def test_no_analysis_overrules_a_persons_judgement(state: AlertState, news: AlertUpdate) -> None:
-    assert after_news(state, news) is state
+def test_no_analysis_overrules_a_persons_judgement(state: AlertState, update: AlertUpdate) -> None:
+    assert after_update(state, update) is state

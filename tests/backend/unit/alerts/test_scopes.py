@@ -1,4 +1,4 @@
-"""Which rule answers for a series, and what it asks for."""
+"""Choice of the alert rule of a series, and its thresholds."""
 
 from typing import Any
 
@@ -40,7 +40,7 @@ def test_a_rule_of_something_else_does_not_answer(other: AlertRule) -> None:
         (Shift(100, 96), "higher", set()),
     ],
 )
-def test_a_rule_asks_for_its_direction_and_its_least_shift(shift: Shift, better: str, asked: set[str]) -> None:
+def test_a_rule_needs_its_direction_and_its_least_shift(shift: Shift, better: str, asked: set[str]) -> None:
     rules = [rule(1, least_shift_ratio=0.05, directions=directions) for directions in ("worse", "both")]
     assert {rule.directions for rule in rules if asks_for(rule, shift, better)} == asked
 
@@ -60,7 +60,7 @@ def test_a_change_is_taken_back_by_one_that_ends_where_it_began(first: Shift, la
     assert first.is_taken_back_by(later) is is_back
 
 
-def test_what_is_worse_follows_from_the_metric() -> None:
+def test_the_worse_direction_follows_from_the_metric() -> None:
     assert Shift(100, 80).direction("higher") is Direction.WORSE
     assert Shift(100, 80).direction("lower") is Direction.BETTER
     assert Shift(100, 80).direction("neither") is Direction.NEITHER

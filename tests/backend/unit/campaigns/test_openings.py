@@ -31,16 +31,16 @@ def window(hours: tuple[str, str], time_zone: str) -> Window:
         # within one day
         (("12:00", "13:30"), NEW_YORK, 1, "2026-11-21T13:00-05:00", "2026-11-22T12:00-05:00", "2026-11-22T12:30-05:00"),
         (("00:00", "06:00"), NEW_YORK, 1, "2026-11-21T23:59-05:00", "2026-11-22T00:00-05:00", "2026-11-22T05:00-05:00"),
-        # another zone than that of who asks
+        # another time zone than the user's
         (NIGHT, NEW_YORK, 1, "2026-11-22T03:30+01:00", "2026-11-21T22:00-05:00", "2026-11-22T04:00-05:00"),
-        # in spring the night is an hour shorter: a run of six hours and a half does not fit into it
+        # in spring the night is an hour shorter: a run of six and a half hours does not fit
         (NIGHT, ZURICH, 1, "2026-03-28T23:00+01:00", "2026-03-28T22:00+01:00", "2026-03-29T04:00+02:00"),
         (NIGHT, ZURICH, 6.5, "2026-03-28T21:00+01:00", "2026-03-29T22:00+02:00", "2026-03-29T22:30+02:00"),
         (NIGHT, NEW_YORK, 6.5, "2026-03-07T21:00-05:00", "2026-03-08T22:00-04:00", "2026-03-08T22:30-04:00"),
-        # in autumn an hour longer
+        # in autumn it is an hour longer
         (NIGHT, ZURICH, 6.5, "2026-10-24T21:00+02:00", "2026-10-24T22:00+02:00", "2026-10-24T23:30+02:00"),
         (NIGHT, NEW_YORK, 6.5, "2026-10-31T21:00-04:00", "2026-10-31T22:00-04:00", "2026-10-31T23:30-04:00"),
-        # hours that the clocks skip are no opening, hours that come twice open once
+        # hours that the clocks skip never open, hours that come twice open once
         (("02:00", "03:00"), ZURICH, 0.5, "2026-03-29T00:00+01:00", "2026-03-30T02:00+02:00", "2026-03-30T02:30+02:00"),
         (("02:30", "04:00"), ZURICH, 0.5, "2026-03-29T00:00+01:00", "2026-03-29T03:00+02:00", "2026-03-29T03:30+02:00"),
         (
@@ -73,7 +73,7 @@ def test_a_run_may_start_from_the_opening_on_and_so_that_it_ends_in_the_window(
         (("12:00", "11:59"), 80_000, True),
     ],
 )
-def test_a_plan_whose_runs_could_never_end_in_its_window_is_refused(
+def test_a_plan_is_refused_if_its_runs_could_never_end_in_its_window(
     hours: tuple[str, str], limit_seconds: float, *, fits: bool
 ) -> None:
     if fits:

@@ -1,4 +1,4 @@
-"""Option sets that are not made: each is what the product of the swept values has in its place."""
+"""Option sets computed on demand: each equals the element of the product of the swept values at its index."""
 
 import json
 from collections import Counter

@@ -98,7 +98,7 @@ def test_a_workload_loads_its_own_targets_one_by_one_or_at_once() -> None:
     assert resolve(at_once).workloads[2].target_sets == [("raid", "disk1", "disk2")]
 
 
-def test_a_workload_runs_on_its_own_nodes_alone() -> None:
+def test_a_workload_runs_only_on_its_own_nodes() -> None:
     given_plan = plan(
         nodes=["petaltail", "greentail"],
         targets=["local", "san"],
@@ -206,7 +206,7 @@ def test_nodes_at_once_is_yes_no_or_counts(at_once: object) -> None:
         plan(nodes_at_once=at_once)
 
 
-def test_a_workload_is_run_in_its_own_stages_alone() -> None:
+def test_a_workload_runs_only_in_its_own_stages() -> None:
     given_plan = plan(
         nodes=["n1"],
         targets=["set1", "set2", "stripe"],
@@ -263,7 +263,7 @@ def test_an_astronomical_matrix_is_refused_without_being_expanded() -> None:
         ),
     ],
 )
-def test_what_would_make_two_equal_cells_is_refused_by_its_field(
+def test_a_plan_with_two_equal_cells_is_refused_with_its_field(
     changes: dict[str, Any], kind: ErrorKind, field: str
 ) -> None:
     with raised(kind) as refusal:
@@ -279,13 +279,11 @@ def test_what_would_make_two_equal_cells_is_refused_by_its_field(
         ({"variants": ["ext3", "jfs"]}, "stages[1].variant", "xfs", "variants"),
     ],
 )
-def test_what_a_plan_names_and_no_workload_is_run_with_is_refused(
-    choice: dict[str, Any], field: str, value: str, narrowed_by: str
-) -> None:
+def test_unused_names_in_a_plan_are_refused(choice: dict[str, Any], field: str, value: str, narrowed_by: str) -> None:
     places = {"targets": ["disk", "nfs"], "stages": [{"variant": each} for each in ("ext3", "xfs", "jfs")]}
     with raised(NO_WORKLOAD_NAMES_IT) as refusal:
         resolve(plan(**places, workloads=[{"workload": "dd", **choice}]))
     assert (refusal.value.status, refusal.value.code) == (422, "no_workload_names_it")
     assert (refusal.value.field, refusal.value.value) == (field, value)
-    assert refusal.value.remedy == f"leave {value} out, or name it in {narrowed_by} of a workload"
+    assert refusal.value.remedy == f"remove {value}, or add it to {narrowed_by} of a workload"
     resolve(plan(**places, workloads=[{"workload": "dd", **choice}, {"workload": "create"}]))

@@ -49,14 +49,14 @@ def test_each_node_of_the_workload_sends_to_each_other_one() -> None:
     assert resolve(own).workloads[0].node_sets == [("n1", "n2"), ("n2", "n1")]
 
 
-def test_the_receiver_alone_loads_the_targets() -> None:
+def test_only_the_receiver_loads_the_targets() -> None:
     resolved = resolve(plan(THERE, stages=[{"variant": "xfs", "pause": "make it"}]))
     [workload] = resolved.workloads
     assert (workload.nodes, workload.loading(["n1", "n2"])) == (["n1", "n2"], ["n2"])
     assert resolved.loaded_from == resolved.confirmed_from == {("n2", "disk"): 1}
 
 
-def test_how_many_nodes_load_together_in_other_workloads_says_nothing_of_a_pair() -> None:
+def test_the_node_count_of_other_workloads_does_not_affect_a_pair() -> None:
     workloads = [{"workload": "stream", "roles": THERE, "nodes": ["n1", "n2"]}, {"workload": "dd"}]
     given = plan(None, nodes=["n1", "n2", "n3"], nodes_at_once=[3], workloads=workloads)
     assert [workload.node_sets for workload in resolve(given).workloads] == [[("n1", "n2")], [("n1", "n2", "n3")]]
@@ -64,7 +64,7 @@ def test_how_many_nodes_load_together_in_other_workloads_says_nothing_of_a_pair(
 
 def test_all_pairs_of_many_nodes_are_counted_before_they_are_made() -> None:
     names = [f"n{number}" for number in range(10_000)]
-    with raised(CAMPAIGN_TOO_LARGE, match=r"means 399960000 runs"):
+    with raised(CAMPAIGN_TOO_LARGE, match=r"has 399960000 runs"):
         resolve(plan("each_pair", nodes=names))
 
 

@@ -3,7 +3,7 @@ import asyncio
 from iotide_server.change_feed.feed import ChangeNotice, Subscription
 
 
-def news(number: int) -> ChangeNotice:
+def notice(number: int) -> ChangeNotice:
     return ChangeNotice(id=number, kind="run", subject_id=number, cluster_id=1)
 
 
@@ -11,13 +11,13 @@ def test_a_reader_gets_all_that_waits_in_order() -> None:
     async def read() -> list[ChangeNotice] | None:
         subscription = Subscription()
         for number in range(3):
-            subscription.tell(news(number))
+            subscription.add(notice(number))
         return await subscription.take()
 
-    assert asyncio.run(read()) == [news(0), news(1), news(2)]
+    assert asyncio.run(read()) == [notice(0), notice(1), notice(2)]
 
 
-def test_of_each_row_a_reader_gets_the_latest_news_alone_and_the_latest_of_all_last() -> None:
+def test_a_reader_gets_the_latest_change_of_each_row_in_order() -> None:
     def run(number: int, subject_id: int) -> ChangeNotice:
         return ChangeNotice(id=number, kind="run", subject_id=subject_id, cluster_id=1)
 
@@ -25,44 +25,51 @@ def test_of_each_row_a_reader_gets_the_latest_news_alone_and_the_latest_of_all_l
 
     async def read() -> list[ChangeNotice] | None:
         subscription = Subscription()
-        for told in (run(1, 7), run(2, 8), run(3, 7), other, run(5, 8), *[run(number, 9) for number in range(6, 5000)]):
-            subscription.tell(told)
+        for notice_of_many in (
+            run(1, 7),
+            run(2, 8),
+            run(3, 7),
+            other,
+            run(5, 8),
+            *[run(number, 9) for number in range(6, 5000)],
+        ):
+            subscription.add(notice_of_many)
         return await subscription.take()
 
     assert asyncio.run(read()) == [run(3, 7), other, run(5, 8), run(4999, 9)]
 
 
-def test_news_of_many_in_two_clusters_are_two() -> None:
+def test_changes_of_many_in_two_clusters_are_two() -> None:
     many = [ChangeNotice(id=number, kind="series", subject_id=0, cluster_id=number) for number in (1, 2)]
 
     async def read() -> list[ChangeNotice] | None:
         subscription = Subscription()
-        for told in many:
-            subscription.tell(told)
+        for notice_of_many in many:
+            subscription.add(notice_of_many)
         return await subscription.take()
 
     assert asyncio.run(read()) == many
 
 
-def test_a_reader_that_falls_behind_is_told_once_and_goes_on() -> None:
+def test_a_reader_that_falls_behind_is_reset_once_and_continues() -> None:
     async def read() -> list[list[ChangeNotice] | None]:
         subscription = Subscription()
         for number in range(5000):
-            subscription.tell(news(number))
+            subscription.add(notice(number))
         first = await subscription.take()
-        subscription.tell(news(7))
+        subscription.add(notice(7))
         return [first, await subscription.take()]
 
-    assert asyncio.run(read()) == [None, [news(7)]]
+    assert asyncio.run(read()) == [None, [notice(7)]]
 
 
-def test_a_reader_waits_for_news() -> None:
+def test_a_reader_waits_for_changes() -> None:
     async def read() -> list[ChangeNotice] | None:
         subscription = Subscription()
         reading = asyncio.create_task(subscription.take())
         await asyncio.sleep(0)
         assert not reading.done()
-        subscription.tell(news(1))
+        subscription.add(notice(1))
         return await reading
 
-    assert asyncio.run(read()) == [news(1)]
+    assert asyncio.run(read()) == [notice(1)]

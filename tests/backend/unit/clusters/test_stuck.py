@@ -13,20 +13,20 @@ DD = "dd (pid 41) in state D, waiting in rpc_wait"
     [
         (
             StuckLoad(DD, SINCE, 12, 7, ["home", "nfs"]),
-            f"{DD} cannot be killed since 2026-11-21 10:00:00 UTC (run 7, target home, target nfs)",
+            f"{DD}, unkillable since 2026-11-21 10:00:00 UTC (run 7, target home, target nfs)",
         ),
-        (StuckLoad(DD, SINCE, None, None, ()), f"{DD} cannot be killed since 2026-11-21 10:00:00 UTC"),
+        (StuckLoad(DD, SINCE, None, None, ()), f"{DD}, unkillable since 2026-11-21 10:00:00 UTC"),
     ],
 )
 def test_a_load_is_named_with_process_since_run_and_targets(load: StuckLoad, sentence: str) -> None:
     assert load.sentence == sentence
 
 
-def test_where_nothing_is_stuck_there_is_no_problem() -> None:
+def test_a_node_without_stuck_loads_has_no_problem() -> None:
     assert problem_of(None) is None
 
 
-def test_what_is_stored_is_read_again() -> None:
+def test_stored_values_are_read_unchanged() -> None:
     stored: dict[str, object] = {
         "process": DD,
         "since": SINCE.isoformat(),
@@ -35,6 +35,5 @@ def test_what_is_stored_is_read_again() -> None:
         "targets": [],
     }
     assert problem_of([stored, stored | {"process": "fio"}]) == (
-        f"stuck: {DD} cannot be killed since 2026-11-21 10:00:00 UTC; fio cannot be killed since"
-        " 2026-11-21 10:00:00 UTC"
+        f"stuck: {DD}, unkillable since 2026-11-21 10:00:00 UTC; fio, unkillable since 2026-11-21 10:00:00 UTC"
     )

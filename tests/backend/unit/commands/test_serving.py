@@ -9,9 +9,10 @@ import uvicorn
 from iotide_server.commands.serving import ForkedProcess
 
 
-# Python 3.12 warns where a process of several threads forks, as pytest's workers have; the API's parent has one.
+# Python 3.12 warns if a process with several threads forks, such as pytest's workers; the API's parent has one
+# thread.
 @pytest.mark.filterwarnings("ignore:.*use of fork\\(\\) may lead to deadlocks:DeprecationWarning")
-def test_the_end_of_a_process_that_still_starts_is_heard_while_its_sign_of_life_is_waited_for() -> None:
+def test_the_end_of_a_starting_process_is_noticed_during_its_health_check() -> None:
     process = ForkedProcess(uvicorn.Config("nothing:here", log_config=None), [])
     process.start()
     assert process.pid is not None

@@ -1,4 +1,4 @@
-"""The commands and flags of the sample data are those that this release's agent runs and raises."""
+"""Commands and flags of the sample data equal those of this release's agent."""
 
 from collections.abc import Sequence
 from pathlib import Path

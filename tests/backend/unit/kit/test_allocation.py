@@ -1,4 +1,6 @@
-"""What a process keeps of a large answer; each in a process of its own, as glibc is told once for the whole of one."""
+"""Memory that a process keeps after a large answer; each test has its own process, since glibc is configured once for
+each.
+"""
 
 import subprocess
 import sys
@@ -15,9 +17,9 @@ def anonymous_bytes():
     lines = Path("/proc/self/smaps_rollup").read_text().splitlines()
     return next(int(line.split()[1]) * 1024 for line in lines if line.startswith("Anonymous:"))
 
-# The loop's first turn begins when the answer is gone; at its second it has given back once.
-gone, given_back = threading.Event(), threading.Event()
-turns = iter((gone.wait, lambda: given_back.set() or threading.Event().wait()))
+# The loop's first turn begins when the answer is gone; at its second it has released memory once.
+gone, released = threading.Event(), threading.Event()
+turns = iter((gone.wait, lambda: released.set() or threading.Event().wait()))
 allocation.time.sleep = lambda _seconds: next(turns)()
 """
 _ANSWER = """
@@ -39,7 +41,7 @@ def kept_bytes(preparation: str, piece_bytes: int, ending: str = "") -> int:
 
 
 @pytest.mark.parametrize("piece_bytes", [1_000_000, 100_000])
-def test_glibc_by_itself_keeps_what_an_answer_took(piece_bytes: int) -> None:
+def test_glibc_by_default_keeps_the_memory_of_an_answer(piece_bytes: int) -> None:
     assert kept_bytes("", piece_bytes) > _BYTES_OF_ANSWER / 2
 
 
@@ -48,10 +50,10 @@ def test_large_pieces_go_with_the_answer() -> None:
 
 
 def test_small_pieces_go_within_half_a_minute() -> None:
-    kept = kept_bytes("allocation.give_memory_back()", 100_000, "given_back.wait()")
-    assert kept < _BYTES_OF_ANSWER / 8  # with the pages that what stays lies in
+    kept = kept_bytes("allocation.give_memory_back()", 100_000, "released.wait()")
+    assert kept < _BYTES_OF_ANSWER / 8  # including the pages that hold the remaining objects
 
 
-def test_an_environment_that_says_how_it_is_to_be_is_heeded() -> None:
+def test_an_allocator_setting_of_the_environment_takes_precedence() -> None:
     preparation = "import os; os.environ['MALLOC_ARENA_MAX'] = '4'; allocation.give_memory_back()"
     assert kept_bytes(preparation, 1_000_000) > _BYTES_OF_ANSWER / 2

@@ -1,4 +1,4 @@
-"""Bodies: how much JSON may hold, and who waits for whom."""
+"""Request bodies: limits of JSON, and which requests wait for others."""
 
 import asyncio
 from collections.abc import Callable
@@ -40,12 +40,12 @@ NODE: Final = Caller("node", "1")
         b'["' + b"x" * LARGE_BYTES + b'"]',
     ],
 )
-def test_json_within_the_limits_passes_whatever_stands_in_its_texts(body: bytes) -> None:
+def test_json_within_the_limits_passes_with_any_text(body: bytes) -> None:
     LIMIT.check(body)
 
 
 def test_a_text_that_never_ends_is_passed_once_however_many_quotation_marks_are_in_it() -> None:
-    # Looked at again from each escaped quotation mark, this takes minutes.
+    # A parser that starts again at each escaped quotation mark takes minutes for this.
     body = b'{"a":"' + b':\\"' * 54_000 + b":" * 47_000
     BodyLimit(names=100_000).check(body)
 
@@ -57,7 +57,7 @@ def test_a_text_that_never_ends_is_passed_once_however_many_quotation_marks_are_
         (b"[{" * 6, "more than 10 lists and objects"),
         (b"[0" + b",0" * 11 + b"]", "more than 10 values"),
         (b'["\\"' + b'",0,"' * 11 + b'"]', "more than 10 values"),
-        (b'{"a" : 0' + b' "a" : 0' * 11 + b"}", "more than 10 names of members"),
+        (b'{"a" : 0' + b' "a" : 0' * 11 + b"}", "more than 10 member names"),
         (b'{"a":"' + b"x" * 2 * LARGE_BYTES + b'"}', "without a quotation mark"),
         (b'{"a":' + b" " * 2 * LARGE_BYTES + b"1}", "without a quotation mark"),
     ],
@@ -68,7 +68,7 @@ def test_json_beyond_a_limit_is_refused_and_the_limit_named(body: bytes, words: 
 
 
 class Sender:
-    """A request whose body comes when the test says so."""
+    """A request with a body that the test releases."""
 
     def __init__(self, size_bytes: int, limit: BodyLimit = LIMIT, piece: bytes = b"x") -> None:
         self.size_bytes = size_bytes
@@ -86,7 +86,7 @@ class Sender:
 
 
 class Acting:
-    """A route that takes as long as the test says."""
+    """A route that takes as long as the test decides."""
 
     def __init__(self) -> None:
         self.bodies: list[int] = []
@@ -129,7 +129,7 @@ def test_a_caller_sends_one_large_body_at_a_time_and_others_are_not_held_up() ->
     asyncio.run(story())
 
 
-def test_of_the_largest_bodies_that_have_arrived_one_of_nodes_and_one_of_people_is_in_memory(tmp_path: Path) -> None:
+def test_only_one_of_the_largest_bodies_of_nodes_and_one_of_people_are_in_memory(tmp_path: Path) -> None:
     async def story() -> None:
         act = Acting()
         processes = Bodies(tmp_path), Bodies(tmp_path), Bodies(tmp_path)
@@ -151,8 +151,8 @@ def test_of_the_largest_bodies_that_have_arrived_one_of_nodes_and_one_of_people_
     asyncio.run(story())
 
 
-def test_of_other_large_bodies_a_few_are_in_memory() -> None:
-    """One result that waits for the database holds up no backlog of all nodes."""
+def test_only_a_few_other_large_bodies_are_in_memory() -> None:
+    """One result that waits for the database does not block the backlog of all nodes."""
 
     async def story() -> None:
         bodies, act = Bodies(), Acting()
@@ -191,7 +191,7 @@ def test_too_many_lists_are_refused_while_they_arrive_but_not_in_a_file() -> Non
 
 
 class FullDisk(BytesIO):
-    """A file on it."""
+    """A file on a full disk."""
 
     def write(self, _: object) -> int:
         raise OSError(ENOSPC, "No space left on device")

@@ -1,4 +1,4 @@
-"""Times as sentences say them."""
+"""Times in sentences."""
 
 from datetime import UTC, datetime
 

@@ -19,7 +19,7 @@ SEVERAL_ROWS = {
     "cell_not_found": "a cell is named by its id, by its number or as the source of a surface",
     "cluster_not_found": "a grant may name several clusters",
     "invalid_input": "the code of all input that has no code of its own",
-    "never_fires": "there is no such day, or none before the end",
+    "never_fires": "the day does not exist, or not before the end",
     "path_not_approved": "an agent approves other directories, or none",
     "report_too_large": "one report is too large, or those of a day",
     "user_not_found": "a user is named by id or by name",
@@ -32,7 +32,7 @@ FULL = ErrorKind(409, "full", field="disks[{index}]", shows="used_bytes").says(
 
 
 def is_row(node: ast.stmt) -> bool:
-    """Tell rows of tables, also those that a function of their module fills in."""
+    """Return whether a class is a row of a table, including rows that a function of their module fills in."""
     return isinstance(node, ast.Assign) and isinstance(node.value, ast.Call)
 
 
@@ -64,7 +64,7 @@ def sites() -> Iterator[tuple[str, ErrorKind, ast.Call]]:
                 yield f"{path.relative_to(SOURCE)}:{node.lineno}", kinds()[node.func.id], node
 
 
-def test_an_error_has_what_its_row_says() -> None:
+def test_an_error_matches_its_row() -> None:
     error = FULL(
         index=2,
         used_bytes=3 * 1024**3,
@@ -93,7 +93,7 @@ def test_a_raise_site_may_know_a_better_field_and_remedy() -> None:
     assert (better.field, better.value, better.remedy) == ("ids[3]", 7, "take 8")
 
 
-def test_a_refusal_to_wait_for_says_how_long() -> None:
+def test_a_temporary_refusal_shows_how_long_to_wait() -> None:
     kind = ErrorKind(429, "too_many").says("wait {wait_seconds} s")
     assert (kind(wait_seconds=7).message, kind(wait_seconds=7).wait_seconds) == ("wait 7 s", 7)
 
@@ -137,13 +137,13 @@ def test_each_kind_has_a_code_of_its_own_and_is_raised() -> None:
 
 
 def test_docstrings_name_kinds_that_there_are() -> None:
-    told = [
+    docstrings = [
         " ".join((ast.get_docstring(node) or "").split())
         for tree in trees().values()
         for node in ast.walk(tree)
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
     ]
-    raised = [part for text in told for part in re.findall(r"(?:[Rr]aises?:?|, or) (.*?)(?:[.;] |[.;]?$)", text)]
+    raised = [part for text in docstrings for part in re.findall(r"(?:[Rr]aises?:?|, or) (.*?)(?:[.;] |[.;]?$)", text)]
     named = {name for part in raised for name in re.findall(r"\b[A-Z]+(?:_[A-Z]+)+\b", part)}
     constants = {
         node.id

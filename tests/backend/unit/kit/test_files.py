@@ -15,5 +15,5 @@ def test_no_text_is_a_formula(text: str) -> None:
 
 
 @pytest.mark.parametrize("value", [-1, -1.5, None, True, "1-2", "a=b"])
-def test_numbers_and_other_texts_stay_as_they_are(value: object) -> None:
+def test_numbers_and_other_texts_are_unchanged(value: object) -> None:
     assert as_text(value) == value

@@ -17,7 +17,7 @@ from iotide_server.kit.logs import LogFormat, configure_logs
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    """What is logged; structlog is restored afterwards, and the standard library's logging as after each test."""
+    """Logged lines. structlog is restored afterwards, like the standard library's logging after each test."""
     yield io.StringIO()
     structlog.reset_defaults()
 
@@ -48,7 +48,7 @@ def test_an_error_is_one_line_with_its_trace(stream: io.StringIO) -> None:
     assert all("so it is" in line["exception"] for line in lines(stream))
 
 
-def test_usual_lines_of_libraries_stay_out_and_warnings_come_in(stream: io.StringIO) -> None:
+def test_only_warnings_of_libraries_are_logged(stream: io.StringIO) -> None:
     configure_logs("api", LogFormat.JSON, stream)
     logging.getLogger("celery.worker").info("Connected to redis")
     logging.getLogger("uvicorn.error").info("Started server process")
@@ -61,7 +61,7 @@ def test_usual_lines_of_libraries_stay_out_and_warnings_come_in(stream: io.Strin
     assert "old way" in events[1]
 
 
-def test_what_a_test_configures_of_logging_reaches_no_other_test(stream: io.StringIO) -> None:
+def test_logging_configured_by_a_test_reaches_no_other_test(stream: io.StringIO) -> None:
     with logging_kept():
         uvicorn.Config("nothing:here")
         assert not logging.getLogger("uvicorn").propagate
@@ -77,7 +77,7 @@ def test_people_read_one_event_and_its_fields(stream: io.StringIO) -> None:
     assert stream.getvalue() == "level=info event=elected run_id=7\nlevel=warning event=away\n"
 
 
-def test_what_nodes_and_people_say_begins_no_line_of_its_own_and_moves_no_cursor(stream: io.StringIO) -> None:
+def test_texts_of_nodes_and_people_begin_no_log_line_and_move_no_cursor(stream: io.StringIO) -> None:
     configure_logs("api", LogFormat.PLAIN, stream)
     said = "no\nlevel=info event=elected\r\x1b[2K\x9b2Ka\u2028b \u00fc"
     structlog.get_logger("iotide_server.agent_api").info("refused", why=said)
@@ -103,7 +103,7 @@ def test_what_nodes_and_people_say_begins_no_line_of_its_own_and_moves_no_cursor
         ("Authorization: Bearer eyJhbGciOi", "eyJhbGciOi"),
     ],
 )
-def test_what_has_the_form_of_a_secret_is_starred_even_in_a_trace(
+def test_a_value_in_the_form_of_a_secret_is_starred_even_in_a_trace(
     stream: io.StringIO, form: LogFormat, said: str, secret: str
 ) -> None:
     configure_logs("api", form, stream)

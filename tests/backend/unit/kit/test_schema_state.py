@@ -15,7 +15,7 @@ KNOWN = ("0035", "0034", "0032")
         (None, RevisionState.EMPTY),
     ],
 )
-def test_how_a_database_stands_to_a_release(found: str | None, standing: RevisionState) -> None:
+def test_a_database_is_older_equal_or_newer_than_a_release(found: str | None, standing: RevisionState) -> None:
     assert judge(found, KNOWN).standing is standing
 
 

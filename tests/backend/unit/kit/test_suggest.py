@@ -13,5 +13,5 @@ def test_a_long_list_is_cut() -> None:
     assert choose_from("zzz", [f"n{number:02}" for number in range(20)]).endswith("n11 and 8 more")
 
 
-def test_nothing_to_choose_from_is_said() -> None:
+def test_an_empty_choice_is_reported() -> None:
     assert choose_from("zzz", []) == "there are none yet"

@@ -14,7 +14,7 @@ def test_a_key_may_be_of_either_alphabet_with_or_without_padding(key: str) -> No
     assert Vault(KEYS[0]).open(sealed) == {"password": "right"}
 
 
-def test_an_old_key_still_opens_what_the_new_one_seals_no_more() -> None:
+def test_an_old_key_still_opens_and_no_longer_seals() -> None:
     old, both, new = Vault(KEYS[0]), Vault(f"{KEYS[1]}, {KEYS[0]}"), Vault(KEYS[1])
     assert both.open(old.seal({"a": "b"})) == {"a": "b"}
     assert new.open(both.seal({"a": "b"})) == {"a": "b"}
@@ -26,6 +26,6 @@ def test_another_key_opens_nothing() -> None:
 
 
 @pytest.mark.parametrize("key", ["", "secret", KEYS[0][:-8]])
-def test_what_is_no_key_is_refused_with_how_to_make_one(key: str) -> None:
+def test_an_invalid_key_is_refused_with_instructions_to_make_one(key: str) -> None:
     with pytest.raises(ValueError, match="openssl rand -base64 32"):
         Vault(key)

@@ -36,8 +36,8 @@ def test_a_wall_clock_reads_it_first_then(zone: str, day: str, clock: str, momen
     [
         ("Europe/Zürich", "did you mean Europe/Zurich?"),
         ("Europe/Zurch", "did you mean Europe/Zurich?"),
-        ("Nowhere", "write an IANA name, for instance Europe/Zurich or UTC"),
-        ("../../etc/passwd", "write an IANA name, for instance Europe/Zurich or UTC"),
+        ("Nowhere", "use an IANA name, for instance Europe/Zurich or UTC"),
+        ("../../etc/passwd", "use an IANA name, for instance Europe/Zurich or UTC"),
     ],
 )
 def test_a_time_zone_that_is_none_is_refused_with_what_was_meant(name: str, remedy: str) -> None:

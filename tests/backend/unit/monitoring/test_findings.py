@@ -1,4 +1,4 @@
-"""Each finding of the doctor by facts that are made up; what reads them is tested on real parts in `db/operations`."""
+"""Each finding of the doctor, from generated facts; `db/monitoring` tests its readers on real parts."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -74,7 +74,7 @@ SERVICE = ServiceFacts(
 
 
 def troubles(findings: Iterable[Finding]) -> dict[str, Finding]:
-    """What is not fine, by its check; all of it with a remedy."""
+    """Return what is not fine, by check; check that each finding has a remedy."""
     found = [finding for finding in findings if finding.standing is not CheckState.FINE]
     assert all(finding.remedy for finding in found)
     return {finding.check: finding for finding in found}
@@ -96,7 +96,7 @@ def of_a_node(**changes: object) -> dict[str, Finding]:
     return troubles(judge_nodes([NODE, replace(NODE, **changes)], "0.1.0"))  # type: ignore[arg-type]  # any of its fields
 
 
-def test_where_all_is_well_nothing_is_found() -> None:
+def test_a_healthy_installation_has_no_findings() -> None:
     assert of_database() == of_redis() == of_service() == of_a_node() == {}
 
 
@@ -108,7 +108,7 @@ def test_where_all_is_well_nothing_is_found() -> None:
             {"settings": POSTGRES | {"max_connections": "25"}},
             "database_connections",
             CheckState.WRONG,
-            "22 connections in; four API processes",
+            "22 connections; four API processes",
         ),
         ({"connections": 90}, "database_connections", CheckState.WARNING, "90 of 97"),
         ({"settings": POSTGRES | {"fsync": "off"}}, "database_durability", CheckState.WRONG, "fsync is off"),
@@ -121,7 +121,7 @@ def test_where_all_is_well_nothing_is_found() -> None:
         ({"clock_offset": timedelta(seconds=-90)}, "database_clock", CheckState.WRONG, "90 s behind"),
     ],
 )
-def test_of_the_database(changes: dict[str, object], check: str, standing: CheckState, words: str) -> None:
+def test_findings_of_the_database(changes: dict[str, object], check: str, standing: CheckState, words: str) -> None:
     found = of_database(**changes)
     assert set(found) == {check}
     assert found[check].standing is standing
@@ -136,7 +136,7 @@ def test_of_the_database(changes: dict[str, object], check: str, standing: Check
         ("0099", CheckState.WARNING, "release"),
     ],
 )
-def test_of_the_schema(found_revision: str | None, standing: CheckState, remedy: str) -> None:
+def test_findings_of_the_schema(found_revision: str | None, standing: CheckState, remedy: str) -> None:
     schema: SchemaState = judge(found_revision, ("0039", "0032"))
     finding = of_database(schema=schema)["schema"]
     assert finding.standing is standing
@@ -147,23 +147,28 @@ def test_of_the_schema(found_revision: str | None, standing: CheckState, remedy:
     ("changes", "check", "standing", "words"),
     [
         ({"version": (6, 0)}, "redis", CheckState.WRONG, "Redis 6.0"),
-        ({"settings": None}, "redis_settings", CheckState.WARNING, "does not tell"),
+        ({"settings": None}, "redis_settings", CheckState.WARNING, "does not show"),
         ({"users": None}, "redis_users", CheckState.WRONG, "administer"),
-        ({"settings": REDIS_SETTINGS | {"appendonly": "no"}}, "redis_persistence", CheckState.WARNING, "forgets"),
+        (
+            {"settings": REDIS_SETTINGS | {"appendonly": "no"}},
+            "redis_persistence",
+            CheckState.WARNING,
+            "loses wake-ups",
+        ),
         (
             {"settings": REDIS_SETTINGS | {"maxmemory": "100", "maxmemory-policy": "allkeys-lru"}},
             "redis_memory",
             CheckState.WRONG,
             "allkeys-lru",
         ),
-        ({"settings": REDIS_SETTINGS | {"maxmemory": "0"}}, "redis_memory", CheckState.WARNING, "nothing bounds"),
+        ({"settings": REDIS_SETTINGS | {"maxmemory": "0"}}, "redis_memory", CheckState.WARNING, "unlimited"),
         ({"kept_bytes": 300 * 1024**2}, "redis_memory", CheckState.WARNING, "300 MiB"),
         ({"settings": REDIS_SETTINGS | {"maxclients": "55"}}, "redis_clients", CheckState.WRONG, "2 nodes"),
-        ({"users": OURS[:-1]}, "redis_node_users", CheckState.WRONG, "not let in: iotide-node-2"),
+        ({"users": OURS[:-1]}, "redis_node_users", CheckState.WRONG, "without a user: iotide-node-2"),
         ({"queue_length": 5000}, "redis_queue", CheckState.WARNING, "5000 messages"),
     ],
 )
-def test_of_redis(changes: dict[str, object], check: str, standing: CheckState, words: str) -> None:
+def test_findings_of_redis(changes: dict[str, object], check: str, standing: CheckState, words: str) -> None:
     found = of_redis(**changes)
     assert set(found) == {check}
     assert found[check].standing is standing
@@ -184,13 +189,13 @@ def user(name: str, *, is_open: bool = False, reaches_keys: bool = True) -> Redi
         (user("health", is_open=True, reaches_keys=False), {}),
     ],
 )
-def test_of_users_that_should_not_be(added: RedisUser, expected: dict[str, CheckState]) -> None:
+def test_findings_of_unexpected_users(added: RedisUser, expected: dict[str, CheckState]) -> None:
     kept = [one for one in OURS if one.name != added.name]
     found = of_redis(users=[*kept, added])
     assert {check: finding.standing for check, finding in found.items()} == expected
 
 
-def test_a_node_whose_password_in_redis_is_another_is_not_let_in() -> None:
+def test_a_node_with_another_password_in_redis_is_rejected() -> None:
     strange = replace(OURS[-1], digests=frozenset({"f" * 64}))
     assert set(of_redis(users=[*OURS[:-1], strange])) == {"redis_node_users"}
 
@@ -202,20 +207,20 @@ def test_a_node_whose_password_in_redis_is_another_is_not_let_in() -> None:
         ({"work_late": timedelta(seconds=90)}, "worker", CheckState.WRONG, "90 s"),
         ({"failures": ["analysis 7: ValueError: x"]}, "work_failing", CheckState.WARNING, "analysis 7"),
         ({"overdue_runs": 2}, "runs_overdue", CheckState.WARNING, "2 active runs"),
-        ({"sealed": [("mail", None)]}, "vault", CheckState.WRONG, "no key"),
-        ({"sealed": [("mail", True), ("chat", False)]}, "vault", CheckState.WRONG, "channels chat"),
-        ({"administrators": 0}, "administrators", CheckState.WRONG, "nobody"),
+        ({"sealed": [("mail", None)]}, "vault", CheckState.WRONG, "is not set, but these channels have secrets: mail"),
+        ({"sealed": [("mail", True), ("chat", False)]}, "vault", CheckState.WRONG, "channels: chat"),
+        ({"administrators": 0}, "administrators", CheckState.WRONG, "no user is an admin"),
         ({"endless_tokens": 3}, "api_tokens", CheckState.WARNING, "3 API tokens"),
     ],
 )
-def test_of_the_service(changes: dict[str, object], check: str, standing: CheckState, words: str) -> None:
+def test_findings_of_the_service(changes: dict[str, object], check: str, standing: CheckState, words: str) -> None:
     found = of_service(**changes)
     assert set(found) == {check}
     assert found[check].standing is standing
     assert words in found[check].sentence
 
 
-def test_a_worker_that_no_scheduler_asks_for_anything_is_not_called_fine() -> None:
+def test_a_worker_without_a_scheduler_is_not_reported_as_fine() -> None:
     found = of_service(is_scheduled=False)
     assert {check: finding.standing for check, finding in found.items()} == {
         "scheduler": CheckState.WRONG,
@@ -233,7 +238,7 @@ def test_a_worker_that_no_scheduler_asks_for_anything_is_not_called_fine() -> No
             {"version": "0.0.1", "agent": AgentStanding.TOO_OLD},
             "agents_shut_out",
             CheckState.WRONG,
-            "do not understand each other: blade/n1 (0.0.1)",
+            "are not compatible with this server: blade/n1 (0.0.1)",
         ),
         ({"spool_bytes": SPOOL_LIMIT_BYTES}, "spools", CheckState.WARNING, "blade/n1"),
         (
@@ -245,7 +250,7 @@ def test_a_worker_that_no_scheduler_asks_for_anything_is_not_called_fine() -> No
         ({"clock": node_clock(2, 0.5)}, "node_clocks", CheckState.WARNING, "blade/n1 (2 s ahead, within 500 ms)"),
     ],
 )
-def test_of_the_nodes(changes: dict[str, object], check: str, standing: CheckState, words: str) -> None:
+def test_findings_of_the_nodes(changes: dict[str, object], check: str, standing: CheckState, words: str) -> None:
     found = of_a_node(**changes)
     assert set(found) == {check}
     assert found[check].standing is standing
@@ -253,7 +258,7 @@ def test_of_the_nodes(changes: dict[str, object], check: str, standing: CheckSta
 
 
 @pytest.mark.parametrize("clock", [None, node_clock(2, 1.5)])
-def test_a_clock_that_nobody_measured_or_that_may_be_right_is_no_fault(clock: NodeClockOutput | None) -> None:
+def test_an_unmeasured_or_possibly_right_clock_is_no_fault(clock: NodeClockOutput | None) -> None:
     assert of_a_node(clock=clock) == {}
 
 
@@ -264,13 +269,13 @@ def test_clocks_that_no_node_reports_are_not_checked_instead_of_fine(nodes: list
     assert found["node_clocks"].sentence.startswith("not checked: ")
 
 
-def test_without_any_node_none_is_heard_of() -> None:
+def test_without_nodes_none_is_reported_silent() -> None:
     found = {finding.check: finding for finding in judge_nodes([], "0.1.0")}
     assert found["agents"].standing is CheckState.NOTE
-    assert found["agents"].sentence == "not checked: there is no node yet"
+    assert found["agents"].sentence == "not checked: there are no nodes"
 
 
-def test_what_a_silent_node_once_said_of_its_clock_is_not_held_against_it() -> None:
+def test_the_old_clock_report_of_a_silent_node_is_ignored() -> None:
     assert set(of_a_node(state=NodeState.SILENT, clock=node_clock(90, 0.001))) == {"agents"}
 
 
@@ -280,21 +285,21 @@ def test_what_a_silent_node_once_said_of_its_clock_is_not_held_against_it() -> N
         (timedelta(hours=30), CheckState.FINE, "30 h old"),
         (timedelta(days=7), CheckState.FINE, "7 days old"),
         (timedelta(days=40), CheckState.WARNING, "40 days old"),
-        (None, CheckState.NOTE, "in another way nothing is known here"),
+        (None, CheckState.NOTE, "backups by other tools are not recorded"),
     ],
 )
-def test_of_the_newest_backup(age: timedelta | None, standing: CheckState, words: str) -> None:
+def test_findings_of_the_newest_backup(age: timedelta | None, standing: CheckState, words: str) -> None:
     finding = judge_backup(None if age is None else NOW - age, NOW)
     assert finding.standing is standing
     assert words in finding.sentence
 
 
-def test_reading_without_signing_in_is_told_and_no_fault() -> None:
+def test_public_reading_is_reported_and_no_fault() -> None:
     assert judge_reading(is_public=True).standing is CheckState.NOTE
     assert judge_reading(is_public=False).standing is CheckState.FINE
 
 
-def test_of_a_thousand_silent_nodes_some_are_named_and_the_others_counted() -> None:
+def test_some_of_a_thousand_silent_nodes_are_named_and_the_others_counted() -> None:
     nodes = [replace(NODE, name=f"blade/n{number}", state=NodeState.SILENT) for number in range(1000)]
     assert troubles(judge_nodes(nodes, "0.1.0"))["agents"].sentence.endswith("blade/n4 and 995 more")
 
@@ -309,7 +314,7 @@ def test_of_a_thousand_silent_nodes_some_are_named_and_the_others_counted() -> N
         (Front(distrust="Hostname mismatch"), CheckState.WRONG),
     ],
 )
-def test_of_who_answers_at_the_public_url(front: Front, standing: CheckState) -> None:
+def test_findings_of_the_public_url(front: Front, standing: CheckState) -> None:
     finding = judge_front("https://iotide.example", front, NOW)
     assert finding.standing is standing
     assert bool(finding.remedy) == (standing is not CheckState.FINE)
@@ -325,7 +330,7 @@ def test_of_who_answers_at_the_public_url(front: Front, standing: CheckState) ->
         ("https://iotide.example", "rediss://iotide.example:8472/0", "0.0.0.0", {"metrics_listen"}),  # noqa: S104
     ],
 )
-def test_of_addresses_that_others_reach_in_the_clear(
+def test_findings_of_addresses_that_are_reachable_without_tls(
     public: str, broker: str, metrics: str | None, expected: set[str]
 ) -> None:
     assert set(troubles(judge_addresses(public, broker, metrics))) == expected
@@ -334,7 +339,7 @@ def test_of_addresses_that_others_reach_in_the_clear(
 @pytest.mark.parametrize(
     ("free", "standing"), [(50, CheckState.FINE), (8, CheckState.WARNING), (2, CheckState.WRONG), (0, CheckState.WRONG)]
 )
-def test_of_the_room_on_the_disk(free: int, standing: CheckState) -> None:
+def test_findings_of_free_disk_space(free: int, standing: CheckState) -> None:
     assert judge_room(Room(Path("/var/lib/iotide"), 100 * GIB, free * GIB)).standing is standing
 
 

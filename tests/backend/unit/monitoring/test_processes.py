@@ -20,8 +20,8 @@ EVENT_STREAMS.inc()
 print(flush=True)
 sys.stdin.read()
 """
-"""A process that was forked has loaded its meters before it is told to count together with others."""
-TELLS = """
+"""A forked process loads its meters before it is set to count together with others."""
+SCRAPES = """
 from prometheus_client import generate_latest
 from sqlalchemy import create_engine
 from iotide_server.monitoring.exposition import ProcessMetrics, registry_of
@@ -32,30 +32,30 @@ PYTHON = (sys.executable, "-c")
 CPU, RESIDENT = "process_cpu_seconds_total", "process_resident_memory_bytes"
 
 
-def told() -> Scraped:
-    return Scraped(subprocess.run([*PYTHON, TELLS], capture_output=True, text=True, check=True).stdout)
+def scrape() -> Scraped:
+    return Scraped(subprocess.run([*PYTHON, SCRAPES], capture_output=True, text=True, check=True).stdout)
 
 
-def test_each_tells_what_all_counted_and_what_those_that_live_hold() -> None:
+def test_each_process_reports_the_counters_of_all_and_the_gauges_of_the_live_ones() -> None:
     with counting_together(), ExitStack() as stack:
         processes = [
             stack.enter_context(
                 subprocess.Popen(
-                    [sys.executable, "-c", COUNTS, beats, kind],
+                    [sys.executable, "-c", COUNTS, heartbeats, kind],
                     stdin=subprocess.PIPE,
                     stdout=subprocess.PIPE,
                     text=True,
                 )
             )
-            for beats, kind in (("3", "forked"), ("4", "started"))
+            for heartbeats, kind in (("3", "forked"), ("4", "started"))
         ]
         for process in processes:
             assert process.stdout
             process.stdout.readline()
-        both = told()
+        both = scrape()
         processes[0].kill()
         processes[0].wait()
-        one = told()
+        one = scrape()
         processes[1].communicate()
     assert (both.value("iotide_heartbeats_total"), one.value("iotide_heartbeats_total")) == (7, 7)
     assert (both.value("iotide_event_streams"), one.value("iotide_event_streams")) == (2, 1)

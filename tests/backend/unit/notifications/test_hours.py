@@ -14,7 +14,7 @@ def night(begins: str = "22:00", ends: str = "06:30") -> Window:
 
 
 def at(text: str) -> datetime:
-    """A time by the clocks of Zurich, in UTC."""
+    """Return a time in Zurich as UTC."""
     return datetime.fromisoformat(text).replace(tzinfo=ZURICH).astimezone(UTC)
 
 
@@ -27,7 +27,7 @@ def at(text: str) -> datetime:
         ("2026-11-22 06:30", night(), None),
         ("2026-11-22 12:00", night("12:00", "13:00"), "2026-11-22 13:00"),
         ("2026-11-22 13:00", night("12:00", "13:00"), None),
-        # The clocks skip 02:30 in this night, and go from 02:00 to 03:00.
+        # The clocks skip 02:30 in this night: they change from 02:00 to 03:00.
         ("2026-03-29 01:00", night("22:00", "02:30"), "2026-03-29 03:00"),
     ],
 )
@@ -45,7 +45,7 @@ def test_without_quiet_hours_no_hour_is_quiet() -> None:
         ("2026-11-21 10:00", 0, "2026-11-23 08:00"),  # a Saturday, to the Monday
         ("2026-11-23 07:59", 0, "2026-11-23 08:00"),
         ("2026-11-23 08:00", 0, "2026-11-30 08:00"),
-        ("2026-10-24 09:00", 5, "2026-10-31 08:00"),  # the clocks go back in between
+        ("2026-10-24 09:00", 5, "2026-10-31 08:00"),  # the clocks change back in between
     ],
 )
 def test_the_weekly_hour_comes_after_the_moment_by_the_clock(moment: str, weekday: int, expected: str) -> None:

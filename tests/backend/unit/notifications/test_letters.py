@@ -27,12 +27,12 @@ def test_a_webhook_carries_type_time_words_and_data() -> None:
     }
 
 
-def test_slack_shows_names_and_numbers_as_they_are_and_calls_nobody() -> None:
+def test_slack_shows_names_and_numbers_as_they_are_and_mentions_no_user() -> None:
     text = json.loads(slack_body(parcel("slack")))["text"]
     assert text.splitlines() == [
         "*write on scratch_0 is 12 % slower*",
         "since &lt;b&gt;noon&lt;/b&gt; &amp; on",
-        "@all look",  # a call of all is <!channel> there
+        "@all look",  # Slack's mention of a whole channel is <!channel>
         "<https://tide.example.org/alerts/3|Open in iotide>",
     ]
 

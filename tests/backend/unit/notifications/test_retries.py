@@ -15,7 +15,7 @@ def test_pauses_double_from_half_a_minute_to_two_hours_and_end_after_a_day() -> 
     assert GIVEN_UP_AFTER - timedelta(hours=2) < now - FIRST <= GIVEN_UP_AFTER
 
 
-def test_a_receiver_that_asks_for_a_longer_pause_gets_it_up_to_the_longest() -> None:
+def test_a_receiver_may_request_a_longer_pause_up_to_the_limit() -> None:
     def pause(wished: timedelta) -> timedelta:
         following = next_attempt(FIRST, 1, FIRST, wished)
         assert following is not None

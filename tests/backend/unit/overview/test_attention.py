@@ -24,14 +24,14 @@ def mount(node: int | None, problem: str | None = None, seen_days_ago: float = 0
 
 
 def failing(*nodes: int, last_days_ago: float = 1) -> FailingSchedule:
-    """A schedule whose last firing did not find the target on these nodes."""
+    """A schedule that did not find the target on these nodes at its last firing."""
     last_at, since = NOW - last_days_ago * DAY, NOW - 15 * DAY
     streak = Streak(3, since, FiringResult(1, 1, "weekly", last_at, 1, None, 1, 1, 0))
     lost = [LostMount(3, "home", "/home", node, f"c0{node}", since, last_at) for node in nodes]
     return FailingSchedule(1, 1, "weekly", streak, "not mounted", tuple(lost))
 
 
-def test_a_mount_that_its_agent_announces_no_more_is_lost_since_it_was_last_right() -> None:
+def test_a_mount_that_its_agent_no_longer_announces_is_lost_since_its_last_report() -> None:
     (item,) = of_mounts([mount(1), mount(2, GONE, seen_days_ago=3), mount(3, GONE, seen_days_ago=2)], [])
     assert (item.kind, item.words) == ("lost_mount", "/home (home) is not mounted on c02, c03")
     assert (item.since, item.target_id, item.node_id) == (NOW - 3 * DAY, 3, 2)
@@ -49,12 +49,12 @@ def test_a_mount_that_runs_missed_is_lost_until_its_agent_announces_it_again() -
     assert of_mounts([mount(1), mount(2, seen_days_ago=0.5)], [failing(2)]) == []
 
 
-def test_a_target_that_no_node_has_any_more_has_vanished() -> None:
+def test_a_target_without_a_node_has_vanished() -> None:
     (item,) = of_mounts([mount(1, GONE, seen_days_ago=2), mount(2, GONE, seen_days_ago=5)], [])
-    words = "home is mounted on no node any more: /home is gone from c01, c02"
+    words = "home is not mounted on any node: /home is missing on c01, c02"
     assert (item.kind, item.words, item.since) == ("vanished_target", words, NOW - 5 * DAY)
     (retired,) = of_mounts([mount(None)], [])
-    assert (retired.kind, retired.words) == ("vanished_target", "home is mounted on no node any more")
+    assert (retired.kind, retired.words) == ("vanished_target", "home is not mounted on any node")
 
 
 def test_a_target_that_all_nodes_have_needs_nothing() -> None:
@@ -67,7 +67,7 @@ def test_series_that_stopped_alike_are_one_item() -> None:
 
     one, other = of_stale([stale(1, "a"), stale(2, "a"), stale(3, "b", 7)])
     assert (one.series_id, one.series_count, one.since) == (2, 2, NOW - DAY)
-    assert (one.remedy, other.remedy) == ("measure it again, or retire its target", "look at its schedule")
+    assert (one.remedy, other.remedy) == ("measure it again, or retire its target", "check its schedule")
 
 
 def test_the_gravest_kind_comes_first_and_of_one_kind_what_lasts_longest() -> None:

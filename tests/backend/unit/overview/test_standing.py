@@ -6,12 +6,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotide_server.overview.standing import ORDER, AgreedChange, Gone, JudgedSeries, SeriesState, Spread, judge, sum_up
-from iotide_server.statistics.course import Course
-from iotide_server.trends.changes.drift import Drift
+from iotide_server.overview.standing import (
+    ORDER,
+    AgreedChange,
+    Gone,
+    JudgedSeries,
+    OverShift,
+    SeriesState,
+    Spread,
+    judge,
+    sum_up,
+)
+from iotide_server.statistics.course import Course, DriftShape
+from iotide_server.trends.changes.drift import Drift, DriftPoint
 
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 DRIFT = Drift(
+    shape=DriftShape.LINE,
     shift_ratio=-0.1,
     low=-0.12,
     high=-0.08,
@@ -19,11 +30,12 @@ DRIFT = Drift(
     end=90.0,
     start_at=datetime(2026, 1, 1, tzinfo=UTC),
     end_at=NOW,
+    path=[DriftPoint(at=datetime(2026, 1, 1, tzinfo=UTC), value=100.0), DriftPoint(at=NOW, value=90.0)],
 )
 
 
 def gone(*levels: float, better: str = "higher", expected: tuple[int, ...] = (), **details: object) -> Gone:
-    """A series that stood at the first level and stepped to each of the others, one day after the other."""
+    """Return a series that starts at the first level and steps to each of the others, one a day."""
     steps = [
         AgreedChange(NOW + timedelta(days=day), day, before, after, is_expected=day in expected)
         for day, (before, after) in enumerate(pairwise(levels), start=1)
@@ -53,7 +65,7 @@ def gone(*levels: float, better: str = "higher", expected: tuple[int, ...] = (),
         (gone(0.0, 5.0), SeriesState.FASTER, 1),
     ],
 )
-def test_a_series_stands_by_its_level_of_now_since_it_left_the_normal_one(
+def test_a_series_is_judged_by_its_current_level_since_it_left_the_normal_one(
     series: Gone, state: SeriesState, day: int | None
 ) -> None:
     judged = judge(series)
@@ -72,12 +84,12 @@ def test_the_words_and_the_ratio_compare_now_with_the_healthy_level() -> None:
 
 def test_what_recovered_is_in_control_and_the_words_report_it_where_that_lies_in_the_period() -> None:
     back = gone(100.0, 82.0, 101.0)
-    told = judge(back, NOW + timedelta(days=2))
+    judged_series = judge(back, NOW + timedelta(days=2))
     words = "recovered on 22 Nov 2026: was 18.0 % lower since 21 Nov 2026"
-    assert told == JudgedSeries(SeriesState.IN_CONTROL, NOW + timedelta(days=2), 2, None, words)
+    assert judged_series == JudgedSeries(SeriesState.IN_CONTROL, NOW + timedelta(days=2), 2, None, words)
     later = judge(back, NOW + timedelta(days=3))
-    assert later == JudgedSeries(SeriesState.IN_CONTROL, None, None, None, "at its healthy level: 60 points")
-    assert judge(gone(100.0)).words == "no change shown in 60 points"
+    assert later == JudgedSeries(SeriesState.IN_CONTROL, None, None, None, "at its healthy level (60 points)")
+    assert judge(gone(100.0)).words == "no significant change in 60 points"
 
 
 level = st.floats(1, 1000, allow_nan=False)
@@ -102,7 +114,7 @@ def test_the_state_does_not_depend_on_where_the_period_begins(
 
 
 @given(st.lists(level, min_size=1, max_size=8), st.floats(0.5, 0.96), st.floats(0.98, 1.02))
-def test_a_drop_that_was_taken_back_leaves_the_state_as_it_was(path: list[float], drop: float, back: float) -> None:
+def test_a_reverted_drop_leaves_the_state_unchanged(path: list[float], drop: float, back: float) -> None:
     before = judge(gone(*path))
     if before.state is SeriesState.IN_CONTROL:
         assert judge(gone(*path, path[-1] * drop, path[-1])).state is SeriesState.IN_CONTROL
@@ -116,7 +128,15 @@ def test_a_drift_has_a_direction_and_no_moment() -> None:
     assert judged.words == "gradual decline, \u221210.0 % since 1 Jan 2026 (60 points), no single start date"
 
 
-def test_a_noisier_series_says_so_unless_it_is_slower_and_one_that_stopped_says_that_first() -> None:
+def test_a_wave_is_neither_faster_nor_slower() -> None:
+    path = [DriftPoint(at=NOW, value=value) for value in (100.0, 121.0, 95.0)]
+    wave = DRIFT.model_copy(update={"shape": DriftShape.WAVE, "path": path})
+    judged = judge(gone(100.0, course=Course.DRIFT, drift=wave))
+    assert (judged.state, judged.shift_ratio) == (SeriesState.IN_CONTROL, None)
+    assert judged.words.startswith("gradual rise and decline, up to 27.4 % apart, since 1 Jan 2026 (60 points)")
+
+
+def test_a_stale_series_shows_that_first_then_that_it_is_slower_then_that_it_is_noisier() -> None:
     spread = Spread(NOW, "2.4 times as noisy")
     assert judge(gone(100.0, noisy=spread)) == JudgedSeries(SeriesState.NOISY, NOW, None, None, "2.4 times as noisy")
     assert judge(gone(100.0, 130.0, noisy=spread)).state is SeriesState.NOISY
@@ -129,7 +149,7 @@ def test_a_noisier_series_says_so_unless_it_is_slower_and_one_that_stopped_says_
 def test_without_an_analysis_or_enough_points_there_is_no_baseline(course: Course | None) -> None:
     judged = judge(gone(100.0, course=course, point_count=10, missing_points=4))
     assert judged.state is SeriesState.NO_BASELINE
-    assert judged.words in {"not analysed yet", "not judged: 10 points, 14 needed"}
+    assert judged.words in {"not analysed yet", "not enough data: 10 of 14 points"}
 
 
 states = st.sampled_from(SeriesState)
@@ -149,12 +169,22 @@ def test_many_series_are_together_what_the_gravest_is_and_none_is_lost(
     assert ORDER[summed.state] == min(ORDER[state] for state, _, _ in found)
     assert judged[summed.worst][1] is summed.judged
     assert summed.judged.state is summed.state
-    beside = [abs(one.shift_ratio or 0) for _, one, _ in judged if one.state is summed.state]
-    assert abs(summed.judged.shift_ratio or 0) == max(beside)
+    shifts = [abs(one.shift_ratio or 0) for _, one, _ in judged if one.state is summed.state]
+    assert abs(summed.judged.shift_ratio or 0) == max(shifts)
 
 
 def test_a_drift_that_a_former_release_stored_has_no_state_until_it_is_analysed_again() -> None:
     gone = Gone(course=Course.DRIFT, better="higher", point_count=100, missing_points=0, last_at=NOW)
     judged = judge(gone)
     assert judged.state is SeriesState.NO_BASELINE
-    assert "not measured again yet" in judged.words
+    assert "the next analysis measures it" in judged.words
+
+
+def test_a_shift_that_is_over_is_named_in_the_period_of_its_end_and_changes_no_state() -> None:
+    shift = OverShift(NOW, NOW + timedelta(days=5), 7, -0.18)
+    series = gone(100.0, course=Course.CHANGED, over=shift)
+    named = judge(series, NOW)
+    assert (named.state, named.cell_id) == (SeriesState.IN_CONTROL, 7)
+    assert named.words == "over since 25 Nov 2026: was 18.0 % lower since 20 Nov 2026"
+    assert judge(series, NOW + timedelta(days=6)).words == "at its healthy level (60 points)"
+    assert judge(gone(100.0, 80.0, over=shift), NOW).state is SeriesState.SLOWER

@@ -1,4 +1,4 @@
-"""What was printed against what is stored: nothing lost, nothing added, all in base units."""
+"""Printed numbers compared with the stored ones: nothing lost, nothing added, all in base units."""
 
 import pytest
 from pydantic import ValidationError
@@ -51,18 +51,18 @@ def test_megabits_are_an_eighth_of_megabytes() -> None:
     assert [value for _, _, value in cell.values] == [656.25e6]
 
 
-def test_rows_that_differ_in_what_was_measured_alone_are_one_cell() -> None:
+def test_rows_that_differ_only_in_results_are_one_cell() -> None:
     rows = table("target operation throughput_mb_s", ("a", "write", 1200), ("a", "read", 2000), ("b", "read", 1))
     cells = cells_of(rows, metrics("dd"))
     assert [(cell.target, len(cell.values)) for cell in cells] == [("a", 2), ("b", 1)]
 
 
-def test_what_was_not_printed_is_absent() -> None:
+def test_values_that_were_not_printed_are_absent() -> None:
     [cell] = cells_of(table("target interconnect real_s", ("local", "", 1.0)), metrics("dd"))
     assert (cell.facts, cell.options, cell.fstype) == ({}, {}, "")
 
 
-def test_a_column_that_nobody_knows_is_refused() -> None:
+def test_an_unknown_column_is_rejected() -> None:
     with pytest.raises(ValidationError, match="colour"):
         table("target colour", ("a", "red"))
 
@@ -75,6 +75,6 @@ def test_a_ratio_is_taken_where_both_were_printed_and_nowhere_else() -> None:
 
 
 @pytest.mark.parametrize("workload", ["dd", "create", "fio", "iozone", "mdtest", "stream"])
-def test_a_recorded_workload_names_what_stands_for_a_run(workload: str) -> None:
+def test_a_recorded_workload_names_its_primary_metric(workload: str) -> None:
     [announced] = recorded_announcements({workload})
     assert any(metric.primary for metric in announced.metrics)

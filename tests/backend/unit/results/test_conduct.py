@@ -1,4 +1,4 @@
-"""How runs were really measured, in words, with those named that differ."""
+"""Conditions of runs in words, with the names of the runs that differ."""
 
 from dataclasses import replace
 
@@ -17,7 +17,7 @@ WRITE: dict[str, str | None] = {"name": "write", "phase": "writing", "before_don
 ALONE = frozenset({("node", "exclusive"), ("target", "exclusive")})
 QUIET = {"before": {"seconds": 5.1, "cpu_ratio": 0.02, "excess": ""}, "during": {"cpu_ratio": 0.01}}
 
-BUSY = {"seconds": 5.0, "excess": "processors busy 50%"}
+BUSY = {"seconds": 5.0, "excess": "CPUs busy 50%"}
 
 
 def read(before_done: str | None) -> dict[str, str | None]:
@@ -35,13 +35,13 @@ def run(number: int = 1, before_read: str | None = "drop", fstypes: tuple[str, .
         (run(), "page cache emptied before each read"),
         (
             run(before_read="drop_files"),
-            "only the run's own files dropped from the page cache, since the agent may not empty it",
+            "only the run's own files dropped from the page cache; the agent may not empty it",
         ),
         (run(before_read="remount"), "targets unmounted and mounted again before each read"),
-        (run(before_read="larger_than_memory"), "cache not emptied before reads; data of at least twice the memory"),
+        (run(before_read="larger_than_memory"), "cache not emptied before reads; data at least twice the memory"),
         (run(before_read="sync"), "cache not emptied before reads"),
         (run(before_read=None), "not recorded by this version of the agent"),
-        (run(fstypes=("tmpfs",)), "tmpfs keeps all data in memory; nothing can empty it"),
+        (run(fstypes=("tmpfs",)), "tmpfs keeps all data in memory and cannot be emptied"),
         (
             run(fstypes=("ext4", "tmpfs")),
             "page cache emptied before each read; tmpfs cannot be emptied",
@@ -54,27 +54,27 @@ def run(number: int = 1, before_read: str | None = "drop", fstypes: tuple[str, .
         ),
     ],
 )
-def test_what_was_done_to_caches_is_said_by_the_steps_and_not_by_the_plan(measured: RunConduct, words: str) -> None:
+def test_cache_handling_is_reported_by_the_steps_and_not_by_the_plan(measured: RunConduct, words: str) -> None:
     assert cache_words(measured) == words
 
 
 @pytest.mark.parametrize(
     ("held", "words"),
     [
-        (run(), "nodes and targets reserved; no other run there"),
-        (replace(run(), leases=frozenset({("node", "exclusive")})), "nodes reserved; no other run there"),
+        (run(), "nodes and targets reserved; no concurrent runs"),
+        (replace(run(), leases=frozenset({("node", "exclusive")})), "nodes reserved; no concurrent runs"),
         (
             replace(run(), leases=frozenset({("node", "shared")}), overlapping=2),
-            "nothing reserved; 2 other runs there",
+            "nothing reserved; 2 concurrent runs",
         ),
         (
             replace(run(), leases=frozenset({("cluster", "exclusive")}), observers=["mds1"]),
-            "whole cluster reserved; no other run there; watched by mds1",
+            "whole cluster reserved; no concurrent runs; observed by mds1",
         ),
         (replace(run(), leases=frozenset()), "not recorded"),
     ],
 )
-def test_what_a_run_had_to_itself_is_said_by_its_leases_and_by_who_was_there(held: RunConduct, words: str) -> None:
+def test_exclusivity_of_a_run_is_reported_by_its_leases_and_its_neighbours(held: RunConduct, words: str) -> None:
     assert exclusivity_words(held) == words
 
 
@@ -91,13 +91,13 @@ def test_what_a_run_had_to_itself_is_said_by_its_leases_and_by_who_was_there(hel
         (
             set(),
             [QUIET | {"before": {"seconds": 5.0, "excess": "x"}}],
-            "other load found and ignored, as the plan says",
+            "other load found, ignored as planned",
         ),
         (set(), [None], "not recorded"),
         (set(), [], "not recorded"),
     ],
 )
-def test_a_run_is_only_called_quiet_where_somebody_measured(
+def test_a_run_is_only_called_quiet_where_other_load_was_measured(
     flags: set[str], foreign: list[dict[str, object] | None], words: str
 ) -> None:
     assert load_words(replace(run(), flags=frozenset(flags), foreign=foreign)) == words
@@ -126,13 +126,13 @@ def test_checks_without_an_answer_are_counted_once_a_run() -> None:
     ]
 
 
-def test_a_campaign_without_finished_runs_says_nothing() -> None:
+def test_a_campaign_without_finished_runs_has_no_report() -> None:
     found = conduct([])
     assert (found.runs, found.load_not_measured) == (0, 0)
     assert found.cache == found.exclusivity == found.other_load == found.not_judged == []
 
 
-def test_runs_whose_load_nobody_measured_are_counted() -> None:
+def test_runs_without_a_measured_load_are_counted() -> None:
     flagged = replace(run(1), flags=frozenset({"LOAD_NOT_MEASURED", "DURATION"}), foreign=[None])
     of_before_the_flag = replace(run(2), foreign=[{"before": {"seconds": 0.0, "excess": ""}, "during": None}])
     assert conduct([flagged, of_before_the_flag, run(3)]).load_not_measured == 2

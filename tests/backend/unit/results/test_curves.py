@@ -80,7 +80,7 @@ def test_stored_rows_are_only_ever_grown(starts: list[int]) -> None:
         assert all(after[start][: len(values)] == values for start, values in before.items())
 
 
-def test_a_short_curve_is_shown_as_it_is() -> None:
+def test_a_short_curve_is_shown_unchanged() -> None:
     curve = thin([stretch(0, 1, 2, 3)], max_points=600)
     assert (curve.started_at, curve.step_seconds, curve.values) == (START, 1.0, (1.0, 2.0, 3.0))
     assert (curve.lows, curve.highs) == (None, None)
@@ -118,7 +118,7 @@ def test_a_gap_in_old_values_stays_a_gap() -> None:
     assert [(one.started_at, one.values) for one in thin_old(stretches, 60.0)] == [(START, (1.0,)), (later, (2.0,))]
 
 
-def test_what_was_thinned_before_stays_as_it_is() -> None:
+def test_thinning_again_changes_nothing() -> None:
     once = thin_old([Stretch(START, 1.0, (1.0, 5.0) * 60)], 60.0)
     assert thin_old(once, 60.0) == once
 

@@ -49,10 +49,10 @@ def test_a_label_written_as_a_float_is_the_same_label() -> None:
         {"labels": {"operation": "write", "file_size_bytes": "1024"}},
     ],
 )
-def test_each_part_of_the_key_tells_series_apart(other: dict[str, Any]) -> None:
+def test_each_part_of_the_key_distinguishes_series(other: dict[str, Any]) -> None:
     assert key_sha256(KEY | other) != key_sha256(KEY)
 
 
 def test_the_digest_of_a_key_is_the_same_in_every_release() -> None:
-    """Stored series are found by it: a change here would start every trend anew."""
+    """The digest identifies stored series: a change here would start every trend again."""
     assert key_sha256(KEY) == "bf5086019939f8f5c109cb70ba3056f519c7e6528f03d2aeaedcccd84ad0ed00"

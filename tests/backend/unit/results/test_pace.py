@@ -1,4 +1,4 @@
-"""How long a run will load its target, by what was measured there before."""
+"""Forecast of a run's load time from earlier measurements there."""
 
 import pytest
 
@@ -26,7 +26,7 @@ def test_as_many_nodes_as_before_are_needed_for_the_same_cell() -> None:
     assert load_seconds(wanted(200.0, nodes=2), [past("new", 100.0, 7.0)], 100.0) == 2.0 + (7.0 - 1.0)
 
 
-def test_another_size_takes_its_bytes_at_the_rate_and_what_the_newest_cell_took_besides() -> None:
+def test_another_size_takes_its_bytes_at_the_rate_plus_the_overhead_of_the_newest_cell() -> None:
     assert load_seconds(wanted(1000.0), [past("other", 100.0, 1.5)], 100.0) == 10.0 + 0.5
     assert load_seconds(wanted(1000.0), [past("other", 100.0, 0.5)], 100.0) == 10.0
     assert load_seconds(wanted(1000.0, share=0.5), [past("other", 200.0, 1.5)], 100.0) == 10.0 + 0.5

@@ -17,7 +17,7 @@ def test_nodes_that_loaded_together_bear_no_flag() -> None:
 
 def test_a_start_later_than_a_hundredth_of_the_shortest_load_is_marked() -> None:
     (flag,) = race_flags([racer("n1", 1.2), racer("n2"), racer("n3", 0.1)])
-    assert (flag.code, flag.effect) == ("CLOCK", "marked")
+    assert (flag.code, flag.effect) == ("LATE_START", "marked")
     assert flag.measured == "n1 started 1.2 s after n2"
 
 
@@ -32,6 +32,6 @@ def test_a_node_that_took_half_as_long_again_as_the_others_is_named() -> None:
     assert flag.measured == "n2 took 151 s, the others 99 s"
 
 
-def test_of_two_nodes_the_slower_one_is_held_against_the_other() -> None:
+def test_the_slower_of_two_nodes_is_compared_with_the_other() -> None:
     assert race_flags([racer("n1"), racer("n2", seconds=149.0)]) == []
     assert [flag.code for flag in race_flags([racer("n1"), racer("n2", seconds=151.0)])] == ["STRAGGLER"]

@@ -1,4 +1,4 @@
-"""Numbers that agents of before made by the wrong clock, or said twice, are known as such when they come."""
+"""Numbers from older agents with the wrong clock or sent twice are recognized on arrival."""
 
 import pytest
 
@@ -54,7 +54,7 @@ def test_a_total_of_other_bytes_than_any_other_number_counts() -> None:
         ("create", 2, None),
     ],
 )
-def test_totals_over_targets_that_stood_among_those_of_each_count_no_more(
+def test_totals_over_targets_stored_among_those_of_each_no_longer_count(
     workload: str, revision: int, because: Superseded | None
 ) -> None:
     assert superseded(workload, revision, 2, [sample("total_throughput", None)]) == [because]
@@ -64,5 +64,5 @@ def test_each_reason_is_a_sentence() -> None:
     assert all(reason.words.endswith(".") for reason in Superseded)
 
 
-def test_a_total_that_a_plug_in_measures_for_itself_counts() -> None:
+def test_a_total_measured_by_a_plug_in_counts() -> None:
     assert superseded("command", 1, 1, [sample("time"), sample("total_time")]) == [None, None]

@@ -1,4 +1,4 @@
-"""Checks of the server that found too little, and results of agents that do not know LOAD_NOT_MEASURED."""
+"""The server's checks that lack data, and results of agents that do not know LOAD_NOT_MEASURED."""
 
 from datetime import UTC, datetime
 
@@ -31,7 +31,7 @@ CASES: list[tuple[KnownOfRun, dict[Check, str]]] = [
         {Check.SAME_START: "no start reported by node2"},
     ),
 ]
-"""By check: what was known, and why that was too little."""
+"""By check: the known facts, and why they are too few."""
 
 
 def test_each_check_of_the_server_has_a_case_in_which_it_found_too_little() -> None:

@@ -13,7 +13,7 @@ from iotide_server.runs.batch import (
     end_of_order,
     gateway_obstacle,
     refused,
-    waits_in_line,
+    waits_for_job,
 )
 from iotide_server.runs.lifecycle import OrderEnd
 from iotide_wire.batch import BatchSystem, JobEnd
@@ -38,7 +38,7 @@ def job(ending: str, words: str = "") -> EndedJob:
         (VANISHED, OrderEnd.WITHDRAWN, "batch_ended"),
     ],
 )
-def test_what_ended_before_it_was_claimed_is_given_back_unless_somebody_cancelled_it(
+def test_an_unclaimed_order_is_withdrawn_with_its_job_unless_the_job_was_cancelled(
     ending: str, end: OrderEnd, code: str
 ) -> None:
     ended = end_of_order(job(ending), OrderState.OFFERED, NOW, is_silent=False)
@@ -55,7 +55,7 @@ def test_what_ended_before_it_was_claimed_is_given_back_unless_somebody_cancelle
         (VANISHED, OrderEnd.LOST, "batch_ended"),
     ],
 )
-def test_what_was_claimed_ends_with_its_job_once_its_node_is_silent(ending: str, end: OrderEnd, code: str) -> None:
+def test_a_claimed_order_ends_with_its_job_once_its_node_is_silent(ending: str, end: OrderEnd, code: str) -> None:
     assert end_of_order(job(ending), OrderState.RUNNING, NOW, is_silent=False) is None
     ended = end_of_order(job(ending), OrderState.RUNNING, NOW, is_silent=True)
     assert ended is not None
@@ -66,48 +66,48 @@ def test_a_job_that_lost_its_node_ends_no_load_that_may_still_run() -> None:
     assert end_of_order(job(JobEnd.NODE_FAILED), OrderState.RUNNING, NOW, is_silent=True) is None
 
 
-def test_the_words_name_the_job_its_end_and_what_the_batch_system_said() -> None:
+def test_the_reason_names_the_job_its_end_and_the_message_of_the_batch_system() -> None:
     ended = end_of_order(job(JobEnd.CANCELLED, "CANCELLED by 0"), OrderState.OFFERED, NOW, is_silent=False)
     assert ended is not None
     assert ended.words == "Slurm job 12 was cancelled (CANCELLED by 0) before the node could claim the order"
     words = refused(BatchSystem.LSF, "no such queue", NOW).words
-    assert words == "LSF would not take the job: no such queue"
+    assert words == "LSF refused the job: no such queue"
 
 
-def test_a_job_that_waits_says_so_with_the_reason_of_the_batch_system() -> None:
-    assert waits_in_line(PENDING, NOW) == "Slurm job 12 waits: Resources"
-    assert waits_in_line(replace(PENDING, words=""), NOW) == "Slurm job 12 waits"
+def test_a_waiting_job_is_shown_with_the_reason_of_the_batch_system() -> None:
+    assert waits_for_job(PENDING, NOW) == "Slurm job 12 waits: Resources"
+    assert waits_for_job(replace(PENDING, words=""), NOW) == "Slurm job 12 waits"
 
 
-def test_what_the_batch_system_has_started_waits_no_longer() -> None:
-    assert waits_in_line(replace(PENDING, state="running"), NOW) is None
-    assert waits_in_line(replace(PENDING, state=None), NOW) is None
+def test_a_started_job_no_longer_waits() -> None:
+    assert waits_for_job(replace(PENDING, state="running"), NOW) is None
+    assert waits_for_job(replace(PENDING, state=None), NOW) is None
 
 
 def test_before_its_submission_a_run_waits_for_the_gateway() -> None:
     wanted = replace(PENDING, state="wanted", job_id=None)
-    assert waits_in_line(wanted, NOW) == "it is about to be submitted to Slurm"
-    silent = waits_in_line(wanted, NOW + 2 * SILENT_AFTER)
+    assert waits_for_job(wanted, NOW) == "about to be submitted to Slurm"
+    silent = waits_for_job(wanted, NOW + 2 * SILENT_AFTER)
     assert silent is not None
     assert "gateway login1 has been silent since" in silent
 
 
 def test_a_silent_gateway_makes_the_reason_an_old_one() -> None:
-    words = waits_in_line(PENDING, NOW + 2 * SILENT_AFTER)
+    words = waits_for_job(PENDING, NOW + 2 * SILENT_AFTER)
     assert words is not None
-    assert words.startswith("Slurm job 12 waits: Resources; since then, gateway login1 has been silent")
+    assert words.startswith("Slurm job 12 waits: Resources; its state is not updated: gateway login1 has been silent")
 
 
 @pytest.mark.parametrize(
     ("gateway", "words"),
     [
         (None, "the cluster has no gateway to Slurm; enroll one"),
-        (Gateway("login1", None, None), "has never been heard of"),
+        (Gateway("login1", None, None), "has never contacted the server"),
         (Gateway("login1", NOW - timedelta(minutes=5), None), "silent since 2026-"),
         (Gateway("login1", NOW, "squeue: no answer"), "gateway login1: squeue: no answer"),
     ],
 )
-def test_what_keeps_everything_from_being_submitted_is_named(gateway: Gateway | None, words: str) -> None:
+def test_an_obstacle_to_every_submission_is_named(gateway: Gateway | None, words: str) -> None:
     found = gateway_obstacle(replace(PENDING, gateway=gateway), NOW)
     assert found is not None
     assert words in found

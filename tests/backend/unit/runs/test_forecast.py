@@ -38,7 +38,7 @@ def expected(
     slots: int = 1,
     obstacle: str | None = None,
 ) -> Expectation:
-    """Of the last run of the queue."""
+    """Return the expected start of the last run of the queue."""
     holdings = {Resource(NODE, number): Holding(f"n{number}", slots, None, ()) for number in range(1, 5)}
     holdings[Resource(NODE, 1)] = Holding("n1", slots, obstacle, node1)
     holdings[Resource(TARGET, 1)] = Holding("nfs", None, None, target1)
@@ -48,7 +48,7 @@ def expected(
     return found
 
 
-def test_a_run_before_which_nothing_stands_starts_now() -> None:
+def test_a_run_at_the_head_of_its_queue_starts_now() -> None:
     assert expected(run(1, 1)) == Expectation(NOW)
 
 
@@ -66,7 +66,7 @@ def test_a_gang_waits_for_the_last_of_its_nodes_and_keeps_the_others() -> None:
     assert expected(run(1, 1), gang, run(3, 2)) == Expectation(after(20))
 
 
-def test_a_run_alone_on_its_target_waits_for_all_who_load_it_and_they_for_it() -> None:
+def test_a_run_with_an_exclusive_target_waits_for_all_its_users_and_they_for_it() -> None:
     alone = run(3, 3, exclusive=Exclusivity.NODE_AND_TARGET)
     assert expected(run(1, 1, minutes=5), run(2, 2, minutes=15), alone) == Expectation(after(15))
     assert expected(run(1, 1, minutes=5), alone, run(4, 4)) == Expectation(after(15))
@@ -78,7 +78,7 @@ def test_runs_that_share_a_node_wait_for_a_slot() -> None:
     assert expected(*shared, run(4, 1), slots=2) == Expectation(after(40))
 
 
-def test_what_is_taken_now_is_waited_for_and_what_should_have_ended_is_about_to() -> None:
+def test_a_run_waits_for_taken_resources_and_overdue_runs_are_about_to_end() -> None:
     assert expected(run(1, 1), node1=(held(30),)) == Expectation(after(30))
     assert expected(run(1, 1), node1=(held(-5),)) == Expectation(NOW)
     assert expected(run(1, 1), target1=(held(20, Mode.SHARED),)) == Expectation(NOW)
@@ -91,21 +91,21 @@ def test_a_run_that_is_not_tried_yet_waits_for_its_time() -> None:
 @pytest.mark.parametrize(
     ("slots", "taken", "because"),
     [
-        (1, (held(None),), "nobody knows when run 7 leaves node n1"),
-        (2, (held(None, Mode.SHARED), held(None, Mode.SHARED)), "nobody knows when run 7 leaves node n1"),
+        (1, (held(None),), "the end of run 7 on node n1 is not known"),
+        (2, (held(None, Mode.SHARED), held(None, Mode.SHARED)), "the end of run 7 on node n1 is not known"),
         (2, (held(None, Mode.SHARED), held(20, Mode.SHARED)), None),
     ],
 )
-def test_an_end_that_nobody_knows_makes_unknown_what_waits_for_it(
+def test_an_unknown_end_makes_the_start_of_waiting_runs_unknown(
     slots: int, taken: tuple[Held, ...], because: str | None
 ) -> None:
     found = expected(run(1, 1, exclusive=Exclusivity.NONE), node1=taken, slots=slots)
     assert found == (Expectation(after(20)) if because is None else Expectation(None, because))
 
 
-def test_what_will_not_start_has_a_reason_and_holds_up_nobody_behind_it() -> None:
+def test_a_run_that_will_not_start_has_a_reason_and_blocks_no_run_behind_it() -> None:
     broken = run(1, 2, obstacle="target nfs on node n2: nothing is mounted there")
     assert expected(broken) == Expectation(None, "target nfs on node n2: nothing is mounted there")
     assert expected(broken, run(2, 2)) == Expectation(NOW)
-    assert expected(run(1, 1), obstacle="node n1: is silent") == Expectation(None, "node n1: is silent")
-    assert expected(run(1, 1, 2), run(2, 2), obstacle="node n1: is silent") == Expectation(NOW)
+    assert expected(run(1, 1), obstacle="node n1: silent") == Expectation(None, "node n1: silent")
+    assert expected(run(1, 1, 2), run(2, 2), obstacle="node n1: silent") == Expectation(NOW)

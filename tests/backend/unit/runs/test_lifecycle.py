@@ -28,7 +28,7 @@ ended_attempts = st.sampled_from([state for state in AttemptState if state is no
 
 
 @given(before=st.sampled_from(RunState), after=st.sampled_from(RunState))
-def test_a_run_moves_only_as_the_table_says(before: RunState, after: RunState) -> None:
+def test_a_run_moves_only_as_in_the_table(before: RunState, after: RunState) -> None:
     if after in RUN_MOVES[before]:
         require_move(before, after)
     else:
@@ -41,9 +41,7 @@ def test_nothing_leads_out_of_finished() -> None:
 
 
 @given(known=order_states, reports=st.lists(order_states))
-def test_an_order_only_moves_forwards_whatever_the_agent_says_and_however_late(
-    known: OrderState, reports: list[OrderState]
-) -> None:
+def test_an_order_only_moves_forwards_for_any_report_of_the_agent(known: OrderState, reports: list[OrderState]) -> None:
     seen = [known]
     for report in reports:
         seen.append(advanced(seen[-1], report))
@@ -51,14 +49,14 @@ def test_an_order_only_moves_forwards_whatever_the_agent_says_and_however_late(
 
 
 @given(known=order_states, report=order_states)
-def test_no_beat_claims_or_ends_an_order(known: OrderState, report: OrderState) -> None:
+def test_no_heartbeat_claims_or_ends_an_order(known: OrderState, report: OrderState) -> None:
     after = advanced(known, report)
     assert (known is OrderState.OFFERED) == (after is OrderState.OFFERED)
     assert (known is OrderState.ENDED) == (after is OrderState.ENDED)
 
 
 @given(known=order_states, report=order_states)
-def test_the_same_beat_twice_is_the_same_as_once(known: OrderState, report: OrderState) -> None:
+def test_a_repeated_heartbeat_changes_nothing(known: OrderState, report: OrderState) -> None:
     once = advanced(known, report)
     assert advanced(once, report) is once
 
@@ -90,7 +88,7 @@ def test_an_attempt_ends_as_its_weightiest_order(
 
 
 @given(ended=ended_attempts, allowed=st.integers(1, 10), data=st.data())
-def test_whatever_an_attempt_leads_to_is_a_move_out_of_active(
+def test_every_outcome_of_an_attempt_is_a_move_out_of_active(
     ended: AttemptState, allowed: int, data: st.DataObject
 ) -> None:
     made = data.draw(st.integers(1, allowed))
@@ -128,7 +126,7 @@ def test_a_retry_allows_exactly_one_more_attempt() -> None:
     assert after_attempt(AttemptState.LOST, Tries(tries.made + 1, tries.allowed, 0)).state is RunState.FAILED
 
 
-def test_a_run_that_a_node_puts_off_waits_so_long_and_no_try_is_used_up() -> None:
+def test_a_run_postponed_by_its_node_waits_that_long_and_uses_no_attempt() -> None:
     for tries in (Tries(1, 1, 0), Tries(2, 2, DECLINES_FORGIVEN)):
         put_off = after_attempt(AttemptState.DECLINED, tries, timedelta(hours=7))
         assert put_off == NextOfRun(

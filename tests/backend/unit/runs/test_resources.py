@@ -15,7 +15,9 @@ NODE, TARGET, CLUSTER = (Resource(kind, 7) for kind in ResourceKind)
         (Exclusivity.CLUSTER, Mode.EXCLUSIVE, Mode.SHARED, Mode.EXCLUSIVE),
     ],
 )
-def test_exclusivity_says_what_is_taken_alone(exclusive: Exclusivity, node: Mode, target: Mode, cluster: Mode) -> None:
+def test_exclusivity_names_the_exclusive_resources(
+    exclusive: Exclusivity, node: Mode, target: Mode, cluster: Mode
+) -> None:
     assert needs(exclusive, [7], [7], 7) == (Need(NODE, node), Need(TARGET, target), Need(CLUSTER, cluster))
 
 

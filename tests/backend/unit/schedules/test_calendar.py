@@ -1,6 +1,4 @@
-"""Real dates around the days on which clocks change: 29 March and 25 October 2026 in Zurich, 8 March and 1 November in
-New York.
-"""
+"""Real dates around clock changes in 2026: 29 March and 25 October in Zurich, 8 March and 1 November in New York."""
 
 from datetime import UTC, datetime, timedelta
 from itertools import pairwise
@@ -28,7 +26,7 @@ def at(text: str) -> datetime:
 @pytest.mark.parametrize(
     ("zone", "cron", "after", "firings"),
     [
-        # a time that is skipped in spring comes when the clocks jump, once
+        # a time that is skipped in spring fires once, when the clocks jump
         (
             ZURICH,
             "30 2 * * *",
@@ -43,7 +41,7 @@ def at(text: str) -> datetime:
         ),
         (ZURICH, "15,45 2 * * *", "2026-03-29T00:00+01:00", ["2026-03-29T03:00+02:00", "2026-03-30T02:15+02:00"]),
         (ZURICH, "0 2,3 * * *", "2026-03-29T00:00+01:00", ["2026-03-29T03:00+02:00", "2026-03-30T02:00+02:00"]),
-        # a time that comes twice in autumn fires the first time, and not once more
+        # a time that comes twice in autumn fires only the first time
         (
             ZURICH,
             "30 2 * * *",
@@ -59,7 +57,7 @@ def at(text: str) -> datetime:
         (ZURICH, "30 2 * * *", "2026-10-25T02:30+02:00", ["2026-10-26T02:30+01:00"]),
         (ZURICH, "30 2 * * *", "2026-10-25T02:10+01:00", ["2026-10-26T02:30+01:00"]),
         (NEW_YORK, "30 1 * * *", "2026-11-01T01:10-05:00", ["2026-11-02T01:30-05:00"]),
-        # what comes each hour comes in each hour that there is
+        # an hourly schedule fires in each hour that exists
         (
             ZURICH,
             "0 * * * *",
@@ -182,7 +180,7 @@ def test_nothing_is_planned_after_the_end() -> None:
             1,
             "2026-06-02T02:00+02:00",
         ),
-        # nobody was there for three nights
+        # the scheduler was away for three nights
         (
             ZURICH,
             "0 2 * * *",
@@ -255,7 +253,7 @@ def test_without_a_random_offset_a_firing_comes_when_it_is_planned() -> None:
     assert calendar(cron="0 2 * * *").due(7, at("2026-06-01T00:00+00:00")) == at("2026-06-01T00:00+00:00")
 
 
-def test_a_firing_whose_offset_has_not_passed_has_not_gone_by() -> None:
+def test_a_firing_before_the_end_of_its_offset_has_not_passed() -> None:
     late = calendar(cron="* * * * *", random_offset_seconds=3600)
     first = at("2026-06-01T00:00+00:00")
     now = late.due(7, first)

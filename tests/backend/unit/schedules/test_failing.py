@@ -19,7 +19,7 @@ WEEK = timedelta(days=7)
 
 
 def outcomes(kinds: Sequence[str]) -> list[FiringResult]:
-    """One firing a week, the newest first: `f`ailed, `p`artly failed, `x` with a problem, `v`alid, `c`ancelled."""
+    """Make one firing a week, newest first: `f`ailed, `p`artly failed, `x` with a problem, `v`alid, `c`ancelled."""
     cells = {"f": (2, 0), "p": (1, 1), "x": (0, 0), "v": (0, 2), "c": (0, 0)}
     return [
         FiringResult(
@@ -76,7 +76,7 @@ def test_the_reason_is_that_of_most_runs_and_names_all_nodes_that_lost_a_mount()
     assert reason_of(problem, []) == "there is no node n1"
 
 
-def test_of_several_targets_the_one_that_the_reason_names_was_lost_and_of_several_nodes_none() -> None:
+def test_the_target_named_by_the_reason_was_lost_and_no_node_of_several() -> None:
     (failed,) = outcomes("f")
     home = replace(LOST, targets=2)
     assert reason_of(failed, [home]) == "/home is not mounted on c02"
@@ -84,7 +84,7 @@ def test_of_several_targets_the_one_that_the_reason_names_was_lost_and_of_severa
     assert reason_of(failed, [replace(LOST, nodes=2)]) == "/home is root"
 
 
-def test_the_words_say_how_often_since_when_and_why() -> None:
+def test_the_text_shows_how_often_since_when_and_why() -> None:
     found = streak(outcomes("ffff"))
     assert found is not None
     words = "weekly failed 4 times in a row since 1 Nov 2026: disk full"
@@ -94,6 +94,6 @@ def test_the_words_say_how_often_since_when_and_why() -> None:
     assert "failed 20 or more times" in FailingSchedule(1, 1, "weekly", longest, "disk full").words
 
 
-def test_of_many_names_the_first_three_are_given() -> None:
+def test_only_the_first_three_of_many_names_are_shown() -> None:
     assert names({"c03", "c01"}) == "c01, c03"
     assert names({f"c{number}" for number in range(8)}) == "c0, c1, c2 and 5 more"

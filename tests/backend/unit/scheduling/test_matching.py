@@ -36,7 +36,7 @@ def run(
 
 
 def board(**taken: Occupancy) -> dict[Resource, Occupancy]:
-    """Nodes 1 to 4 with one slot, targets 1 and 2 and the cluster, all free but for what is named, such as `node1`."""
+    """Nodes 1 to 4 with one slot, targets 1 and 2 and the cluster, all free except those named, such as `node1`."""
     free = {node(number): Occupancy(0, 0, slots=1) for number in range(1, 5)}
     free |= {target(number): Occupancy(0, 0) for number in (1, 2)}
     free |= {Resource(ResourceKind.CLUSTER, CLUSTER): Occupancy(0, 0)}
@@ -67,7 +67,7 @@ def test_runs_on_different_nodes_start_together() -> None:
     assert started([run(1, [1]), run(2, [2], [1]), run(3, [3], [1])], board()) == [1, 2, 3]
 
 
-def test_shared_runs_fill_the_slots_of_a_node_and_no_more() -> None:
+def test_shared_runs_fill_exactly_the_slots_of_a_node() -> None:
     waiting = [run(number, [1], exclusive=Exclusivity.NONE) for number in (1, 2, 3)]
     assert started(waiting, board(node1=Occupancy(0, 0, slots=2))) == [1, 2]
 
@@ -78,7 +78,7 @@ def test_an_exclusive_run_waits_for_a_shared_one_and_keeps_the_node_from_others(
     assert started(waiting, board(node1=two_slots)) == []
 
 
-def test_a_run_alone_on_its_target_excludes_every_other_user_of_it() -> None:
+def test_a_run_with_an_exclusive_target_excludes_every_other_user_of_it() -> None:
     waiting = [run(1, [1], [1], exclusive=Exclusivity.NODE_AND_TARGET), run(2, [2], [1]), run(3, [3], [2])]
     assert started(waiting, board()) == [1, 3]
 
@@ -95,7 +95,7 @@ def test_a_later_run_that_ends_before_the_kept_time_goes_first() -> None:
     assert started(waiting, loaded) == [2]
 
 
-def test_a_run_alone_in_its_cluster_starts_in_an_idle_one_only() -> None:
+def test_a_run_with_an_exclusive_cluster_starts_only_in_an_idle_one() -> None:
     alone = run(1, [1], exclusive=Exclusivity.CLUSTER)
     assert started([alone, run(2, [2])], board()) == [1]
     assert started([alone, run(2, [2], limit=2 * HOUR)], board(cluster1=busy(Mode.SHARED, slots=None))) == []
@@ -108,12 +108,12 @@ def test_a_gang_takes_all_its_nodes_or_none_and_keeps_the_free_ones() -> None:
     assert started([gang, run(2, [2], limit=HOUR / 2)], board(node1=busy())) == [2]
 
 
-def test_a_run_that_waits_for_an_end_nobody_knows_keeps_nothing() -> None:
+def test_a_run_that_waits_for_an_unknown_end_reserves_nothing() -> None:
     overdue = busy(until=None)
     assert started([run(1, [1, 2]), run(2, [2])], board(node1=overdue)) == [2]
 
 
-def test_a_run_whose_own_node_was_just_taken_keeps_no_target_from_others() -> None:
+def test_a_run_with_a_taken_node_reserves_no_target() -> None:
     waiting = [run(1, [1]), run(2, [1], [1], exclusive=Exclusivity.NODE_AND_TARGET), run(3, [2], [1], limit=9 * HOUR)]
     assert started(waiting, board()) == [1, 3]
 
@@ -122,7 +122,7 @@ def cooling(until: datetime) -> Occupancy:
     return Occupancy(0, 0, free_from=until, cooling_until=until)
 
 
-def test_what_cools_down_admits_nobody_and_is_kept_for_the_first_that_waits_for_it() -> None:
+def test_a_cooling_resource_admits_no_run_and_is_reserved_for_the_first_waiting_one() -> None:
     alone = run(1, [1], [1], exclusive=Exclusivity.NODE_AND_TARGET)
     soon, late = NOW + timedelta(minutes=10), NOW + timedelta(hours=2)
     assert started([alone, run(2, [2], [1])], board(target1=cooling(soon))) == []
@@ -130,7 +130,7 @@ def test_what_cools_down_admits_nobody_and_is_kept_for_the_first_that_waits_for_
     assert started([alone, run(2, [1])], board(target1=cooling(late))) == [2]
 
 
-def test_a_run_whose_cool_down_would_last_into_the_kept_time_does_not_go_first() -> None:
+def test_a_run_with_a_cool_down_into_the_reserved_time_does_not_go_first() -> None:
     waiting = [run(1, [1], [1], exclusive=Exclusivity.NODE_AND_TARGET), run(2, [1], cool_down=HOUR)]
     assert started(waiting, board(target1=cooling(NOW + timedelta(hours=1.5)))) == []
 
@@ -187,12 +187,12 @@ def is_too_late(run: WaitingRun, moment: datetime) -> bool:
 
 
 class PlainBoard:
-    """The rule of `match` one need after the other, as it reads."""
+    """The rule of `match` in its plainest form, one need after the other."""
 
     def __init__(self, occupied: dict[Resource, Occupancy]) -> None:
         self.occupied = dict(occupied)
-        self.kept_alone: dict[Resource, datetime] = {}
-        self.kept_beside: dict[Resource, list[datetime]] = {}
+        self.reserved_exclusive: dict[Resource, datetime] = {}
+        self.reserved_shared: dict[Resource, list[datetime]] = {}
 
     def start_or_keep(self, waiting: WaitingRun) -> bool:
         if is_too_late(waiting, NOW):
@@ -208,12 +208,12 @@ class PlainBoard:
         return False
 
     def kept_from(self, resource: Resource, mode: Mode) -> list[datetime]:
-        """From when on an earlier run leaves no place there."""
-        alone = [self.kept_alone[resource]] if resource in self.kept_alone else []
-        beside = self.kept_beside.get(resource, [])
+        """Return the time from which an earlier run has reserved the resource."""
+        alone = [self.reserved_exclusive[resource]] if resource in self.reserved_exclusive else []
+        reserved = self.reserved_shared.get(resource, [])
         slots = self.occupied[resource].slots
-        fits = mode is Mode.SHARED and (slots is None or self.occupied[resource].shared + len(beside) < slots)
-        return alone if fits or not beside else [*alone, min(beside)]
+        fits = mode is Mode.SHARED and (slots is None or self.occupied[resource].shared + len(reserved) < slots)
+        return alone if fits or not reserved else [*alone, min(reserved)]
 
     def start(self, begun: WaitingRun) -> None:
         for resource, mode in begun.demand.needs:
@@ -232,13 +232,13 @@ class PlainBoard:
             return
         for resource, mode in waiting.demand.needs:
             if mode is Mode.EXCLUSIVE:
-                self.kept_alone.setdefault(resource, start)
+                self.reserved_exclusive.setdefault(resource, start)
             else:
-                self.kept_beside.setdefault(resource, []).append(start)
+                self.reserved_shared.setdefault(resource, []).append(start)
 
 
 @given(waiting=waiting_lists, late=st.sets(st.integers(1, 40)), occupied=whole_boards)
-def test_sets_at_once_say_the_same_as_the_rule_one_need_after_the_other(
+def test_matching_all_needs_at_once_agrees_with_one_need_after_the_other(
     waiting: list[WaitingRun], late: set[int], occupied: dict[Resource, Occupancy]
 ) -> None:
     soon = NOW + timedelta(minutes=50)
@@ -249,7 +249,7 @@ def test_sets_at_once_say_the_same_as_the_rule_one_need_after_the_other(
 
 
 @given(waiting=waiting_lists, occupied=whole_boards)
-def test_what_is_idle_need_not_be_named(waiting: list[WaitingRun], occupied: dict[Resource, Occupancy]) -> None:
+def test_idle_resources_need_not_be_named(waiting: list[WaitingRun], occupied: dict[Resource, Occupancy]) -> None:
     idle = (Occupancy(0, 0), Occupancy(0, 0, slots=1))
     named = {resource: taken for resource, taken in occupied.items() if taken not in idle}
     assert match(waiting, named, NOW) == match(waiting, occupied, NOW)
@@ -288,7 +288,7 @@ def test_the_first_of_all_starts_whenever_its_resources_admit_it(
 def test_a_gang_gets_its_nodes_in_the_face_of_an_endless_stream_of_single_runs(
     gang: set[int], ends: st.DataObject
 ) -> None:
-    """Every hour some running ones end and new ones of the same length arrive; the gang has waited longest."""
+    """Every hour some runs end and new ones of the same length arrive; the gang has waited longest."""
     until = {number: NOW + timedelta(minutes=ends.draw(st.integers(0, 60))) for number in range(1, 5)}
     clock, serial = NOW, 100
     for _ in range(12):

@@ -30,7 +30,7 @@ def sweep(*levels: float) -> list[Level | None]:
 
 
 noise = st.floats(0.85, 1.15)
-"""Of one run; three times what storage that is fit to be measured scatters."""
+"""Scatter of one run; three times that of storage fit to be measured."""
 
 
 def test_a_surface_that_falls_behind_the_cache_at_most_record_sizes_has_one_cliff_there() -> None:
@@ -41,7 +41,7 @@ def test_a_surface_that_falls_behind_the_cache_at_most_record_sizes_has_one_clif
     assert cliff.fall.high is None
 
 
-def test_one_sweep_of_single_runs_alone_is_no_cliff_but_one_that_four_runs_show_is() -> None:
+def test_a_sweep_of_single_runs_is_no_cliff_and_one_of_four_runs_is() -> None:
     flat = sweep(900, 905, 910, 900)
     assert surface_cliffs([flat, flat, sweep(900, 905, 910, 300)]) == []
     shown = [level(900, 910, 905, 902)] * 3 + [level(300, 310, 290, 305)]
@@ -62,7 +62,7 @@ def test_places_where_nothing_was_measured_are_left_out_and_zero_is_none() -> No
 
 @settings(max_examples=25)
 @given(st.lists(st.lists(noise, min_size=5, max_size=5), min_size=1, max_size=6))
-def test_noise_alone_is_never_a_cliff(surface: list[list[float]]) -> None:
+def test_noise_is_never_a_cliff(surface: list[list[float]]) -> None:
     assert surface_cliffs([sweep(*(1e9 * one for one in levels)) for levels in surface]) == []
 
 
@@ -108,7 +108,7 @@ def test_a_cache_suits_a_fall_from_two_thirds_of_it_on() -> None:
 
 
 def surface_of(name: str, column: int) -> Sequence[list[Level | None]]:
-    """One operation of a captured iozone: for each record size its sweep over the file sizes."""
+    """Return one operation of a captured iozone: for each record size its sweep over the file sizes."""
     rows = [line.split() for line in (IOZONE / f"{name}.stdout").read_text().splitlines()]
     cells = {
         (int(row[0]), int(row[1])): float(row[column])

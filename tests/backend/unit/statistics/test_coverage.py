@@ -1,4 +1,4 @@
-"""Whether intervals of 95 % hold the truth as often as they say."""
+"""Intervals of 95 % hold the true value as often as they claim."""
 
 from collections.abc import Callable
 
@@ -30,7 +30,7 @@ def with_cache(random: np.random.Generator, runs: int) -> NDArray[np.float64]:
 
 
 @pytest.mark.parametrize("draw", [normal, with_outliers, with_cache])
-def test_the_intervals_that_are_shown_hold_the_ratio_as_often_as_they_say(draw: Draw) -> None:
+def test_the_shown_intervals_hold_the_ratio_as_often_as_claimed(draw: Draw) -> None:
     random = np.random.default_rng(20261123)
     shown = held = 0
     for number in range(COMPARISONS):

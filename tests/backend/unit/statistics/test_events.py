@@ -21,17 +21,17 @@ def test_until_its_runs_are_there_an_event_is_pending() -> None:
     assert event_effect(BEFORE + LOWER[:7], len(BEFORE), 8).effect is Effect.PENDING
 
 
-def test_with_fewer_than_six_runs_before_it_nothing_is_said_of_an_event() -> None:
+def test_an_event_with_fewer_than_six_runs_before_it_has_no_verdict() -> None:
     found = event_effect(BEFORE[:5] + LOWER, 5, 4)
     assert (found.effect, found.p_value) == (Effect.TOO_FEW_BEFORE, None)
     assert event_effect(BEFORE[:6] + LOWER, 6, 4).effect is Effect.SHIFTED
 
 
-def test_of_a_long_past_only_the_last_twenty_runs_count() -> None:
+def test_only_the_last_twenty_runs_of_a_long_past_count() -> None:
     found = event_effect([10.0] * 100 + BEFORE * 3 + BEFORE, 124, 8)
     assert (found.effect, found.runs_before) == (Effect.NONE_SHOWN, 20)
 
 
 @pytest.mark.parametrize("after", [BEFORE[::-1], [value * 0.98 for value in BEFORE], [100.0, 50.0, 100.0, 100.0] * 2])
-def test_what_is_too_small_or_too_unsure_is_not_shown(after: list[float]) -> None:
+def test_small_and_uncertain_changes_are_not_shown(after: list[float]) -> None:
     assert event_effect(BEFORE + after, len(BEFORE), 8).effect is Effect.NONE_SHOWN

@@ -1,4 +1,4 @@
-"""The stretches in which a series has no data."""
+"""Gaps of a series without data."""
 
 from datetime import UTC, datetime, timedelta
 
@@ -43,6 +43,6 @@ def test_a_series_that_changed_from_nightly_to_weekly_is_measured_by_the_days_be
 
 
 @pytest.mark.parametrize("count", [0, 1, 3])
-def test_of_points_on_fewer_than_four_days_nothing_is_said(count: int) -> None:
+def test_points_on_fewer_than_four_days_give_no_verdict(count: int) -> None:
     assert find_gaps(nights(*range(count)), START + timedelta(days=900)) == []
     assert missing_days(nights(*range(count))) == 4 - count

@@ -31,7 +31,7 @@ def test_without_a_firing_or_with_one_and_no_usual_gap_nothing_is_late(points: i
     assert (found.is_late, found.late_at, found.missed_firings) == (False, None, count)
 
 
-def test_a_series_is_late_where_nothing_fires_its_schedule_any_more() -> None:
+def test_a_series_is_late_if_its_schedule_no_longer_fires() -> None:
     times = daily(5)
     due_at = times[-1] + DAY
     late_at = times[-1] + 2 * DAY + TOLERANCE

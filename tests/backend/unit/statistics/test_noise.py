@@ -10,17 +10,17 @@ from iotide_server.statistics.course import Course
 from iotide_server.statistics.noise import spread_change
 
 STABLE = 150
-"""Series of each kind; one of a hundred may be told of."""
+"""Series of each kind; one in a hundred may raise a false report."""
 
 
 def runs(*spreads: tuple[int, float], seed: int = 1) -> NDArray[np.float64]:
-    """So many runs around 100 with each spread."""
+    """Return that many runs around 100 with each spread."""
     random = np.random.default_rng(seed)
     around = np.concatenate([np.full(count, spread) for count, spread in spreads])
     return 100 * (1 + around * random.standard_normal(len(around)))
 
 
-def test_a_series_that_became_noisier_says_since_when_and_how_much() -> None:
+def test_a_noisier_series_shows_since_when_and_how_much() -> None:
     found = spread_change(runs((80, 0.01), (60, 0.04)), [])
     assert found is not None
     assert abs(found.index - 80) <= 5
@@ -30,7 +30,7 @@ def test_a_series_that_became_noisier_says_since_when_and_how_much() -> None:
     assert found.p_value < 0.005
 
 
-def test_one_that_is_quiet_again_is_told_by_its_last_change() -> None:
+def test_a_series_that_is_quiet_again_is_reported_by_its_last_change() -> None:
     found = spread_change(runs((60, 0.01), (60, 0.05), (60, 0.01)), [])
     assert found is not None
     assert abs(found.index - 120) <= 5
@@ -60,7 +60,7 @@ def test_neither_a_step_nor_a_drift_nor_spikes_are_noise() -> None:
     [np.full(100, 5.0), np.zeros(100), runs((60, 0.001), (60, 0.005)), runs((FEWEST_RUNS, 0.01), (14, 0.5)), [1.0]],
     ids=["all alike", "nothing", "too little to mind", "too few", "one"],
 )
-def test_where_nothing_can_be_said_nothing_is(values: list[float]) -> None:
+def test_too_little_data_gives_no_verdict(values: list[float]) -> None:
     assert spread_change(np.asarray(values), []) is None
 
 
@@ -77,7 +77,7 @@ def remembering(random: np.random.Generator, memory: float) -> NDArray[np.float6
     return values
 
 
-def test_of_steady_series_it_calls_few_noisier() -> None:
+def test_few_steady_series_are_called_noisier() -> None:
     random = np.random.default_rng(20261123)
     kinds: list[Callable[[], NDArray[np.float64]]] = [
         lambda: remembering(random, 0.0),

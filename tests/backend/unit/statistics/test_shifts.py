@@ -1,4 +1,4 @@
-"""Changes of level and the changes that take them back."""
+"""Changes of level, and changes that reverse them."""
 
 from itertools import pairwise
 
@@ -44,7 +44,7 @@ def test_a_second_drop_may_recover_while_the_first_lasts() -> None:
     assert (back.direction, back.away_since) == (Direction.RECOVERED, 0)
 
 
-def test_what_goes_beyond_the_healthy_level_is_better_than_that_level() -> None:
+def test_a_level_beyond_the_healthy_one_is_better() -> None:
     drop, rise = trace(levels(100, 80, 120), "higher")
     assert drop.recovered_by == 1
     assert (rise.direction, rise.away_since) == (Direction.BETTER, 0)

@@ -62,7 +62,7 @@ def test_a_zero_centre_has_no_relative_spread() -> None:
 
 
 @pytest.mark.parametrize("values", [[], [float("nan")], [1.0, float("inf")]])
-def test_what_cannot_be_summarized_is_refused(values: list[float]) -> None:
+def test_invalid_values_are_not_summarized(values: list[float]) -> None:
     with pytest.raises(ValueError, match="finite"):
         summarize(values)
 
@@ -77,12 +77,12 @@ def test_what_cannot_be_summarized_is_refused(values: list[float]) -> None:
         (100, Tier.ENOUGH_RUNS),
     ],
 )
-def test_what_may_be_shown_grows_with_the_runs(run_count: int, shown: Tier) -> None:
+def test_the_possible_claims_grow_with_the_runs(run_count: int, shown: Tier) -> None:
     assert tier(run_count) is shown
 
 
 def test_no_run_shows_nothing() -> None:
-    with pytest.raises(ValueError, match="0 runs"):
+    with pytest.raises(ValueError, match="run_count must be at least 1, not 0"):
         tier(0)
 
 

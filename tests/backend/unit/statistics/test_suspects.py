@@ -29,7 +29,7 @@ def test_below_eight_runs_nothing_is_suspect() -> None:
     assert suspect([*STEADY, 50.0, 50.0, 50.0]) is not None
 
 
-def test_where_runs_scatter_much_the_bounds_are_wider() -> None:
+def test_bounds_are_wider_for_scattered_runs() -> None:
     scattered = [100.0, 105.0, 95.0, 110.0, 90.0]
     assert suspect([*scattered, 85.0, 85.0, 85.0]) is None
     assert suspect([*scattered, 75.0, 75.0, 75.0]) is not None

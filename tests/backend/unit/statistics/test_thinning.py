@@ -47,7 +47,7 @@ finite = st.floats(-1e12, 1e12)
 
 
 @given(st.lists(st.tuples(st.integers(0, 10**6), finite), min_size=1, max_size=200), st.integers(FEWEST_POINTS, 60))
-def test_ends_and_extremes_are_kept_and_no_more_than_asked_for(points: list[tuple[int, float]], most: int) -> None:
+def test_ends_and_extremes_are_kept_within_the_requested_number(points: list[tuple[int, float]], most: int) -> None:
     times = sorted(float(at) for at, _ in points)
     values = [value for _, value in points]
     chosen = thinned(times, values, most)

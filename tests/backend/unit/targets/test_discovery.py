@@ -1,4 +1,4 @@
-"""Which mounts are one file system, and which target they could be or join."""
+"""Grouping of mounts to file systems, and the targets that they can become or join."""
 
 import pytest
 from factories.announced import mount
@@ -96,14 +96,14 @@ def test_each_candidate_has_a_name_of_its_own_that_the_server_accepts() -> None:
 
 
 @pytest.mark.parametrize("odd", [1, 2, 3])
-def test_the_node_that_has_another_file_system_than_most_is_told_so(odd: int) -> None:
+def test_a_node_with_another_file_system_than_most_is_reported(odd: int) -> None:
     mounts = {
         node_id: Frozen("xfs", "/dev/sdb1", "/s", "/", "xfs:other" if node_id == odd else "xfs:same")
         for node_id in (1, 2, 3)
     }
     problems = {node_id: stranger_problem(node_id, mounts) for node_id in mounts}
     assert [node_id for node_id, problem in problems.items() if problem] == [odd]
-    assert "xfs:other is mounted there, and on other nodes of this shared target xfs:same" in (problems[odd] or "")
+    assert "xfs:other is mounted there, but xfs:same on the other nodes of this shared target" in (problems[odd] or "")
 
 
 def test_no_node_is_accused_where_nothing_is_known_or_the_server_is_the_same() -> None:

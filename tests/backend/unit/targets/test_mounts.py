@@ -49,18 +49,18 @@ def test_the_deepest_mount_above_a_path_holds_it() -> None:
     found = mount_of("/mnt/nfs/bench", mounts)
     assert found is not None
     assert found.source == "filer:/a"
-    beside = mount_of("/mnt/nfsx", mounts)
-    assert beside is not None
-    assert beside.source == "/dev/sdb1"
+    next_to_nfs = mount_of("/mnt/nfsx", mounts)
+    assert next_to_nfs is not None
+    assert next_to_nfs.source == "/dev/sdb1"
 
 
-def test_of_two_mounts_at_one_point_the_later_hides_the_earlier() -> None:
+def test_the_later_of_two_mounts_at_one_point_hides_the_earlier() -> None:
     found = mount_of("/mnt", [mount("/mnt", "ext4", "/dev/sda1"), mount("/mnt", "nfs4", "filer:/a")])
     assert found is not None
     assert found.fstype == "nfs4"
 
 
-def test_of_one_mount_the_entry_of_the_approved_directory_above_is_taken() -> None:
+def test_the_entry_of_the_approved_directory_above_is_used_for_a_mount() -> None:
     root = mount("/", "ext4", "/dev/sda1")
     approved = root.model_copy(update={"path": "/bench", "free_bytes": 5})
     other = root.model_copy(update={"path": "/other", "free_bytes": 7})
@@ -100,5 +100,5 @@ def test_an_identity_is_held_where_the_source_does_not_name_the_file_system(
     assert (problem is not None) == is_held
 
 
-def test_what_is_not_known_of_either_is_no_difference() -> None:
+def test_unknown_facts_are_no_difference() -> None:
     assert guard_problem(Frozen("xfs", "/dev/sdb1"), mount("/mnt", "xfs", "/dev/sdb1", **{"fs.identity": "a"})) is None

@@ -57,7 +57,7 @@ def test_cells_of_two_clusters_belong_together_although_they_ran_elsewhere() -> 
     assert ran_the_same(here, there, "cluster")
 
 
-def test_the_newest_campaign_stands_for_its_side_and_what_is_not_clear_is_left_out() -> None:
+def test_the_newest_campaign_represents_its_side_and_unclear_cells_are_left_out() -> None:
     old, new, other = cell(1, target="ext4"), cell(2, campaign=2, target="ext4"), cell(3, target="xfs")
     assert ids(rows([old, new, other], "target")) == [[2, 3]]
     twice = [cell(1, target="ext4", node="a"), cell(2, target="ext4", node="b"), cell(3, target="xfs", node="c")]
@@ -100,7 +100,7 @@ CELLS = st.lists(
 
 
 @given(CELLS, st.sampled_from(["target", "node", "options.size", "campaign"]))
-def test_a_cell_stands_in_one_row_at_most_on_its_own_side(cells: list[SideCell], by: str) -> None:
+def test_a_cell_is_in_one_row_at_most_on_its_own_side(cells: list[SideCell], by: str) -> None:
     found = rows(cells, by)
     placed = [one.id for row in found for one in row.values()]
     assert len(placed) == len(set(placed))
@@ -125,14 +125,14 @@ def test_the_same_cells_of_two_campaigns_belong_together_in_the_order_of_the_fir
     assert pairs(a, a) == [(1, 1), (2, 2), (3, 3)]
 
 
-def test_of_other_targets_nodes_or_variants_the_same_work_belongs_together() -> None:
+def test_the_same_work_on_other_targets_nodes_or_variants_belongs_together() -> None:
     a = [cell(1, options__size=1), cell(2, options__size=2)]
     b = [cell(11, 2, target="xfs", options__size=2), cell(12, 2, node="n9", options__size=1)]
     assert pairs(a, b) == [(1, 12), (2, 11)]
     assert pairs([cell(1, variant="ext3"), cell(2, options__size=2)], [cell(11, 2, variant="xfs")]) == [(1, 11)]
 
 
-def test_what_is_not_clear_is_no_pair() -> None:
+def test_ambiguous_cells_are_no_pair() -> None:
     a = [cell(1, target="nfs", options__size=1)]
     b = [cell(11, 2, target="xfs", options__size=1), cell(12, 2, target="ext4", options__size=1)]
     assert pairs(a, b) == []
@@ -140,6 +140,6 @@ def test_what_is_not_clear_is_no_pair() -> None:
     assert pairs(a, [cell(11, 2, options__size=1), cell(12, 2, options__size=3)]) == [(1, 11), (2, 12)]
 
 
-def test_two_cells_alone_are_a_pair_whatever_they_are() -> None:
+def test_two_single_cells_are_always_a_pair() -> None:
     assert pairs([cell(1, workload="dd")], [cell(11, 2, workload="fio")]) == [(1, 11)]
     assert pairs([], [cell(11, 2)]) == []

@@ -56,14 +56,12 @@ def test_a_wrong_option_is_named_with_its_remedy(options: dict[str, Any], field:
     ("schema", "value", "remedy"),
     [
         ({"anyOf": [{"type": "number"}, {"type": "null"}]}, "soon", "give a value that fits one of "),
-        ({"type": "object", "additionalProperties": False}, {"a": 1}, "leave out what is not announced"),
+        ({"type": "object", "additionalProperties": False}, {"a": 1}, "remove what is not announced"),
         ({"type": "object", "required": ["a"]}, {}, "give all of a"),
         ({"not": {"type": "integer"}}, 7, "give a value that fits its schema: not "),
     ],
 )
-def test_whatever_rule_of_a_schema_is_broken_there_is_a_remedy(
-    schema: dict[str, Any], value: object, remedy: str
-) -> None:
+def test_every_broken_rule_of_a_schema_has_a_remedy(schema: dict[str, Any], value: object, remedy: str) -> None:
     announced = {"type": "object", "properties": {"mode": schema}}
     with pytest.raises(InvalidInputError) as refusal:
         complete_options(announced, {}, {"mode": value}, "options")
@@ -85,7 +83,7 @@ def test_a_stored_schema_that_no_node_may_announce_is_refused_before_it_runs(
     with pytest.raises(InvalidInputError, match=r"^the schema that its nodes announced cannot be used: ") as refusal:
         complete_options(stored, {}, {"a": "b"}, "options")
     assert words in refusal.value.message
-    assert str(refusal.value.remedy).startswith("leave this workload out until its nodes announce another")
+    assert str(refusal.value.remedy).startswith("do not use this workload until its nodes announce another")
 
 
 def test_options_of_too_many_values_are_refused() -> None:
@@ -138,7 +136,7 @@ def test_a_sweep_is_refused_as_its_first_wrong_combination_is(
 
 
 def outcome(made: Callable[[], list[dict[str, Any]]]) -> object:
-    """Return what is made, or why nothing is."""
+    """Return the result, or the reason of its refusal."""
     try:
         return made()
     except InvalidInputError as refused:
@@ -165,13 +163,13 @@ def test_only_combinations_of_related_options_are_judged() -> None:
 
 
 def test_a_sweep_that_takes_too_long_to_judge_is_refused_before_it_is() -> None:
-    """A plug-in may relate all of its options, with a schema as large as may be."""
+    """A plug-in may relate all of its options, with the largest schema allowed."""
     names = [f"o{number}" for number in range(3)]
     rule = {"anyOf": [{"properties": {name: {"enum": list(range(300))} for name in names}} for _ in range(3)]}
     schema = {"type": "object", "properties": {name: {"type": "integer"} for name in names}, **rule}
     sweep = {name: list(range(46)) for name in names}
     began = process_time()
-    with pytest.raises(InvalidInputError, match=r"judging the values of o0, o1, o2 takes [0-9,]+ steps") as refusal:
+    with pytest.raises(InvalidInputError, match=r"checking the values of o0, o1, o2 takes [0-9,]+ steps") as refusal:
         complete_sweep(schema, {}, {}, sweep, "options")
     assert process_time() - began < 1
     assert refusal.value.remedy == "give fewer values of o0, o1, o2, or submit several campaigns"
@@ -191,4 +189,4 @@ def test_many_values_of_several_types_are_distinguished_in_one_pass() -> None:
     for twice in ([1, 1.0], [[1], [1.0]], [{"b": [1], "c": 2}, {"c": 2, "b": [1]}], [True, True]):
         with pytest.raises(InvalidInputError, match="has non-unique elements") as refusal:
             complete_options(schema, {}, {"a": twice}, "options")
-        assert refusal.value.remedy == "give each entry once"
+        assert refusal.value.remedy == "list each entry once"

@@ -21,7 +21,7 @@ def test_of_older_agents_the_total_and_the_first_of_which_more_is_better_are_pri
     assert primary_metrics([metric("duration", "lower"), metric("wait", "lower")]) == {"duration"}
 
 
-def test_what_each_writer_did_stands_for_the_run_only_where_nothing_else_does() -> None:
+def test_values_of_single_writers_are_primary_only_without_a_total() -> None:
     parts = [("throughput", {"writer": 1}, "a"), ("throughput", {"writer": 2}, "b"), ("duration", {}, "c")]
     assert of_whole_runs(parts, {"throughput", "total_throughput"}) == ["a", "b"]
     assert of_whole_runs([*parts, ("total_throughput", {}, "d")], {"throughput", "total_throughput"}) == ["d"]

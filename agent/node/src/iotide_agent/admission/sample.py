@@ -1,10 +1,8 @@
-"""The idle node's last seconds: the kernel's totals, read once a second from open files.
+"""Idle sample: the kernel's totals of an idle node, read once a second from open files.
 
-The seconds of a minute are kept also while loads run between them, in which nothing is read. So a node that has short
-runs one after another still has a sample.
-
-What the run before left to be written (its dirty pages) is written back while the node is already called idle. So many
-bytes are its own, and while they are written nobody is called foreign for waiting for storage.
+The seconds of the last minute stay valid across loads, for nodes with one short run after another. Dirty pages of the
+previous run are written back while the node is already idle. That many bytes do not count, and waits for storage are
+not judged until then.
 """
 
 import os
@@ -25,32 +23,28 @@ from iotide_agent.runner.counters.processors import Processors, RunningTasks
 from iotide_agent.runner.processes import boottime
 
 WRITE_BACK_SECONDS: Final = 60.0
-"""A page is written after 30 s (vm.dirty_expire_centisecs); what comes later was not the run's."""
+"""Dirty pages are written after 30 s (vm.dirty_expire_centisecs), so later writes are not the run's."""
 _SHORTEST_SECONDS: Final = 0.95
-"""Totals that are counted in ticks of 10 ms say nothing over less; a timer may be early by some milliseconds."""
+"""Shorter intervals are too coarse: totals count in ticks of 10 ms. A timer may be some milliseconds early."""
 _OVERHEAD: Final = 1.25
-"""What a file system writes for each byte at most, with what it writes about it."""
+"""Maximum bytes that a file system writes per byte of data, with metadata."""
 
 
 class _Reading(NamedTuple):
-    """The kernel's totals at one moment, by source."""
-
     at: float
     totals: Mapping[str, Any]
 
 
 class _Second(NamedTuple):
-    """About a second in which nothing of ours loaded the node, and when it ended."""
-
     ended_at: float
     idle: Idle
 
 
 class IdleSample:
-    """The newest seconds that make up SAMPLE_SECONDS, none of them older than RECENT_SECONDS."""
+    """The newest seconds that make up SAMPLE_SECONDS, none older than RECENT_SECONDS."""
 
     def __init__(self, root: Path = Path("/"), clock: Callable[[], float] = boottime, processors: int = 0) -> None:
-        """Read nothing yet; `proc` and `sys` are below `root`. 0 processors asks the system for their number."""
+        """Read nothing yet; `proc` and `sys` are below `root`. With 0 processors the system's number is used."""
         self._root = root
         self._clock = clock
         self._processors = processors or os.cpu_count() or 1
@@ -61,21 +55,18 @@ class IdleSample:
         self._own_bytes = 0.0
 
     def now(self) -> float:
-        """The time of the sample's clock."""
         return self._clock()
 
     def begin(self) -> None:
-        """From now on the node is idle, after a load or after work of the agent's own."""
         self._open()
         self._own_bytes = _OVERHEAD * self._unwritten_bytes()
         self._first = self._newest = self._read()
 
     def stop(self) -> None:
-        """The node is not idle any more; the second that had begun does not count."""
+        """End the idle time; the current second does not count."""
         self._first = self._newest = None
 
     def take(self) -> None:
-        """Adds the second that has passed, once it has; the first call begins."""
         before = self._newest
         if self._first is None or before is None:
             self.begin()
@@ -90,7 +81,7 @@ class IdleSample:
             self._own_bytes = min(self._own_bytes, self._written(after))
 
     def measured(self, *, is_fresh: bool = False) -> Idle | None:
-        """Return the newest seconds of the last minute, with `is_fresh` of those after the last load; None for none."""
+        """Return the newest seconds of the last minute, or since the last load if `is_fresh`; None for none."""
         if self._first is not None:
             self.take()
         now = self._clock()
@@ -125,11 +116,10 @@ class IdleSample:
         )
 
     def close(self) -> None:
-        """Closes all files."""
         self._sources.close()
 
     def _open(self) -> None:
-        """Opens what is not open; disks anew each time, since some may have come."""
+        """Disks are opened each time, because new ones may have appeared."""
         proc, sys_ = self._root / "proc", self._root / "sys"
         self._sources.drop("disks")
         self._sources.open(
@@ -146,7 +136,6 @@ class IdleSample:
         return _Reading(self._clock(), self._sources.read())
 
     def _written(self, reading: _Reading) -> float:
-        """Bytes that all disks took since the sample was begun."""
         first = {} if self._first is None else self._first.totals
         _, totals = self._sources.rates(first, reading.totals, 1.0)  # rates over one second are totals
         return totals.get("disk_write_bytes_per_second", 0.0)

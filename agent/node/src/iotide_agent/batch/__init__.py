@@ -1,1 +1,1 @@
-"""Runs as jobs of a batch system: the gateway that submits them, and the agent inside such a job."""
+"""Runs as batch jobs: the gateway that submits them, and the agent inside a job."""

@@ -1,7 +1,7 @@
-"""The gateway's loop: says what the batch system does, and submits and cancels what the server answers.
+"""Main loop of the gateway: reports the batch system's jobs, submits and cancels.
 
-It keeps nothing: a job is found again by its name, so that whoever dies between a submission and its report submits
-nothing twice; and if ever something is, only one of the two can claim its order.
+It stores nothing: jobs are found by their names, so a restarted gateway does not submit again. If a job is submitted
+twice, only one can claim its order.
 """
 
 import logging
@@ -36,17 +36,15 @@ from iotide_wire.batch import (
 from iotide_wire.messages import HelloRequest
 
 MOST_REFUSALS: Final = 3
-"""So often a job is submitted that the batch system will not take, before its run hears of it."""
+"""Rejected submissions of a job after which its run fails."""
 UNLISTED_SECONDS: Final = 60.0
-"""So long a batch system may take to list what it has accepted."""
+"""How long a batch system may take to list an accepted job."""
 _AGAIN_SECONDS: Final = 1.0
 _SUPERSEDED: Final = "agent_superseded"
 _logger = logging.getLogger(__name__)
 
 
 class Gateway:
-    """One gateway process."""
-
     def __init__(  # noqa: PLR0913, PLR0917 - each is a part of what the process is
         self,
         client: BatchClient,
@@ -65,7 +63,7 @@ class Gateway:
         self._bell = Doorbell(spool.wake_bell)
         self._rotation = Rotation(spool.state_directory, transport)
         self._listener = Listener(spool.state_directory, broker_address, self._loop, self._renew_worker)
-        self._is_told_to_stop = False
+        self._is_stopping = False
         self._is_hello_wanted = True
         self._submitted: dict[JobKey, float] = {}
         self._refusals: defaultdict[JobKey, int] = defaultdict(int)
@@ -73,21 +71,20 @@ class Gateway:
         self._cancelled: frozenset[str] = frozenset()
 
     def run(self) -> AgentEnding:
-        """Works until it is told to stop, or another gateway with this identity took over."""
         self._loop.watch(self._bell.fileno(), self._bell.quiet)
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._hear_signal)
+            signal.signal(number, self._on_signal)
         try:
-            while not self._is_told_to_stop:
+            while not self._is_stopping:
                 self._loop.turn(boottime() + self._work())
         except Refusal as error:
             return AgentEnding(error.code, error.sentence)
         finally:
             self._listener.stop()
-        return AgentEnding(None, "stopped; jobs that were submitted go on")
+        return AgentEnding(None, "stopped; submitted jobs continue")
 
     def _work(self) -> float:
-        """Do one round; return the seconds until the next. Raise Refusal where this gateway must not go on."""
+        """Do one round; return the seconds until the next. Raise Refusal if this gateway must stop."""
         for offer in self._spool.offers():
             self._spool.drop_offer(offer)
         try:
@@ -104,7 +101,7 @@ class Gateway:
         return self._client.config.poll_seconds
 
     def round(self) -> bool:
-        """Look, report and do what the server wants; return true where the server should soon hear of it."""
+        """Report, and do what the server asks for. Return true if the next report should come soon."""
         jobs: list[SeenJob] = []
         hosts: list[SeenHost] = []
         problem = None
@@ -114,13 +111,13 @@ class Gateway:
             _logger.warning("batch_unanswered error=%s", error)
             problem = str(error)
         reply = self._report(jobs, hosts, problem)
-        # Again in each round, as long as they are listed; but a job that cannot end makes no round come sooner.
-        is_news = not self._cancelled.issuperset(reply.cancel)
+        # Cancelled in each round while they are listed. A job that cannot end does not shorten the interval.
+        is_new = not self._cancelled.issuperset(reply.cancel)
         self._cancelled = frozenset(reply.cancel)
         for job_id in reply.cancel:
             self._cancel(job_id)
         submitted = [self._submit(wanted) for wanted in reply.submit]
-        return any(submitted) or is_news
+        return any(submitted) or is_new
 
     def _report(self, jobs: list[SeenJob], hosts: list[SeenHost], problem: str | None) -> BatchReply:
         refused = tuple(
@@ -136,18 +133,17 @@ class Gateway:
             refused=refused,
         )
         reply = self._transport.report_batch(report)
-        for told in refused:
-            del self._refused[JobKey(told.run_id, told.fence)]
+        for refusal in refused:
+            del self._refused[JobKey(refusal.run_id, refusal.fence)]
         self._is_hello_wanted = reply.hello_wanted
         if reply.rotation_wanted:
             self._rotation.try_to_rotate(self._instance)
-        if self._rotation.take_news():
+        if self._rotation.take_change():
             self._listener.start()
         self._forget(jobs)
         return reply
 
     def _forget(self, jobs: list[SeenJob]) -> None:
-        """What is listed, or should have been, is no longer remembered."""
         listed = {JobKey(job.run_id, job.fence) for job in jobs}
         oldest = boottime() - UNLISTED_SECONDS
         self._submitted = {key: at for key, at in self._submitted.items() if key not in listed and at > oldest}
@@ -159,7 +155,7 @@ class Gateway:
         try:
             job_id = self._client.submit(wanted)
         except BatchProblemError as error:
-            # It may have been taken all the same: the next round looks for its name before it is submitted again.
+            # The batch system may have accepted it: the next round looks for its name before it submits again.
             _logger.warning("submit_failed run_id=%d error=%s", wanted.run_id, error)
             self._refusals[key] += 1
             if self._refusals[key] >= MOST_REFUSALS:
@@ -175,7 +171,7 @@ class Gateway:
         try:
             self._client.cancel(job_id)
         except BatchProblemError as error:
-            _logger.warning("cancel_failed job_id=%s error=%s", job_id, error)  # as if it had ended by itself
+            _logger.warning("cancel_failed job_id=%s error=%s", job_id, error)  # treated as if it had ended
         else:
             _logger.info("cancelled job_id=%s", job_id)
 
@@ -200,10 +196,10 @@ class Gateway:
         self._listener.start()
 
     def _renew_worker(self) -> None:
-        # A wake-up only saves time, so a worker that died is started again with the next hello.
+        # A wake-up only saves time, so a dead worker may wait for the next hello to be started again.
         _logger.warning("worker_ended")
         self._is_hello_wanted = True
 
-    def _hear_signal(self, _number: int, _frame: object) -> None:
-        self._is_told_to_stop = True
+    def _on_signal(self, _number: int, _frame: object) -> None:
+        self._is_stopping = True
         self._bell.ring_self()

@@ -1,4 +1,4 @@
-"""The agent inside a job of a batch system: it claims the one order that the job is for, runs it, sends it and ends."""
+"""The agent inside a batch job: claims and runs the job's one order, sends its result and ends."""
 
 import logging
 from math import inf
@@ -15,21 +15,17 @@ from iotide_wire.messages import Outcome
 from iotide_wire.units import format_seconds
 
 UNANSWERED_SECONDS: Final = 180.0
-"""So long a job holds its nodes although the server gives it nothing to do."""
+"""How long a job without work from the server keeps its nodes."""
 _ENDED_BY_BATCH: Final = Verdict(
     Outcome.CANCELLED,
     "batch_ended",
-    "the batch system ended the job: somebody cancelled it there, or its time limit passed",
+    "the batch system ended the job: it was cancelled there, or it reached its time limit",
 )
 _logger = logging.getLogger(__name__)
 
 
 class JobDriver(Driver):
-    """An agent that listens to nobody and ends as soon as it holds nothing more.
-
-    What an earlier job of the node left is adopted, sent and cleaned up like by any agent, so one without an order only
-    says what the node has.
-    """
+    """Agent without a worker that ends as soon as it holds nothing. Without an order it only reports its node."""
 
     def __init__(self, config: AgentConfig, agent: str, spool: Spool, speaker: Speaker, offer: Offer | None) -> None:
         for stale in spool.offers():
@@ -53,8 +49,8 @@ class JobDriver(Driver):
         return not (self._session.is_stopped or self._is_done() or self._is_in_vain())
 
     def _is_done(self) -> bool:
-        is_told = self._was_greeted or self._is_ending
-        return is_told and not self._session.holds() and not self._spool.offers()
+        may_end = self._was_greeted or self._is_ending
+        return may_end and not self._session.holds() and not self._spool.offers()
 
     def _is_in_vain(self) -> bool:
         return not self._session.holds() and boottime() >= self._gives_up_at
@@ -67,10 +63,10 @@ class JobDriver(Driver):
 
     def _perform(self, action: Action) -> None:
         if isinstance(action, StartWorker):
-            return  # wake-ups go to the gateway, and a worker would only disturb what is measured
+            return  # wake-ups go to the gateway, and a worker would disturb the measurement
         super()._perform(action)
         if self._is_ending and isinstance(action, Prepare):
-            self._runs.end_all(_ENDED_BY_BATCH)  # its claim was under way when the batch system spoke
+            self._runs.end_all(_ENDED_BY_BATCH)  # the batch system ended the job during the claim
 
     def _next_at(self) -> float:
         if self._is_done():
@@ -91,6 +87,6 @@ class JobDriver(Driver):
         if self._offer is None:
             return AgentEnding(None, "the server knows what this node has")
         if not self._has_claimed:
-            words = "was claimed before, or is no longer wanted; nothing is run twice"
+            words = "was claimed before or is no longer needed, so it does not run"
             return AgentEnding(None, f"order {self._offer.order_id} {words}")
         return AgentEnding(None, f"order {self._offer.order_id} has ended, and the server has its result")

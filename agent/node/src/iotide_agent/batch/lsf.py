@@ -1,36 +1,41 @@
 """IBM Spectrum LSF 10.1, by bjobs, bhosts, bsub and bkill.
 
-IBM's pages define what they print: "bjobs -o", "Host status", "Termination reasons displayed by bacct, bhist, and
-bjobs", "bkill" and "blaunch" of the LSF command reference and administration guide.
+Their output is defined in "bjobs -o", "Host status", "Termination reasons displayed by bacct, bhist, and bjobs",
+"bkill" and "blaunch" of IBM's LSF command reference and administration guide.
 """
 
 import re
 from typing import Final
 
-from iotide_agent.batch.system import BatchClient, BatchProblemError, JobKey, is_node_name, key_of, parts_of, seen_job
-from iotide_wire.batch import BatchSystem, JobEnd, JobState, SeenHost, SeenJob, WantedJob
+from iotide_agent.batch.system import (
+    BatchClient,
+    BatchProblemError,
+    JobKey,
+    hosts_of,
+    is_node_name,
+    jobs_of,
+    seen_job,
+)
+from iotide_agent.probes.rows import lines_of
+from iotide_wire.batch import MOST_WORDS, BatchSystem, JobEnd, JobState, SeenHost, SeenJob, WantedJob
 
 _FIELDS: Final = "jobid stat job_name exit_reason pend_reason delimiter='^'"
 _WAITING: Final = frozenset({"PEND", "PSUSP", "WAIT"})
-_BY_SOMEBODY: Final = frozenset(
-    {"TERM_OWNER", "TERM_ADMIN", "TERM_FORCE_OWNER", "TERM_FORCE_ADMIN", "TERM_BUCKET_KILL"}
-)
+_BY_USER: Final = frozenset({"TERM_OWNER", "TERM_ADMIN", "TERM_FORCE_OWNER", "TERM_FORCE_ADMIN", "TERM_BUCKET_KILL"})
 _BY_TIME: Final = frozenset({"TERM_RUNLIMIT", "TERM_DEADLINE", "TERM_WINDOW"})
 _STARTS_JOBS: Final = frozenset({"ok", "closed", "closed_Full", "closed_Excl", "closed_cu_Excl", "closed_Busy"})
-"""A closed host may only be full, or have its exclusive job: the next one starts once that has ended."""
+"""A closed host may only be full or run an exclusive job, and accepts jobs again afterwards."""
 _NONE: Final = "-"
 _NO_JOB: Final = re.compile(r"No (unfinished |matching )?job found")
 _TERMINATION: Final = re.compile(r"TERM_[A-Z_]+")
 
 
 class Lsf(BatchClient):
-    """LSF 10.1."""
-
     system = BatchSystem.LSF
     number_pattern = re.compile(r"Job <(?P<id>[0-9]+)> is submitted to ")
 
     def jobs(self) -> list[SeenJob]:
-        """One that ended is listed for as long as mbatchd remembers it (CLEAN_PERIOD, an hour by default)."""
+        """Ended jobs are listed while mbatchd remembers them (CLEAN_PERIOD, an hour by default)."""
         argv = ("bjobs", "-a", "-noheader", "-o", _FIELDS)
         answer = self._ask(argv)
         if _NO_JOB.search(answer.words):
@@ -43,7 +48,7 @@ class Lsf(BatchClient):
         return parse_hosts(self.said("bhosts", "-w"))
 
     def submission(self, job: WantedJob) -> list[str]:
-        """Alone on its hosts (the queue needs EXCLUSIVE=Y), one slot on each, never started again by LSF itself."""
+        """Exclusive on its hosts (the queue needs EXCLUSIVE=Y), one slot on each, never requeued by LSF."""
         return [
             *("bsub", "-x", "-rn", "-n", str(len(job.nodes)), "-R", "span[ptile=1]"),
             *("-m", " ".join(node.name for node in job.nodes)),
@@ -52,20 +57,18 @@ class Lsf(BatchClient):
         ]
 
     def cancel(self, job_id: str) -> None:
-        """SIGINT and SIGTERM, and SIGKILL after a time that the site sets (JOB_TERMINATE_INTERVAL)."""
+        """SIGINT and SIGTERM, then SIGKILL after the site's JOB_TERMINATE_INTERVAL."""
         self.said("bkill", job_id)
 
 
 def parse_jobs(printed: str) -> list[SeenJob]:
-    """Return our jobs among those that bjobs printed as _FIELDS; raise BatchProblemError for any other line."""
-    jobs = []
-    for job_id, stat, name, exit_reason, pend_reason in parts_of("bjobs", printed, "^", 5):
-        key = key_of(name)
-        if key is not None:
-            state = _state(stat, exit_reason)
-            words = _words(stat, state[0], exit_reason, pend_reason)
-            jobs.append(seen_job("bjobs", key, job_id, state, words))
-    return jobs
+    return jobs_of("bjobs", printed, "^", ("number", "stat", "name", "exit_reason", "pend_reason"), _job)
+
+
+def _job(key: JobKey, parts: list[str]) -> SeenJob:
+    job_id, stat, _, exit_reason, pend_reason = parts
+    state = _state(stat, exit_reason)
+    return seen_job("bjobs", key, job_id, state, _words(stat, state[0], exit_reason, pend_reason))
 
 
 def _state(stat: str, exit_reason: str) -> tuple[JobState, JobEnd | None]:
@@ -74,10 +77,10 @@ def _state(stat: str, exit_reason: str) -> tuple[JobState, JobEnd | None]:
     if stat == "EXIT":
         found = _TERMINATION.search(exit_reason)
         reason = found[0] if found else ""
-        if reason in _BY_SOMEBODY:
+        if reason in _BY_USER:
             return JobState.ENDED, JobEnd.CANCELLED
         return JobState.ENDED, JobEnd.TIME_LIMIT if reason in _BY_TIME else JobEnd.FAILED
-    # UNKWN and ZOMBI too: LSF has lost the host, and the job's processes may run on there.
+    # UNKWN and ZOMBI too: LSF has lost contact with the host, where the job's processes may still run.
     return (JobState.PENDING if stat in _WAITING else JobState.RUNNING), None
 
 
@@ -90,13 +93,13 @@ def _words(stat: str, state: JobState, exit_reason: str, pend_reason: str) -> st
 
 
 def parse_hosts(printed: str) -> list[SeenHost]:
-    """Return the hosts that `bhosts -w` printed; raise BatchProblemError where it printed no table of hosts."""
-    lines = printed.splitlines()
+    lines = lines_of(printed)
     if not lines or lines[0].split()[:2] != ["HOST_NAME", "STATUS"]:
         raise BatchProblemError(f"bhosts printed no table of hosts: {printed[:200]!r}")
-    rows = [line.split() for line in lines[1:] if line.strip()]
-    return [
-        SeenHost(name=row[0], is_up=row[1] in _STARTS_JOBS, words=row[1])
-        for row in rows
-        if len(row) > 1 and is_node_name(row[0])
-    ]
+    return hosts_of("bhosts", lines[1:], _hosts)
+
+
+def _hosts(line: str) -> list[SeenHost]:
+    name, status, *_ = line.split()
+    is_up = status in _STARTS_JOBS
+    return [SeenHost(name=name, is_up=is_up, words=status[:MOST_WORDS])] if is_node_name(name) else []

@@ -1,5 +1,5 @@
 #!/bin/sh
-# What iotide's gateway gives to sbatch: the number of nodes, then the agent's command, which runs once on each node.
+# Script for sbatch: arguments are the number of nodes, then the agent's command, which runs once on each node.
 nodes=$1
 shift
 [ "$nodes" -eq 1 ] && exec "$@"

@@ -1,10 +1,11 @@
-"""Slurm, by squeue, sinfo, sbatch and scancel; `man squeue` and `man sinfo` of Slurm 22.05 define what they print."""
+"""Slurm, by squeue, sinfo, sbatch and scancel. `man squeue` and `man sinfo` of Slurm 22.05 define their output."""
 
 import os
 import re
 from typing import Final
 
-from iotide_agent.batch.system import BatchClient, BatchProblemError, JobKey, is_node_name, key_of, parts_of, seen_job
+from iotide_agent.batch.system import BatchClient, JobKey, hosts_of, is_node_name, jobs_of, seen_job
+from iotide_agent.probes.rows import lines_of
 from iotide_wire.batch import MOST_WORDS, BatchSystem, JobEnd, JobState, SeenHost, SeenJob, WantedJob
 
 _ENDS: Final = {
@@ -27,22 +28,19 @@ _NODE_STATE: Final = re.compile(r"(?P<base>[a-z_]+)(?P<marks>[^a-z]*)", re.IGNOR
 
 
 class Slurm(BatchClient):
-    """Slurm of a recent release."""
-
     system = BatchSystem.SLURM
     number_pattern = re.compile(r"\A\s*(?P<id>[0-9]+)(;.*)?\s*\Z")
 
     def jobs(self) -> list[SeenJob]:
-        """One that ended is listed for as long as slurmctld remembers it (MinJobAge, five minutes by default)."""
+        """Ended jobs are listed while slurmctld remembers them (MinJobAge, five minutes by default)."""
         listing = ("--noheader", "--states=all", f"--user={os.geteuid()}", "--format=%i|%j|%T|%r")
         return parse_jobs(self.said("squeue", *listing))
 
     def hosts(self) -> list[SeenHost]:
-        """Every node of any partition that this user sees."""
         return parse_hosts(self.said("sinfo", "--noheader", "--Node", "--format=%N|%T"))
 
     def submission(self, job: WantedJob) -> list[str]:
-        """Alone on its nodes, with all their memory, and never started again by Slurm itself."""
+        """Exclusive on its nodes, with all their memory, never requeued by Slurm."""
         return [
             *("sbatch", "--parsable", "--exclusive", "--mem=0", "--no-requeue"),
             *(f"--nodes={len(job.nodes)}", "--ntasks-per-node=1"),
@@ -58,13 +56,13 @@ class Slurm(BatchClient):
 
 
 def parse_jobs(printed: str) -> list[SeenJob]:
-    """Return our jobs of squeue's lines `%i|%j|%T|%r`; raise BatchProblemError for any other line."""
-    jobs = []
-    for job_id, name, state, reason in parts_of("squeue", printed, "|", 4):
-        key = key_of(name)
-        if key is not None:
-            jobs.append(seen_job("squeue", key, job_id, *_seen(state.strip().upper(), reason.strip())))
-    return jobs
+    """Return iotide's jobs in squeue's lines `%i|%j|%T|%r`; raise BatchProblemError."""
+    return jobs_of("squeue", printed, "|", ("number", "name", "state", "reason"), _job)
+
+
+def _job(key: JobKey, parts: list[str]) -> SeenJob:
+    job_id, _, state, reason = parts
+    return seen_job("squeue", key, job_id, *_seen(state.upper(), reason))
 
 
 def _seen(state: str, reason: str) -> tuple[tuple[JobState, JobEnd | None], str]:
@@ -74,20 +72,20 @@ def _seen(state: str, reason: str) -> tuple[tuple[JobState, JobEnd | None], str]
         return (JobState.ENDED, end), f"{state}, {reason}" if reason else state
     if state in _WAITING:
         return (JobState.PENDING, None), reason or ("" if state == "PENDING" else state)
-    # Completing, suspended, or a word of a later Slurm: as long as it is not said to have ended, its nodes have it.
+    # Completing, suspended or unknown: the job occupies its nodes until it has ended.
     return (JobState.RUNNING, None), "" if state == "RUNNING" else state
 
 
 def parse_hosts(printed: str) -> list[SeenHost]:
-    """Return the nodes of sinfo's lines `%N|%T`, each once; raise BatchProblemError for any other line."""
-    hosts: dict[str, SeenHost] = {}
-    for line in filter(None, printed.splitlines()):
-        name, divider, state = line.strip().partition("|")
-        found = _NODE_STATE.fullmatch(state)
-        if not divider or found is None:
-            raise BatchProblemError(f"sinfo printed a line that is not understood: {line!r}")
-        # A star says that the node does not answer slurmctld.
-        is_up = found["base"].lower() in _STARTS_JOBS and "*" not in found["marks"]
-        if is_node_name(name):
-            hosts[name] = SeenHost(name=name, is_up=is_up, words=state[:MOST_WORDS])
-    return list(hosts.values())
+    """Return the nodes in sinfo's lines `%N|%T`, each once; raise BatchProblemError."""
+    return hosts_of("sinfo", lines_of(printed), _hosts)
+
+
+def _hosts(line: str) -> list[SeenHost]:
+    name, divider, state = line.strip().partition("|")
+    found = _NODE_STATE.fullmatch(state)
+    if not divider or found is None:
+        raise ValueError(line)
+    # A star means that the node does not answer slurmctld.
+    is_up = found["base"].lower() in _STARTS_JOBS and "*" not in found["marks"]
+    return [SeenHost(name=name, is_up=is_up, words=state[:MOST_WORDS])] if is_node_name(name) else []

@@ -1,4 +1,4 @@
-"""`iotide-agent`: enrols a node, runs its agent, and says what is ready and what is missing."""
+"""The command `iotide-agent`: enrol a node, run its agent, check its setup."""
 
 import json
 import logging
@@ -29,50 +29,56 @@ from iotide_agent.node.readiness import State, examine
 MISSING_STATUS: Final = 1
 BAD_INPUT_STATUS: Final = 2
 OTHER_AGENT_STATUS: Final = 97
-"""Another agent works with the same state directory or the same identity."""
 _OTHER_AGENT: Final = frozenset({"agent_already_running", "agent_superseded"})
 
 app = typer.Typer(
     help="The node agent of iotide.", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
 )
 ConfigOption = Annotated[
-    Path | None, typer.Option("--config", help="agent.toml; /etc/iotide/agent.toml for root by default.")
+    Path | None, typer.Option("--config", help="Path of agent.toml; default for root: /etc/iotide/agent.toml.")
 ]
-JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON for a program instead of lines for a person.")]
+JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 
 
 @app.command("enroll")
 def enroll_command(
-    server: Annotated[str | None, typer.Option(help="Base URL of the server; else `server` of agent.toml.")] = None,
+    server: Annotated[str | None, typer.Option(help="Base URL of the server; default: `server` in agent.toml.")] = None,
     join_token: Annotated[
-        str | None, typer.Option(help="Instead of on standard input; whoever is on this host can read it in `ps`.")
+        str | None,
+        typer.Option(help="Join token. Prefer standard input: other users of this host can read arguments in `ps`."),
     ] = None,
     config: ConfigOption = None,
     *,
-    replace: Annotated[bool, typer.Option("--replace", help="Give up the identity that this host has.")] = False,
+    replace: Annotated[
+        bool, typer.Option("--replace", help="Replace the identity that this host already has.")
+    ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """Make this host a node of a cluster, by a join token that stands on standard input or is asked for.
+    """Enrol this host as a node of a cluster.
 
-    The token comes from the cluster's page, or from `iotide-server join-token`.
+    The join token is read from standard input, or asked for on a terminal. Get one from the cluster's page or from
+    `iotide-server join-token`.
     """
     with _explained():
         reply = enroll(load_config(config), server, join_token or _read_join_token(), replace=replace)
     if as_json:
-        told = reply.model_dump(mode="json", include={"node_id", "node_name", "cluster", "pending_until"})
-        say(json.dumps(told | {"fingerprint": token_fingerprint(reply.node_token)}))
+        shown = reply.model_dump(mode="json", include={"node_id", "node_name", "cluster", "pending_until"})
+        say(json.dumps(shown | {"fingerprint": token_fingerprint(reply.node_token)}))
         return
     say(f"enrolled as node {reply.node_name} of cluster {reply.cluster}; start it with `iotide-agent run`")
     if reply.pending_until is not None:
         say(
-            f"it waits to be let in, until {reply.pending_until:%Y-%m-%d %H:%M} UTC: have an administrator approve it"
-            f" on the cluster's page, where the fingerprint of its token must be {token_fingerprint(reply.node_token)}"
+            f"it is pending until {reply.pending_until:%Y-%m-%d %H:%M} UTC: ask an admin to approve it on the"
+            f" cluster's page, if the token fingerprint there is {token_fingerprint(reply.node_token)}"
         )
 
 
 @app.command("run")
 def run_command(config: ConfigOption = None) -> None:
-    """Run the agent until it is stopped; a load that runs meanwhile goes on and is adopted at the next start."""
+    """Run the agent until it is stopped.
+
+    A benchmark that is running then continues; the agent adopts it at its next start.
+    """
     with _explained():
         log_to_stderr("agent")
         ending = _run(load_config(config))
@@ -82,7 +88,7 @@ def run_command(config: ConfigOption = None) -> None:
 
 @app.command("gateway")
 def gateway_command(config: ConfigOption = None) -> None:
-    """Submit a cluster's runs to its batch system; on a login node, as a user who may submit jobs."""
+    """Submit a cluster's runs to its batch system. Run this on a login node as a user who may submit jobs."""
     with _explained():
         log_to_stderr("gateway")
         ending = batch.work_as_gateway(load_config(config))
@@ -91,7 +97,7 @@ def gateway_command(config: ConfigOption = None) -> None:
 
 @app.command("announce")
 def announce_command(config: ConfigOption = None) -> None:
-    """Say once what this node has, where no agent runs all the time: after enrolling, after a change, at boot."""
+    """Announce this node once, where no agent runs permanently: after enrolling, after a change, at boot."""
     with _explained():
         found = batch.config_of_node(config)
     _work_as_job(found, None)
@@ -99,7 +105,7 @@ def announce_command(config: ConfigOption = None) -> None:
 
 @app.command("batch-run")
 def batch_run_command(fence: batch.Fence, orders: batch.Orders, config: ConfigOption = None) -> None:
-    """Run this node's part of one attempt and end; what the gateway's jobs do."""
+    """Run this node's part of one attempt, then exit. The gateway's jobs call this."""
     with _explained():
         found = batch.config_of_node(config)
         offer = batch.offer_of(found, fence, orders)
@@ -108,7 +114,7 @@ def batch_run_command(fence: batch.Fence, orders: batch.Orders, config: ConfigOp
 
 @app.command("check")
 def check_command(config: ConfigOption = None, *, as_json: JsonOption = False) -> None:
-    """Say what is ready on this node and what is missing; status 1 where something is."""
+    """Check this node's setup. Exit status 1 if something is missing."""
     with _explained():
         findings = examine(load_config(config))
     if as_json:
@@ -123,10 +129,9 @@ def check_command(config: ConfigOption = None, *, as_json: JsonOption = False) -
 
 
 def _read_join_token() -> str:
-    """Return what is piped in, or typed without being shown; raise ConfigError where that is nothing."""
     token = getpass("Join token: ") if sys.stdin.isatty() else sys.stdin.readline()
     if not token.strip():
-        raise ConfigError("join_token", "", "give it on standard input: echo TOKEN | iotide-agent enroll --server URL")
+        raise ConfigError("join_token", "", "pass it on standard input: echo TOKEN | iotide-agent enroll --server URL")
     return token.strip()
 
 
@@ -158,7 +163,9 @@ def _explained() -> Iterator[None]:
     except AgentRunsError as error:
         raise _exit(str(error), OTHER_AGENT_STATUS) from error
     except Unreachable as error:
-        raise _exit(f"the server does not answer: {error}; is it running, is its address right?", 1) from error
+        raise _exit(
+            f"the server does not answer: {error}; check that it runs and that its address is right", 1
+        ) from error
 
 
 def _exit(sentence: str, status: int) -> typer.Exit:
@@ -167,9 +174,9 @@ def _exit(sentence: str, status: int) -> typer.Exit:
 
 
 def main() -> None:
-    """Entry of the command; from a directory that this user may not enter, or that was removed, it works in `/`."""
+    """Run the command, from `/` if the current directory is gone or not accessible."""
     try:
         os.chdir(Path.cwd())
     except OSError:
-        os.chdir("/")  # Celery and shells of tools ask for their directory and fail there
+        os.chdir("/")  # Celery and many tools fail without a current directory
     app()

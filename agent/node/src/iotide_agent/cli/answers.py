@@ -1,4 +1,4 @@
-"""What the commands read from the server's answers; fields that they do not show are not named here."""
+"""The parts of the server's answers that the commands show."""
 
 from collections.abc import Mapping
 from datetime import datetime
@@ -14,25 +14,21 @@ from iotide_wire.units import Unit
 
 
 class Answer(BaseModel):
-    """A part of an answer; a newer server may say more."""
-
     model_config = ConfigDict(frozen=True, extra="ignore")
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Self:
-        """Return the answer in a document; raise RefusedError where the server says something else."""
+        """Raise RefusedError if a field is missing or has another type."""
         try:
             return cls.model_validate(document)
         except ValidationError as error:
             field = ".".join(str(part) for part in error.errors()[0]["loc"])
-            message = f"the server's answer has no {field} that this command understands"
-            remedy = "use the command of the server's own version, or --json"
+            message = f'the field "{field}" of the server\'s answer is missing or has an unknown format'
+            remedy = "use the `iotide` of the server's version, or --json"
             raise RefusedError([Problem("unknown_answer", message, remedy=remedy)]) from error
 
 
 class Counts(Answer):
-    """Runs of a campaign by state."""
-
     waiting: int
     active: int
     finished: int
@@ -41,8 +37,6 @@ class Counts(Answer):
 
 
 class StageAnswer(Answer):
-    """A state of the servers in which the whole matrix is run."""
-
     ordinal: int
     variant: str
     pause: str | None
@@ -52,16 +46,12 @@ class StageAnswer(Answer):
 
 
 class MountAnswer(Answer):
-    """What is mounted."""
-
     fstype: str
     source: str
     mount_options: str
 
 
 class PausedMount(Answer):
-    """A target on a node of a paused campaign: as it was accepted, and as it is now."""
-
     target: str
     node: str
     was: MountAnswer
@@ -72,7 +62,7 @@ class PausedMount(Answer):
 
 
 class Pause(Answer):
-    """What a paused campaign waits for; nodes in `waiting_for` have not yet said what they have mounted."""
+    """The nodes in `waiting_for` have not yet reported their mounts."""
 
     ordinal: int
     variant: str
@@ -82,9 +72,11 @@ class Pause(Answer):
     mounts: list[PausedMount]
 
 
-class Campaign(Answer):
-    """A campaign and how far it is; `progress` is a fraction."""
+class Worded(Answer):
+    words: str
 
+
+class Campaign(Answer):
     id: int
     name: str
     cluster_name: str
@@ -92,19 +84,19 @@ class Campaign(Answer):
     created_at: datetime
     counts: Counts
     stages: list[StageAnswer]
+    adaptive: Worded | None = None
+    next_release_at: datetime | None = None
     progress: float
     seconds_remaining_estimated: float | None
 
 
 class PlannedFiring(Answer):
-    """A firing to come."""
-
     planned_at: datetime
     fires_at: datetime
 
 
 class Firing(Answer):
-    """What a firing came to; `missed` firings that nobody was there for stand behind it."""
+    """`missed` counts the firings before it while no server ran."""
 
     fired_at: datetime
     outcome: str
@@ -114,8 +106,6 @@ class Firing(Answer):
 
 
 class Schedule(Answer):
-    """A plan that is submitted by a calendar; `words` say it as a sentence."""
-
     id: int
     name: str
     cluster_name: str
@@ -135,8 +125,6 @@ class _OfMetric(Answer):
 
 
 class CellResult(_OfMetric):
-    """What the runs of a cell say of one metric, in its base unit, with the codes of all their flags."""
-
     flags: list[str] = []
     n: int
     median: float
@@ -145,7 +133,7 @@ class CellResult(_OfMetric):
 
 
 class Cell(Answer):
-    """One combination of the matrix; `variant` is empty outside stages, `counted_runs` finished and are valid."""
+    """`variant` is empty without stages; `counted_runs` are finished and valid."""
 
     ordinal: int
     variant: str
@@ -155,36 +143,61 @@ class Cell(Answer):
     options: dict[str, Any]
     counted_runs: list[int] = []
     results: list[CellResult]
+    adaptive: Worded | None = None
 
     @property
     def is_computed(self) -> bool:
-        """Whether its results are of all runs that count; they follow some seconds behind the runs."""
+        """The server computes results some seconds after a run."""
         return max((result.n for result in self.results), default=0) >= len(self.counted_runs)
 
 
 class Warned(Answer):
-    """What the server would have one think about before the campaign starts."""
-
     code: str
     message: str
     field: str | None
 
 
-class Preview(Answer):
-    """What a plan would do."""
+class Points(Answer):
+    """Columns of a series' points, oldest first."""
 
+    n: list[int]
+    median: list[float]
+    low: list[float]
+    high: list[float]
+    variation_ratio: list[float | None]
+
+
+class PowerRow(Answer):
+    scatter_ratio: float
+    difference_ratio: float | None
+    repeats_needed: int | None
+
+
+class WorkloadPower(Answer):
+    workload: str
+    scatter_source: str | None
+    scatter_runs: int
+    rows: list[PowerRow]
+
+
+class PowerAnswer(Answer):
+    repeats: int
+    numbers: int
+    workloads: list[WorkloadPower]
+
+
+class Preview(Answer):
     cell_count: int
     run_count: int
     seconds_estimated: float | None
     seconds_unknown_because: str | None
     bytes_peak: int
     bytes_moved: int
+    power: PowerAnswer | None = None
     warnings: list[Warned]
 
 
 class Run(Answer):
-    """One repeat of a cell; `progress` is a fraction, None where it cannot be known."""
-
     id: int
     campaign_id: int
     campaign_name: str
@@ -201,7 +214,7 @@ class Run(Answer):
 
 
 class RunOrder(Answer):
-    """What one node did; `step_role` is its part of the work where it did not do all of it."""
+    """`step_role` is the node's part if the nodes do different things."""
 
     node_name: str
     role: OrderRole
@@ -213,8 +226,6 @@ class RunOrder(Answer):
 
 
 class Attempt(Answer):
-    """One try of a run."""
-
     ordinal: int
     state: str
     reason: str | None
@@ -222,7 +233,7 @@ class Attempt(Answer):
 
 
 class SampleAnswer(_OfMetric):
-    """One number of a run, in its metric's base unit; `superseded` says why it counts no more."""
+    """Value in the metric's base unit; `superseded` is the reason why it no longer counts."""
 
     target_id: int | None = None
     value: float
@@ -230,22 +241,16 @@ class SampleAnswer(_OfMetric):
 
 
 class Headline(_OfMetric):
-    """The number that a run is known by."""
-
     value: float
 
 
 class UnansweredCheck(Answer):
-    """A check that found too little to call the run good or bad."""
-
     title: str
     because: str
     phase: str
 
 
 class RunDetail(Run):
-    """A run with all that is known of it."""
-
     attempts: list[Attempt]
     samples: list[SampleAnswer]
     not_judged: list[UnansweredCheck] | None = None
@@ -255,7 +260,7 @@ class RunDetail(Run):
 
 
 class ReadingHead(Answer):
-    """Who read an order's raw output; that with the highest ordinal of each order counts."""
+    """The reading with the highest ordinal counts."""
 
     id: int
     order_id: int
@@ -264,31 +269,23 @@ class ReadingHead(Answer):
 
 
 class RawReading(ReadingHead):
-    """What it said."""
-
     flags: list[Flag]
     samples: list[SampleAnswer]
 
 
 class ReadAgainRun(Run):
-    """A run as far as reading it again needs it."""
-
     options: dict[str, Any]
     reason_code: str | None
     readings: list[ReadingHead]
 
 
 class Event(Answer):
-    """One line of a run's log."""
-
     at: datetime
     kind: str
     text: str
 
 
 class Artefact(Answer):
-    """A piece of raw output."""
-
     id: int
     order_id: int
     name: str
@@ -296,8 +293,6 @@ class Artefact(Answer):
 
 
 class Drain(Answer):
-    """Something on which nothing new starts; `until` is none until a person resumes it."""
-
     kind: str
     name: str = ""
     reason: str
@@ -313,38 +308,28 @@ class _AffectedRun(Answer):
     risk: str
 
     def lines(self, what: str) -> list[str]:
-        """Return what is done to it and what that risks."""
         return [f"run {self.run_id} ({self.campaign_name}, {self.workload}): {what}", f"  {self.risk}"]
 
 
 class EndedRun(_AffectedRun):
-    """What calling its node dead would do to a run, in sentences."""
-
     ends: str
 
 
 class HeldRun(_AffectedRun):
-    """A run whose load cannot be killed, and what it holds, in sentences."""
-
     frees: str
 
 
 class StuckStatement(Answer):
-    """Says what freeing a stuck node would do."""
-
     node_name: str
     runs: list[HeldRun]
     afterwards: str
     statement_sha256: str
 
     def lines(self) -> list[str]:
-        """Return all of it, two lines a run."""
         return [*(line for run in self.runs for line in run.lines(run.frees)), self.afterwards]
 
 
 class DeathStatement(Answer):
-    """What calling a silent node dead would free and end."""
-
     node_name: str
     last_seen_at: datetime
     runs: list[EndedRun]

@@ -1,4 +1,4 @@
-"""The server's REST API as the commands use it: one call, one document, and refusals as problems."""
+"""Client of the server's REST API."""
 
 import ssl
 import time
@@ -11,7 +11,6 @@ import httpx2
 from iotide_agent.cli.problems import Problem, RefusedError
 
 Document = dict[str, Any]
-"""An answer as it came; commands show it with --json or read it through `answers`."""
 
 _PAGE: Final = 200
 _TIMEOUT_SECONDS: Final = 30.0
@@ -21,11 +20,11 @@ _BUSY: Final = 429
 
 
 class UnreachableError(RefusedError):
-    """No answer came from the server."""
+    pass
 
 
 class Api:
-    """A session with one server; each method raises RefusedError, UnreachableError where no answer comes."""
+    """Each method raises RefusedError for an error answer and UnreachableError without an answer."""
 
     def __init__(
         self,
@@ -36,7 +35,7 @@ class Api:
         transport: httpx2.BaseTransport | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        """Make no call yet; `pause(seconds)` waits before a request that came too early is sent again."""
+        """`pause(seconds)` waits before a rate-limited request is sent again."""
         self._url = url
         self._pause = pause
         self._client = httpx2.Client(
@@ -56,15 +55,13 @@ class Api:
         self._client.close()
 
     def get(self, path: str, parameters: Mapping[str, str | int | Sequence[int]] | None = None) -> Document:
-        """The JSON object at `path`."""
         return self._document(self._send(self._client.build_request("GET", path, params=parameters)))
 
     def get_text(self, path: str) -> str:
-        """The text at `path`, for instance a CSV file or raw output."""
         return self._send(self._client.build_request("GET", path, headers={"Accept": "*/*"})).text
 
     def post(self, path: str, body: Document | None = None, *, idempotency_key: str | None = None) -> Document:
-        """Posts a JSON object; with a key, a lost answer is asked for once more and nothing is done twice."""
+        """With an idempotency key, the request is repeated if the answer is lost."""
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
         request = self._client.build_request("POST", path, json=body, headers=headers)
         try:
@@ -75,19 +72,15 @@ class Api:
             return self._document(self._send(request))
 
     def put(self, path: str, body: Document) -> Document:
-        """Puts a JSON object, which done twice is done once."""
         return self._document(self._send(self._client.build_request("PUT", path, json=body)))
 
     def patch(self, path: str, body: Document) -> Document:
-        """Changes the fields of the thing at `path` that the JSON object names."""
         return self._document(self._send(self._client.build_request("PATCH", path, json=body)))
 
     def delete(self, path: str) -> None:
-        """Takes away what is at `path`."""
         self._send(self._client.build_request("DELETE", path))
 
     def get_list(self, path: str) -> list[Document]:
-        """The JSON list at `path`, of those that come whole."""
         response = self._send(self._client.build_request("GET", path))
         found = response.json()
         if not isinstance(found, list):
@@ -95,7 +88,6 @@ class Api:
         return found
 
     def items(self, path: str, parameters: Mapping[str, str | int], limit: int | None = None) -> Iterator[Document]:
-        """The items of a list, page by page, `limit` of them or all."""
         wanted = dict(parameters) | {"limit": min(limit or _PAGE, _PAGE)}
         given = 0
         while True:
@@ -137,12 +129,16 @@ class Api:
         return document
 
     def _unreachable(self, reason: str) -> UnreachableError:
-        remedy = "is it running? Set IOTIDE_URL or --url, and IOTIDE_CA for a certificate of its own"
-        return UnreachableError([Problem("unreachable", f"no answer: {reason}", "url", self._url, remedy)])
+        remedy = "check that the server runs; set IOTIDE_URL or --url, and IOTIDE_CA for its own certificate"
+        return UnreachableError(
+            [Problem("unreachable", f"the server does not answer: {reason}", "url", self._url, remedy)]
+        )
 
     def _no_api(self, response: httpx2.Response) -> RefusedError:
-        message = f"the answer to {response.request.url} is no JSON object"
-        return RefusedError([Problem("not_iotide", message, "url", self._url, "is this the address of iotide?")])
+        message = f"the answer to {response.request.url} is not a JSON object"
+        return RefusedError(
+            [Problem("not_iotide", message, "url", self._url, "check that this is the address of iotide")]
+        )
 
 
 def _problem(response: httpx2.Response) -> Problem:
@@ -151,5 +147,5 @@ def _problem(response: httpx2.Response) -> Problem:
         code, message = str(error["code"]), str(error["message"])
     except (ValueError, KeyError, TypeError):
         message = f"{response.request.url} answered with status {response.status_code}"
-        return Problem("http_error", message, remedy="is this the address of iotide?")
+        return Problem("http_error", message, remedy="check that this is the address of iotide")
     return Problem(code, message, error.get("field"), error.get("value"), error.get("remedy"))

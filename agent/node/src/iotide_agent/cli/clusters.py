@@ -1,4 +1,4 @@
-"""Commands about clusters: who starts their runs."""
+"""The commands `iotide cluster`."""
 
 from enum import StrEnum
 from typing import Annotated
@@ -8,27 +8,27 @@ import typer
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.server import AsJson, opened, show
 
-cluster_app = typer.Typer(no_args_is_help=True, help="Look at clusters and decide who starts their runs.")
+cluster_app = typer.Typer(no_args_is_help=True, help="List clusters and choose their run launcher.")
 
 
 class Launcher(StrEnum):
-    """Who starts the runs of a cluster."""
-
     DIRECT = "direct"
     SLURM = "slurm"
     LSF = "lsf"
+    PBS = "pbs"
+    FLUX = "flux"
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME", help="Of the cluster.")]
+Name = Annotated[str, typer.Argument(metavar="NAME", help="Name of the cluster.")]
 Wanted = Annotated[
     Launcher | None,
-    typer.Argument(metavar="[LAUNCHER]", help="direct: the agents of its nodes; slurm, lsf: jobs of that system."),
+    typer.Argument(metavar="[LAUNCHER]", help="direct: the nodes' agents; otherwise jobs of that batch system."),
 ]
 
 
 @cluster_app.command("list")
 def list_clusters(context: typer.Context, *, as_json: AsJson = False) -> None:
-    """List clusters with who starts their runs."""
+    """List clusters and their run launchers."""
     with opened(context) as api:
         answers = list(api.items("/clusters", {}))
     lines = (f"{answer['id']:>5}  {answer['name']}  {answer['launcher']}" for answer in answers)
@@ -37,24 +37,26 @@ def list_clusters(context: typer.Context, *, as_json: AsJson = False) -> None:
 
 @cluster_app.command("launcher")
 def change_launcher(context: typer.Context, name: Name, launcher: Wanted = None, *, as_json: AsJson = False) -> None:
-    """Say who starts a cluster's runs, or have another start them; refused while one is active."""
+    """Show a cluster's run launcher, or change it. A change is refused while a run is active."""
     with opened(context) as api:
         found = next((item for item in api.items("/clusters", {}) if item["name"] == name), None)
         if found is None:
-            remedy = "`iotide cluster list` shows those that you may see"
-            raise RefusedError([Problem("cluster_not_found", "there is no cluster of that name", "name", name, remedy)])
+            remedy = "see `iotide cluster list`"
+            raise RefusedError([Problem("cluster_not_found", "no such cluster", "name", name, remedy)])
         if launcher is not None:
             found = api.patch(f"/clusters/{found['id']}", {"launcher": launcher.value})
     show(
         found,
-        lambda: f"the runs of the cluster {name} are started by {_words(Launcher(found['launcher']))}",
+        lambda: f"run launcher of cluster {name}: {_words(Launcher(found['launcher']))}",
         as_json=as_json,
     )
 
 
 def _words(launcher: Launcher) -> str:
     return {
-        Launcher.DIRECT: "the agents of its nodes",
-        Launcher.SLURM: "jobs of Slurm, which its gateway submits",
-        Launcher.LSF: "jobs of LSF, which its gateway submits",
+        Launcher.DIRECT: "agents of its nodes",
+        Launcher.SLURM: "Slurm jobs, submitted by its gateway",
+        Launcher.LSF: "LSF jobs, submitted by its gateway",
+        Launcher.PBS: "PBS jobs, submitted by its gateway",
+        Launcher.FLUX: "Flux jobs, submitted by its gateway",
     }[launcher]

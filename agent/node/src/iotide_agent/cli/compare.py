@@ -1,4 +1,4 @@
-"""`iotide compare`: what two campaigns differ in, in words that say no more than was shown."""
+"""The command `iotide compare`."""
 
 import re
 from collections.abc import Iterator
@@ -9,17 +9,18 @@ import typer
 from iotide_agent.cli.api import Document
 from iotide_agent.cli.names import Catalogue, Marks, read_catalogue
 from iotide_agent.cli.server import AsJson, opened, show
+from iotide_wire.cautions import cautions
 from iotide_wire.names import option_value
 from iotide_wire.units import format_factor, format_p
 
 _OPTION: Final = "options."
-_HELP: Final = "Number of a campaign, or of one of its cells as CAMPAIGN:CELL."
+_HELP: Final = "Number of a campaign, or CAMPAIGN:CELL for one of its configurations."
 _SIDE: Final = re.compile(r"([1-9]\d{0,17})(?::([1-9]\d{0,17}))?")
 
 
 def _side(given: str) -> str:
     if _SIDE.fullmatch(given) is None:
-        raise typer.BadParameter(f"{given!r} is neither a campaign's number nor CAMPAIGN:CELL, for instance 12 or 12:3")
+        raise typer.BadParameter(f"{given!r} is not a campaign's number or CAMPAIGN:CELL, for example 12 or 12:3")
     return given
 
 
@@ -30,7 +31,7 @@ def compare_campaigns(
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two campaigns cell by cell: B in terms of A, with runs, interval and p."""
+    """Compare two campaigns: configurations are paired, and results are shown as B relative to A."""
     asked: dict[str, str] = {}
     for name, given in (("a", a), ("b", b)):
         campaign, _, cell = given.partition(":")
@@ -42,33 +43,31 @@ def compare_campaigns(
 
 
 def lines(answer: Document, catalogue: Catalogue) -> Iterator[str]:
-    """The answer as text: of each pair what is unlike about it first."""
     marks = Marks()
-    judged = (metric for pair in answer["pairs"] for metric in pair["metrics"] if metric["is_discovery"] is not None)
-    compared = sum(metric["p_value"] is not None for metric in judged)
     for pair in answer["pairs"]:
         yield f"A: {_cell(pair['a'])}"
         yield f"B: {_cell(pair['b'])}"
         for difference in pair["differences"]:
             yield f"  differs in {_difference(difference, pair['a']['workload'], catalogue)}"
         if not pair["is_alike"]:
-            yield "  not the same was run, so ratios say little"
+            yield "  these configurations differ; the ratios may not be meaningful"
         if not pair["metrics"]:
-            yield "  no number that both have with the same labels"
+            yield "  no metric that both have with the same labels"
         for metric in pair["metrics"]:
             named = _named(metric, pair["a"]["workload"], catalogue)
-            mark = marks.of(metric.get("flags", ()))
-            yield f"  {named}: {metric['words']}; {_numbers(metric)}{_doubt(metric, compared)}{mark}"
+            mark = marks.of(cautions(metric.get("flags", ())))
+            yield f"  {named}: {'; '.join([metric['words'], _numbers(metric), *_conditions(metric)])}{mark}"
         yield ""
     yield from marks.lines()
     for side in ("a", "b"):
         if answer[f"only_{side}"]:
-            yield f"without a counterpart: cells {', '.join(map(str, answer[f'only_{side}']))} of {side.upper()}"
+            cells = ", ".join(map(str, answer[f"only_{side}"]))
+            yield f"configurations without a counterpart, of {side.upper()}: {cells}"
 
 
 def _cell(cell: Document) -> str:
     places = [", ".join(cell["node_names"]), ", ".join(cell["target_names"]), cell["variant"]]
-    return f"campaign {cell['campaign_id']}, cell {cell['ordinal']}: {cell['workload']} on " + ", ".join(
+    return f"campaign {cell['campaign_id']}, configuration {cell['ordinal']}: {cell['workload']} on " + ", ".join(
         place for place in places if place
     )
 
@@ -90,13 +89,18 @@ def _numbers(metric: Document) -> str:
     runs = f"n = {metric['n_a']} and {metric['n_b']}"
     if metric["ratio"] is not None:
         interval = f"[{format_factor(metric['low'])}, {format_factor(metric['high'])}]"
-        return f"{runs}, ratio {format_factor(metric['ratio'])} {interval}, p = {format_p(metric['p_value'])}"
+        p_value = "" if metric["p_value"] is None else f", p = {format_p(metric['p_value'])}"
+        return f"{runs}, ratio {format_factor(metric['ratio'])} {interval}{p_value}"
     if metric["median_ratio"] is not None:
         return f"{runs}, ratio of medians {format_factor(metric['median_ratio'])}"
     return runs
 
 
-def _doubt(metric: Document, compared: int) -> str:
-    if metric["verdict"] in {"higher", "lower", "below_practical"} and metric["is_discovery"] is False:
-        return f"; one of {compared} comparisons, so it may be chance"
-    return ""
+def _conditions(metric: Document) -> Iterator[str]:
+    """Yield the error that a verdict uses, unless it is the scatter of the runs, its looks and possible reasons."""
+    if metric["basis"] != "runs" and metric["basis_words"]:
+        yield metric["basis_words"]
+    if metric["looks"] > 1:
+        yield f"look {metric['looks']}, after repeats were added: limits are stricter"
+    if reasons := metric.get("reasons"):
+        yield f"possible reasons: {', '.join(reasons)}"

@@ -1,4 +1,4 @@
-"""Commands of operators: drain and resume, call a silent node dead, free a stuck one, change a campaign's priority."""
+"""Commands for operators: drains, dead and stuck nodes, priorities."""
 
 from datetime import datetime
 from enum import StrEnum
@@ -15,12 +15,10 @@ from iotide_agent.cli.speaking import say
 
 NOT_CONFIRMED: Final = 2
 
-node_app = typer.Typer(no_args_is_help=True, help="Decide about nodes.")
+node_app = typer.Typer(no_args_is_help=True, help="Manage nodes.")
 
 
 class DrainKind(StrEnum):
-    """What can be drained."""
-
     NODE = "node"
     TARGET = "target"
     CLUSTER = "cluster"
@@ -28,19 +26,23 @@ class DrainKind(StrEnum):
 
 
 Kind = Annotated[DrainKind, typer.Argument(metavar="KIND", help="node, target, cluster or all.")]
-Subject = Annotated[str | None, typer.Argument(metavar="[NAME]", help="Its name; none for all.")]
+Subject = Annotated[
+    str | None, typer.Argument(metavar="[NAME]", help="Name of the node, target or cluster; omit it for all.")
+]
 Until = Annotated[
     datetime | None,
     typer.Option(
         formats=["%Y-%m-%d %H:%M", "%Y-%m-%dT%H:%M", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M:%S%z"],
-        help="It is resumed by itself then; by the clock of this machine where no zone is given.",
+        help="End of the drain; local time unless a zone is given.",
     ),
 ]
-InCluster = Annotated[str | None, typer.Option("--cluster", help="Where the name is in several clusters.")]
+InCluster = Annotated[
+    str | None,
+    typer.Option("--cluster", help="Cluster of the node or target; needed if several clusters have that name."),
+]
 
 
 def add_to(app: typer.Typer, campaign_app: typer.Typer) -> None:
-    """Make these commands part of `iotide`."""
     app.command("drain")(drain)
     app.command("resume")(resume)
     app.command("drains")(list_drains)
@@ -53,12 +55,12 @@ def drain(  # noqa: PLR0913 - each is an option of the command
     kind: Kind,
     name: Subject = None,
     *,
-    reason: Annotated[str, typer.Option(help="For everybody whose run waits for it.")],
+    reason: Annotated[str, typer.Option(help="Reason, shown with every run that waits for it.")],
     until: Until = None,
     cluster: InCluster = None,
     as_json: AsJson = False,
 ) -> None:
-    """Let nothing new start on a node, a target, a cluster or all; what runs goes on."""
+    """Drain a node, a target, a cluster or everything: no new runs start, active runs continue."""
     end = None if until is None else until.astimezone().isoformat()
     with opened(context) as api:
         answer = api.put(_path(api, kind, name, cluster), {"reason": reason, "until": end})
@@ -70,14 +72,14 @@ def drain(  # noqa: PLR0913 - each is an option of the command
 
 
 def resume(context: typer.Context, kind: Kind, name: Subject = None, *, cluster: InCluster = None) -> None:
-    """Let runs start there again."""
+    """End a drain; runs start there again."""
     with opened(context) as api:
         api.delete(_path(api, kind, name, cluster))
-    say(f"{_what(kind, name)} is not drained; what it is part of may be, see `iotide drains`")
+    say(f"{_what(kind, name)} is not drained; for drains of its cluster or of everything see `iotide drains`")
 
 
 def list_drains(context: typer.Context, *, as_json: AsJson = False) -> None:
-    """List what is drained, with reason, by whom and until when."""
+    """List drains with their reason, author and end."""
     with opened(context) as api:
         answers = api.get_list("/drains")
     show(answers, lambda: display.drain_table(Drain.of(answer) for answer in answers), as_json=as_json)
@@ -86,19 +88,19 @@ def list_drains(context: typer.Context, *, as_json: AsJson = False) -> None:
 @node_app.command("dead")
 def declare_node_dead(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a node that is silent.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the unreachable node.")],
     *,
     cluster: InCluster = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do it without being asked.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Say that a silent node is dead: shows what that frees and ends, and after your word does just that."""
+    """Mark an unreachable node as dead and release its runs (asks first)."""
     with opened(context) as api:
         path = f"/nodes/{_id_of(api, DrainKind.NODE, name, cluster)}/dead"
         statement = DeathStatement.of(api.get(path))
         say("\n".join(display.death_lines(statement)), err=as_json)
-        question = f"Is {statement.node_name} really dead, and not only cut off?"
-        if not (yes or is_confirmed(question, remedy="read what it frees, then give --yes")):
+        question = f"Is {statement.node_name} really dead, and not only disconnected?"
+        if not (yes or is_confirmed(question, remedy="read the effects above, then use --yes")):
             raise typer.Exit(NOT_CONFIRMED)
         answer = api.post(path, {"statement_sha256": statement.statement_sha256})
     show(answer, lambda: f"{statement.node_name}: {answer['problem']}", as_json=as_json)
@@ -107,19 +109,19 @@ def declare_node_dead(
 @node_app.command("free")
 def free_stuck_node(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of a node that is stuck.")],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Name of the stuck node.")],
     *,
     cluster: InCluster = None,
     yes: Annotated[bool, typer.Option("--yes", help="Do it without being asked.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Free what the loads of a stuck node hold: shows what may follow, and after your word frees just that."""
+    """Release what the runs of a stuck node hold (asks first)."""
     with opened(context) as api:
         path = f"/nodes/{_id_of(api, DrainKind.NODE, name, cluster)}/stuck"
         statement = StuckStatement.of(api.get(path))
         say("\n".join(statement.lines()), err=as_json)
-        question = f"Free what {statement.node_name} holds, although its loads may still run?"
-        if not (yes or is_confirmed(question, remedy="read what may follow, then give --yes")):
+        question = f"Release what {statement.node_name} holds, although its benchmarks may still run?"
+        if not (yes or is_confirmed(question, remedy="read the risks above, then use --yes")):
             raise typer.Exit(NOT_CONFIRMED)
         answer = api.post(path, {"statement_sha256": statement.statement_sha256})
     show(answer, lambda: f"{statement.node_name}: freed. {statement.afterwards}", as_json=as_json)
@@ -128,29 +130,34 @@ def free_stuck_node(
 def change_priority(
     context: typer.Context,
     campaign: Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the campaign.")],
-    priority: Annotated[int, typer.Argument(metavar="N", min=0, max=9, help="A step counts as an hour of waiting.")],
+    priority: Annotated[
+        int,
+        typer.Argument(
+            metavar="N", min=0, max=9, help="0 (default) to 9 (highest); each step is worth one hour of queue time."
+        ),
+    ],
     *,
     as_json: AsJson = False,
 ) -> None:
-    """Give a campaign that waits another priority, 0 to 9."""
+    """Change the priority of a waiting campaign."""
     with opened(context) as api:
         answer = api.patch(f"/campaigns/{campaign}", {"priority": priority})
     if as_json:
         print_json(answer)
     else:
         shown = Campaign.of(answer)
-        say(f"campaign {shown.id} ({shown.name}) has priority {priority}; {shown.counts.waiting} runs wait")
+        say(f"campaign {shown.id} ({shown.name}) has priority {priority}; {shown.counts.waiting} runs are waiting")
 
 
 def _path(api: Api, kind: DrainKind, name: str | None, cluster: str | None) -> str:
     if (name is None) != (kind is DrainKind.ALL):
-        remedy = "write `all` alone, or for instance `node node07`"
-        raise RefusedError([Problem("invalid_input", "a name belongs to everything but all", "name", name, remedy)])
+        remedy = "use `all` without a name, or for example `node node07`"
+        raise RefusedError([Problem("invalid_input", "every kind except `all` needs a name", "name", name, remedy)])
     return "/drain" if name is None else f"/{kind}s/{_id_of(api, kind, name, cluster)}/drain"
 
 
 def _id_of(api: Api, kind: DrainKind, name: str, cluster: str | None) -> int:
-    """Return the id of the living thing of that name; raise RefusedError unless there is exactly one."""
+    """Return the id of the only object of that name that is not retired; raise RefusedError."""
     clusters = {int(found["id"]): str(found["name"]) for found in api.items("/clusters", {})}
     if kind is DrainKind.CLUSTER:
         found = {cluster_id: known for cluster_id, known in clusters.items() if known == name}
@@ -162,10 +169,10 @@ def _id_of(api: Api, kind: DrainKind, name: str, cluster: str | None) -> int:
     if len(found) == 1:
         return next(iter(found))
     if found:
-        remedy = f"give --cluster, one of {', '.join(sorted(found.values()))}"
-        raise RefusedError([Problem("ambiguous", f"several clusters have a {kind} of that name", "name", name, remedy)])
-    remedy = "write it as in the dashboard"
-    raise RefusedError([Problem(f"{kind}_not_found", f"there is no {kind} of that name", "name", name, remedy)])
+        remedy = f"use --cluster with one of {', '.join(sorted(found.values()))}"
+        raise RefusedError([Problem("ambiguous", f"several clusters have this {kind}", "name", name, remedy)])
+    remedy = "check its spelling in the dashboard"
+    raise RefusedError([Problem(f"{kind}_not_found", f"no such {kind}", "name", name, remedy)])
 
 
 def _is_retired(item: dict[str, object]) -> bool:

@@ -1,4 +1,4 @@
-"""A campaign that is being watched, as one bar or as lines on a pipe."""
+"""Live progress of a campaign."""
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, TaskProgressColumn, TextColumn
@@ -9,8 +9,6 @@ from iotide_wire.units import format_estimate
 
 
 class LiveProgress:
-    """One bar for a campaign that is being watched; on a pipe, a line whenever something changed."""
-
     def __init__(self, console: Console) -> None:
         self._console = console
         self._last = ""
@@ -24,7 +22,6 @@ class LiveProgress:
         self.renderable = self._bar
 
     def update(self, campaign: Campaign) -> None:
-        """Shows the campaign as it is now."""
         counts = {state: count for state, count in campaign.counts if count}
         text = f"{campaign.name}: {', '.join(f'{count} {state}' for state, count in counts.items())}"
         if campaign.state == "paused":

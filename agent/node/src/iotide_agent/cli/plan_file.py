@@ -1,4 +1,4 @@
-"""Reads a campaign or a schedule from a YAML file; what is wrong is named with its line, its field and the remedy."""
+"""Plans and schedules from YAML files; each error has its line, its field and a remedy."""
 
 import difflib
 import re
@@ -10,24 +10,25 @@ import yaml
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
+from iotide_agent.cli.node_groups import with_groups
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_wire.base import Message
-from iotide_wire.plan import CampaignPlan, PlannedStage, WorkloadChoice
+from iotide_wire.plan import AdaptiveRepeats, CampaignPlan, PlannedStage, WorkloadChoice
 from iotide_wire.schedule import SchedulePlan
 from iotide_wire.units import MIB
 from iotide_wire.window import Window
 
 MAX_BYTES: Final = 2 * MIB
-"""What the server takes in one request."""
+"""Largest request that the server accepts."""
 _FIELD_NAMES: Final = tuple(
     field.alias or name
-    for model in (CampaignPlan, WorkloadChoice, PlannedStage, Window, SchedulePlan)
+    for model in (CampaignPlan, AdaptiveRepeats, WorkloadChoice, PlannedStage, Window, SchedulePlan)
     for name, field in model.model_fields.items()
 )
 _REMEDIES: Final = {
     "missing": "add it",
     "string_pattern_mismatch": "use letters, digits, dot, dash and underscore, starting with a letter or a digit",
-    "string_type": "write text, in quotes where YAML would read a date, a number or yes and no",
+    "string_type": "write text; put dates, numbers, yes and no in quotes",
 }
 
 _Location = tuple[str | int, ...]
@@ -35,7 +36,7 @@ PlanT = TypeVar("PlanT", bound=Message)
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads 22:00 as the text that it is; the YAML of 2005 makes 1320 of it, since it counts to sixty."""
+    """Reads 22:00 as text; YAML 1.1 would read it as the base-60 number 1320."""
 
 
 _Loader.yaml_implicit_resolvers = {
@@ -48,19 +49,18 @@ _Loader.yaml_implicit_resolvers = {
 
 
 def read_plan(path: Path) -> CampaignPlan:
-    """Return the campaign in a YAML file; raise RefusedError with all that is wrong with it."""
+    """Raise RefusedError with all errors of the file."""
     return _read_as(CampaignPlan, path)
 
 
 def read_schedule(path: Path) -> SchedulePlan:
-    """Return the schedule in a YAML file, its plan inside; raise RefusedError as `read_plan`."""
     return _read_as(SchedulePlan, path)
 
 
 def _read_as(kind: type[PlanT], path: Path) -> PlanT:
     tree, document = _parse(path, _read(path))
     try:
-        return kind.model_validate(document)
+        return kind.model_validate(with_groups(document))
     except ValidationError as error:
         raise RefusedError([_problem(path, tree, detail) for detail in error.errors()]) from error
 
@@ -74,14 +74,14 @@ def _read(path: Path) -> str:
             "file_unreadable", f"{path} cannot be read: {error.strerror}", "name an existing file"
         ) from error
     except UnicodeDecodeError as error:
-        raise _refused("file_unreadable", f"{path} is no text in UTF-8", "save it as UTF-8") from error
+        raise _refused("file_unreadable", f"{path} is not UTF-8 text", "save it as UTF-8") from error
     if len(raw) > MAX_BYTES:
-        raise _refused("body_too_large", f"{path} has {len(raw)} bytes", f"keep it below {MAX_BYTES} bytes")
+        raise _refused("body_too_large", f"{path} has {len(raw)} bytes", f"keep it at or below {MAX_BYTES} bytes")
     return text
 
 
 def _parse(path: Path, text: str) -> tuple[yaml.Node, object]:
-    """The YAML as nodes that know their places, and as values."""
+    """Return the YAML nodes, which have positions, and the values."""
     try:
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
         doubles = list(_double_keys(path, tree))
@@ -92,17 +92,21 @@ def _parse(path: Path, text: str) -> tuple[yaml.Node, object]:
         message = f"not YAML: {error.problem or error.context}"
         raise RefusedError([Problem("invalid_yaml", message, place=place, remedy="correct the line")]) from error
     except (yaml.YAMLError, ValueError, RecursionError) as error:
-        # ValueError: a date that no calendar has. RecursionError: thousands of brackets, or an alias inside itself.
-        raise _refused("invalid_yaml", f"{path} is not YAML: {error}", "write plain lists and mappings") from error
+        # ValueError: a date that does not exist. RecursionError: thousands of brackets, or an alias inside itself.
+        raise _refused("invalid_yaml", f"{path} is not YAML: {error}", "use plain lists and mappings") from error
     if doubles:
         raise RefusedError(doubles)
     if not isinstance(tree, yaml.MappingNode):
-        raise _refused("invalid_input", f"{path} holds no campaign", "write `name: ...`, `cluster: ...` and so on")
+        raise _refused(
+            "invalid_input",
+            f"{path} contains no campaign or schedule",
+            "begin with `name: ...` and `cluster: ...`; see examples/",
+        )
     return tree, document
 
 
 def _double_keys(path: Path, node: yaml.Node | None) -> Iterator[Problem]:
-    """Keys that stand twice in one mapping, where YAML would silently take the last."""
+    """YAML would silently use the last of two equal keys."""
     if isinstance(node, yaml.SequenceNode):
         for item in node.value:
             yield from _double_keys(path, item)
@@ -112,17 +116,19 @@ def _double_keys(path: Path, node: yaml.Node | None) -> Iterator[Problem]:
             name = str(key.value)
             if name in seen:
                 place = _place(path, key.start_mark)
-                yield Problem("invalid_input", f"{name} stands twice", name, place=place, remedy="keep one")
+                yield Problem("invalid_input", f'the key "{name}" occurs twice', name, place=place, remedy="keep one")
             seen.add(name)
             yield from _double_keys(path, value)
 
 
 def _problem(path: Path, tree: yaml.Node, detail: ErrorDetails) -> Problem:
     location = tuple(detail["loc"])
+    if location[:1] == ("adaptive",) and _mark(tree, location) == _mark(tree, ()):
+        location = ("repeats", *location[1:])  # where the file has them
     unknown, missing = detail["type"] == "extra_forbidden", detail["type"] == "missing"
     return Problem(
         code="invalid_input",
-        message="no such field" if unknown else "missing" if missing else detail["msg"].removeprefix("Value error, "),
+        message="unknown field" if unknown else "missing" if missing else detail["msg"].removeprefix("Value error, "),
         field=_dotted(location),
         value=None if missing else detail["input"],
         remedy=_suggestion(str(location[-1])) if unknown else _REMEDIES.get(detail["type"]),
@@ -136,7 +142,7 @@ def _suggestion(name: str) -> str:
 
 
 def _mark(node: yaml.Node, location: _Location) -> yaml.Mark:
-    """Where the deepest part of `location` that the file has begins; a key rather than its value."""
+    """Return the position of the deepest existing part of `location`; of a key rather than its value."""
     mark = node.start_mark
     for part in location:
         if isinstance(node, yaml.MappingNode):

@@ -1,4 +1,4 @@
-"""What a person did wrong, as field, value and remedy: the one form in which every command refuses."""
+"""Errors of the commands."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing that must change before the command can do its work; `code` is stable, the server's own if it refused.
+    """Reason for a refusal; `code` is stable, and the server's own if the server refused.
 
-    `field` is a dotted path of the input (`workloads[0].options.file_size_bytes`) with the `value` given there, `place`
-    where that stands in a file (`plan.yaml:3:9`).
+    `field` is a dotted path of the input (`workloads[0].options.file_size_bytes`) with its `value`; `place` is its
+    position in a file (`plan.yaml:3:9`).
     """
 
     code: str
@@ -20,13 +20,12 @@ class Problem:
     place: str | None = None
 
     def as_json(self) -> dict[str, object]:
-        """The problem in the shape of the server's errors."""
         shown = {"code": self.code, "field": self.field, "value": self.value, "message": self.message}
         return shown | {"remedy": self.remedy} | ({"place": self.place} if self.place else {})
 
 
 class RefusedError(Exception):
-    """The command was not carried out, for reasons that the caller can act on; exit status 2."""
+    """The command did nothing, for reasons that the caller can fix; exit status 2."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("; ".join(problem.message for problem in problems))

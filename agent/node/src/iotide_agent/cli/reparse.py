@@ -1,4 +1,4 @@
-"""`iotide run reparse`: old runs read again by the parsers installed here, compared with what counts, and then sent."""
+"""The command `iotide run reparse`: parse kept raw output again, compare and send the new values."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -14,13 +14,13 @@ from iotide_wire.measured import Flag, SampleMessage
 from iotide_wire.reading import OrderReading, RunReading
 
 _UNREAD: Final = frozenset({"output_refused", "parser_fault"})
-"""Reason codes of runs that only their parser made fail."""
+"""Reason codes of runs that failed only in their parser."""
 _Key = tuple[str, tuple[tuple[str, Any], ...], int | None]
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A number that another reading changes, None where it had or has none; a new metric's unit is None."""
+    """Changed value; None where it is missing. The unit of a new metric is None."""
 
     metric: str
     labels: Mapping[str, Any]
@@ -31,15 +31,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Reread:
-    """A run that was read again.
+    """Run that was parsed again.
 
     Attributes:
-        reading: what would be sent; None where the run cannot be read again.
-        refused_because: why not.
-        number_count: how many numbers the run has now.
-        flags_gone, flags_new: one line each.
-        former_revision: whose numbers count now.
-        is_unread: whether it failed because its output could not be read.
+        reading: None, with `refused_because`, if the run cannot be parsed again.
+        is_unread: True if the run failed because its output could not be parsed.
     """
 
     run_id: int
@@ -54,7 +50,6 @@ class Reread:
 
     @property
     def changes(self) -> bool:
-        """Whether it says anything else, or by another revision."""
         is_other = self.reading is not None and self.reading.workload_revision != self.former_revision
         return (
             is_other
@@ -64,7 +59,7 @@ class Reread:
 
 
 def chosen_runs(api: Api, run_ids: Sequence[int], campaign: int | None, workload_name: str | None) -> Iterator[int]:
-    """The runs that were named, or those of a campaign that have output to read, oldest first."""
+    """Yield the named runs, or those of a campaign that have output to parse, oldest first."""
     if campaign is None:
         yield from run_ids
         return
@@ -75,7 +70,7 @@ def chosen_runs(api: Api, run_ids: Sequence[int], campaign: int | None, workload
 
 
 def read_run_again(api: Api, run_id: int) -> Reread:
-    """Fetch the run's raw output, read it and compare, without any change; raise RefusedError as the server does."""
+    """Parse and compare, without a change on the server."""
     run = ReadAgainRun.of(api.get(f"/runs/{run_id}"))
     try:
         return _read(api, run)
@@ -87,12 +82,12 @@ def _read(api: Api, run: ReadAgainRun) -> Reread:
     is_unread = run.state == "failed" and run.reason_code in _UNREAD
     if run.state != "finished" and not is_unread:
         raise UnreadableError(
-            f"it is {run.state}; read are runs that finished, or failed because of their parser alone"
+            f"it is {run.state}; only finished runs and runs that failed in their parser can be parsed again"
         )
     tool = workload(run.workload, {})
     current = {reading.order_id: reading for reading in sorted(run.readings, key=lambda reading: reading.ordinal)}
     if not current:
-        raise UnreadableError("it is of before readings were kept")
+        raise UnreadableError("it is from before iotide stored readings")
     texts: dict[int, dict[str, str]] = defaultdict(dict)
     for artefact in map(Artefact.of, api.items(f"/runs/{run.id}/artefacts", {})):
         if artefact.order_id in current:
@@ -115,7 +110,7 @@ def _read(api: Api, run: ReadAgainRun) -> Reread:
 
 
 def _differences(before: Sequence[RawReading], now: Sequence[OrderReading]) -> Iterator[Difference]:
-    """Number by number; several with one name are compared in their order."""
+    """Several values with the same key are compared in order."""
     units = {sample.metric: sample.unit.value for reading in before for sample in reading.samples}
     old = _by_key(sample for reading in before for sample in reading.samples)
     new = _by_key(sample for reading in now for sample in reading.samples)
@@ -132,7 +127,7 @@ def _differences(before: Sequence[RawReading], now: Sequence[OrderReading]) -> I
 def _by_key(samples: Iterable[SampleAnswer | SampleMessage]) -> dict[_Key, list[float]]:
     found: dict[_Key, list[float]] = defaultdict(list)
     for sample in samples:
-        # By which of two nodes sent, the server tells there and back apart; no parser says it.
+        # The server adds `sender`, which distinguishes the two directions between nodes.
         labels = tuple(sorted(item for item in sample.labels.items() if item[0] != "sender"))
         found[sample.metric, labels, sample.target_id].append(sample.value)
     return found
@@ -149,6 +144,5 @@ def _flag_line(flag: Flag) -> str:
 
 
 def send(api: Api, reread: Reread) -> None:
-    """Put the new reading in the place of the current one; raise RefusedError as the server does."""
     if reread.reading is not None:
         api.post(f"/runs/{reread.run_id}/readings", reread.reading.model_dump(mode="json"))

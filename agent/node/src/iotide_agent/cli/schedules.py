@@ -1,4 +1,4 @@
-"""The commands `iotide schedule`: plans that the server submits by a calendar."""
+"""The commands `iotide schedule`."""
 
 from pathlib import Path
 from typing import Annotated, Final
@@ -13,15 +13,15 @@ from iotide_agent.cli.speaking import say
 
 NOT_DONE: Final = 2
 
-schedule_app = typer.Typer(no_args_is_help=True, help="Submit plans again and again, by a calendar.")
+schedule_app = typer.Typer(no_args_is_help=True, help="Manage recurring campaigns.")
 
 ScheduleId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the schedule.")]
-ScheduleFile = Annotated[Path, typer.Argument(metavar="FILE.yaml", help="The schedule; see examples/.")]
+ScheduleFile = Annotated[Path, typer.Argument(metavar="FILE.yaml", help="Schedule file; see examples/.")]
 
 
 @schedule_app.command("submit")
 def submit_schedule(context: typer.Context, file: ScheduleFile, *, as_json: AsJson = False) -> None:
-    """Make a schedule of a file, and show when it fires."""
+    """Create a schedule from a file and show its next campaigns."""
     schedule = read_schedule(file)
     with opened(context) as api:
         answer = api.post("/schedules", schedule.model_dump(mode="json"))
@@ -32,11 +32,11 @@ def submit_schedule(context: typer.Context, file: ScheduleFile, *, as_json: AsJs
 def list_schedules(
     context: typer.Context,
     *,
-    cluster_id: Annotated[int | None, typer.Option(min=1, help="Of this cluster only.")] = None,
+    cluster_id: Annotated[int | None, typer.Option(min=1, help="Only this cluster.")] = None,
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List schedules, the newest first."""
+    """List schedules, newest first."""
     filters = {} if cluster_id is None else {"cluster_id": cluster_id}
     with opened(context) as api:
         answers = list(api.items("/schedules", filters, limit))
@@ -45,7 +45,7 @@ def list_schedules(
 
 @schedule_app.command("show")
 def show_schedule(context: typer.Context, schedule: ScheduleId, *, as_json: AsJson = False) -> None:
-    """Show a schedule with its next firings, and what the last ones came to."""
+    """Show a schedule with its next and latest campaigns."""
     with opened(context) as api:
         answer = api.get(f"/schedules/{schedule}")
         firings = list(api.items(f"/schedules/{schedule}/firings", {}, 20))
@@ -59,19 +59,19 @@ def show_schedule(context: typer.Context, schedule: ScheduleId, *, as_json: AsJs
 
 @schedule_app.command("pause")
 def pause_schedule(context: typer.Context, schedule: ScheduleId, *, as_json: AsJson = False) -> None:
-    """Fire no more until it is resumed; what comes meanwhile is not made good."""
+    """Pause a schedule; missed campaigns are not caught up."""
     _step(context, schedule, "pause", as_json=as_json)
 
 
 @schedule_app.command("resume")
 def resume_schedule(context: typer.Context, schedule: ScheduleId, *, as_json: AsJson = False) -> None:
-    """Fire again, from the next firing on."""
+    """Resume a schedule."""
     _step(context, schedule, "resume", as_json=as_json)
 
 
 @schedule_app.command("run")
 def run_schedule(context: typer.Context, schedule: ScheduleId, *, as_json: AsJson = False) -> None:
-    """Submit its plan now, in your name; its calendar goes on as it was."""
+    """Submit the schedule's campaign now, as you; its calendar does not change."""
     with opened(context) as api:
         answer = api.post(f"/schedules/{schedule}/run")
     show(answer, lambda: f"campaign {Firing.of(answer).campaign_id} accepted", as_json=as_json)
@@ -82,19 +82,19 @@ def remove_schedule(
     context: typer.Context,
     schedule: ScheduleId,
     *,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Remove a schedule; the campaigns that it made stay, and go on."""
+    """Remove a schedule; its campaigns stay and continue."""
     with opened(context) as api:
         found = Schedule.of(api.get(f"/schedules/{schedule}"))
-        if not (yes or is_confirmed(f"Remove schedule {found.id} ({found.name})?", remedy="give --yes")):
+        if not (yes or is_confirmed(f"Remove schedule {found.id} ({found.name})?", remedy="use --yes")):
             raise typer.Exit(NOT_DONE)
         api.delete(f"/schedules/{schedule}")
     say(f"schedule {found.id} ({found.name}) removed")
 
 
 def _made(schedule: Schedule) -> list[str]:
-    return [f"schedule {schedule.id} ({schedule.name}) made", *display.firing_lines(schedule)]
+    return [f"schedule {schedule.id} ({schedule.name}) created", *display.firing_lines(schedule)]
 
 
 def _step(context: typer.Context, schedule: int, step: str, *, as_json: bool) -> None:

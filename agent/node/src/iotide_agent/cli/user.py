@@ -1,4 +1,4 @@
-"""The command `iotide`: submits campaigns, follows them and fetches their results, by the REST API alone."""
+"""Run storage benchmarks on clusters: submit campaigns, follow them and get their results."""
 
 import csv
 import json
@@ -13,7 +13,7 @@ from typing import Annotated, Final, TextIO
 import typer
 from rich.live import Live
 
-from iotide_agent.cli import control, display
+from iotide_agent.cli import control, display, run_display
 from iotide_agent.cli.answers import Artefact, Campaign, Cell, Event, Headline, Preview, Run, RunDetail, SampleAnswer
 from iotide_agent.cli.api import Api, Document
 from iotide_agent.cli.clusters import cluster_app
@@ -21,6 +21,7 @@ from iotide_agent.cli.compare import compare_campaigns
 from iotide_agent.cli.live_progress import LiveProgress
 from iotide_agent.cli.names import Catalogue, read_catalogue
 from iotide_agent.cli.plan_file import read_plan
+from iotide_agent.cli.power import show_power
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.reparse import chosen_runs, read_run_again, send
 from iotide_agent.cli.schedules import schedule_app
@@ -33,28 +34,27 @@ SOME_RUN_FAILED: Final = 1
 REFUSED: Final = 2
 INTERRUPTED: Final = 130
 _MOST_BY_ID: Final = 50
-"""As many runs as the server gives by their numbers at once."""
+"""Limit of the server."""
 
 app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
 campaign_app = typer.Typer(no_args_is_help=True, help="Submit, follow and cancel campaigns.")
-run_app = typer.Typer(no_args_is_help=True, help="Look into single runs.")
+run_app = typer.Typer(no_args_is_help=True, help="Inspect runs.")
 app.add_typer(campaign_app, name="campaign")
 app.add_typer(run_app, name="run")
 control.add_to(app, campaign_app)
 app.add_typer(schedule_app, name="schedule")
 app.add_typer(cluster_app, name="cluster")
 app.command("compare")(compare_campaigns)
+app.command("power")(show_power)
 
 CampaignId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the campaign.")]
 RunId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the run.")]
-PlanFile = Annotated[Path, typer.Argument(metavar="FILE.yaml", help="The campaign; see examples/.")]
-Watch = Annotated[bool, typer.Option("--watch", help="Follow it to its end; status 1 if a run failed.")]
+PlanFile = Annotated[Path, typer.Argument(metavar="FILE.yaml", help="Campaign file; see examples/.")]
+Watch = Annotated[bool, typer.Option("--watch", help="Follow the campaign to its end; exit status 1 if a run failed.")]
 Output = Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file instead of stdout.")]
 
 
 class ExportFormat(StrEnum):
-    """How samples are written."""
-
     CSV = "csv"
     JSON = "json"
 
@@ -65,15 +65,16 @@ def connect(
     *,
     url: Annotated[str, typer.Option(envvar="IOTIDE_URL", help="Address of the server.")] = "http://127.0.0.1:8470",
     token: Annotated[str | None, typer.Option(envvar="IOTIDE_TOKEN", help="API token.", show_default=False)] = None,
-    ca: Annotated[Path | None, typer.Option(envvar="IOTIDE_CA", help="Certificate of the server's own CA.")] = None,
+    ca: Annotated[
+        Path | None, typer.Option(envvar="IOTIDE_CA", help="CA certificate file (PEM) of the server.")
+    ] = None,
 ) -> None:
-    """Distributed benchmarks of storage on clusters."""
     context.obj = Server(url, token, ca)
 
 
 @campaign_app.command("submit")
 def submit_campaign(context: typer.Context, file: PlanFile, *, follow: Watch = False, as_json: AsJson = False) -> None:
-    """Submit a campaign; with --watch, follow it to its end and show its results."""
+    """Submit a campaign. With --watch, follow it to its end and show its results."""
     plan = read_plan(file)
     with opened(context) as api:
         answer = api.post("/campaigns", plan.model_dump(mode="json"), idempotency_key=str(uuid.uuid4()))
@@ -89,7 +90,7 @@ def submit_campaign(context: typer.Context, file: PlanFile, *, follow: Watch = F
 
 @campaign_app.command("preview")
 def preview_campaign(context: typer.Context, file: PlanFile, *, as_json: AsJson = False) -> None:
-    """Say what a campaign would do, without submitting it."""
+    """Show what a campaign would do, without submitting it."""
     plan = read_plan(file)
     with opened(context) as api:
         answer = api.post("/campaigns/preview", plan.model_dump(mode="json"))
@@ -101,11 +102,11 @@ def list_campaigns(
     context: typer.Context,
     *,
     state: Annotated[str | None, typer.Option(help="waiting, active, paused, finished, failed or cancelled.")] = None,
-    cluster_id: Annotated[int | None, typer.Option(min=1, help="Of this cluster only.")] = None,
+    cluster_id: Annotated[int | None, typer.Option(min=1, help="Only this cluster.")] = None,
     limit: Limit = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List campaigns, the newest first."""
+    """List campaigns, newest first."""
     with opened(context) as api:
         answers = list(api.items("/campaigns", _given(state=state, cluster_id=cluster_id), limit))
     show(answers, lambda: display.campaign_table(Campaign.of(answer) for answer in answers), as_json=as_json)
@@ -115,7 +116,7 @@ def list_campaigns(
 def show_campaign(
     context: typer.Context, campaign: CampaignId, *, follow: Watch = False, as_json: AsJson = False
 ) -> None:
-    """Show a campaign with the results of its cells."""
+    """Show a campaign and its results."""
     with opened(context) as api:
         if follow:
             _follow(api, campaign, as_json=as_json)
@@ -129,12 +130,12 @@ def show_campaign(
     shown = Campaign.of(answer)
     console().print(display.campaign_table([shown]))
     display.show_lines(console(), display.stage_lines(shown))
-    display.show_results(console(), map(Cell.of, cells), catalogue)
+    display.show_results(console(), list(map(Cell.of, cells)), catalogue)
 
 
 @campaign_app.command("cancel")
 def cancel_campaign(context: typer.Context, campaign: CampaignId, *, as_json: AsJson = False) -> None:
-    """Cancel the runs of a campaign that did not end yet; running loads are stopped and their files removed."""
+    """Cancel the unfinished runs of a campaign; running benchmarks are stopped and their files removed."""
     with opened(context) as api:
         answer = api.post(f"/campaigns/{campaign}/cancel")
     show(answer, lambda: display.campaign_table([Campaign.of(answer)]), as_json=as_json)
@@ -145,14 +146,14 @@ def confirm_campaign(
     context: typer.Context,
     campaign: CampaignId,
     *,
-    yes: Annotated[bool, typer.Option("--yes", help="Accept what is mounted without being asked.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Accept the mounts without confirmation.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Confirm that the servers are as the next stage of a paused campaign needs them, and let it begin."""
+    """Confirm that the next stage of a paused campaign is prepared, and start it (asks first)."""
     with opened(context) as api:
         pause = look(api, campaign, time.sleep)
         say("\n".join(display.pause_lines(pause)), err=as_json)
-        if not yes and not ask("Use these mounts, for every campaign, and begin the stage?", err=as_json):
+        if not yes and not ask("Use these mounts for all campaigns and start the stage?", err=as_json):
             raise typer.Exit(REFUSED)
         answer = api.post(f"/campaigns/{campaign}/confirm", {"found_sha256": pause.found_sha256})
     show(answer, lambda: display.campaign_table([Campaign.of(answer)]), as_json=as_json)
@@ -160,7 +161,7 @@ def confirm_campaign(
 
 @campaign_app.command("export")
 def export_campaign(context: typer.Context, campaign: CampaignId, *, output: Output = None) -> None:
-    """Write all samples of a campaign as CSV."""
+    """Export all samples of a campaign as CSV."""
     with opened(context) as api:
         _write(api.get_text(f"/campaigns/{campaign}/samples.csv"), output)
 
@@ -169,17 +170,17 @@ def export_campaign(context: typer.Context, campaign: CampaignId, *, output: Out
 def list_runs(
     context: typer.Context,
     *,
-    campaign: Annotated[int | None, typer.Option(min=1, help="Of this campaign only.")] = None,
+    campaign: Annotated[int | None, typer.Option(min=1, help="Only this campaign.")] = None,
     state: Annotated[str | None, typer.Option(help="waiting, active, finished, failed or cancelled.")] = None,
     limit: Limit = 50,
     as_json: AsJson = False,
 ) -> None:
-    """List runs, the newest first."""
+    """List runs, newest first."""
     filters = _given(campaign_id=campaign, state=state)
     with opened(context) as api:
         answers = list(api.items("/runs", filters, limit))
         headlines = {} if as_json else _headlines(api, [run["id"] for run in answers if run["state"] == "finished"])
-    show(answers, lambda: display.run_table(map(Run.of, answers), headlines), as_json=as_json)
+    show(answers, lambda: run_display.run_table(map(Run.of, answers), headlines), as_json=as_json)
 
 
 def _headlines(api: Api, run_ids: Sequence[int]) -> dict[int, Headline]:
@@ -193,14 +194,14 @@ def _headlines(api: Api, run_ids: Sequence[int]) -> dict[int, Headline]:
 
 @run_app.command("show")
 def show_run(context: typer.Context, run: RunId, *, as_json: AsJson = False) -> None:
-    """Show a run: its commands, samples and flags, and why it waits."""
+    """Show a run: commands, samples, flags, and why it waits."""
     with opened(context) as api:
         answer = api.get(f"/runs/{run}")
         catalogue = Catalogue() if as_json else read_catalogue(api)
     if as_json:
         print_json(answer)
     else:
-        display.show_run(console(), RunDetail.of(answer), catalogue)
+        run_display.show_run(console(), RunDetail.of(answer), catalogue)
 
 
 @run_app.command("log")
@@ -208,10 +209,10 @@ def show_log(
     context: typer.Context,
     run: RunId,
     *,
-    raw: Annotated[bool, typer.Option(help="Also what the tools printed.")] = False,
+    raw: Annotated[bool, typer.Option(help="Also print the tools' output.")] = False,
     as_json: AsJson = False,
 ) -> None:
-    """Show what happened to a run, oldest first, and with --raw what its tools printed."""
+    """Show the log of a run, oldest first; with --raw also the tools' output."""
     with opened(context) as api:
         events = sorted(api.items(f"/runs/{run}/events", {}), key=lambda event: str(event["at"]))
         artefacts = list(api.items(f"/runs/{run}/artefacts", {})) if raw else []
@@ -230,37 +231,36 @@ def reparse_runs(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
     runs: Annotated[list[int] | None, typer.Argument(metavar="[RUN]...", help="Numbers of runs.")] = None,
     *,
-    campaign: Annotated[int | None, typer.Option(min=1, help="All finished runs of this campaign instead.")] = None,
-    workload: Annotated[str | None, typer.Option(help="Of that campaign, only runs of this workload.")] = None,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change, and change nothing.")] = False,
-    yes: Annotated[bool, typer.Option("--yes", help="Do not ask.")] = False,
+    campaign: Annotated[int | None, typer.Option(min=1, help="All runs of this campaign instead.")] = None,
+    workload: Annotated[str | None, typer.Option(help="With --campaign: only runs of this workload.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would change without changing it.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Do not ask for confirmation.")] = False,
 ) -> None:
-    """Read the kept raw output of finished runs again, by the parsers of this version.
+    """Parse the kept raw output of finished runs again, with the parsers of this version.
 
-    What changes is shown first. The former numbers stay readable with the run. Status 1 if a run could not be read.
+    Changes are shown before they are sent. The former values stay with the run. Exit status 1 if a run cannot be
+    parsed.
     """
     if bool(runs) == (campaign is not None):
-        remedy = "give numbers of runs, or --campaign, and one of them alone"
-        raise RefusedError([Problem("invalid_input", "which runs is not clear", "runs", runs, remedy)])
+        remedy = "use either run numbers or --campaign"
+        raise RefusedError([Problem("invalid_input", "runs and --campaign given, or neither", "runs", runs, remedy)])
     if workload is not None and campaign is None:
-        remedy = "use --workload together with --campaign"
-        raise RefusedError(
-            [Problem("invalid_input", "a workload narrows a campaign only", "workload", workload, remedy)]
-        )
+        remedy = "add --campaign, or remove --workload"
+        raise RefusedError([Problem("invalid_input", "--workload needs --campaign", "workload", workload, remedy)])
     with opened(context) as api:
         found = [read_run_again(api, run_id) for run_id in chosen_runs(api, runs or [], campaign, workload)]
         for reread in found:
-            display.show_reread(console(), reread)
+            run_display.show_reread(console(), reread)
         changing = [reread for reread in found if reread.changes]
         refused = sum(reread.reading is None for reread in found)
-        say(f"{len(changing)} of {len(found)} runs would change; {refused} cannot be read again")
+        say(f"{len(changing)} of {len(found)} runs would change; {refused} cannot be parsed again")
         if changing and not dry_run:
-            question = "Put these readings in the place of the current ones?"
-            if not (yes or is_confirmed(question, remedy="look with --dry-run, then give --yes")):
+            question = "Replace the current values by these?"
+            if not (yes or is_confirmed(question, remedy="check with --dry-run, then use --yes")):
                 raise typer.Exit(REFUSED)
             for reread in changing:
                 send(api, reread)
-            say(f"{len(changing)} runs read again; their trends follow, and the former numbers stay with each run")
+            say(f"{len(changing)} runs updated; trends follow, and the former values stay with each run")
     if refused:
         raise typer.Exit(SOME_RUN_FAILED)
 
@@ -273,7 +273,7 @@ def export_run(
     export_format: Annotated[ExportFormat, typer.Option("--format", help="csv or json.")] = ExportFormat.CSV,
     output: Output = None,
 ) -> None:
-    """Write the samples of a run, in base units."""
+    """Export the samples of a run, in base units."""
     with opened(context) as api:
         answers = list(api.items("/samples", {"run_id": run}))
     if export_format is ExportFormat.JSON:
@@ -286,7 +286,7 @@ def export_run(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Runs one command; ends with 0 done, 1 some run failed, 2 not carried out, 130 interrupted."""
+    """Run one command. Exit status: 0 done, 1 a run failed, 2 refused, 130 interrupted."""
     try:
         app(args=arguments)
     except RefusedError as refused:
@@ -299,14 +299,13 @@ def main(arguments: Sequence[str] | None = None) -> None:
 
 
 def _follow(api: Api, campaign_id: int, *, as_json: bool) -> None:
-    """Watches to the end, shows the outcome and leaves with status 1 where a run did not finish."""
     progress_console = PlainConsole(stderr=as_json)
     progress = LiveProgress(progress_console)
     try:
         with Live(progress.renderable, console=progress_console, transient=True):
             campaign = watch(api, campaign_id, progress.update, time.sleep)
     except KeyboardInterrupt:
-        say(f"campaign {campaign_id} goes on; iotide campaign show {campaign_id} --watch follows it again", err=True)
+        say(f"campaign {campaign_id} continues; follow it with `iotide campaign show {campaign_id} --watch`", err=True)
         raise typer.Exit(INTERRUPTED) from None
     if as_json:
         print_json(api.get(f"/campaigns/{campaign_id}"))
@@ -314,7 +313,7 @@ def _follow(api: Api, campaign_id: int, *, as_json: bool) -> None:
         cells = ended_cells(api, campaign_id, time.sleep)
         display.show_results(console(), cells, read_catalogue(api))
         if not all(cell.is_computed for cell in cells):
-            say(f"not all runs are in these numbers yet: iotide campaign show {campaign_id}", err=True)
+            say(f"these results do not include all runs yet; see `iotide campaign show {campaign_id}`", err=True)
         counts = campaign.counts
         ended = f"{counts.finished} runs finished, {counts.failed} failed, {counts.cancelled} cancelled"
         say(f"campaign {campaign.id} ({campaign.name}): {ended}")
@@ -334,7 +333,7 @@ def _write(text: str, output: Path | None) -> None:
 
 
 def _write_csv(answers: Sequence[Document], file: TextIO) -> None:
-    """One sample a row; labels as one column of JSON, since they differ between workloads."""
+    """Labels are one JSON column, because they differ between workloads."""
     writer = csv.writer(file)
     samples = map(SampleAnswer.of, answers)
     rows = ((sample.metric, json.dumps(sample.labels, sort_keys=True), sample.value, sample.unit) for sample in samples)

@@ -1,4 +1,4 @@
-"""Follows a campaign until it ended, through restarts of the server and broken connections."""
+"""Follow a campaign to its end, through server restarts and broken connections."""
 
 from collections.abc import Callable
 from typing import Final
@@ -10,18 +10,18 @@ from iotide_wire.units import format_seconds
 
 PERIOD_SECONDS: Final = 1.0
 PATIENCE_SECONDS: Final = 300.0
-"""A server that is away for longer than this has the watcher give up; the campaign goes on without it."""
+"""Give up if the server was away for this long. The campaign continues."""
 LOOK_SECONDS: Final = 120.0
-"""Nodes that other runs keep busy answer when they are idle again."""
+"""Long enough for nodes that are busy with other runs: they answer when they are idle again."""
 RESULTS_SECONDS: Final = 30.0
-"""Results that are not computed by then are shown as they are."""
+"""Show incomplete results after this time."""
 ENDED: Final = frozenset({"finished", "failed", "cancelled"})
 
 
 def watch(api: Api, campaign_id: int, show: Callable[[Campaign], None], sleep: Callable[[float], None]) -> Campaign:
-    """Show the campaign each second; return it as it ended.
+    """Show the campaign every second and return it when it has ended.
 
-    Raise UnreachableError where the server was away for too long, RefusedError where this token may not see it.
+    Raise UnreachableError if the server is away too long.
     """
     silent_seconds = 0.0
     while True:
@@ -40,7 +40,7 @@ def watch(api: Api, campaign_id: int, show: Callable[[Campaign], None], sleep: C
 
 
 def ended_cells(api: Api, campaign_id: int, sleep: Callable[[float], None]) -> list[Cell]:
-    """The cells of a campaign that ended, once their results are of all its runs, or as far as they are."""
+    """Return all results, or those available after RESULTS_SECONDS."""
     waited_seconds = 0.0
     while True:
         cells = [Cell.of(item) for item in api.items(f"/campaigns/{campaign_id}/cells", {})]
@@ -51,18 +51,16 @@ def ended_cells(api: Api, campaign_id: int, sleep: Callable[[float], None]) -> l
 
 
 def look(api: Api, campaign_id: int, sleep: Callable[[float], None]) -> Pause:
-    """Ask the nodes of a paused campaign what they have mounted, and wait until all have answered.
+    """Return the mounts that all nodes of a paused campaign report.
 
-    Raise RefusedError where the campaign is not paused, or a node does not answer.
+    Raise RefusedError if the campaign is not paused or a node does not answer.
     """
     pause = Pause.of(api.post(f"/campaigns/{campaign_id}/pause/look"))
     waited_seconds = 0.0
     while pause.waiting_for:
         if waited_seconds >= LOOK_SECONDS:
-            message = (
-                f"{', '.join(pause.waiting_for)} did not say what is mounted within {format_seconds(LOOK_SECONDS)}"
-            )
-            remedy = "look whether its agent runs and is idle, then confirm again"
+            message = f"no mounts reported within {format_seconds(LOOK_SECONDS)} by {', '.join(pause.waiting_for)}"
+            remedy = "check that the agent there runs and is idle, then confirm again"
             raise RefusedError([Problem("facts_not_read", message, remedy=remedy)])
         sleep(PERIOD_SECONDS)
         waited_seconds += PERIOD_SECONDS

@@ -1,1 +1,1 @@
-"""The supervisor: its loop, its pure protocol session, the HTTP client, the state on disk and the wake-up worker."""
+"""The agent process: its loop, protocol session, HTTP client, state on disk and wake-up worker."""

@@ -1,4 +1,4 @@
-"""Talks to the server for the driver, off its thread: each call gives back the event that its answer amounts to."""
+"""Calls to the server, outside the driver's thread; each returns its answer as an event."""
 
 import logging
 import time
@@ -9,9 +9,6 @@ from typing import Final
 from iotide_agent.core.clock import ServerClock
 from iotide_agent.core.protocol import (
     Acknowledged,
-    Beaten,
-    BeatRefused,
-    BeatUnanswered,
     Claimed,
     ClaimRefused,
     ClaimUnanswered,
@@ -19,6 +16,9 @@ from iotide_agent.core.protocol import (
     Greeted,
     GreetingRefused,
     GreetingUnanswered,
+    HeartbeatAnswered,
+    HeartbeatRefused,
+    HeartbeatUnanswered,
     UploadFailed,
 )
 from iotide_agent.core.spool import Spool
@@ -32,12 +32,12 @@ from iotide_agent.runner.headroom import is_full
 from iotide_agent.runner.processes import boottime
 from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import (
-    BeatRequest,
     ClaimRequest,
     FinishRequest,
+    HeartbeatRequest,
     HeldOrder,
     HelloRequest,
-    OrderBeat,
+    OrderHeartbeat,
     Outcome,
     StuckLoad,
 )
@@ -50,13 +50,12 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class Contact:
-    """Says whether the server answered last time, even with a refusal, and when it last did, by the time of day."""
+    """Contact with the server: if it answered the last call, even with a refusal, and when it last did."""
 
     is_answered: bool = False
     last_seconds: float | None = None
 
     def note(self, *, is_answered: bool) -> None:
-        """It did or did not answer now."""
         self.is_answered = is_answered
         if is_answered:
             self.last_seconds = time.time()
@@ -64,8 +63,6 @@ class Contact:
 
 @dataclass(slots=True)
 class Speaker:
-    """This agent process, as the server knows it."""
-
     transport: Transport
     spool: Spool
     clock: ServerClock
@@ -82,11 +79,11 @@ class Speaker:
 
     @property
     def speaks_older_version(self) -> bool:
-        """Whether the server did not understand the newest one; it may have been upgraded since."""
+        """True if the server did not support the newest version; it may have been upgraded since."""
         return self.transport.version < WIRE_VERSION
 
     def greet(self, inventory: Inventory, look: int | None, holds: tuple[tuple[int, int], ...]) -> Event:
-        """Say hello, with an inventory taken for the server's request `look`; note where the server accepts it."""
+        """Send hello with an inventory for the server's request `look`; record if the server accepts it."""
         request = HelloRequest(
             agent_instance=self.instance,
             previous_instance=self.spool.last_instance(),
@@ -94,7 +91,7 @@ class Speaker:
             agent_version=AGENT_VERSION,
             wire_version=WIRE_VERSION,
             sent_at=datetime.now(UTC),
-            facts=inventory.told_facts,
+            facts=inventory.announced_facts,
             mounts=inventory.mounts,
             approved_directories=inventory.approved_directories,
             workloads=tuple(inventory.workloads.values()),
@@ -112,7 +109,7 @@ class Speaker:
             return GreetingUnanswered()
         except Refusal as error:
             self.contact.note(is_answered=True)
-            if error.code != self._refused_with:  # said once, however long it is waited for
+            if error.code != self._refused_with:  # logged once per wait
                 _logger.warning("hello_refused code=%s error=%s", error.code, error)
             self._refused_with = error.code
             return GreetingRefused(error.code, error.sentence)
@@ -123,10 +120,12 @@ class Speaker:
         _logger.info("greeted node_id=%d node=%s", reply.node_id, reply.node_name)
         return Greeted()
 
-    def beat(self, number: int, orders: tuple[OrderBeat, ...], stuck: tuple[StuckLoad, ...] | None = None) -> Event:
-        """Send a heartbeat; `stuck` has the loads of ended orders that hold the node, None where nobody looked."""
+    def heartbeat(
+        self, number: int, orders: tuple[OrderHeartbeat, ...], stuck: tuple[StuckLoad, ...] | None = None
+    ) -> Event:
+        """Send a heartbeat. `stuck` has loads of ended orders that occupy the node; None if not checked."""
         problem = self._disk_problem(tries=self._was_full)
-        request = BeatRequest(
+        request = HeartbeatRequest(
             agent_instance=self.instance,
             boot_id=self.boot_id,
             sent_at=datetime.now(UTC),
@@ -139,28 +138,28 @@ class Speaker:
         try:
             self.rotation.settle()
             sent_at = boottime()
-            reply = self.transport.beat(request)
+            reply = self.transport.heartbeat(request)
         except Unreachable as error:
             self.contact.note(is_answered=False)
             _logger.warning("beat_unanswered error=%s", error)
-            return BeatUnanswered(number)
+            return HeartbeatUnanswered(number)
         except Refusal as error:
             self.contact.note(is_answered=True)
             _logger.warning("beat_refused code=%s error=%s", error.code, error)
-            return BeatRefused(number, error.code, error.sentence)
+            return HeartbeatRefused(number, error.code, error.sentence)
         self.contact.note(is_answered=True)
         self.clock.learn(reply.server_time, sent_at, boottime())
         self._is_kept = self._is_kept or self.spool.keep_instance(self.instance)
         if reply.rotation_wanted:
             self.rotation.try_to_rotate(self.instance)
-        return Beaten(number, reply, is_rotated=self.rotation.take_news())
+        return HeartbeatAnswered(number, reply, is_rotated=self.rotation.take_change())
 
     def claim(self, order_id: int, fence: int) -> Event:
-        """Claims an order and keeps it on disk before anything is done about it."""
+        """Store the claimed order before anything else."""
         problem = self._disk_problem(tries=True)
         if problem is not None:
-            # An order that cannot be kept would be lost; the next heartbeat has the words, and the server waits.
-            _logger.warning("claim_put_off order_id=%d because=%s", order_id, problem)
+            # An order that cannot be stored would be lost; the next heartbeat has the reason.
+            _logger.warning("claim_postponed order_id=%d because=%s", order_id, problem)
             return ClaimUnanswered(order_id, fence)
         request = ClaimRequest(fence=fence, agent_instance=self.instance, boot_id=self.boot_id)
         try:
@@ -176,7 +175,7 @@ class Speaker:
         try:
             self.spool.keep_order(order)
         except OSError as error:
-            # Claimed again by this process, it is given again; until then heartbeats say why not.
+            # This process can claim it again; until then heartbeats have the reason.
             self._was_full = self._was_full or is_full(error)
             _logger.warning("claimed_not_kept order_id=%d error=%s", order_id, error)
             return ClaimUnanswered(order_id, fence)
@@ -184,7 +183,6 @@ class Speaker:
         return Claimed(order)
 
     def upload(self, order_id: int) -> Event:
-        """Sends raw output and then the result."""
         result = self.spool.result(order_id)
         try:
             self._put_artefacts(order_id, result)
@@ -199,7 +197,6 @@ class Speaker:
         return Acknowledged(order_id)
 
     def _disk_problem(self, *, tries: bool) -> str | None:
-        """Return why the disk takes no order; from then on each heartbeat tries, until it does."""
         problem = disk_problem(self.spool.state_directory, tries=tries)
         self._was_full = problem is not None
         return problem
@@ -216,14 +213,14 @@ class Speaker:
             except Refusal as error:
                 if error.status in _UNAUTHENTICATED:
                     raise
-                # The numbers are worth sending without this piece; the server says at `finish` if it disagrees.
+                # The numbers are worth sending without this file; the server rejects `finish` if it needs the file.
                 _logger.warning("artefact_refused order_id=%d name=%s error=%s", order_id, artefact.name, error)
 
     def _after_refusal(self, order_id: int, result: FinishRequest, error: Refusal) -> Event:
         if error.status in _GONE:
             return Acknowledged(order_id)
         if error.status not in _UNAUTHENTICATED and result.reason_code != RESULT_REFUSED:
-            # Sending the same again would never succeed, and without any result the run would hold its node for ever.
+            # The server would never accept this result, and without one the run would occupy its node for ever.
             reason = f"the server refused the result: {error}"
             verdict = Verdict(Outcome.FAILED, RESULT_REFUSED, reason)
             self.spool.keep_result(order_id, refusal(self.spool.order(order_id), self.instance, verdict))

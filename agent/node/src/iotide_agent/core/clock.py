@@ -1,6 +1,7 @@
-"""The server's clock in terms of one that nobody sets here, by the answers that took the shortest way.
+"""The server's clock relative to this node's.
 
-As NTP does it (RFC 5905, section 10): of several round trips the quickest says most, and its half bounds the error.
+As in NTP (RFC 5905, section 10), the quickest of several round trips is the most accurate; half of it limits the
+error.
 """
 
 from collections import deque
@@ -15,22 +16,22 @@ _REMEMBERED: Final = 8
 
 @dataclass(slots=True)
 class ServerClock:
-    """The server's clock against this node's CLOCK_BOOTTIME, so that a step of the wall clock changes nothing."""
+    """Relative to CLOCK_BOOTTIME, so that steps of the wall clock do not matter."""
 
     _seen: deque[tuple[float, float]] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
 
-    def learn(self, server_time: datetime, sent_at_boottime: float, heard_at_boottime: float) -> None:
-        """Takes the time in an answer; it was written about midway between asking and hearing."""
-        trip_seconds = max(0.0, heard_at_boottime - sent_at_boottime)
+    def learn(self, server_time: datetime, sent_at_boottime: float, received_at_boottime: float) -> None:
+        """The server wrote the time about midway through the round trip."""
+        trip_seconds = max(0.0, received_at_boottime - sent_at_boottime)
         midway = sent_at_boottime + trip_seconds / 2
         self._seen.append((trip_seconds, server_time.timestamp() - midway))
 
     def here(self, server_time: datetime) -> float | None:
-        """That moment on CLOCK_BOOTTIME, in seconds; None while nothing was heard of the server."""
+        """Return the server's moment on CLOCK_BOOTTIME; None before the first answer."""
         return server_time.timestamp() - min(self._seen)[1] if self._seen else None
 
     def reading(self, time_of_day: float, boottime: float) -> ClockReading | None:
-        """Return how far this node's time of day, at `boottime`, is from the server's; None before it was heard of."""
+        """Return the offset of this node's wall clock at `boottime`; None before the first answer."""
         if not self._seen:
             return None
         trip_seconds, ahead_seconds = min(self._seen)

@@ -1,6 +1,6 @@
-"""The supervisor's loop: turns what happens on the node and at the server into events, and does what the session asks.
+"""The agent's loop: turn changes on the node and the server's answers into events, and execute the session's actions.
 
-One thread decides and starts processes; calls that wait for the network or read large files run beside it.
+One thread decides and starts processes; network calls and reads of large files run in other threads.
 """
 
 import logging
@@ -24,10 +24,6 @@ from iotide_agent.core.calls import Speaker
 from iotide_agent.core.listener import Listener
 from iotide_agent.core.protocol import (
     Action,
-    Beat,
-    Beaten,
-    BeatRefused,
-    BeatUnanswered,
     Cancel,
     Claim,
     Claimed,
@@ -40,10 +36,14 @@ from iotide_agent.core.protocol import (
     Greet,
     Greeted,
     GreetingUnanswered,
+    HeartbeatAnswered,
+    HeartbeatRefused,
+    HeartbeatUnanswered,
     OfferSeen,
     Prepare,
     Release,
     ResultReady,
+    SendHeartbeat,
     StartWorker,
     Stop,
     Tick,
@@ -67,31 +67,27 @@ from iotide_agent.probes.registry import MountsUnknownError
 from iotide_agent.runner.doorbell import Doorbell
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.processes import boottime
-from iotide_wire.messages import OrderBeat, OrderRole, Outcome
+from iotide_wire.messages import OrderHeartbeat, OrderRole, Outcome
 
 INVENTORY_SECONDS: Final = 600.0
-"""How old the inventory of an idle node may become."""
 SETTLE_SECONDS: Final = 2.0
-"""After a mount or unmount more of them often follow."""
+"""Wait after a change: more mounts and unmounts often follow."""
 RENEWAL_SECONDS: Final = 30.0
-"""At least between two inventories, however often something is mounted."""
 END_SECONDS: Final = 30.0
 _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class AgentEnding:
-    """Why the agent ended; the code is None where it was asked to."""
+    """The code is None if the agent was stopped."""
 
     code: str | None
     sentence: str
 
 
 class Driver:
-    """One agent process from its start to its end."""
-
     def __init__(self, config: AgentConfig, agent: str, spool: Spool, speaker: Speaker) -> None:
-        """Recover what an earlier agent process left; marks on targets call this one `agent`."""
+        """Recover an earlier process's orders; `agent` is the name in marks on targets."""
         self._config = config
         self._spool = spool
         self._speaker = speaker
@@ -117,10 +113,10 @@ class Driver:
         ask = partial(
             look_around, SystemReader(command_seconds=COMMAND_SECONDS), node_name(), dict(os.environ), own_ancestors()
         )
-        self._admission = Admission(self._runs, IdleSample(), config.quiet, ask, self._do_beside)
+        self._admission = Admission(self._runs, IdleSample(), config.quiet, ask, self._run_in_thread)
         self._session = Session(self._runs.recover())
         self._stuck = StuckLoads(spool)
-        self._sent: dict[int, tuple[OrderBeat, ...]] = {}
+        self._sent: dict[int, tuple[OrderHeartbeat, ...]] = {}
         self._signal: signal.Signals | None = None
         self._ending: AgentEnding | None = None
         self._textfile = Textfile(config.metrics_textfile) if config.metrics_textfile else None
@@ -128,23 +124,22 @@ class Driver:
         self._worker_starts = 0
 
     def run(self) -> AgentEnding:
-        """Works until it is told to stop, or the server says that this agent must not go on."""
-        self._loop.watch(self._bell.fileno(), self._hear_bell)
+        self._loop.watch(self._bell.fileno(), self._on_bell)
         for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self._hear_signal)
+            signal.signal(number, self._on_signal)
         with Path("/proc/self/mountinfo").open("rb") as mountinfo:
-            self._loop.watch(mountinfo.fileno(), self._hear_mount, select.POLLPRI)
-            self._hear_bell()
+            self._loop.watch(mountinfo.fileno(), self._on_mount_change, select.POLLPRI)
+            self._on_bell()
             self._loop.every(self._admission.tick)
             while self._goes_on():
                 self._take_events()
                 self._renew_inventory_if_due()
-                self._tell_prometheus(is_up=True)
+                self._write_metrics(is_up=True)
                 self._loop.turn(self._next_at())
             self._loop.ignore(mountinfo.fileno())
         self._listener.stop()
         ending = self._finish()
-        self._tell_prometheus(is_up=False)
+        self._write_metrics(is_up=False)
         return ending
 
     def _goes_on(self) -> bool:
@@ -157,24 +152,24 @@ class Driver:
                 self._handle(self._events.get_nowait())
 
     def _handle(self, event: Event) -> None:
-        if isinstance(event, Beaten):
+        if isinstance(event, HeartbeatAnswered):
             self._runs.acknowledge(self._sent.pop(event.number, ()))
-        if isinstance(event, BeatRefused) and event.code in CURVES_REFUSED:
+        if isinstance(event, HeartbeatRefused) and event.code in CURVES_REFUSED:
             self._runs.give_up_curves(self._sent.pop(event.number, ()), event.message)
         for action in self._session.handle(event, boottime()):
             self._perform(action)
         if isinstance(event, Greeted):
-            # Not before: of an agent and its copy, which know the same marks for theirs, the server greets one.
+            # Not earlier: an agent and its copy have the same marks, and the server accepts one of them.
             self._runs.allow_search(is_idle=not self._session.holds())
 
     def _perform(self, action: Action) -> None:
         match action:
             case Greet(holds=holds, look=look):
-                self._beside(lambda: self._greet(holds, look), GreetingUnanswered())
-            case Beat(number=number):
-                self._beat(number, self._runs.beats(action))
+                self._start_thread(lambda: self._greet(holds, look), GreetingUnanswered())
+            case SendHeartbeat(number=number):
+                self._send_heartbeat(number, self._runs.heartbeat_of(action))
             case Claim(order_id=order_id, fence=fence):
-                self._beside(lambda: self._claim(order_id, fence), ClaimUnanswered(order_id, fence))
+                self._start_thread(lambda: self._claim(order_id, fence), ClaimUnanswered(order_id, fence))
             case DropOffer(order_id=order_id, fence=fence):
                 self._spool.drop_offer(Offer(order_id, fence))
             case StartWorker():
@@ -197,15 +192,15 @@ class Driver:
             case Cancel(order_id=order_id, reason=reason):
                 self._runs.cancel(order_id, Verdict(Outcome.CANCELLED, "cancelled", reason))
             case Collect(order_id=order_id):
-                self._beside(lambda: self._runs.collect(order_id), ResultReady(order_id))
+                self._start_thread(lambda: self._runs.collect(order_id), ResultReady(order_id))
             case Upload(order_id=order_id):
-                self._beside(lambda: self._speaker.upload(order_id), UploadFailed(order_id))
+                self._start_thread(lambda: self._speaker.upload(order_id), UploadFailed(order_id))
             case Forget(order_id=order_id):
                 self._runs.forget(order_id)
                 self._loop.every(self._admission.tick)  # it stopped when the load began
 
     def _greet(self, holds: tuple[tuple[int, int], ...], look: int | None) -> Event:
-        # What was found, and not what a claim, which looks at its own targets alone, may have kept over it.
+        # Announce this inventory: a claim may replace the executor's by one with only its own targets renewed.
         inventory = self._announced = self._looks.look() if look is not None else self._executor.inventory
         return self._speaker.greet(inventory, look, holds)
 
@@ -217,24 +212,25 @@ class Driver:
             try:
                 self._executor.look_at_targets(claimed.order)
             except (MountsUnknownError, MountinfoError):
-                _logger.exception("targets_unseen order_id=%d", order_id)  # the runner refuses them in its own words
+                # the runner declines them with its own reason
+                _logger.exception("targets_unseen order_id=%d", order_id)
         return claimed
 
-    def _beat(self, number: int, orders: tuple[OrderBeat, ...]) -> None:
+    def _send_heartbeat(self, number: int, orders: tuple[OrderHeartbeat, ...]) -> None:
         self._sent = {number: orders}
-        # Of what may rightly hold the node nothing is said.
+        # Loads that legitimately occupy the node are not reported.
         stuck = None if self._runs.is_at_work or self._runs.is_cleaning else self._stuck.look()
-        self._beside(lambda: self._speaker.beat(number, orders, stuck), BeatUnanswered(number))
+        self._start_thread(lambda: self._speaker.heartbeat(number, orders, stuck), HeartbeatUnanswered(number))
 
-    def _do_beside(self, work: Callable[[], None]) -> None:
+    def _run_in_thread(self, work: Callable[[], None]) -> None:
         def do() -> Event:
             work()
             return Tick()
 
-        self._beside(do, Tick())
+        self._start_thread(do, Tick())
 
-    def _beside(self, work: Callable[[], Event], otherwise: Event) -> None:
-        """Does `work` beside the loop; its answer comes back as an event, `otherwise` where it failed by our fault."""
+    def _start_thread(self, work: Callable[[], Event], otherwise: Event) -> None:
+        """Run `work` in a thread and handle its event, or `otherwise` after an internal error."""
 
         def do() -> None:
             try:
@@ -245,25 +241,25 @@ class Driver:
             self._events.put(event)
             self._bell.ring_self()
 
-        # Daemons, since a call that hangs on a dead mount must not keep the agent from ending.
+        # Daemons, because a call that hangs on a dead mount must not keep the agent alive.
         threading.Thread(target=do, daemon=True).start()
 
-    def _hear_bell(self) -> None:
+    def _on_bell(self) -> None:
         self._bell.quiet()
         for offer in self._spool.offers():
             self._events.put(OfferSeen(offer.order_id, offer.fence))
         self._runs.look()
 
-    def _hear_signal(self, number: int, _frame: object) -> None:
+    def _on_signal(self, number: int, _frame: object) -> None:
         self._signal = signal.Signals(number)
         self._bell.ring_self()
 
-    def _hear_mount(self) -> None:
+    def _on_mount_change(self) -> None:
         soon = max(boottime() + SETTLE_SECONDS, self._inventory_at + RENEWAL_SECONDS)
         self._inventory_due_at = min(self._inventory_due_at, soon)
 
     def _next_at(self) -> float:
-        # Looking around would disturb what is measured, so it waits until the node is idle.
+        # An inventory would disturb the measurement, so it waits until the node is idle.
         is_idle = not self._session.holds()
         return min(self._session.next_at(), self._inventory_due_at) if is_idle else self._session.next_at()
 
@@ -273,12 +269,12 @@ class Driver:
         self._inventory_at = boottime()
         self._inventory_due_at = self._inventory_at + INVENTORY_SECONDS
         self._runs.clean_leftovers()
-        self._beside(self._renew_inventory, Tick())
+        self._start_thread(self._renew_inventory, Tick())
 
     def _renew_inventory(self) -> Event:
         self._looks.look()
-        is_told = self._executor.inventory == self._announced and not self._speaker.speaks_older_version
-        return Tick() if is_told else FactsChanged()
+        is_announced = self._executor.inventory == self._announced and not self._speaker.speaks_older_version
+        return Tick() if is_announced else FactsChanged()
 
     def _take_inventory(self) -> Inventory:
         return take_inventory(self._config, self._executor.inventory.load_user)
@@ -286,7 +282,7 @@ class Driver:
     def _keep_inventory(self, found: Inventory) -> None:
         self._executor.inventory = found
 
-    def _tell_prometheus(self, *, is_up: bool) -> None:
+    def _write_metrics(self, *, is_up: bool) -> None:
         held, now = self._session.stages(), boottime()
         if self._textfile is None or (is_up and not self._textfile.is_due(now, held)):
             return
@@ -310,9 +306,9 @@ class Driver:
         if self._ending is not None:
             return self._ending
         if self._signal is signal.SIGINT:
-            # A person at the terminal expects that nothing goes on behind it.
-            self._end_loads(Verdict(Outcome.FAILED, "agent_stopped", "the agent was stopped from its terminal"))
-        return AgentEnding(None, "stopped; a load that runs goes on and is adopted at the next start")
+            # At a terminal, users expect that nothing continues in the background.
+            self._end_loads(Verdict(Outcome.FAILED, "agent_stopped", "the agent was stopped at its terminal"))
+        return AgentEnding(None, "stopped; a running benchmark continues and is adopted at the next start")
 
     def _end_loads(self, verdict: Verdict) -> None:
         ends_at = boottime() + END_SECONDS

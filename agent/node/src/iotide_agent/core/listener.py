@@ -1,4 +1,4 @@
-"""The Celery worker as the supervisor's child, which listens for wake-ups and may be replaced at any time."""
+"""Celery worker that receives wake-ups: a child of the agent that may be replaced at any time."""
 
 import os
 import subprocess
@@ -13,21 +13,18 @@ _STOP_SECONDS: Final = 5.0
 
 
 class Listener:
-    """At most one worker process."""
-
     def __init__(
-        self, state_directory: Path, broker_address: str | None, loop: Loop, tell_end: Callable[[], None]
+        self, state_directory: Path, broker_address: str | None, loop: Loop, on_end: Callable[[], None]
     ) -> None:
-        """`broker_address` overrides the server's; `tell_end` is called when a worker ended by itself."""
+        """`broker_address` overrides the server's; `on_end` is called when a worker ends on its own."""
         self._state_directory = state_directory
         self._broker_address = broker_address
         self._loop = loop
-        self._tell_end = tell_end
+        self._on_end = on_end
         self._child: subprocess.Popen[bytes] | None = None
         self._pidfd = -1
 
     def start(self) -> None:
-        """Starts a worker in the place of the one that runs, if any."""
         self.stop()
         argv = [sys.executable, "-m", "iotide_agent.core.worker", str(self._state_directory), str(os.getpid())]
         argv += [self._broker_address] if self._broker_address else []
@@ -36,7 +33,6 @@ class Listener:
         self._loop.watch(self._pidfd, self._take_end)
 
     def stop(self) -> None:
-        """Ends the worker; it does nothing that would be worth waiting for long."""
         if self._child is None:
             return
         self._forget()
@@ -53,7 +49,7 @@ class Listener:
         if self._child is not None:
             self._child.wait()
             self._child = None
-        self._tell_end()
+        self._on_end()
 
     def _forget(self) -> None:
         self._loop.ignore(self._pidfd)

@@ -1,4 +1,4 @@
-"""Distinguish a copy of a state directory from the original by where the original was."""
+"""Detection of a copied state directory, by the original's location."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -7,7 +7,7 @@ from typing import Self
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Records where a state directory was when its agent was accepted; a copy of it is elsewhere."""
+    """Location of a state directory when its agent was accepted; a copy has another one."""
 
     path: str
     device: int
@@ -15,16 +15,14 @@ class Origin:
 
     @classmethod
     def of(cls, directory: Path) -> Self:
-        """Return where a directory is now."""
         found = directory.stat()
         return cls(str(directory.resolve()), found.st_dev, found.st_ino)
 
     def is_copied_to(self, directory: Path) -> bool:
-        """Return whether the original is still there, as another directory."""
         return not self.is_at(directory) and self.is_at(Path(self.path))
 
     def is_at(self, directory: Path) -> bool:
-        """Return whether this is the directory; the same path may have another device after each mount."""
+        """A path's device number may change with each mount."""
         try:
             found = self.of(directory)
         except OSError:

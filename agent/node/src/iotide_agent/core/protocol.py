@@ -1,16 +1,14 @@
-"""What happens to a session and what it asks for: the words between the pure machine and the driver that acts."""
+"""Events and actions between the protocol session and the driver."""
 
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 
 from iotide_wire.endpoint import Endpoint
-from iotide_wire.messages import BeatReply, Order, OrderRole, OrderState
+from iotide_wire.messages import HeartbeatReply, Order, OrderRole, OrderState
 
 
 class Stage(StrEnum):
-    """How far the agent is with an order that it holds."""
-
     PREPARING = "preparing"
     READY = "ready"
     RELEASED = "released"
@@ -27,11 +25,11 @@ WIRE_STATES = {
     Stage.COLLECTING: OrderState.UPLOADING,
     Stage.UPLOADING: OrderState.UPLOADING,
 }
-"""What a beat calls each stage."""
+"""Names of the stages in a heartbeat."""
 
 
 def first_stage(order: Order) -> Stage:
-    """Of an order that was just claimed; one that only observes needs neither a place nor leave to start."""
+    """An observing order needs neither directories nor a start signal."""
     return Stage.RELEASED if order.role is OrderRole.OBSERVE else Stage.PREPARING
 
 
@@ -48,7 +46,7 @@ class _OfOffer:
 
 @dataclass(frozen=True, slots=True)
 class Recovered:
-    """An order that the agent found on its disk at its start; no event, since hello must name all of them."""
+    """Order found on disk at the agent's start; not an event, because hello must name all of them."""
 
     order_id: int
     fence: int
@@ -56,26 +54,22 @@ class Recovered:
 
 
 class OfferSeen(_OfOffer):
-    """An offer lies in the spool; it may be a copy, stale or forged."""
+    """An offer arrived in the spool; it may be a copy, stale or forged."""
 
 
 @dataclass(frozen=True, slots=True)
 class Greeted:
-    """The server accepted this agent."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class GreetingRefused:
-    """The server answered hello with a 4xx."""
-
     code: str
     message: str
 
 
 @dataclass(frozen=True, slots=True)
-class BeatRefused:
-    """The server answered the beat with that number with a 4xx."""
-
+class HeartbeatRefused:
     number: int
     code: str
     message: str
@@ -83,67 +77,63 @@ class BeatRefused:
 
 @dataclass(frozen=True, slots=True)
 class GreetingUnanswered:
-    """No answer to hello."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
-class Beaten:
-    """The answer to the beat with that number; `is_rotated`: start anew what uses the node's old credentials."""
+class HeartbeatAnswered:
+    """`is_rotated`: restart processes that use the old credentials."""
 
     number: int
-    reply: BeatReply
+    reply: HeartbeatReply
     is_rotated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class BeatUnanswered:
-    """No answer to the beat with that number."""
-
+class HeartbeatUnanswered:
     number: int
 
 
 @dataclass(frozen=True, slots=True)
 class Claimed:
-    """The order is ours and is on our disk."""
-
     order: Order
 
 
 class ClaimRefused(_OfOffer):
-    """Somebody else has the order, it was withdrawn, or the offer was stale or forged."""
+    """Another agent has the order, it was withdrawn, or the offer was stale or forged."""
 
 
 class ClaimUnanswered(_OfOffer):
-    """No answer to a claim; it may have succeeded all the same."""
+    """The claim may have succeeded."""
 
 
 class Prepared(_OfOrder):
-    """The runner made its places and waits for leave to start."""
+    """The runner created its directories and waits for the start signal."""
 
 
 class LoadStarted(_OfOrder):
-    """The runner started its first load."""
+    pass
 
 
 class RunnerEnded(_OfOrder):
-    """The runner is gone and its last word is on the disk."""
+    pass
 
 
 class ResultReady(_OfOrder):
-    """The result of an order is on the disk."""
+    pass
 
 
 class Acknowledged(_OfOrder):
-    """The server has the result, or does not want it any more."""
+    """The server has the result, or no longer needs it."""
 
 
 class UploadFailed(_OfOrder):
-    """The server did not take all of a result yet."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class WorkerEnded:
-    """The Celery worker died."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,21 +143,21 @@ class FactsChanged:
 
 @dataclass(frozen=True, slots=True)
 class Tick:
-    """Time has passed."""
+    pass
 
 
 OnGreeting = Greeted | GreetingRefused | GreetingUnanswered | FactsChanged
-OnBeat = Beaten | BeatRefused | BeatUnanswered
+OnHeartbeat = HeartbeatAnswered | HeartbeatRefused | HeartbeatUnanswered
 OnOffer = OfferSeen | ClaimRefused | ClaimUnanswered
 OnOrder = Prepared | LoadStarted | RunnerEnded | ResultReady | Acknowledged | UploadFailed
-Event = OnGreeting | OnBeat | OnOffer | OnOrder | Claimed | WorkerEnded | Tick
+Event = OnGreeting | OnHeartbeat | OnOffer | OnOrder | Claimed | WorkerEnded | Tick
 
 
 @dataclass(frozen=True, slots=True)
 class Greet:
-    """Say hello, with the orders held; for the server's request `look` look around before.
+    """Send hello with the held orders. `look` is the server's request for an inventory.
 
-    Never while orders are held, since it would disturb what they measure.
+    An inventory is never taken while orders are held, because it would disturb the measurement.
     """
 
     holds: tuple[tuple[int, int], ...]
@@ -175,8 +165,8 @@ class Greet:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """What a beat says of an order; `go_heard` is the moment that was proposed for its start."""
+class ReportedOrder:
+    """An order's part of a heartbeat; `go_heard` is the proposed time of its start."""
 
     order_id: int
     stage: Stage
@@ -184,31 +174,27 @@ class Told:
 
 
 @dataclass(frozen=True, slots=True)
-class Beat:
-    """Send a beat that says this."""
-
+class SendHeartbeat:
     number: int
-    orders: tuple[Told, ...]
+    orders: tuple[ReportedOrder, ...]
 
 
 class Claim(_OfOffer):
-    """Ask for the order behind an offer."""
+    pass
 
 
 class DropOffer(_OfOffer):
-    """Remove an offer from the spool."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class Prepare:
-    """Start the runner of an order."""
-
     order: Order
 
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """Let a prepared load start at that moment of the server's clock (None: at once) and send to the endpoint."""
+    """Start a prepared load at a time of the server's clock (None: now), with an endpoint to send to."""
 
     order_id: int
     go_at: datetime | None
@@ -217,36 +203,47 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Cancel:
-    """Have the runner end its load and remove its files."""
-
     order_id: int
     reason: str
 
 
 class Collect(_OfOrder):
-    """Make a result of what the runner left."""
+    pass
 
 
 class Upload(_OfOrder):
-    """Send raw output and result."""
+    pass
 
 
 class Forget(_OfOrder):
-    """Remove all that is kept of an order."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class StartWorker:
-    """Start the Celery worker, ending the one that may still run."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """End the agent, and first the loads if the server has given their orders to somebody else."""
+    """End the agent; first end its loads if the server gave their orders to another agent."""
 
     code: str
     message: str
     end_loads: bool
 
 
-Action = Greet | Beat | Claim | DropOffer | Prepare | Release | Cancel | Collect | Upload | Forget | StartWorker | Stop
+Action = (
+    Greet
+    | SendHeartbeat
+    | Claim
+    | DropOffer
+    | Prepare
+    | Release
+    | Cancel
+    | Collect
+    | Upload
+    | Forget
+    | StartWorker
+    | Stop
+)

@@ -1,8 +1,8 @@
-"""The agent's side of the protocol as a machine without input, output or clock: events in, actions out.
+"""The agent's side of the protocol as a state machine without I/O or clock: events in, actions out.
 
-Time is the `now` of each event, in seconds of any clock that does not jump. Messages may be lost, doubled, late or
-forged: an order is prepared once, released once and only by the server's `go`, and forgotten only once its result was
-acknowledged or the server no longer knows it.
+Time is the `now` of each event, in seconds of a clock that does not jump. Messages may be lost, doubled, late or
+forged. An order is prepared once, and released once, only by the server's `go`. It is forgotten only when its result
+was acknowledged or the server no longer knows it.
 """
 
 from collections import deque
@@ -15,10 +15,6 @@ from typing import Final
 from iotide_agent.core.protocol import (
     Acknowledged,
     Action,
-    Beat,
-    Beaten,
-    BeatRefused,
-    BeatUnanswered,
     Cancel,
     Claim,
     Claimed,
@@ -33,55 +29,58 @@ from iotide_agent.core.protocol import (
     Greeted,
     GreetingRefused,
     GreetingUnanswered,
+    HeartbeatAnswered,
+    HeartbeatRefused,
+    HeartbeatUnanswered,
     LoadStarted,
     OfferSeen,
-    OnBeat,
     OnGreeting,
+    OnHeartbeat,
     OnOffer,
     OnOrder,
     Prepare,
     Prepared,
     Recovered,
     Release,
+    ReportedOrder,
     ResultReady,
     RunnerEnded,
+    SendHeartbeat,
     Stage,
     StartWorker,
     Stop,
     Tick,
-    Told,
     Upload,
     UploadFailed,
     WorkerEnded,
     first_stage,
 )
-from iotide_wire.messages import BeatReply, Order, OrderWord, Word
+from iotide_wire.messages import HeartbeatReply, Order, OrderWord, Word
 from iotide_wire.versions import STRANGE_VERSION
 
-MIN_BEAT_SECONDS: Final = 1.0
-"""However often the server wants to hear of a run, the agent must not disturb what it measures."""
+MIN_HEARTBEAT_SECONDS: Final = 1.0
+"""Minimum interval: whatever the server asks, heartbeats must not disturb a measurement."""
 HELLO_SECONDS: Final = 10.0
-"""How often hello is said at least, until it is answered."""
+"""Maximum interval of hello until it is answered."""
 DEAF_SECONDS: Final = 15.0
-"""An offer that waits longer means that the Celery worker does not hear, whatever the cause."""
+"""An offer that waits longer means that the Celery worker receives nothing."""
 WORKER_CHANCE_SECONDS: Final = 30.0
-"""How long a fresh worker is given before it is judged again."""
+"""Time for a new worker before it is checked again."""
 PATIENCE_SECONDS: Final = 45.0
-"""How long "another agent runs" may mean our own past: a node that boots quickly is back within three beats."""
+""""Another agent runs" may refer to this agent before a quick reboot, which takes less than three heartbeats."""
 STRANGER_SECONDS: Final = 600.0
-"""How often an agent whose language the server does not speak asks whether that has changed."""
+"""Interval at which an agent with an unsupported version asks again."""
 _PATIENT: Final = frozenset({"node_pending", STRANGE_VERSION})
-"""Refusals that a person ends, by letting the node in or by an upgrade; the agent waits for that."""
+"""Refusals that end when an admin approves the node or upgrades."""
 _MISUNDERSTOOD: Final = frozenset({"invalid_input", STRANGE_VERSION})
-"""What a server answers to a beat that was set back to an older release since the hello."""
+"""Refusals of a server that was downgraded since hello."""
 CURVES_REFUSED: Final = frozenset({"curve_out_of_run", "report_too_large"})
-"""What a server answers to a heartbeat with curves that it does not take."""
 _REMEMBERED_ORDERS: Final = 1000
 
 
 @dataclass(slots=True)
 class _Retry:
-    """Something that is tried until it succeeds, ever more slowly; at most one try is under way."""
+    """Request that is retried with growing intervals, one try at a time."""
 
     longest_seconds: float
     first_seconds: float = 0.5
@@ -108,8 +107,6 @@ class _Retry:
 
 @dataclass(slots=True)
 class _HeldOrder:
-    """An order on our disk."""
-
     fence: int
     stage: Stage
     is_cancelled: bool = False
@@ -119,7 +116,7 @@ class _HeldOrder:
 
 
 class Session:
-    """The machine; `deaf_restarts` counts restarts of a worker that did not hear of an offer."""
+    """`deaf_restarts` counts restarts of workers that missed an offer."""
 
     def __init__(self, recovered: Iterable[Recovered] = ()) -> None:
         self.is_stopped = False
@@ -130,8 +127,8 @@ class Session:
         self._was_greeted = False
         self._refused_since: float | None = None
         self._beat = _Retry(10.0, due_at=inf)
-        self._beat_number = 0
-        self._is_beat_wanted = False
+        self._heartbeat_number = 0
+        self._is_heartbeat_wanted = False
         self._worker = _Retry(30.0, first_seconds=1.0)
         self._worker_started_at = -inf
         self._offers: dict[tuple[int, int], _Retry] = {}
@@ -139,13 +136,11 @@ class Session:
         self._done: deque[tuple[int, int]] = deque(maxlen=_REMEMBERED_ORDERS)
 
     def handle(self, event: Event, now: float) -> list[Action]:
-        """What must be done because of `event`, in that order, and because time has passed."""
         if self.is_stopped:
             return []
         return [*self._react(event, now), *self._due(now)]
 
     def next_at(self) -> float:
-        """When a Tick is wanted if nothing else happens before."""
         retries = [self._hello, self._beat]
         if self._was_greeted:
             retries += [self._worker, *self._offers.values()]
@@ -153,20 +148,18 @@ class Session:
         return min((retry.due_at for retry in retries if not retry.is_under_way), default=inf)
 
     def holds(self) -> tuple[tuple[int, int], ...]:
-        """Orders and fences on our disk."""
         return tuple((order_id, held.fence) for order_id, held in self._held.items())
 
     def stages(self) -> tuple[tuple[int, Stage], ...]:
-        """The orders on our disk and how far each is."""
         return tuple((order_id, held.stage) for order_id, held in self._held.items())
 
     def _react(self, event: Event, now: float) -> Iterator[Action]:
         match event:
             case Greeted() | GreetingRefused() | GreetingUnanswered() | FactsChanged():
                 yield from self._on_greeting(event, now)
-            case Beaten() | BeatRefused() | BeatUnanswered():
-                if event.number == self._beat_number and self._beat.is_under_way:
-                    yield from self._on_beat_answer(event, now)
+            case HeartbeatAnswered() | HeartbeatRefused() | HeartbeatUnanswered():
+                if event.number == self._heartbeat_number and self._beat.is_under_way:
+                    yield from self._on_heartbeat_answer(event, now)
             case OfferSeen() | ClaimRefused() | ClaimUnanswered():
                 yield from self._on_offer(event, now)
             case Claimed(order=order):
@@ -178,7 +171,7 @@ class Session:
             case Tick():
                 pass
             case _:
-                yield from self._on_order_news(event, now)
+                yield from self._on_order_event(event, now)
 
     def _on_greeting(self, event: OnGreeting, now: float) -> Iterator[Action]:
         match event:
@@ -186,7 +179,7 @@ class Session:
                 self._hello.succeed(inf)
                 self._was_greeted = True
                 self._refused_since = None
-                self._is_beat_wanted = True
+                self._is_heartbeat_wanted = True
             case GreetingRefused(code=code, message=message):
                 self._hello.longest_seconds = STRANGER_SECONDS if code == STRANGE_VERSION else HELLO_SECONDS
                 self._hello.fail(now)
@@ -200,35 +193,35 @@ class Session:
         self._refused_since = now if self._refused_since is None else self._refused_since
         is_patient = code == "agent_already_running" and now - self._refused_since < PATIENCE_SECONDS
         if code == "agent_superseded":
-            # A copy of this agent took over, and the server has given its orders up.
+            # A copy of this agent took over, and the server gave up its orders.
             yield self._stop(code, message, end_loads=True)
         elif not is_patient and code not in _PATIENT and not self._held:
-            # While orders are held their results are worth more than a clean exit: the refusal may yet be mended.
+            # Results of held orders are worth more than a clean exit: the refusal may be resolved.
             yield self._stop(code, message, end_loads=False)
 
-    def _on_beat_answer(self, event: OnBeat, now: float) -> Iterator[Action]:
+    def _on_heartbeat_answer(self, event: OnHeartbeat, now: float) -> Iterator[Action]:
         match event:
-            case Beaten(reply=reply, is_rotated=is_rotated):
+            case HeartbeatAnswered(reply=reply, is_rotated=is_rotated):
                 self._refused_since = None
                 yield from self._on_beaten(reply, now)
                 if is_rotated:
                     self._worker.succeed(now)
-            case BeatRefused(code=code) if code in _MISUNDERSTOOD:
+            case HeartbeatRefused(code=code) if code in _MISUNDERSTOOD:
                 self._beat.fail(now)
                 self._is_hello_wanted = True
-            case BeatRefused(code=code) if code in CURVES_REFUSED:
-                self._beat.fail(now)  # the next one comes without them
-            case BeatRefused(code=code, message=message):
+            case HeartbeatRefused(code=code) if code in CURVES_REFUSED:
+                self._beat.fail(now)  # the next heartbeat is sent without them
+            case HeartbeatRefused(code=code, message=message):
                 self._beat.fail(now)
                 yield from self._on_refusal(code, message, now)
-            case BeatUnanswered():
+            case HeartbeatUnanswered():
                 self._beat.fail(now)
 
-    def _on_beaten(self, reply: BeatReply, now: float) -> Iterator[Action]:
+    def _on_beaten(self, reply: HeartbeatReply, now: float) -> Iterator[Action]:
         for word in reply.orders:
             yield from self._on_word(word)
-        self._beat.succeed(now + max(MIN_BEAT_SECONDS, reply.beat_seconds))
-        # A request that is being answered is repeated until the answer has come.
+        self._beat.succeed(now + max(MIN_HEARTBEAT_SECONDS, reply.beat_seconds))
+        # A request that arrives during an answer is repeated after it.
         self._is_hello_wanted |= reply.hello_wanted or reply.look not in {None, self._look}
         self._look = reply.look
         is_deaf = (reply.oldest_offer_seconds or 0.0) > DEAF_SECONDS and not self._offers
@@ -243,17 +236,17 @@ class Session:
         is_ours_to_end = held.stage not in {Stage.COLLECTING, Stage.UPLOADING}
         match word.word:
             case Word.CONTINUE if word.go_at is not None and held.stage is Stage.READY and word.go_at != held.go_heard:
-                # Said at once: the moment stands only when each node of the gang has said that it knows it.
+                # Sent at once: the start is valid only after each node of the gang has confirmed it.
                 held.go_heard = word.go_at
-                self._is_beat_wanted = True
+                self._is_heartbeat_wanted = True
             case Word.GO if held.stage is Stage.READY and not held.is_cancelled:
                 held.stage = Stage.RELEASED
                 yield Release(word.order_id, word.go_at, word.endpoint)
             case Word.CANCEL if is_ours_to_end and not held.is_cancelled:
                 held.is_cancelled = True
-                yield Cancel(word.order_id, "cancelled by the server's word")
+                yield Cancel(word.order_id, "cancelled by the server")
             case Word.UNKNOWN if is_ours_to_end and not held.is_unwanted:
-                # A result that is ready is still sent: the server keeps it as evidence and then has us forget it.
+                # A finished result is still sent: the server keeps it as evidence, then lets the agent forget it.
                 held.is_unwanted = True
                 if not held.is_cancelled:
                     held.is_cancelled = True
@@ -265,8 +258,8 @@ class Session:
         key = (event.order_id, event.fence)
         match event:
             case OfferSeen() if event.order_id in self._held or key in self._done:
-                # A copy, or the server's poke that asks for a beat at once: a cancel may be waiting for it.
-                self._is_beat_wanted = True
+                # The offer is a copy, or the server's request for an immediate heartbeat: a cancel may wait for it.
+                self._is_heartbeat_wanted = True
                 yield DropOffer(*key)
             case OfferSeen():
                 self._offers.setdefault(key, _Retry(10.0))
@@ -287,17 +280,17 @@ class Session:
         yield Prepare(order)
         yield DropOffer(*key)
 
-    def _on_order_news(self, event: OnOrder, now: float) -> Iterator[Action]:
+    def _on_order_event(self, event: OnOrder, now: float) -> Iterator[Action]:
         held = self._held.get(event.order_id)
         if held is None:
             return
         match event:
             case Prepared() if held.stage is Stage.PREPARING:
                 held.stage = Stage.READY
-                self._is_beat_wanted = True
+                self._is_heartbeat_wanted = True
             case LoadStarted() if held.stage is Stage.RELEASED:
                 held.stage = Stage.RUNNING
-                self._is_beat_wanted = True
+                self._is_heartbeat_wanted = True
             case RunnerEnded() if held.stage not in {Stage.COLLECTING, Stage.UPLOADING}:
                 yield from self._on_runner_ended(event.order_id, held)
             case ResultReady() if held.stage is not Stage.UPLOADING:
@@ -325,7 +318,7 @@ class Session:
             holds, look = self.holds(), self._look
             yield Greet(holds, look=None if holds else look)
         if not self._was_greeted:
-            # Nor is a worker started: that of a copy which the server refuses would take the wake-ups of its original.
+            # No worker either: a refused copy's worker would take the original's wake-ups.
             return
         if self._worker.is_due(now):
             self._worker.begin()
@@ -339,16 +332,16 @@ class Session:
             if held.stage is Stage.UPLOADING and held.upload.is_due(now):
                 held.upload.begin()
                 yield Upload(order_id)
-        yield from self._beat_if_due(now)
+        yield from self._send_heartbeat_if_due(now)
 
-    def _beat_if_due(self, now: float) -> Iterator[Action]:
-        if self._beat.is_under_way or not (self._is_beat_wanted or self._beat.is_due(now)):
+    def _send_heartbeat_if_due(self, now: float) -> Iterator[Action]:
+        if self._beat.is_under_way or not (self._is_heartbeat_wanted or self._beat.is_due(now)):
             return
-        self._is_beat_wanted = False
+        self._is_heartbeat_wanted = False
         self._beat.begin()
-        self._beat_number += 1
-        told = (Told(order_id, held.stage, held.go_heard) for order_id, held in self._held.items())
-        yield Beat(self._beat_number, tuple(told))
+        self._heartbeat_number += 1
+        orders = (ReportedOrder(order_id, held.stage, held.go_heard) for order_id, held in self._held.items())
+        yield SendHeartbeat(self._heartbeat_number, tuple(orders))
 
     def _forget(self, order_id: int, held: _HeldOrder) -> Forget:
         del self._held[order_id]

@@ -1,6 +1,6 @@
-"""The Celery worker of the node: its one task keeps the wake-up in the spool, so no message is unacknowledged for long.
+"""Celery worker of the node. Its only task stores wake-ups in the spool, so messages are acknowledged at once.
 
-A process of its own below the supervisor, which restarts it whenever it has gone deaf; runs never depend on it.
+It is a separate process, which the agent restarts when it stops receiving. Runs never depend on it.
 """
 
 import logging
@@ -27,7 +27,6 @@ _MAX_ID: Final = 2**63 - 1
 
 
 def celery_app(identity: Identity, spool: Spool, broker_address: str | None = None) -> Celery:
-    """Return the Celery app of a node's queue; the broker is at `broker_address`, else where the server said."""
     broker = identity.broker
     suffix = broker.queue.removeprefix("node.")
     app = Celery(
@@ -48,24 +47,24 @@ def celery_app(identity: Identity, spool: Spool, broker_address: str | None = No
         broker_connection_retry_on_startup=True,
         broker_transport_options={
             "visibility_timeout": 300,
-            # Both are needed: a connection that died without a word is noticed after ten seconds instead of never.
+            # Both are needed: a dead connection is noticed after ten seconds instead of never.
             "socket_timeout": 5,
             "health_check_interval": 5,
             "socket_connect_timeout": 3,
             "socket_keepalive": True,
-            # Of its own, so that its Redis user needs no right to other nodes' messages.
+            # Own keys, so that the node's Redis user needs no access to other nodes' messages.
             "unacked_key": f"unacked.{suffix}",
             "unacked_index_key": f"unacked_index.{suffix}",
             "unacked_mutex_key": f"unacked_mutex.{suffix}",
         },
         broker_use_ssl=_tls(identity, spool.state_directory),
     )
-    # Celery's constructor drops a None, which here means that a long outage of Redis never ends the worker.
+    # Celery's constructor would drop a None, which here means: no outage of Redis ends the worker.
     app.conf.broker_connection_max_retries = None
 
     @app.task(name=TASK_NAME, shared=False)  # type: ignore[untyped-decorator]  # Celery ships no types
     def wake(order_id: object, fence: object) -> None:
-        """Keeps an offer; anything else than two numbers is nobody's offer."""
+        """Store an offer; ignore anything but two numbers."""
         if _is_id(order_id) and _is_id(fence):
             spool.write_offer(Offer(order_id, fence))
 
@@ -73,19 +72,18 @@ def celery_app(identity: Identity, spool: Spool, broker_address: str | None = No
 
 
 def main(state_directory: Path, supervisor_pid: int, broker_address: str | None = None) -> None:
-    """Works on the node's queue until the supervisor ends it, or ends itself."""
     die_with_parent()
     if os.getppid() != supervisor_pid:
-        return  # it died before the kernel was asked to tell us
-    # The agent may be root on purpose, to empty caches; messages are JSON, so none of them can make it run code.
+        return  # it died before the death signal was set up
+    # The agent may be root on purpose; messages are JSON, so they cannot run code.
     warnings.filterwarnings("ignore", message="You're running the worker with superuser privileges")
     log_to_stderr("worker")
-    # Where somebody is connected here, Celery sets up no log of its own.
+    # A receiver here keeps Celery from setting up its own log.
     setup_logging.connect(_log_as_configured)
     identity = load_identity(state_directory)
     app = celery_app(identity, Spool(state_directory), broker_address)
     queue = identity.broker.queue
-    # As the command `celery worker` does, which is a quarter of the start to load.
+    # Started directly, because the modules of `celery worker` take a quarter of the start time.
     app.Worker(
         hostname=host_format(f"{queue}@%h"),
         queues=[queue],

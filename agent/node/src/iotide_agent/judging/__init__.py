@@ -1,1 +1,1 @@
-"""Quality flags of a whole run, by the node's counters and conditions; a single tool's are in its workload."""
+"""Quality flags of whole runs from the node's counters and conditions. A tool's own flags are in its workload."""

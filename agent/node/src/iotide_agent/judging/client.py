@@ -1,4 +1,4 @@
-"""CLIENT_BOUND: whether the node's processors or its link were the limit instead of the storage."""
+"""CLIENT_BOUND: the node's CPUs or link were the limit."""
 
 from typing import Final
 
@@ -9,24 +9,23 @@ from iotide_wire.units import format_percent, format_seconds
 
 BUSY_LIMIT: Final = 0.9
 _SHORTEST_SECONDS: Final = 1.0
-"""The kernel may count processor time in ticks of 10 ms, which is a hundredth of this."""
+"""The kernel may count CPU time in ticks of 10 ms, a hundredth of this."""
 _SENT: Final = frozenset({StepRole.SENDER, StepRole.RECEIVER})
 
 
 def judge_client(phase: ParallelSteps, places: tuple[Place, ...]) -> list[Answer]:
-    """Marks a phase in which all processors, the threads of one of its steps, or the link were busy above 90 %.
+    """Mark a phase in which all CPUs, the threads of a step, or the link were busy above 90 %.
 
-    A thread fills one processor at most, so a load of one thread is bound long before the node is. How many work is the
-    plug-in's word; where it has none, only the whole node is judged. What a step used is from wait4, exact to a tick.
-    The link counts where the run goes through it, a mount that names a server or a stream, and where the node's links
-    carried about the bytes of the phase: a node may have others than the one to its storage, and RDMA is not seen.
+    A thread fills one CPU at most, so a load of one thread is limited long before the node is. The link counts for
+    network mounts and streams, but only if the node's links carried about the bytes of the phase: the node may have
+    other links, and RDMA is not counted.
     """
     limit = f"{format_percent(BUSY_LIMIT)}; not a storage limit"
     user, system = phase.mean("cpu_user_ratio"), phase.mean("cpu_system_ratio")
     link = phase.mean("net_link_ratio") if _goes_through_link(phase, places) else None
     found = [_full_threads(outcome, places) for outcome in phase.outcomes]
     if user is not None and system is not None and user + system > BUSY_LIMIT:
-        found.append(f"all processors of the node were busy {format_percent(user + system)} of the time")
+        found.append(f"all CPUs of the node were busy {format_percent(user + system)} of the time")
     if link is not None and link > BUSY_LIMIT:
         found.append(f"the busiest link carried {format_percent(link)} of its speed")
     flags: list[Answer] = [phase.marked(FlagCode.CLIENT_BOUND, measured, limit) for measured in found if measured]
@@ -34,11 +33,10 @@ def judge_client(phase: ParallelSteps, places: tuple[Place, ...]) -> list[Answer
 
 
 def _unseen(phase: ParallelSteps, places: tuple[Place, ...]) -> list[Answer]:
-    """Return which counters of node, threads and link were missing; called where nothing was found."""
     missing = [phase.too_short] if phase.too_short else _uncounted(phase, places)
     steps = [outcome for outcome in phase.outcomes if outcome.step.threads is not None]
     if steps and not isinstance(_processors(places), int):
-        missing.append("the number of processors is not known")
+        missing.append("the number of CPUs is unknown")
     short = [outcome.wall_seconds for outcome in steps if outcome.wall_seconds < _SHORTEST_SECONDS]
     if short:
         missing.append(f"a step took {format_seconds(min(short))}, {format_seconds(_SHORTEST_SECONDS)} needed")
@@ -50,7 +48,7 @@ def _uncounted(phase: ParallelSteps, places: tuple[Place, ...]) -> list[str]:
     if phase.mean("cpu_user_ratio") is None or phase.mean("cpu_system_ratio") is None:
         missing.append("the node does not count CPU time")
     if _goes_through_link(phase, places) and phase.mean("net_link_ratio") is None:
-        missing.append("the speed of the link is not known")
+        missing.append("the speed of the link is unknown")
     return missing
 
 
@@ -66,7 +64,7 @@ def _full_threads(outcome: StepOutcome, places: tuple[Place, ...]) -> str:
     busy = (outcome.user_seconds + outcome.system_seconds) / seconds / most
     if busy <= BUSY_LIMIT:
         return ""
-    of_what = "its one thread" if step.threads == 1 else f"its {step.threads} threads on {processors} processors"
+    of_what = "its one thread" if step.threads == 1 else f"its {step.threads} threads on {processors} CPUs"
     return f"{of_what} worked {format_percent(busy)} of the time in {step.name}"
 
 

@@ -1,4 +1,4 @@
-"""DEGRADED, ERRORS and CLOCK: what was wrong with the storage below, or with the node's clock, while the run lasted."""
+"""DEGRADED, ERRORS and TIME_SET: problems of the storage or the node's clock during the run."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -11,17 +11,16 @@ from iotide_wire.units import format_percent, format_seconds
 STEP_RATIO: Final = 0.01
 STEP_SECONDS: Final = 1.0
 _READ_SECONDS: Final = 0.01
-"""Between the readings of two clocks a process may be put aside for about this long."""
+"""Maximum usual delay of a process between reading two clocks."""
 
 
 def judge_condition(before: Condition | None, after: Condition | None) -> list[Answer]:
-    """DEGRADED by what was found at the start or at the end, and ERRORS by counters of the kernel that rose meanwhile.
+    """Return DEGRADED by conditions at start or end, and ERRORS by kernel counters that rose.
 
-    What a SCSI disk counts as errors (ioerr_cnt) is not taken: it counts inquiries that a disk does not know as well,
-    as monitoring makes them all day.
+    ioerr_cnt of SCSI disks is not used, because monitoring raises it with unknown inquiries.
     """
     found: list[Answer] = []
-    limit = "whole, and nothing rebuilt or scrubbed"
+    limit = "no degradation, rebuild or scrub"
     for condition, when in ((before, "start"), (after, "end")):
         if condition is not None and condition.troubles:
             measured = f"at the {when} of the run: {'; '.join(condition.troubles)}"
@@ -37,13 +36,12 @@ def _judge_errors(before: Condition | None, after: Condition | None) -> list[Ans
         return [NotJudged(check=Check.STORAGE_ERRORS, because=_unread(before, after))]
     rises = _rises(before.errors, after.errors)
     if rises:
-        return [rejected(FlagCode.ERRORS, "; ".join(rises), "no error in the whole run")]
+        return [rejected(FlagCode.ERRORS, "; ".join(rises), "no errors in the whole run")]
     once = sorted(before.errors.keys() ^ after.errors.keys())
     return [NotJudged(check=Check.STORAGE_ERRORS, because=f"read only once: {', '.join(once)}"[:4000])] if once else []
 
 
 def _unread(before: Condition | None, after: Condition | None) -> str:
-    """Return in words which parts of the storage's condition were not read; empty where all were."""
     missing = [when for condition, when in ((before, "before"), (after, "after")) if condition is None]
     if missing:
         return f"it was not read {' and '.join(missing)} the run"
@@ -52,14 +50,11 @@ def _unread(before: Condition | None, after: Condition | None) -> str:
 
 
 def judge_clock(ended: Mapping[str, Any]) -> list[Answer]:
-    """CLOCK: the time of day was set while the run lasted, by the clock that nobody sets.
-
-    A tool that takes its seconds from the time of day is wrong by the step. NTP, which only slews, stays far below.
-    """
+    """Return TIME_SET if the time of day was set during the run, which falsifies tools that use it. NTP only slews."""
     names = [f"{which}_at_{clock}_seconds" for clock in ("epoch", "boottime") for which in ("started", "ended")]
     started, ended_, boot_started, boot_ended = (ended.get(name) for name in names)
     if started is None or ended_ is None or boot_started is None or boot_ended is None:
-        return [NotJudged(check=Check.CLOCK, because="the runner recorded no start or no end")]
+        return [NotJudged(check=Check.CLOCK, because="the runner recorded no start or end")]
     lasted = boot_ended - boot_started
     step = (ended_ - started) - lasted
     limit = min(STEP_SECONDS, max(STEP_RATIO * lasted, _READ_SECONDS))
@@ -70,7 +65,7 @@ def judge_clock(ended: Mapping[str, Any]) -> list[Answer]:
         f"{format_seconds(lasted)}"
     )
     limit = f"{format_seconds(STEP_SECONDS)}, or {format_percent(STEP_RATIO)} of the run"
-    return [marked(FlagCode.CLOCK, measured, limit)]
+    return [marked(FlagCode.TIME_SET, measured, limit)]
 
 
 def _rises(before: Mapping[str, int], after: Mapping[str, int]) -> list[str]:

@@ -1,4 +1,4 @@
-"""Whether a node is quiet: its idle sample and who is on it against limits, and what becomes of a run by its policy."""
+"""Idle check: compares a node's idle sample, sessions and jobs with limits, and decides on a run by its policy."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -15,32 +15,28 @@ from iotide_wire.plan import QuietPolicy
 from iotide_wire.units import format_number, format_percent, format_rate, format_seconds
 
 SAMPLE_SECONDS: Final = 5.0
-"""How long a sample must be: long enough that what a node does every second counts by its mean, short enough that a
-load which ended is soon forgotten."""
+"""Long enough to average what a node does every second, short enough to forget a load that has ended."""
 RECENT_SECONDS: Final = 60.0
-"""How old a second of the sample may be for a run of the policy `flag`. Between short runs a node is idle for a second
-now and then; such seconds are collected, so that one run in a few waits for a new one instead of each run for five."""
+"""Maximum age of a sampled second with policy `flag`. Idle seconds between short runs are collected, so that few runs
+wait five seconds for a new sample.
+"""
 FLAG_PATIENCE_SECONDS: Final = SAMPLE_SECONDS + 2.0
-"""How long a run of the policy `flag` waits for a sample: 5 s, and what the agent's own clock ticks add."""
+"""How long a run with policy `flag` waits for a sample: 5 s, and the agent's clock ticks."""
 PATIENCE_SECONDS: Final = 60.0
-"""How long a run is held back for a sample that cannot begin, since this agent itself still works on the node."""
+"""How long a run is held back if no sample can begin, because this agent uses the node."""
 NODE_BUSY: Final = "node_busy"
-"""The reason code of runs that were turned away."""
 _SLACK_SECONDS: Final = 2.0
-"""So much longer ago than its own length a sample still is of just before the run."""
+"""A sample is from just before the run if it is at most this much older than its own length."""
 _MAX_JOBS_NAMED: Final = 5
 _REMEDY: Final = (
-    "find what runs there (top, iotop, squeue) and end it, choose `quiet: flag` or `wait`, or change the limits in "
+    "find and stop what runs there (top, iotop, squeue), choose `quiet: flag` or `wait`, or change the limits in "
     "[quiet] of the node's agent.toml"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Idle:
-    """What a node did while nothing of ours loaded it; None is what it does not tell.
-
-    Attributes: as those of `ForeignBefore`; `within_seconds` None means that it was sampled just now, at once.
-    """
+    """Idle sample, as in `ForeignBefore`. `within_seconds` None: sampled just now."""
 
     seconds: float
     processors: int
@@ -55,12 +51,11 @@ class Idle:
 
     @property
     def is_complete(self) -> bool:
-        """Whether it is long enough to be judged."""
         return self.seconds >= SAMPLE_SECONDS
 
 
 def collected(parts: Sequence[Idle], within_seconds: float) -> Idle:
-    """Return several samples, oldest first, as one; a value that one of them lacks is None."""
+    """Return several samples, oldest first, as one. A value that one of them lacks is None."""
     total_seconds = sum(part.seconds for part in parts)
 
     def mean(name: str) -> float | None:
@@ -78,7 +73,7 @@ def collected(parts: Sequence[Idle], within_seconds: float) -> Idle:
 
 @dataclass(frozen=True, slots=True)
 class Neighbours:
-    """Names who else is on the node: people, and jobs by their numbers; None where it could not be found out."""
+    """None if unknown."""
 
     sessions: int | None
     jobs: tuple[str, ...] | None
@@ -86,15 +81,13 @@ class Neighbours:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """The run is held back; why, in words for whoever looks on."""
+    """The run is held back; `words` is the displayed reason."""
 
     words: str
 
 
 @dataclass(frozen=True, slots=True)
-class TurnAway:
-    """The run does not start."""
-
+class Reject:
     outcome: Outcome
     reason: str
 
@@ -104,11 +97,11 @@ class Start:
     """The run may start."""
 
 
-Decision = Start | Wait | TurnAway
+Decision = Start | Wait | Reject
 
 
 def excess_of(idle: Idle | None, neighbours: Neighbours | None, limits: QuietLimits) -> str:
-    """What is above the limits, in words; empty where nothing is. A sample that is too short is not judged."""
+    """Return what exceeds the limits. Short samples are not judged."""
     found: list[str] = []
     if idle is not None and idle.is_complete:
         found += _busy(idle, limits)
@@ -121,10 +114,10 @@ def excess_of(idle: Idle | None, neighbours: Neighbours | None, limits: QuietLim
 def _busy(idle: Idle, limits: QuietLimits) -> Iterator[str]:
     tasks = None if idle.running_tasks is None else idle.running_tasks / idle.processors
     if tasks is not None and tasks > limits.tasks_per_processor:
-        yield f"load {format_number(tasks)} of at most {format_number(limits.tasks_per_processor)} per processor"
+        yield f"load {format_number(tasks)} of at most {format_number(limits.tasks_per_processor)} per CPU"
     shares = (
-        (idle.cpu_ratio, limits.cpu_ratio, "processors busy"),
-        (idle.psi_cpu_ratio, limits.psi_cpu_ratio, "tasks waited for a processor"),
+        (idle.cpu_ratio, limits.cpu_ratio, "CPUs busy"),
+        (idle.psi_cpu_ratio, limits.psi_cpu_ratio, "tasks waited for a CPU"),
         (idle.psi_io_ratio, limits.psi_io_ratio, "tasks waited for storage"),
     )
     for share, limit, what in shares:
@@ -145,7 +138,7 @@ def _moving(idle: Idle, limits: QuietLimits) -> Iterator[str]:
 def _others(neighbours: Neighbours, limits: QuietLimits) -> Iterator[str]:
     sessions, jobs = neighbours.sessions, neighbours.jobs or ()
     if sessions is not None and limits.sessions is not None and sessions > limits.sessions:
-        yield f"{sessions} sessions of people of at most {limits.sessions}"
+        yield f"{sessions} user sessions of at most {limits.sessions}"
     if len(jobs) > limits.jobs:
         more = " and more" if len(jobs) > _MAX_JOBS_NAMED else ""
         yield f"batch jobs {', '.join(jobs[:_MAX_JOBS_NAMED])}{more}: {len(jobs)} of at most {limits.jobs}"
@@ -153,10 +146,10 @@ def _others(neighbours: Neighbours, limits: QuietLimits) -> Iterator[str]:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What is known when a run is to start that has waited; `idle` is None while this agent itself works on the node.
+    """State of the node when a run waits; `idle` is None while this agent uses the node.
 
-    `is_asked`: it is known who else is there. `is_shared`: another run of ours may load the node for long, so that no
-    sample can be waited for.
+    `is_asked`: sessions and jobs are known. `is_shared`: another run may load the node for long, so that no sample
+    comes.
     """
 
     idle: Idle | None
@@ -167,12 +160,11 @@ class Seen:
 
     @property
     def is_sampled(self) -> bool:
-        """Check that enough is known to judge the node."""
         return self.idle is not None and self.idle.is_complete and self.is_asked
 
 
 def decide(policy: QuietPolicy, wait_seconds: float, seen: Seen) -> Decision:
-    """Decide about a run: one that ignores never waits, a flagged one waits shortly, others for `wait_seconds`."""
+    """Decide on a run: IGNORE never waits, FLAG waits briefly, others up to `wait_seconds`."""
     if policy is QuietPolicy.IGNORE:
         return Start()
     if policy is QuietPolicy.FLAG:
@@ -184,44 +176,43 @@ def decide(policy: QuietPolicy, wait_seconds: float, seen: Seen) -> Decision:
         return Start()
     waited = f"{format_seconds(round(seen.waited_seconds))} of {format_seconds(wait_seconds)}"
     if policy is QuietPolicy.WAIT and seen.waited_seconds < wait_seconds:
-        return Wait(f"waiting for a quiet node: {seen.excess}; {waited}"[:MOST_TEXT])
+        return Wait(f"waiting for an idle node: {seen.excess}; {waited}"[:MOST_TEXT])
     how_long = f" after {waited}" if policy is QuietPolicy.WAIT else ""
-    reason = f"the node is not quiet{how_long}: {seen.excess}; {_REMEDY}"[:MOST_TEXT]
-    # Declined, the run gives its nodes to others and is tried again; who refuses wants to know now.
-    return TurnAway(Outcome.DECLINED if policy is QuietPolicy.WAIT else Outcome.FAILED, reason)
+    reason = f"the node is not idle{how_long}: {seen.excess}; {_REMEDY}"[:MOST_TEXT]
+    # A declined run frees its nodes and is tried again. REFUSE fails at once.
+    return Reject(Outcome.DECLINED if policy is QuietPolicy.WAIT else Outcome.FAILED, reason)
 
 
 def _without_sample(seen: Seen) -> Decision:
     if seen.waited_seconds < PATIENCE_SECONDS:
         return _sampling(seen)
     reason = (
-        f"nobody could say within {format_seconds(PATIENCE_SECONDS)} how quiet the node is, since its agent works "
-        "there itself or its batch system does not answer; see the agent's log"
+        f"the load of the node is still unknown after {format_seconds(PATIENCE_SECONDS)}: its agent is busy there, or "
+        "its batch system does not answer; see the agent's log"
     )
-    return TurnAway(Outcome.DECLINED, reason)
+    return Reject(Outcome.DECLINED, reason)
 
 
 def _sampling(seen: Seen) -> Wait:
     if seen.idle is not None and seen.idle.is_complete:
-        return Wait("waiting for the batch system to say who else is on the node")
+        return Wait("waiting for the batch system to list other jobs on the node")
     sampled = seen.idle.seconds if seen.idle else 0.0
-    return Wait(f"sampling how quiet the node is: {format_seconds(round(sampled))} of {format_seconds(SAMPLE_SECONDS)}")
+    return Wait(f"sampling the idle node: {format_seconds(round(sampled))} of {format_seconds(SAMPLE_SECONDS)}")
 
 
 def judge_before(before: ForeignBefore | None, policy: QuietPolicy) -> list[Answer]:
-    """Mark a run that began on a busy node, unless its campaign ignores that; judge only what was seen."""
+    """Mark a run that began on a busy node, and report what was not judged."""
     if policy is QuietPolicy.IGNORE:
         return []
     if before is not None and before.excess:
         within = before.within_seconds or 0.0
         is_old = within > before.seconds + _SLACK_SECONDS
         when = f"within {format_seconds(round(within))} before the run" if is_old else "just before the run"
-        return [marked(FlagCode.FOREIGN_LOAD, f"{when}: {before.excess}", "a quiet node")]
+        return [marked(FlagCode.FOREIGN_LOAD, f"{when}: {before.excess}", "an idle node")]
     return [*_unsampled(before), *_unasked(before)]
 
 
 def is_measured(before: ForeignBefore | None) -> bool:
-    """Return true where the node's load before a run was sampled for long enough, and the kernel counted its CPU."""
     return before is not None and before.seconds >= SAMPLE_SECONDS and before.cpu_ratio is not None
 
 
@@ -233,8 +224,8 @@ def _unsampled(before: ForeignBefore | None) -> Iterator[NotJudged]:
         "running_tasks": "running tasks",
         "psi_cpu_ratio": "waits for CPU",
         "psi_io_ratio": "waits for storage",
-        "disk_bytes_per_second": "traffic of the disks",
-        "network_bytes_per_second": "traffic of the network",
+        "disk_bytes_per_second": "disk traffic",
+        "network_bytes_per_second": "network traffic",
     }
     missing = [words for name, words in names.items() if getattr(before, name) is None]
     if missing:
@@ -243,7 +234,6 @@ def _unsampled(before: ForeignBefore | None) -> Iterator[NotJudged]:
 
 
 def why_unmeasured(before: ForeignBefore | None) -> str:
-    """Return what was missing of the sample before a run, in words."""
     seconds = 0.0 if before is None else before.seconds
     if seconds >= SAMPLE_SECONDS:
         return "the kernel does not report CPU time"
@@ -256,10 +246,9 @@ def _unasked(before: ForeignBefore | None) -> Iterator[NotJudged]:
 
 
 def judge_unmeasured(before: ForeignBefore | None, during: str, flags: Sequence[Flag]) -> list[Flag]:
-    """LOAD_NOT_MEASURED: nobody can tell whether others used the node, before the run or `during` it, in words.
+    """Return LOAD_NOT_MEASURED if other load is unknown both before the run and `during` it.
 
-    A sample just before a short run is the best that there is of it, so such a run needs no mark; nor does a run that
-    was itself long enough to be judged, nor one that is known to have met other load.
+    A sample just before a short run is enough.
     """
     if is_measured(before) or not during or any(flag.code is FlagCode.FOREIGN_LOAD for flag in flags):
         return []

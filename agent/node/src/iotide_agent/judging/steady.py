@@ -1,4 +1,4 @@
-"""STEADY: whether the rate of a data phase stayed the same while it was measured."""
+"""STEADY: the rate of a data phase changed while it was measured."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -6,38 +6,40 @@ from itertools import pairwise
 from statistics import fmean, linear_regression
 from typing import Final
 
-from iotide_agent.judging.phases import LOAD, STORAGE, ParallelSteps
+from iotide_agent.judging.phases import LOAD, STORAGE, ParallelSteps, Row, operations_of
 from iotide_wire.measured import Answer, Check, FlagCode
 from iotide_wire.units import format_percent, format_rate, format_seconds, format_shift
 
 WINDOWS: Final = 5
 WINDOW_SECONDS: Final = 5
-"""The kernel's writeback period: shorter windows would show when dirty pages happened to be written."""
+"""The kernel's writeback period. Shorter windows would show when dirty pages were written."""
 RANGE_LIMIT: Final = 0.20
 SLOPE_LIMIT: Final = 0.10
 
 
 def judge_steady(phase: ParallelSteps) -> list[Answer]:
-    """Marks a phase whose five windows range over more than 20 % of their mean, or rise or fall by more than 10 %.
+    """Mark a phase whose five windows range over more than 20 % of their mean, or rise or fall by more than 10 %.
 
-    The limits are those of SNIA's Solid State Storage Performance Test Specification, which measures on until five
-    rounds in a row are so alike and reports their mean. A tool's figure is of its whole phase, so the windows here
-    divide all of it; of steps side by side, the seconds in which all of them ran, since that one is done before another
-    is told by first_done, last_done and STRAGGLER. Below 25 whole seconds there are no five windows, so nothing is
-    judged; nor is a load that is uneven by its nature.
+    The limits are from SNIA's Solid State Storage Performance Test Specification. The windows divide the seconds in
+    which all steps ran. Phases below 25 seconds and uneven loads are not judged. In a sequence of operations, those of
+    25 seconds are.
 
-    What is compared is the rate at the disk or server where its bytes are about those of the phase, since a page cache
-    takes them in bursts and a final fsync moves none that the load could see; else the load's own calls.
+    The rate is that of the disk or server if its bytes are about those of the phase: a page cache takes bytes in
+    bursts, and the load does not see a final fsync. Otherwise it is that of the load's own calls.
     """
-    shared = replace(phase, rows=phase.shared_rows)
-    rows = len(shared.rows)
     if not all(outcome.step.is_even for outcome in phase.outcomes):
-        return []
+        long = operations_of(phase, WINDOWS * WINDOW_SECONDS)
+        return [answer for operation in long for answer in _judge(operation, operation.rows)]
+    return _judge(phase, phase.shared_rows)
+
+
+def _judge(phase: ParallelSteps, shared_rows: tuple[Row, ...]) -> list[Answer]:
+    shared, rows = replace(phase, rows=shared_rows), len(shared_rows)
     if rows < WINDOWS * WINDOW_SECONDS:
         return [phase.not_judged(Check.STEADINESS, f"{rows} s, {WINDOWS * WINDOW_SECONDS} needed")]
     rates = shared.values(*(STORAGE if phase.explains(phase.values(*STORAGE)) else LOAD))
     if rates is None or sum(rates) <= 0:
-        return [phase.not_judged(Check.STEADINESS, "no counter saw bytes of the load")]
+        return [phase.not_judged(Check.STEADINESS, "no counter recorded bytes of the load")]
     means = _windows(rates)
     mean = fmean(means)
     spread = (max(means) - min(means)) / mean

@@ -1,1 +1,1 @@
-"""Small load programs of our own, run as processes like any other tool."""
+"""iotide's own small load programs, run as processes like any other tool."""

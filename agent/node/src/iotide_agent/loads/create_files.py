@@ -1,13 +1,10 @@
-"""Creates, looks up or removes many empty files and prints how long that took; a process like any other load.
+"""Creates, looks up or removes many empty files and prints how long that took.
 
 Usage: create_files.py create|touch|stat|delete MEETING PROCESSES DIRECTORY PREFIX DIRECTORIES COUNT
 
-The files are spread over DIRECTORIES directories below DIRECTORY, which several processes with different prefixes may
-share. Each of them begins its files only when PROCESSES of them have come so far, which they tell in the file MEETING.
-
-Prints one line of JSON on stdout when all is done; `done N SECONDS` on stderr about once a second and whenever it ends,
-also by an error or by SIGINT. Ends with status 1 and a message at the first error, with status 130 by SIGINT. Needs the
-standard library alone, so it runs with `python -I -S`.
+Spreads the files over DIRECTORIES directories below DIRECTORY, and waits in the file MEETING until PROCESSES are
+ready. Prints one line of JSON on stdout at the end, and `done N SECONDS` on stderr about once a second and at any
+end. Exits with 1 at the first error, with 130 on SIGINT. Runs with `python -I -S`.
 """
 
 import json
@@ -24,10 +21,7 @@ _LOOK_SECONDS = 0.005
 
 
 class CreatedFiles(NamedTuple):
-    """What one of several processes works on, which find each other by the file `meeting`.
-
-    `descriptor` is of `directory`, the only one that stays open: there may be more directories in it than descriptors.
-    """
+    """Only `directory` stays open: it may hold more directories than there are descriptors."""
 
     meeting: str
     processes: int
@@ -39,7 +33,6 @@ class CreatedFiles(NamedTuple):
 
 
 def main(arguments: list[str]) -> int:
-    """Runs one operation; the exit status is 0, 1 for a failed one, 2 for a wrong call, 130 for an interrupted one."""
     match arguments:
         case [operation, meeting, processes, directory, prefix, directories, count] if (
             operation in _OPERATIONS and processes.isdecimal() and directories.isdecimal() and count.isdecimal()
@@ -72,7 +65,6 @@ def _create(files: CreatedFiles) -> dict[str, float]:
 
 
 def _touch(files: CreatedFiles) -> dict[str, float]:
-    """As a shell loop does it: one process of the real touch for each file."""
     program = shutil.which("touch")
     if program is None:
         raise FileNotFoundError(2, "touch is not on PATH; install the package coreutils", "touch")
@@ -95,25 +87,25 @@ def _delete(files: CreatedFiles) -> dict[str, float]:
 
 
 def _timed(operate: Callable[[str], object], files: CreatedFiles) -> dict[str, float]:
-    """Begin, on CLOCK_MONOTONIC, and seconds of `operate` on the path of every file, from `directory` on."""
+    """Return start (CLOCK_MONOTONIC) and duration of `operate` on every file."""
     _meet(files)
     done = 0
-    started = told = time.monotonic()
+    started = reported_at = time.monotonic()
     try:
         while done < files.file_count:
             operate(f"d{done % files.directories}/{files.prefix}{done:08d}")
             done += 1
-            if done % _REPORT_EVERY == 0 and time.monotonic() - told >= 1:
-                told = time.monotonic()
-                _tell(done, told - started)
+            if done % _REPORT_EVERY == 0 and time.monotonic() - reported_at >= 1:
+                reported_at = time.monotonic()
+                _report(done, reported_at - started)
     finally:
         seconds = time.monotonic() - started
-        _tell(done, seconds)
+        _report(done, seconds)
     return {"started_seconds": started, "seconds": seconds}
 
 
 def _meet(files: CreatedFiles) -> None:
-    """Waits for the other processes, so that none is done before the last was even started."""
+    """Wait for the other processes, so that none finishes before the last one starts."""
     meeting = os.open(files.meeting, os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
     os.write(meeting, b".")
     while os.fstat(meeting).st_size < files.processes:
@@ -121,7 +113,7 @@ def _meet(files: CreatedFiles) -> None:
     os.close(meeting)
 
 
-def _tell(done: int, seconds: float) -> None:
+def _report(done: int, seconds: float) -> None:
     sys.stderr.write(f"done {done} {seconds:.6f}\n")
 
 

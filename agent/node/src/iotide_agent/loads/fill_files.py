@@ -1,13 +1,10 @@
-"""Runs a command again and again, each time on a new file, until the file system is as full as it may become.
+"""Runs a command repeatedly, each time on a new file, until the file system is as full as allowed.
 
 Usage: fill_files.py DIRECTORY FILES FILE_BYTES USED_PERCENT FREE_BYTES COMMAND...
 
-COMMAND gets `of=FILE` as a further argument. It is not started any more after FILES files, or when another file would
-leave more than USED_PERCENT used or fewer than FREE_BYTES free of the file system.
-
-Prints one line of JSON on stdout for each file, with all that the command printed, and one that says why it ended.
-Ends with status 1 and the command's own message at its first failure. Needs the standard library alone, so it runs with
-`python -I -S`.
+COMMAND gets `of=FILE` as an additional argument. It ends after FILES files, or before a file that would leave more
+than USED_PERCENT used or fewer than FREE_BYTES free. Prints one line of JSON per file, and one with the reason for
+the end. Exits with 1 at the command's first failure. Runs with `python -I -S`.
 """
 
 import json
@@ -19,8 +16,6 @@ from typing import NamedTuple
 
 
 class FillLimits(NamedTuple):
-    """When to end, whichever comes first."""
-
     files: int
     file_bytes: int
     used_percent: float
@@ -28,7 +23,6 @@ class FillLimits(NamedTuple):
 
 
 def main(arguments: list[str]) -> int:
-    """Fills; the exit status is 0, 1 where the command failed or no file fitted, 2 for a wrong call."""
     try:
         directory, files, file_bytes, used_percent, free_bytes, *command = arguments
         limits = FillLimits(int(files), int(file_bytes), float(used_percent), int(free_bytes))
@@ -53,7 +47,7 @@ def _fill(directory: str, command: list[str], limits: FillLimits) -> int:
             text=True,
             errors="replace",
             check=False,
-            close_fds=False,  # it keeps the run's locks, by which one that hangs is found
+            close_fds=False,  # keeps the run's locks, which identify a hanging process
         )
         if done.returncode != 0:
             sys.stderr.write(done.stderr)
@@ -73,7 +67,7 @@ def _fill(directory: str, command: list[str], limits: FillLimits) -> int:
 
 
 def _space(directory: str) -> tuple[int, int, int]:
-    """Bytes used, free and in all; what only root may use counts as used."""
+    """Space reserved for root counts as used."""
     space = os.statvfs(directory)
     free, total = space.f_bavail * space.f_frsize, space.f_blocks * space.f_frsize
     return total - free, free, total

@@ -1,11 +1,10 @@
-"""Runs a program whose standard input is a stream of incompressible data that does not repeat; a load of its own.
+"""Runs a program whose stdin is a stream of incompressible data that does not repeat.
 
 Usage: random_source.py PROGRAM ARGUMENT...
 
-The data is spliced from memory into a named pipe, so that neither who writes nor who reads it seems to move bytes of a
-target; runner/tree.py knows the pipe by its name. Prints one line of JSON on stdout when the program has ended: its own
-cost by wait4, and which share of the time the source was busy rather than waiting for the program to take more. Ends as
-the program ended. Needs the standard library alone, so it runs with `python -I -S`.
+Splices the data from memory into a named pipe, so that neither process seems to move bytes of a target;
+runner/tree.py knows the pipe's name. At the end prints one line of JSON: the program's cost by wait4, and the share
+of time in which the source was not waiting for the program. Ends as the program does. Runs with `python -I -S`.
 """
 
 import fcntl
@@ -21,15 +20,14 @@ from contextlib import suppress
 
 _POOL_BYTES = 64 * 1024**2
 _PIECE_BYTES = 1024**2
-# Each pass over the pool is shifted against the one before by less than any block of a deduplicating store, so that
-# no aligned block of 4 KiB comes twice within 250 GB.
+# Each round through the pool is shifted by less than any block of a deduplicating store, so that no aligned block of 4
+# KiB repeats within 250 GB.
 _STRIDE_BYTES = _PIECE_BYTES + 1
 _NOT_STARTED = 127
 _PIPE = "iotide-random-source"
 
 
 def main(arguments: list[str]) -> int:
-    """Feeds one program; the exit status is the program's, 127 where it cannot be started, 2 for a wrong call."""
     if not arguments:
         sys.stderr.write(__doc__ or "")
         return 2
@@ -39,10 +37,10 @@ def main(arguments: list[str]) -> int:
         return _NOT_STARTED
     pool = os.memfd_create("pool")
     os.truncate(pool, _POOL_BYTES)
-    with mmap.mmap(pool, _POOL_BYTES) as memory:  # a write(2) would count as one to a target
+    with mmap.mmap(pool, _POOL_BYTES) as memory:  # write(2) would count as a write to a target
         memory[:] = os.urandom(_POOL_BYTES)
     own_end, program_end = _pipe()
-    # Whoever interrupts the group wants the program's last words, which come only while this process waits for it.
+    # A SIGINT to the group makes the program print its last output, which arrives only if this process waits for it.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     started = time.monotonic()
     child = os.posix_spawn(
@@ -71,7 +69,7 @@ def main(arguments: list[str]) -> int:
 
 
 def _pipe() -> tuple[int, int]:
-    """Both ends of a pipe whose name is gone at once, from the scratch directory that every load begins in."""
+    """Return both ends of a pipe from the scratch directory, where every load starts; its name is removed at once."""
     name = f"{_PIPE}.{os.getpid()}"
     os.mkfifo(name, 0o600)
     try:
@@ -80,14 +78,14 @@ def _pipe() -> tuple[int, int]:
     finally:
         os.unlink(name)  # noqa: PTH108 - pathlib would be most of what this program imports
     os.set_blocking(program_end, True)
-    # The user's share of pipe memory may be used up: a smaller pipe is slower, which the busy ratio then shows.
+    # The user's pipe memory may be used up. A smaller pipe is slower, which the busy ratio shows.
     with suppress(PermissionError):
         fcntl.fcntl(own_end, fcntl.F_SETPIPE_SZ, _PIECE_BYTES)
     return own_end, program_end
 
 
 def _feed(own_end: int, pool: int) -> float:
-    """Gives until the program takes no more; the seconds spent waiting for it."""
+    """Feed the program until it stops reading; return the seconds spent waiting for it."""
     waited_seconds = 0.0
     offset = 0
     try:

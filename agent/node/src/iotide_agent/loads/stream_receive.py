@@ -1,10 +1,8 @@
-"""Receives a stream of datagrams and records it in files, counting what is missing; a process like any other load.
+"""Receives a stream of datagrams, records it in files and counts what is missing.
 
-Datagrams go straight into a ring of memory, from which one writer for each directory takes chunks; the receiver itself
-never waits for a disk unless the ring is full. It answers and records none but the sender that knows the stream's id.
-With an endpoint's file its socket is its standard input, bound by whoever started it. Prints one line of JSON on
-stdout. Ends with status 1 and a message when no sender appears or a write fails, with status 130 when a signal ended
-it. Needs the standard library alone, so it runs with `python -I -S`.
+Datagrams go straight into a ring of memory, from which one writer per directory takes chunks. The receiver accepts
+only the sender that knows the stream's id. With an endpoint file, stdin is its socket, already bound. Prints one line
+of JSON. Exits with 1 if no sender appears or a write fails, with 130 after a signal. Runs with `python -I -S`.
 """
 
 import argparse
@@ -25,9 +23,9 @@ from iotide_agent.loads import stream_wire as wire
 from iotide_agent.loads.stream_files import Chunk, FileRule, Ring, Writer
 
 _SILENCE_SECONDS: Final = 5.0
-"""So long without a datagram, and the stream is over though nobody said so."""
+"""Without a datagram for this long the stream is over, even without the sender's announcement."""
 _STRAGGLER_SECONDS: Final = 0.3
-"""What is missing when the sender has ended may still be under way for so long."""
+"""How long missing datagrams may still arrive after the sender's end."""
 _LOOK_SECONDS: Final = 0.1
 _LOOK_DATAGRAMS: Final = 16
 _SO_RCVBUFFORCE: Final = 33
@@ -37,23 +35,21 @@ _MEMINFO_DROPS: Final = 8
 
 
 class Receiver:
-    """One stream from its first datagram to its last.
+    """One stream.
 
     Attributes:
-        window: what came.
-        total: what the sender says that it sent, and sent_seconds how long it took; None where no word of it came.
-        foreign: datagrams that were none of the stream's.
-        full_drops: of the kernel's drops, those that happened while the ring was full.
-        full_seconds: how long it was full.
+        total, sent_seconds: as the sender announces; None if that did not arrive.
+        foreign: datagrams of other streams.
+        full_drops: drops of the kernel while the ring was full.
         began_at, last_at: CLOCK_MONOTONIC of the first and the last new datagram.
-        ended: why it ended: complete, stragglers, silence, signal or write_error.
+        ended: complete, stragglers, silence, signal or write_error.
     """
 
     def __init__(self, asked: argparse.Namespace) -> None:
         self._asked = asked
         self._id = bytes.fromhex(asked.stream_id)
         self.socket, self.socket_buffer_bytes = _open_socket(asked)
-        # A socket that was open before has dropped what senders called while nobody listened: none of it was data.
+        # A socket that was already open may have dropped calls of senders, but no data.
         self._drops_before = 0
         self._drops_before = self.kernel_drops()
         self.window = wire.Window()
@@ -68,24 +64,23 @@ class Receiver:
         self.seconds = BySecond(self)
 
     def meet(self, *, wanted: bool) -> bool:
-        """Meet the sender and say whether it is wanted; false after a signal. Raise TimeoutError where none appears."""
+        """Accept or decline the sender; return false after a signal. Raise TimeoutError if none appears."""
         hello = wire.prefix(wire.HELLO, self._id)
         until = time.monotonic() + wire.START_SECONDS
         while not self.stopped:
             if time.monotonic() > until:
-                raise TimeoutError(_nobody_sends(self._asked))
+                raise TimeoutError(_no_sender(self._asked))
             with suppress(BlockingIOError):
                 said, sender = self.socket.recvfrom(wire.HEADER.size)
                 if said[:16] == hello:
                     self.socket.connect(sender)
                     self.answer(wire.READY if wanted else wire.STOP)
                     return True
-                self.foreign += 1  # no stranger is answered, nor told that somebody listens
+                self.foreign += 1  # no answer, so strangers cannot find this receiver
         return False
 
     def receive(self, ring: Ring, writers: list[Writer]) -> None:
-        """Fills chunk after chunk until the stream ends or a writer fails."""
-        self._heard_at = time.monotonic()
+        self._received_at = time.monotonic()
         while self.ended is None:
             before = self.kernel_drops()
             memory, waited_seconds = _wait_for_memory(ring, writers)
@@ -94,7 +89,7 @@ class Receiver:
                 return
             used_bytes = self._fill(memory)
             if waited_seconds:
-                # The buffer that ran over while nobody read still overflows until it has been emptied.
+                # The kernel drops datagrams until the socket buffer that overflowed has been emptied.
                 self.full_drops += self.kernel_drops() - before
                 self.full_seconds += waited_seconds
             if used_bytes:
@@ -102,12 +97,10 @@ class Receiver:
             self.seconds.note_ring(ring.in_use() * len(memory))
 
     def kernel_drops(self) -> int:
-        """Datagrams that found the socket's buffer full, so far."""
         meminfo = self.socket.getsockopt(socket.SOL_SOCKET, _SO_MEMINFO, _MEMINFO.size)
         return int(_MEMINFO.unpack(meminfo)[_MEMINFO_DROPS]) - self._drops_before
 
     def _fill(self, memory: memoryview) -> int:
-        """Bytes of new datagrams received into `memory`; less than fit where the stream ended."""
         size, data = self._asked.datagram_bytes, wire.prefix(wire.DATA, self._id)
         recv_into, unpack_from, take = self.socket.recv_into, wire.HEADER.unpack_from, self.window.take
         offset, looks_in = 0, 1
@@ -115,22 +108,22 @@ class Receiver:
             try:
                 received = recv_into(memory[offset : offset + size])
             except (BlockingIOError, ConnectionRefusedError):
-                self._look(heard=False)
+                self._look(has_received=False)
                 continue
             said, number, nanoseconds = unpack_from(memory, offset)
             if received == size and said == data:
                 if take(number):
                     offset += size
             else:
-                self._hear(said if received >= wire.HEADER.size else b"", number, nanoseconds)
+                self._read_control(said if received >= wire.HEADER.size else b"", number, nanoseconds)
             looks_in -= 1
             if not looks_in:
                 looks_in = _LOOK_DATAGRAMS
-                self._look(heard=True)
+                self._look(has_received=True)
         return offset
 
-    def _hear(self, said: bytes, number: int, nanoseconds: int) -> None:
-        self._heard_at = time.monotonic()
+    def _read_control(self, said: bytes, number: int, nanoseconds: int) -> None:
+        self._received_at = time.monotonic()
         if said == wire.prefix(wire.HELLO, self._id):
             self.answer(wire.READY)  # the first answer was lost
         elif said == wire.prefix(wire.LAST, self._id):
@@ -140,15 +133,15 @@ class Receiver:
         else:
             self.foreign += 1
 
-    def _look(self, *, heard: bool) -> None:
+    def _look(self, *, has_received: bool) -> None:
         now = time.monotonic()
         if self.window.unique and not self.began_at:
             self.began_at = now
-        if heard:
-            self._heard_at = now
+        if has_received:
+            self._received_at = now
         if self.began_at:
             self.seconds.note(now - self.began_at)
-        silent_seconds = now - self._heard_at
+        silent_seconds = now - self._received_at
         if self.stopped:
             self._end("signal")
         elif self.total is not None and silent_seconds > _STRAGGLER_SECONDS:
@@ -158,16 +151,13 @@ class Receiver:
 
     def _end(self, why: str) -> None:
         self.ended = why
-        self.last_at = time.monotonic() if why == "complete" else self._heard_at
+        self.last_at = time.monotonic() if why == "complete" else self._received_at
 
     def answer(self, kind: bytes) -> None:
-        """Says something to the sender, which `meet` found."""
         self.socket.send(wire.HEADER.pack(wire.prefix(kind, self._id), 0, time.time_ns()))
 
 
 class BySecond:
-    """What the receiver counted, second by second."""
-
     NAMES: Final = ("received", "missing", "duplicates", "reordered", "late", "kernel_drops", "ring_bytes")
 
     def __init__(self, receiver: Receiver) -> None:
@@ -177,16 +167,13 @@ class BySecond:
         self.columns: dict[str, list[int]] = {name: [] for name in self.NAMES}
 
     def note_ring(self, used_bytes: int) -> None:
-        """How full the ring is now; the highest of a second is kept."""
         self._ring_bytes = max(self._ring_bytes, used_bytes)
 
     def note(self, elapsed_seconds: float) -> None:
-        """Closes every second that is over."""
         while len(self.columns["received"]) < int(elapsed_seconds):
             self.close()
 
     def close(self) -> None:
-        """Ends a second, the last of which may be short."""
         counts = self._counts()
         values = [now - before for now, before in zip(counts, self._before, strict=True)]
         for name, value in zip(self.NAMES, (*values, self._ring_bytes), strict=True):
@@ -201,8 +188,7 @@ class BySecond:
 
 
 def _open_socket(asked: argparse.Namespace) -> tuple[socket.socket, int]:
-    """A bound socket, and the buffer that the kernel granted, in the bytes that were asked for."""
-    inherited = 0 if asked.endpoint_file else None  # by its number; None makes a new one
+    inherited = 0 if asked.endpoint_file else None
     opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM, fileno=inherited)
     try:
         opened.setsockopt(socket.SOL_SOCKET, _SO_RCVBUFFORCE, asked.socket_buffer_bytes)
@@ -213,22 +199,22 @@ def _open_socket(asked: argparse.Namespace) -> tuple[socket.socket, int]:
     opened.setsockopt(socket.SOL_SOCKET, socket.SO_RCVTIMEO, timeval)
     if inherited is None:
         opened.bind((asked.address, asked.port))
-    # The kernel doubles what was asked for, to have room for its own bookkeeping; socket(7).
+    # The kernel doubles the requested size for its own bookkeeping; socket(7).
     return opened, opened.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) // 2
 
 
-def _nobody_sends(asked: argparse.Namespace) -> str:
+def _no_sender(asked: argparse.Namespace) -> str:
     where = f"no sender appears at {asked.address} port {asked.port} within {wire.START_SECONDS:g} s"
     if not asked.endpoint_file:
         return where
     return (
-        f"{where}: let UDP from the sending node to {asked.address} through the firewalls between, or name another "
-        "address of this node as data_address in its agent.toml"
+        f"{where}: allow UDP from the sending node to {asked.address} in the firewalls, or set another address of "
+        "this node as data_address in its agent.toml"
     )
 
 
 def _wait_for_memory(ring: Ring, writers: list[Writer]) -> tuple[memoryview | None, float]:
-    """A chunk's memory, and for how long all of it was full; None where a writer has failed."""
+    """Return a chunk's memory and how long the ring was full; None if a writer failed."""
     if _write_error(writers):
         return None, 0.0
     memory = ring.take(0)
@@ -245,7 +231,6 @@ def _write_error(writers: list[Writer]) -> str | None:
 
 
 def main(arguments: list[str]) -> int:
-    """Records one stream; the exit status is 0, 1 for a stream that failed, 2 for a wrong call, 130 for a signal."""
     try:
         asked = wire.parsed(_parser(), arguments)
         receiver = Receiver(asked)
@@ -267,7 +252,6 @@ def main(arguments: list[str]) -> int:
 
 
 def _decline(receiver: Receiver) -> dict[str, Any]:
-    """Tells the sender to go, again as long as it asks."""
     receiver.meet(wanted=False)
     with suppress(BlockingIOError, ConnectionRefusedError):
         while receiver.socket.recv(wire.HEADER.size):
@@ -330,17 +314,17 @@ def _report(receiver: Receiver, ring: Ring, writers: list[Writer]) -> dict[str, 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, prog="stream_receive.py")
-    wire.add_arguments(parser, "to listen at")
+    wire.add_arguments(parser, "address to listen at")
     parser.add_argument("--datagram-bytes", type=int, required=True)
     parser.add_argument("--socket-buffer-bytes", type=int, required=True)
     parser.add_argument("--ring-bytes", type=int, required=True)
     parser.add_argument("--file-bytes", type=int, required=True)
-    parser.add_argument("--single", action="store_true", help="one file in each directory instead of many")
-    parser.add_argument("--kept-files", type=int, default=0, help="in each directory; 0 keeps all until the end")
-    parser.add_argument("--most-bytes", type=int, default=0, help="in each directory; 0 is no limit")
+    parser.add_argument("--single", action="store_true", help="one file per directory instead of many")
+    parser.add_argument("--kept-files", type=int, default=0, help="files per directory; 0 keeps all until the end")
+    parser.add_argument("--most-bytes", type=int, default=0, help="limit per directory; 0 is no limit")
     parser.add_argument("--direct", action="store_true", help="O_DIRECT")
     parser.add_argument("--keep", action="store_true", help="leave the files for stream_verify.py")
-    parser.add_argument("--stop-file", type=Path, help="made after a loss; a stream that finds it is declined")
+    parser.add_argument("--stop-file", type=Path, help="created after a loss; a stream that finds it is declined")
     parser.add_argument("directory", nargs="+")
     return parser
 

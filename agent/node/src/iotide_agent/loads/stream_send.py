@@ -1,9 +1,8 @@
-"""Sends a stream of datagrams at a constant rate and prints how well it kept to it; a process like any other load.
+"""Sends a stream of datagrams at a constant rate and prints how well it held the rate.
 
-Each datagram is due at its own time after the start, so that a delay is made up for and the rate holds; how far behind
-the sender ever was is in its report. Prints one line of JSON on stdout, `sent N of M` once a second on stderr. Ends
-with status 1 and a message when no receiver answers or it goes away, with status 130 when a signal ended it. Needs the
-standard library alone, so it runs with `python -I -S`.
+Each datagram has its own time after the start, so the sender catches up after a delay. Prints one line of JSON on
+stdout, and `sent N of M` once a second on stderr. Exits with 1 if no receiver answers or it goes away, with 130 after
+a signal. Runs with `python -I -S`.
 """
 
 import argparse
@@ -22,8 +21,9 @@ if __name__ == "__main__":
 from iotide_agent.loads import stream_wire as wire
 
 _POOL_BYTES: Final = 16 * 1024**2
-# Prime, so that the same payload comes again only after as many datagrams as the pool has bytes.
-_STRIDE: Final = 4099
+# A prime, so that the same payload repeats only after as many datagrams as the pool has bytes. It exceeds any payload:
+# otherwise each datagram would repeat a part of the one before, and storage could compress the stream.
+_STRIDE: Final = 65_537
 _MOST_AT_ONCE: Final = 16
 _BURST_SECONDS: Final = 250e-6
 _HELLO_SECONDS: Final = 0.05
@@ -33,7 +33,7 @@ _SEND_BUFFER_BYTES: Final = 4 * 1024**2
 
 
 class Sender:
-    """One stream towards one receiver; `largest_lag_seconds` is how late a datagram was sent at worst."""
+    """`largest_lag_seconds` is the maximum delay of a datagram."""
 
     def __init__(self, asked: argparse.Namespace) -> None:
         self._asked = asked
@@ -49,7 +49,7 @@ class Sender:
         self.stopped = False
 
     def is_wanted(self) -> bool:
-        """Wait for the receiver and return whether it wants the stream; raise TimeoutError where nobody answers."""
+        """Wait for the receiver and return whether it accepts the stream; raise TimeoutError if no answer comes."""
         self._socket.connect((self._asked.address, self._asked.port))
         answers = {wire.prefix(wire.READY, self._id): True, wire.prefix(wire.STOP, self._id): False}
         self._socket.settimeout(_HELLO_SECONDS)
@@ -61,16 +61,15 @@ class Sender:
             except TimeoutError:
                 continue
             except ConnectionRefusedError:
-                time.sleep(_HELLO_SECONDS)  # its process runs, but its socket is not there yet
+                time.sleep(_HELLO_SECONDS)  # its process runs, but its socket does not exist yet
                 continue
             if answer[:16] in answers:
                 return answers[answer[:16]]
         if self.stopped:
             return False
-        raise TimeoutError(_nobody_answers(self._asked))
+        raise TimeoutError(_no_receiver(self._asked))
 
     def send(self) -> None:
-        """Sends every datagram at its time."""
         self._socket.settimeout(None)
         interval_seconds = self._asked.datagram_bytes / self._asked.rate
         at_once = max(1, min(_MOST_AT_ONCE, int(_BURST_SECONDS / interval_seconds)))
@@ -80,21 +79,21 @@ class Sender:
             due = began + self.sent * interval_seconds
             now = time.monotonic()
             if now < due:
-                time.sleep(due - now)  # this is the pacing: the next datagram's own time
+                time.sleep(due - now)
                 now = time.monotonic()
             self._note(int(now - began), now - due)
             self._send_some(min(at_once, self.planned - self.sent), pool)
         self.seconds = time.monotonic() - began
 
     def finish(self) -> None:
-        """Says how many there were and how long they took, often enough that one of them arrives."""
+        """Announce count and duration, often enough that one announcement arrives."""
         last = wire.HEADER.pack(wire.prefix(wire.LAST, self._id), self.sent, int(self.seconds * 1e9))
         for _ in range(_LAST_TIMES):
             try:
                 self._socket.send(last)
             except ConnectionRefusedError:
-                return  # the receiver has all and is gone
-            time.sleep(_LAST_SECONDS)  # a burst of them could be lost as one
+                return  # the receiver has everything and has ended
+            time.sleep(_LAST_SECONDS)  # a burst could be lost as a whole
 
     def _send_some(self, count: int, pool: memoryview) -> None:
         payload_bytes = self._asked.datagram_bytes - wire.HEADER.size
@@ -117,11 +116,10 @@ class Sender:
 
 
 def main(arguments: list[str]) -> int:
-    """Sends one stream; the exit status is 0, 1 for a stream that failed, 2 for a wrong call, 130 for a signal."""
     try:
         asked = wire.parsed(_parser(), arguments)
     except OSError as error:
-        sys.stderr.write(f"stream_send: where to send to is not known: {error}\n")
+        sys.stderr.write(f"stream_send: the address of the receiver cannot be read: {error}\n")
         return 1
     sender = Sender(asked)
 
@@ -148,13 +146,13 @@ def main(arguments: list[str]) -> int:
     return wire.INTERRUPTED_STATUS if sender.stopped else 0
 
 
-def _nobody_answers(asked: argparse.Namespace) -> str:
+def _no_receiver(asked: argparse.Namespace) -> str:
     where = f"no receiver answers at {asked.address} port {asked.port} within {asked.patience_seconds:g} s"
     if not asked.endpoint_file:
         return where
     return (
-        f"{where}: let UDP from this node to it through the firewalls between, or name an address of the receiving "
-        "node that is reached from here as data_address in its agent.toml"
+        f"{where}: allow UDP from this node to it in the firewalls, or set data_address in the receiving node's "
+        "agent.toml to an address that this node reaches"
     )
 
 
@@ -172,13 +170,13 @@ def _report(sender: Sender, asked: argparse.Namespace) -> dict[str, Any]:
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, prog="stream_send.py")
-    wire.add_arguments(parser, "of the receiver")
+    wire.add_arguments(parser, "address of the receiver")
     parser.add_argument(
         "--patience-seconds", type=float, default=wire.START_SECONDS, help="how long to wait for the receiver"
     )
     parser.add_argument("--datagram-bytes", type=int, required=True)
-    parser.add_argument("--rate", type=int, required=True, help="bytes a second, headers of UDP and IP not counted")
-    parser.add_argument("--datagrams", type=int, required=True, help="how many")
+    parser.add_argument("--rate", type=int, required=True, help="bytes per second, without the headers of UDP and IP")
+    parser.add_argument("--datagrams", type=int, required=True, help="number of datagrams to send")
     return parser
 
 

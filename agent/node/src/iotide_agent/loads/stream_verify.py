@@ -1,7 +1,7 @@
-"""Reads a recorded stream back and counts its sequence numbers; a process like any other load.
+"""Reads a recorded stream back, counts its sequence numbers and removes the files.
 
-Prints one line of JSON on stdout, and removes the files; where there are none, the stream was not recorded. Ends with
-status 1 and a message at the first error. Needs the standard library alone, so it runs with `python -I -S`.
+Prints one line of JSON; without files, the stream was not recorded. Exits with 1 at the first error. Runs with
+`python -I -S`.
 """
 
 import argparse
@@ -21,7 +21,7 @@ from iotide_agent.loads import stream_wire as wire
 
 
 class Tally:
-    """What the files hold: all datagrams, the different ones of this stream, and `foreign`: broken or not its."""
+    """Datagrams in the files: all, unique ones of this stream, and `foreign`, which are broken or of another."""
 
     def __init__(self, stream_id: bytes, datagram_bytes: int, planned: int) -> None:
         self._data = wire.prefix(wire.DATA, stream_id)
@@ -32,7 +32,6 @@ class Tally:
         self.foreign = 0
 
     def add(self, data: memoryview) -> None:
-        """Counts whole datagrams that lie one after another."""
         for offset in range(0, len(data), self._size):
             self.datagrams += 1
             if offset + self._size > len(data):
@@ -47,11 +46,10 @@ class Tally:
 
 
 def main(arguments: list[str]) -> int:
-    """Verifies one stream; the exit status is 0, 1 for a file that cannot be read, 2 for a wrong call."""
     try:
         asked = wire.parsed(_parser(), arguments)
     except OSError as error:
-        sys.stderr.write(f"stream_verify: which stream it was is not known: {error}\n")
+        sys.stderr.write(f"stream_verify: the id of the stream cannot be read: {error}\n")
         return 1
     tally = Tally(bytes.fromhex(asked.stream_id), asked.datagram_bytes, asked.datagrams)
     buffer = memoryview(mmap.mmap(-1, wire.chunk_bytes(asked.datagram_bytes)))
@@ -84,7 +82,7 @@ def _pieces(file: Path, buffer: memoryview, *, direct: bool) -> Iterator[memoryv
     descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | (os.O_DIRECT if direct else 0))
     try:
         offset = 0
-        # A short read is the end of the file: a regular file gives all that it has.
+        # A short read is the end: a regular file returns all it has.
         while done := os.preadv(descriptor, [buffer], offset):
             yield buffer[:done]
             offset += done
@@ -109,7 +107,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__, prog="stream_verify.py")
     wire.add_arguments(parser)
     parser.add_argument("--datagram-bytes", type=int, required=True)
-    parser.add_argument("--datagrams", type=int, required=True, help="how many were to be sent")
+    parser.add_argument("--datagrams", type=int, required=True, help="number of planned datagrams")
     parser.add_argument("--direct", action="store_true", help="O_DIRECT")
     parser.add_argument("directory", nargs="+")
     return parser

@@ -1,4 +1,4 @@
-"""The datagrams of a stream: what its sender and its receiver say to each other, and how they count them."""
+"""Datagrams between sender and receiver of a stream, and how to count them."""
 
 import argparse
 import hashlib
@@ -9,46 +9,49 @@ from pathlib import Path
 from typing import Final
 
 HEADER: Final = struct.Struct("!16sQQ")
-"""Magic, kind and stream in 16 bytes; a number, which is the sequence number of data; the sender's clock in ns, and
-with LAST how long it sent, in ns.
+"""Header: magic, kind and stream in 16 bytes; a number, which is the sequence number of data; the sender's clock in ns,
+or the sending time in LAST.
 """
 STREAM_ID_BYTES: Final = 8
 HELLO: Final = b"HELO"
-"""From the sender, again and again until one of the next two comes back."""
+"""From the sender, repeated until one of the next two returns."""
 READY: Final = b"REDY"
 STOP: Final = b"STOP"
-"""From a receiver that does not want this stream: an earlier, slower one of the ramp already lost something."""
+"""From a receiver that declines the stream, because a lower rate of the ramp had losses."""
 DATA: Final = b"DATA"
 LAST: Final = b"LAST"
-"""After the data, several times; its number is how many datagrams were sent."""
+"""After the data, several times; its number is the count of sent datagrams."""
 
 FILE_NAME: Final = "stream-{:06d}.data"
-"""Of a recorded file, numbered from 1 in each directory."""
+"""Name of a recorded file; numbers start from 1 in each directory."""
 PAGE_BYTES: Final = 4096
 START_SECONDS: Final = 60.0
-"""How long each end waits for the other to appear."""
+"""How long each end waits for the other."""
 INTERRUPTED_STATUS: Final = 130
-"""Of either end when a signal ended it; its report is then complete, of the part that was done."""
+"""Exit status of either end after a signal. The report then covers the finished part."""
 
 _MAGIC: Final = b"iots"
 _WINDOW: Final = 65_536
 
 
 def add_arguments(parser: argparse.ArgumentParser, where: str | None = None) -> None:
-    """Add the two ways to name a stream: arguments on one node, a file between two; `where` describes the address.
+    """Add both ways to name a stream: arguments on one node, a file between two.
 
-    Arguments can be read by every user of a node, so the run's token stands in the file alone.
+    Every user of a node can read arguments, so only the file has the run's token.
     """
     if where is not None:
         parser.add_argument("--address", help=where)
         parser.add_argument("--port", type=int)
     parser.add_argument("--stream-id", help="16 hexadecimal digits, the same at both ends")
-    parser.add_argument("--endpoint-file", type=Path, help="instead of these: address, ports and token of the receiver")
-    parser.add_argument("--number", type=int, default=0, help="of the stream, from 0, with --endpoint-file")
+    parser.add_argument(
+        "--endpoint-file",
+        type=Path,
+        help="file with address, ports and token of the receiver, instead of the options above",
+    )
+    parser.add_argument("--number", type=int, default=0, help="number of the stream, from 0, with --endpoint-file")
 
 
 def parsed(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Namespace:
-    """Return the arguments, completed out of the endpoint's file; raise OSError where it cannot be read."""
     asked = parser.parse_args(arguments)
     if asked.endpoint_file is not None:
         endpoint = json.loads(asked.endpoint_file.read_bytes())
@@ -62,36 +65,33 @@ def parsed(parser: argparse.ArgumentParser, arguments: list[str]) -> argparse.Na
 
 
 def stream_id(token: str, number: int) -> bytes:
-    """What names one stream of a run to its two ends, and tells nobody the token or the name of the next."""
+    """Return the id of a stream. It reveals neither the token nor the next id."""
     return hashlib.sha256(f"{token} {number}".encode()).digest()[:STREAM_ID_BYTES]
 
 
 def prefix(kind: bytes, stream_id: bytes) -> bytes:
-    """How every datagram of this kind in this stream begins."""
     return _MAGIC + kind + stream_id
 
 
 def chunk_bytes(datagram_bytes: int, at_least_bytes: int = 8 * 1024**2) -> int:
-    """The smallest chunk of at least so many bytes that holds whole datagrams and, for O_DIRECT, whole pages."""
+    """Return the smallest chunk of that size or more with whole datagrams and, for O_DIRECT, whole pages."""
     unit_bytes = math.lcm(datagram_bytes, PAGE_BYTES)
     return -(-at_least_bytes // unit_bytes) * unit_bytes
 
 
 def file_bytes(datagram_bytes: int, at_most_bytes: int) -> int:
-    """What a file holds: whole chunks, at least one."""
     chunk = chunk_bytes(datagram_bytes)
     return max(1, at_most_bytes // chunk) * chunk
 
 
 class Window:
-    """Tells what is new from what came before, exactly, as far back as 65,536 sequence numbers.
+    """Recognizes new datagrams within the last 65,536 sequence numbers.
 
     Attributes:
         unique: numbers that came for the first time.
-        duplicates: came again.
-        reordered: of the unique ones, those that came after a higher number.
-        late: behind the window, so that nothing can be said of them; they are not among the unique ones.
-        highest: number so far, -1 before the first.
+        reordered: unique numbers that came after a higher one.
+        late: numbers behind the window, new or not; not in `unique`.
+        highest: -1 before the first.
     """
 
     def __init__(self) -> None:
@@ -103,7 +103,7 @@ class Window:
         self._seen = bytearray(_WINDOW)
 
     def take(self, number: int) -> bool:
-        """Counts the number and says whether it is a new one."""
+        """Return true if the number is new."""
         ahead = number - self.highest
         place = number % _WINDOW
         if ahead > 0:
@@ -123,6 +123,6 @@ class Window:
         return True
 
     def _skip(self, ahead: int) -> None:
-        """Numbers that were jumped over have not been seen; what stood in their places is behind the window now."""
+        """Mark skipped numbers as missing; their slots held numbers that are now behind the window."""
         for number in range(self.highest + 1, self.highest + min(ahead, _WINDOW)):
             self._seen[number % _WINDOW] = 0

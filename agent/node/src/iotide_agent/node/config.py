@@ -1,4 +1,4 @@
-"""What the node's administrator decides in agent.toml: where runs may write, and how the agent keeps its own state."""
+"""Settings of agent.toml."""
 
 import os
 import re
@@ -22,8 +22,6 @@ _MOST_PORT: Final = 65535
 
 
 class ConfigError(ValueError):
-    """The configuration cannot be used; the text names field, value and remedy, for an exit with status 2."""
-
     def __init__(self, field: str, value: object, remedy: str) -> None:
         super().__init__(f"{field} = {value!r}: {remedy}")
         self.field = field
@@ -32,24 +30,24 @@ class ConfigError(ValueError):
 
 
 def _check_directory(text: str) -> str:
-    # Only the text is judged here: touching the path could wait for ever on a dead mount.
+    # Touching the path could hang on a dead mount.
     path = PurePosixPath(text)
     if not path.is_absolute() or ".." in path.parts:
-        raise ValueError("write an absolute path without '..', for instance /mnt/scratch/iotide")
+        raise ValueError("use an absolute path without '..', for example /mnt/scratch/iotide")
     if path == PurePosixPath("/"):
-        raise ValueError("the root directory is never approved; name a directory made for benchmarks")
+        raise ValueError("the root directory cannot be approved; use a directory for benchmarks")
     return str(path)
 
 
 def _check_state(path: Path) -> Path:
     if not path.is_absolute():
-        raise ValueError(f"write an absolute path, for instance {SYSTEM_STATE}")
+        raise ValueError(f"use an absolute path, for example {SYSTEM_STATE}")
     return path
 
 
 def _check_textfile(path: Path) -> Path:
     if not path.is_absolute() or path.suffix != ".prom":
-        raise ValueError("write an absolute path that ends in .prom, for instance /run/node-exporter/iotide.prom")
+        raise ValueError("use an absolute path that ends in .prom, for example /run/node-exporter/iotide.prom")
     return path
 
 
@@ -62,17 +60,17 @@ def _check_broker_address(text: str) -> str:
     if not re.fullmatch(r"[A-Za-z0-9._-]+|\[[0-9A-Fa-f:.]+\]", host) or not (
         port.isdecimal() and 1 <= int(port) <= _MOST_PORT
     ):
-        raise ValueError("write host:port, for instance gateway:8472 or [2001:db8::7]:8472")
+        raise ValueError("use host:port, for example gateway:8472 or [2001:db8::7]:8472")
     return text
 
 
 def default_state() -> Path:
-    """$IOTIDE_AGENT_STATE, else the system's directory for root and one below the home directory for others."""
+    """Return $IOTIDE_AGENT_STATE, or the system's directory for root, or one below the home directory."""
     return _default("IOTIDE_AGENT_STATE", SYSTEM_STATE, ".local/state/iotide-agent")
 
 
 def default_config() -> Path:
-    """$IOTIDE_AGENT_CONFIG, else the system's file for root and one below the home directory for others."""
+    """Return $IOTIDE_AGENT_CONFIG, or the system's file for root, or one below the home directory."""
     return _default("IOTIDE_AGENT_CONFIG", SYSTEM_CONFIG, ".config/iotide/agent.toml")
 
 
@@ -82,17 +80,16 @@ def _default(variable: str, of_root: Path, below_home: str) -> Path:
 
 
 class QuietLimits(BaseModel):
-    """Above what an idle node is not quiet: `[quiet]` of agent.toml, see docs/quiet-nodes.md.
+    """Limits of an idle node: `[quiet]` of agent.toml, see docs/quiet-nodes.md.
 
     Attributes:
-        cpu_ratio: processor time, of all processors; as much as is flagged during a run.
-        tasks_per_processor: tasks that run or want to. From there on a load shares processors with somebody.
-        psi_cpu_ratio, psi_io_ratio: share of time in which some task waits for a processor, or for storage; who waits
-            so long would wait longer beside a load, and the load with it.
-        disk_bytes_per_second: about a hundredth of what one hard disk writes; logs and monitoring stay far below.
-        network_bytes_per_second: about a hundredth of 1 Gbit/s; the agent's own beats are a thousandth of that.
-        sessions: of people; None: any number, since what they do is measured by the other limits.
-        jobs: of a batch system; one that does nothing yet may begin to at any moment.
+        cpu_ratio: Share of all CPUs; as much as is flagged during a run.
+        tasks_per_processor: Runnable tasks. Above this a benchmark shares CPUs with others.
+        psi_cpu_ratio, psi_io_ratio: Share of time in which some task waits for CPU or storage.
+        disk_bytes_per_second: About a hundredth of a hard disk's rate; logs and monitoring stay far below.
+        network_bytes_per_second: About a hundredth of 1 Gbit/s; the agent's heartbeats are a thousandth of that.
+        sessions: Login sessions; None: any number, because the other limits cover what they do.
+        jobs: Jobs of a batch system; an idle job may start work at any moment.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -108,19 +105,19 @@ class QuietLimits(BaseModel):
 
 
 PlainPath = Annotated[str, Field(pattern=r"^/[A-Za-z0-9._/{}+-]+$")]
-"""A path that no shell reads otherwise than it stands: LSF gives a job's command to one."""
+"""Path that needs no quoting: LSF passes a job's command to a shell."""
 
 
 class BatchConfig(BaseModel):
-    """How a gateway speaks to its batch system.
+    """Access of a gateway to its batch system.
 
     Attributes:
-        submit_arguments: given to sbatch or bsub besides, for instance `["--partition=bench"]`.
-        agent_command: what starts the agent on the nodes; beside this program by default.
-        agent_config: agent.toml of the nodes, the same path on each; `{node}` stands for the node's name.
-        log_directory: where jobs print to, a path of the nodes; nowhere by default.
-        poll_seconds: how often it is looked what the jobs do.
-        margin_seconds: of a job's time limit, more than its load has: for cleaning, preparing and sending results.
+        submit_arguments: Additional arguments of the submitting command, for instance `["--partition=bench"]`.
+        agent_command: Command that starts the agent on the nodes; default: next to this program.
+        agent_config: Path of agent.toml on the nodes; `{node}` is replaced by the node's name.
+        log_directory: Directory on the nodes for the jobs' output; default: none.
+        poll_seconds: Interval between checks of the jobs.
+        margin_seconds: Time limit of a job beyond that of its load: for preparation, cleanup and sending results.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -135,32 +132,31 @@ class BatchConfig(BaseModel):
 
 
 class AgentConfig(BaseModel):
-    """The agent's configuration.
+    """Configuration of the agent.
 
     Attributes:
-        server: base URL of the server, needed by `enroll` where the command line does not name it.
-        node_name: what the node is called; its host name by default.
-        state_directory: identity, orders and unsent results; on a local disk that is not under test.
-        approved_directories: runs write below these and nowhere else.
-        slots: orders that may run at once here, whatever the server thinks; None leaves it to the server.
-        run_as: the user who touches the targets and runs the loads of an agent that is root: by default `iotide-load`
-            where this node has it, else root. `root` keeps root. Caches and remounts stay with root.
-        cache_drop: `auto` empties the page cache where that is permitted, else only the run's own files are dropped.
-        cache_drop_command: what empties the page cache, for agents that are not root; `deploy/agent` has a sudo rule
-            for it. Where it fails, only the run's own files are dropped.
-        remount_command: by directory, the argument list that unmounts the file system there and mounts it again, for
-            campaigns with the cache policy `remount`; the server never names one.
-        budget: by directory, how many bytes runs may write below it in any 24 hours, since flash wears.
-        data_address: where the node listens, while a run lasts, for what another node of the run sends: an address of
-            one of its interfaces, or `auto` for that by which it reaches its server. By default no other machine can
-            reach it.
-        metrics_textfile: for node_exporter's textfile collector, what the agent tells Prometheus; None: nothing.
-        broker_address: where this node reaches the broker, `host:port`, when that is another way than the server names:
-            out of a container, or through a forwarded port. By default the server's.
-        spool_limit_bytes: unsent results above this make the node decline further orders.
-        workloads: by name, what a workload lets a node decide, for instance `[workloads.command]`.
-        quiet: above what the idle node is not quiet.
-        batch: of a gateway alone.
+        server: Base URL of the server; `enroll` needs it unless it has --server.
+        node_name: Name of the node; default: its host name.
+        state_directory: Directory for identity, orders and unsent results; use a local disk that is not under test.
+        approved_directories: Directories below which runs may write; nowhere else.
+        slots: Maximum number of active orders on this node; None: the server decides.
+        run_as: User for targets and loads of a root agent. Default: `iotide-load` if the node has that user,
+            otherwise root. `root` keeps root. Emptying caches and remounting always run as root.
+        cache_drop: `auto` empties the page cache if permitted, otherwise only the run's own files are dropped.
+        cache_drop_command: Command that empties the page cache, for agents other than root; `deploy/agent` has a sudo
+            rule. If it fails, only the run's own files are dropped.
+        remount_command: By directory, the command that unmounts and mounts its file system, for the cache policy
+            `remount`. The server never sends a command.
+        budget: By directory, the bytes that runs may write below it in any 24 hours, because flash wears.
+        data_address: Address on which runs receive data from other nodes, only during a run: one of this node's, or
+            `auto` for the one towards the server. Default: loopback only.
+        metrics_textfile: File with metrics for node_exporter's textfile collector; None: no file.
+        broker_address: Broker as `host:port`, if this node reaches it differently than the server reports, for
+            instance from a container. Default: the server's.
+        spool_limit_bytes: The node declines orders while unsent results exceed this.
+        workloads: By name, a node's settings of a workload, for instance `[workloads.command]`.
+        quiet: Limits of an idle node.
+        batch: Only for a gateway.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -192,16 +188,12 @@ class AgentConfig(BaseModel):
     batch: BatchConfig | None = None
 
     def remount_command_at(self, path: str) -> tuple[str, ...]:
-        """The command of the deepest directory at or above `path` that has one, else nothing."""
         above = [directory for directory in self.remount_command if PurePosixPath(path).is_relative_to(directory)]
         return self.remount_command[max(above, key=len)] if above else ()
 
 
 def load_config(path: Path | None) -> AgentConfig:
-    """Return the configuration in `path`, else in the default file, else the defaults.
-
-    Raise ConfigError where a named file is missing, others could change it, or it holds what cannot be used.
-    """
+    """Return the configuration in `path` or the default file, otherwise the defaults; raise ConfigError."""
     file = path or default_config()
     if path is None and not file.exists():
         return parse_config({})
@@ -211,7 +203,7 @@ def load_config(path: Path | None) -> AgentConfig:
     except (OSError, UnicodeDecodeError) as error:
         raise ConfigError("config", str(file), f"the file cannot be read: {error}") from error
     if reason is not None:
-        # It says which commands this agent starts.
+        # The file contains commands that this agent starts.
         raise ConfigError("config", str(file), reason)
     try:
         return parse_config(tomllib.loads(text))
@@ -220,7 +212,7 @@ def load_config(path: Path | None) -> AgentConfig:
 
 
 def parse_config(values: dict[str, Any]) -> AgentConfig:
-    """Return the configuration of TOML values; raise ConfigError, which names the first field that is wrong."""
+    """Raise ConfigError for the first wrong field."""
     try:
         return AgentConfig.model_validate(values)
     except ValidationError as error:
@@ -229,5 +221,5 @@ def parse_config(values: dict[str, Any]) -> AgentConfig:
         remedy = first["msg"].removeprefix("Value error, ")
         if first["type"] == "extra_forbidden":
             settings = QuietLimits if field.startswith("quiet.") else AgentConfig
-            remedy = f"there is no such setting; there are {', '.join(settings.model_fields)}"
+            remedy = f"unknown setting; the settings are {', '.join(settings.model_fields)}"
         raise ConfigError(field, first["input"], remedy) from error

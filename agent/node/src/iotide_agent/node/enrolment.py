@@ -1,4 +1,4 @@
-"""Makes a host a node: trades a join token for an identity of its own."""
+"""Enrolment: a host trades a join token for its own identity."""
 
 import time
 from contextlib import closing
@@ -20,14 +20,14 @@ _FIRST_PAUSE_SECONDS: Final = 0.5
 
 
 def enroll(config: AgentConfig, server: str | None, join_token: str, *, replace: bool) -> EnrollReply:
-    """Enrol this host and keep its identity in the state directory.
+    """Enrol this host and store its identity.
 
-    Raise ConfigError for no server or an identity that stays, PinError for a server that is not the token's, and
-    Refusal or Unreachable for the server's own answer.
+    Raise ConfigError without a server or if an identity exists, PinError for another server than the token's, and
+    Refusal or Unreachable.
     """
     url = (server or config.server or "").rstrip("/")
     if not url:
-        raise ConfigError("server", None, "name it with --server URL, or as `server` in agent.toml")
+        raise ConfigError("server", None, "set it with --server URL, or as `server` in agent.toml")
     _check_free(config.state_directory, replace=replace)
     request = _request(config, join_token)
     ca_pem = pinned_authority(url, join_token)
@@ -65,7 +65,7 @@ def _request(config: AgentConfig, join_token: str) -> EnrollRequest:
 def _check_free(state_directory: Path, *, replace: bool) -> None:
     file = state_directory / "identity.json"
     if file.exists() and not replace:
-        remedy = f"this host is enrolled already ({file}); give --replace to make it a new node"
+        remedy = f"this host is already enrolled ({file}); use --replace to make it a new node"
         raise ConfigError("state_directory", str(state_directory), remedy)
 
 

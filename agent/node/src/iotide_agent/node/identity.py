@@ -1,4 +1,4 @@
-"""Who this node is to the server since its enrolment: kept in the state directory, readable by the agent alone."""
+"""Identity of an enrolled node, readable by the agent only."""
 
 import hashlib
 import json
@@ -17,11 +17,11 @@ _NEXT_FILE: Final = "identity-next.json"
 
 
 class NotEnrolledError(Exception):
-    """The state directory holds no usable identity."""
+    pass
 
 
 class Identity(Message):
-    """What `enroll` brought; `ca_pem` is the only authority whose certificates are believed, None for plain HTTP."""
+    """`ca_pem` is the only trusted authority; None for plain HTTP."""
 
     server_url: Text
     node_id: int
@@ -33,27 +33,26 @@ class Identity(Message):
 
     @property
     def agent(self) -> str:
-        """What this agent is called in the marks that it leaves on targets, beside those of other nodes.
+        """Name of this agent in its marks on targets.
 
-        It is made of names of which the server lets one node live at a time, and the host's: a node that lost its
-        state directory and is enrolled again has another id and token, and must still know its marks.
+        Its parts are unique on the server, plus the host's name. A node that lost its state directory and enrolled
+        again has another id and token, but must recognise its marks.
         """
-        cluster = self.cluster or f"#{self.node_id}"  # no name begins so
+        cluster = self.cluster or f"#{self.node_id}"  # no name begins with this character
         return f"{self.server_url}/{cluster}/{self.node_name}@{os.uname().nodename}"
 
     @property
     def fingerprint(self) -> str:
-        """Of its token, as the server shows it to those who let nodes in."""
         return token_fingerprint(self.node_token)
 
 
 def token_fingerprint(node_token: str) -> str:
-    """What people compare of a token."""
+    """Return what admins compare before they approve a node."""
     return fingerprint(hashlib.sha256(node_token.encode()).hexdigest())
 
 
 def load_identity(state_directory: Path) -> Identity:
-    """Return the identity in the state directory; raise NotEnrolledError, which says how to enrol."""
+    """Raise NotEnrolledError, which explains how to enrol."""
     file = state_directory / _FILE
     try:
         return Identity.model_validate_json(file.read_bytes())
@@ -67,19 +66,17 @@ def load_identity(state_directory: Path) -> Identity:
 
 
 def save_identity(state_directory: Path, identity: Identity) -> None:
-    """Writes the identity, durably and for the agent's own user alone."""
     state_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     drop_next(state_directory)
     _write(state_directory / _FILE, identity)
 
 
 def keep_next(state_directory: Path, identity: Identity) -> None:
-    """Writes, durably, the identity that the node will have once the server has heard that it is kept."""
+    """Store durably the identity to adopt once the server has confirmed it."""
     _write(state_directory / _NEXT_FILE, identity)
 
 
 def next_identity(state_directory: Path) -> Identity | None:
-    """The one that was kept; None where there is none, or none that can be read."""
     try:
         return Identity.model_validate_json((state_directory / _NEXT_FILE).read_bytes())
     except (FileNotFoundError, ValidationError):
@@ -87,13 +84,11 @@ def next_identity(state_directory: Path) -> Identity | None:
 
 
 def adopt_next(state_directory: Path) -> None:
-    """Makes the next identity the present one, by one rename."""
     (state_directory / _NEXT_FILE).replace(state_directory / _FILE)
     sync_directory(state_directory)
 
 
 def drop_next(state_directory: Path) -> None:
-    """Forgets the next identity, if there is one."""
     (state_directory / _NEXT_FILE).unlink(missing_ok=True)
 
 

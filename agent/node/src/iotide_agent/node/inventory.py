@@ -1,4 +1,4 @@
-"""What this node has: facts, mounts, approved directories and workloads, as hello announces them."""
+"""Inventory of this node for hello: facts, mounts, approved directories and workloads."""
 
 import os
 import threading
@@ -27,18 +27,16 @@ _SYSTEM_DIRECTORIES: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:
 
 @dataclass(frozen=True, slots=True)
 class Inventory:
-    """What was found.
+    """Inventory of a node.
 
     Attributes:
-        approved_directories: of the configuration, without symbolic links where they could be followed.
-        workloads: by name.
-        data_address: where other nodes of a run may send to; None where agent.toml names no address of this node. Told
-            with the facts, but no part of them: only runs that receive depend on it.
-        budget: of the configuration, by directories without symbolic links.
-        resolved: the approved directories as they are configured, and as they are without symbolic links.
-        exchangeable: by approved directory without symbolic links, why runs there are refused: others could exchange
-            it, or the user who runs the loads cannot use it.
-        load_user: whose rights loads have.
+        approved_directories: With symbolic links resolved if possible.
+        data_address: Address for data from other nodes, or None. Sent with the facts, but not one of them: only
+            receiving runs depend on it.
+        budget: By directories with symbolic links resolved.
+        resolved: Approved directories as configured, and with symbolic links resolved.
+        exchangeable: By approved directory, why runs there are declined: other users could exchange it, or the user
+            of the loads cannot use it.
     """
 
     facts: Facts
@@ -52,32 +50,29 @@ class Inventory:
     load_user: LoadUser = field(default_factory=lambda: LoadUser((), ""))
 
     def real(self, path: str) -> str:
-        """A path below an approved directory, without the symbolic links by which agent.toml names that."""
+        """Resolve an approved directory's symbolic links in a path below it."""
         for directory, real in self.resolved.items():
             if PurePosixPath(path).is_relative_to(directory):
                 return str(PurePosixPath(real, PurePosixPath(path).relative_to(directory)))
         return path
 
     @property
-    def told_facts(self) -> Facts:
-        """What the server is told of the node."""
+    def announced_facts(self) -> Facts:
         return self.facts if self.data_address is None else {**self.facts, DATA_ADDRESS: self.data_address}
 
     def facts_at(self, directory: str, mount_point: str) -> Facts:
-        """What the probes said of the place nearest above a directory on its mount; nothing of a mount that came later.
+        """Return the facts of the nearest approved directory or mount above; empty for a mount made later.
 
-        Two approved directories of one mount may have different facts, such as the stripes of Lustre.
+        Two approved directories of one mount may differ in facts, such as Lustre stripes.
         """
         on_mount = [mount for mount in self.mounts if mount.mount_point == mount_point]
         nearest = _nearest(on_mount, directory) or next(iter(on_mount), None)
         return nearest.facts if nearest else {}
 
     def mount_above(self, path: str) -> MountFacts | None:
-        """The approved directory or mount that is nearest above a path."""
         return _nearest([mount for mount in self.mounts if mount.approved], path)
 
     def space_at(self, path: str) -> Facts:
-        """Total and free bytes of the file system at an approved directory, as they were when this was taken."""
         mount = next((mount for mount in self.mounts if mount.path == path), None)
         if mount is None:
             return {}
@@ -85,7 +80,7 @@ class Inventory:
 
 
 def take_inventory(config: AgentConfig, known_user: LoadUser | None = None) -> Inventory:
-    """Look at the node, in a tenth of a second, or seconds where a mount is dead; `known_user` runs loads already."""
+    """Inspect the node, in a tenth of a second, or seconds on a dead mount. `known_user` already runs loads."""
     reader, user = SystemReader(), find_load_user(config, known_user)
     resolved = {directory: _resolve(directory, reader) for directory in config.approved_directories}
     approved = tuple(dict.fromkeys(resolved.values()))
@@ -104,7 +99,7 @@ def take_inventory(config: AgentConfig, known_user: LoadUser | None = None) -> I
 
 
 def renewed(inventory: Inventory, paths: Iterable[str]) -> Inventory:
-    """Return the inventory with the mounts at these paths as they are now; raise MountsUnknownError."""
+    """Raise MountsUnknownError."""
     old = {mount.path for path in paths if (mount := inventory.mount_above(path))}
     new = look_again(sorted(old), SystemReader())
     return replace(inventory, mounts=tuple(new.get(mount.path, mount) for mount in inventory.mounts))
@@ -116,20 +111,19 @@ def _nearest(mounts: Iterable[MountFacts], path: str) -> MountFacts | None:
 
 
 def load_environment() -> dict[str, str]:
-    """What every load gets: where tools are found, and a locale in which they can be read."""
     environment = {"PATH": f"{os.environ.get('PATH', os.defpath)}:{_SYSTEM_DIRECTORIES}", "LC_ALL": "C"}
     libraries = os.environ.get("LD_LIBRARY_PATH")
     return environment | {"LD_LIBRARY_PATH": libraries} if libraries else environment
 
 
 def _resolve(directory: str, reader: SystemReader) -> str:
-    # As a command, because following the links of a dead mount in this process would hang it.
+    # Resolving links on a dead mount would hang this process.
     real = reader.read(CommandWant(("readlink", "--canonicalize", directory), "coreutils"))
     return directory if isinstance(real, Unavailable) else real.strip() or directory
 
 
 class Looks:
-    """Takes the inventory, perhaps twice at a time: what began earlier and ends later has seen less."""
+    """Inventories, possibly two at a time. One that began earlier does not replace a later one."""
 
     def __init__(self, take: Callable[[], Inventory], keep: Callable[[Inventory], None]) -> None:
         self._take = take
@@ -139,7 +133,6 @@ class Looks:
         self._lock = threading.Lock()
 
     def look(self) -> Inventory:
-        """Takes the inventory and keeps it unless another look that began later was kept meanwhile."""
         number = next(self._numbers)
         found = self._take()
         with self._lock:

@@ -1,4 +1,4 @@
-"""The user who runs the loads of a root agent: that of agent.toml, else `iotide-load` where this node has it."""
+"""The user of a root agent's loads: from agent.toml, otherwise `iotide-load` if the node has it."""
 
 import logging
 import os
@@ -14,10 +14,7 @@ _MAKE: Final = "useradd --system --shell /usr/sbin/nologin"
 
 
 class LoadUser(NamedTuple):
-    """Whose rights loads have: user, group and all groups, none for the agent's own user; how it came to that.
-
-    `remedy`: what to do where root runs the loads though nobody asked for that, or no load can be run at all.
-    """
+    """User, group and all groups of the loads (empty for the agent's user), with a sentence on the choice."""
 
     ids: tuple[int, ...]
     sentence: str
@@ -26,10 +23,9 @@ class LoadUser(NamedTuple):
 
 
 def find_load_user(config: AgentConfig, known: LoadUser | None = None) -> LoadUser:
-    """Find out whose rights the loads get, by the node's list of users.
+    """Return the user of the loads; keep the ids of a `known` user.
 
-    The ids of a `known` user stay, since a directory service that does not answer looks like a user who does not exist,
-    and root would run the loads then.
+    If the directory service did not answer, the user would seem to be gone, and root would run the loads.
     """
     found = _find(config)
     if known is None or not known.ids or found.ids == known.ids:
@@ -48,9 +44,9 @@ def _find(config: AgentConfig) -> LoadUser:
     except KeyError:
         return _of_missing(name, is_asked_for=config.run_as is not None)
     if entry.pw_uid == 0:
-        return LoadUser((), "root; loads run as root too, as run_as of agent.toml says")
+        return LoadUser((), "root; benchmarks run as root too, because of `run_as` in agent.toml")
     groups = os.getgrouplist(name, entry.pw_gid)
-    return LoadUser((entry.pw_uid, entry.pw_gid, *groups), f"root; loads run as {name} (user {entry.pw_uid})")
+    return LoadUser((entry.pw_uid, entry.pw_gid, *groups), f"root; benchmarks run as {name} (user {entry.pw_uid})")
 
 
 def _of_ordinary_agent(run_as: str | None) -> LoadUser:
@@ -60,18 +56,18 @@ def _of_ordinary_agent(run_as: str | None) -> LoadUser:
     except KeyError:
         is_own = False
     if not is_own:
-        sentence = f"run_as = {run_as!r} of agent.toml: the agent runs as user {own}, who cannot become another one"
-        return LoadUser((), sentence, "leave run_as out, or start the agent as root", is_usable=False)
-    return LoadUser((), f"{own}, no root; what that keeps from working here stands below")
+        sentence = f"run_as = {run_as!r} in agent.toml: the agent runs as user {own}, who cannot change to another user"
+        return LoadUser((), sentence, "remove `run_as`, or start the agent as root", is_usable=False)
+    return LoadUser((), f"{own}, not root; the resulting limits are listed below")
 
 
 def _of_missing(name: str, *, is_asked_for: bool) -> LoadUser:
     if is_asked_for:
-        sentence = f"run_as = {name!r} of agent.toml: this node has no such user"
+        sentence = f"run_as = {name!r} in agent.toml: this node does not have that user"
         return LoadUser((), sentence, f"{_MAKE} {name}", is_usable=False)
     return LoadUser(
         (),
-        f"root; loads run as root too, since this node has no user {name}",
+        f"root; benchmarks run as root too, because this node has no user {name}",
         f"{_MAKE} {name}; then give it the approved directories (chown {name} DIRECTORY) and restart the agent. "
-        f'To keep root, write run_as = "{_ROOT}" in agent.toml',
+        f'To keep root, set run_as = "{_ROOT}" in agent.toml',
     )

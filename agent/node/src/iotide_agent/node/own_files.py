@@ -1,4 +1,4 @@
-"""Refuse what others could change of what the agent obeys, and close what it keeps to all but its own user and root."""
+"""Protection of the agent's files against other users."""
 
 import json
 import logging
@@ -15,32 +15,32 @@ from iotide_agent.runner.files import closing
 
 _OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
 _PASSING: Final = stat.S_IXGRP
-"""The group of the user who runs the loads may pass on to what is that user's; it can neither list nor read."""
+"""The load user's group may enter on the way to its own files; it can neither list nor read."""
 _SECRETS: Final = ("identity.json", "identity-next.json")
 _logger = logging.getLogger(__name__)
 
 
 class StateOpenError(Exception):
-    """The state directory is another user's, or others could read what it keeps; the text has the remedy."""
+    pass
 
 
 def why_changeable(file: Path) -> str | None:
-    """Return why somebody besides this user and root could change a file or put another in its place, or None.
+    """Return why a user other than this one and root could change or replace a file, or None.
 
-    As ssh does it with its keys, the directories above count too.
+    Like ssh, check the directories above too.
     """
     return walls.why_changeable(str(file.absolute()))
 
 
 def why_exchangeable(paths: Sequence[str], reader: Reader, ids: Sequence[int] = ()) -> dict[str, str]:
-    """Return by path why others could exchange it, or the user `ids` not use it, with the remedy; follow links.
+    """Return by path why other users could exchange it, or the user `ids` not use it, with the remedy. Follow links.
 
-    A path that gives no answer is left out: whoever uses it says so.
+    Paths that do not answer are left out.
     """
     user = ",".join(map(str, ids))
     found = {}
     for path in paths:
-        # By a program of its own, because a dead mount would hang this process.
+        # A dead mount would hang this process.
         printed = reader.read(CommandWant((sys.executable, "-I", "-S", str(RUNNER), "--walls", user, path), "python3"))
         reason = None if isinstance(printed, Unavailable) else json.loads(printed)[0]
         if reason is not None:
@@ -49,11 +49,11 @@ def why_exchangeable(paths: Sequence[str], reader: Reader, ids: Sequence[int] = 
 
 
 def close_state(directory: Path) -> None:
-    """Close the state directory to all but this user; raise StateOpenError where others could have its secrets."""
+    """Close the state directory to other users; raise StateOpenError if they could have its secrets."""
     try:
         descriptor, _ = walls.open_walled(str(directory.absolute()), judges_last=False)
     except FileNotFoundError:
-        return  # whoever makes it closes it
+        return  # it was created closed
     except walls.OpenToOthersError as error:
         raise StateOpenError(f"state_directory {directory}: {error}") from error
     with closing(descriptor):
@@ -76,6 +76,7 @@ def _require_secret(file: Path) -> None:
     if found.st_uid != os.geteuid() or found.st_mode & _OTHERS or not stat.S_ISREG(found.st_mode):
         permissions = f"{stat.S_IMODE(found.st_mode):04o}"
         raise StateOpenError(
-            f"{file} holds the node's token, belongs to user {found.st_uid} and has mode {permissions}; "
-            f"chown {os.geteuid()} and chmod 600 it; if somebody may have read it, retire the node and enrol it again"
+            f"{file} contains the node's token, belongs to user {found.st_uid} and has mode {permissions}; "
+            f"chown {os.geteuid()} and chmod 600 it; if another user may have read it, retire the node "
+            "and enrol it again"
         )

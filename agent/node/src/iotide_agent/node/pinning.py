@@ -1,4 +1,4 @@
-"""Trust in a server never seen before: its authority is believed because the join token names its fingerprint."""
+"""Trust in a new server: its authority must have the fingerprint in the join token."""
 
 import hashlib
 import socket
@@ -13,44 +13,46 @@ _NO_FINGERPRINT: Final = "-"
 
 
 class PinError(Exception):
-    """The server does not show the authority that the join token names; no secret was sent to it."""
+    """No secret was sent to the server."""
 
 
 def fingerprint_of(join_token: str) -> str | None:
-    """Return the SHA-256 of the authority that a join token names, or None; raise PinError where it is cut."""
+    """Return the SHA-256 in a join token, or None; raise PinError for a truncated token."""
     secret, dot, fingerprint = join_token.rpartition(".")
     if not dot or not secret or not fingerprint:
-        raise PinError("the join token is not whole: it looks like SECRET.FINGERPRINT; copy it again from the cluster")
+        raise PinError(
+            "the join token is incomplete; its form is SECRET.FINGERPRINT; copy it again from the cluster's page"
+        )
     return None if fingerprint == _NO_FINGERPRINT else fingerprint.lower()
 
 
 def pinned_authority(server_url: str, join_token: str) -> str | None:
-    """Return the authority to believe, as PEM; None where the token names none.
+    """Return the authority to trust, as PEM; None if the token names none.
 
-    Raise PinError where nobody answers, or no certificate that the server shows has the token's fingerprint.
+    Raise PinError if no server answers or no certificate has the token's fingerprint.
     """
     url = urlsplit(server_url)
     fingerprint = fingerprint_of(join_token)
     if fingerprint is None:
         return None
     if url.scheme != "https":
-        raise PinError(f"{server_url} is not encrypted, but the join token is for a server that is: write https://")
+        raise PinError(f"{server_url} is not encrypted, but the join token is for an encrypted server; use https://")
     host = url.hostname or ""
     try:
         chain = _unverified_chain(host, url.port or _HTTPS_PORT)
     except OSError as error:
-        raise PinError(f"{server_url} does not answer: {error}; is the address right?") from error
+        raise PinError(f"{server_url} does not answer: {error}; check the address") from error
     for certificate in chain:
         if hashlib.sha256(certificate).hexdigest() == fingerprint:
             return ssl.DER_cert_to_PEM_cert(certificate)
     raise PinError(
         f"{server_url} shows no certificate with the fingerprint {fingerprint} of the join token: this is another "
-        "server, or somebody stands between; take a fresh join token from the server itself"
+        "server, or the connection is intercepted; get a new join token from the server itself"
     )
 
 
 def _unverified_chain(host: str, port: int) -> list[bytes]:
-    """What the server shows, in DER; nothing is sent and nothing of it is believed yet."""
+    """Return certificates in DER, not trusted yet; nothing is sent."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -60,6 +62,6 @@ def _unverified_chain(host: str, port: int) -> list[bytes]:
     ):
         if sys.version_info >= (3, 13):
             return list(encrypted.get_unverified_chain())
-        # Public from Python 3.13 on; the method below is there since 3.10. Goes with support for 3.12.
+        # Public since Python 3.13; the private method exists since 3.10. Remove with support for 3.12.
         shown = encrypted._sslobj.get_unverified_chain()  # type: ignore[attr-defined]  # noqa: SLF001
         return [ssl.PEM_cert_to_DER_cert(certificate.public_bytes()) for certificate in shown]

@@ -1,4 +1,4 @@
-"""What this node has and lacks, for the person who sets it up: each lack with its remedy."""
+"""Checks of a node's setup, each with a remedy."""
 
 import os
 import shutil
@@ -31,15 +31,13 @@ from iotide_wire.nodes import ClockReading, Standing
 from iotide_wire.units import format_bytes, format_seconds
 
 CLOCK_SECONDS: Final = 1.0
-"""A clock further off than this shifts what is compared between nodes, and the times of events."""
+"""A larger offset distorts comparisons between nodes and the times of events."""
 _ASKED: Final = 3
-"""So often is the server asked for its time: of several answers the quickest says most."""
+"""The quickest of several answers is the most accurate."""
 _NO_SUCH_ROUTE: Final = 404
 
 
 class State(StrEnum):
-    """How something stands."""
-
     READY = "ready"
     LIMITED = "limited"
     MISSING = "missing"
@@ -47,8 +45,6 @@ class State(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at, with what to do where it is limited or missing."""
-
     name: str
     state: State
     sentence: str
@@ -56,7 +52,6 @@ class Finding:
 
 
 def examine(config: AgentConfig) -> list[Finding]:
-    """Looks at everything that a run will need."""
     inventory = take_inventory(config)
     return [
         *_server(config),
@@ -88,7 +83,7 @@ def _server(config: AgentConfig) -> Iterator[Finding]:
                 standing = transport.standing()
                 clock.learn(standing.server_time, sent_at, boottime())
     except Unreachable as error:
-        remedy = "start the server, or look at the network and at the address in identity.json"
+        remedy = "start the server, or check the network and the address in identity.json"
         yield Finding("server", State.MISSING, f"{identity.server_url} does not answer: {error}", remedy)
     except Refusal as error:
         yield _refused(identity, error)
@@ -101,10 +96,10 @@ def _server(config: AgentConfig) -> Iterator[Finding]:
 
 def _refused(identity: Identity, error: Refusal) -> Finding:
     if error.status == _NO_SUCH_ROUTE:
-        sentence = f"{identity.server_url} is older than this agent and does not say how it sees this node"
+        sentence = f"{identity.server_url} is older than this agent and cannot report the state of this node"
         return Finding("server", State.LIMITED, sentence, "upgrade the server")
-    remedy = "enroll this host again with a token from the node's or the cluster's page and --replace"
-    return Finding("identity", State.MISSING, f"{identity.server_url} refuses it: {error.sentence}", remedy)
+    remedy = "enroll this host again, with --replace and a token from the node's or the cluster's page"
+    return Finding("identity", State.MISSING, f"{identity.server_url} refuses this node: {error.sentence}", remedy)
 
 
 def _standing(identity: Identity, standing: Standing) -> Finding:
@@ -112,43 +107,43 @@ def _standing(identity: Identity, standing: Standing) -> Finding:
     if standing.pending_until is None:
         return Finding("identity", State.READY, known)
     until = f"{standing.pending_until:%Y-%m-%d %H:%M} UTC"
-    remedy = "have an administrator approve it on the cluster's page, where the same fingerprint must stand"
-    return Finding("identity", State.MISSING, f"{known}: waits to be let in, until {until}", remedy)
+    remedy = "ask an admin to approve it on the cluster's page, if that shows the same fingerprint"
+    return Finding("identity", State.MISSING, f"{known}: pending approval until {until}", remedy)
 
 
 def _version(standing: Standing) -> Finding:
-    name, sentence = "wire version", f"{WIRE_VERSION}, as the server speaks it"
+    name, sentence = "wire version", f"{WIRE_VERSION}, like the server's"
     if standing.newest_wire_version > WIRE_VERSION:
-        sentence = f"{WIRE_VERSION}, and the server speaks {standing.newest_wire_version} already"
+        sentence = f"{WIRE_VERSION}, older than the server's {standing.newest_wire_version}"
         is_shut_out = standing.oldest_wire_version > WIRE_VERSION
         return Finding(name, State.MISSING if is_shut_out else State.LIMITED, sentence, "upgrade this agent")
     if standing.newest_wire_version < WIRE_VERSION:
-        sentence = f"{WIRE_VERSION}, and the server speaks only {standing.newest_wire_version}"
+        sentence = f"{WIRE_VERSION}, newer than the server's {standing.newest_wire_version}"
         return Finding(name, State.LIMITED, sentence, "upgrade the server")
     return Finding(name, State.READY, sentence)
 
 
 def _clock(reading: ClockReading | None) -> Finding:
     if reading is None:
-        return Finding("clock", State.LIMITED, "nothing was heard of the server's", "look at the network")
+        return Finding("clock", State.LIMITED, "the server's time is unknown", "check the network")
     sign = "-" if reading.offset_seconds < 0 else "+"
-    sentence = f"{sign}{format_seconds(abs(reading.offset_seconds))} from the server's, give or take "
+    sentence = f"{sign}{format_seconds(abs(reading.offset_seconds))} from the server's, ± "
     sentence += format_seconds(reading.uncertainty_seconds)
     if abs(reading.offset_seconds) - reading.uncertainty_seconds <= CLOCK_SECONDS:
         return Finding("clock", State.READY, sentence)
-    return Finding("clock", State.MISSING, sentence, "synchronise both clocks, for instance with chrony")
+    return Finding("clock", State.MISSING, sentence, "synchronise both clocks, for example with chrony")
 
 
 def _directories(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]:
     if not config.approved_directories:
-        remedy = 'add approved_directories = ["/path"] to agent.toml; runs write nowhere else'
+        remedy = 'add approved_directories = ["/path"] to agent.toml; runs write only there'
         yield Finding("directories", State.MISSING, "no directory is approved", remedy)
     for directory in inventory.approved_directories:
-        # Asked of a command, because a dead mount would hang this process.
+        # A dead mount would hang this process.
         wanted = CommandWant(("test", "-d", directory, "-a", "-w", directory), "coreutils")
         if not inventory.load_user.ids and isinstance(SystemReader().read(wanted), Unavailable):
-            remedy = f"make it and let this user write there: install -d -m 0700 {directory}"
-            yield Finding(directory, State.MISSING, "no directory that this user may write to", remedy)
+            remedy = f"create it and give this user write access: install -d -m 0700 {directory}"
+            yield Finding(directory, State.MISSING, "missing, or this user may not write there", remedy)
             continue
         reason = inventory.exchangeable.get(directory)
         if reason is not None:
@@ -156,9 +151,9 @@ def _directories(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]
             continue
         mount = next((mount for mount in inventory.mounts if mount.path == directory), None)
         if mount is None:
-            # In a chroot, whose root is no mount of its own, the kernel lists none that it stands on.
+            # In a chroot whose root is not a mount, the kernel lists none.
             remedy = "approve a directory on a file system that is mounted where this agent runs"
-            yield Finding(directory, State.MISSING, "stands on no mount that the kernel lists", remedy)
+            yield Finding(directory, State.MISSING, "not on any mount that the kernel lists", remedy)
             continue
         free = "unknown" if mount.free_bytes is None else format_bytes(mount.free_bytes)
         yield Finding(directory, State.READY, f"{mount.fstype} from {mount.source}, {free} free")
@@ -170,7 +165,7 @@ def _with_remedy(name: str, state: State, reason: str) -> Finding:
 
 
 def _device_of(directory: str) -> str | None:
-    # As a command, because a dead mount would hang this process.
+    # A dead mount would hang this process.
     answer = SystemReader().read(CommandWant(("stat", "--format=%d", directory), "coreutils"))
     return None if isinstance(answer, Unavailable) else answer.strip()
 
@@ -185,9 +180,9 @@ def _state_directory(directory: Path, inventory: Inventory) -> Finding:
         probe.write_bytes(b"")
         probe.unlink()
     except OSError as error:
-        remedy = "let this user write there, or name another state_directory in agent.toml"
+        remedy = "give this user write access, or set another state_directory in agent.toml"
         if is_full(error):
-            remedy = "make room there, or name a state_directory on another file system in agent.toml"
+            remedy = "free some space there, or set a state_directory on another file system in agent.toml"
         return Finding("state directory", State.MISSING, f"{directory}: {error.strerror}", remedy)
     problem = disk_problem(directory, tries=True)
     if problem is not None:
@@ -196,7 +191,7 @@ def _state_directory(directory: Path, inventory: Inventory) -> Finding:
     shared = [approved for approved in inventory.approved_directories if _device_of(approved) == device]
     if shared:
         sentence = f"{directory} shares its file system with {', '.join(shared)}: a run may fill it"
-        remedy = "name a state_directory on another file system in agent.toml"
+        remedy = "set a state_directory on another file system in agent.toml"
         return Finding("state directory", State.LIMITED, sentence, remedy)
     free = format_bytes(free_bytes(directory))
     return Finding("state directory", State.READY, f"{directory}, {free} free")
@@ -205,27 +200,36 @@ def _state_directory(directory: Path, inventory: Inventory) -> Finding:
 def _memory(inventory: Inventory) -> Finding:
     total_bytes = inventory.facts.get("memory.total_bytes")
     if not isinstance(total_bytes, int):
-        return Finding("memory", State.MISSING, "/proc/meminfo says nothing", "mount /proc")
+        return Finding("memory", State.MISSING, "/proc/meminfo is unreadable", "mount /proc")
     needed = format_bytes(2 * total_bytes)
-    return Finding("memory", State.READY, f"{format_bytes(total_bytes)}; files of {needed} cannot hide in the cache")
+    return Finding(
+        "memory", State.READY, f"{format_bytes(total_bytes)}; files of {needed} or more do not fit into the page cache"
+    )
 
 
 def _caches(config: AgentConfig) -> Finding:
     if config.cache_drop == "never":
-        return Finding("page cache", State.LIMITED, "never emptied, as agent.toml says", "set cache_drop to auto")
+        return Finding(
+            "page cache",
+            State.LIMITED,
+            "never emptied, because of `cache_drop` in agent.toml",
+            "set cache_drop to auto",
+        )
     if config.cache_drop_command:
-        # Not tried: a check must not empty the cache below a run.
+        # Not run: a check must not empty the cache during a run.
         program = config.cache_drop_command[0]
         if shutil.which(program) is None:
-            remedy = f"install {program}, or name another cache_drop_command in agent.toml"
-            return Finding("page cache", State.LIMITED, f"there is no program {program} to empty it", remedy)
+            remedy = f"install {program}, or set another cache_drop_command in agent.toml"
+            return Finding(
+                "page cache", State.LIMITED, f"the program {program} of cache_drop_command does not exist", remedy
+            )
         reason = _why_not_started(config.cache_drop_command)
         if reason is not None:
             return _with_remedy("page cache", State.LIMITED, reason)
         return Finding("page cache", State.READY, f"emptied by {' '.join(config.cache_drop_command)}")
     wanted = CommandWant(("test", "-w", "/proc/sys/vm/drop_caches"), "coreutils")
     if isinstance(SystemReader().read(wanted), Unavailable):
-        remedy = "run the agent as root, or name a cache_drop_command in agent.toml, as the sample in deploy/agent does"
+        remedy = "run the agent as root, or set cache_drop_command in agent.toml, as in the sample in deploy/agent"
         return Finding("page cache", State.LIMITED, "only a run's own files can be dropped from it", remedy)
     return Finding("page cache", State.READY, "can be emptied before reads")
 
@@ -235,8 +239,8 @@ def _user(user: LoadUser) -> Iterator[Finding]:
     yield Finding("user", state, user.sentence, user.remedy)
     if user.ids:
         for reason in why_exchangeable([sys.executable], SystemReader(), user.ids).values():
-            remedy = "install the agent where that user may read it, for instance with UV_TOOL_DIR=/opt/uv/tools"
-            yield Finding("user", State.LIMITED, f"loads that are programs of ours cannot start: {reason}", remedy)
+            remedy = "install the agent where that user may read it, for example with UV_TOOL_DIR=/opt/uv/tools"
+            yield Finding("user", State.LIMITED, f"iotide's own benchmark programs cannot start: {reason}", remedy)
 
 
 def _remounts(config: AgentConfig) -> Iterator[Finding]:
@@ -246,27 +250,26 @@ def _remounts(config: AgentConfig) -> Iterator[Finding]:
             yield _with_remedy("remount", State.LIMITED, reason)
     for directory in config.approved_directories:
         if not config.remount_command_at(directory):
-            sentence = f"campaigns with the cache policy remount are declined at {directory}"
-            yield Finding("remount", State.LIMITED, sentence, "name what may do it in [remount_command] of agent.toml")
+            sentence = f"campaigns with the cache policy `remount` are declined at {directory}"
+            yield Finding("remount", State.LIMITED, sentence, "set a command for it in [remount_command] of agent.toml")
 
 
 def _why_not_started(command: tuple[str, ...]) -> str | None:
     try:
         program_of(command, os.environ)
     except OpenToOthersError as error:
-        return f"{command[0]} is not started: {error}"
+        return f"{command[0]} is not run: {error}"
     return None
 
 
 def _devices(config: AgentConfig, user: LoadUser) -> Iterator[Finding]:
-    """Only who may open a block device can read it with rawread."""
     who = f"user {user.ids[0]}, who runs the loads" if user.ids else "this user"
     readable = config.workloads.get("rawread", {}).get("readable", ())
     for path in filter(lambda path: isinstance(path, str), readable):
         wanted = CommandWant(("test", "-r", path), "coreutils", run_as=user.ids)
         if isinstance(SystemReader().read(wanted), Unavailable):
-            remedy = "let that user read it, for instance by the group disk, or take it out of readable"
-            yield Finding("raw device", State.LIMITED, f"{path} is not there or cannot be opened by {who}", remedy)
+            remedy = "give that user read access, for example by the group disk, or remove it from `readable`"
+            yield Finding("raw device", State.LIMITED, f"{path} does not exist or cannot be opened by {who}", remedy)
         for reason in why_exchangeable([path], SystemReader()).values():
             yield _with_remedy("raw device", State.LIMITED, reason)
 
@@ -279,8 +282,8 @@ def _budgets(config: AgentConfig, inventory: Inventory) -> Iterator[Finding]:
         except BudgetUnknownError as error:
             yield _with_remedy("budget", State.MISSING, str(error))
             continue
-        told = f"{format_bytes(spent_bytes)} of {format_bytes(limit_bytes)} a day were written below {directory}"
-        yield Finding("budget", State.READY, told)
+        sentence = f"{format_bytes(spent_bytes)} of {format_bytes(limit_bytes)} per day were written below {directory}"
+        yield Finding("budget", State.READY, sentence)
 
 
 def _metrics(config: AgentConfig) -> Iterator[Finding]:
@@ -293,22 +296,22 @@ def _metrics(config: AgentConfig) -> Iterator[Finding]:
     if os.access(directory, os.W_OK | os.X_OK):
         yield Finding("metrics", State.READY, f"written to {config.metrics_textfile}")
     else:
-        remedy = f"make {directory} and let this user write there, and have node_exporter read it"
-        yield Finding("metrics", State.LIMITED, f"{directory} is no directory that this user may write to", remedy)
+        remedy = f"create {directory} with write access for this user and read access for node_exporter"
+        yield Finding("metrics", State.LIMITED, f"{directory} does not exist or this user may not write there", remedy)
 
 
 def _receiving(config: AgentConfig) -> Finding:
     name, wanted = "data address", config.data_address
     if wanted == LOOPBACK:
-        return Finding(name, State.READY, f"{wanted}: other agents of this machine alone can send to runs here")
+        return Finding(name, State.READY, f"{wanted}: only other agents on this machine can send data to runs here")
     found = data_address(config)
     if found is not None:
-        return Finding(name, State.READY, f"runs listen at {found} for what other nodes send")
+        return Finding(name, State.READY, f"runs listen at {found} for data from other nodes")
     if wanted == AUTOMATIC:
-        sentence, remedy = "the address by which the server is reached is not known", "enroll the agent"
+        sentence, remedy = "the node's address towards the server is unknown", "enroll the agent"
     else:
         sentence = f"runs cannot listen at {wanted}: {why_not_here(wanted)}"
-        remedy = f"name an address of this node as data_address in agent.toml, or {AUTOMATIC}"
+        remedy = f"set data_address in agent.toml to an address of this node, or to {AUTOMATIC}"
     return Finding(name, State.LIMITED, sentence, remedy)
 
 
@@ -317,6 +320,6 @@ def _tools(inventory: Inventory) -> Iterator[Finding]:
         if workload.available:
             yield Finding(workload.name, State.READY, f"{workload.tool} {workload.tool_version}")
         else:
-            # It says itself what to do; a node is of use without any one of them.
+            # The text has its own remedy.
             because = workload.unavailable_because or f"{workload.tool} is missing"
             yield Finding(workload.name, State.LIMITED, because)

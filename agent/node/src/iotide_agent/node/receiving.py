@@ -1,4 +1,4 @@
-"""At which of its addresses this node receives what other nodes of a run send: agent.toml says, and nothing else."""
+"""Address on which this node receives data from other nodes of a run; only agent.toml sets it."""
 
 import socket
 from typing import Final
@@ -12,13 +12,12 @@ _PORTS: Final = {"http": 80, "https": 443}
 
 
 def data_address(config: AgentConfig) -> str | None:
-    """The address at which runs may listen; None where this node does not have it, or does not know it yet."""
+    """Return None if this node does not have the address or does not know it yet."""
     address = _towards_server(config) if config.data_address == AUTOMATIC else config.data_address
     return address if address is not None and why_not_here(address) is None else None
 
 
 def why_not_here(address: str) -> str | None:
-    """Why nothing can listen at an address; None where it can."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as trial:
         try:
             trial.bind((address, 0))
@@ -28,7 +27,7 @@ def why_not_here(address: str) -> str | None:
 
 
 def _towards_server(config: AgentConfig) -> str | None:
-    """The address from which this node speaks to its server; a connected UDP socket knows it and sends nothing."""
+    """Return the address of a connected UDP socket; connecting sends nothing."""
     try:
         url = urlsplit(load_identity(config.state_directory).server_url)
     except NotEnrolledError:

@@ -1,7 +1,6 @@
-"""New credentials for this node while it works: asked for, kept on the disk, told to the server, and only then used.
+"""Rotation of the node's credentials: requested, stored, confirmed to the server, then used.
 
-Whatever dies in between, one of the two sets that are on the disk opens the server: the new one is kept before the
-server hears of it, and the old one is given up only after that.
+At any crash, one of the two sets on disk is valid.
 """
 
 import logging
@@ -19,17 +18,15 @@ _logger = logging.getLogger(__name__)
 
 
 class Rotation:
-    """The credentials in one state directory, and the client that uses them; several threads may use it."""
-
     def __init__(self, state_directory: Path, transport: Transport) -> None:
         self._state_directory = state_directory
         self._transport = transport
-        # A hello and a beat are said at once at times; of two that adopt, one would find nothing left to rename.
+        # hello and a heartbeat may run at once; only one of them must adopt the new credentials.
         self._lock = threading.RLock()
         self.is_fresh = False
 
     def settle(self) -> None:
-        """End a rotation that was begun; raise Unreachable where nobody knows which credentials are good."""
+        """Complete an interrupted rotation; raise Unreachable if the valid credentials are unknown."""
         with self._lock:
             self._settle()
 
@@ -42,7 +39,7 @@ class Rotation:
         except Refusal as error:
             if error.status not in _UNKNOWN_TOKEN:
                 raise
-            # Others were made since, or the server was set back: the present ones are still good.
+            # Newer ones were issued, or the server was restored from a backup: the present ones are valid.
             _logger.warning("rotation_given_up code=%s error=%s", error.code, error)
             drop_next(self._state_directory)
             return
@@ -52,12 +49,12 @@ class Rotation:
         _logger.info("rotated fingerprint=%s", found.fingerprint)
 
     def try_to_rotate(self, instance: str) -> None:
-        """Get new credentials for this agent process and use them; where that fails, keep the present ones."""
+        """Keep the present credentials if that fails."""
         try:
             with self._lock:
                 self._rotate(instance)
         except (Refusal, Unreachable, OSError) as error:
-            _logger.warning("not_rotated error=%s", error)  # the next beat asks again
+            _logger.warning("not_rotated error=%s", error)  # the next heartbeat requests it again
 
     def _rotate(self, instance: str) -> None:
         self.settle()
@@ -66,13 +63,13 @@ class Rotation:
         except Refusal as error:
             if error.code != _NOT_WANTED:
                 raise
-            return  # what `settle` has just ended was it
+            return  # `settle` has just completed it
         present = load_identity(self._state_directory)
         changed = {"node_token": given.node_token, "broker": given.broker}
         keep_next(self._state_directory, present.model_copy(update=changed))
         self.settle()
 
-    def take_news(self) -> bool:
-        """Whether they were changed since the last call, so that who uses the old ones must be started anew."""
+    def take_change(self) -> bool:
+        """Return true if the credentials changed since the last call, so that their users must restart."""
         was_fresh, self.is_fresh = self.is_fresh, False
         return was_fresh

@@ -1,7 +1,6 @@
-"""What the agent tells Prometheus, as a file that node_exporter's textfile collector reads.
+"""Metrics of the agent as a file for node_exporter's textfile collector.
 
-A file rather than a port: nothing listens, nobody can make the agent work by asking, and while a run lasts it is
-written once a minute. Give it a place in memory, such as a tmpfs, where not even that may reach a disk.
+Unlike a port, a file lets no client cause work. Put it on a tmpfs, so that it reaches no disk.
 """
 
 import logging
@@ -19,23 +18,18 @@ from iotide_agent.runner.walls import OpenToOthersError, open_walled
 
 IDLE_SECONDS: Final = 15.0
 BUSY_SECONDS: Final = 60.0
-"""Between two files, unless an order came or went in between."""
 _logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class AgentFacts:
-    """What the file says.
+    """Values of the metrics.
 
     Attributes:
-        is_up: False in the last one of an agent that ends.
-        is_connected: the server answered the last time that it was spoken to.
-        last_contact_seconds: when it last answered, of the node's clock since 1970; None: never yet.
-        clock_offset_seconds: how far the node's clock is ahead of the server's; None while nothing was heard of it.
-        stages: of the orders that are held.
-        spool_bytes: what orders and unsent results take on the agent's disk.
-        worker_starts: of the Celery worker.
-        deaf_restarts: those of them because it did not hear what the server had offered.
+        is_up: False in the last file of an agent that ends.
+        last_contact_seconds: On the node's clock since 1970; None: never.
+        clock_offset_seconds: How far the node's clock is ahead of the server's; None: unknown.
+        deaf_restarts: Worker starts because an offer was missed.
     """
 
     node: str
@@ -52,32 +46,36 @@ class AgentFacts:
 
 
 def exposition(facts: AgentFacts) -> str:
-    """The text, in Prometheus' own format."""
     held = Counter(facts.stages)
     families: list[tuple[str, str, str, list[tuple[str, float | None]]]] = [
         ("info", "gauge", "This agent.", [(_labels(node=facts.node, version=facts.version), 1)]),
-        ("up", "gauge", "Whether the agent runs; a file that is old says nothing.", [("", facts.is_up)]),
-        ("start_timestamp_seconds", "gauge", "When it was started.", [("", facts.started_seconds)]),
-        ("connected", "gauge", "Whether the server answered last time.", [("", facts.is_connected)]),
-        ("last_contact_timestamp_seconds", "gauge", "When it last did.", [("", facts.last_contact_seconds)]),
+        ("up", "gauge", "1 while the agent runs; ignore an old file.", [("", facts.is_up)]),
+        ("start_timestamp_seconds", "gauge", "Start time of the agent.", [("", facts.started_seconds)]),
+        ("connected", "gauge", "1 if the server answered the last request.", [("", facts.is_connected)]),
+        (
+            "last_contact_timestamp_seconds",
+            "gauge",
+            "Time of the server's last answer.",
+            [("", facts.last_contact_seconds)],
+        ),
         (
             "clock_offset_seconds",
             "gauge",
-            "How far the node's clock is ahead of the server's.",
+            "Offset of the node's clock from the server's.",
             [("", facts.clock_offset_seconds)],
         ),
         (
             "orders",
             "gauge",
-            "Orders that are held, by stage.",
+            "Held orders by stage.",
             [(_labels(stage=stage.value), held[stage]) for stage in Stage],
         ),
-        ("spool_bytes", "gauge", "Orders and unsent results on the agent's disk.", [("", facts.spool_bytes)]),
+        ("spool_bytes", "gauge", "Disk space of orders and unsent results.", [("", facts.spool_bytes)]),
         ("worker_starts_total", "counter", "Starts of the Celery worker.", [("", facts.worker_starts)]),
         (
             "worker_deaf_restarts_total",
             "counter",
-            "Starts because the one before did not hear of an offer.",
+            "Starts because the worker had missed an offer.",
             [("", facts.deaf_restarts)],
         ),
     ]
@@ -85,9 +83,9 @@ def exposition(facts: AgentFacts) -> str:
 
 
 def _family(name: str, kind: str, words: str, samples: Sequence[tuple[str, float | None]]) -> str:
-    told = [f"iotide_agent_{name}{labels} {float(value)!r}\n" for labels, value in samples if value is not None]
+    lines = [f"iotide_agent_{name}{labels} {float(value)!r}\n" for labels, value in samples if value is not None]
     head = f"# HELP iotide_agent_{name} {words}\n# TYPE iotide_agent_{name} {kind}\n"
-    return head + "".join(told) if told else ""
+    return head + "".join(lines) if lines else ""
 
 
 def _labels(**labels: str) -> str:
@@ -99,21 +97,18 @@ def _labels(**labels: str) -> str:
 
 @dataclass(slots=True)
 class Textfile:
-    """The file, replaced as a whole, so that nobody reads half of one."""
-
     path: Path
     _written_at: float | None = None
     _held: tuple[tuple[int, Stage], ...] = ()
     _has_failed: bool = field(default=False)
 
     def is_due(self, now: float, held: tuple[tuple[int, Stage], ...]) -> bool:
-        """Whether it is to be written; `now` in seconds of a clock that does not jump."""
         if self._written_at is None or {order for order, _ in held} != {order for order, _ in self._held}:
             return True
         return now - self._written_at >= (BUSY_SECONDS if held else IDLE_SECONDS)
 
     def write(self, facts: AgentFacts, now: float, held: tuple[tuple[int, Stage], ...] = ()) -> None:
-        """Replace it; what goes wrong is said once, and costs nothing but the file."""
+        """Log the first failure, and ignore others."""
         self._written_at, self._held = now, held
         try:
             self._replace(exposition(facts).encode())
@@ -125,7 +120,7 @@ class Textfile:
             self._has_failed = False
 
     def _replace(self, text: bytes) -> None:
-        # The directory may be the exporter's own: whatever it puts there is not followed and not written to.
+        # The directory may be node_exporter's own: follow no link in it.
         directory, _ = open_walled(str(self.path.parent), judges_last=False)
         draft = f".{self.path.name}.{os.getpid()}"
         with closing(directory):
@@ -135,5 +130,5 @@ class Textfile:
             file = os.open(draft, flags, 0o600, dir_fd=directory)
             with closing(file):
                 os.write(file, text)
-                os.fchmod(file, 0o644)  # node_exporter is another user
+                os.fchmod(file, 0o644)
             os.rename(draft, self.path.name, src_dir_fd=directory, dst_dir_fd=directory)

@@ -1,1 +1,1 @@
-"""Orders on this node: the supervisor plans runs, starts and watches their runners, and makes results."""
+"""Orders on this node: planning, runners and results."""

@@ -1,4 +1,4 @@
-"""One order that this node holds: what is known of it, and what its files say where nobody else can any more."""
+"""Order that this node holds, in memory and in its files."""
 
 import logging
 from dataclasses import dataclass
@@ -27,11 +27,10 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(slots=True)
 class ActiveRun:
-    """An order that is held; `process` is its runner, or what cleans up after it, which was tried `aftermaths` times.
+    """`process` is its runner or cleanup process, `aftermaths` the number of cleanup attempts.
 
-    `ended_for`: why somebody else ended all processes of this node, so that whatever failed did so for that.
-    `last_word`: what `exit.json` would say where nobody could write it. `held_since`: it was claimed then and waits for
-    a quiet node.
+    `ended_for`: why another program ended all processes of this node; then the reason of every failure. `last_word`:
+    content of `exit.json` if it could not be written. `held_since`: time of a claim that waits for an idle node.
     """
 
     order: Order
@@ -47,33 +46,28 @@ class ActiveRun:
 
     @property
     def observes(self) -> bool:
-        """Whether it only samples the node."""
         return self.order.role is OrderRole.OBSERVE
 
     @property
     def receives(self) -> bool:
-        """Whether another node of the run sends to this one."""
         return self.order.step_role is StepRole.RECEIVER
 
     def ended(self) -> dict[str, Any] | None:
-        """Return how the run ended; None while it has not."""
         return read_json(self.files.exit) or self.last_word
 
     def phase(self) -> dict[str, Any]:
-        """What the runner noted last."""
         return read_phase(self.files.directory)
 
 
 @dataclass(frozen=True, slots=True)
 class HeldOrder:
-    """An order that waits for its node to be quiet; `since` is a time of the clock by which it was held back."""
+    """Order that waits for its node to be idle since `since`, on the caller's clock."""
 
     order: Order
     since: float
 
 
 def stage_of(run: ActiveRun, phase: dict[str, Any]) -> Stage:
-    """How far an order is that an earlier agent process left."""
     if run.files.result.exists():
         return Stage.UPLOADING
     if run.files.exit.exists() or phase.get("phase") in {"running", "settling"}:
@@ -84,7 +78,6 @@ def stage_of(run: ActiveRun, phase: dict[str, Any]) -> Stage:
 
 
 def raw_output(run: ActiveRun) -> tuple[ArtefactFact, ...]:
-    """What there is of its raw output, kept; nothing where it cannot be."""
     try:
         return keep_artefacts(run.files, run.ended() or {}, run.plan)
     except (OSError, ValueError):
@@ -93,7 +86,7 @@ def raw_output(run: ActiveRun) -> tuple[ArtefactFact, ...]:
 
 
 def give_up(run: ActiveRun) -> None:
-    """Write the ending that neither the runner nor three attempts to clean up after it could write."""
+    """Store the end of a run that neither its runner nor three cleanup attempts could write."""
     phase: dict[str, Any] = {}
     leftovers = [f"those of {run.files.card}"]
     try:
@@ -102,7 +95,7 @@ def give_up(run: ActiveRun) -> None:
         leftovers = Places(read_card(run.files.directory)).possible()
     except (OSError, ValueError, LookupError, TypeError):
         _logger.exception("card_unreadable order_id=%d", run.order.order_id)
-    reason = "the runner was killed, and so was each process that was to clean up after it"
+    reason = "the runner and all cleanup processes were killed"
     ending, measured = Ending("failed", "runner_died", reason), Measured(phase.get("steps", []))
     run.last_word = exit_record(phase, ending, Settled([], leftovers), measured)
     try:
@@ -112,7 +105,6 @@ def give_up(run: ActiveRun) -> None:
 
 
 def keep_before(files: OrderFiles, before: ForeignBefore) -> None:
-    """Keeps what others used of the node before the run, for its result."""
     try:
         replace_file(files.foreign, before.model_dump_json(), durable=False)
     except OSError:
@@ -120,12 +112,11 @@ def keep_before(files: OrderFiles, before: ForeignBefore) -> None:
 
 
 def read_before(files: OrderFiles) -> ForeignBefore | None:
-    """What was kept; None where nobody looked."""
     try:
         return ForeignBefore.model_validate_json(files.foreign.read_bytes())
     except FileNotFoundError:
         return None
     except ValidationError:
-        # Of another version of the agent.
+        # From another version of the agent.
         _logger.exception("foreign_load_unreadable directory=%s", files.directory)
         return None

@@ -1,6 +1,6 @@
-"""How much runs may write below a directory in any 24 hours: flash wears, and agent.toml has a limit for that.
+"""Limits in agent.toml on the bytes that runs write below a directory in 24 hours, because flash wears.
 
-A ledger on the agent's disk has what each order wrote; one that is begun stands in it with what it will take at least.
+A ledger on the agent's disk has the bytes of each order, for an active one its expected minimum.
 """
 
 import json
@@ -19,44 +19,38 @@ DAY_SECONDS: Final = 86_400.0
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """What one order wrote, or will at least: bytes by target path. It counts for a day from `at` on."""
+    """Bytes by target path of one order, measured or expected; they count for a day from `at`."""
 
     order_id: int
     at: float
     by_path: Mapping[str, int]
 
     def below(self, directory: str) -> int:
-        """Bytes at or below a directory."""
         return sum(size for path, size in self.by_path.items() if PurePosixPath(path).is_relative_to(directory))
 
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """A budget without room for an order until `suffices_at`; None where the order needs more than all of it."""
+    """Budget with no room until `suffices_at`; None if the order needs more than all of it."""
 
     sentence: str
     suffices_at: datetime | None
 
 
 class BudgetUnknownError(Exception):
-    """The ledger cannot be read; the text has the remedy."""
+    pass
 
 
 class Ledger:
-    """What was written in the last day below the directories that have a budget. Several threads may use it."""
-
     def __init__(self, state_directory: Path, budget: Mapping[str, int], now: Callable[[], float]) -> None:
-        """Keep `written.json` of the budget, bytes by directory; `now` returns seconds of the epoch."""
+        """`now` returns seconds of the epoch."""
         self._file = state_directory / "written.json"
         self._budget = budget
         self._now = now
         self._lock = threading.Lock()
 
     def reserve(self, order_id: int, by_path: Mapping[str, int]) -> Spent | None:
-        """Note what an order will write at least by target path, or return the budget that has no room for it.
-
-        Raise BudgetUnknownError where nobody knows what was written before.
-        """
+        """Reserve an order's minimum by target path; return a budget without room for it; raise BudgetUnknownError."""
         if not self._budget:
             return None
         with self._lock:
@@ -70,7 +64,7 @@ class Ledger:
         return None
 
     def settle(self, order_id: int, written_bytes: int | None) -> None:
-        """Puts in what the order really wrote, shared out as it was foreseen; None: nobody knows, so that stands."""
+        """Replace the reservation by the measured bytes, in its proportions. None keeps it."""
         if not self._budget or written_bytes is None:
             return
         with self._lock:
@@ -80,7 +74,7 @@ class Ledger:
             )
 
     def spent_bytes(self, directory: str) -> int:
-        """Return what was or will be written below a directory in 24 hours; raise BudgetUnknownError."""
+        """Include reservations; raise BudgetUnknownError."""
         with self._lock:
             since = self._now() - DAY_SECONDS
             return sum(written.below(directory) for written in self._read() if written.at > since)
@@ -89,8 +83,8 @@ class Ledger:
         try:
             return [Written(*row) for row in read_json(self._file) or []]
         except (OSError, ValueError, TypeError) as error:
-            words = f"{self._file} cannot be read ({error}), so nobody knows what was written today; "
-            raise BudgetUnknownError(words + "remove it, and the budget begins anew") from error
+            words = f"{self._file} cannot be read ({error}), so the bytes written today are unknown; "
+            raise BudgetUnknownError(words + "delete the file to start the budget again at zero") from error
 
     def _write(self, rows: list[Written], now: float) -> None:
         counted = [row for row in rows if row.at > now - DAY_SECONDS]
@@ -99,7 +93,6 @@ class Ledger:
 
 
 def written_bytes(curve: Path) -> int | None:
-    """What the load wrote by the counters of its processes, from the runner's file of seconds; None without one."""
     by_step: dict[int, int] = {}
     try:
         with curve.open("rb") as lines:
@@ -119,17 +112,20 @@ def _spent(directory: str, limit_bytes: int, wanted: Written, others: list[Writt
     total = sum(one.below(directory) for one in counted)
     if not needed or total + needed <= limit_bytes:
         return None
-    told = f"runs may write {format_bytes(limit_bytes)} a day below {directory}"
+    limit = f"runs may write {format_bytes(limit_bytes)} per day below {directory}"
     if needed > limit_bytes:
-        return Spent(f"{told}, and this one needs {format_bytes(needed)}; ask for less, or raise it in [budget]", None)
+        return Spent(
+            f"{limit}, and this run needs {format_bytes(needed)}; reduce its sizes, or raise the limit in [budget]",
+            None,
+        )
     left = total
     for one in counted:
         left -= one.below(directory)
         if left + needed <= limit_bytes:
             break
     suffices_at = datetime.fromtimestamp(one.at + DAY_SECONDS, UTC)
-    sentence = f"{told}; {format_bytes(total)} were written, this one needs {format_bytes(needed)}"
-    return Spent(f"{sentence}, for which there is room from {suffices_at:%Y-%m-%d %H:%M} UTC on", suffices_at)
+    sentence = f"{limit}; {format_bytes(total)} were written, and this run needs {format_bytes(needed)}"
+    return Spent(f"{sentence}; the budget has room from {suffices_at:%Y-%m-%d %H:%M} UTC", suffices_at)
 
 
 def _settled(one: Written, total_bytes: int) -> Written:

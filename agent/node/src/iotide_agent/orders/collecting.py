@@ -1,4 +1,4 @@
-"""Makes the result of an order whose run has ended; where the agent's disk is full, that waits for room."""
+"""Create the result of an ended order; waits while the agent's disk is full."""
 
 import logging
 import time
@@ -14,23 +14,20 @@ from iotide_agent.runner.headroom import give_back, is_full
 from iotide_wire.messages import CurvePiece, FinishRequest, Outcome
 
 ROOM_SECONDS: Final = 5.0
-"""Between two looks whether the disk has room again."""
 _logger = logging.getLogger(__name__)
 
 
 class UnrecordedError(Exception):
-    """Nobody wrote down how a run ended."""
+    pass
 
 
 class Collecting:
-    """Makes results, for the agent process `instance`."""
-
     def __init__(self, executor: Executor, instance: str) -> None:
         self._executor = executor
         self._instance = instance
 
     def result(self, run: ActiveRun) -> FinishRequest:
-        """Return the result, with its artefacts in the order's directory; that may take until the disk has room."""
+        """Return the result, with its artefacts in the order's directory; may wait for disk space."""
         while (result := self._try(run)) is None:
             time.sleep(ROOM_SECONDS)
         return result
@@ -43,10 +40,10 @@ class Collecting:
                 if not give_back(run.files.directory):
                     _logger.warning("result_waits_for_room order_id=%d error=%s", run.order.order_id, error)
                 return None
-            # A fault of ours must not leave the server waiting for ever, and the raw output can be parsed again.
+            # An internal error must not keep the server waiting; the raw output can be parsed later.
             _logger.exception("collect_failed run_id=%d", run.order.run_id)
             said = str(error) if isinstance(error, UnrecordedError) else repr(error)
-            verdict = Verdict(Outcome.FAILED, "agent_fault", f"the agent could not read the run's output: {said}")
+            verdict = Verdict(Outcome.FAILED, "agent_fault", f"the agent could not parse the run's output: {said}")
             return refusal(run.order, self._instance, verdict, raw_output(run))
 
     def _result(self, run: ActiveRun) -> FinishRequest:
@@ -60,7 +57,7 @@ class Collecting:
             return self._observed(run, ended)
         plan = run.plan
         if plan is None and ended.get("steps"):
-            raise ValueError("the stored plan cannot be read; it may be of another version of the agent")
+            raise ValueError("the stored plan cannot be read; it may be from another version of the agent")
         work = self._executor.work(run.order)
         started_at = read_started_at(ended)
         curves: list[CurvePiece] = []
@@ -68,8 +65,9 @@ class Collecting:
             run.watch.look(plan, work.workload)
             curves = run.watch.rest(started_at)
         announced = self._executor.inventory.workloads.get(run.order.workload)
-        environment = environment_of(plan, run.order, announced.tool_version if announced else None)
-        reader = RunReader(ended, plan, work.workload, work.options, run.watch.reached)
+        version = announced.tool_version if announced else None
+        environment = environment_of(plan, run.order, version)
+        reader = RunReader(ended, plan, work.workload, work.options, run.watch.reached, version)
         collector = Collector(run.files, reader, end_witness(run.files, ended, plan), read_before(run.files))
         return collector.result(run.order, self._instance, environment, curves)
 

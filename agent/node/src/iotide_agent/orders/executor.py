@@ -1,4 +1,4 @@
-"""Starts, steers and adopts runners: the only part of the supervisor that causes something to run on the node."""
+"""Start, control and adoption of runners; nothing else in the agent starts loads."""
 
 import logging
 import os
@@ -23,8 +23,8 @@ from iotide_agent.runner.card import Card, TargetCard, write_cancel, write_card,
 from iotide_agent.runner.doorbell import ring
 from iotide_agent.runner.files import closing, read_json
 from iotide_agent.runner.memory import read_memory
+from iotide_agent.runner.orphans import Orphan, Wanted, write_wanted
 from iotide_agent.runner.record import read_phase, write_places
-from iotide_agent.runner.strays import Stray, Wanted, write_wanted
 from iotide_agent.workloads.base import PlanRefusedError
 from iotide_agent.workloads.bounds import why_too_large
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
@@ -35,19 +35,18 @@ from iotide_wire.plan import CachePolicy
 from iotide_wire.units import MIB
 
 OUTPUT_LIMIT_BYTES: Final = 8 * MIB
-"""Kept of each stream that a step prints."""
+"""Limit per output stream of a step."""
 PATIENCE_SECONDS: Final = 10.0
-ROOM_PUT_OFF_SECONDS: Final = 60.0
-"""So long a run waits before it is tried again on a node whose agent's disk is full."""
+ROOM_RETRY_SECONDS: Final = 60.0
+"""Delay after the agent's disk was full."""
 GATHERING_SECONDS: Final = 180.0
-"""So long may the leave to start take beside all that is asked for: two minutes until the nodes of a gang agree, after
-which the server gives it up, and one in which a node that lost the server meanwhile may still start late."""
+"""Extra time for the start signal: two minutes until the server gives up a gang, and one for an unreachable server."""
+_MOST_SHOWN: Final = 200
+"""Maximum characters of a refused value, so that the reason after it is kept whole."""
 _logger = logging.getLogger(__name__)
 
 
 class DeclinedError(Exception):
-    """The order cannot be begun on this node."""
-
     def __init__(
         self, code: str, reason: str, outcome: Outcome = Outcome.DECLINED, not_before: datetime | None = None
     ) -> None:
@@ -56,7 +55,7 @@ class DeclinedError(Exception):
 
 
 class Executor:
-    """Acts on the node for the supervisor, which renews `inventory`, as a claim does of its targets."""
+    """The caller renews `inventory`, and so does a claim for its targets."""
 
     def __init__(self, config: AgentConfig, agent: str, spool: Spool, inventory: Inventory) -> None:
         self._config = config
@@ -66,14 +65,11 @@ class Executor:
         self.inventory = inventory
 
     def look_at_targets(self, order: Order) -> None:
-        """Reads anew what lies at the order's targets; takes some 50 ms, and seconds where a mount is dead."""
+        """Read the order's targets again; takes some 50 ms, and seconds on a dead mount."""
         self.inventory = renewed(self.inventory, [target.path for target in order.targets])
 
     def begin(self, order: Order, active_orders: int) -> RunnerProcess:
-        """Check what can be checked without touching a target, take the node and start the runner.
-
-        Raise DeclinedError with the reason; `active_orders` others load here now.
-        """
+        """Check the order without touching a target, lock the node and start the runner; raise DeclinedError."""
         if order.role is OrderRole.OBSERVE:
             return self._begin_observing(order)
         work = self._work_here(order)
@@ -101,11 +97,11 @@ class Executor:
             self._ledger.settle(order.order_id, 0)
             raise DeclinedError("agent_fault", f"no runner can be started: {error}") from error
         finally:
-            # The runner and its load hold the lock from here on, so that it outlives this agent.
+            # From here on the runner and its load hold the lock, so that it outlives this agent.
             os.close(lock)
 
     def _begin_observing(self, order: Order) -> RunnerProcess:
-        """Starts a runner that only samples: it takes no lock, so it may stand beside a load and beside others."""
+        """Start a runner that only samples. It takes no lock, so it runs next to loads and other observers."""
         self._check_spool()
         self._set_aside_room(order)
         directory = self._spool.files(order.order_id).directory
@@ -117,7 +113,6 @@ class Executor:
             raise DeclinedError("agent_fault", f"no runner can be started: {error}") from error
 
     def note_written(self, order_id: int) -> None:
-        """Takes what an order that has ended really wrote from the budgets of its directories."""
         files = self._spool.files(order_id)
         began = bool((read_json(files.exit) or {}).get("steps"))
         try:
@@ -138,7 +133,7 @@ class Executor:
         raise DeclinedError("budget_spent", spent.sentence, not_before=spent.suffices_at)
 
     def plan(self, order: Order) -> Plan:
-        """Return the steps for the places that the runner made; raise DeclinedError where there are none."""
+        """Raise DeclinedError without steps."""
         work = self.work(order)
         files = self._spool.files(order.order_id)
         try:
@@ -146,12 +141,12 @@ class Executor:
         except PlanRefusedError as error:
             raise DeclinedError("plan_refused", str(error), Outcome.FAILED) from error
         except Exception as error:
-            # A plug-in's own fault: the run fails with its words and the agent goes on.
             _logger.exception("plan_failed run_id=%d", order.run_id)
-            raise DeclinedError("plan_fault", f"{order.workload} made no steps: {error!r}", Outcome.FAILED) from error
+            raise DeclinedError(
+                "plan_fault", f"{order.workload} could not plan its steps: {error!r}", Outcome.FAILED
+            ) from error
 
     def work(self, order: Order) -> Work:
-        """Return workload and options of an order; raise DeclinedError where they do not fit this agent."""
         try:
             found = workload(order.workload, self._config.workloads)
             reserves = {target.target_id: target.reserve_bytes for target in order.targets}
@@ -160,70 +155,62 @@ class Executor:
         except UnknownWorkloadError as error:
             raise DeclinedError("workload_missing", str(error)) from error
         except ValidationError as error:
-            first = error.errors()[0]
-            # What follows the option's own name are places in a list, and which kind of value was tried.
-            field = str(first["loc"][0]) if first["loc"] else "combination"
-            reason = f"option {field} = {first['input']!r}: {first['msg']}"
-            raise DeclinedError("invalid_options", reason, Outcome.FAILED) from error
+            raise DeclinedError("invalid_options", _options_problem(error), Outcome.FAILED) from error
         except Exception as error:
-            # A plug-in's own fault: its validators may raise anything.
-            raise DeclinedError("plan_fault", f"{order.workload} met {error!r}", Outcome.FAILED) from error
+            raise DeclinedError(
+                "plan_fault", f"{order.workload} could not validate its options: {error!r}", Outcome.FAILED
+            ) from error
 
     def release(self, order_id: int, plan: Plan, at_boottime_seconds: float | None) -> None:
-        """Lets the load of a prepared order start at a time of CLOCK_BOOTTIME."""
         files = self._spool.files(order_id)
         write_go(files.directory, plan.go(at_boottime_seconds))
         ring(files.bell)
 
     def cancel(self, order_id: int, verdict: Verdict) -> None:
-        """Has the runner end its load and remove its files."""
         files = self._spool.files(order_id)
         write_cancel(files.directory, verdict.outcome.value, verdict.code or "cancelled", verdict.reason or "")
         ring(files.bell)
 
     def find_runner(self, files: OrderFiles) -> RunnerProcess | None:
-        """The runner that an earlier agent process started, if it still lives."""
         phase = read_phase(files.directory)
         if phase.get("boot_id") == processes.boot_id() and processes.is_alive(phase["pid"], phase["start_ticks"]):
             return adopted_runner(phase["pid"])
         if not phase:
-            # It was started so lately that it has not noted itself yet, and perhaps has not taken its lock either.
+            # It may not have recorded itself or taken its lock yet.
             started = processes.started_with(str(RUNNER), str(files.directory))
             return adopted_runner(started[0]) if started else None
         return None
 
     def clean_up_after(self, directory: Path) -> RunnerProcess:
-        """Starts the process that ends, removes and reports what a dead runner left."""
         return start_runner(directory, ("--aftermath",), ())
 
     def remove_leftovers(self, directory: Path) -> RunnerProcess:
-        """Do the same for an order that was set aside, beside no load: raise NodeBusyError where one runs."""
+        """Clean up after an order that was set aside; raise NodeBusyError while a load runs."""
         lock = self._spool.lock_node("shared")
         with closing(lock):
             return start_runner(directory, ("--aftermath", str(lock)), (lock,))
 
-    def look_for_strays(self) -> RunnerProcess:
-        """Start the search for directories of this agent, beside no load: raise NodeBusyError where one runs."""
-        # Given back at once: a mount that is dead must not hold the node.
+    def look_for_orphans(self) -> RunnerProcess:
+        """Raise NodeBusyError while a load runs."""
+        # Released at once: a search on a dead mount must not occupy the node.
         os.close(self._spool.lock_node("shared"))
         approved, orders = self.inventory.approved_directories, str(self._spool.held)
         run_as = self.inventory.load_user.ids
-        write_wanted(self._spool.strays, Wanted(self._agent, approved, orders, PATIENCE_SECONDS, run_as))
-        return start_runner(self._spool.strays, ("--strays",), ())
+        write_wanted(self._spool.orphans, Wanted(self._agent, approved, orders, PATIENCE_SECONDS, run_as))
+        return start_runner(self._spool.orphans, ("--orphans",), ())
 
-    def set_aside(self, strays: Sequence[Stray]) -> None:
-        """Keeps what is needed to remove the directories of one order that only their marks told of."""
-        first = strays[0]
-        directory = self._spool.aside_stray(first.order_id, first.fence)
+    def set_aside(self, orphans: Sequence[Orphan]) -> None:
+        first = orphans[0]
+        directory = self._spool.aside_orphan(first.order_id, first.fence)
         directory.mkdir(mode=0o700, exist_ok=True)
-        targets = list(enumerate(strays, start=1))
+        targets = list(enumerate(orphans, start=1))
         card = self._idle_card(first.order_id, first.fence)._replace(
             directory_name=first.name,
             targets=tuple(TargetCard(ordinal, it.parent, it.fstype, it.source, 0, 0) for ordinal, it in targets),
             approved=self._approved(),
             run_as=self.inventory.load_user.ids,
         )
-        # Before the card, without which it is found anew: what was seen there must not count as never made.
+        # Before the card: a crash between them leads to a new search, and the places must count as created.
         write_places(directory, [target_id for target_id, _ in targets])
         write_card(directory, card)
 
@@ -234,9 +221,8 @@ class Executor:
         work = self.work(order)
         announced = self.inventory.workloads[order.workload]
         if announced.schema_sha256 != order.schema_sha256:
-            reason = (
-                f"{order.workload} here is revision {announced.revision}, the run was planned for another; plan anew"
-            )
+            reason = f"the run was planned for another revision of {order.workload} than {announced.revision}, which "
+            reason += "this node has; submit it again"
             raise DeclinedError("schema_changed", reason)
         if not announced.available:
             raise DeclinedError("tool_missing", announced.unavailable_because or f"{announced.tool} is missing")
@@ -244,7 +230,7 @@ class Executor:
 
     def _check_slots(self, active_orders: int) -> None:
         if self._config.slots is not None and active_orders >= self._config.slots:
-            reason = f"{active_orders} orders run here already; agent.toml allows {self._config.slots} slots"
+            reason = f"{active_orders} runs are active here; agent.toml allows {self._config.slots} (`slots`)"
             raise DeclinedError("node_busy_locally", reason)
 
     def _check_spool(self) -> None:
@@ -253,13 +239,13 @@ class Executor:
             raise DeclinedError(
                 "spool_full",
                 f"unsent results take {used_bytes} bytes in {self._spool.state_directory}, more than the "
-                f"{self._config.spool_limit_bytes} of spool_limit_bytes; they go once the server takes them",
+                f"{self._config.spool_limit_bytes} of `spool_limit_bytes`; check that the server accepts results",
             )
 
     def _set_aside_room(self, order: Order) -> None:
         problem = set_aside_room(self._spool.state_directory, self._spool.files(order.order_id).directory)
         if problem is not None:
-            again_at = datetime.now(UTC) + timedelta(seconds=ROOM_PUT_OFF_SECONDS)
+            again_at = datetime.now(UTC) + timedelta(seconds=ROOM_RETRY_SECONDS)
             raise DeclinedError("state_disk_full", problem, not_before=again_at)
 
     def _target_card(self, target: OrderTarget, work: Work, target_count: int) -> TargetCard:
@@ -275,8 +261,8 @@ class Executor:
         remount_command = self._config.remount_command_at(target.path)
         if work.cache is CachePolicy.REMOUNT and work.workload.writes and not remount_command:
             reason = (
-                f"the campaign has {target.path} remounted before reads, and agent.toml of this node has no command "
-                f"for it; add it to [remount_command], or choose another cache policy"
+                f"the campaign remounts {target.path} before reads, but agent.toml of this node has no command "
+                f"for it; add one to [remount_command], or choose another cache policy"
             )
             raise DeclinedError("remount_not_allowed", reason)
         return TargetCard(
@@ -294,7 +280,7 @@ class Executor:
         )
 
     def _check_identity(self, target: OrderTarget) -> None:
-        """Tells another file system on the same device; whether the mount is another one, the runner finds out."""
+        """Detect another file system on the same device; the runner detects another mount."""
         found = self.inventory.mount_above(target.path)
         if found is None or (found.fstype, found.source) != (target.fstype, target.source):
             return
@@ -302,12 +288,11 @@ class Executor:
         if target.identity and identity and identity != target.identity:
             raise DeclinedError(
                 "wrong_mount",
-                f"{target.path} stands on another file system from {target.source}, {identity}, but the target is "
+                f"{target.path} is on another file system from {target.source}, {identity}, but the target is "
                 f"{target.identity}; mount that one, or accept on the target's page what is mounted now",
             )
 
     def _idle_card(self, order_id: int, fence: int) -> Card:
-        """Return a card of no target and no load."""
         return Card(
             order_id=order_id,
             fence=fence,
@@ -346,8 +331,19 @@ class Executor:
     def _listen_address(self) -> str:
         if self.inventory.data_address is None:
             reason = (
-                f"another node of the run is to send here, and data_address = {self._config.data_address!r} of "
-                "agent.toml is no address of this node; correct it, `iotide-agent check` says what it comes to"
+                f"another node of the run sends to this node, but `data_address = {self._config.data_address!r}` in "
+                "agent.toml is not an address of this node; correct it, then run `iotide-agent check`"
             )
             raise DeclinedError("no_data_address", reason)
         return self.inventory.data_address
+
+
+def _options_problem(error: ValidationError) -> str:
+    first = error.errors()[0]
+    if not first["loc"]:  # of several options together; its input would be all of them
+        return f"options: {first['msg']}"
+    shown = repr(first["input"])
+    if len(shown) > _MOST_SHOWN:
+        shown = f"{shown[:_MOST_SHOWN]} ..."
+    # The error's location continues with positions in a list and the kind of value.
+    return f"option {first['loc'][0]} = {shown}: {first['msg']}"

@@ -1,4 +1,4 @@
-"""Reads what the steps of a run left: samples, flags and what the run came to, on the node and again years later."""
+"""Parsing of a run's output: samples, flags and outcome, at once or later from kept raw output."""
 
 import logging
 from abc import ABC, abstractmethod
@@ -11,12 +11,14 @@ from pathlib import Path
 from typing import Any
 
 from iotide_agent.judging.cut import TIME_LIMIT, judge_cut, limit_reason
+from iotide_agent.judging.direct import why_cached
 from iotide_agent.judging.run import answers
 from iotide_agent.orders.plan import Plan
 from iotide_agent.orders.progress import check_curve
 from iotide_agent.runner.card import output_name
 from iotide_agent.workloads.base import Before, Curve, OutputRefusedError, Parsed, Sample, StepOutcome, Workload
 from iotide_agent.workloads.quality import rejected
+from iotide_agent.workloads.releases import judge_release, unread_remedy
 from iotide_wire.measured import Answer, Flag, FlagCode, NotJudged, SampleMessage
 from iotide_wire.messages import Outcome
 
@@ -26,9 +28,9 @@ _logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """What an order came to; a declined one may be tried again at `not_before`, if the server is not to say when.
+    """Outcome of an order; a declined one may be tried again at `not_before`, by default when the server decides.
 
-    `of_steps` has the samples of each step by ordinal; `samples` has those of all steps together as well.
+    `of_steps` has samples by step ordinal; `samples` also has those of all steps together.
     """
 
     outcome: Outcome
@@ -43,23 +45,19 @@ class Verdict:
 
 
 class RawOutput(ABC):
-    """Where the raw output of a run is."""
-
     @abstractmethod
     def stream(self, name: str) -> str:
-        """What a step printed, by its file's name; empty where there is none."""
+        pass
 
     @abstractmethod
     def file(self, ordinal: int, path: Path) -> str | None:
-        """What a step wrote to one of its output files; None where there is none."""
+        pass
 
 
 _Read = tuple[tuple[SampleMessage, ...], Sequence[Answer], Sequence[Curve]]
 
 
 class _UnreadError(Exception):
-    """The output of a step was refused, or its parser failed."""
-
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
         self.code = code
@@ -67,9 +65,9 @@ class _UnreadError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class RunReader:
-    """Reads one order by the runner's last word; `plan` is None where the run never got its places.
+    """Parser of one order's output; `plan` is None without directories.
 
-    `reached` says how far the load came; it is empty where nothing was sampled.
+    `reached` describes the load's progress; it is empty without samples. `tool_version` is None if it is not known.
     """
 
     ended: dict[str, Any]
@@ -77,9 +75,9 @@ class RunReader:
     workload: Workload[Any]
     options: Any
     reached: str = ""
+    tool_version: str | None = None
 
     def outcomes(self, raw: RawOutput) -> list[StepOutcome]:
-        """The steps as they went, those that were begun."""
         steps = chain.from_iterable(self.plan.groups if self.plan else ())
         return [
             StepOutcome(
@@ -96,24 +94,25 @@ class RunReader:
                 system_seconds=record["system_seconds"],
                 max_rss_bytes=record["max_rss_bytes"],
                 before_done=Before(record["before_done"]),
+                cached_because=why_cached(self.workload.tool or self.workload.name, record),
             )
             for ordinal, (step, record) in enumerate(zip(steps, self.ended["steps"], strict=False))
         ]
 
     def verdict(self, outcomes: Sequence[StepOutcome]) -> Verdict:
-        """What the order came to, with all numbers that can be trusted, also of a run that failed."""
+        """Return the outcome with all trustworthy numbers, also for a failed run."""
         outcome, code, reason = Outcome(self.ended["outcome"]), self.ended["code"], self.ended["reason"]
         failures = [self._failure(done) for done in outcomes]
         is_killed = False
         failed = [(done, failure) for done, failure in zip(outcomes, failures, strict=True) if failure is not None]
         if failed and (outcome is Outcome.FINISHED or code == "step_failed"):
-            # The tool's own words say more than its exit status, and some tools exit with 0 after an error. Of a group
-            # the first to end was the cause: the others were stopped because of it.
+            # The tool's message is more precise than its exit status, and some tools exit with 0 after an error. In a
+            # group the first to end was the cause.
             first, failure = min(failed, key=lambda pair: _ended_at(pair[0]))
             outcome, code, reason = Outcome.FAILED, "tool_failed", f"step {first.step.name}: {failure}"
             is_killed = first.signal is not None
         elif failed and code == "stalled":
-            # Why it hangs is often what it complained of before: iozone waits for ever for processes that died.
+            # An earlier complaint often explains a hang: iozone waits for ever for dead processes.
             reason = f"{reason}; {failed[0][1]}"
         elif code == TIME_LIMIT:
             reason = limit_reason(reason, self.reached)
@@ -125,7 +124,7 @@ class RunReader:
         read: list[_Read] = []
         for one in [*reads, conclude]:
             if one is conclude and outcome is not Outcome.FINISHED:
-                continue  # where one step cannot be believed, all of them together cannot
+                continue  # one unreliable step makes the total unreliable
             try:
                 read.append(one())
             except _UnreadError as error:
@@ -134,24 +133,33 @@ class RunReader:
                     outcome, code, reason = Outcome.FAILED, error.code, str(error)
         samples = tuple(chain.from_iterable(samples for samples, _, _ in read))
         cut = judge_cut(outcome, code, reason, is_killed=is_killed) if outcome in _CUT_SHORT and samples else ()
-        flags, not_judged = answers(chain(self._wrong_mounts(), cut, *(found for _, found, _ in read)))
+        release = judge_release(self._release(outcomes), self.workload.supported) if samples else ()
+        flags, not_judged = answers(chain(self._wrong_mounts(), cut, release, *(found for _, found, _ in read)))
         curves = chain.from_iterable(curves for _, _, curves in read)
         of_steps = tuple(samples for samples, _, _ in read[: len(outcomes)])
         made = Verdict(outcome, code, reason, samples, tuple(flags), tuple(curves), of_steps)
         return replace(made, not_judged=tuple(not_judged))
+
+    def _release(self, outcomes: Sequence[StepOutcome]) -> str | None:
+        pattern = self.workload.printed_release
+        if pattern is None:
+            return self.tool_version
+        texts = chain.from_iterable((done.stdout, done.stderr, *done.files.values()) for done in outcomes)
+        found = next(filter(None, map(pattern.search, texts)), None)
+        return found[1] if found else self.tool_version
 
     def _failure(self, done: StepOutcome) -> str | None:
         try:
             return self.workload.failure(done)
         except Exception as error:
             _logger.exception("failure_failed workload=%s", self.workload.name)
-            return f"{self.workload.name} could not judge its end: {error!r}"
+            return f"{self.workload.name} could not check its outcome: {error!r}"
 
     def _read(self, done: StepOutcome, *, is_cut: bool) -> _Read:
         if self.plan is None:
             return (), (), ()
         read = self.workload.read_cut if is_cut else self.workload.read
-        place = self.plan.place_of(done.step)
+        place = self.plan.place_of(done.step).seen_by(done)
         return self._guarded(lambda: read(self.options, place, done))
 
     def _conclude(self, outcomes: Sequence[StepOutcome]) -> _Read:
@@ -165,11 +173,12 @@ class RunReader:
                 check_curve(curve)
             return tuple(map(_sample, parsed.samples)), (*parsed.flags, *parsed.not_judged), parsed.curves
         except OutputRefusedError as error:
-            raise _UnreadError("output_refused", str(error)) from error
+            remedy = unread_remedy(self.tool_version, self.workload.supported)
+            raise _UnreadError("output_refused", f"{error}; {remedy}") from error
         except Exception as error:
-            # A plug-in's own fault must not lose the run: its raw output is kept and can be read again.
+            # An error of a plug-in must not lose the run: its raw output can be parsed again.
             _logger.exception("parser_failed workload=%s", self.workload.name)
-            raise _UnreadError("parser_fault", f"the parser of {self.workload.name} met {error!r}") from error
+            raise _UnreadError("parser_fault", f"the parser of {self.workload.name} failed: {error!r}") from error
 
     def _wrong_mounts(self) -> list[Flag]:
         wanted = "the target's own mount, before and after the run"

@@ -1,4 +1,4 @@
-"""What a run does in particular: its places and its steps, made once the places are known and kept until the end."""
+"""Directories and steps of a run, planned once the runner made the directories, and stored until its end."""
 
 import secrets
 from collections.abc import Iterable, Mapping
@@ -24,17 +24,15 @@ from iotide_wire.plan import CachePolicy
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """Places and steps of a run: those of a group run side by side, the groups one after another."""
+    """Groups run in sequence; the steps of a group in parallel."""
 
     places: tuple[Place, ...]
     groups: tuple[Group, ...]
 
     def place_of(self, step: Step) -> Place:
-        """Where a step works."""
         return next(place for place in self.places if place.target_id == step.target_id)
 
     def group_at(self, ordinal: int) -> Group:
-        """The group that begins with the step of that ordinal, or nothing."""
         begin = 0
         for group in self.groups:
             if begin == ordinal:
@@ -43,7 +41,6 @@ class Plan:
         return ()
 
     def go(self, at_boottime_seconds: float | None) -> Go:
-        """Leave to start, as the runner reads it."""
         return Go(at_boottime_seconds, tuple(tuple(_step_card(step) for step in group) for group in self.groups))
 
 
@@ -58,7 +55,7 @@ _INSTEAD_OF_DROP: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Work:
-    """What an order asks for, in this node's own terms; `reserves` has the bytes to keep free by target id."""
+    """`reserves` has the bytes to keep free by target id."""
 
     workload: Workload[Any]
     options: Options
@@ -68,10 +65,9 @@ class Work:
 
 
 def make_plan(files: OrderFiles, phase: Mapping[str, Any], work: Work, inventory: Inventory) -> Plan:
-    """The plan for the places that the runner made; kept on disk, since results are read by it."""
     places = _places(files, phase, work, inventory)
     if work.step_role is StepRole.RECEIVER:
-        # The token is made anew with the plan, of which an order has one.
+        # The token is new with each plan, and an order has one plan.
         token = secrets.token_hex(16)
         write_endpoint(files, Endpoint(address=phase["address"], ports=tuple(phase["ports"]), token=token))
     groups = work.workload.plan(work.options, places)
@@ -95,7 +91,6 @@ def _places(files: OrderFiles, phase: Mapping[str, Any], work: Work, inventory: 
     ]
     if work.step_role is StepRole.CLIENT:
         return tuple(found)
-    # By which of its networks the data came is what a receiver's numbers depend on, and no others'.
     own: Facts = {DATA_ADDRESS: phase["address"]} if work.step_role is StepRole.RECEIVER else {}
     return tuple(
         replace(place, facts={**place.facts, **own}, step_role=work.step_role, endpoint=files.endpoint)
@@ -104,7 +99,6 @@ def _places(files: OrderFiles, phase: Mapping[str, Any], work: Work, inventory: 
 
 
 def _off_targets(files: OrderFiles, inventory: Inventory) -> Place:
-    """Where a node works whose part of the run loads no target."""
     directory = files.scratch / "off-targets"
     return Place(
         target_id=None,
@@ -120,12 +114,10 @@ def _off_targets(files: OrderFiles, inventory: Inventory) -> Place:
 
 
 def write_endpoint(files: OrderFiles, endpoint: Endpoint) -> None:
-    """Puts it where the commands of the run look for it."""
     replace_file(files.endpoint, endpoint.model_dump_json(), durable=False)
 
 
 def read_endpoint(files: OrderFiles) -> Endpoint | None:
-    """What `write_endpoint` wrote, or None where it did not."""
     try:
         return Endpoint.model_validate_json(files.endpoint.read_bytes())
     except FileNotFoundError:
@@ -133,7 +125,6 @@ def read_endpoint(files: OrderFiles) -> Endpoint | None:
 
 
 def read_plan(files: OrderFiles) -> Plan | None:
-    """The plan of an order, or None where it was not made yet."""
     try:
         return parse_plan(files.plan.read_bytes())
     except FileNotFoundError:
@@ -141,7 +132,7 @@ def read_plan(files: OrderFiles) -> Plan | None:
 
 
 def write_input_files(groups: Iterable[Group], scratch: Path) -> None:
-    """Write what the steps' commands will read; raise ValueError for a file that is not below `scratch`."""
+    """Raise ValueError for a file outside `scratch`."""
     for step in chain.from_iterable(groups):
         for file in step.input_files:
             if ".." in file.path.parts or not file.path.is_relative_to(scratch):
@@ -150,7 +141,6 @@ def write_input_files(groups: Iterable[Group], scratch: Path) -> None:
 
 
 def parse_plan(text: str | bytes) -> Plan:
-    """Return the plan in a text; raise ValidationError where it is none."""
     return _PLAN.validate_json(text)
 
 
@@ -165,7 +155,7 @@ def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory) -> 
         direct_works=made["direct_works"],
         total_bytes=made["total_bytes"],
         free_bytes=made["free_bytes"],
-        # The inventory is as old as the node's last idle minutes; the runner has just seen the options.
+        # The inventory may be old; the runner has just read the mount options.
         facts={
             **inventory.facts,
             **inventory.facts_at(made["directory"], mount["mount_point"]),
@@ -176,7 +166,7 @@ def _place(made: Mapping[str, Any], files: OrderFiles, inventory: Inventory) -> 
 
 
 def _under(work: Work, step: Step) -> Step:
-    """The step under the campaign's cache policy; what only reads need not lie on the target that a remount empties."""
+    """Apply the campaign's cache policy. A step that only reads need not use the remounted target."""
     if step.before is not Before.DROP or (work.cache is CachePolicy.REMOUNT and not work.workload.writes):
         return step
     return replace(step, before=_INSTEAD_OF_DROP[work.cache])
@@ -192,4 +182,5 @@ def _step_card(step: Step) -> StepCard:
         step.stall_seconds,
         step.complained_stall_seconds,
         step.socket,
+        tuple(str(file) for file in step.direct_files),
     )

@@ -1,4 +1,4 @@
-"""Follows what the runner samples: how far a run is, what it is doing, and the pieces of its curves."""
+"""Progress, phase and curves of a run, from the runner's samples."""
 
 import json
 import logging
@@ -22,26 +22,25 @@ from iotide_wire.messages import CurvePiece
 from iotide_wire.units import format_seconds
 
 _STATE: Final = frozenset({"step", "step_written_bytes", "step_read_bytes", "step_seconds", "still_seconds", "waits"})
-"""What a row says besides its counters."""
 STEP_SECONDS: Final = 1.0
 _logger = logging.getLogger(__name__)
 PIECE_ENDS: Final = tuple(accumulate(chain(repeat(10, 60), repeat(60, 50), repeat(300, 108), repeat(600, 7200))))
-"""Rows at which pieces end: 10 s long at first, for a live curve; 1 min from 10 min, 5 min from 1 h, 10 min from 10 h.
+"""Rows at which pieces end: every 10 s at first, for a live curve; 1 min from 10 min, 5 min from 1 h, 10 min from 10 h.
 
-The server appends each piece to a row of ten minutes, which PostgreSQL writes anew each time.
-They do not depend on what was acknowledged, so that a piece which is sent again is the same piece.
+The server appends each piece to a row of ten minutes, which PostgreSQL rewrites. The bounds do not depend on
+acknowledgements, so that a piece sent again is the same.
 """
 _PIECE_VALUES: Final = 600
-_BEAT_PIECES: Final = 200
+_HEARTBEAT_PIECES: Final = 200
 _RESULT_PIECES: Final = 15_000
-"""Of those that a result may hold; the others are for curves that a tool itself told."""
+"""Per result; the rest is for the curves of the tool."""
 _RESULT_VALUES: Final = 1_000_000
-"""Of all curves that a result holds: with at most 13 letters each, less than the server takes in one request."""
+"""Per result: at 13 characters each they fit into one request."""
 
 
 @dataclass(slots=True)
 class RunWatch:
-    """The curves of one order, the fraction done, which never falls, and in words its phase and how far it came."""
+    """Curves of one order, its progress as a fraction that never falls, and its phase and progress in words."""
 
     files: OrderFiles
     progress: float | None = None
@@ -54,37 +53,35 @@ class RunWatch:
     _has_complained: bool = False
 
     def look(self, plan: Plan, workload: Workload[Any] | None) -> None:
-        """Reads what was sampled since the last look; without its workload a run has curves but no progress."""
+        """Without its workload a run has no progress."""
         last = self.read()
         if last is not None:
             self._judge(last, plan, workload)
 
     def read(self) -> dict[str, Any] | None:
-        """Reads what was sampled since the last time, and gives the last row of it; one that observes has no more."""
         last: dict[str, Any] | None = None
         for last in self._new_rows():
             self._keep(last)
         return last
 
     def pieces(self, started_at: datetime) -> list[CurvePiece]:
-        """Return the pieces that were not acknowledged, oldest first, as many as a heartbeat holds.
+        """Return unacknowledged pieces, oldest first, as many as fit into a heartbeat.
 
-        A counter that was not known all the time, as one of a device that went, has none where it was not.
+        A counter has no piece while it is unknown, for instance after the loss of a device.
         """
         found: list[CurvePiece] = []
         for begin, end in _bounds(self._acknowledged_rows, self._rows):
             together = self._pieces_of(started_at, begin, end, 1)
-            # Whole bounds only: a bound counts as acknowledged for all counters as soon as it is for one.
-            if found and len(found) + len(together) > _BEAT_PIECES:
+            # Whole bounds only: an acknowledged counter acknowledges the bound for all of them.
+            if found and len(found) + len(together) > _HEARTBEAT_PIECES:
                 break
             found += together
-        return found[:_BEAT_PIECES]
+        return found[:_HEARTBEAT_PIECES]
 
     def rest(self, started_at: datetime) -> list[CurvePiece]:
-        """All that was not acknowledged, now that no further rows come, for the result.
+        """Return all unacknowledged pieces for the result, after the last row.
 
-        Where that is more than a result may hold, since the server was away for hours, the values are means of several
-        seconds each.
+        Above a result's limit, after hours without the server, values are means of several seconds.
         """
         rows = self._rows - self._acknowledged_rows
         width = max(1, ceil(rows * len(self._values) / _RESULT_VALUES))
@@ -95,12 +92,11 @@ class RunWatch:
         return list(islice(pieces, _RESULT_PIECES))
 
     def acknowledge(self, pieces: Iterable[CurvePiece]) -> None:
-        """The server has these; they are not sent again."""
-        told: Counter[str] = Counter()
+        lengths: Counter[str] = Counter()
         for piece in pieces:
-            told[piece.counter] += len(piece.values)
-        # Some counter is in every row, and none in more.
-        self._acknowledged_rows += max(told.values(), default=0)
+            lengths[piece.counter] += len(piece.values)
+        # At least one counter is in every row.
+        self._acknowledged_rows += max(lengths.values(), default=0)
 
     def _keep(self, row: dict[str, Any]) -> None:
         for name in row.keys() - _STATE - self._values.keys():
@@ -139,7 +135,6 @@ class RunWatch:
         counters = Counters(row["step_written_bytes"], row["step_read_bytes"], row["step_seconds"])
         weights = [_weight(step, steps) for step in steps]
         done = sum(weights[:group_begins])
-        # Side by side the counters are those of all steps together, and so is their fraction.
         together = _together(running) if running else None
         fraction = self._fraction(workload, together, counters) if workload and together else None
         share = sum(weights[group_begins : group_begins + len(running)])
@@ -151,14 +146,13 @@ class RunWatch:
         if together and fraction is not None and fraction >= 1 and _is_written(together, counters):
             self.phase += "; flushing"
         if row["waits"]:
-            self.phase += f"; nothing has moved for {format_seconds(row['still_seconds'])}: {row['waits']}"
+            self.phase += f"; no progress for {format_seconds(row['still_seconds'])}: {row['waits']}"
 
     def _fraction(self, workload: Workload[Any], step: Step, counters: Counters) -> float | None:
         try:
             fraction = workload.progress(step, counters, read_slate(self.files.tail))
             return None if fraction is None or isnan(fraction) else max(0.0, fraction)
         except Exception:
-            # A plug-in's own fault: neither the run nor the agent ends because nobody knows how far it is.
             if not self._has_complained:
                 _logger.exception("progress_failed workload=%s", workload.name)
             self._has_complained = True
@@ -166,7 +160,6 @@ class RunWatch:
 
 
 def read_started_at(phase: dict[str, Any]) -> datetime | None:
-    """When the load started, by what the runner noted."""
     seconds = phase.get("started_at_epoch_seconds")
     return None if seconds is None else datetime.fromtimestamp(seconds, UTC)
 
@@ -180,14 +173,13 @@ def _bounds(begin: int, rows: int) -> Iterator[tuple[int, int]]:
 
 
 def _means(values: Sequence[float], width: int) -> Sequence[float]:
-    """Means of `width` values each, of the last ones of what there is; unknown where one of them is."""
+    """Return means of `width` values; unknown if one of them is."""
     if width == 1:
         return values
     return [fmean(values[first : first + width]) for first in range(0, len(values), width)]
 
 
 def _known(values: Sequence[float], begin: int, width: int) -> Iterator[tuple[int, list[float]]]:
-    """The stretches of values that are known, each with its first row."""
     for is_unknown, members in groupby(enumerate(values), key=lambda member: isnan(member[1])):
         if not is_unknown:
             (first, value), *others = members
@@ -200,27 +192,28 @@ def _together(group: tuple[Step, ...]) -> Step:
 
 
 def _is_written(step: Step, counters: Counters) -> bool:
-    """Whether all that it is to write is with the kernel, so that a step which still runs waits until it is stored."""
+    """Return true if all planned bytes are in the kernel, so that a running step only waits for storage."""
     return step.bytes_moved is not None and counters.written_bytes >= step.bytes_moved
 
 
 def _weight(step: Step, steps: list[Step]) -> float:
-    """Its share of the bytes of all steps; each counts the same where the bytes of some are unknown."""
+    """Return a step's share of all bytes, or an equal share if some are unknown."""
     if all(other.bytes_moved for other in steps):
         return float(step.bytes_moved or 0)
     return 1.0
 
 
 def check_curve(curve: Curve) -> None:
-    """Raise ValueError for a curve that cannot be sent, by its counter's name or a value that is not finite."""
     if not all(map(isfinite, curve.values)):
-        raise ValueError(f"curve {curve.counter} holds what is no finite number; leave out what was not measured")
+        raise ValueError(
+            f"curve {curve.counter} has a value that is not finite; leave out values that were not measured"
+        )
     if curve.values:
         CurvePiece(counter=curve.counter, started_at=curve.started_at, step_seconds=STEP_SECONDS, values=(0.0,))
 
 
 def added_up(curves: Iterable[Curve], started_at: datetime) -> list[CurvePiece]:
-    """The curves in the seconds of the load, which began at `started_at`, those of one counter added up."""
+    """Return the sums by counter, in seconds since `started_at`."""
     by_counter: dict[str, dict[int, float]] = defaultdict(lambda: defaultdict(float))
     for curve in curves:
         first = round((curve.started_at - started_at).total_seconds() / STEP_SECONDS)
@@ -231,7 +224,7 @@ def added_up(curves: Iterable[Curve], started_at: datetime) -> list[CurvePiece]:
 
 def _pieces(counter: str, values: Mapping[int, float], started_at: datetime) -> Iterator[CurvePiece]:
     seconds = sorted(values)
-    # In a stretch without a gap a second and its rank differ by the same number.
+    # Within a stretch without gaps, a second and its index differ by a constant.
     for _, stretch in groupby(enumerate(seconds), key=lambda ranked: ranked[1] - ranked[0]):
         known = [second for _, second in stretch]
         for begin in range(0, len(known), _PIECE_VALUES):

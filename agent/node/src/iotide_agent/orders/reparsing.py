@@ -1,4 +1,4 @@
-"""Reads the kept raw output of an old run again, by the parsers that are installed here, of nothing but texts."""
+"""Parsing of an old run's kept raw output with the installed parsers."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -17,34 +17,32 @@ from iotide_wire.reading import OrderReading
 
 
 class UnreadableError(Exception):
-    """The run cannot be read again; the sentence says why."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class KeptOutput(RawOutput):
-    """Raw output as the server keeps it: texts by name of the artefact."""
-
     texts: Mapping[str, str]
 
     def stream(self, name: str) -> str:
-        """See RawOutput."""
         return self.texts.get(name, "")
 
     def file(self, ordinal: int, path: Path) -> str | None:
-        """See RawOutput."""
         return self.texts.get(output_name(ordinal, path.name))
 
 
 def read_order_again(
     workload: Workload[Any], options: Mapping[str, Any], order_id: int, texts: Mapping[str, str]
 ) -> OrderReading:
-    """Return what the parser says of an order now; raise UnreadableError where something is missing or refused.
+    """Parse an order's output again; raise UnreadableError if something is missing or refused.
 
-    Flags that the node judged by what it saw itself (`judged.json`) are kept as they were: what it saw is gone.
+    Flags in `judged.json` are kept, because the node's observations behind them are gone.
     """
     missing = [name for name in (ENDED_NAME, PLAN_NAME) if name not in texts]
     if missing:
-        raise UnreadableError(f"{' and '.join(missing)} of order {order_id} was not kept; its agent was of before that")
+        raise UnreadableError(
+            f"{' and '.join(missing)} of order {order_id} was not kept; its agent was too old to keep it"
+        )
     try:
         ended, plan = parse_ended(texts[ENDED_NAME]), parse_plan(texts[PLAN_NAME])
         judged = FLAGS.validate_json(texts[JUDGED_NAME]) if JUDGED_NAME in texts else []
@@ -53,9 +51,9 @@ def read_order_again(
         first = error.errors()[0]
         field = ".".join(map(str, first["loc"])) or "its records"
         raise UnreadableError(
-            f"{field} of order {order_id} does not fit {workload.name} here: {first['msg']}"
+            f"{field} of order {order_id} is not valid for {workload.name} here: {first['msg']}"
         ) from error
     verdict = reader.verdict(reader.outcomes(KeptOutput(texts)))
     if verdict.outcome is not Outcome.FINISHED:
-        raise UnreadableError(f"revision {workload.revision} of {workload.name} refuses it: {verdict.reason}")
+        raise UnreadableError(f"revision {workload.revision} of {workload.name} refuses the output: {verdict.reason}")
     return OrderReading(order_id=order_id, samples=verdict.samples, flags=merged([*verdict.flags, *judged]))

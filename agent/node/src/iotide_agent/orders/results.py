@@ -1,4 +1,4 @@
-"""Makes an order's result of what the runner left: outcomes, samples, flags, raw output, curves, environment."""
+"""Results of orders: outcomes, samples, flags, raw output, curves, environment."""
 
 import hashlib
 import json
@@ -30,25 +30,23 @@ from iotide_wire.plan import QuietPolicy
 from iotide_wire.units import MIB
 
 MAX_FILE_BYTES: Final = 8 * MIB
-"""Kept of an output file that a tool wrote itself; its streams are capped by the runner."""
+"""For each file that a tool wrote; the runner limits its output streams."""
 _MAX_TEXT: Final = 4000
 _MAX_FLAGS: Final = 1000
 _MAX_TOOL_PIECES: Final = 5000
-"""Pieces of curves that a tool itself told, ten minutes each; a result holds four times as many in all."""
+"""Limit for the tool's own curves, in pieces of ten minutes; a result holds four times as many in total."""
 _MAX_OUTPUTS: Final = 996
 RESULT_REFUSED: Final = "result_refused"
-"""Code of a run that failed because the server does not take what it reports."""
 ENDED_NAME: Final = "runner.json"
 PLAN_NAME: Final = "plan.json"
 JUDGED_NAME: Final = "judged.json"
 FLAGS: Final = TypeAdapter(list[Flag])
-"""What JUDGED_NAME holds."""
 _ENDED: Final = TypeAdapter(dict[str, Any])
 _OF_RUN: Final = (
     *(Check.CLOCK, Check.STORAGE_CONDITION, Check.STORAGE_ERRORS),
     *(Check.STEADINESS, Check.CLIENT_LIMIT, Check.LOAD_DURING),
 )
-_FAULT: Final = "the agent failed to judge the run; see its log"
+_FAULT: Final = "the agent could not check the run; see its log"
 _NO_DIGEST: Final = "0" * 64
 _logger = logging.getLogger(__name__)
 
@@ -60,7 +58,7 @@ def refusal(
     artefacts: tuple[ArtefactFact, ...] = (),
     foreign: ForeignLoad | None = None,
 ) -> FinishRequest:
-    """The result of an order whose output cannot be read, or that never got as far as a runner."""
+    """Return the result of an order that had no runner or whose output is unreadable."""
     return _sealed(
         FinishRequest(
             fence=order.fence,
@@ -86,7 +84,6 @@ def refusal(
 def observed(
     order: Order, instance: str, ended: dict[str, Any], environment: Facts, curves: Sequence[CurvePiece]
 ) -> FinishRequest:
-    """The result of an order that only observed: curves, and what the node says of itself."""
     return _sealed(
         FinishRequest(
             fence=order.fence,
@@ -108,7 +105,7 @@ def observed(
 
 
 def environment_of(plan: Plan | None, order: Order, tool_version: str | None) -> Facts:
-    """What a run's numbers depend on besides its options; a fact that changes is an event on their series."""
+    """Return facts other than options that affect the numbers; a change is an event on their series."""
     facts: Facts = {
         "workload.revision": order.workload_revision,
         "tool.version": tool_version,
@@ -121,17 +118,13 @@ def environment_of(plan: Plan | None, order: Order, tool_version: str | None) ->
 
 
 class SpooledOutput(RawOutput):
-    """Raw output on this node."""
-
     def __init__(self, files: OrderFiles) -> None:
         self._files = files
 
     def stream(self, name: str) -> str:
-        """See RawOutput."""
         return (self._read(self._files.output / name) or b"").decode("utf-8", errors="replace")
 
     def file(self, ordinal: int, path: Path) -> str | None:
-        """See RawOutput."""
         del ordinal
         content = self._read(path)
         return None if content is None else content.decode("utf-8", errors="replace")
@@ -142,15 +135,12 @@ class SpooledOutput(RawOutput):
 
 @dataclass(frozen=True, slots=True)
 class Collector:
-    """Makes one order's result of its output, of what the node saw, and of what others used before."""
-
     files: OrderFiles
     reader: RunReader
     witness: Witness
     before: ForeignBefore | None = None
 
     def result(self, order: Order, instance: str, environment: Facts, curves: Sequence[CurvePiece]) -> FinishRequest:
-        """The result, and its artefacts beside it."""
         ended, plan = self.reader.ended, self.reader.plan
         outcomes = self.reader.outcomes(SpooledOutput(self.files))
         verdict = self.reader.verdict(outcomes)
@@ -182,34 +172,30 @@ class Collector:
     def _judgement(
         self, order: Order, plan: Plan | None, outcomes: Sequence[StepOutcome], verdict: Verdict
     ) -> Judgement:
-        # A run that only its parser makes fail may be read again one day, when nobody can judge it any more.
+        # If only the parser failed, the run may be parsed later, when the node can no longer judge it.
         if plan is None or self.reader.ended["outcome"] != Outcome.FINISHED:
             return Judgement([], [], None, "")
         before, unsampled = answers(judge_before(self.before, order.quiet))
         try:
             judged = judge_run(self.witness, plan, outcomes, verdict.of_steps, order.quiet)
         except Exception:
-            # A fault of ours in a judgement must not lose the numbers; the run says that it was not judged.
+            # An internal error in a check must not lose the numbers.
             _logger.exception("judging_failed workload=%s", self.reader.workload.name)
             judged = Judgement([], [NotJudged(check=check, because=_FAULT) for check in _OF_RUN], None, _FAULT)
         flags = [*before, *judged.flags]
         if order.quiet is not QuietPolicy.IGNORE:
-            flags += judge_unmeasured(self.before, judged.untold, flags)
+            flags += judge_unmeasured(self.before, judged.cpu_unknown_because, flags)
         return replace(judged, flags=flags, not_judged=[*unsampled, *judged.not_judged])
 
 
 def parse_ended(text: str) -> dict[str, Any]:
-    """Return the runner's last word, as ENDED_NAME holds it; raise ValidationError where it is none."""
     return _ENDED.validate_json(text)
 
 
 def keep_artefacts(
     files: OrderFiles, ended: dict[str, Any], plan: Plan | None, judged: Sequence[Flag] = ()
 ) -> tuple[ArtefactFact, ...]:
-    """Keeps raw output, the plan by which it is read, the runner's record `ended` and the flags that no parser gives.
-
-    Without these no number could be checked, or read again, later.
-    """
+    """Store what is needed to verify or parse the numbers later."""
     files.artefacts.mkdir(mode=0o700, exist_ok=True)
     kept = chain(_raw(files, plan), _records(files, ended, judged))
     return tuple(_keep(files.artefacts / name, content) for name, content in kept if content)
@@ -238,7 +224,7 @@ def _keep(file: Path, content: bytes) -> ArtefactFact:
 
 
 def merged(flags: Sequence[Flag]) -> tuple[Flag, ...]:
-    """Each flag once; where too many are left, one of those that crossed the same limit stands for all samples."""
+    """Return flags without duplicates; above the limit, one flag per limit crossed stands for all samples."""
     once = tuple({flag.model_dump_json(): flag for flag in flags}.values())
     if len(once) <= _MAX_FLAGS:
         return once
@@ -252,7 +238,6 @@ def merged(flags: Sequence[Flag]) -> tuple[Flag, ...]:
 
 
 def _ended_at(ended: dict[str, Any]) -> datetime:
-    """Return when the run ended: its start plus the time by the clock that nobody sets."""
     names = ("started_at_epoch_seconds", "started_at_boottime_seconds", "ended_at_boottime_seconds")
     started, boot_started, boot_ended = (ended.get(name) for name in names)
     if started is None or boot_started is None or boot_ended is None or boot_ended < boot_started:
@@ -261,7 +246,7 @@ def _ended_at(ended: dict[str, Any]) -> datetime:
 
 
 def _sealed(unsealed: FinishRequest) -> FinishRequest:
-    """The request with the digest of all the rest, by which the server knows it again."""
+    """Add a digest of the content, so that the server recognises a repeat."""
     text = json.dumps(unsealed.model_dump(mode="json", exclude={"digest"}), sort_keys=True)
     return unsealed.model_copy(update={"digest": hashlib.sha256(text.encode()).hexdigest()})
 
@@ -290,9 +275,9 @@ def _text(sentence: str | None) -> str | None:
 
 
 def _read_bytes(files: OrderFiles, file: Path) -> bytes | None:
-    """Return the file, or its two ends where it is larger than what is kept; None where it is missing or not plain.
+    """Return the file, or both ends if it is too large; None if it is missing or not a plain file.
 
-    A load may have put links and pipes where its output was to be.
+    A load may have put links and pipes in place of its output.
     """
     try:
         with os.fdopen(open_plain(file, files.directory), "rb") as opened:

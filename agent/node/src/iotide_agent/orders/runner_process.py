@@ -1,4 +1,4 @@
-"""The processes that runners are: started in a session of their own, or found again by their number."""
+"""Processes of runners: started in a new session, or found again by pid."""
 
 import os
 import subprocess
@@ -12,21 +12,18 @@ from iotide_agent.runner import RUNNER
 
 @dataclass(frozen=True, slots=True)
 class RunnerProcess:
-    """A runner, or what cleans up after one; `child` where this agent process started it."""
-
     pid: int
     pidfd: int
     child: subprocess.Popen[bytes] | None
 
     def close(self) -> None:
-        """Gives back what was held of it, once it has ended."""
         os.close(self.pidfd)
         if self.child is not None:
             self.child.wait()
 
 
 def start_runner(directory: Path, arguments: tuple[str, ...], inherited: tuple[int, ...]) -> RunnerProcess:
-    """Start a runner for the order in a directory, with descriptors to keep open; raise OSError."""
+    """Keep the descriptors open; raise OSError."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
     with os.fdopen(os.open(directory / "runner.log", flags, 0o600), "ab") as log:
         child = subprocess.Popen(
@@ -42,7 +39,7 @@ def start_runner(directory: Path, arguments: tuple[str, ...], inherited: tuple[i
 
 
 def adopted_runner(pid: int) -> RunnerProcess | None:
-    """The runner of that number, started by an earlier agent process; None where it has ended."""
+    """Return None if it has ended."""
     with suppress(ProcessLookupError):
         return RunnerProcess(pid, os.pidfd_open(pid), None)
     return None

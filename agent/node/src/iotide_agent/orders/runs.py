@@ -1,4 +1,4 @@
-"""The orders that this node works on: their runners watched, steered and adopted, their results collected."""
+"""Orders of this node: starts, watches and adopts their runners, and collects their results."""
 
 import logging
 import signal
@@ -8,15 +8,15 @@ from typing import Any, Final
 
 from iotide_agent.core.protocol import (
     WIRE_STATES,
-    Beat,
     Event,
     LoadStarted,
     Prepared,
     Recovered,
+    ReportedOrder,
     ResultReady,
     RunnerEnded,
+    SendHeartbeat,
     Stage,
-    Told,
     first_stage,
 )
 from iotide_agent.core.spool import Spool
@@ -39,16 +39,14 @@ from iotide_agent.workloads.base import Workload
 from iotide_wire.endpoint import Endpoint
 from iotide_wire.foreign import ForeignBefore, ForeignLoad
 from iotide_wire.measured import StepRole
-from iotide_wire.messages import CurvePiece, Order, OrderBeat, OrderRole, Outcome
+from iotide_wire.messages import CurvePiece, Order, OrderHeartbeat, OrderRole, Outcome
 
 _MAX_AFTERMATHS: Final = 3
-_LOADS_ENDED: Final = Verdict(Outcome.FINISHED, "loads_ended", "the loads of its run have ended")
+_LOADS_ENDED: Final = Verdict(Outcome.FINISHED, "loads_ended", "the benchmark has ended")
 _logger = logging.getLogger(__name__)
 
 
 class Runs:
-    """All orders of this node; every change of theirs is emitted as an event."""
-
     def __init__(
         self, spool: Spool, executor: Executor, instance: str, loop: Loop, emit: Callable[[Event], None]
     ) -> None:
@@ -62,60 +60,52 @@ class Runs:
         self._leftovers = Leftovers(spool, executor, loop, self._is_idle)
 
     def recover(self) -> list[Recovered]:
-        """Adopts what an earlier agent process left: running loads and unsent results; ends what a reboot cut off."""
+        """Adopt running loads and unsent results of an earlier agent process; end what a reboot interrupted."""
         recovered = [held for order in self._spool.orders() if (held := self._recover_safely(order))]
         self.clean_leftovers()
         return recovered
 
     def clean_leftovers(self) -> None:
-        """Tries again to remove what targets would not give up before."""
         self._leftovers.clean()
 
     def allow_search(self, *, is_idle: bool) -> None:
-        """From now on what this agent left is looked for on targets, too, at once or when the node is idle."""
         self._leftovers.allow_search()
         if is_idle:
             self._leftovers.clean()
 
     def hold(self, order: Order, since: float) -> None:
-        """Keep a claimed order back from `since`, the caller's now, until it is started or rejected."""
+        """Hold a claimed order back from `since`, on the caller's clock, until it is started or rejected."""
         self._leftovers.stop_search()
         self._add(order).held_since = since
 
     def held(self) -> list[HeldOrder]:
-        """The orders that are kept back."""
         active = self._active.values()
         return [HeldOrder(run.order, run.held_since) for run in active if run.held_since is not None]
 
-    def tell(self, order_id: int, words: str) -> None:
-        """Says why an order is kept back."""
+    def set_phase(self, order_id: int, words: str) -> None:
         self._active[order_id].watch.phase = words
 
-    def let_in(self, order_id: int, before: ForeignBefore) -> None:
-        """Starts the runner of an order that was kept back."""
+    def start_held(self, order_id: int, before: ForeignBefore) -> None:
         run = self._active[order_id]
         run.held_since, run.watch.phase = None, ""
         keep_before(run.files, before)
         self._start(run)
 
-    def turn_away(self, order_id: int, verdict: Verdict, before: ForeignBefore) -> None:
-        """Makes the result of an order that was kept back and does not start."""
+    def reject_held(self, order_id: int, verdict: Verdict, before: ForeignBefore) -> None:
         run = self._active[order_id]
         run.held_since = None
         self._refuse(run, verdict, ForeignLoad(before=before, during=None))
 
     @property
     def is_at_work(self) -> bool:
-        """Whether a load is prepared or runs here, or the result of one is made or sent."""
+        """True while a load is prepared or runs, or a result is collected or sent."""
         return any(run.held_since is None and not run.observes for run in self._active.values())
 
     @property
     def is_cleaning(self) -> bool:
-        """Whether what earlier runs left is looked for or removed."""
         return self._leftovers.is_at_work
 
     def begin(self, order: Order) -> None:
-        """Starts the runner of a claimed order at once, or makes the result that says why not."""
         self._start(self._add(order))
 
     def _start(self, run: ActiveRun) -> None:
@@ -127,13 +117,13 @@ class Runs:
         except DeclinedError as error:
             self._refuse(run, error.verdict)
         except Exception as error:
-            # A plug-in's fault or ours: this order fails with its words and the agent goes on.
+            # An error in one order must not end the agent.
             _logger.exception("begin_failed order_id=%d run_id=%d", order.order_id, order.run_id)
-            reason = f"the agent could not begin the run: {error!r}"
+            reason = f"the agent could not start the run: {error!r}"
             self._refuse(run, Verdict(Outcome.FAILED, "agent_fault", reason))
 
     def look(self) -> None:
-        """Reads how far each runner is; called whenever one of them rang."""
+        """Read each runner's progress; called when a runner rang the doorbell."""
         for run in self._active.values():
             if run.process is None or run.was_started:
                 continue
@@ -145,7 +135,7 @@ class Runs:
                 self._emit(LoadStarted(run.order.order_id))
 
     def release(self, order_id: int, at_boottime_seconds: float | None, endpoint: Endpoint | None = None) -> None:
-        """Lets a prepared load start, one that sends towards that endpoint."""
+        """Send the start signal for a prepared load; a sender also gets its receiver's endpoint."""
         run = self._active[order_id]
         if run.plan is None:
             return
@@ -154,13 +144,13 @@ class Runs:
                 write_endpoint(run.files, endpoint)
             self._executor.release(order_id, run.plan, at_boottime_seconds)
         except OSError as error:
-            reason = f"the leave to start cannot be written: {error}"
+            reason = f"the start signal cannot be written: {error}"
             self.cancel(order_id, Verdict(Outcome.FAILED, "agent_fault", reason))
 
     def cancel(self, order_id: int, verdict: Verdict) -> None:
-        """Ends a run with that verdict, or with the runner's own where the disk has no room to say which.
+        """End a run with that verdict, or with the runner's own if the disk is too full to write it.
 
-        One that only observes has then done all that it was to do.
+        This is the normal end of an observing order.
         """
         if self._active[order_id].held_since is not None:
             self._active[order_id].held_since = None
@@ -178,14 +168,14 @@ class Runs:
                     signal.pidfd_send_signal(process.pidfd, signal.SIGTERM)
 
     def cancel_all(self, verdict: Verdict) -> bool:
-        """Ends every run that has a runner; False where there is none."""
+        """Return false if no run has a runner."""
         running = [run for run in self._active.values() if run.process is not None]
         for run in running:
             self.cancel(run.order.order_id, verdict)
         return bool(running)
 
     def end_all(self, verdict: Verdict) -> None:
-        """Do as `cancel_all` where somebody else ends runners and loads too; what is held back does not begin."""
+        """Like `cancel_all`, when another program ends all processes too; orders held back do not start."""
         for run in self._active.values():
             if run.process is not None:
                 run.ended_for = verdict
@@ -194,24 +184,23 @@ class Runs:
             self.cancel(held.order.order_id, verdict)
 
     def stop_search(self) -> None:
-        """Ends a search for what this agent left on targets."""
         self._leftovers.stop_search()
 
-    def beats(self, beat: Beat) -> tuple[OrderBeat, ...]:
-        """What a beat says of its orders."""
+    def heartbeat_of(self, heartbeat: SendHeartbeat) -> tuple[OrderHeartbeat, ...]:
         return tuple(
-            self._order_beat(self._active[told.order_id], told) for told in beat.orders if told.order_id in self._active
+            self._order_heartbeat(self._active[reported.order_id], reported)
+            for reported in heartbeat.orders
+            if reported.order_id in self._active
         )
 
-    def acknowledge(self, orders: tuple[OrderBeat, ...]) -> None:
-        """The server has the curves of these."""
+    def acknowledge(self, orders: tuple[OrderHeartbeat, ...]) -> None:
         for order in orders:
             run = self._active.get(order.order_id)
             if run is not None:
                 run.watch.acknowledge(order.curves)
 
-    def give_up_curves(self, orders: tuple[OrderBeat, ...], refusal: str) -> None:
-        """Fails the orders whose curves the server refused in a heartbeat; the same ones are not sent again."""
+    def give_up_curves(self, orders: tuple[OrderHeartbeat, ...], refusal: str) -> None:
+        """Fail the orders whose curves the server refused."""
         for order in orders:
             run = self._active.get(order.order_id)
             if run is not None and order.curves:
@@ -220,7 +209,7 @@ class Runs:
                 self.cancel(order.order_id, Verdict(Outcome.FAILED, RESULT_REFUSED, reason))
 
     def collect(self, order_id: int) -> Event:
-        """Makes the result; may take seconds, so it is called beside the loop."""
+        """Create the result, outside the loop because it may take seconds."""
         run = self._active[order_id]
         result = self._collecting.result(run)
         self._spool.keep_result(order_id, result)
@@ -229,10 +218,10 @@ class Runs:
         return ResultReady(order_id)
 
     def forget(self, order_id: int) -> None:
-        """Removes all of an order, but keeps what is needed to remove later what its target would not give up now."""
+        """Remove an order, except what is needed to remove files that remain on its target."""
         run = self._active.pop(order_id)
         ended = run.ended()
-        # Without the runner's last word its files may still be where it was to make them.
+        # Without an exit record, files may be in the places on its card.
         unsaid = [f"those of {run.files.card}"] if run.files.card.exists() else []
         leftovers = ended["leftovers"] if ended else unsaid
         if leftovers:
@@ -255,7 +244,7 @@ class Runs:
         try:
             return self._recover_order(order)
         except Exception:
-            # Whatever one order's files hold, the node's other orders go on; this one is ended and its files removed.
+            # Whatever this order's files contain, the others continue.
             _logger.exception("recovery_failed order_id=%d", order.order_id)
             run = self._add(order)
             self._watch(run, self._executor.clean_up_after(run.files.directory))
@@ -266,12 +255,12 @@ class Runs:
         phase = read_phase(files.directory)
         is_unfinished = not (files.result.exists() or files.exit.exists())
         if is_unfinished and phase and phase["boot_id"] != processes.boot_id():
-            # Not among the orders that hello names, so the server counts it as lost; only its files are left to remove.
+            # hello does not name it, so the server counts it as lost.
             _logger.warning("lost_by_reboot order_id=%d run_id=%d", order.order_id, order.run_id)
             self._spool.set_aside(order.order_id)
             return None
         if is_unfinished and not files.card.exists():
-            # The agent died before it could start a runner, perhaps while it waited for a quiet node.
+            # The agent died before it started a runner, perhaps while waiting for an idle node.
             if order.role is OrderRole.OBSERVE:
                 self.begin(order)
             else:
@@ -283,13 +272,13 @@ class Runs:
         try:
             run.plan = read_plan(run.files)
         except ValueError:
-            # Of another version of the agent: the load goes on, and its raw output will be kept.
+            # From another agent version: the load continues, and its raw output is kept.
             _logger.exception("plan_unreadable order_id=%d", run.order.order_id)
         stage = stage_of(run, phase)
         run.was_started = stage is Stage.RUNNING
         _logger.info("adopted order_id=%d run_id=%d stage=%s", run.order.order_id, run.order.run_id, stage)
         if stage is not Stage.UPLOADING and run.files.exit.exists():
-            self._tell_end(run)
+            self._emit_end(run)
         elif stage is not Stage.UPLOADING:
             runner = self._executor.find_runner(run.files)
             self._watch(run, runner or self._executor.clean_up_after(run.files.directory))
@@ -310,9 +299,9 @@ class Runs:
                 self._watch(run, self._executor.clean_up_after(run.files.directory))
                 return
             give_up(run)
-        self._tell_end(run)
+        self._emit_end(run)
 
-    def _tell_end(self, run: ActiveRun) -> None:
+    def _emit_end(self, run: ActiveRun) -> None:
         log_removed(run.order.order_id, read_json(run.files.exit))
         self._emit(RunnerEnded(run.order.order_id))
 
@@ -322,11 +311,11 @@ class Runs:
         except DeclinedError as error:
             self.cancel(run.order.order_id, error.verdict)
         else:
-            begin_witness(run.files, run.plan, lambda: self._tell_prepared(run.order.order_id))
+            begin_witness(run.files, run.plan, lambda: self._emit_prepared(run.order.order_id))
 
-    def _tell_prepared(self, order_id: int) -> None:
+    def _emit_prepared(self, order_id: int) -> None:
         self._emit(Prepared(order_id))
-        ring(self._spool.wake_bell)  # the loop, of which the caller is none
+        ring(self._spool.wake_bell)
 
     def _refuse(self, run: ActiveRun, verdict: Verdict, foreign: ForeignLoad | None = None) -> None:
         order = run.order
@@ -334,8 +323,8 @@ class Runs:
         self._spool.keep_result(order.order_id, refusal(order, self._instance, verdict, foreign=foreign))
         self._emit(ResultReady(order.order_id))
 
-    def _order_beat(self, run: ActiveRun, told: Told) -> OrderBeat:
-        stage = told.stage
+    def _order_heartbeat(self, run: ActiveRun, reported: ReportedOrder) -> OrderHeartbeat:
+        stage = reported.stage
         started_at = None
         curves: list[CurvePiece] = []
         if stage is Stage.RUNNING and (run.plan is not None or run.observes):
@@ -343,7 +332,7 @@ class Runs:
             started_at = read_started_at(run.phase())
             if started_at is not None:
                 curves = run.watch.pieces(started_at)
-        return OrderBeat(
+        return OrderHeartbeat(
             order_id=run.order.order_id,
             fence=run.order.fence,
             state=WIRE_STATES[stage],
@@ -352,7 +341,7 @@ class Runs:
             started_at=started_at,
             curves=tuple(curves),
             endpoint=read_endpoint(run.files) if stage is Stage.READY and run.receives else None,
-            go_heard=told.go_heard,
+            go_heard=reported.go_heard,
         )
 
     def _look_at(self, run: ActiveRun) -> None:
@@ -366,4 +355,4 @@ class Runs:
         try:
             return self._executor.work(run.order).workload
         except DeclinedError:
-            return None  # a plug-in that was removed or changed while its run went on
+            return None  # the plug-in was removed or changed during the run

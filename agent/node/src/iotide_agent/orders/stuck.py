@@ -1,7 +1,6 @@
-"""Find the loads that no signal ends and that hold the node although nothing is to run there.
+"""Search for unkillable loads that occupy the node although no order runs there.
 
-It reads the node's lock and the records of ended orders, so an agent that was started again finds the same loads.
-After a reboot there are none.
+It uses the node's lock and the records of ended orders, so a restarted agent finds them again.
 """
 
 import re
@@ -18,15 +17,13 @@ _ORDER: Final = rb"/(?:orders|leftovers)/([0-9]{1,18})(?![0-9])"
 
 
 class StuckLoads:
-    """The loads that hold the node's lock, or outlived their runner, while no order is to load the node."""
-
     def __init__(self, spool: Spool) -> None:
         self._spool = spool
         self._order = re.compile(re.escape(str(spool.state_directory.resolve()).encode()) + _ORDER)
         self._since: dict[tuple[int, int], datetime] = {}
 
     def look(self) -> tuple[StuckLoad, ...] | None:
-        """Return the loads, by their orders; None where they are unknown. Call it while no order loads the node."""
+        """Return the loads by order, or None if unknown. Call it only while no order loads the node."""
         try:
             holders = self._spool.node_holders()
             left = {stat.pid: (order_id, stat) for order_id, stat in self._spool.unkilled()}
@@ -60,7 +57,7 @@ class StuckLoads:
         )
 
     def _order_of(self, pid: int) -> int | None:
-        """Return the order of a process: that of the lock which all of a load keep open."""
+        """All processes of a load keep its order's lock open."""
         for name in processes.open_names(pid):
             if (match := self._order.match(name)) is not None and int(match[1]) > 0:
                 return int(match[1])

@@ -1,4 +1,4 @@
-"""What the node sees of a run besides its output: the storage's condition at both ends, and each second between."""
+"""Observations of a run: storage condition before and after, and every second in between."""
 
 import json
 import logging
@@ -15,25 +15,24 @@ from iotide_agent.probes.reader import SystemReader
 from iotide_agent.runner.files import read_json, replace_file
 
 LOOK_SECONDS: Final = 15.0
-"""How long a run waits for the condition of its storage; a command that hangs is given up after ten seconds."""
 _logger = logging.getLogger(__name__)
 
 
 def begin_witness(files: OrderFiles, plan: Plan, then: Callable[[], None]) -> None:
-    """Notes the condition before the load beside the caller, and calls `then` in that thread: the load may begin.
+    """Record the storage condition in a thread, then call `then` there to let the load begin.
 
-    A pool that hangs holds up a run for LOOK_SECONDS, and the agent not at all.
+    A hanging pool delays a run by at most LOOK_SECONDS, and the agent not at all.
     """
     is_late = threading.Event()
 
     def note() -> None:
         condition = _condition(plan)
-        if condition is None or is_late.is_set():  # the load may have begun, and this is no "before" any more
+        if condition is None or is_late.is_set():  # the load may have begun, so this is no longer "before"
             return
         try:
             replace_file(files.condition, json.dumps(asdict(condition)), durable=False)
         except FileNotFoundError:
-            return  # the run was cancelled and its order forgotten meanwhile
+            return  # the run was cancelled and its order forgotten
         except OSError:
             _logger.exception("condition_not_kept directory=%s", files.directory)
 
@@ -48,9 +47,9 @@ def begin_witness(files: OrderFiles, plan: Plan, then: Callable[[], None]) -> No
 
 
 def end_witness(files: OrderFiles, ended: dict[str, Any], plan: Plan | None) -> Witness:
-    """All that was seen; looks at the storage once more, which may take seconds."""
+    """Read the storage again, which may take seconds."""
     before = read_json(files.condition)
-    if plan and not before:  # not seen in time, or the agent was killed while it looked
+    if plan and not before:  # too late, or the agent was killed
         _logger.warning("condition_before_unknown directory=%s", files.directory)
     return Witness(
         ended=ended,
@@ -69,6 +68,6 @@ def _condition(plan: Plan) -> Condition | None:
         targets = [str(place.directory) for place in plan.places if place.target_id is not None]
         return look_below(targets, SystemReader())
     except Exception:
-        # A fault of ours in looking at the storage must not lose the numbers; that nobody looked is in the log.
+        # An error in this reading must not lose the numbers; the log has it.
         _logger.exception("condition_unknown")
         return None

@@ -1,1 +1,1 @@
-"""Probes: one file each, which reads the facts of a kind of file system or of the node."""
+"""Probes read the facts of one kind of file system, or of the node."""

@@ -1,4 +1,4 @@
-"""The block devices below a mount: partition, RAID, logical volume, disks, and whether all of it is aligned."""
+"""Block devices below a mount: partition, RAID, logical volume, disks, and their alignment."""
 
 from collections.abc import Iterable
 from itertools import groupby
@@ -8,7 +8,7 @@ from iotide_agent.probes import disks, volumes
 from iotide_agent.probes.base import Probe, Texts, known, number
 from iotide_agent.probes.mounts import Mount
 from iotide_agent.probes.reader import DirectoryWant, FileWant, Want
-from iotide_agent.probes.stack import Device, devices, disks_of, link, needs_link
+from iotide_agent.probes.stack import Device, devices, disks_of, links, needs_link
 from iotide_wire.facts import Facts, FactValue
 
 _QUEUE_NUMBERS: Final = {
@@ -25,17 +25,15 @@ _OWN_FILES: Final = ("size", "start", "alignment_offset")
 
 
 class BlockProbe(Probe):
-    """Whatever stands on a block device."""
-
     name: ClassVar[str] = "block"
 
     def matches(self, mount: Mount) -> bool:
-        """File systems with a device number, and those like Btrfs that have none but name a device as their source."""
+        """Match a device number or, as for Btrfs, a device as source."""
         return mount.fstype != "gpfs" and (not mount.device.startswith("0:") or mount.source.startswith("/dev/"))
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
         if needs_link(mount):
-            yield link(mount)
+            yield from links(mount)
         for device in devices(mount, texts):
             yield FileWant(f"{device.path}/uevent")
             if device.known:
@@ -47,7 +45,6 @@ class BlockProbe(Probe):
                     yield from disks.disk_wants(device, texts)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """The top device in full, the geometry of each layer, and of the disks what distinguishes them."""
         stack = [device for device in devices(mount, texts) if device.known]
         if not stack:
             return {"device.kind": f"unavailable, because /sys knows no block device {mount.device}"}
@@ -62,10 +59,10 @@ class BlockProbe(Probe):
 
 
 def stripe_fit(facts: Facts) -> Facts:
-    """Whether the file system was made for the stripes below it; nothing where either has none or tells none.
+    """Compare the file system's stripe geometry with the stripes below it; empty if either is unknown.
 
-    The kernel hands the chunk up as the smallest preferred size, and a whole stripe without parity as the optimal one.
-    mkfs.xfs drops its geometry on small volumes, and mkfs.ext4 takes none from hardware RAID.
+    The kernel reports the chunk as minimum I/O size, a whole stripe without parity as optimal. mkfs.xfs drops its
+    geometry on small volumes, and mkfs.ext4 takes none from hardware RAID.
     """
     chunk, width = facts.get("device.minimum_io_bytes"), facts.get("device.optimal_io_bytes")
     block = facts.get("device.physical_block_bytes")
@@ -83,7 +80,7 @@ def stripe_fit(facts: Facts) -> Facts:
 
 
 def _counted(kinds: list[str]) -> str:
-    """`dm lvm / md raid5 / 3 x disk`."""
+    """Return e.g. `dm lvm / md raid5 / 3 x disk`."""
     groups = [(kind, len(list(same))) for kind, same in groupby(kinds)]
     return " / ".join(kind if count == 1 else f"{count} x {kind}" for kind, count in groups)[:500]
 
@@ -99,7 +96,6 @@ def _queue_facts(device: Device, texts: Texts) -> Facts:
 
 
 def _partition_facts(partitions: list[Device], texts: Texts) -> Facts:
-    """Where the partitions begin, and whether that is on a boundary of what the disk prefers to write."""
     starts: list[int] = []
     are_aligned = True
     for partition in partitions:
@@ -108,7 +104,7 @@ def _partition_facts(partitions: list[Device], texts: Texts) -> Facts:
             return {}
         sizes = (number(partition.read(f"queue/{name}_size", texts)) for name in ("physical_block", "minimum_io"))
         starts.append(sectors * volumes.SECTOR_BYTES)
-        # A disk that emulates 512 bytes may have its first physical block shifted, which alignment_offset tells.
+        # On a disk that emulates 512 bytes, the first physical block may be shifted.
         is_shifted = partition.read_own("alignment_offset", texts) not in {"", "0"}
         are_aligned &= not is_shifted and starts[-1] % max(1, *(size or 1 for size in sizes)) == 0
     if not starts:

@@ -1,8 +1,8 @@
-"""CephFS, by the kernel's client and by ceph-fuse: the OSDs, their release, and the layout of the directory."""
+"""CephFS with the kernel client or ceph-fuse: OSDs, their release, and the layout of the directory."""
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, ClassVar, Final
 
 from iotide_agent.probes import network
@@ -11,6 +11,7 @@ from iotide_agent.probes.fuse import fuse_name
 from iotide_agent.probes.identity import shared
 from iotide_agent.probes.mounts import Mount
 from iotide_agent.probes.reader import CommandWant, Unavailable, Want
+from iotide_agent.probes.rows import lines_of, read_rows
 from iotide_wire.facts import Facts, FactValue
 
 _PACKAGE: Final = "ceph-common"
@@ -19,7 +20,7 @@ STATUS: Final = CommandWant((*_CEPH, "status", "--format", "json"), _PACKAGE)
 _VERSIONS: Final = CommandWant((*_CEPH, "versions", "--format", "json"), _PACKAGE)
 _FILE_SYSTEMS: Final = CommandWant((*_CEPH, "fs", "status"), _PACKAGE)
 _NAMED_SOURCE: Final = re.compile(r"^[^@]*@([0-9a-f-]{36})?\.([^=]+)=(/.*)$")
-"""`user@fsid.name=/directory`, of kernels since 5.17."""
+"""`user@fsid.name=/directory`, since kernel 5.17."""
 _MONITORS_SOURCE: Final = re.compile(r"^(\[[^\]]+\]|[^:,/@]+)(?::\d+)?[^/]*:(/.*)$")
 _FILE_SYSTEM: Final = re.compile(r"^(\S+) - \d+ clients?$", re.MULTILINE)
 _COLOUR: Final = re.compile(r"\x1b?\[[0-9;]*m")
@@ -27,45 +28,41 @@ _BUSY: Final = frozenset(
     {"degraded", "undersized", "peering", "down", "incomplete", "stale", "inconsistent", "repair"}
     | {"recovering", "recovery_wait", "recovery_toofull", "backfilling", "backfill_wait", "backfill_toofull"}
 )
-"""States of placement groups in which a disk is absent or data is on its way. One may rest `active+clean+remapped`."""
-_POOL: Final = re.compile(r"^[ \t]*(\S+)[ \t]+data[ \t]", re.MULTILINE)
+"""States with a missing disk or moving data; `active+clean+remapped` may be permanent."""
+_MOST_TEXT: Final = 100
 _layout: Final = on_mount(
     "attr", "getfattr", "--absolute-names", "--only-values", "--name=ceph.dir.layout", "{0.directory}"
 )
 
 
 def is_ceph(mount: Mount) -> bool:
-    """Whether a mount is of the kernel's client or of ceph-fuse."""
     return mount.fstype == "ceph" or fuse_name(mount) == "ceph-fuse"
 
 
 def troubles(status: str) -> list[str]:
-    """What `ceph status --format json` tells of a cluster that lacks a part or works for itself.
+    """Return the problems in `ceph status --format json`.
 
-    Scrubs are left out: of many placement groups some are always being scrubbed. So are OSDs that are down and out, on
-    which no data lies any more.
+    Scrubs are left out, because a large cluster always scrubs. OSDs down and out no longer hold data.
     """
     answer = _object(status)
     osds = _inner(answer, "osdmap")
     in_use, up = _count(osds.get("num_in_osds")), _count(osds.get("num_up_osds"))
     found = [f"ceph: {up} OSDs up, {in_use} in"] if in_use is not None and up is not None and up < in_use else []
     states = _inner(answer, "pgmap").get("pgs_by_state")
-    for state in states if isinstance(states, list) else ():
-        name = _text(state.get("state_name")) if isinstance(state, dict) else None
-        if name and not _BUSY.isdisjoint(name.split("+")):
-            found.append(f"ceph: {_count(state.get('count'))} placement groups {name}")
-    return found
+    return found + read_rows("ceph status", states if isinstance(states, list) else (), _busy_state)
+
+
+def _busy_state(state: dict[str, Any]) -> str | None:
+    name, count = str(state["state_name"])[:_MOST_TEXT], int(state["count"])
+    return None if _BUSY.isdisjoint(name.split("+")) else f"ceph: {count} placement groups {name}"
 
 
 def is_readable(status: str) -> bool:
-    """Return true where the status names OSDs and placement groups, without which `troubles` finds none."""
     answer = _object(status)
     return bool(_inner(answer, "osdmap")) and bool(_inner(answer, "pgmap"))
 
 
 class CephProbe(Probe):
-    """Clients of CephFS."""
-
     name: ClassVar[str] = "ceph"
 
     def matches(self, mount: Mount) -> bool:
@@ -76,17 +73,17 @@ class CephProbe(Probe):
         yield from network.wants(_monitor(mount), texts)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """Known by the cluster's fsid and the file system's name; by its monitors where neither can be asked."""
+        """The identity is fsid and file system name, or the monitors if neither is available."""
         status = texts.get(STATUS, Unavailable("ceph was not asked"))
         answer = _object(text_of(texts, STATUS))
-        told: Facts = {"ceph.osd_count": unavailable_fact(status)} if isinstance(status, Unavailable) else {}
+        unavailable: Facts = {"ceph.osd_count": unavailable_fact(status)} if isinstance(status, Unavailable) else {}
         named = _NAMED_SOURCE.match(mount.source)
         fsid = (named[1] if named else None) or _text(answer.get("fsid"))
         file_systems = _COLOUR.sub("", text_of(texts, _FILE_SYSTEMS))
         name = _name(mount, file_systems)
         osds = _inner(answer, "osdmap")
         return {
-            **told,
+            **unavailable,
             **known(
                 {
                     "ceph.fsid": fsid,
@@ -94,7 +91,7 @@ class CephProbe(Probe):
                     "ceph.osd_count": _count(osds.get("num_osds")),
                     "ceph.osd_up_count": _count(osds.get("num_up_osds")),
                     "ceph.versions": _versions(texts),
-                    "ceph.data_pools": ",".join(sorted(_POOL.findall(file_systems)))[:500],
+                    "ceph.data_pools": _data_pools(file_systems),
                 }
             ),
             **_layout_facts(text_of(texts, _layout(mount))),
@@ -104,7 +101,7 @@ class CephProbe(Probe):
 
 
 def _monitor(mount: Mount) -> str:
-    """Host of the first monitor; newer kernels have them among the options, parted by `/`."""
+    """Newer kernels list the monitors in the options, separated by `/`."""
     found = _MONITORS_SOURCE.match(mount.source)
     address = found[1] if found else mount.option("mon_addr").partition("/")[0].rpartition(":")[0]
     return address.strip("[]")
@@ -115,7 +112,7 @@ def _name(mount: Mount, file_systems: str) -> str:
     if named:
         return named[2]
     names = _FILE_SYSTEM.findall(file_systems)
-    # Without a name the cluster's default is mounted, which is certain only where there is one.
+    # Without a name the cluster's default is mounted; it is known only if there is just one.
     only = names[0] if len(names) == 1 else ""
     return mount.option("mds_namespace") or mount.option("fs") or only
 
@@ -128,12 +125,38 @@ def _identity(mount: Mount, fsid: str | None, name: str) -> Facts:
 
 def _versions(texts: Texts) -> str:
     overall = _inner(_object(text_of(texts, _VERSIONS)), "overall")
-    found = {match[1] for release in overall if (match := re.match(r"ceph version (\d\S*)", release))}
-    return ",".join(sorted(found))
+    return ",".join(sorted(set(read_rows("ceph versions", overall, _release))))
+
+
+def _release(printed: str) -> str:
+    program, version, release, *_ = printed.split()
+    if (program, version) != ("ceph", "version") or not release[0].isdecimal():
+        raise ValueError(printed)
+    return release
+
+
+def _data_pools(file_systems: str) -> str:
+    return ",".join(sorted(read_rows("ceph fs status", _pool_rows(file_systems), _data_pool)))[:500]
+
+
+def _pool_rows(file_systems: str) -> Iterator[str]:
+    """Yield the rows of each file system's table with the columns POOL, TYPE, USED and AVAIL."""
+    is_pool = False
+    for line in lines_of(file_systems):
+        if line.split()[:2] == ["POOL", "TYPE"]:
+            is_pool = True
+        elif _FILE_SYSTEM.match(line) or line.startswith(("MDS version", "STANDBY MDS")):
+            is_pool = False
+        elif is_pool:
+            yield line
+
+
+def _data_pool(line: str) -> str | None:
+    pool, kind, _, _ = line.split()
+    return pool if kind == "data" else None
 
 
 def _layout_facts(layout: str) -> Facts:
-    """A directory without a layout of its own has no such attribute."""
     fields = dict(pair.partition("=")[::2] for pair in layout.split())
     found: dict[str, FactValue] = {
         "ceph.stripe_unit_bytes": number(fields.get("stripe_unit")),
@@ -153,7 +176,7 @@ def _object(text: str) -> Mapping[str, Any]:
 
 
 def _inner(answer: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """The object of that name; before Octopus the osdmap stood in one of its own name."""
+    """Before Octopus, osdmap had a second osdmap inside."""
     found = answer.get(name)
     again = found.get(name, found) if isinstance(found, dict) else None
     return again if isinstance(again, dict) else {}
@@ -164,4 +187,4 @@ def _count(value: object) -> int | None:
 
 
 def _text(value: object) -> str | None:
-    return value[:100] if isinstance(value, str) else None
+    return value[:_MOST_TEXT] if isinstance(value, str) else None

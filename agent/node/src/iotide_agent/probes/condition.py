@@ -1,6 +1,6 @@
-"""In which condition the storage below a mount is right now: what rebuilds, scrubs or lacks a disk, and its errors.
+"""Condition of the storage below a mount: rebuilds, scrubs, missing disks and error counters.
 
-Unlike facts these change by themselves; they are looked at when a run begins and again when it has ended.
+It changes on its own, unlike facts, so it is read before and after each run.
 """
 
 import re
@@ -13,11 +13,10 @@ from iotide_agent.probes import ceph
 from iotide_agent.probes.base import Texts, gather, named_numbers, number, on_mount, text_of
 from iotide_agent.probes.mounts import MOUNTINFO, Mount, holding, parse_mountinfo
 from iotide_agent.probes.reader import CommandWant, DirectoryWant, FileWant, Reader, Unavailable, Want
-from iotide_agent.probes.stack import Device, devices, link, needs_link
+from iotide_agent.probes.stack import Device, devices, link, links, needs_link
 
 _BTRFS: Final = "/sys/fs/btrfs"
 _IN_MEMORY: Final = frozenset({"tmpfs", "ramfs"})
-"""Where nothing can be degraded."""
 _AT_REST: Final = frozenset({"", "idle", "frozen", "none"})
 _MAPPER_RAID: Final = re.compile(r"^(?:[^\n:]+: )?\d+ \d+ raid (\S+) \d+ (\S+) (\S+) (\S+)", re.MULTILINE)
 _ZPOOL_STATE: Final = re.compile(r"^\s*state: (\S+)", re.MULTILINE)
@@ -28,15 +27,12 @@ _btrfs_scrub: Final = on_mount("btrfs-progs", "btrfs", "scrub", "status", "{0.mo
 
 @dataclass(frozen=True, slots=True)
 class Condition:
-    """What was found and what could not be read, each in words, and counters of errors by name."""
-
     troubles: tuple[str, ...]
     errors: Mapping[str, int]
     unread: tuple[str, ...] = ()
 
 
 def look_below(directories: Iterable[str], reader: Reader) -> Condition:
-    """The condition of all that lies below these directories; what cannot be read is named as such."""
     text = reader.read(MOUNTINFO)
     if isinstance(text, Unavailable):
         return Condition((), {}, (text.because,))
@@ -54,7 +50,7 @@ def _joined(found: Sequence[Condition]) -> Condition:
 
 def _wants(mount: Mount, texts: Texts) -> Iterator[Want]:
     if needs_link(mount):
-        yield link(mount)
+        yield from links(mount)
     for device in devices(mount, texts):
         yield FileWant(f"{device.path}/uevent")
         if device.known:
@@ -93,7 +89,6 @@ def _condition(mount: Mount, texts: Texts) -> Condition:
 
 
 def _unread(mount: Mount, texts: Texts) -> Iterator[str]:
-    """Yield which tools gave no usable answer, and file systems whose devices this node does not see."""
     commands = (text for want, text in texts.items() if isinstance(want, CommandWant))
     refused = [text.because for text in commands if isinstance(text, Unavailable)]
     yield from refused
@@ -145,7 +140,7 @@ def _md_errors(device: Device, texts: Texts) -> dict[str, int]:
 
 
 def _may_be_mapper_raid(device: Device, texts: Texts) -> bool:
-    """A logical volume made of several: its table's kind takes root to read, and so does its state."""
+    """Only root can read the kind and state of a logical volume of several others."""
     return device.read("dm/uuid", texts).startswith("LVM-") and len(device.names_below(texts)) > 1
 
 
@@ -154,7 +149,7 @@ def _status(device: Device, texts: Texts) -> CommandWant:
 
 
 def _mapper_troubles(device: Device, texts: Texts) -> list[str]:
-    """Of the kernel's admin-guide/device-mapper/dm-raid: A in sync, a not yet, D failed, - absent; progress; action."""
+    """See the kernel's admin-guide/device-mapper/dm-raid: A in sync, a not yet, D failed, - missing."""
     if not _may_be_mapper_raid(device, texts):
         return []
     name = device.read("dm/name", texts)
@@ -181,7 +176,6 @@ def _btrfs_directories(texts: Texts) -> list[str]:
 
 
 def _own_btrfs(mount: Mount, texts: Texts) -> str:
-    """The directory of the file system that the mount's device belongs to."""
     device = PurePosixPath(text_of(texts, link(mount))).name
     of_device = (
         directory

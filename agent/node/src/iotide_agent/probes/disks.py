@@ -1,11 +1,11 @@
-"""The disks at the bottom of a stack: model, cache, transport, and what of them is RAID by a controller."""
+"""Disks at the bottom of a stack: model, cache, transport, and RAID by a controller."""
 
 import json
 import re
 from collections.abc import Iterable
 from typing import Any, Final
 
-from iotide_agent.probes import network
+from iotide_agent.probes import controllers, network
 from iotide_agent.probes.base import Texts, known, number, text_of, unavailable_fact
 from iotide_agent.probes.reader import CommandWant, FileWant, Unavailable, Want
 from iotide_agent.probes.stack import Device
@@ -27,33 +27,37 @@ _TRANSPORTS: Final = (
     ("sata", re.compile(r"/ata\d+/")),
     ("xen", re.compile(r"/vbd-\d+")),
 )
-"""By the path of a disk below /sys/devices; the first that fits."""
+"""By the path of a disk below /sys/devices; the first match counts."""
 _HOST: Final = re.compile(r"/host(\d+)/")
 _SESSION: Final = re.compile(r"/session(\d+)/")
 _RAID_TOOLS: Final = tuple(
     CommandWant((tool, "/call/vall", "show", "all", "J"), "storcli of the controller's vendor, or Dell's perccli")
     for tool in ("storcli64", "perccli64")
 )
-"""The same program under the names of its two vendors; a node has one of them."""
+"""One program under two vendors' names."""
 _KIBI_SIZES: Final = {"KB": KIB, "MB": MIB}
 
 
 def disk_wants(disk: Device, texts: Texts) -> Iterable[Want]:
-    """Where the disk hangs, and from there its driver, its iSCSI session and the RAID tool."""
     yield _real_path(disk)
     path = text_of(texts, _real_path(disk))
     host, session = _HOST.search(path), _SESSION.search(path)
     if host:
         yield _driver(host[1])
-        if text_of(texts, _driver(host[1])) == "megaraid_sas":
+        driver = text_of(texts, _driver(host[1]))
+        if driver == "megaraid_sas":
             yield from _RAID_TOOLS
+            if all(isinstance(texts.get(tool), Unavailable) for tool in _RAID_TOOLS):
+                yield from controllers.megacli_wants(texts)
+        elif driver in controllers.TW_DRIVERS:
+            yield from controllers.tw_wants(texts)
     if session:
         yield from (_session_target(session[1]), _session_address(session[1]))
         yield from network.wants(text_of(texts, _session_address(session[1])), texts)
 
 
 def disk_facts(disks: list[Device], texts: Texts) -> Facts:
-    """What the disks have in common, or their different values side by side: disks may change their names."""
+    """Return facts without the disks' names, which may change. Different values are joined."""
     each = [_one_disk(disk, texts) for disk in disks]
     facts: Facts = {"disk.count": len(disks)}
     for name in sorted({name for one in each for name in one}):
@@ -63,9 +67,8 @@ def disk_facts(disks: list[Device], texts: Texts) -> Facts:
 
 
 def cache_facts(device: Device, texts: Texts) -> Facts:
-    """Rotation, scheduler in use, write cache."""
     rotational = device.read("queue/rotational", texts)
-    # The scheduler in use stands in brackets among those that could be.
+    # The scheduler in use is in brackets.
     _, _, scheduler = device.read("queue/scheduler", texts).partition("[")
     return known(
         {
@@ -101,30 +104,34 @@ def _attachment_facts(disk: Device, texts: Texts) -> Facts:
     host, session = _HOST.search(path), _SESSION.search(path)
     facts: Facts = {}
     if host:
-        facts |= known({"disk.driver": text_of(texts, _driver(host[1]))}) | _raid_facts(disk, texts)
+        facts |= known({"disk.driver": text_of(texts, _driver(host[1]))}) | _raid_facts(disk, path, texts)
     if session:
         facts |= known({"iscsi.target": text_of(texts, _session_target(session[1]))})
         facts |= network.facts(text_of(texts, _session_address(session[1])), texts)
     return facts
 
 
-def _raid_facts(disk: Device, texts: Texts) -> Facts:
-    """Level as the driver says (hpsa, smartpqi); of MegaRAID the virtual drive with the disk's world wide name."""
+def _raid_facts(disk: Device, path: str, texts: Texts) -> Facts:
+    """Return the driver's level (hpsa, smartpqi), or that of the controller's volume behind the disk."""
     level = disk.read("device/raid_level", texts)
     if level and level != "N/A":
         return {"raid.level": level}
+    driver = text_of(texts, _driver(host[1])) if (host := _HOST.search(path)) else ""
+    if driver in controllers.TW_DRIVERS:
+        return controllers.tw_facts(path, texts)
     answers = [texts[tool] for tool in _RAID_TOOLS if tool in texts]
     if not answers:
         return {}
     answer = next((text for text in answers if not isinstance(text, Unavailable)), answers[0])
     if isinstance(answer, Unavailable):
-        return {"raid.level": unavailable_fact(answer)}
+        older = controllers.megacli_facts(path, texts)
+        unavailable = str(older.get("raid.level", "")).startswith("unavailable")
+        return {"raid.level": unavailable_fact(answer)} if unavailable else older
     name = disk.read("device/wwid", texts).removeprefix("naa.").lower()
     return next((_drive_facts(drive, row) for drive, row in _drives(answer) if name and _name(drive) == name), {})
 
 
 def _drives(answer: str) -> Iterable[tuple[dict[str, Any], dict[str, Any]]]:
-    """Properties and table row of each virtual drive of all controllers."""
     try:
         controllers = json.loads(answer)["Controllers"]
         data = [controller.get("Response Data", {}) for controller in controllers]
@@ -152,7 +159,7 @@ def _drive_facts(drive: dict[str, Any], row: dict[str, Any]) -> Facts:
             "raid.level": str(row.get("TYPE", ""))[:100],
             "raid.strip_bytes": strip * _KIBI_SIZES[unit] if strip and unit in _KIBI_SIZES else None,
             "raid.disk_count": per_span * spans if per_span and spans else None,
-            # Letters of storcli: R or NR read ahead, WB or WT or AWB write cache, D or C direct or cached.
+            # storcli codes: R or NR read ahead; WB, WT or AWB write cache; D or C direct or cached.
             "raid.cache": str(row.get("Cache", ""))[:100],
             "raid.disk_cache": str(drive.get("Disk Cache Policy", ""))[:100],
         }

@@ -1,4 +1,4 @@
-"""File systems in user space, told apart by subtype and source, and what the kernel's side of FUSE is set to."""
+"""File systems in user space by subtype and source, and the kernel's FUSE settings."""
 
 import re
 from collections.abc import Iterable
@@ -14,12 +14,13 @@ from iotide_agent.probes.reader import FileWant, Want
 from iotide_wire.facts import Facts
 
 _SSH_SOURCE: Final = re.compile(r"^(?:sshfs#)?(?:[^@/]*@)?(\[[^\]]+\]|[^:/]+):(.*)$")
+_OBJECT_STORES: Final = frozenset({"s3fs", "mount-s3", "goofys", "geesefs", "gcsfuse", "rclone"})
 
 
 def fuse_name(mount: Mount) -> str:
-    """Which file system a FUSE mount is: of its subtype, or of a source like `mfs#host`; empty for what is not FUSE.
+    """Return the kind of a FUSE mount by subtype, or by a source like `mfs#host`; "" if it is not FUSE.
 
-    Before libfuse 2.9 there was no subtype, and some clients set none to this day.
+    Subtypes exist since libfuse 2.9, and some clients still set none.
     """
     if mount.fstype.startswith("fuse."):
         return mount.fstype.removeprefix("fuse.")
@@ -30,7 +31,7 @@ def fuse_name(mount: Mount) -> str:
 
 
 class FuseProbe(Probe):
-    """What all of them have, and sshfs and fuse-nfs, which nothing more can be asked of."""
+    """Facts common to all FUSE mounts, and the only ones of sshfs, fuse-nfs and object stores such as s3fs."""
 
     name: ClassVar[str] = "fuse"
 
@@ -70,7 +71,6 @@ def _server(mount: Mount) -> str:
 
 
 def _nfs_url(mount: Mount) -> tuple[str, str]:
-    """Server and export of `nfs://server/export?version=3`."""
     try:
         url = urlsplit(mount.source)
         return url.hostname or "", url.path.rstrip("/") or "/"
@@ -79,6 +79,9 @@ def _nfs_url(mount: Mount) -> tuple[str, str]:
 
 
 def _identity(mount: Mount, texts: Texts) -> Facts:
+    if fuse_name(mount) in _OBJECT_STORES:
+        # The bucket is only in the program's arguments, next to its keys.
+        return {"fs.identity_scope": "shared"}
     server = _server(mount)
     if not server:
         return {}

@@ -1,4 +1,4 @@
-"""What can be said of any mount: its type and its effective options; all that is known of an unknown file system."""
+"""Type and effective options of any mount, and the only facts of an unknown file system."""
 
 from typing import ClassVar
 
@@ -9,18 +9,13 @@ from iotide_wire.facts import Facts
 
 
 class GenericProbe(Probe):
-    """Reads nothing but the mount itself."""
-
     name: ClassVar[str] = "generic"
 
     def matches(self, mount: Mount) -> bool:
         return True
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """Type, options, and the directory of the file system that is mounted where that is not its root.
-
-        A source that names a server is the identity until a probe that knows the file system says better.
-        """
+        """A source with a server name is the identity, unless a more specific probe sets it."""
         options = lasting_options(mount.options)
         facts: Facts = {"mount.fstype": mount.fstype, "mount.options": options, "fs.identity_scope": "node"}
         if mount.device.startswith("0:") and (mount.source.startswith("//") or ":/" in mount.source):

@@ -1,4 +1,4 @@
-"""GlusterFS: kind of volume, bricks and copies, and the options that somebody set, as any of its servers tells."""
+"""GlusterFS: kind of volume, bricks, copies and changed options, from any of its servers."""
 
 import re
 from collections.abc import Iterable
@@ -10,20 +10,18 @@ from iotide_agent.probes.fuse import fuse_name
 from iotide_agent.probes.identity import served, shared
 from iotide_agent.probes.mounts import Mount
 from iotide_agent.probes.reader import CommandWant, Unavailable, Want
+from iotide_agent.probes.rows import lines_of, read_rows
 from iotide_wire.facts import Facts, FactValue
 
 _BRICKS: Final = re.compile(r"^(?:(\d{1,6}) x )?(?:\((\d{1,6}) \+ (\d{1,6})\)|(\d{1,6}))(?: = (\d{1,6}))?$", re.ASCII)
-_OPTION: Final = re.compile(r"^([a-z][\w.-]*): (.*)$", re.MULTILINE)
+_OPTION: Final = re.compile(r"[a-z][\w-]*\.[\w.-]+")
 _VERSION: Final = CommandWant(("glusterfs", "--version"), "glusterfs-client")
 
 
 class GlusterfsProbe(Probe):
-    """Mounts by its FUSE client."""
-
     name: ClassVar[str] = "glusterfs"
 
     def matches(self, mount: Mount) -> bool:
-        """Both forms of the type that clients have had."""
         return fuse_name(mount) == "glusterfs" or mount.fstype == "glusterfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
@@ -33,7 +31,7 @@ class GlusterfsProbe(Probe):
         yield from network.wants(server, texts)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """Known by the volume's id, since each node may have mounted it from another server."""
+        """The volume's id is the identity, because nodes may mount it from different servers."""
         server, volume = _parts(mount)
         version = re.search(r"^glusterfs (\d\S*)", text_of(texts, _VERSION))
         facts: Facts = {"gluster.volume": volume}
@@ -53,7 +51,6 @@ class GlusterfsProbe(Probe):
 
 
 def _parts(mount: Mount) -> tuple[str, str]:
-    """Server and volume; the latter perhaps with a directory of it that is mounted alone."""
     server, _, volume = mount.source.rpartition(":")
     return server.strip("[]"), volume.strip("/")
 
@@ -64,7 +61,7 @@ def _info(server: str, volume: str) -> CommandWant:
 
 
 def _brick_facts(found: dict[str, str]) -> Facts:
-    """From `2 x (2 + 1) = 6`: two sets of two and one, which is redundancy, or an arbiter where copies are kept."""
+    """`2 x (2 + 1) = 6` is two sets of two bricks and one for redundancy, or an arbiter."""
     match = _BRICKS.match(found.get("Number of Bricks", ""))
     if not match:
         return {}
@@ -80,6 +77,13 @@ def _brick_facts(found: dict[str, str]) -> Facts:
 
 
 def _option_facts(info: str) -> Facts:
-    _, heading, options = info.partition("Options Reconfigured:\n")
-    text = ",".join(sorted(f"{name}={value}" for name, value in _OPTION.findall(options)))
-    return {"gluster.options": text[:2000]} if heading else {}
+    _, heading, below = info.partition("Options Reconfigured:\n")
+    options = read_rows("gluster volume info", lines_of(below.partition("\n\n")[0]), _option)
+    return {"gluster.options": ",".join(sorted(options))[:2000]} if heading else {}
+
+
+def _option(line: str) -> str:
+    name, value = line.strip().split(": ", 1)
+    if not _OPTION.fullmatch(name):
+        raise ValueError(line)
+    return f"{name}={value}"

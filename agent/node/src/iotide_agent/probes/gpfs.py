@@ -1,7 +1,8 @@
-"""GPFS, now IBM Storage Scale: block size, replicas and pools, and in which fileset the directory lies."""
+"""GPFS (IBM Storage Scale): block size, replicas, pools and the directory's fileset."""
 
 import re
 from collections.abc import Iterable
+from ipaddress import ip_address
 from typing import ClassVar, Final
 from urllib.parse import unquote
 
@@ -10,10 +11,10 @@ from iotide_agent.probes.base import Probe, Texts, known, labelled, number, on_m
 from iotide_agent.probes.identity import shared
 from iotide_agent.probes.mounts import Mount
 from iotide_agent.probes.reader import CommandWant, Unavailable, Want
+from iotide_agent.probes.rows import lines_of, read_rows
 from iotide_wire.facts import Facts, FactValue
 
 _BIN: Final = "/usr/lpp/mmfs/bin"
-"""Where its commands always are, and PATH seldom leads."""
 _PACKAGE: Final = "gpfs.base"
 _ATTRIBUTES: Final = {
     "blockSize": ("-B", "gpfs.block_bytes"),
@@ -33,33 +34,31 @@ _ATTRIBUTES: Final = {
     "exactMtime": ("-E", "gpfs.exact_mtime"),
     "encryption": ("--encryption", "gpfs.encryption"),
 }
-"""Names of `mmlsfs -Y`, the flags of the same in the table for people, and the facts."""
+"""Names in `mmlsfs -Y`, flags in its table, and facts."""
 _DISKS: Final = ("disks", "-d")
 _ROW: Final = re.compile(r"^ {0,2}(-\S+)[ \t]+(\S+(?: \(\S+\))?)", re.MULTILINE)
 _FIELDS: Final = 9
 _CLUSTER: Final = CommandWant((f"{_BIN}/mmlscluster",), _PACKAGE)
 _OWN_ADDRESSES: Final = CommandWant(("hostname", "--all-ip-addresses"), "hostname")
-_NODE: Final = re.compile(r"^ +\d+ +\S+ +([0-9a-fA-F.:]+) +\S+ +quorum", re.MULTILINE)
-"""A row of mmlscluster: number, daemon node name, its address, admin node name, designation."""
+_NODES: Final = re.compile(r"^ *-{20,}\n((?: *\S.*\n?)*)", re.MULTILINE)
+"""Rows of mmlscluster below the line of dashes that follows the heading, up to a blank line."""
 _machine_readable: Final = on_mount(_PACKAGE, f"{_BIN}/mmlsfs", "{0.source_name}", "-Y")
 _table: Final = on_mount(_PACKAGE, f"{_BIN}/mmlsfs", "{0.source_name}")
 _directory: Final = on_mount(_PACKAGE, f"{_BIN}/mmlsattr", "-L", "{0.directory}")
 
 
 class GpfsProbe(Probe):
-    """GPFS clients and servers."""
-
     name: ClassVar[str] = "gpfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """Attributes of the file system, as a table where a release does not know -Y, and of the directory."""
+        """Older releases have no -Y and print a table."""
         yield from (_machine_readable(mount), _directory(mount), _CLUSTER, _OWN_ADDRESSES)
         yield from network.wants(_quorum_node(texts), texts)
         if isinstance(texts.get(_machine_readable(mount)), Unavailable):
             yield _table(mount)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """Known by its UID where the release tells it, which holds across clusters, else by its name."""
+        """The identity is the UID, unique across clusters, or else the name."""
         attributes = _read_attributes(mount, texts)
         uid = attributes.get("UID", [""])[0]
         identity = shared(f"gpfs:{uid.lower() or mount.source_name}")
@@ -77,19 +76,28 @@ class GpfsProbe(Probe):
 
 
 def _quorum_node(texts: Texts) -> str:
-    """The address of the daemon of another quorum node: all daemons of a cluster reach each other by one network."""
+    """Return the daemon address of another quorum node; all daemons of a cluster share one network."""
     own = set(text_of(texts, _OWN_ADDRESSES).split())
-    return min((address for address in _NODE.findall(text_of(texts, _CLUSTER)) if address not in own), default="")
+    table = _NODES.search(text_of(texts, _CLUSTER) + "\n")
+    quorum = read_rows("mmlscluster", lines_of(table[1]) if table else (), _quorum_address)
+    return min((address for address in quorum if address not in own), default="")
+
+
+def _quorum_address(line: str) -> str | None:
+    """Read number, daemon node name, its address, admin node name and, except for clients, designation."""
+    node, _, address, _, *designation = line.split()
+    ip_address(address)
+    return address if int(node) and designation and designation[0].startswith("quorum") else None
 
 
 def _link_facts(texts: Texts) -> Facts:
-    """The link to the daemons' network; which node was asked for is no fact, as no node serves a file system alone."""
+    """The serving node is no fact, because no single node serves a file system."""
     found = network.facts(_quorum_node(texts), texts)
     return {name: value for name, value in found.items() if name != "network.server"}
 
 
 def _read_attributes(mount: Mount, texts: Texts) -> dict[str, list[str]]:
-    """Values by their names in -Y; several where pools differ or a flag has several lines."""
+    """Return values by their -Y names; several if pools differ or a flag has several lines."""
     found: dict[str, list[str]] = {}
     for line in text_of(texts, _machine_readable(mount)).splitlines():
         fields = [unquote(part) for part in line.split(":")]
@@ -116,7 +124,7 @@ def _directory_facts(attributes: str) -> Facts:
         {
             "gpfs.fileset": found.get("fileset name"),
             "gpfs.pool": found.get("storage pool name"),
-            # "1 max 2": what the directory's files get, and the most that the file system allows
+            # "1 max 2": the directory's value and the file system's maximum
             "gpfs.directory_data_replica_count": number(found.get("data replication", "").partition(" ")[0]),
             "gpfs.directory_metadata_replica_count": number(found.get("metadata replication", "").partition(" ")[0]),
         }

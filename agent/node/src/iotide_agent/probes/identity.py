@@ -1,4 +1,4 @@
-"""Under which name a file system is known: a shared one has the same on all nodes, a private one is the node's own."""
+"""Identity of file systems: shared ones have the same on all nodes, private ones are the node's own."""
 
 from collections.abc import Iterable
 from ipaddress import ip_address
@@ -10,29 +10,28 @@ from iotide_agent.probes.reader import Want
 from iotide_wire.facts import Facts
 
 _CLUSTER_FSTYPES: Final = frozenset({"gfs2", "ocfs2"})
-"""File systems that several nodes mount from one block device at a time."""
-# -p reads the device itself: blkid's cache may say for seconds what stood there before a mkfs.
+"""On one block device that several nodes mount at once."""
+# -p reads the device; blkid's cache may be seconds old after a mkfs.
 _blkid: Final = on_mount("util-linux", "blkid", "-p", "-o", "value", "-s", "UUID", "{0.source}")
 _lsblk: Final = on_mount("util-linux", "lsblk", "--nodeps", "--noheadings", "--output", "UUID", "{0.source}")
 
 
 def shared(identity: str) -> Facts:
-    """Of a file system that is the same one wherever this identity shows up."""
     return {"fs.identity": identity, "fs.identity_scope": "shared"}
 
 
 def private(identity: str) -> Facts:
-    """Of a file system of this node alone; cloned disks have the same UUID on many nodes."""
+    """A UUID is no identity here: cloned disks have the same one on many nodes."""
     return {"fs.identity": identity, "fs.identity_scope": "node"}
 
 
 def served(identity: str, server: str) -> Facts:
-    """Of a file system that `server` exports; behind a loopback address each node has a server of its own."""
+    """A loopback address is a different server on each node."""
     return private(identity) if _is_loopback(server) else shared(identity)
 
 
 class UuidProbe(Probe):
-    """The UUID of what stands on a block device; mkfs makes a new one, so a re-formatted target is told apart."""
+    """UUID of a file system on a block device; mkfs creates a new one, which shows a re-format."""
 
     name: ClassVar[str] = "uuid"
 
@@ -40,7 +39,7 @@ class UuidProbe(Probe):
         return mount.source.startswith("/dev/") and mount.fstype != "gpfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """From the device, which takes root; else from udev, which not every node runs."""
+        """Read it from the device, which needs root; otherwise from udev, which some nodes lack."""
         yield _blkid(mount)
         if _blkid(mount) in texts and not text_of(texts, _blkid(mount)):
             yield _lsblk(mount)

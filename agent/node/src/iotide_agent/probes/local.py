@@ -1,4 +1,4 @@
-"""Local file systems: ext2, ext3, ext4, XFS, JFS, ReiserFS and Btrfs by what their own tools say, and tmpfs."""
+"""Local file systems: ext2, ext3, ext4, XFS, JFS, ReiserFS and Btrfs by their own tools, and tmpfs."""
 
 import re
 from collections.abc import Iterable
@@ -27,10 +27,10 @@ _EXT_FIELDS: Final = {
     "Reserved block count": "ext.reserved_blocks",
 }
 _EXT_STRIPES: Final = {"RAID stride": "ext.stripe_unit_bytes", "RAID stripe width": "ext.stripe_width_bytes"}
-"""In blocks of the file system; the names are XFS's, so that both compare with the RAID below."""
+"""In file system blocks, with XFS's names, to compare both with the RAID below."""
 _EXT_LINE: Final = re.compile(r"^([A-Z][^:\n]*):[ \t]*(.*)$", re.MULTILINE)
 _EXT_STATES: Final = frozenset({"needs_recovery", "orphan_present"})
-"""Features that come and go by themselves while the file system is mounted."""
+"""Features that change while the file system is mounted."""
 _XFS_NUMBER: Final = re.compile(r"([A-Za-z][\w-]*)=(\d{1,18})\b", re.ASCII)
 _XFS_FEATURES: Final = (
     "crc",
@@ -47,8 +47,6 @@ _BTRFS_PROFILE: Final = re.compile(r"^(Data|Metadata|System), ?(\w+):", re.MULTI
 
 
 class ExtProbe(Probe):
-    """The ext family: layout from the superblock, effective options (defaults too) from the kernel."""
-
     name: ClassVar[str] = "ext"
 
     def matches(self, mount: Mount) -> bool:
@@ -80,8 +78,6 @@ class ExtProbe(Probe):
 
 
 class XfsProbe(CommandProbe):
-    """XFS: geometry by xfs_info."""
-
     name: ClassVar[str] = "xfs"
     package: ClassVar[str] = "xfsprogs"
     argv: ClassVar[tuple[str, ...]] = ("xfs_info", "{0.mount_point}")
@@ -91,7 +87,7 @@ class XfsProbe(CommandProbe):
         sections = _xfs_sections(printed)
         meta, data, log = (sections.get(name, {}) for name in ("meta-data", "data", "log"))
         if not ("isize" in meta and "bsize" in data and "blocks" in log and "realtime" in sections):
-            return {"xfs.geometry": "unavailable, because xfs_info printed something else than a geometry"}
+            return {"xfs.geometry": "unavailable, because xfs_info printed no geometry"}
         block_bytes = data["bsize"]
         everything = meta | log
         return {
@@ -108,7 +104,7 @@ class XfsProbe(CommandProbe):
 
 
 class BtrfsProbe(CommandProbe):
-    """Btrfs: profiles of data and metadata, which decide where copies and stripes go; several are joined by commas."""
+    """Facts are the profiles of data and metadata; several are joined by commas."""
 
     name: ClassVar[str] = "btrfs"
     package: ClassVar[str] = "btrfs-progs"
@@ -134,7 +130,7 @@ def _options(device: str) -> FileWant:
 
 
 def _xfs_sections(geometry: str) -> dict[str, dict[str, int]]:
-    """The numbers of each section; a line that begins with `=` goes on with the section above."""
+    """A line that begins with `=` continues the section above."""
     sections: dict[str, dict[str, int]] = {}
     section: dict[str, int] = {}
     for line in geometry.splitlines():
@@ -147,8 +143,6 @@ def _xfs_sections(geometry: str) -> dict[str, dict[str, int]]:
 
 
 class JfsProbe(CommandProbe):
-    """JFS, by its superblock."""
-
     name: ClassVar[str] = "jfs"
     package: ClassVar[str] = "jfsutils"
     argv: ClassVar[tuple[str, ...]] = ("jfs_tune", "-l", "{0.source}")
@@ -180,7 +174,7 @@ _JOURNAL: Final = re.compile(r"^\s*Size (\d{1,12}) blocks", re.MULTILINE | re.AS
 
 
 class ReiserfsProbe(CommandProbe):
-    """ReiserFS 3, by its superblock; reiserfstune refuses to look at what is mounted."""
+    """ReiserFS 3; reiserfstune refuses mounted file systems."""
 
     name: ClassVar[str] = "reiserfs"
     package: ClassVar[str] = "reiserfsprogs"
@@ -206,8 +200,6 @@ _FACTORS: Final = {"k": KIB, "m": MIB, "g": GIB}
 
 
 class TmpfsProbe(Probe):
-    """Reads nothing but the mount's options."""
-
     name: ClassVar[str] = "tmpfs"
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
@@ -215,5 +207,5 @@ class TmpfsProbe(Probe):
         facts: Facts = {"tmpfs.huge": options.get("huge", "never"), "tmpfs.swappable": "noswap" not in options}
         size = options.get("size", "")
         digits, suffix = (size[:-1], size[-1:]) if size[-1:] in _FACTORS else (size, "")
-        # Without the option the kernel takes half of the memory, which memory.total_bytes says already.
+        # The kernel's default is half of the memory, which is in memory.total_bytes.
         return facts | {"tmpfs.size_bytes": int(digits) * _FACTORS.get(suffix, 1)} if digits.isdecimal() else facts

@@ -1,4 +1,4 @@
-"""MooseFS and its kin: the goal, which is the number of copies, of the directory."""
+"""MooseFS and related file systems: the directory's goal, which is the number of copies."""
 
 import re
 from collections.abc import Iterable
@@ -18,7 +18,7 @@ _goal: Final = on_mount("moosefs-client", "mfsgetgoal", "{0.directory}")
 
 
 class MoosefsProbe(Probe):
-    """Mounts by mfsmount, whose type is plain fuse, so the source tells."""
+    """The type is only `fuse`, so the source identifies mounts of mfsmount."""
 
     name: ClassVar[str] = "moosefs"
 
@@ -44,6 +44,6 @@ def _goal_facts(mount: Mount, texts: Texts) -> Facts:
     answer = texts.get(_goal(mount), Unavailable("mfsgetgoal was not asked"))
     if isinstance(answer, Unavailable):
         return {"moosefs.goal": unavailable_fact(answer)}
-    # A goal is a number of copies, or since release 3 the name of a storage class.
+    # A number of copies, or since release 3 the name of a storage class.
     goal = labelled(text_of(texts, _goal(mount))).get(mount.directory, "")
     return {"moosefs.goal": goal[:200] if number(goal) is None else number(goal)} if goal else {}

@@ -1,4 +1,4 @@
-"""What /proc/self/mountinfo says: every mount of this node, and which of them holds a path."""
+"""Mounts of this node from /proc/self/mountinfo, and the mount of a path."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -35,21 +35,19 @@ PSEUDO_FSTYPES: Final = frozenset(
         "tracefs",
     }
 )
-"""File systems without files that anybody would measure."""
 _FIELDS_BEFORE_TAGS: Final = 6
 _FIELDS_AFTER_TAGS: Final = 3
 
 
 class MountinfoError(ValueError):
-    """A line of mountinfo is not as proc(5) says; the text shows it."""
+    pass
 
 
 @dataclass(frozen=True, slots=True)
 class Mount:
-    """One mount of a `device`, `major:minor`, or of the directory `root` on it; major 0 is no block device of its own.
+    """Mount of a `device`, `major:minor`, or of its directory `root`; major 0 is not a block device.
 
-    `options` are those of the mount and of the file system, sorted, each once; `directory` is what is looked at, since
-    layouts differ by directory, the mount point by itself.
+    `directory` is inspected, by default the mount point; layouts differ between directories.
     """
 
     mount_point: str
@@ -62,30 +60,27 @@ class Mount:
 
     @property
     def source_name(self) -> str:
-        """The source without the directories above it, such as /dev."""
         return PurePosixPath(self.source).name
 
     def option(self, name: str) -> str:
-        """Value of `name=value` among the options; empty where there is none."""
         return next((value for key, _, value in (pair.partition("=") for pair in self.options) if key == name), "")
 
 
 def parse_mountinfo(text: str) -> list[Mount]:
-    """Return the mounts in the file's order, of which later ones cover earlier ones; raise MountinfoError."""
-    # The kernel escapes blanks and newlines only; splitlines() would also cut at \r or \f in the name of a directory.
+    """Later mounts cover earlier ones. Raise MountinfoError."""
+    # The kernel escapes only blanks and newlines; splitlines() would also split at \r or \f in a name.
     return [_parse_line(line) for line in text.split("\n") if line]
 
 
 def lasting_options(options: Iterable[str]) -> str:
-    """Those that stay until somebody mounts it otherwise, joined by commas: a server that restarts has another port."""
+    """Leave out a server's port, which changes with its restart."""
     return ",".join(option for option in options if not option.startswith("mountport="))
 
 
 def holding(mounts: Sequence[Mount], path: str) -> Mount | None:
-    """The mount on which an absolute path without symbolic links stands."""
     above = {str(parent) for parent in (PurePosixPath(path), *PurePosixPath(path).parents)}
     candidates = [mount for mount in mounts if mount.mount_point in above]
-    # The deepest mount point wins, and among equals the last one mounted.
+    # The deepest mount point wins, then the latest mount.
     return max(reversed(candidates), key=lambda mount: len(PurePosixPath(mount.mount_point).parts), default=None)
 
 

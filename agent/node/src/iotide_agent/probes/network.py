@@ -1,4 +1,4 @@
-"""The network below a mount: over which interface a server is reached, and how fast its link is."""
+"""Network below a mount: interface to the server and speed of its link."""
 
 import re
 from collections.abc import Iterable
@@ -12,12 +12,11 @@ from iotide_wire.facts import Facts, FactValue
 _INTERFACE: Final = re.compile(r"\bdev (\S+)")
 _RATE: Final = re.compile(r"^(\d{1,6}(?:\.\d+)?) Gb/sec", re.ASCII)
 _LINKS: Final = {"1": "ethernet", "32": "infiniband", "772": "loopback"}
-"""ARPHRD_* of <linux/if_arp.h>, as /sys/class/net/*/type has them; IPoIB shows as 32."""
+"""ARPHRD_* of <linux/if_arp.h>, as in /sys/class/net/*/type; IPoIB is 32."""
 _FILES: Final = ("type", "mtu", "speed", "mode", "dev_port", "bonding/mode", "bonding/slaves")
 
 
 def wants(server: str, texts: Texts) -> Iterable[Want]:
-    """What leads from a server's name or address to the speed of the link."""
     if not server:
         return
     if not _is_address(server):
@@ -34,7 +33,6 @@ def wants(server: str, texts: Texts) -> Iterable[Want]:
 
 
 def facts(server: str, texts: Texts) -> Facts:
-    """Interface, kind and speed of the link, MTU, bonding, IPoIB mode; nothing for a mount without a server."""
     if not server:
         return {}
     address = address_of(server, texts)
@@ -61,7 +59,7 @@ def facts(server: str, texts: Texts) -> Facts:
 
 
 def address_of(server: str, texts: Texts) -> str:
-    """The server's address, of several always the same one; empty while its name is not resolved."""
+    """Return the server's address, of several always the same one; "" until its name is resolved."""
     if _is_address(server):
         return server
     addresses = {line.split()[0] for line in text_of(texts, _resolve(server)).splitlines() if line.split()}
@@ -98,7 +96,7 @@ def _infiniband(interface: str) -> DirectoryWant:
 
 
 def _rate_files(interface: str, texts: Texts) -> list[str]:
-    """IPoIB interfaces name no speed; the port of their adapter does, and dev_port counts ports from 0."""
+    """For IPoIB the adapter's port has the speed; dev_port counts ports from 0."""
     port = number(text_of(texts, _file(interface, "dev_port")))
     if port is None or text_of(texts, _file(interface, "type")) != "32":
         return []
@@ -111,6 +109,6 @@ def _bits_per_second(interface: str, texts: Texts) -> int | None:
         rate = _RATE.match(text_of(texts, FileWant(path)))
         if rate:
             return round(float(rate[1]) * 1e9)
-    # The file holds -1 or cannot be read where there is no link, or where the driver has no notion of a speed.
+    # -1 or unreadable without a link or a known speed.
     megabits = number(text_of(texts, _file(interface, "speed")))
     return megabits * 10**6 if megabits else None

@@ -1,4 +1,4 @@
-"""NFS, versions 3 and 4: the options in effect by the kernel's own statistics, and the server's name for the volume."""
+"""NFS, versions 3 and 4: effective options from the kernel's statistics, and the server's id of the volume."""
 
 import re
 from collections.abc import Iterable
@@ -29,8 +29,6 @@ _VOLUME_FIELDS: Final = 5
 
 
 class NfsProbe(Probe):
-    """Mounts of the kernel's NFS client."""
-
     name: ClassVar[str] = "nfs"
 
     def matches(self, mount: Mount) -> bool:
@@ -41,7 +39,6 @@ class NfsProbe(Probe):
         yield from network.wants(_server(mount), texts)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
-        """Version, sizes, caching and transport as they are in effect, which may be less than was asked for."""
         block = _block(mount, text_of(texts, _MOUNTSTATS))
         options = options_of(mount.options) | _mountstats_options(block)
         found: dict[str, FactValue] = {
@@ -64,12 +61,11 @@ class NfsProbe(Probe):
 
 
 def nfs_identity(server: str, export: str) -> Facts:
-    """The same for a client in the kernel and one in user space; `server` is an address, as names vary by node."""
+    """The same for kernel and user-space clients. `server` is an address, because names vary."""
     return served(f"nfs:{server}:{export}", server)
 
 
 def _server(mount: Mount) -> str:
-    """The address in use, since aliases, short and long names all mean the same server."""
     return mount.option("addr") or mount.source.partition(":/")[0].strip("[]")
 
 
@@ -79,18 +75,16 @@ def _export(mount: Mount) -> str:
 
 
 def read_ahead(mount: Mount) -> FileWant:
-    """Return what says how far the kernel reads ahead on a mount without a disk."""
     return FileWant(f"/sys/class/bdi/{mount.device}/read_ahead_kb")
 
 
 def read_ahead_bytes(mount: Mount, texts: Texts) -> int | None:
-    """Return what it says, in bytes."""
     kibibytes = number(text_of(texts, read_ahead(mount)))
     return None if kibibytes is None else kibibytes * KIB
 
 
 def _block(mount: Mount, mountstats: str) -> str:
-    """What mountstats says of this mount; where several are mounted at one place, of the last."""
+    """The last section counts if several are mounted at one path."""
     block = ""
     heads = list(_HEAD.finditer(mountstats))
     ends = [*(head.start() for head in heads[1:]), len(mountstats)]
@@ -111,6 +105,6 @@ def _pnfs(block: str) -> str | None:
 
 
 def _fsid(mount: Mount, volumes: str) -> str | None:
-    """The server's own number for the exported file system: made of its UUID, or as `fsid=` in /etc/exports says."""
+    """The server derives it from the file system's UUID, or takes `fsid=` from /etc/exports."""
     rows = [line.split() for line in volumes.splitlines()]
     return next((row[4] for row in rows if len(row) >= _VOLUME_FIELDS and row[3] == mount.device), None)

@@ -1,4 +1,4 @@
-"""The node itself: host name, processor, memory, kernel and the settings of its page cache."""
+"""The node: host name, CPU, memory, kernel and page cache settings."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -9,7 +9,7 @@ from iotide_wire.facts import Facts, FactValue
 from iotide_wire.units import MIB
 
 MEMORY_STEP_BYTES: Final = 16 * MIB
-"""The kernel keeps some memory for itself, a little more or less at each boot, which is no news."""
+"""Rounding, because the kernel's own memory differs slightly at each boot."""
 _PLAIN_FILES: Final = {
     "host.name": "/proc/sys/kernel/hostname",
     "kernel.release": "/proc/sys/kernel/osrelease",
@@ -29,7 +29,7 @@ _CACHE_SETTINGS: Final = {
     "cache.swappiness": ("swappiness", 1),
     "cache.vfs_cache_pressure": ("vfs_cache_pressure", 1),
 }
-"""The kernel's name of each, and by what its number is divided; its ratios are percentages."""
+"""Name in the kernel, and the divisor: the kernel's ratios are percentages."""
 _SIMULTANEOUS_THREADS: Final = FileWant("/sys/devices/system/cpu/smt/active")
 _ON_OFF: Final = {"1": True, "0": False}
 _CPUINFO: Final = FileWant("/proc/cpuinfo")
@@ -39,7 +39,6 @@ _NUMA_NODES: Final = DirectoryWant("/sys/devices/system/node")
 
 
 def wants(texts: Texts) -> Iterable[Want]:
-    """Everything, at once."""
     del texts
     yield from (_CPUINFO, _MEMINFO, _OS_RELEASE, _NUMA_NODES, _SIMULTANEOUS_THREADS)
     yield from (FileWant(path) for path in _PLAIN_FILES.values())
@@ -47,7 +46,6 @@ def wants(texts: Texts) -> Iterable[Want]:
 
 
 def facts(texts: Texts) -> Facts:
-    """What the files say; a file that this machine does not have leaves its fact out."""
     system = named_numbers(text_of(texts, _OS_RELEASE))
     values: dict[str, FactValue] = {
         **{name: text_of(texts, FileWant(path)) for name, path in _PLAIN_FILES.items()},
@@ -73,7 +71,7 @@ def _cpu_facts(cpuinfo: str) -> dict[str, FactValue]:
     named: dict[str, str] = {}
     for key, _, value in lines:
         named.setdefault(key.strip(), value.strip())
-    # ARM kernels give numbers for the model name; lscpu turns them into names from a table of its own.
+    # ARM kernels give numbers; lscpu has its own table of names.
     model = named.get("model name") or named.get("cpu") or f"implementer {named.get('CPU implementer', 'unknown')}"
     return {"cpu.model": model, "cpu.count": sum(key.strip() == "processor" for key, _, _ in lines)}
 

@@ -1,4 +1,4 @@
-"""PVFS2 and OrangeFS: how many servers there are, and how a file of the directory is spread over them."""
+"""PVFS2 and OrangeFS: servers, and the distribution of a file in the directory."""
 
 import re
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ _any_file: Final = on_mount("findutils", "find", "{0.directory}", *("-maxdepth",
 
 
 class Pvfs2Probe(Probe):
-    """Clients by the kernel module; newer kernels call it pvfs2 still."""
+    """Newer kernels still use the name pvfs2."""
 
     name: ClassVar[str] = "pvfs2"
 
@@ -31,7 +31,7 @@ class Pvfs2Probe(Probe):
         return mount.fstype in {"pvfs2", "orangefs"}
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        """Servers, version, hints of the directory, and the distribution of a file in it, as directories have none."""
+        """Directories have no distribution, so a file is read."""
         yield from (_servers(mount), _VERSION, _hints(mount), _any_file(mount))
         file = text_of(texts, _any_file(mount))
         if file:
@@ -69,7 +69,6 @@ def _distribution(file: str) -> CommandWant:
 
 
 def _server_facts(statfs: str | Unavailable) -> Facts:
-    """Servers by what they do; sizes, uptime and load in the same text change all the time."""
     if isinstance(statfs, Unavailable):
         return {"pvfs2.server_count": unavailable_fact(statfs)}
     _, _, meta = statfs.partition("meta server statistics:")
@@ -87,7 +86,7 @@ def _server_facts(statfs: str | Unavailable) -> Facts:
 def _layout_facts(mount: Mount, texts: Texts) -> Facts:
     file = text_of(texts, _any_file(mount))
     if not file:
-        because = f"there is no file in {mount.directory} to ask; put one there"
+        because = f"{mount.directory} has no file to inspect; create one there"
         return {"pvfs2.distribution": f"unavailable, because {because}"}
     layout = texts.get(_distribution(file), Unavailable("pvfs2-viewdist was not asked"))
     if isinstance(layout, Unavailable):

@@ -1,4 +1,4 @@
-"""Reads what probes and workloads want to know, files and short commands alike, without ever waiting for a hung one."""
+"""Reader of files and short commands for probes and workloads; a hanging one never blocks it."""
 
 import contextlib
 import os
@@ -15,35 +15,32 @@ from iotide_wire.units import format_seconds
 
 _MAX_CHARACTERS: Final = 1_000_000
 _LOG_STAMP: Final = re.compile(r"^\d{4}-\d\d-\d\d[T ][\d:.,]+(?:Z|[+-]\d\d:?\d\d)? +(?:[0-9a-f]{8,} +)?")
-"""Time and thread before a message, as ceph prints them: the reason would be another one each time."""
-_SYSTEM_DIRECTORIES: Final = "/usr/local/sbin:/usr/sbin:/sbin:/opt/MegaRAID/storcli:/opt/MegaRAID/perccli"
-"""The last two are where the packages of RAID controllers put their only program."""
+"""Time and thread in front of a message, as in ceph's; they would make each reason different."""
+_SYSTEM_DIRECTORIES: Final = (
+    "/usr/local/sbin:/usr/sbin:/sbin:/opt/MegaRAID/storcli:/opt/MegaRAID/perccli:/opt/MegaRAID/MegaCli:/opt/AMCC/CLI"
+)
+"""Programs of RAID controllers are installed in /opt."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileWant:
-    """The text of a small file, such as one of /proc or /sys."""
-
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class DirectoryWant:
-    """The names in a directory, sorted, one a line."""
-
     path: str
 
 
 @dataclass(frozen=True, slots=True)
 class CommandWant:
-    """What a short command prints on stdout.
+    """Output of a short command on stdout.
 
     Attributes:
-        argv: the exact argument list.
-        package: what to install where the program is absent.
-        any_status: take also what it prints on stderr, whatever its exit status: some tools tell their version only in
-            the usage message of a wrong call.
-        run_as: user, group and all groups whose rights it has; empty: those of the agent.
+        argv: Exact argument list.
+        package: Package to install if the program is missing.
+        any_status: Also accept stderr and any exit status: some tools print their version only in a usage error.
+        run_as: User, group and all groups to run as; empty for the agent's user.
     """
 
     argv: tuple[str, ...]
@@ -57,27 +54,21 @@ Want = FileWant | DirectoryWant | CommandWant
 
 @dataclass(frozen=True, slots=True)
 class Unavailable:
-    """Why a want could not be met, as a sentence with the remedy."""
-
     because: str
 
 
 class Reader(ABC):
-    """Where wants are met: the running system, or recorded outputs in tests."""
-
     @abstractmethod
     def read(self, want: Want) -> str | Unavailable:
-        """The text that was wanted, or why there is none; never raises for what the system lacks."""
+        """Return the text, or the reason for its absence. Never raise for what the system lacks."""
 
 
 class SystemReader(Reader):
-    """Reads the node that it runs on; each command gets `command_seconds`."""
-
     def __init__(self, *, command_seconds: float = 10.0) -> None:
         self._command_seconds = command_seconds
 
     def read(self, want: Want) -> str | Unavailable:
-        """See Reader; commands run with LC_ALL=C and without a terminal."""
+        """Run commands with LC_ALL=C and without a terminal."""
         match want:
             case FileWant(path=path):
                 return _read_file(Path(path))
@@ -88,13 +79,13 @@ class SystemReader(Reader):
 
 
 def find_program(name: str) -> str | None:
-    """Path of a program on PATH or in directories that a service's PATH often lacks."""
+    """Return the path of a program on PATH or in directories that a service's PATH often lacks."""
     return shutil.which(name, path=f"{os.environ.get('PATH', os.defpath)}:{_SYSTEM_DIRECTORIES}")
 
 
 def _read_file(path: Path) -> str | Unavailable:
     try:
-        # Untranslated: a carriage return is a character like others in the name of a mounted directory.
+        # Without newline translation: a mounted directory's name may contain a carriage return.
         with path.open(encoding="utf-8", errors="replace", newline="") as file:
             return file.read(_MAX_CHARACTERS)
     except OSError as error:
@@ -118,7 +109,7 @@ def _run(want: CommandWant, timeout_seconds: float) -> str | Unavailable:
     except OSError as error:
         changeable = f"{error.filename} cannot be entered: {error.strerror}"
     if changeable is not None:
-        return Unavailable(f"{name} is not started: {changeable}")
+        return Unavailable(f"{name} is not run: {changeable}")
     try:
         process = _start([program, *arguments], want.run_as)
     except OSError as error:
@@ -129,7 +120,7 @@ def _run(want: CommandWant, timeout_seconds: float) -> str | Unavailable:
     except subprocess.TimeoutExpired:
         _give_up(process)
         return Unavailable(
-            f"{name} gave no answer within {format_seconds(timeout_seconds)}; is its file system reachable?"
+            f"{name} did not answer within {format_seconds(timeout_seconds)}; check that its file system is reachable"
         )
     if process.returncode == 0 or want.any_status:
         return (stdout + stderr * want.any_status)[:_MAX_CHARACTERS]
@@ -144,7 +135,7 @@ def _start(argv: list[str], run_as: tuple[int, ...]) -> subprocess.Popen[str]:
     if run_as:
         user, group, *groups = run_as
         rights = {"user": user, "group": group, "extra_groups": groups, "cwd": "/"}
-        # Loads have no home either, and that of root is closed to the user.
+        # Loads have no home either, and root's is closed to the user.
         environment.pop("HOME", None)
     return subprocess.Popen(
         argv,
@@ -164,7 +155,7 @@ def _by(run_as: tuple[int, ...]) -> str:
 
 
 def _give_up(process: subprocess.Popen[str]) -> None:
-    """Kills a command without insisting: on a dead mount it sits in D state, where no signal reaches it."""
+    """Kill a command without waiting: on a dead mount it stays in state D."""
     process.kill()
     for pipe in (process.stdout, process.stderr):
         if pipe is not None:

@@ -1,4 +1,4 @@
-"""The probes of this agent and the facts that they find on the node, for hello and for the environment of each run."""
+"""The agent's probes, and the facts that they find on the node."""
 
 import logging
 from collections.abc import Mapping, Sequence
@@ -12,14 +12,18 @@ from pydantic import TypeAdapter
 from iotide_agent.plug_ins import with_plug_ins
 from iotide_agent.probes import node
 from iotide_agent.probes.base import Probe, gather, number, unavailable_fact
+from iotide_agent.probes.bcachefs import BcachefsProbe
 from iotide_agent.probes.beegfs import BeegfsProbe
 from iotide_agent.probes.block import BlockProbe, stripe_fit
 from iotide_agent.probes.ceph import CephProbe
+from iotide_agent.probes.cifs import CifsProbe
+from iotide_agent.probes.daos import DaosProbe
 from iotide_agent.probes.fuse import FuseProbe
 from iotide_agent.probes.generic import GenericProbe
 from iotide_agent.probes.glusterfs import GlusterfsProbe
 from iotide_agent.probes.gpfs import GpfsProbe
 from iotide_agent.probes.identity import UuidProbe
+from iotide_agent.probes.juicefs import JuicefsProbe
 from iotide_agent.probes.local import BtrfsProbe, ExtProbe, JfsProbe, ReiserfsProbe, TmpfsProbe, XfsProbe
 from iotide_agent.probes.lustre import LustreProbe
 from iotide_agent.probes.moosefs import MoosefsProbe
@@ -27,6 +31,8 @@ from iotide_agent.probes.mounts import MOUNTINFO, PSEUDO_FSTYPES, Mount, holding
 from iotide_agent.probes.nfs import NfsProbe
 from iotide_agent.probes.pvfs2 import Pvfs2Probe
 from iotide_agent.probes.reader import CommandWant, Reader, SystemReader, Unavailable
+from iotide_agent.probes.virtiofs import VirtiofsProbe
+from iotide_agent.probes.weka import WekaProbe
 from iotide_agent.probes.zfs import ZfsProbe
 from iotide_wire.facts import Facts, MountFacts
 
@@ -57,26 +63,31 @@ _OWN: Final[tuple[type[Probe], ...]] = (
     GpfsProbe,
     Pvfs2Probe,
     BeegfsProbe,
+    BcachefsProbe,
+    CifsProbe,
+    DaosProbe,
+    JuicefsProbe,
+    VirtiofsProbe,
+    WekaProbe,
 )
-"""From what holds for all to what is known best: of two that name the same fact, the later one is believed."""
+"""From general to specific: if two probes name the same fact, the later one wins."""
 
 
 class MountsUnknownError(RuntimeError):
-    """The kernel's list of mounts cannot be read, so no target could be guarded."""
+    pass
 
 
 @cache
 def all_probes() -> Mapping[str, Probe]:
-    """Every probe by name, the agent's own first; a broken plug-in is logged and left out."""
-    # Raises where the name is missing or cannot be part of a fact.
+    """Return all probes by name, the agent's own first; broken plug-ins are logged and skipped."""
     return with_plug_ins("probe", Probe, _OWN, lambda made: _FACTS.validate_python({_failure_name(made): None}))
 
 
 def collect_facts(approved_directories: Sequence[str], reader: Reader | None = None) -> tuple[Facts, list[MountFacts]]:
-    """Return facts of the node, and of each approved directory and each mount that holds files.
+    """Return facts of the node, each approved directory and each mount with files.
 
-    Only the mounts at, above or below an approved directory, whose path has no symbolic link, are looked at closely, so
-    that no other dead mount costs anything. Raise MountsUnknownError without /proc/self/mountinfo.
+    Only mounts at, above or below an approved directory are inspected: a dead mount elsewhere must not matter. Raise
+    MountsUnknownError without /proc/self/mountinfo.
     """
     reader = reader or SystemReader()
     mounts = _mounts(reader)
@@ -92,13 +103,12 @@ def collect_facts(approved_directories: Sequence[str], reader: Reader | None = N
 
 
 def look_again(paths: Sequence[str], reader: Reader) -> dict[str, MountFacts]:
-    """Return what can be said now of these directories, by path; raise MountsUnknownError."""
+    """Raise MountsUnknownError."""
     mounts = _mounts(reader)
     return {path: _looked_at(path, mount, reader) for path in paths if (mount := holding(mounts, path))}
 
 
 def mount_facts(mount: Mount, reader: Reader) -> Facts:
-    """What every probe that knows the mount says of it."""
     facts: Facts = {}
     for probe in all_probes().values():
         facts |= _facts_of(probe, mount, reader)
@@ -118,9 +128,8 @@ def _facts_of(probe: Probe, mount: Mount, reader: Reader) -> Facts:
             return {}
         return _FACTS.validate_python(probe.facts(mount, gather(reader, partial(probe.wants, mount))))
     except Exception as error:
-        # One probe that meets what it did not expect must not keep the agent from starting.
         _logger.exception("probe_failed probe=%s mount_point=%s", probe.name, mount.mount_point)
-        return {_failure_name(probe): f"unavailable, because the probe met {error!r}"}
+        return {_failure_name(probe): f"unavailable, because the probe failed: {error!r}"}
 
 
 def _failure_name(probe: Probe) -> str:
@@ -128,7 +137,6 @@ def _failure_name(probe: Probe) -> str:
 
 
 def _visible(mounts: Sequence[Mount]) -> list[Mount]:
-    """The mounts that hold files and are not covered by a later one at the same place, by mount point."""
     last = {mount.mount_point: mount for mount in mounts}
     points = (point for point in sorted(last) if len(point) <= _MAX_TEXT)
     return [last[point] for point in points if last[point].fstype not in PSEUDO_FSTYPES]
@@ -139,10 +147,10 @@ def _is_below(mount: Mount, directories: Sequence[str]) -> bool:
 
 
 def _looked_at(path: str, mount: Mount, reader: Reader) -> MountFacts:
-    # stat as a command, because statvfs in this process would hang with a dead mount and take the agent with it.
+    # statvfs in this process would hang on a dead mount.
     answer = reader.read(CommandWant(("stat", "--file-system", "--format=%S %b %a %c %d", path), "coreutils"))
     if isinstance(answer, Unavailable):
-        # A mount that does not answer is asked nothing more: each command would hang as this one did.
+        # Each further command would hang like this one.
         generic = all_probes()["generic"].facts(mount, {})
         return _as_message(path, mount, generic | {"mount.space": unavailable_fact(answer)}, approved=True)
     facts = mount_facts(replace(mount, directory=path), reader)
@@ -155,7 +163,7 @@ def _looked_at(path: str, mount: Mount, reader: Reader) -> MountFacts:
         update={
             "total_bytes": block_bytes * blocks,
             "free_bytes": block_bytes * free_blocks,
-            # Btrfs and others make inodes as they need them, and count none.
+            # Btrfs and others create inodes on demand and report none.
             "total_inodes": inodes or None,
             "free_inodes": free_inodes if inodes else None,
         }
@@ -172,7 +180,7 @@ def _as_message(path: str, mount: Mount, facts: Facts, *, approved: bool) -> Mou
         mount_point=mount.mount_point,
         fstype=mount.fstype,
         source=mount.source[:_MAX_TEXT],
-        mount_options=",".join(mount.options)[:_MAX_TEXT],  # an overlay names each of its layers
+        mount_options=",".join(mount.options)[:_MAX_TEXT],
         total_bytes=None,
         free_bytes=None,
         approved=approved,

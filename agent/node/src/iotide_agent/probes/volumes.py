@@ -1,4 +1,4 @@
-"""What software makes one volume of several disks: md, and the device mapper with LVM, multipath and encryption."""
+"""Volumes of several disks: md, and device mapper with LVM, multipath and encryption."""
 
 import re
 from collections.abc import Iterable
@@ -10,7 +10,7 @@ from iotide_agent.probes.stack import Device
 from iotide_wire.facts import Facts, FactValue
 
 SECTOR_BYTES: Final = 512
-"""What /sys and the device mapper count in, whatever the device's own sector size is."""
+"""Unit of /sys and device mapper, whatever the device's sector size."""
 _MD_NUMBERS: Final = {
     "chunk_size": "md.chunk_bytes",
     "raid_disks": "md.disk_count",
@@ -20,16 +20,17 @@ _MD_NUMBERS: Final = {
 }
 FILES: Final = ("md/level", "md/bitmap/location", *(f"md/{name}" for name in _MD_NUMBERS), "dm/name", "dm/uuid")
 _MAKERS: Final = {"LVM": "lvm", "mpath": "multipath", "CRYPT": "crypt"}
-"""Who made a mapped device, by the first part of its UUID."""
 _ROW: Final = re.compile(r"^(?:[^\n:]+: )?\d+ \d+ (\S+) ?(.*)$", re.MULTILINE)
 _SELECTOR: Final = re.compile(r"\b(round-robin|queue-length|(?:historical-)?service-time|io-affinity)\b")
 _STRIPED: Final = re.compile(r"^(\d+) (\d+) \S+ (\d+)", re.ASCII)
 _LINEAR: Final = re.compile(r"^\S+ (\d+)$", re.ASCII)
+_ON_DEVICES: Final = frozenset({"linear", "striped"})
+_DEVICE: Final = re.compile(r"(?<!\S)\d+:\d+(?= )", re.ASCII)
 _RAID: Final = re.compile(r"^(raid\S+) \d+ (\d+)", re.ASCII)
 
 
 def kind_of(device: Device, texts: Texts) -> str:
-    """Such as `md raid5`, `dm lvm`, `loop` or `partition of disk`."""
+    """Return e.g. `md raid5`, `dm lvm`, `loop` or `partition of disk`."""
     level, uuid = device.read("md/level", texts), device.read("dm/uuid", texts)
     if level:
         kind = f"md {level}"
@@ -43,14 +44,13 @@ def kind_of(device: Device, texts: Texts) -> str:
 
 
 def volume_wants(device: Device, texts: Texts) -> Iterable[Want]:
-    """The table of a mapped device, which takes root."""
+    """The table needs root."""
     name = device.read("dm/name", texts)
     if name:
         yield _table(name)
 
 
 def volume_facts(device: Device, texts: Texts) -> Facts:
-    """Level and chunk of md; target, stripes, offset or paths of the device mapper; the file of a loop device."""
     backing_file = device.read("loop/backing_file", texts)
     return _md_facts(device, texts) | _mapper_facts(device, texts) | known({"loop.backing_file": backing_file})
 
@@ -70,7 +70,7 @@ def _md_facts(device: Device, texts: Texts) -> Facts:
 
 
 def _data_disks(level: str, disks: int, layout: int) -> int:
-    """How many disks of a stripe hold data; that of RAID 10 has its near and far copies in the layout's low bytes."""
+    """RAID 10 has its near and far copies in the layout's low bytes."""
     match level:
         case "raid0":
             return disks
@@ -96,15 +96,31 @@ def _mapper_facts(device: Device, texts: Texts) -> Facts:
     rows = _ROW.findall(text_of(texts, _table(name)))
     found: dict[str, FactValue] = {"name": name, "target": ", ".join(dict.fromkeys(target for target, _ in rows))}
     if rows:
-        # The first segment stands for all: who extends a striped volume does it with the same stripes.
-        found |= _segment_facts(*rows[0])
+        found |= _segments_facts(rows)
     if prefix == "multipath":
         found["path_count"] = len(device.names_below(texts))
     return {f"{prefix}.{fact}": value for fact, value in known(found).items()}
 
 
+def _segments_facts(rows: list[tuple[str, str]]) -> dict[str, FactValue]:
+    """Return the first segment's offset, and other facts of all segments. Different values are joined.
+
+    A volume that was extended has a segment for each extension, on the same devices or on others.
+    """
+    each = [_segment_facts(*row) for row in rows]
+    devices = {device for target, arguments in rows if target in _ON_DEVICES for device in _DEVICE.findall(arguments)}
+    found: dict[str, FactValue] = {
+        "segment_count": len(rows) if len(rows) > 1 else None,
+        "device_count": len(devices) if len(devices) > 1 else None,
+    }
+    for name in dict.fromkeys(name for one in each for name in one):
+        values = list(dict.fromkeys(one[name] for one in each if name in one))
+        found[name] = values[0] if len(values) == 1 or name == "offset_bytes" else ", ".join(map(str, values))[:500]
+    return found
+
+
 def _segment_facts(target: str, arguments: str) -> dict[str, FactValue]:
-    """Geometry of one row of a table, by the kernel's admin-guide/device-mapper."""
+    """See the kernel's admin-guide/device-mapper."""
     match target:
         case "striped" if found := _STRIPED.match(arguments):
             count, chunk, offset = (number(group) or 0 for group in found.groups())

@@ -1,4 +1,4 @@
-"""ZFS: the properties of the dataset that decide what a write costs, and the kinds of devices in its pool."""
+"""ZFS: dataset properties that affect writes, and the kinds of devices in its pool."""
 
 import re
 from collections import Counter
@@ -8,7 +8,7 @@ from typing import ClassVar, Final
 from iotide_agent.probes.base import Probe, Texts, known, number, on_mount, text_of, unavailable_fact
 from iotide_agent.probes.identity import private
 from iotide_agent.probes.mounts import Mount
-from iotide_agent.probes.reader import CommandWant, Unavailable, Want
+from iotide_agent.probes.reader import CommandWant, FileWant, Unavailable, Want
 from iotide_wire.facts import Facts, FactValue
 
 _PACKAGE: Final = "zfsutils-linux"
@@ -28,16 +28,20 @@ _PROPERTIES: Final = {
     "quota": "zfs.quota_bytes",
 }
 _GROUP: Final = re.compile(r"^[ \t]+((?:mirror|raidz[123]?|draid\d?|spare)\S*?)-\d+[ \t]", re.MULTILINE)
+_DIRECT_ENABLED: Final = FileWant("/sys/module/zfs/parameters/zfs_dio_enabled")
+"""Exists from ZFS 2.3 on; 0 sends all reads and writes through the ARC."""
 _dataset: Final = on_mount(_PACKAGE, "zfs", "get", "-Hp", "-o", "property,value", ",".join(_PROPERTIES), "{0.source}")
+# A separate command, because older releases refuse the whole list for one unknown property.
+_direct: Final = on_mount(_PACKAGE, "zfs", "get", "-Hp", "-o", "value", "direct", "{0.source}")
 
 
 class ZfsProbe(Probe):
-    """Datasets of ZFS."""
-
     name: ClassVar[str] = "zfs"
 
     def wants(self, mount: Mount, texts: Texts) -> Iterable[Want]:
-        yield from (_dataset(mount), _pool(mount), _devices(mount))
+        yield from (_dataset(mount), _pool(mount), _devices(mount), _DIRECT_ENABLED)
+        if text_of(texts, _DIRECT_ENABLED) == "1":
+            yield _direct(mount)
 
     def facts(self, mount: Mount, texts: Texts) -> Facts:
         answer = texts.get(_dataset(mount), Unavailable("zfs was not asked"))
@@ -45,6 +49,7 @@ class ZfsProbe(Probe):
             return {"zfs.record_bytes": unavailable_fact(answer)}
         dataset, pool = _pairs(answer), _pairs(text_of(texts, _pool(mount)))
         found = {fact: _value(dataset.get(name)) for name, fact in _PROPERTIES.items()}
+        found["zfs.direct"] = text_of(texts, _direct(mount))
         found["zfs.ashift"] = number(pool.get("ashift"))
         groups = Counter(_GROUP.findall(text_of(texts, _devices(mount))))
         found["zfs.groups"] = ", ".join(f"{count} x {kind}" for kind, count in sorted(groups.items()))

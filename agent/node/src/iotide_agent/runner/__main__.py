@@ -1,4 +1,4 @@
-"""Entry of the runner, started by its path with `python -I -S`: site-packages would make it start ten times slower."""
+"""Entry point of the runner, started by path with `python -I -S`, because site-packages load ten times slower."""
 
 import importlib
 import sys

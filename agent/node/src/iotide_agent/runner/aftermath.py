@@ -1,4 +1,4 @@
-"""What a runner that was killed leaves behind, its load and its files, is ended, removed and written down."""
+"""Cleanup after a killed runner: end its load, remove its files and write its exit record."""
 
 import fcntl
 import json
@@ -34,7 +34,6 @@ _REMOVE_SECONDS: Final = 600.0
 
 
 def lock_order(directory: Path) -> int:
-    """Take the order's lock, which the load inherits; raise BlockingIOError while a process of it lives."""
     descriptor = os.open(directory / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -45,7 +44,6 @@ def lock_order(directory: Path) -> int:
 
 
 def is_order_alive(directory: Path) -> bool:
-    """Whether any process of the order, runner or load, still lives."""
     try:
         os.close(lock_order(directory))
     except BlockingIOError:
@@ -54,7 +52,7 @@ def is_order_alive(directory: Path) -> bool:
 
 
 def clean_up_after(directory: Path, locks: tuple[int, ...] = ()) -> None:
-    """Kill what still runs of the order, remove its directories and write `exit.json`, with the node's `locks` held."""
+    """Kill the order's processes, remove its directories and write `exit.json`; `locks` are the node's."""
     processes.become_subreaper()
     card = read_card(directory)
     phase = read_phase(directory)
@@ -81,7 +79,6 @@ def clean_up_after(directory: Path, locks: tuple[int, ...] = ()) -> None:
 
 
 def note_unkilled(directory: Path, phase: dict[str, Any]) -> None:
-    """Record what still runs of an order, so that its node counts as held until that is gone."""
     if phase.get("boot_id") == processes.boot_id():
         noted = phase | {"unkilled": as_unkilled(_living(directory, phase))}
         replace_file(directory / "phase.json", json.dumps(noted), durable=True)
@@ -89,11 +86,11 @@ def note_unkilled(directory: Path, phase: dict[str, Any]) -> None:
 
 def _why(phase: dict[str, Any], *, same_boot: bool) -> Ending:
     if phase and not same_boot:
-        return Ending("failed", "lost_by_reboot", "the node was started anew during the run")
+        return Ending("failed", "lost_by_reboot", "the node was rebooted during the run")
     if phase.get("intent") and not phase.get("loads") and not phase.get("steps"):
-        reason = "the runner died between deciding to start the load and recording that it had"
+        reason = "the runner died while it started the benchmark; it is unknown if the benchmark ran"
         return Ending("failed", "start_unknown", reason)
-    return Ending("failed", "runner_died", "the runner was killed; its load was ended with it")
+    return Ending("failed", "runner_died", "the runner was killed; the agent ended its benchmark")
 
 
 def _kill(directory: Path, phase: dict[str, Any], patience_seconds: float) -> bool:
@@ -108,7 +105,7 @@ def _kill(directory: Path, phase: dict[str, Any], patience_seconds: float) -> bo
 
 
 def _living(directory: Path, phase: dict[str, Any]) -> list[processes.Stat]:
-    """Return who holds the order's lock, is of a load's session or outlived the runner: a child may close the lock."""
+    """Return the order's processes, by its lock, which a child may have closed, and by session."""
     holders = [stat for stat in map(processes.stat_of, processes.holders(directory / "lock")) if stat is not None]
     of_loads = processes.of_sessions({load["pid"]: load["start_ticks"] for load in phase.get("loads", [])})
     return list({stat.pid: stat for stat in (*holders, *of_loads, *unkilled(directory))}.values())
@@ -119,6 +116,6 @@ def _remove(card: Card, made: list[int], locks: tuple[int, ...]) -> Settled:
     try:
         return places.settle(Hands(Loop(), locks), HandLimits(_REMOVE_SECONDS, 3 * card.patience_seconds))
     except (HandHungError, HandFailedError) as error:
-        with suppress(OSError):  # of a full disk, on which the log is
+        with suppress(OSError):  # if the disk with the log is full
             sys.stderr.write(f"remove_failed order_id={card.order_id} error={error}\n")
         return Settled([], places.possible())

@@ -1,4 +1,4 @@
-"""What is done just before a step, outside its timing: writing dirty pages back and emptying caches."""
+"""Preparation before each step, outside its timing: write dirty pages back and empty caches."""
 
 import ctypes
 import os
@@ -18,10 +18,7 @@ _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
 def prepare_caches(wanted: str, card: Card, directories: Sequence[str], files: Sequence[str]) -> str:
-    """Does what a step wants before it, but for the remount itself, and says what was really done.
-
-    Where it may not empty the page cache, it drops the files of the step alone (`drop_files`), or nothing (`sync`).
-    """
+    """Prepare the caches, without remounting; return the applied policy, also `drop_files` (own files) or `sync`."""
     if wanted == "none":
         return "none"
     with acting_as(card.run_as):
@@ -36,7 +33,7 @@ def prepare_caches(wanted: str, card: Card, directories: Sequence[str], files: S
 
 
 def run_command(command: Sequence[str]) -> bool:
-    """Return whether a command of agent.toml succeeded; raise OpenToOthersError where others could change it."""
+    """Return true if a command of agent.toml succeeded; raise OpenToOthersError if other users could change it."""
     if not command:
         return False
     program = program_of(command, os.environ)
@@ -73,7 +70,6 @@ def _drop_all() -> bool:
 
 
 def _drop_files(files: Sequence[str]) -> bool:
-    """Drops the pages of these files; False where none of them exists, so nothing can have been dropped."""
     dropped = False
     for name in files:
         try:

@@ -1,4 +1,4 @@
-"""What a load prints, bounded: a tool that floods fills neither the agent's disk nor its memory."""
+"""Bounded capture of a load's output, so that a flood fills neither the agent's disk nor its memory."""
 
 import os
 from pathlib import Path
@@ -12,7 +12,7 @@ _SHOWN_TAIL_BYTES: Final = 400
 
 
 class Capture:
-    """One output stream of a load in a file: its first half as it comes, the last half of the limit at the end."""
+    """One output stream of a load in a file: the first half of the limit as it arrives, the last half at the end."""
 
     def __init__(self, descriptor: int, file: Path, limit_bytes: int) -> None:
         self._input = descriptor
@@ -27,11 +27,10 @@ class Capture:
         self.open = True
 
     def fileno(self) -> int:
-        """The descriptor that the load prints into, on our side."""
         return self._input
 
     def drain(self) -> None:
-        """Takes what is there, but returns to the deadlines after a megabyte."""
+        """Read what is available, at most a megabyte, to meet deadlines."""
         for _ in range(_READS_A_TURN):
             try:
                 chunk = os.read(self._input, _READ_BYTES)
@@ -43,11 +42,9 @@ class Capture:
             self._take(chunk)
 
     def last_line(self) -> str:
-        """The end of the output, for a tool that prints how far it is."""
         return self._shown.decode("utf-8", errors="replace")
 
     def finish(self) -> None:
-        """Takes what is left without waiting for more, and writes the rest of the file."""
         while self.open:
             before = self.total_bytes
             self.drain()
@@ -62,7 +59,7 @@ class Capture:
         self.open = False
 
     def write_rest(self) -> bool:
-        """Writes what waits for room on the agent's disk, also after `finish`; says whether all is written."""
+        """Write what waits for disk space, also after `finish`; return true if all is written."""
         self._keep(b"")
         return not self._output.unwritten
 
@@ -85,6 +82,6 @@ class Capture:
         try:
             self._output.write(data)
         except OSError:
-            # The disk is broken; the load goes on, and its record says that output is missing.
+            # The disk is broken. The load continues, and its record marks the output as incomplete.
             self.left_out_bytes += len(self._output.unwritten)
             self._output.unwritten.clear()

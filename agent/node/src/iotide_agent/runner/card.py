@@ -1,4 +1,4 @@
-"""What the supervisor writes for the runner: `card.json` at the claim, `go.json` when the load may start."""
+"""Files from the agent to the runner: `card.json` at the claim, `go.json` to start the load."""
 
 import json
 import signal
@@ -11,15 +11,15 @@ _SAFE: Final = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01
 
 
 class TargetCard(NamedTuple):
-    """A target as the run must find it.
+    """Target with the mount that the run expects.
 
     Attributes:
-        bytes_needed: peak space that the workload takes, in bytes.
-        reserve_bytes: space that must stay free besides, in bytes.
-        writes: whether a directory is made there; a run that only reads works in the target's own.
-        remount_command: unmounts it and mounts it again, or nothing where that is not allowed.
-        mount_point, root: where the file system is mounted, and which of its directories; None where nobody said.
-        files_needed: how many files and directories it makes at most; 0 for few.
+        bytes_needed: Peak space that the workload uses, in bytes.
+        reserve_bytes: Additional space that must stay free, in bytes.
+        writes: True if the run creates a directory there; a run that only reads works in the target's own.
+        remount_command: Unmounts and mounts the target; empty if that is not allowed.
+        mount_point, root: Mount point of the file system and the mounted directory of it; None if unknown.
+        files_needed: Maximum number of files and directories created; 0 for few.
     """
 
     target_id: int
@@ -36,25 +36,25 @@ class TargetCard(NamedTuple):
 
 
 class Card(NamedTuple):
-    """The order, as far as the runner is concerned.
+    """Order, as far as the runner needs it.
 
     Attributes:
-        directory_name: what the run's own directory is called on each target.
-        approved: directories below which it may lie.
-        agent_bell: rung whenever the phase changed.
-        environment: what the load gets besides its scratch directory; nothing of the agent's own leaks into it.
-        drop_caches: whether the page cache of the node may be emptied.
-        drop_command: a site's own helper for that, or nothing.
-        time_limit_seconds: from the load's start, on CLOCK_BOOTTIME; so long the start is waited for at least.
-        output_limit_bytes: what is kept of each output stream of each step.
-        patience_seconds: how long a killed process may take to disappear before it counts as stuck.
-        agent: what the agent is called in the marks that it leaves; empty in cards of before marks said so.
-        observes: the node is only sampled, from now until the word that ends it, or for `time_limit_seconds`.
-        others_wait_seconds: so much longer may the wait for the start be, since another node of its gang is held
-            back or the server is out of reach.
-        listen_address, sockets: where to listen for another node of the run, with how many UDP sockets.
-        run_as: user, group and all groups of who touches the targets and runs the loads; empty for the agent's user.
-        memory_limit_bytes: what each process of a load may take, the node's memory; 0 in cards of before it was said.
+        directory_name: Name of the run's own directory on each target.
+        approved: Directories below which it may be created.
+        agent_bell: Doorbell to ring after each change of phase.
+        environment: Environment of the load, without its scratch directory; the agent's own does not leak into it.
+        drop_caches: True if the node's page cache may be emptied.
+        drop_command: The site's helper for that, or empty.
+        time_limit_seconds: From the load's start, on CLOCK_BOOTTIME; also the minimum wait for the start signal.
+        output_limit_bytes: Output kept per stream and step.
+        patience_seconds: Time for a killed process to disappear before it counts as stuck.
+        agent: Name of the agent in its marks; empty in cards of older agents.
+        observes: The node is only sampled, until it is cancelled or for `time_limit_seconds`.
+        others_wait_seconds: Extra time to wait for the start signal, while another node is held back or the server is
+            unreachable.
+        listen_address, sockets: Address for another node of the run to connect to, and number of UDP sockets.
+        run_as: User, group and all groups for targets and loads; empty for the agent's user.
+        memory_limit_bytes: Memory limit of each process of a load, from the node's memory; 0 in cards of older agents.
     """
 
     order_id: int
@@ -79,10 +79,11 @@ class Card(NamedTuple):
 
 
 class StepCard(NamedTuple):
-    """One command; `before` is none, sync, drop, remount or larger_than_memory.
+    """Command of a step; `before` is none, sync, drop, remount or larger_than_memory.
 
-    It is ended when it moved no byte and printed nothing for `stall_seconds`, or for `complained_stall_seconds` once it
-    printed on stderr; `socket` is which of the run's sockets is its standard input.
+    The runner ends a step without data and output for `stall_seconds`, or for `complained_stall_seconds` after output
+    on stderr. `socket` is the index of the socket for its standard input. `direct_files` are files, or directories of
+    files, that it opens with O_DIRECT.
     """
 
     name: str
@@ -93,48 +94,45 @@ class StepCard(NamedTuple):
     stall_seconds: float | None = None
     complained_stall_seconds: float | None = None
     socket: int | None = None
+    direct_files: tuple[str, ...] = ()
 
 
 class Go(NamedTuple):
-    """Allows a start at a moment of this node's CLOCK_BOOTTIME (None: at once), with the groups of steps."""
+    """Start signal: a time on this node's CLOCK_BOOTTIME (None: now) and the groups of steps."""
 
     at_boottime_seconds: float | None
     groups: tuple[tuple[StepCard, ...], ...]
 
 
 def output_name(ordinal: int, name: str) -> str:
-    """What a step's output is called: in the order of the steps, and safe whatever a plug-in named them."""
+    """Return the file name of a step's output, safe for any name that a plug-in chose."""
     return f"{ordinal:03}-" + "".join(letter if letter in _SAFE else "_" for letter in name[:80])
 
 
 def write_card(directory: Path, card: Card) -> None:
-    """Writes `card.json`, durably."""
     targets = [target._asdict() for target in card.targets]
     replace_file(directory / "card.json", json.dumps(card._asdict() | {"targets": targets}), durable=True)
 
 
 def read_card(directory: Path) -> Card:
-    """The card in the order's directory."""
     values = _with_tuples(json.loads((directory / "card.json").read_bytes()))
     values["targets"] = tuple(TargetCard(**_with_tuples(target)) for target in values["targets"])
     return Card(**values)
 
 
 def write_go(directory: Path, go: Go) -> None:
-    """Writes `go.json`; its loss costs nothing, since the supervisor is asked again."""
+    """Not durable, because the agent can write it again."""
     groups = [[step._asdict() for step in group] for group in go.groups]
     replace_file(directory / "go.json", json.dumps(go._asdict() | {"groups": groups}), durable=False)
 
 
 def write_cancel(directory: Path, outcome: str, code: str, reason: str) -> None:
-    """Writes `cancel.json`: the run must end with this outcome."""
     replace_file(
         directory / "cancel.json", json.dumps({"outcome": outcome, "code": code, "reason": reason}), durable=False
     )
 
 
 def read_go(directory: Path) -> Go | None:
-    """Leave to start, or None while it was not given."""
     values = read_json(directory / "go.json")
     if values is None:
         return None

@@ -1,4 +1,4 @@
-"""Wakes a process that sleeps in poll: a ring says "look at your files", never what is in them."""
+"""Doorbells wake a process that sleeps in poll; they carry no data, only "check your files"."""
 
 import os
 from pathlib import Path
@@ -7,20 +7,18 @@ from iotide_agent.runner.files import closing
 
 
 class Doorbell:
-    """A named pipe, as a socket's path must not be longer than 108 bytes; rings that nobody heard yet count as one."""
+    """Named pipe, because a socket's path is limited to 108 bytes. Pending rings count as one."""
 
     def __init__(self, path: Path) -> None:
         path.unlink(missing_ok=True)
         os.mkfifo(path, 0o600)
-        # Opened for both directions, so that it never reports the end of a ringer.
+        # In both directions, so that poll never reports a writer's end.
         self._descriptor = os.open(path, os.O_RDWR | os.O_NONBLOCK | os.O_CLOEXEC)
 
     def fileno(self) -> int:
-        """The descriptor to poll for input."""
         return self._descriptor
 
     def quiet(self) -> None:
-        """Takes all rings so far."""
         try:
             while os.read(self._descriptor, 4096):
                 pass
@@ -28,12 +26,12 @@ class Doorbell:
             return
 
     def ring_self(self) -> None:
-        """Rings from inside the process, safe in a signal handler and in any thread."""
+        """Callable from a signal handler and any thread."""
         _write(self._descriptor)
 
 
 def ring(path: Path) -> bool:
-    """Rings the bell at `path`; False where nobody listens, whose files then wait for its next start."""
+    """Return false if no process listens. The files then wait for its next start."""
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     except OSError:
@@ -47,4 +45,4 @@ def _write(descriptor: int) -> None:
     try:
         os.write(descriptor, b"!")
     except BlockingIOError:
-        return  # full of rings already: it will be heard
+        return

@@ -1,4 +1,4 @@
-"""Empties a run's directory at its end: below itself alone, whatever links, mounts and depths a load left there."""
+"""Empty a run's directory at its end, without leaving it through links or mounts, at any depth."""
 
 import os
 import stat
@@ -11,22 +11,21 @@ from iotide_agent.runner.mounts import mount_id_of
 
 OPEN_DIRECTORY: Final = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 MOST_LEVELS: Final = 50
-"""Of directories below each other that are held open at a time; what lies deeper is moved up first."""
+"""Directories held open at a time; deeper ones are moved up first."""
 
 
 @contextmanager
 def opened_below(name: str, parent: int) -> Iterator[int]:
-    """The directory `name` of the open directory `parent`, opened; a symbolic link of that name is not followed."""
     descriptor = os.open(name, OPEN_DIRECTORY, dir_fd=parent)
     with closing(descriptor):
         yield descriptor
 
 
 def empty_directory(top: int, mount_id: int, path: str, *, keep: str) -> list[str]:
-    """Remove all below an open directory but `keep`, never through a symbolic link and never on another mount.
+    """Remove everything below an open directory except `keep`, without following links or entering other mounts.
 
-    A bind mount of the same file system has its device number too, so only the mount's own id tells. Return the
-    directories on other mounts, which stay; raise OSError where something cannot be removed.
+    Mounts are compared by mount id, because a bind mount has its file system's device number. Return the directories
+    on other mounts, which stay; raise OSError if something cannot be removed.
     """
     if mount_id_of(top) != mount_id:
         return [path]
@@ -39,7 +38,7 @@ def empty_directory(top: int, mount_id: int, path: str, *, keep: str) -> list[st
 
 
 class _Emptied:
-    """A directory that is emptied; `moved` directories were moved up to it, for another look."""
+    """`moved` directories were moved up to this one and are emptied next."""
 
     def __init__(self, top: int, mount_id: int, keep: str) -> None:
         self.moved = 0
@@ -48,7 +47,6 @@ class _Emptied:
         self._keep = keep
 
     def empty(self, directory: int, path: str, level: int) -> list[str]:
-        """Removes all below a directory, and says what has to stay."""
         foreign: list[str] = []
         for name in os.listdir(directory):
             if level == 1 and name == self._keep:
@@ -57,7 +55,7 @@ class _Emptied:
             if not stat.S_ISDIR(found.st_mode):
                 os.unlink(name, dir_fd=directory)
             elif level > MOST_LEVELS:
-                # Its number is no other directory's name, also of a removal that was cut off.
+                # No name uses this number, even after an interrupted removal.
                 os.rename(name, f".iotide-deep-{found.st_ino}", src_dir_fd=directory, dst_dir_fd=self._top)
                 self.moved += 1
             else:

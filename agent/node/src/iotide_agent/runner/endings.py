@@ -1,4 +1,4 @@
-"""How a run is ended: why, in the words of the wire, and how its processes are made to leave."""
+"""Reasons for the end of a run, and termination of its processes."""
 
 import os
 import signal
@@ -10,16 +10,13 @@ from iotide_agent.runner.load import Load
 from iotide_agent.runner.loop import Loop
 
 GRACE_SECONDS: Final = 10.0
-"""Until KILL: fio, dd and bonnie++ write their results and remove their files in this time."""
+"""Grace before KILL: fio, dd and bonnie++ write results and remove files in this time."""
 CANCEL_GRACE_SECONDS: Final = 2.0
-"""The same for a run whose results nobody wants."""
 _FIRST_NAP_SECONDS: Final = 0.002
 _LONGEST_NAP_SECONDS: Final = 0.1
 
 
 class RunEndedError(Exception):
-    """The run must end now, finished, failed, cancelled or declined, for a stable reason code."""
-
     def __init__(self, outcome: str, code: str, reason: str) -> None:
         super().__init__(reason)
         self.outcome = outcome
@@ -27,9 +24,9 @@ class RunEndedError(Exception):
 
 
 def end_loads(loop: Loop, loads: Sequence[Load], grace_seconds: float, patience_seconds: float) -> int:
-    """End what still runs of the loads: each group by its own signal, KILL after the grace, a sweep of what escaped.
+    """End the loads: each process group by its own signal, KILL after the grace, then processes that left their group.
 
-    Return how many had left their group. Raise RunEndedError, which names what outlived KILL for `patience_seconds`.
+    Return the number of the latter. Raise RunEndedError with those that outlived KILL for `patience_seconds`.
     """
     running = [load for load in loads if not load.reap()]
     for load in running:
@@ -51,6 +48,7 @@ def _sweep(loop: Loop, loads: Sequence[Load], patience_seconds: float) -> int:
     while left := _living_descendants(own):
         if processes.boottime() >= until:
             names = "; ".join(str(found) for found in processes.stuck(left))
+            # The server reads the names after "still holding the node: ".
             raise RunEndedError("failed", "stuck", f"cannot be killed, still holding the node: {names}")
         escaped |= {stat.pid for stat in left} - own
         processes.send(signal.SIGKILL, [stat.pid for stat in left])
@@ -67,5 +65,5 @@ def _living_descendants(own: set[int]) -> list[processes.Stat]:
         if stat.state not in "ZX":
             living.append(stat)
         elif stat.parent == os.getpid() and stat.pid not in own:
-            os.waitpid(stat.pid, os.WNOHANG)  # an orphan that came to us; a load itself is reaped with its cost
+            os.waitpid(stat.pid, os.WNOHANG)  # an adopted orphan; a load itself is reaped with its resource usage
     return living

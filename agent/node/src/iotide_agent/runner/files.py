@@ -1,7 +1,4 @@
-"""Files that are either the old text or the new one, whatever dies in between; all of the agent's state is kept so.
-
-What only a live process writes again and again, and nobody needs after it, is a `Slate`.
-"""
+"""Atomic files: a reader sees the old or the new text, whatever process dies. All of the agent's state uses them."""
 
 import json
 import os
@@ -16,10 +13,9 @@ from iotide_agent.runner.headroom import give_back, is_full
 
 
 def replace_file(path: Path, text: str, *, durable: bool) -> None:
-    """Put `text` at `path` by an atomic rename, for this user alone; raise OSError, and leave what was there.
+    """Replace `path` by an atomic rename, readable for this user only; raise OSError and keep the old file.
 
-    On a full disk it takes the room that was set aside for the order whose directory it is. `durable` also survives a
-    power cut, at the price of two fsyncs.
+    A full disk uses the space reserved for the order. `durable` survives a power failure, at the cost of two fsyncs.
     """
     new = path.with_name(f"{path.name}.{os.getpid()}.new")
     try:
@@ -46,7 +42,6 @@ def _replace(path: Path, new: Path, text: str, *, durable: bool) -> None:
 
 @contextmanager
 def closing(descriptor: int) -> Iterator[None]:
-    """Closes an open descriptor at the end of the block."""
     try:
         yield
     finally:
@@ -54,13 +49,13 @@ def closing(descriptor: int) -> Iterator[None]:
 
 
 class NotPlainError(Exception):
-    """A name that somebody else may choose leads to a link, to a file with several names or to no file at all."""
+    """Not a plain file with one name, in a directory where other users may choose names."""
 
 
 def open_plain(file: Path, below: Path) -> int:
-    """Open a file to read it; below `below` follow no link, wait for no pipe.
+    """Open a file for reading; below `below`, follow no link and wait for no pipe.
 
-    Raise NotPlainError for anything but a plain file of one name, FileNotFoundError where there is none.
+    Raise NotPlainError unless it is a plain file with one name.
     """
     descriptor = os.open(below, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     *directories, name = file.relative_to(below).parts
@@ -83,14 +78,12 @@ def open_plain(file: Path, below: Path) -> int:
 
 
 def sync_directory(directory: Path) -> None:
-    """Makes the names in a directory survive a power cut."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     with closing(descriptor):
         os.fsync(descriptor)
 
 
 def read_json(path: Path) -> Any | None:  # noqa: ANN401 - JSON is any value; its reader knows the type
-    """The JSON value at `path`, or None where no such file exists."""
     try:
         return json.loads(path.read_bytes())
     except FileNotFoundError:
@@ -98,17 +91,16 @@ def read_json(path: Path) -> Any | None:  # noqa: ANN401 - JSON is any value; it
 
 
 class PatientFile:
-    """A file of an order: what a full disk refuses is kept in memory and written once there is room."""
+    """File of an order that keeps data in memory while the disk is full."""
 
     def __init__(self, path: Path, order_directory: Path, flags: int) -> None:
-        """Opens it for the agent's own user alone; `flags` are os.O_TRUNC or os.O_APPEND."""
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | flags, 0o600)
         self._order_directory = order_directory
         self._is_closing = False
         self.unwritten = bytearray()
 
     def write(self, data: bytes | bytearray) -> bool:
-        """Write the data behind all that waits; return whether all is written. A full disk raises nothing."""
+        """Append data after what waits; return true if all is written. A full disk raises nothing."""
         self.unwritten += data
         try:
             while self.unwritten:
@@ -124,21 +116,18 @@ class PatientFile:
         return not self.unwritten
 
     def close(self) -> bool:
-        """Closes it as soon as nothing waits; until then `write` tries again. Says whether all is written."""
+        """Close the file if nothing waits; otherwise `write` tries again. Return true if all is written."""
         self._is_closing = True
         return self.write(b"")
 
 
 class Slate:
-    """A file whose text is written over in place.
+    """File for one process's frequent updates in place, with a checksum against a read during a write.
 
-    ext4 hands a new file's data to the disk as soon as it is renamed over another one, which is half a millisecond of
-    a look that is taken each second, and a write beside the load. In place nothing is; but a reader may come in the
-    middle of it, so the text is headed by its checksum.
+    A rename makes ext4 flush the new file: half a millisecond per second, and a write next to the benchmark.
     """
 
     def __init__(self, path: Path) -> None:
-        """Opens it, empty, for the agent's own user alone."""
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
 
     def write(self, text: str) -> None:
@@ -147,12 +136,11 @@ class Slate:
         os.pwrite(self._descriptor, b"%d %d\n%s" % (len(data), crc32(data), data), 0)
 
     def close(self) -> None:
-        """Closes it; the text stays."""
         os.close(self._descriptor)
 
 
 def read_slate(path: Path) -> str:
-    """The text of a slate; none where there is none, or none yet, or it is being written."""
+    """Return "" if the text is missing, empty or being written."""
     try:
         head, _, rest = path.read_bytes().partition(b"\n")
         length_bytes, checksum = map(int, head.split())

@@ -1,4 +1,4 @@
-"""Runs the groups of steps one after another, those of a group side by side, and keeps a record of each."""
+"""Run groups of steps one after another, the steps of a group in parallel, and record each step."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -13,8 +13,6 @@ from iotide_agent.runner.sampler import Printed, Sampler
 
 
 class Groups:
-    """The steps of a run while they run, and JSON-ready records of those that ended."""
-
     def __init__(
         self,
         loop: Loop,
@@ -24,7 +22,7 @@ class Groups:
         check: Callable[[], None],
         note: Callable[[list[Load]], None],
     ) -> None:
-        """Open what is sampled; `check` raises RunEndedError at the run's end, `note` hears of started loads."""
+        """`check` raises RunEndedError when the run must end; `note` receives started loads."""
         self._loop = loop
         self._surroundings = surroundings
         self._check = check
@@ -36,17 +34,17 @@ class Groups:
         self.sampler = make_sampler(self._printed)
 
     def run_first(self, group: Sequence[StepCard], before_done: Sequence[str], until: float, start_at: float) -> None:
-        """Run the group that begins at a moment of CLOCK_BOOTTIME, shortly ahead of it, and begin to sample."""
-        self.sampler.begin(start_at)
+        """The start is a time of CLOCK_BOOTTIME."""
+        self.sampler.begin(start_at, group)
         self._loop.every(self.sampler.tick)
         self._run(group, before_done, until, start_at)
 
     def run(self, group: Sequence[StepCard], before_done: Sequence[str], until: float) -> None:
-        """Run the steps of one group to their end, `check` having the last word at `until` of CLOCK_BOOTTIME.
+        """Run the steps of one group; `check` is called at the latest at `until` of CLOCK_BOOTTIME.
 
-        Raise RunEndedError where a step failed or the run must end; nothing of the group runs any more.
+        Raise RunEndedError, with all processes of the group ended, if a step failed or the run must end.
         """
-        self.sampler.begin_step(len(self.records))
+        self.sampler.begin_step(len(self.records), group)
         self._run(group, before_done, until, 0.0)
 
     def _run(self, group: Sequence[StepCard], before_done: Sequence[str], until: float, start_at: float) -> None:
@@ -71,12 +69,10 @@ class Groups:
             self._end(grace_seconds)
 
     def finish(self) -> None:
-        """Stops sampling."""
         self._loop.every(None)
         self.sampler.finish()
 
     def write_rest(self) -> bool:
-        """Writes what waits for room on the agent's disk, once all have ended; says whether all is written."""
         self._captures = [capture for capture in self._captures if not capture.write_rest()]
         return self.sampler.write_rest() and not self._captures
 
@@ -101,19 +97,18 @@ class Groups:
             self._loop.ignore(load.starting)
 
     def _check_loads(self) -> None:
-        """Ends the group with the first load that failed or hangs: the others would only work for nothing."""
         for load in self._loads:
             if load.start_failure is not None:
                 raise RunEndedError("failed", "tool_missing", load.start_failure)
             if load.ended and not load.succeeded():
-                raise RunEndedError("failed", "step_failed", f"step {load.step.name} did not succeed")
+                raise RunEndedError("failed", "step_failed", f"step {load.step.name} failed")
             stall_seconds, idle_seconds = load.stall_seconds, self.sampler.idle_seconds
             if stall_seconds is not None and idle_seconds >= stall_seconds and not load.ended:
-                reason = f"step {load.step.name} moved nothing and printed nothing for {idle_seconds:.0f} s"
+                reason = f"step {load.step.name} transferred and printed nothing for {idle_seconds:.0f} s"
                 raise RunEndedError("failed", "stalled", f"{reason}; its limit is {stall_seconds:g} s")
 
     def _take_end(self, load: Load) -> None:
-        self.sampler.look()  # the figures of a zombie can still be read, those of a reaped process cannot
+        self.sampler.look()  # a zombie's counters can still be read, a reaped process's cannot
         if load.reap():
             self._loop.ignore(load.pidfd)
 
@@ -126,7 +121,7 @@ class Groups:
             for load in self._loads:
                 for descriptor in (load.starting, load.pidfd, load.stdout.fileno(), load.stderr.fileno()):
                     self._loop.ignore(descriptor)
-                self.records.append(load.close())
+                self.records.append(load.close() | self.sampler.descriptors.record(load.step))
                 self._captures += (load.stdout, load.stderr)
             self._loads = []
 
@@ -137,5 +132,4 @@ class Groups:
 
 
 def seconds_left(until: float) -> float:
-    """Seconds until a time of CLOCK_BOOTTIME, at least one."""
     return max(1.0, until - processes.boottime())

@@ -1,4 +1,4 @@
-"""A hand: a forked child that touches the target for the runner, so that a dead mount hangs it and not the runner."""
+"""Forked child processes that access targets, so that a dead mount cannot hang the runner."""
 
 import json
 import os
@@ -15,49 +15,44 @@ _KILL_SECONDS: Final = 2.0
 
 
 class HandLimits(NamedTuple):
-    """How long a hand may take in all, and how long without being scheduled once, as on a dead mount."""
+    """Limits of a child: total time, and time without being scheduled, as on a dead mount."""
 
     seconds: float
     still_seconds: float
 
 
 Check = Callable[[], None]
-"""Raises when the run must end; asked whenever something happened."""
+"""Called whenever something happened; raises when the run must end."""
 
 
 def go_on() -> None:
-    """The check of what must be done to its end, such as removal: a cancelled run leaves nothing behind either."""
+    """Check for work that must complete even in a cancelled run, such as removal."""
 
 
 class HandHungError(Exception):
-    """The hand did not come back: its target does not answer."""
-
     code: Final = "target_hangs"
 
 
 class HandFailedError(Exception):
-    """The hand met an error that is neither the target's nor the order's."""
+    """Unexpected error of the child itself, not of the target or the order."""
 
     code: Final = "target_error"
 
 
 TARGET_ERRORS: Final = (TargetRefusedError, HandHungError, HandFailedError)
-"""What a hand raises; `code` says why a run ends by it."""
 
 
 class Hands:
-    """Lends hands to one run."""
-
     def __init__(self, loop: Loop, locks: Iterable[int] = ()) -> None:
-        """A hand keeps none of the `locks`: one that hangs is no load and holds no node."""
+        """Children close the `locks`: a child that hangs is not a load and does not occupy the node."""
         self._loop = loop
         self._locks = tuple(locks)
 
     def do(self, work: Callable[[], Any], limits: HandLimits, check: Check) -> Any:  # noqa: ANN401 - JSON
-        """Return what `work` returns, a JSON value, done in a forked child while the loop goes on turning.
+        """Run `work` in a forked child while the loop continues; return its result, a JSON value.
 
-        Raise TargetRefusedError as `work` does, HandHungError for no answer within the limits (the child is killed, or
-        left where it sleeps in the kernel), HandFailedError for anything else.
+        Raise TargetRefusedError from `work`, HandHungError at a limit (the child is killed, or left in state D) and
+        HandFailedError for anything else.
         """
         answer_read, answer_write = os.pipe()
         pid = os.fork()
@@ -91,7 +86,7 @@ class Hands:
 
 
 def _nothing() -> None:
-    """The loop's turn is all that the end of a hand has to cause."""
+    pass
 
 
 def _work(work: Callable[[], Any], answer: int, locks: Iterable[int]) -> None:
@@ -115,7 +110,7 @@ def _work(work: Callable[[], Any], answer: int, locks: Iterable[int]) -> None:
 def _answer(descriptor: int) -> Any:  # noqa: ANN401 - JSON
     os.set_blocking(descriptor, False)
     try:
-        text = os.read(descriptor, 65_536)  # a pipe's capacity: the hand could not have written more
+        text = os.read(descriptor, 65_536)  # at most a pipe's capacity: the child could not have written more
     except BlockingIOError:
         text = b""
     reply = json.loads(text or b'{"failed": "the child ended without a word"}')
@@ -131,7 +126,7 @@ def _has_ended(pidfd: int) -> bool:
 
 
 def _end(pid: int, pidfd: int) -> None:
-    """Kills and reaps the child, but waits only a moment: in D state it would be for ever."""
+    """Kill the child and wait only a moment: in state D it may never end."""
     processes.send(signal.SIGKILL, [pid])
     until = time.monotonic() + _KILL_SECONDS
     while time.monotonic() < until:

@@ -1,4 +1,4 @@
-"""Room on the agent's disk that is set aside before a run, so that a full disk does not cost its result."""
+"""Disk space that the agent reserves before a run, so that a full disk does not cost the result."""
 
 import errno
 import os
@@ -7,19 +7,18 @@ from pathlib import Path
 from typing import Final
 
 HEADROOM_BYTES: Final = 16 * 1024**2
-"""For one order's records, the output of its tools and its result; most take less than one MiB."""
+"""For one order's records, tool output and result; most need less than one MiB."""
 NAME: Final = "headroom"
 _FULL: Final = frozenset({errno.ENOSPC, errno.EDQUOT})
 _CANNOT_SET_ASIDE: Final = frozenset({errno.EOPNOTSUPP, errno.EINVAL, errno.ENOSYS})
 
 
 def is_full(error: OSError) -> bool:
-    """Return true for an error of a full disk, or of a user's full quota."""
     return error.errno in _FULL
 
 
 def set_aside(directory: Path) -> None:
-    """Take the room for an order; raise OSError where there is less, and leave nothing of the try."""
+    """Raise OSError if there is less space."""
     descriptor = os.open(directory / NAME, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC, 0o600)
     try:
         os.posix_fallocate(descriptor, 0, HEADROOM_BYTES)
@@ -32,7 +31,6 @@ def set_aside(directory: Path) -> None:
 
 
 def give_back(directory: Path) -> bool:
-    """Gives the room of an order back to its disk; says whether there was any."""
     with suppress(OSError):
         (directory / NAME).unlink()
         return True
@@ -40,7 +38,7 @@ def give_back(directory: Path) -> bool:
 
 
 def free_bytes(directory: Path) -> int:
-    """Return the bytes that this user may still write there; 0 where no further file can be made."""
+    """Return the bytes that this user can write there; 0 if no file can be created."""
     found = os.statvfs(directory)
     if found.f_files and not found.f_ffree:
         return 0

@@ -1,4 +1,4 @@
-"""The life of one order on its node: places made, leave awaited, steps run, all of it removed, the end written down."""
+"""Life of one order: create directories, wait for the start signal, run steps, clean up, write the result."""
 
 import json
 import os
@@ -15,6 +15,7 @@ from iotide_agent.runner import processes
 from iotide_agent.runner.aftermath import clean_up_after, lock_order
 from iotide_agent.runner.caches import prepare_caches
 from iotide_agent.runner.card import Go, StepCard, read_card, read_go
+from iotide_agent.runner.direct_use import Cached, cached, evict
 from iotide_agent.runner.doorbell import Doorbell, ring
 from iotide_agent.runner.endings import RunEndedError
 from iotide_agent.runner.files import read_json, replace_file
@@ -24,47 +25,45 @@ from iotide_agent.runner.headroom import is_full
 from iotide_agent.runner.load import Load, Surroundings
 from iotide_agent.runner.loop import Loop
 from iotide_agent.runner.mount_watch import MountWatch
+from iotide_agent.runner.orphans import find_orphans
 from iotide_agent.runner.places import Places, make_places
 from iotide_agent.runner.record import Ending, Measured, Settled, as_unkilled, await_room, exit_record, write_exit
 from iotide_agent.runner.sampler import Observer, Sampler
 from iotide_agent.runner.sockets import Sockets
-from iotide_agent.runner.strays import find_strays
-from iotide_agent.runner.users import hand_over
+from iotide_agent.runner.users import acting_as, hand_over
 from iotide_agent.runner.walls import print_reasons
 from iotide_agent.runner.workspace import TargetRefusedError
 
 T = TypeVar("T")
 
 TARGET_PATIENCE: Final = 3
-"""A target may take this many times as long to answer as a killed process to disappear."""
 REMOVE_SECONDS: Final = 600.0
-"""A terabyte on ext3 takes minutes."""
+"""On ext3 a terabyte takes minutes."""
 REMOUNT_SECONDS: Final = 300.0
-"""A journal or a server that was away may have to be recovered."""
+"""A journal or a restarted server may need recovery."""
 LONGEST_GO_SECONDS: Final = 120.0
-"""The server sets the common start of several nodes a few beats ahead; further off a clock has jumped."""
+"""The server sets a common start a few heartbeats ahead; more means that a clock jumped."""
 LATE_START_SECONDS: Final = 60.0
-"""So long after the start that a gang agreed on may a node that heard of it late begin: later the others are done."""
+"""A node that learns of a gang's start later than this does not start: the others have finished."""
 OPENING_SECONDS: Final = 0.1
-"""Ahead of a set start the counters are opened: with thousands of processes that takes some 50 ms."""
+"""Counters are opened this long before a set start; with thousands of processes that takes 50 ms."""
 FORKING_SECONDS: Final = 0.03
-"""Ahead of a set start the processes of the first loads are made, which then wait for it by themselves."""
+"""The first loads' processes are created this long before a set start and wait for it themselves."""
 
 
 class Runner:
-    """One order's runner: single-threaded, so that forking is safe and nothing can be missed between two looks."""
+    """Single-threaded, so that forking is safe and no change is missed between two checks."""
 
     def __init__(self, directory: Path, locks: tuple[int, ...]) -> None:
-        """Take over an order's directory; every load keeps the `locks` of order and node open."""
         self._directory = directory
         self._card = read_card(directory)
         self._loop = Loop()
         self._bell = Doorbell(directory / "bell")
-        self._loop.watch(self._bell.fileno(), self._hear_bell)
+        self._loop.watch(self._bell.fileno(), self._on_bell)
         self._was_rung = True
         self._locks = locks
         self._hands = Hands(self._loop, locks)
-        self._told_to_end = False
+        self._is_terminated = False
         self._ends_by: float | None = None
         self._groups: Groups | None = None
         self._observer: Observer | None = None
@@ -73,15 +72,15 @@ class Runner:
         self._mounts: MountWatch | None = None
         self._target_seconds = TARGET_PATIENCE * self._card.patience_seconds
         self._phase: dict[str, Any] = {}
+        self._cached_before: dict[str, Cached] = {}
 
     def live(self) -> None:
-        """Lives through the order and leaves `exit.json`, whatever happens but its own sudden death."""
+        """Process the order and write `exit.json`, whatever happens except sudden death."""
         processes.become_subreaper()
-        signal.signal(signal.SIGTERM, self._hear_term)
+        signal.signal(signal.SIGTERM, self._on_term)
         own = processes.stat_of(os.getpid())
         self._note(boot_id=processes.boot_id(), pid=os.getpid(), start_ticks=own.start_ticks if own else 0)
         ending = self._ending()
-        # A full disk of the agent's must not keep it from removing the files and saying its last word.
         with suppress(OSError):
             if self._groups:
                 self._groups.finish()
@@ -89,7 +88,7 @@ class Runner:
                 self._loop.every(None)
                 self._observer.finish()
             self._note(phase="settling")
-        # What a stuck load still uses is left for later: it may go on writing once its target wakes up.
+        # A stuck load may continue to write when its target recovers.
         settled = Settled([], self._places.possible()) if ending.code == "stuck" else self._settle()
         record = exit_record(self._phase, ending, settled, self._measured())
         left = processes.descendants(os.getpid()) if ending.code == "stuck" else []
@@ -97,12 +96,11 @@ class Runner:
         ring(Path(self._card.agent_bell))
 
     def _write_rest(self, record: dict[str, Any], left: Sequence[processes.Stat]) -> bool:
-        """Write the ending once nothing else of the run waits for room on the agent's disk."""
         source = self._groups or self._observer
         if source is not None and not source.write_rest():
             return False
         if left:
-            # By their numbers, since a process may have closed the locks by which the others are found.
+            # Recorded by pid, because a process may have closed the locks that identify the others.
             self._note(durable=True, unkilled=as_unkilled(left))
         write_exit(self._directory, record)
         return True
@@ -119,12 +117,11 @@ class Runner:
             return Ending(cause.outcome, cause.code, str(cause))
         except Exception as error:  # noqa: BLE001 - a fault of ours must still remove the files and report
             sys.excepthook(*sys.exc_info())
-            reason = f"the runner met an error of its own: {type(error).__name__}: {error}"
+            reason = f"internal error of the runner: {type(error).__name__}: {error}"
             return Ending("failed", "agent_fault", reason)
         return Ending("finished", None, None)
 
     def _cause_of(self, error: RunEndedError) -> RunEndedError:
-        """Why a step failed, where its target says more than that the tool did not succeed."""
         if error.code == "step_failed":
             try:
                 self._verify_places(str(error), go_on, self._places.verify_after_failure)
@@ -133,7 +130,6 @@ class Runner:
         return error
 
     def _observe(self) -> None:
-        """Samples the node until it is told that the loads have ended, and no longer than they can last."""
         until = processes.boottime() + self._card.time_limit_seconds
         self._observer = Observer(self._directory / "curve.jsonl")
         self._loop.every(self._observer.tick)
@@ -143,7 +139,7 @@ class Runner:
         while processes.boottime() < until:
             self._check()
             self._loop.turn(until)
-        reason = f"no word of the end of the loads within {self._card.time_limit_seconds:g} s"
+        reason = f"the end of the benchmark was not reported within {self._card.time_limit_seconds:g} s"
         raise RunEndedError("finished", "unended", reason)
 
     def _prepare(self) -> None:
@@ -159,7 +155,7 @@ class Runner:
         try:
             return self._sockets.open(address, self._card.sockets)
         except OSError as error:
-            reason = f"the run cannot listen at {address}: {error.strerror}; correct data_address in agent.toml"
+            reason = f"the run cannot listen at {address}: {error.strerror}; correct `data_address` in agent.toml"
             raise RunEndedError("declined", "cannot_listen", reason) from error
 
     def _await_go(self) -> Go:
@@ -167,15 +163,15 @@ class Runner:
         while (go := read_go(self._directory)) is None:
             self._check()
             if processes.boottime() >= until:
-                raise RunEndedError("declined", "go_never_came", "the leave to start never came")
+                raise RunEndedError("declined", "go_never_came", "no start signal arrived")
             self._loop.turn(until)
         if go.at_boottime_seconds is not None:
             ahead_seconds = go.at_boottime_seconds - processes.boottime()
             if ahead_seconds > LONGEST_GO_SECONDS:
-                reason = f"the start was set {ahead_seconds:.0f} s ahead; did a clock jump?"
+                reason = f"the start is {ahead_seconds:.0f} s in the future; check the clocks of server and node"
                 raise RunEndedError("declined", "go_too_late", reason)
             if ahead_seconds < -LATE_START_SECONDS:
-                reason = f"the start on which all nodes agreed was {-ahead_seconds:.0f} s ago when it was heard of here"
+                reason = f"the common start was {-ahead_seconds:.0f} s ago when this node learned of it"
                 raise RunEndedError("declined", "go_missed", reason)
         return go
 
@@ -185,17 +181,17 @@ class Runner:
             self._loop.turn(moment)
 
     def _perform(self, go: Go) -> None:
-        """Runs the groups; all that the first one wants is done ahead of the moment at which all nodes begin."""
+        """Run the groups; the first one is prepared before the time at which all nodes start."""
         start_at = max(processes.boottime(), go.at_boottime_seconds or 0.0)
         self._ends_by = start_at + self._card.time_limit_seconds
-        # Durable and before any load: after a crash "may have started" and "never started" must not look alike.
+        # Durable and before any load: after a crash, "may have started" and "never started" must differ.
         try:
             self._note(durable=True, phase="running", intent=True)
             for name in ("scratch", "out"):
                 (self._directory / name).mkdir(mode=0o700, exist_ok=True)
             hand_over(self._directory, ("scratch", "endpoint.json"), self._card.run_as)
         except OSError as error:
-            reason = f"{self._directory} on the agent's disk cannot be written: {error.strerror}; make room there"
+            reason = f"{self._directory} on the agent's disk cannot be written: {error.strerror}; free some space there"
             raise RunEndedError("declined", "state_disk_full", reason) from error
         self._mounts = MountWatch(self._loop, self._places.directories())
         for group in go.groups:
@@ -207,6 +203,7 @@ class Runner:
                 self._groups.run_first(group, before_done, self._ends_by, max(start_at, processes.boottime()))
             else:
                 self._groups.run(group, before_done, self._ends_by)
+            self._count_cached(group)
             self._note(loads=[], steps=self._groups.records)
 
     def _make_groups(self) -> Groups:
@@ -228,7 +225,6 @@ class Runner:
         return Groups(self._loop, surroundings, make_sampler, check=self._check, note=self._note_loads)
 
     def _before(self, group: Sequence[StepCard]) -> list[str]:
-        """Does what the steps of a group want before they start together; says what was done for each."""
         done = [self._do_before(step, partial(self._prepare_caches, step)) for step in group]
         remounted = next((step for step in group if step.before == "remount"), None)
         if remounted is not None:
@@ -236,16 +232,42 @@ class Runner:
         return done
 
     def _prepare_caches(self, step: StepCard) -> str:
-        def work() -> str:
+        def work() -> tuple[str, Cached]:
             self._places.verify()
-            return prepare_caches(step.before, self._card, self._places.directories(), step.declared_files)
+            done = prepare_caches(step.before, self._card, self._places.directories(), step.declared_files)
+            with acting_as(self._card.run_as):
+                if all(target.writes for target in self._card.targets):
+                    evict(step.direct_files)
+                return done, cached(step.direct_files)
 
         limit_seconds = seconds_left(self._ends_by or 0.0)
-        return str(self._hands.do(work, HandLimits(limit_seconds, limit_seconds), self._check))
+        done, before = self._hands.do(work, HandLimits(limit_seconds, limit_seconds), self._check)
+        self._cached_before[step.name] = Cached(*before)
+        return str(done)
+
+    def _count_cached(self, group: Sequence[StepCard]) -> None:
+        """Record how many bytes each step with O_DIRECT left in the page cache."""
+        claimed = [step for step in group if step.direct_files]
+        if not claimed or self._groups is None:
+            return
+
+        def work() -> list[Cached]:
+            with acting_as(self._card.run_as):
+                return [cached(step.direct_files) for step in claimed]
+
+        try:
+            found = self._hands.do(work, HandLimits(self._target_seconds, self._target_seconds), self._check)
+        except (HandHungError, HandFailedError):
+            return  # the next access to the target reports it
+        after = {step.name: Cached(*counted) for step, counted in zip(claimed, found, strict=True)}
+        for record in self._groups.records[-len(group) :]:
+            if (counted := after.get(record["name"])) is not None:
+                before = self._cached_before[record["name"]]
+                record |= {"cached_before_bytes": before.cached_bytes, **counted._asdict()}
 
     def _remount(self) -> None:
         self._places.let_go()
-        # Never cut short, not even by a cancel: the target would stay unmounted with the run's files on it.
+        # Not interrupted even by a cancel: the target would stay unmounted with the run's files on it.
         mounts = self._hands.do(self._places.remount, HandLimits(REMOUNT_SECONDS, REMOUNT_SECONDS), go_on)
         self._places.hold_again(mounts)
         self._check()
@@ -261,7 +283,7 @@ class Runner:
         try:
             self._hands.do(verify, limits, check)
         except HandHungError:
-            return  # whether the target still answers its load is the load's to show
+            return  # its load will show if the target still answers
         except (TargetRefusedError, HandFailedError) as error:
             raise RunEndedError("failed", error.code, f"{when}: {error}") from error
 
@@ -269,7 +291,7 @@ class Runner:
         try:
             return self._places.settle(self._hands, HandLimits(REMOVE_SECONDS, self._target_seconds))
         except (HandHungError, HandFailedError) as error:
-            with suppress(OSError):  # of a full disk, on which the log is
+            with suppress(OSError):  # if the disk with the log is full
                 sys.stderr.write(f"settle_failed error={error}\n")
             return Settled([], self._places.possible())
 
@@ -277,11 +299,13 @@ class Runner:
         if self._was_rung:
             self._was_rung = False
             self._check_cancel()
-        if self._told_to_end:
-            raise RunEndedError("failed", "node_shut_down", "the runner was told to end, as at a shutdown of the node")
+        if self._is_terminated:
+            raise RunEndedError(
+                "failed", "node_shut_down", "the runner was terminated (SIGTERM), as in a shutdown of the node"
+            )
         if self._ends_by is not None and processes.boottime() >= self._ends_by:
             limit_seconds = self._card.time_limit_seconds
-            raise RunEndedError("failed", "time_limit", f"ended by its time limit of {limit_seconds:g} s")
+            raise RunEndedError("failed", "time_limit", f"the time limit of {limit_seconds:g} s was reached")
         if self._mounts is not None and self._mounts.take_change():
             self._verify_places("the mounts changed", self._check, self._places.verify)
 
@@ -302,12 +326,12 @@ class Runner:
     def _note(self, *, durable: bool = False, **changes: Any) -> None:  # noqa: ANN401 - JSON
         self._phase |= changes
         try:
-            # Without fsync while a load is measured: only a power cut tears the file, and nothing runs after one.
+            # No fsync during a measurement: only a power failure tears the file, and it ends all processes anyway.
             replace_file(self._directory / "phase.json", json.dumps(self._phase), durable=durable)
         except OSError as error:
             if durable or not is_full(error):
                 raise
-            # Only how far the run is; a load does not end because its agent's disk is full.
+            # Only progress is lost; a full disk does not end the load.
         ring(Path(self._card.agent_bell))
 
     def _measured(self) -> Measured:
@@ -324,27 +348,27 @@ class Runner:
             usage.user + usage.system,
         )
 
-    def _hear_bell(self) -> None:
+    def _on_bell(self) -> None:
         self._bell.quiet()
         self._was_rung = True
 
-    def _hear_term(self, _number: int, _frame: object) -> None:
-        self._told_to_end = True
+    def _on_term(self, _number: int, _frame: object) -> None:
+        self._is_terminated = True
         self._bell.ring_self()
 
 
 def main(arguments: list[str]) -> int:
-    """Runs the runner: ORDER_DIRECTORY, `--aftermath` if another died, then descriptors of the node's lock.
+    """Arguments: ORDER_DIRECTORY, `--aftermath` if another runner died, descriptors of the node's lock.
 
-    With `--strays` it is no order's: the directory says what is to be searched for strays. With `--walls`, ids of
-    a user and paths it only says why others could exchange what each path leads to, or why the user cannot use it.
+    `--orphans` searches for orphaned directories. `--walls`, with a user's ids and paths, prints why other users could
+    redirect each path, or why the user cannot use it.
     """
     if arguments[0] == "--walls":
         print_reasons([int(number) for number in arguments[1].split(",") if number], arguments[2:])
         return 0
     directory = Path(arguments[0])
-    if "--strays" in arguments:
-        find_strays(directory)
+    if "--orphans" in arguments:
+        find_orphans(directory)
         return 0
     inherited = tuple(int(number) for number in arguments[1:] if number != "--aftermath")
     if "--aftermath" in arguments:

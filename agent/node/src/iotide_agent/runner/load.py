@@ -1,4 +1,4 @@
-"""A load: the command of one step in its own session, its output captured, its end and its cost taken from wait4."""
+"""Command of one step in its own session, with captured output and its resource usage from wait4."""
 
 import os
 import signal
@@ -21,16 +21,13 @@ _ENDING: Final = (signal.SIGTERM, signal.SIGINT)
 
 
 class Surroundings(NamedTuple):
-    """What each load of a run gets.
+    """Common environment of a run's loads.
 
     Attributes:
-        scratch: its working directory.
-        output: where its output is kept.
-        patience_seconds: for killed processes to disappear.
-        inherited: lock descriptors that stay open as long as any process of the load lives.
-        memory_limit_bytes: what each process of it may take; 0 for no bound.
-        run_as: whose rights it has; the runner's own where empty.
-        sockets: at which other nodes of the run are listened for; a load may get one as its standard input.
+        inherited: Lock descriptors that stay open while any process of the load lives.
+        memory_limit_bytes: Limit of each process; 0 for none.
+        run_as: User to run as; the runner's own if empty.
+        sockets: For other nodes of the run; a load may get one as its standard input.
     """
 
     scratch: Path
@@ -45,23 +42,21 @@ class Surroundings(NamedTuple):
 
 
 class Load:
-    """A started step.
+    """Started step.
 
     Attributes:
-        pidfd: becomes readable when the process ended.
-        pid: also its session and process group.
-        start_ticks: with the pid it names the process, should the runner die.
-        ended: whether it was reaped.
-        starting: readable whenever there is something to learn of the start.
-        is_held_back: whether the moment of its start has not come yet.
-        started_at: when the command was started, on CLOCK_MONOTONIC.
-        start_failure: why it could not be.
+        pidfd: Becomes readable when the process ends.
+        pid: Also its session and process group.
+        start_ticks: With the pid it identifies the process after the runner's death.
+        starting: Readable when `learn_start` has something to read.
+        is_held_back: True until the time of its start.
+        started_at: On CLOCK_MONOTONIC.
     """
 
     def __init__(
         self, step: StepCard, before_done: str, ordinal: int, surroundings: Surroundings, start_at: float
     ) -> None:
-        """Makes the process, which starts the command by itself at `start_at` of CLOCK_BOOTTIME."""
+        """The process itself starts the command at `start_at` of CLOCK_BOOTTIME."""
         self.step = step
         self.ended = False
         self.is_held_back = True
@@ -84,7 +79,7 @@ class Load:
         try:
             self.pid, self.starting = _spawn(step.argv, (stdin, out_write, error_write), surroundings, start_at)
         finally:
-            # Of a socket, too: with the last process that has it its port is gone, and who sends there is told so.
+            # Includes the socket: its port is freed with the last process, and senders then get an error.
             for descriptor in (stdin, out_write, error_write):
                 os.close(descriptor)
         stat = processes.stat_of(self.pid)
@@ -95,28 +90,28 @@ class Load:
         self.stderr = Capture(error_read, surroundings.output / f"{stem}.stderr", limit_bytes)
 
     def learn_start(self) -> bool:
-        """Learns when the command was started and why it could not be, if so; whether that was all.
+        """Read when the command was started, or why it was not; return true when complete.
 
-        Exec itself closes the pipe that would tell of a failure.
+        A successful exec closes the pipe.
         """
         said = os.read(self.starting, _PIPE_BYTES)
         self._start_said += said
-        moment, is_told, failure = self._start_said.partition(b"\n")
-        if moment and is_told and self.is_held_back:
+        moment, is_reported, failure = self._start_said.partition(b"\n")
+        if moment and is_reported and self.is_held_back:
             self.started_at = float(moment)
             self._record["started_at_epoch_seconds"] = time.time() - (time.monotonic() - self.started_at)
-        self.is_held_back = bool(said) and not is_told
+        self.is_held_back = bool(said) and not is_reported
         if failure:
             self.start_failure = f"{self.step.argv[0]} cannot be started: {failure.decode(errors='replace')}"
         return not said or bool(failure)
 
     def reap(self) -> bool:
-        """If the process has ended, ends the rest of its group and takes exit status and cost; says whether it has."""
+        """If the process has ended, kill the rest of its group, read status and usage, and return true."""
         if self.ended:
             return True
         if os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is None:
             return False
-        # Only while its zombie is there the number of the group cannot be another's.
+        # The group's number cannot be reused while the zombie exists.
         processes.send_group(signal.SIGKILL, self.pid)
         _, status, usage = os.wait4(self.pid, 0)
         code = os.waitstatus_to_exitcode(status)
@@ -133,16 +128,14 @@ class Load:
 
     @property
     def stall_seconds(self) -> float | None:
-        """How long it may move and print nothing by now; None for no such limit."""
         limits = (self.step.stall_seconds, self.step.complained_stall_seconds if self.stderr.total_bytes else None)
         return min((limit for limit in limits if limit is not None), default=None)
 
     def succeeded(self) -> bool:
-        """Whether it ended with status 0."""
         return self.ended and self._record["exit_status"] == 0
 
     def close(self) -> dict[str, Any]:
-        """The record of the step, JSON-ready, once no process can print into the pipes any more."""
+        """Return the JSON-ready record of the step, after all its processes have closed the pipes."""
         self.stdout.finish()
         self.stderr.finish()
         os.close(self.pidfd)
@@ -161,17 +154,17 @@ def _stdin(step: StepCard, sockets: Sockets) -> int:
 def _spawn(
     argv: Sequence[str], standard: tuple[int, int, int], surroundings: Surroundings, start_at: float
 ) -> tuple[int, int]:
-    """The pid, and a pipe that says when exec was tried and why it failed; that a tool's own disk may hang for ever."""
-    # Forked by hand: importing subprocess would cost the runner a third of its start-up time.
+    """Return the pid and a pipe that reports the time of exec or its failure; a tool's disk may hang for ever."""
+    # Importing subprocess would take a third of the runner's start-up time.
     failure_read, failure_write = os.pipe()
-    # A signal before exec must end the child rather than reach the runner's handlers, which the child has inherited.
+    # The child inherited the runner's handlers; a signal before exec must end it.
     mask = signal.pthread_sigmask(signal.SIG_BLOCK, _ENDING)
     pid = os.fork()
     if pid == 0:
         _become(argv, (*standard, failure_write), mask, surroundings, start_at)
     signal.pthread_sigmask(signal.SIG_SETMASK, mask)
     os.close(failure_write)
-    os.read(failure_read, 1)  # its session is there, so its group can be signalled
+    os.read(failure_read, 1)  # its session exists, so its group can receive signals
     return pid, failure_read
 
 
@@ -183,13 +176,13 @@ def _become(
     start_at: float,
 ) -> NoReturn:
     *standard, failure = pipes
-    before_failure = b"\n"  # instead of the moment of the start, as long as that was not told
+    before_failure = b"\n"
     try:
         os.setsid()
         os.write(failure, b".")
         processes.die_with_parent()
         for number in (signal.SIGPIPE, signal.SIGXFSZ, signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, signal.SIG_DFL)  # Python ignores or handles these, and exec passes "ignored" on
+            signal.signal(number, signal.SIG_DFL)  # Python ignores or handles these, and exec keeps "ignored"
         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
         for wanted, source in enumerate(standard):
             os.dup2(source, wanted)
@@ -197,10 +190,10 @@ def _become(
             os.set_inheritable(descriptor, True)
         bound_load(surroundings.memory_limit_bytes)
         become(surroundings.run_as)
-        processes.die_with_parent()  # again: a change of user ends that
+        processes.die_with_parent()  # again: a change of user resets it
         os.chdir(surroundings.scratch)
         program = program_of(argv, surroundings.environment)
-        # Forked ahead of the moment, which waits for nobody: between it and the command there is nothing but this line.
+        # Forked before the start time; between that time and the command there is only this line.
         processes.sleep_until(start_at)
         os.write(failure, f"{time.monotonic():.6f}\n".encode())
         before_failure = b""

@@ -1,4 +1,4 @@
-"""The runner's only place to sleep: poll on descriptors, with deadlines on CLOCK_BOOTTIME."""
+"""Event loop of the runner and its only place to sleep: poll with deadlines on CLOCK_BOOTTIME."""
 
 import select
 from collections.abc import Callable
@@ -7,12 +7,9 @@ from typing import Final
 from iotide_agent.runner.processes import boottime
 
 _LONGEST_SECONDS: Final = 3600.0
-"""poll takes no infinity."""
 
 
 class Loop:
-    """Calls a handler for each descriptor that has something to say, and a tick when its time has come."""
-
     def __init__(self) -> None:
         self._poll = select.poll()
         self._handlers: dict[int, Callable[[], None]] = {}
@@ -20,22 +17,20 @@ class Loop:
         self._tick_at = 0.0
 
     def watch(self, descriptor: int, handler: Callable[[], None], events: int = select.POLLIN) -> None:
-        """Calls `handler` whenever the descriptor is readable, or has one of these events, until it is ignored."""
         self._handlers[descriptor] = handler
         self._poll.register(descriptor, events)
 
     def ignore(self, descriptor: int) -> None:
-        """Stops watching a descriptor; nothing where it was not watched."""
         if self._handlers.pop(descriptor, None) is not None:
             self._poll.unregister(descriptor)
 
     def every(self, tick: Callable[[], float] | None) -> None:
-        """Calls `tick` at once and then whenever it asked for by its answer, a time of CLOCK_BOOTTIME; None ends it."""
+        """Call `tick` now, then at each time of CLOCK_BOOTTIME that it returns; None ends it."""
         self._tick = tick
         self._tick_at = boottime() if tick else 0.0
 
     def turn(self, until: float) -> None:
-        """Sleeps until something happens, but not beyond `until`, in seconds of CLOCK_BOOTTIME; infinity is fine."""
+        """Sleep until an event, or a time of CLOCK_BOOTTIME, which may be infinity."""
         if self._tick:
             until = min(until, self._tick_at)
         wait_seconds = min(max(0.0, until - boottime()), _LONGEST_SECONDS)

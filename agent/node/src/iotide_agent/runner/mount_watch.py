@@ -1,4 +1,4 @@
-"""Hears from the kernel when a mount that concerns a run changes, so that nothing has to be asked while it measures."""
+"""Kernel notification of mount changes, so that a run needs no polling during a measurement."""
 
 import os
 import select
@@ -10,22 +10,21 @@ from iotide_agent.runner.mounts import MountLine, read_mounts
 
 
 class MountWatch:
-    """Watches the mounts at, above and below the run's directories; those of others may come and go."""
+    """Watch of the mounts at, above and below the run's directories; other mounts may change."""
 
     def __init__(self, loop: Loop, directories: Sequence[str]) -> None:
-        """Watch directories from now on: absolute paths without symbolic links."""
+        """The paths must be absolute, without symbolic links."""
         self._directories = [PurePosixPath(directory) for directory in directories]
         mountinfo = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
         self._seen = self._concerning()
         self._has_changed = False
-        loop.watch(mountinfo, self._hear, select.POLLPRI)
+        loop.watch(mountinfo, self._on_change, select.POLLPRI)
 
     def take_change(self) -> bool:
-        """Whether something changed since this was asked last."""
         changed, self._has_changed = self._has_changed, False
         return changed
 
-    def _hear(self) -> None:
+    def _on_change(self) -> None:
         found = self._concerning()
         self._has_changed |= found != self._seen
         self._seen = found

@@ -1,4 +1,4 @@
-"""The run's directories on all its targets: made together, held open while the run lasts, removed whatever happened."""
+"""Directories of a run on all its targets: created together, held open during the run, removed at its end."""
 
 import os
 from collections.abc import Callable, Iterable
@@ -34,9 +34,9 @@ T = TypeVar("T")
 
 
 class _HeldTarget(NamedTuple):
-    """A target whose directory was made, as `made` says.
+    """`made` is the stat result of the run's directory.
 
-    `parent` is the target's own directory, kept open, so that its mount's id names no other mount meanwhile.
+    `parent` is the target's own directory, kept open so that its mount id is not reused.
     """
 
     parent: int
@@ -46,8 +46,6 @@ class _HeldTarget(NamedTuple):
 
 
 def _as_user(method: Callable[Concatenate["Places", P], T]) -> Callable[Concatenate["Places", P], T]:
-    """Have a method touch the targets as the user who runs the loads."""
-
     @wraps(method)
     def acting(places: "Places", /, *args: P.args, **named: P.kwargs) -> T:
         with acting_as(places.run_as):
@@ -57,10 +55,10 @@ def _as_user(method: Callable[Concatenate["Places", P], T]) -> Callable[Concaten
 
 
 class Places:
-    """Where the run works; every access to a target goes through a hand, except to hold open what just answered."""
+    """Directories of a run. A forked child makes every access to a target, except to hold open what just answered."""
 
     def __init__(self, card: Card, made_on: Iterable[int] = ()) -> None:
-        """Know of no directory but those that another runner made on the targets `made_on`."""
+        """`made_on` are targets on which another runner created directories."""
         self._card = card
         self.run_as = card.run_as
         self._made_on = set(made_on)
@@ -70,14 +68,13 @@ class Places:
 
     @_as_user
     def make(self) -> list[MadePlace]:
-        """Make a directory on each target; raise TargetRefusedError as `make_place`."""
         return [make_place(self._card, target) for target in self._card.targets]
 
     @_as_user
     def hold(self, places: list[MadePlace]) -> None:
-        """Hold the directories open: a plain unmount is refused as busy, and removal finds them after a lazy one.
+        """Hold the directories open: an unmount then fails as busy, and removal finds them after a lazy one.
 
-        Raise TargetRefusedError where another mount came between making and holding.
+        Raise TargetRefusedError if the mount changed since `make`.
         """
         self._places = places
         for target, place in zip(self._card.targets, places, strict=True):
@@ -91,11 +88,9 @@ class Places:
         return os.stat(self._card.directory_name, dir_fd=parent, follow_symlinks=False)
 
     def directories(self) -> list[str]:
-        """The directories that were made."""
         return [held.directory for held in self._held.values()]
 
     def mounts(self) -> list[TargetMount]:
-        """What they were made on."""
         return [
             TargetMount(held.mount.mount_point, held.mount.fstype, held.mount.source, held.made.st_dev)
             for held in self._held.values()
@@ -103,11 +98,11 @@ class Places:
 
     @_as_user
     def verify(self) -> None:
-        """Check that each target is the mount that it was and its path still leads to the run's directory.
+        """Check that each target is still the same mount, and that its path leads to the run's directory.
 
-        The tools open what they measure by its path: after a lazy unmount that is the disk below, and where something
-        is mounted over it another file system, while what is held open here goes on to be the old one. Raise
-        TargetRefusedError where a target was unmounted, mounted over, renamed or made read-only.
+        Tools open files by path. After a lazy unmount it leads to the disk below, after another mount to that one,
+        although the open directory is still the old one. Raise TargetRefusedError if a target was unmounted, mounted
+        over, renamed or made read-only.
         """
         for target in self._card.targets:
             if target.target_id in self._held:
@@ -127,10 +122,10 @@ class Places:
 
     @_as_user
     def verify_after_failure(self) -> None:
-        """As `verify`, and that each target on which a directory was made still takes a new file there.
+        """Like `verify`, and check that each target with a directory accepts a new file.
 
-        ext4 refuses writes as soon as its journal is aborted, but says that it is read-only only once it has written
-        its superblock, which may be much later than the end of a load that it refused.
+        ext4 refuses writes as soon as its journal is aborted, but may become read-only long after the load has
+        failed.
         """
         self.verify()
         for target in self._card.targets:
@@ -141,13 +136,13 @@ class Places:
                 raise _became_read_only(target.path, held.mount)
 
     def let_go(self) -> None:
-        """Closes the directories, which would keep a remount from succeeding; `hold_again` follows it."""
+        """Close the directories, which would block a remount; `hold_again` follows."""
         for held in self._held.values():
             os.close(held.parent)
         self._held.clear()
 
     def remount(self) -> list[MountLine]:
-        """Unmount and mount each target; raise TargetRefusedError where that fails, or it is another now."""
+        """Unmount and mount each target; raise TargetRefusedError if that fails or mounts something else."""
         return [self._remount(target) for target in self._card.targets]
 
     def _remount(self, target: TargetCard) -> MountLine:
@@ -155,7 +150,7 @@ class Places:
         try:
             is_done = run_command(target.remount_command)
         except OpenToOthersError as error:
-            reason = f"{target.path} was not remounted: `{words}` of agent.toml was not started, since {error}"
+            reason = f"{target.path} was not remounted: `{words}` of agent.toml was not run, because {error}"
             raise TargetRefusedError("remount_failed", reason) from error
         if not is_done:
             reason = f"{target.path} was not remounted: `{words}` of agent.toml failed, see runner.log"
@@ -168,24 +163,22 @@ class Places:
         with closing(parent):
             mount = check_mount(parent, target)
             if not has_marked(parent, path, self._card):
-                reason = f"{path} lost the run's files with the remount; choose another cache policy for such a target"
+                reason = f"{path} lost the run's files in the remount; choose another cache policy for this target"
                 raise TargetRefusedError("remount_failed", reason)
         return mount
 
     def hold_again(self, mounts: list[list[Any]]) -> None:
-        """Hold the directories open on the mounts that `remount` answered with; raise as `hold`."""
         remounted = zip(self._places, mounts, strict=True)
         self.hold([place._replace(mount=MountLine(*mount)) for place, mount in remounted])
 
     def settle(self, hands: Hands, limits: HandLimits) -> Settled:
-        """Check that each target is still its mount, and remove the directories; raise as `Hands.do`."""
+        """Check that each target is still its mount, and remove the directories; raise like `Hands.do`."""
         if self.hung:
             return Settled([], self.possible())
         settled = hands.do(self._settle_all, limits, go_on)
         return Settled(*settled)
 
     def possible(self) -> list[str]:
-        """Where a directory of this run may be."""
         return [self._path(target) for target in self._card.targets if target.writes]
 
     def _path(self, target: TargetCard) -> str:
@@ -211,23 +204,21 @@ class Places:
         except TargetRefusedError as error:
             return [str(error)]
         except OSError as error:
-            return [f"{target.path} cannot be looked at after the run: {error}"]
+            return [f"{target.path} cannot be checked after the run: {error}"]
         return []
 
     def _remove(self, target: TargetCard) -> tuple[bool, bool]:
-        """Whether the run's directory was removed from a target, and whether it is left there."""
+        """Return whether the directory was removed, and whether it still exists."""
         held = self._held.get(target.target_id)
         try:
             was_removed = held is not None and remove_marked(held.parent, self._card)
             return was_removed or self._remove_at_path(target), False
         except TargetRefusedError:
-            # A target that was refused before anything was made on it holds nothing of ours.
             return False, target.target_id in self._made_on
         except OSError:
             return False, target.target_id in self._made_on or Path(self._path(target)).is_dir()
 
     def _remove_at_path(self, target: TargetCard) -> bool:
-        """Removes what the target's path leads to now; on another mount it may lack what was made on the target."""
         parent, _ = open_beneath(self._card.approved, target.path)
         with closing(parent):
             was_removed = remove_marked(parent, self._card)
@@ -243,12 +234,11 @@ def _became_read_only(path: str, mount: MountLine) -> TargetRefusedError:
 
 def _require_same(found: MountLine, expected: MountLine) -> None:
     if found.mount_id != expected.mount_id:
-        reason = f"{found.source!r} was mounted at {found.mount_point} anew during the run"
+        reason = f"{found.source!r} was mounted again at {found.mount_point} during the run"
         raise TargetRefusedError("wrong_mount", reason)
 
 
 def make_places(hands: Hands, places: Places, limits: HandLimits, check: Check) -> list[MadePlace]:
-    """Make the directories on all targets by hand and hold them; raise RunEndedError, declined."""
     try:
         answer = hands.do(places.make, limits, check)
         made = [_place(values) for values in answer]

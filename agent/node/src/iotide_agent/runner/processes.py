@@ -1,4 +1,4 @@
-"""Processes by pid and start time, their descendants and the files they hold open, as /proc tells."""
+"""Processes by pid and start time, their descendants and open files, from /proc."""
 
 import ctypes
 import os
@@ -18,15 +18,14 @@ _PR_SET_DUMPABLE: Final = 4
 _PR_SET_CHILD_SUBREAPER: Final = 36
 _PR_SET_NO_NEW_PRIVS: Final = 38
 _STAT_BYTES: Final = 1024
-"""More than the 52 fields of /proc/PID/stat with a name of 64 bytes take."""
 _LIBC: Final = ctypes.CDLL(None, use_errno=True)
 
 
 class Stat(NamedTuple):
-    """Part of /proc/PID/stat; with the pid `start_ticks` names a process for as long as the node is up.
+    """Part of /proc/PID/stat. pid and `start_ticks` identify a process until the next boot.
 
-    No other process gets the number `session` while the session lives; `cpu_ticks` are its own and of children it
-    waited for; /proc tells of what `is_thread` by number but does not list it.
+    `session` is not reused while the session exists. `cpu_ticks` include waited-for children. /proc does not list
+    entries with `is_thread`, but opens them by number.
     """
 
     pid: int
@@ -40,8 +39,6 @@ class Stat(NamedTuple):
 
 
 class Stuck(NamedTuple):
-    """A process that no signal ends, and the kernel function in which it waits."""
-
     pid: int
     name: str
     state: str
@@ -52,26 +49,23 @@ class Stuck(NamedTuple):
 
 
 def boot_id() -> str:
-    """Changes at every boot of the node."""
     return (_PROC / "sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
 
 
 def boottime() -> float:
-    """Seconds since boot, time asleep included: a frozen or suspended run still meets its deadline."""
+    """Return seconds since boot with suspend, so that deadlines hold after it."""
     return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 def sleep_until(moment: float) -> None:
-    """Returns once CLOCK_BOOTTIME has reached the moment."""
     while (seconds := moment - boottime()) > 0:
         time.sleep(seconds)
 
 
 def stat_of(pid: int) -> Stat | None:
-    """Return what /proc says of a process or thread, None once it is gone.
+    """Return the state of a process or thread; None if it is gone.
 
-    A process lives as long as one of its threads: where the first one has ended before the others, as that of a killed
-    fio whose other thread hangs, the state is that of one that lives.
+    If the first thread ended first, as in a killed fio with a hanging thread, it is the state of a living one.
     """
     stat = _read_stat(pid)
     if stat is None or stat.state not in "ZX" or stat.is_thread:
@@ -81,7 +75,7 @@ def stat_of(pid: int) -> Stat | None:
 
 
 def _living_thread(pid: int) -> Stat | None:
-    """Return a thread of the process that has not ended, one that hangs before others; None where all have."""
+    """Prefer hanging threads."""
     try:
         threads = [_read_stat(int(name)) for name in os.listdir(f"/proc/{pid}/task")]  # noqa: PTH208 - as above
     except OSError:
@@ -92,7 +86,7 @@ def _living_thread(pid: int) -> Stat | None:
 
 def _read_stat(pid: int) -> Stat | None:
     try:
-        descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)  # a Path costs several times as much
+        descriptor = os.open(f"/proc/{pid}/stat", os.O_RDONLY | os.O_CLOEXEC)
     except OSError:
         return None
     try:
@@ -101,22 +95,22 @@ def _read_stat(pid: int) -> Stat | None:
         return None
     finally:
         os.close(descriptor)
-    # The name stands in parentheses and may itself hold spaces and parentheses.
+    # The name may contain spaces and parentheses.
     name = text[text.index("(") + 1 : text.rindex(")")]
     fields = text[text.rindex(")") + 2 :].split()
     cpu_ticks = sum(map(int, fields[11:15]))
-    is_thread = fields[35] == "-1"  # the signal that its parent gets when it ends
+    is_thread = fields[35] == "-1"
     return Stat(pid, name, fields[0], int(fields[1]), int(fields[3]), int(fields[19]), cpu_ticks, is_thread)
 
 
 def is_alive(pid: int, start_ticks: int) -> bool:
-    """Whether exactly this process still runs; a zombie does not."""
+    """Check that the process runs; a zombie does not."""
     stat = stat_of(pid)
     return stat is not None and stat.start_ticks == start_ticks and stat.state not in "ZX"
 
 
 def times_scheduled(pid: int) -> int:
-    """How often a process was given a processor so far; one that hangs in the kernel is not. 0 once it is gone."""
+    """Return how often a process was scheduled, which does not grow while it hangs in the kernel; 0 if it is gone."""
     try:
         status = (_PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -125,52 +119,48 @@ def times_scheduled(pid: int) -> int:
 
 
 def all_pids() -> list[int]:
-    """Every process that this one can see."""
     return [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208 - twice as fast, runs each second
 
 
 def descendants(root: int) -> list[Stat]:
-    """Every process below `root` by its chain of parents, zombies included."""
     children: dict[int, list[Stat]] = {}
     for stat in map(stat_of, all_pids()):
         if stat is not None:
             children.setdefault(stat.parent, []).append(stat)
     found = list(children.get(root, ()))
-    for stat in found:  # grows while it is walked
+    for stat in found:  # grows during iteration
         found += children.get(stat.pid, ())
     return found
 
 
 def of_sessions(leaders: Mapping[int, int]) -> list[Stat]:
-    """Every living process of these sessions, each named by pid and start time of the process that began it."""
+    """Return the living processes of sessions, identified by pid and start time of their first process."""
     present = [stat for stat in map(stat_of, all_pids()) if stat is not None]
     reused = {stat.pid for stat in present if leaders.get(stat.pid, stat.start_ticks) != stat.start_ticks}
     return [stat for stat in present if stat.session in leaders.keys() - reused and stat.state not in "ZX"]
 
 
 def started_with(program: str, argument: str) -> list[int]:
-    """Find the processes of root or of this user in whose command line the argument follows the program.
+    """Return root's and this user's processes with the argument directly after the program on their command line.
 
-    Anybody can start a process with such a command line. A stranger's is not even read: it lies in memory of the
-    process, and where that is a mapped file whose storage hangs, its reader hangs too.
+    Any user can start such a process. Other users' command lines are not read, because one in a mapped file on
+    hanging storage would hang the reader.
     """
     words = f"\0{program}\0{argument}\0".encode()
     return [pid for pid in all_pids() if _is_trusted(pid) and words in _command_line(pid)]
 
 
 def holders(file: Path) -> list[int]:
-    """Processes other than this one that have `file` open: an inherited lock file marks all of a load.
+    """Return other processes that have `file` open; an inherited lock file marks all processes of a load.
 
-    Compared by name, since asking for the files behind the descriptors could wait for ever on a dead mount. Anybody
-    can have a file of that name in a mount namespace. So a process of another user counts only where it holds a lock on
-    this very file, as a load does that inherited it.
+    Files are compared by name, because stat could hang on a dead mount. Names can be faked in a mount namespace, so
+    another user's process must hold a lock on exactly this file.
     """
     name, lock = str(file.resolve()), _lock_name(file)
     return [pid for pid in all_pids() if pid != os.getpid() and _holds(pid, name, lock)]
 
 
 def open_names(pid: int) -> list[bytes]:
-    """Return the names of what a process has open; none of one that is gone, or that is another user's."""
     names = []
     with suppress(OSError):
         for link in (_PROC / str(_with_files(pid)) / "fd").iterdir():
@@ -180,7 +170,7 @@ def open_names(pid: int) -> list[bytes]:
 
 
 def _with_files(pid: int) -> int:
-    """Return the process, or a thread of it that lives where its first one, which has ended, shows no file any more."""
+    """Return the process, or a living thread: if the first thread ended, the process shows no open files."""
     stat = _read_stat(pid)
     if stat is None or stat.state not in "ZX":
         return pid
@@ -189,13 +179,12 @@ def _with_files(pid: int) -> int:
 
 
 def mentioned(words: Collection[bytes]) -> set[bytes]:
-    """Those of the words that are in another process's command line or in the name of what it has open or mapped."""
+    """Return the words found in another process's command line or the names of its open or mapped files."""
     texts = (text for pid in all_pids() if pid != os.getpid() for text in _names_used(pid))
     return {word for text in texts for word in words if word in text}
 
 
 def stuck(stats: Iterable[Stat]) -> tuple[Stuck, ...]:
-    """What these processes wait for in the kernel, as far as this user may know."""
     found = []
     for stat in stats:
         hanging = _living_thread(stat.pid) or stat
@@ -204,16 +193,14 @@ def stuck(stats: Iterable[Stat]) -> tuple[Stuck, ...]:
 
 
 def send(number: signal.Signals, pids: Iterable[int]) -> None:
-    """Sends a signal to each process that still exists."""
     for pid in pids:
         try:
             os.kill(pid, number)
         except (ProcessLookupError, PermissionError):
-            continue  # gone, or a setuid tool: its group's signal and its parent's end are what remains
+            continue  # gone, or a setuid tool, which ends with its group or its parent
 
 
 def send_group(number: signal.Signals, group: int) -> None:
-    """Sends a signal to each process of a group that still exists."""
     try:
         os.killpg(group, number)
     except (ProcessLookupError, PermissionError):
@@ -221,29 +208,27 @@ def send_group(number: signal.Signals, group: int) -> None:
 
 
 def become_subreaper() -> None:
-    """From now on a descendant that loses its parent becomes a child of this process, however it was started."""
     _prctl(_PR_SET_CHILD_SUBREAPER, 1)
 
 
 def die_with_parent() -> None:
-    """Makes the kernel kill this process when the one that forked it ends; survives exec."""
+    """Have the kernel kill this process when its parent ends; survives exec."""
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def dies_with_parent() -> bool:
-    """Return whether the kernel kills this process when its parent ends; a change of its user ends that."""
     number = ctypes.c_int()
     _prctl(_PR_GET_PDEATHSIG, ctypes.addressof(number))
     return number.value == signal.SIGKILL
 
 
 def stay_readable() -> None:
-    """Let this process read its own files of /proc after a change of its user."""
+    """Keep its own files of /proc readable after a change of user."""
     _prctl(_PR_SET_DUMPABLE, 1)
 
 
 def gain_no_rights() -> None:
-    """Make the kernel ignore set-user-id bits and file capabilities of what this process starts."""
+    """Have the kernel ignore set-user-id bits and file capabilities of programs that this process starts."""
     _prctl(_PR_SET_NO_NEW_PRIVS, 1)
 
 
@@ -253,7 +238,6 @@ def _prctl(option: int, value: int) -> None:
 
 
 def _holds(pid: int, name: str, lock: bytes | None) -> bool:
-    """Check that a process has a file of this name open, and a lock that /proc shows so where it is a stranger's."""
     own = _PROC / str(_with_files(pid))
     try:
         entries = os.listdir(own / "fd")  # noqa: PTH208 - strings and no paths, as a process may have very many files
@@ -272,10 +256,7 @@ def _has_lock(described: Path, lock: bytes | None) -> bool:
 
 
 def _lock_name(file: Path) -> bytes | None:
-    """Return device and inode as /proc writes them of a lock; None where the file cannot be opened.
-
-    The device is that of the file system, which may be another one than `stat` shows, as on Btrfs.
-    """
+    """Return a lock's device and inode as in /proc. The device is the file system's, on Btrfs not that of `stat`."""
     try:
         descriptor = os.open(file, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
     except OSError:
@@ -293,7 +274,7 @@ def _lock_name(file: Path) -> bytes | None:
 
 
 def _is_trusted(pid: int) -> bool:
-    """Check that root or this user started a process, by its real user id, which a process cannot choose."""
+    """Check by the real user id, which a process cannot choose, that root or this user started it."""
     try:
         status = (_PROC / str(pid) / "status").read_text(encoding="utf-8", errors="replace")
     except OSError:
@@ -303,7 +284,6 @@ def _is_trusted(pid: int) -> bool:
 
 
 def _names_used(pid: int) -> Iterator[bytes]:
-    """Without what was closed meanwhile, and of another user's process, who cannot enter what is ours alone, a part."""
     yield _command_line(pid)
     directory = _PROC / str(_with_files(pid))
     links = [directory / "cwd", directory / "root"]
@@ -328,4 +308,4 @@ def _command_line(pid: int) -> bytes:
     try:
         return (_PROC / str(pid) / "cmdline").read_bytes()
     except OSError:
-        return b""  # it ended meanwhile
+        return b""

@@ -1,4 +1,4 @@
-"""What is kept of an order's run: `phase.json`, how far its runner is, and `exit.json`, the last word on it."""
+"""Records of an order's run: `phase.json` with the runner's progress, and `exit.json` with the result."""
 
 import json
 import time
@@ -11,29 +11,22 @@ from iotide_agent.runner.files import read_json, replace_file
 from iotide_agent.runner.headroom import is_full
 
 ROOM_SECONDS: Final = 1.0
-"""Between two looks whether a full disk has room again."""
 _TORN: Final = {"boot_id": "of a boot that ended in a power cut", "is_torn": True}
 
 
 class Ending(NamedTuple):
-    """Why a run is over: finished, failed, cancelled or declined, with a stable code and a sentence."""
-
     outcome: str
     code: str | None
     reason: str | None
 
 
 class Settled(NamedTuple):
-    """What is wrong with the mounts after the run, and which directories could not be removed and which were."""
-
     mount_problems: list[str]
     leftovers: list[str]
     removed: Sequence[str] = ()
 
 
 class Measured(NamedTuple):
-    """What was seen of the loads besides their output."""
-
     steps: list[dict[str, Any]]
     escaped_processes: int = 0
     longest_still_seconds: float = 0.0
@@ -42,10 +35,9 @@ class Measured(NamedTuple):
 
 
 def read_phase(directory: Path) -> dict[str, Any]:
-    """What the runner noted last; nothing where it has not begun, and another boot's id where the file is torn.
+    """Return the runner's last phase; empty before its start, and with another boot's id if the file is torn.
 
-    The runner replaces the file without waiting for the disk, which would disturb what it measures; so only a power cut
-    can tear it, and after one nothing of what the file said still runs.
+    It is written without fsync, which would disturb the measurement; no process of the run survives a power failure.
     """
     try:
         phase = read_json(directory / "phase.json") or {}
@@ -55,12 +47,11 @@ def read_phase(directory: Path) -> dict[str, Any]:
 
 
 def as_unkilled(stats: Iterable[processes.Stat]) -> list[dict[str, int]]:
-    """Return what `phase.json` keeps of processes that no signal ended, under `unkilled`."""
     return [{"pid": stat.pid, "start_ticks": stat.start_ticks} for stat in stats]
 
 
 def unkilled(directory: Path) -> list[processes.Stat]:
-    """Return the processes that an ended order left alive, as long as they live; none after a reboot."""
+    """Return the processes that an ended order left alive and that still live; none after a reboot."""
     phase = read_phase(directory)
     if phase.get("boot_id") != processes.boot_id():
         return []
@@ -69,13 +60,12 @@ def unkilled(directory: Path) -> list[processes.Stat]:
 
 
 def write_places(directory: Path, target_ids: Iterable[int]) -> None:
-    """Writes a `phase.json` for an order whose own was lost: on these targets its directory was made."""
+    """Write a `phase.json` for an order that lost its own, with the targets of its directory."""
     places = [{"target_id": target_id} for target_id in target_ids]
     replace_file(directory / "phase.json", json.dumps({"places": places}), durable=True)
 
 
 def exit_record(phase: dict[str, Any], ending: Ending, settled: Settled, measured: Measured) -> dict[str, Any]:
-    """Return the last word on a run that ends now; `phase` is what its runner noted last."""
     record = {
         "started_at_epoch_seconds": phase.get("started_at_epoch_seconds"),
         "started_at_boottime_seconds": phase.get("started_at_boottime_seconds"),
@@ -89,12 +79,11 @@ def exit_record(phase: dict[str, Any], ending: Ending, settled: Settled, measure
 
 
 def write_exit(directory: Path, record: dict[str, Any]) -> None:
-    """Write the last word as `exit.json`, durably."""
     replace_file(directory / "exit.json", json.dumps(record), durable=True)
 
 
 def await_room(work: Callable[[], bool]) -> None:
-    """Do `work` until it returns true, again and again while the agent's disk is full; raise any other OSError."""
+    """Repeat `work` until it returns true while the agent's disk is full; raise any other OSError."""
     while True:
         try:
             if work():

@@ -1,4 +1,4 @@
-"""Looks at the node, and at the load that runs there, once a second: a line of JSON for curves and progress."""
+"""Samples of the node and of its load, once a second, as lines of JSON for curves and progress."""
 
 import json
 import os
@@ -9,50 +9,47 @@ from pathlib import Path
 from typing import Final
 
 from iotide_agent.runner import processes
+from iotide_agent.runner.card import StepCard
 from iotide_agent.runner.counters.node import NodeCounters
 from iotide_agent.runner.counters.source import Span, TargetMount, growth
+from iotide_agent.runner.direct_use import DescriptorWatch
 from iotide_agent.runner.files import PatientFile, Slate
 from iotide_agent.runner.tree import LoadTree, Used
 
 PERIOD_SECONDS: Final = 1.0
 STILL_SECONDS: Final = 10.0
-"""A load without any growth for this long is reported with what it waits for."""
 _SHORTEST_SECONDS: Final = 0.05
 _DIGITS: Final = 6
-"""Kept of each value: a float4, which curves are stored as, holds seven, and the lines stay short."""
+"""Digits per value: curves are stored as float4, which has seven, and lines stay short."""
 _STATE: Final = (
     '"step": %d, "step_written_bytes": %d, "step_read_bytes": %d, "step_seconds": %.6f, "still_seconds": %.6f, '
     '"waits": %s'
 )
 
 Printed = Callable[[], tuple[int, str]]
-"""How many bytes the load has printed so far, and the end of it."""
+"""Returns the number of printed bytes, and their end."""
 
 
 class CurveFile:
-    """Appends a line for each second, none of which a full disk may cost."""
-
     def __init__(self, file: Path, state: str = "") -> None:
-        """Open it; a line says `state`, with places for values, behind its counters."""
+        """`state` is appended to each line's counters and has placeholders for values."""
         self._file = PatientFile(file, file.parent, os.O_APPEND)
         self._state = state
         self._counters: tuple[str, ...] = ()
         self._format = ""
 
     def append(self, counters: Mapping[str, float], lines: int, state: tuple[object, ...] = ()) -> None:
-        """Append equal lines; keep what a full disk refuses for the next call, as it must not disturb the load."""
+        """Append equal lines; data that a full disk refuses waits for the next call."""
         self._file.write((self._format_of(tuple(counters)) % (*counters.values(), *state) * lines).encode())
 
     def write_rest(self) -> bool:
-        """Writes what waits for room on the disk, also after `close`; says whether all is written."""
+        """Write what waits for disk space, also after `close`; return true if all is written."""
         return self._file.write(b"")
 
     def close(self) -> None:
-        """Closes it, as soon as all is written."""
         self._file.close()
 
     def _format_of(self, counters: tuple[str, ...]) -> str:
-        """Of a line with these counters, which are the same for most of a run."""
         if counters != self._counters:
             self._counters = counters
             rates = [f'"{name}": %.{_DIGITS}g' for name in counters]
@@ -61,10 +58,7 @@ class CurveFile:
 
 
 class Observer:
-    """Writes one row for each second since it began; a second that it overslept gets the mean of the gap.
-
-    It looks at a node that runs no load of its own order; its curves stand beside those of the loads.
-    """
+    """Sampler of a node without a load of its own order, one row per second; skipped seconds get the mean."""
 
     def __init__(self, file: Path, targets: Sequence[TargetMount] = (), state: str = "") -> None:
         self._node = NodeCounters(targets)
@@ -75,7 +69,6 @@ class Observer:
         self._rows = 0
 
     def tick(self) -> float:
-        """Writes the rows up to now and says when the next is due."""
         cpu_before = time.thread_time()
         now = processes.boottime()
         due = int((now - self._began) / PERIOD_SECONDS) - self._rows
@@ -87,10 +80,9 @@ class Observer:
         return self._began + (self._rows + 1) * PERIOD_SECONDS
 
     def look(self) -> None:
-        """Looks without a row; a node alone has nothing that a later look would miss."""
+        pass
 
     def finish(self) -> None:
-        """Writes the last, shorter row, unless it is a blink."""
         now = processes.boottime()
         rest_seconds = now - self._last_at
         if rest_seconds >= PERIOD_SECONDS / 2 or (self._is_empty() and rest_seconds >= _SHORTEST_SECONDS):
@@ -99,11 +91,10 @@ class Observer:
         self._output.close()
 
     def write_rest(self) -> bool:
-        """Writes rows that wait for room on the agent's disk; says whether all are written."""
         return self._output.write_rest()
 
     def _is_empty(self) -> bool:
-        return False  # of a node alone, less than a row says nothing
+        return False  # without a load, less than a row has no value
 
     def _write(self, now: float, rows: int) -> None:
         seconds = max(now - self._last_at, _SHORTEST_SECONDS)
@@ -116,13 +107,11 @@ class Observer:
         self._cpu_seconds_written = self.cpu_seconds
 
     def _look_at_load(self, now: float, span: Span) -> tuple[dict[str, float], tuple[object, ...]]:
-        """Return a load's own counters since the last row, and the state that the row says behind all counters."""
         del now, span
         return {}, ()
 
 
 def load_rates(before: Used, after: Used, span: Span) -> dict[str, float]:
-    """The load's own counters of the time between two readings."""
     written_bytes, read_bytes, cpu_ticks = growth(before, after)
     return {
         "write_bytes_per_second": written_bytes / span.seconds,
@@ -132,12 +121,12 @@ def load_rates(before: Used, after: Used, span: Span) -> dict[str, float]:
 
 
 class Sampler(Observer):
-    """Looks at a load, too: how long nothing of it grew at most, and since when it moved and printed nothing."""
+    """Sampler of a node with a load; it also measures the time without growth."""
 
     def __init__(self, file: Path, targets: Sequence[TargetMount], printed: Printed) -> None:
-        """Open what it looks at, also the targets' devices and network file systems; count from `begin`."""
         super().__init__(file, targets, _STATE)
         self._tree = LoadTree()
+        self.descriptors = DescriptorWatch()
         self._printed = printed
         self._slate, self._tail = Slate(file.with_name("tail")), ""
         self.longest_still_seconds = 0.0
@@ -147,24 +136,24 @@ class Sampler(Observer):
         self._last = self._step_began = self._tree.total()
         self._step_began_at = self._grew_at = self._worked_at = self._last_at
 
-    def begin(self, at: float) -> None:
-        """Counts from a moment of CLOCK_BOOTTIME, which may be some milliseconds ahead, and from what it reads now."""
+    def begin(self, at: float, group: Sequence[StepCard] = ()) -> None:
+        """The time, of CLOCK_BOOTTIME, may be some milliseconds ahead."""
+        self.descriptors.begin(group)
         self._node.sample(_SHORTEST_SECONDS)
         self._last = self._step_began = self._tree.total()
         self._last_at = self._began = self._step_began_at = self._grew_at = self._worked_at = at
 
-    def begin_step(self, ordinal: int) -> None:
-        """Counts from here for the progress of the step that starts next."""
+    def begin_step(self, ordinal: int, group: Sequence[StepCard] = ()) -> None:
         self._step = ordinal
+        self.descriptors.begin(group)
         self._step_began, self._step_began_at = self._tree.total(), processes.boottime()
         self._worked_at, self.idle_seconds = self._step_began_at, 0.0
 
     def look(self) -> None:
-        """Takes the figures of processes that are about to be reaped."""
+        """Read the counters of processes that are about to be reaped."""
         self._tree.total()
 
     def finish(self) -> None:
-        """Writes the last, shorter row, unless it is a blink."""
         super().finish()
         self._tree.close()
         self._slate.close()
@@ -174,6 +163,7 @@ class Sampler(Observer):
 
     def _look_at_load(self, now: float, span: Span) -> tuple[dict[str, float], tuple[object, ...]]:
         load = self._tree.total()
+        self.descriptors.look(self._tree.pids())
         printed_bytes, tail = self._printed()
         still_seconds, waits = self._watch_growth(now, load, printed_bytes)
         rates = load_rates(self._last, load, span)
@@ -191,7 +181,7 @@ class Sampler(Observer):
             self._tail = tail
 
     def _watch_growth(self, now: float, load: Used, printed_bytes: int) -> tuple[float, str]:
-        """Seconds without growth of bytes, output or processor time, and what the load waits for if that is long."""
+        """Return the seconds without growth of bytes, output or CPU time, and after a while what the load waits for."""
         moved = (*load[:2], printed_bytes)
         if moved != self._moved:
             self._worked_at = now

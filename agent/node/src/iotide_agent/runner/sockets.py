@@ -1,16 +1,14 @@
-"""The sockets at which a run listens for another node: open before the run starts, and gone with it at the latest."""
+"""UDP sockets for another node of the run, one per load, opened before the run starts and closed at its end."""
 
 import socket
 
 
 class Sockets:
-    """UDP sockets of one order, each for one load."""
-
     def __init__(self) -> None:
         self._opened: list[socket.socket] = []
 
     def open(self, address: str, count: int) -> list[int]:
-        """Open as many at that address, and return the kernel's ports; raise OSError without such an address."""
+        """Open that number of sockets and return their ports; raise OSError without such an address."""
         ports = []
         for _ in range(count):
             opened = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -20,5 +18,5 @@ class Sockets:
         return ports
 
     def take(self, number: int) -> int:
-        """The descriptor of one of them, from 0, each once; who takes it closes it."""
+        """Return the descriptor of socket `number`, from 0, once. The caller closes it."""
         return self._opened[number].detach()

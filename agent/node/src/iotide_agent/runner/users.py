@@ -1,4 +1,4 @@
-"""The ordinary user as whom a root agent touches targets and runs loads; root's rights stay with the runner."""
+"""User for targets and loads of a root agent; only the runner keeps root's rights."""
 
 import os
 from collections.abc import Iterator, Sequence
@@ -9,16 +9,16 @@ from typing import Final
 from iotide_agent.runner import processes
 
 Ids = Sequence[int]
-"""User, group and all groups of the user; empty where the agent's own user does everything."""
+"""User, group and all groups; empty if the agent's own user does everything."""
 
 _GROUP_MAY_PASS: Final = 0o710
 
 
 @contextmanager
 def acting_as(ids: Ids) -> Iterator[None]:
-    """Have the kernel judge this process by the rights of that user until the block ends.
+    """Act with that user's rights until the block ends, also towards a server that squashes root.
 
-    A file server that squashes root sees the user, too. Only for processes of one thread.
+    Only for a single-threaded process.
     """
     if not ids or os.geteuid() == ids[0]:
         yield
@@ -29,7 +29,6 @@ def acting_as(ids: Ids) -> Iterator[None]:
     os.setgroups(groups)
     os.setegid(gid)
     os.seteuid(uid)
-    # With the user the kernel changes both.
     processes.stay_readable()
     if dies_with_parent:
         processes.die_with_parent()
@@ -44,7 +43,7 @@ def acting_as(ids: Ids) -> Iterator[None]:
 
 
 def become(ids: Ids) -> None:
-    """Give up all rights but the user's, for good: also those that a program with the set-user-id bit would give."""
+    """Permanently give up all rights but the user's, including those from set-user-id programs."""
     if not ids:
         return
     uid, gid, *groups = ids
@@ -55,10 +54,10 @@ def become(ids: Ids) -> None:
 
 
 def hand_over(directory: Path, names: Sequence[str], ids: Ids) -> None:
-    """Give the user these files and trees of an order's directory, and its group the way to them.
+    """Give the user these files and trees of an order's directory, and let the group pass to them.
 
-    Nothing of the user's has run there yet. Whoever may pass can neither list the directories on the way nor read what
-    lies in them, since all of it is closed to the group.
+    The group can pass the directories on the way, but not list them or read other files in them. No process of the
+    user has run there yet.
     """
     if not ids:
         return
@@ -68,7 +67,7 @@ def hand_over(directory: Path, names: Sequence[str], ids: Ids) -> None:
         on_the_way.chmod(_GROUP_MAY_PASS)
     for name in names:
         tree = os.fwalk(directory / name, topdown=False) if (directory / name).is_dir() else ()
-        # Each directory after what lies in it: once it is the user's, other loads of that user may exchange that.
+        # Each directory after its content, which other loads of that user could exchange from then on.
         for _, directories, files, above in tree:
             for below in directories + files:
                 os.chown(below, uid, gid, dir_fd=above, follow_symlinks=False)

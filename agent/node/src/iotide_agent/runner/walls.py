@@ -1,6 +1,6 @@
-"""Open what a path leads to only where nobody but root and this user can put something else in its place.
+"""Opening of paths that only root and this user can redirect.
 
-The standard library alone: the runner imports it, and the agent runs it as a program where a dead mount could hang it.
+It needs only the standard library: the runner imports it, and the agent runs it as a program, in case a mount hangs.
 """
 
 import errno
@@ -16,23 +16,22 @@ from iotide_agent.runner.files import closing
 from iotide_agent.runner.users import Ids, acting_as
 
 _DIRECTORY: Final = os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-"""With O_DIRECTORY the kernel mounts what an automounter offers there; without it, it does not."""
+"""O_DIRECTORY makes the kernel mount an automounter's directory."""
 _ANYTHING: Final = os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC
 _OTHERS_WRITE: Final = stat.S_IWGRP | stat.S_IWOTH
 _MOST_LINKS: Final = 40
-"""As many as the kernel follows."""
 
 
 class OpenToOthersError(Exception):
-    """Somebody besides root and this user could exchange what a path leads to; the text ends with the remedy."""
+    """Another user could exchange what a path leads to; the text ends with the remedy."""
 
 
 def open_walled(path: str, *, links: bool = True, judges_last: bool = True) -> tuple[int, str]:
-    """Open what an absolute `path` leads to, component by component from `/`, and judge each directory on the way.
+    """Open an absolute `path` by components from `/`, checking each directory.
 
-    Return a descriptor of O_PATH, and the path without symbolic links, which are followed with `links`. A directory at
-    the end is judged with `judges_last`. Raise OpenToOthersError where others could exchange something on the way, or
-    in the last directory; OSError, whose `filename` names the component, where one is missing or cannot be entered.
+    Return an O_PATH descriptor and the path without symbolic links, which are followed if `links`. `judges_last`
+    includes a final directory. Raise OpenToOthersError, or OSError with the component as `filename` if one is missing
+    or cannot be entered.
     """
     waiting = list(reversed(PurePosixPath(path).parts[1:]))
     links_left = _MOST_LINKS if links else 0
@@ -68,24 +67,23 @@ def open_walled(path: str, *, links: bool = True, judges_last: bool = True) -> t
 
 
 def why_open_to_others(path: str, found: os.stat_result) -> str | None:
-    """Return why others could exchange what lies in a directory, with the remedy, or None where they could not."""
     own = os.geteuid()
     if found.st_uid not in {0, own}:
         return (
-            f"{path} belongs to user {found.st_uid}, who could exchange what lies below it; "
-            f"chown {own} {path}, or name a path that does not lead through it"
+            f"{path} belongs to user {found.st_uid}, who could exchange its content; "
+            f"chown {own} {path}, or use a path outside it"
         )
     if found.st_mode & _OTHERS_WRITE and not found.st_mode & stat.S_ISVTX:
         return (
-            f"{path} has mode {stat.S_IMODE(found.st_mode):04o} (user {found.st_uid}, group {found.st_gid}), so others "
-            f"could exchange what lies below it; chmod go-w {path} or chmod +t {path}, "
-            "or name a path that does not lead through it"
+            f"{path} has mode {stat.S_IMODE(found.st_mode):04o} (user {found.st_uid}, group {found.st_gid}), so other "
+            f"users could exchange its content; chmod go-w {path} or chmod +t {path}, "
+            "or use a path outside it"
         )
     return None
 
 
 def why_changeable(path: str) -> str | None:
-    """Return why others could change a file or exchange it, with the remedy, or None; raise OSError without it."""
+    """Return why other users could change or exchange a file, with the remedy, or None; raise OSError."""
     try:
         descriptor, real = open_walled(path)
     except OpenToOthersError as error:
@@ -95,15 +93,14 @@ def why_changeable(path: str) -> str | None:
     if found.st_uid not in {0, os.geteuid()}:
         return f"{real} belongs to user {found.st_uid}, who could change it; chown root {real}"
     if found.st_mode & _OTHERS_WRITE and not stat.S_ISDIR(found.st_mode):
-        return f"{real} has mode {stat.S_IMODE(found.st_mode):04o}, so others could change it; chmod go-w {real}"
+        return f"{real} has mode {stat.S_IMODE(found.st_mode):04o}, so other users could change it; chmod go-w {real}"
     return None
 
 
 def program_of(argv: Sequence[str], environment: Mapping[str, str]) -> str:
-    """Return the path of the program that a command starts, or its first word where there is no such program.
+    """Return the path of the program that a command starts, or its first word if the program does not exist.
 
-    Arguments that name a program are judged too, such as a script behind its interpreter. Raise OpenToOthersError where
-    others could decide what the command does.
+    Arguments that name a program are checked too, such as a script after its interpreter. Raise OpenToOthersError.
     """
     for directory in ("",) if "/" in argv[0] else os.get_exec_path(environment):
         program = os.path.abspath(os.path.join(directory, argv[0]))  # noqa: PTH100, PTH118 - no Path: start-up time
@@ -117,7 +114,7 @@ def program_of(argv: Sequence[str], environment: Mapping[str, str]) -> str:
 
 
 def why_program_changeable(program: str) -> str | None:
-    """Do as `why_changeable`, but not for the agent's interpreter: who changes that has the agent already."""
+    """Like `why_changeable`, except for the agent's interpreter, on which the agent itself depends."""
     own = os.path.realpath(program) == os.path.realpath(sys.executable)
     return None if own else why_changeable(program)
 
@@ -150,10 +147,10 @@ def _judge(path: str, found: os.stat_result) -> None:
 
 
 def _judge_link(path: str, found: os.stat_result, above: os.stat_result) -> None:
-    """Refuse a stranger's link; whose it is matters only where others may make names, as in a sticky directory."""
+    """Refuse another user's link in a directory where others may create names, such as a sticky one."""
     if found.st_uid not in {0, os.geteuid()} and above.st_mode & _OTHERS_WRITE:
-        reason = f"the symbolic link {path} belongs to user {found.st_uid}, who could let it lead elsewhere; "
-        raise OpenToOthersError(f"{reason}name the path that it leads to")
+        reason = f"the symbolic link {path} belongs to user {found.st_uid}, who could redirect it; "
+        raise OpenToOthersError(f"{reason}use the path that it leads to")
 
 
 def _move(to: int, source: int) -> None:
@@ -162,7 +159,7 @@ def _move(to: int, source: int) -> None:
 
 
 def print_reasons(ids: Ids, paths: list[str]) -> None:
-    """Print why others could exchange what each path leads to, or the user `ids` not use it, as a JSON list."""
+    """Print a JSON list: why other users could redirect each path, or why the user `ids` cannot use it."""
     with acting_as(ids):
         print(json.dumps([_why(path, ids) for path in paths]))  # noqa: T201 - the answer of a program
 
@@ -173,12 +170,11 @@ def _why(path: str, ids: Ids) -> str | None:
     except OpenToOthersError as error:
         return str(error)
     except OSError as error:
-        # Without a user what is missing is said by whoever needs it.
         words = f"{error.filename}: {error.strerror} for user {ids[0]}" if ids else ""
-        return f"{words}; make it and let that user in, or name a path elsewhere" if ids else None
+        return f"{words}; create it and give that user access, or use another path" if ids else None
     with closing(descriptor):
         is_directory = stat.S_ISDIR(os.fstat(descriptor).st_mode)
     if ids and not os.access(real, os.X_OK | (os.W_OK if is_directory else os.R_OK), effective_ids=True):
-        use = "make directories in" if is_directory else "start"
-        return f"user {ids[0]} may not {use} {real}; chown {ids[0]} {real}, or name a path elsewhere"
+        use = "create directories in" if is_directory else "start"
+        return f"user {ids[0]} may not {use} {real}; chown {ids[0]} {real}, or use another path"
     return None

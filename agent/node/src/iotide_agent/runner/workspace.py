@@ -1,4 +1,4 @@
-"""The run's own directory on a target: made only below an approved one, marked, and removed by that mark."""
+"""A run's own directory on a target: created only below an approved one, marked, and removed by its mark."""
 
 import errno
 import json
@@ -18,16 +18,15 @@ from iotide_agent.runner.walls import OpenToOthersError, open_walled
 
 MARKER: Final = ".iotide-marker"
 SPARE_RATIO: Final = 0.1
-"""Space that must remain above the need, as a share of the need, where the target's reserve asks for less."""
+"""Minimum share of the need to keep free, if the target's reserve is smaller."""
 SPARE_FILES_RATIO: Final = 0.05
-"""Of all files that a file system can hold, so many may still be made by others whatever a run makes."""
+"""Share of a file system's files that stay available to other users."""
 
 _PARENT: Final = b', "parent": '
 _MARKER_BYTES: Final = 32_768
-"""More than any mark has: JSON writes a byte of a path in up to six."""
+"""JSON uses up to six bytes for a byte of a path."""
 _READ_MARKER: Final = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _NO_MARKER: Final = frozenset({errno.ENOENT, errno.ELOOP, errno.ENXIO})
-"""There is none, it is a symbolic link, or a socket."""
 _ILL: Final = frozenset(
     {
         errno.EIO,
@@ -49,11 +48,11 @@ _ILL: Final = frozenset(
         errno.EBADMSG,
     }
 )
-"""Errors of a mount that has lost its server or device, or whose data are damaged; no wrong setting leads to them."""
+"""Errors of a mount with a lost server or device, or with damaged data; no wrong setting causes them."""
 
 
 class TargetRefusedError(Exception):
-    """The target is not as the order says, or no longer as it was; `code` is a stable reason code."""
+    """The target is not as the order expects, or has changed; `code` is a stable reason code."""
 
     def __init__(self, code: str, sentence: str) -> None:
         super().__init__(sentence)
@@ -61,9 +60,9 @@ class TargetRefusedError(Exception):
 
 
 def refused_by(error: OSError, code: str, reason: str, mount: MountLine | None = None) -> TargetRefusedError:
-    """Return the refusal for an error of the system: `target_fails` where this node's mount is ill, else `code`.
+    """Return the refusal for a system error: `target_fails` if this node's mount is broken, otherwise `code`.
 
-    A mount that is not mounted read-only and refuses files turned read-only by itself.
+    A file system that refuses files on a writable mount became read-only after an error.
     """
     turned_read_only = error.errno == errno.EROFS and mount is not None and "ro" not in mount.options.split(",")
     if turned_read_only or error.errno in _ILL:
@@ -72,8 +71,6 @@ def refused_by(error: OSError, code: str, reason: str, mount: MountLine | None =
 
 
 class MadePlace(NamedTuple):
-    """The run's directory on one target, without symbolic links, and whether O_DIRECT goes past the cache there."""
-
     target_id: int
     directory: str
     mount: MountLine
@@ -83,16 +80,15 @@ class MadePlace(NamedTuple):
 
 
 def open_beneath(approved: Sequence[str], path: str) -> tuple[int, str]:
-    """Open the directory `path`, which lies at or below an approved one, and return its path without symbolic links.
+    """Open the directory `path` at or below an approved one, and return its path without symbolic links.
 
-    The approved directory itself may be reached through symbolic links, as its administrator wrote it; below it a
-    symbolic link is refused, so no link placed there leads out. Each directory from `/` on must be such that only this
-    user and root can rename what lies in it, or a run's directory could be exchanged for another. Raise
-    TargetRefusedError for a path outside, behind a symbolic link, open to others, or absent. `approved` has directories
-    as configured, and as they were without symbolic links when the agent looked at them.
+    An approved directory may be reached through symbolic links, because its admin wrote it; below it they are
+    refused. In each directory from `/` on, only this user and root may rename entries: any other user could exchange
+    a run's directory. Raise TargetRefusedError. `approved` has the directories as configured and as the agent
+    resolved them.
     """
     if ".." in PurePosixPath(path).parts or "\0" in path:
-        reason = f"{path!r} holds '..' or a zero byte; name the directory itself"
+        reason = f"{path!r} contains '..' or a zero byte; use the path of the directory itself"
         raise TargetRefusedError("directory_not_approved", reason)
     for root in approved:
         for base in (root, os.path.realpath(root)):
@@ -100,14 +96,14 @@ def open_beneath(approved: Sequence[str], path: str) -> tuple[int, str]:
                 descriptor, real = _open(root, links=True)
                 os.close(descriptor)
                 if real not in approved:
-                    reason = f"{root} leads to {real} now, but did not when the agent looked; approve {real} itself"
+                    reason = f"{root} leads to {real} now, but not when the agent started; approve {real} itself"
                     raise TargetRefusedError("directory_not_approved", reason)
                 below, real_path = _open(str(PurePosixPath(real, PurePosixPath(path).relative_to(base))), links=False)
                 with closing(below):
                     return os.open(".", OPEN_DIRECTORY, dir_fd=below), real_path
     raise TargetRefusedError(
         "directory_not_approved",
-        f"{path} is not below an approved directory of this node ({', '.join(approved) or 'none is approved'}); "
+        f"{path} is not below an approved directory of this node ({', '.join(approved) or 'none'}); "
         "add it to approved_directories in agent.toml",
     )
 
@@ -118,13 +114,13 @@ def _open(path: str, *, links: bool) -> tuple[int, str]:
     except OpenToOthersError as error:
         raise TargetRefusedError("directory_open_to_others", str(error)) from error
     except FileNotFoundError as error:
-        sentence = f"{error.filename} does not exist; make it or mount the target"
+        sentence = f"{error.filename} does not exist; create it or mount the target"
         raise TargetRefusedError("target_missing", sentence) from error
     except NotADirectoryError as error:
-        reason = f"{error.filename} is a symbolic link or no directory; below an approved directory only real ones are"
+        reason = f"{error.filename} is a symbolic link or not a directory; below an approved directory neither is"
         raise TargetRefusedError("directory_not_approved", f"{reason} entered") from error
     except PermissionError as error:
-        reason = f"{error.filename} cannot be entered by user {os.geteuid()}: let that user pass the directory above it"
+        reason = f"{error.filename} cannot be entered by user {os.geteuid()}; give it access to the directory above"
         raise TargetRefusedError("target_error", reason) from error
     except OSError as error:
         reason = f"{error.filename or path} cannot be entered: {error.strerror}"
@@ -132,10 +128,9 @@ def _open(path: str, *, links: bool) -> tuple[int, str]:
 
 
 def make_place(card: Card, target: TargetCard) -> MadePlace:
-    """Check mount and space of a target, make the run's marked directory on it and try O_DIRECT there.
+    """Check mount and space of a target, create the run's marked directory on it and test O_DIRECT there.
 
-    Where the run only reads, nothing is made or tried: what refuses O_DIRECT says so when it is opened. Raise
-    TargetRefusedError with what was found and expected, and in numbers what is lacking.
+    For a run that only reads, nothing is created or tested. Raise TargetRefusedError.
     """
     parent, path = open_beneath(card.approved, target.path)
     try:
@@ -159,8 +154,8 @@ def make_place(card: Card, target: TargetCard) -> MadePlace:
 def check_mount(descriptor: int, target: TargetCard) -> MountLine:
     """Return the mount of an open directory; raise TargetRefusedError unless it is the target's.
 
-    An unmounted target is a plain directory of whatever lies below it, often of the root disk, and at times of a file
-    system with the same type and source.
+    An unmounted target is a plain directory below it, often of the root disk, sometimes with the same type and
+    source.
     """
     mount = mount_of(descriptor)
     mount_point = mount.mount_point if target.mount_point is None else target.mount_point
@@ -169,7 +164,7 @@ def check_mount(descriptor: int, target: TargetCard) -> MountLine:
     if mount != expected:
         raise TargetRefusedError(
             "wrong_mount",
-            f"{target.path} stands on {_shown(mount)}, but the target is {_shown(expected)}; "
+            f"{target.path} is on {_shown(mount)}, but the target is {_shown(expected)}; "
             "mount it, or accept on the target's page what is mounted now",
         )
     return mount
@@ -181,20 +176,16 @@ def _shown(mount: MountLine) -> str:
 
 
 def verify(path: str, expected: os.stat_result) -> None:
-    """Check that `path` still leads to the directory that was made; raise TargetRefusedError."""
     try:
         found = Path(path).stat(follow_symlinks=False)
     except OSError as error:
         raise TargetRefusedError("wrong_mount", f"{path} disappeared during the run: {error.strerror}") from error
     if (found.st_dev, found.st_ino) != (expected.st_dev, expected.st_ino):
-        raise TargetRefusedError("wrong_mount", f"{path} leads to another directory than when the run began")
+        raise TargetRefusedError("wrong_mount", f"{path} no longer leads to the run's directory")
 
 
 def refuses_files(path: str, expected: os.stat_result) -> bool:
-    """Whether the file system says, of a trial in this directory of ours, that it is read-only.
-
-    Nothing is tried where the path leads elsewhere than to the directory that was made.
-    """
+    """Return true if a trial file in this run's directory is refused as read-only; false for another directory."""
     name = ".iotide-write-trial"
     try:
         directory = os.open(path, OPEN_DIRECTORY)
@@ -212,7 +203,7 @@ def refuses_files(path: str, expected: os.stat_result) -> bool:
 
 
 def mark(order_id: int, fence: int, agent: str, parent: str) -> bytes:
-    """What a run's directory says of its order, of the agent that made it and of where: a copy lies elsewhere."""
+    """Its location differs in a copy."""
     return _of_order(order_id, fence, agent) + _PARENT + json.dumps(parent).encode() + b"}"
 
 
@@ -222,9 +213,9 @@ def _of_order(order_id: int, fence: int, agent: str) -> bytes:
 
 
 def read_marker(name: str, parent: int) -> bytes | None:
-    """The mark of the directory `name` below the open directory `parent`, or None where it bears none.
+    """Return the mark of the directory `name` in the open directory `parent`, or None.
 
-    What is no plain file of that name is no mark; to open a FIFO as one would wait for who writes to it.
+    Only a plain file is a mark: opening a FIFO would wait for its writer.
     """
     with opened_below(name, parent) as directory:
         try:
@@ -239,7 +230,6 @@ def read_marker(name: str, parent: int) -> bytes | None:
 
 
 def has_marked(parent: int, path: str, card: Card) -> bool:
-    """Whether the run's directory, made at `path`, lies below the open directory `parent`."""
     try:
         return read_marker(card.directory_name, parent) == _mark(card, path)
     except FileNotFoundError:
@@ -247,10 +237,10 @@ def has_marked(parent: int, path: str, card: Card) -> bool:
 
 
 def remove_marked(parent: int, card: Card) -> bool:
-    """Remove the run's directory below the open directory `parent`; return false where there was none.
+    """Remove the run's directory in the open directory `parent`; return false if it does not exist.
 
-    Raise TargetRefusedError where it bears no mark of this order and is not empty, so it may be somebody else's; or
-    where something is mounted in it, which is left alone while all the rest is removed.
+    Raise TargetRefusedError if it is not empty and has no mark of this order, or if something is mounted inside. That
+    mount stays, and everything else is removed.
     """
     name = card.directory_name
     try:
@@ -263,13 +253,14 @@ def remove_marked(parent: int, card: Card) -> bool:
     with opened_below(name, parent) as directory:
         foreign = empty_directory(directory, mount_id_of(parent), name, keep=MARKER)
         if foreign:
-            reason = f"{', '.join(foreign)}: another mount lies there, which was left alone; unmount it"
+            reason = f"{', '.join(foreign)}: another file system is mounted there and was kept; unmount it"
             raise TargetRefusedError("foreign_mount", reason)
         os.unlink(MARKER, dir_fd=directory)
         try:
             os.rmdir(name, dir_fd=parent)
         except OSError:
-            _write_marker(directory, marker)  # something still writes here; it must be known as ours the next time
+            # something still writes here; the mark must identify the directory next time
+            _write_marker(directory, marker)
             raise
     return True
 
@@ -279,10 +270,7 @@ def _mark(card: Card, parent: str) -> bytes:
 
 
 def _is_of(card: Card, marker: bytes) -> bool:
-    """Whether a mark is of the card's order, wherever it was made; of before marks said so it says nothing of that.
-
-    A quota may cut the mark short or leave it empty, though not make such a file of this name.
-    """
+    """Compare with the card's order; marks of older agents have no agent name, and a quota may truncate a mark."""
     own = _of_order(card.order_id, card.fence, card.agent)
     return (own + _PARENT).startswith(marker) or marker.startswith((own + _PARENT, own + b"}"))
 
@@ -295,33 +283,33 @@ def _check_space(parent: int, target: TargetCard) -> tuple[int, int]:
         raise TargetRefusedError(
             "no_space",
             f"{target.path} has {free_bytes} bytes free; the run needs {target.bytes_needed} and {spare_bytes} "
-            "must remain; free some space or ask for less",
+            "must remain; free some space or reduce the run's sizes",
         )
     return space.f_blocks * space.f_frsize, free_bytes
 
 
 def _check_files(parent: int, target: TargetCard) -> None:
-    """A file system that makes room for files as they come says that it has none at all, and is left out."""
+    """Skip file systems that create inodes on demand: they report none at all."""
     space = os.statvfs(parent)
     spare_files = max(int(target.files_needed * SPARE_RATIO), int(space.f_files * SPARE_FILES_RATIO))
     if target.writes and target.files_needed and space.f_files and space.f_favail < target.files_needed + spare_files:
         raise TargetRefusedError(
             "no_files",
-            f"{target.path} has room for {space.f_favail} more files; the run makes {target.files_needed} and room for "
-            f"{spare_files} must remain; remove some files or ask for less",
+            f"{target.path} has room for {space.f_favail} more files; the run creates {target.files_needed} and room "
+            f"for {spare_files} must remain; remove some files or reduce the run's files",
         )
 
 
 def _make_marked(parent: int, path: str, card: Card, mount: MountLine) -> None:
     name = card.directory_name
-    if remove_marked(parent, card):  # left by a runner of this same order that was killed before its load began
+    if remove_marked(parent, card):  # left by a killed runner of the same order before its load began
         sys.stderr.write(f"removed order_id={card.order_id} path={path}/{name}\n")
     try:
         os.mkdir(name, mode=0o700, dir_fd=parent)
         with opened_below(name, parent) as directory:
             _write_marker(directory, _mark(card, path))
     except OSError as error:
-        reason = f"{path}/{name} cannot be made: {error.strerror} for user {os.geteuid()}"
+        reason = f"{path}/{name} cannot be created: {error.strerror} for user {os.geteuid()}"
         raise refused_by(error, "not_writable", reason, mount) from error
 
 
@@ -337,5 +325,5 @@ def _remove_unmarked(name: str, parent: int) -> None:
         os.rmdir(name, dir_fd=parent)
     except OSError as error:
         raise TargetRefusedError(
-            "directory_not_marked", f"{name} bears no mark of this order and is not empty; it was left alone"
+            "directory_not_marked", f"{name} has no mark of this order and is not empty; it was kept"
         ) from error

@@ -1,1 +1,1 @@
-"""Workloads: one file each, with options, commands and parsing of a tool; without input or output."""
+"""Workloads: one file per tool, with its options, commands and parser."""

@@ -1,10 +1,10 @@
-"""What every workload plug-in is: options, commands, progress and parsing, without any input or output of its own."""
+"""Base classes of workload plug-ins: options, commands, progress and parsing. Workloads do no I/O themselves."""
 
 import re
 import signal
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
 from itertools import chain, zip_longest
@@ -16,16 +16,20 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema
 
 from iotide_agent.workloads.bounds import BoundedOptions, BoundedSettings
+from iotide_agent.workloads.releases import Releases
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number
 from iotide_wire.facts import Facts
 from iotide_wire.measured import Answer, Flag, NotJudged, StepRole
 
+IN_MEMORY: Final = frozenset({"tmpfs", "ramfs"})
+"""File systems in the node's memory, whatever the file size and with O_DIRECT too."""
+
 
 class Options(BoundedOptions, BaseModel):
-    """Base of a workload's options: frozen, unknown keys refused; its JSON Schema is the form in the browser.
+    """Base class of a workload's options. Its JSON Schema is the browser's form.
 
-    The text below an option is its description there; `option_types` has types that give its unit.
+    The text below an option is its help text.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid", use_attribute_docstrings=True)
@@ -35,45 +39,43 @@ class Options(BoundedOptions, BaseModel):
         schema = handler(core_schema)
         for option in handler.resolve_ref_schema(schema).get("properties", {}).values():
             if text := option.get("description"):
-                option["description"] = " ".join(text.split())  # it may stand on several lines
+                option["description"] = " ".join(text.split())
         return schema
 
 
 class Before(StrEnum):
-    """What the runner does just before a step, outside its timing.
+    """Preparation before a step, outside its timing.
 
-    A workload asks for NONE, SYNC, or DROP before a read; the campaign's cache policy makes of DROP what it says.
+    Workloads ask for NONE, SYNC, or DROP before a read. The campaign's cache policy may replace DROP.
     """
 
     NONE = "none"
     SYNC = "sync"
     DROP = "drop"
-    """sync, then drop all caches, or DROP_FILES where the agent may not."""
+    """sync, then drop all caches; DROP_FILES if the agent has no permission."""
     DROP_FILES = "drop_files"
-    """sync, then drop what the page cache holds of the step's declared files; only ever said of what was done."""
+    """sync, then drop the page cache of the step's declared files. Only reported as done, never requested."""
     REMOUNT = "remount"
-    """sync, then unmount all targets and mount them again."""
     LARGER_THAN_MEMORY = "larger_than_memory"
-    """sync alone: the data is too large for any cache of the node to hold."""
+    """sync only: the data is larger than any cache of the node."""
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a run works.
+    """Directory where a run works, with facts about its target.
 
     Attributes:
-        target_id: samples of this place carry it. None: the node loads no target, and `directory` is on its own disk.
-        directory: the run's own fresh directory on the target.
-        scratch: a directory of this run and place alone, on the agent's disk, for output that is not under test.
-        fstype: of the target's mount.
-        direct_works: whether a trial write with O_DIRECT succeeded in `directory` and went past the page cache.
-        total_bytes, free_bytes: of the file system when the run began.
-        facts: facts of node and mount, base units.
-        source: what the mount is of: a block device, a server's export, or whatever its file system says.
-        reserve_bytes: what must stay free of the file system in any case.
-        target_count: how many targets the run loads together; the plan of one place is carried out on each.
-        step_role: which of its workload's `step_roles` this node does; CLIENT does all of the work.
-        endpoint: the file that holds the run's `Endpoint` once its commands start, where nodes do parts of the work.
+        target_id: None on a node that loads no target; `directory` is then on its own disk.
+        directory: new directory of the run on the target.
+        scratch: directory on the agent's disk for output that is not under test.
+        direct_works: a trial with O_DIRECT in `directory` bypassed the page cache, and so did the step that is read.
+        total_bytes, free_bytes: when the run began.
+        source: of the mount, such as a block device or an export.
+        reserve_bytes: space that must stay free.
+        target_count: targets that the run loads together, each with the plan of one place.
+        step_role: this node's part of the workload's `step_roles`; CLIENT does all.
+        endpoint: file with the run's `Endpoint`, if nodes share the work. It exists once commands start.
+        cached_because: see `StepOutcome`, of the step that is read.
     """
 
     target_id: int | None
@@ -89,11 +91,21 @@ class Place:
     target_count: int = 1
     step_role: StepRole = StepRole.CLIENT
     endpoint: Path | None = None
+    cached_because: str = ""
+
+    def seen_by(self, outcome: "StepOutcome") -> "Place":
+        """Return the place as a step used it: without O_DIRECT if the step was seen to use the page cache.
+
+        In memory, the pages are the files themselves.
+        """
+        if not outcome.cached_because or self.fstype in IN_MEMORY:
+            return self
+        return replace(self, direct_works=False, cached_because=outcome.cached_because)
 
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A text that a step's command reads; the agent writes it below `scratch` before the run starts."""
+    """Text that a step's command reads; written before the run."""
 
     path: Path
     text: str
@@ -105,24 +117,21 @@ class Step:
 
     Attributes:
         name: unique in the run, for instance `write`.
-        phase: what a person reads while it runs, for instance `writing 1.00 GiB`.
-        argv: exact argument list; no shell ever sees it.
-        target_id: which target it loads; None where it loads none.
-        writer: number of the writer on its target, from 1, when several work side by side; else None.
-        role: what it does in the run.
-        bytes_moved: what it is expected to write and read, for progress; None where unknown.
-        before: what the runner does first, outside the timing.
-        declared_files: files below the run's directory that it makes or reads, removed at the end whatever happens.
-        input_files: files below `scratch` that the command reads, and what stands in them.
-        output_files: files below `scratch` whose text the parser wants and which are kept as raw output.
-        stop_signal: what ends it most gently: SIGINT where the tool then still says how far it came.
-        stall_seconds: it hangs when it moved no byte and printed nothing for so long; None: it always ends by itself.
-        complained_stall_seconds: the same once it printed on stderr, for a tool that prints there only what went wrong.
-        is_even: whether it moves bytes in one way from begin to end, so that its rate should stay the same.
-        is_bulk: whether it writes long runs of bytes, each once, so that journals and trees of a file system add little
-            to them; `bytes_moved` then says how many. Small writes that are flushed one by one are none.
-        threads: how many of its threads work at most at a time; None where unknown.
-        socket: which of the run's sockets is its standard input, from 0, see `Workload.sockets`; None: none is.
+        phase: progress text, for instance `writing 1.00 GiB`.
+        argv: exact argument list, never passed to a shell.
+        writer: number on its target, from 1; None for a single writer.
+        bytes_moved: planned bytes to write and read; None if unknown.
+        declared_files: files of the run that it makes or reads. They are always removed at the end.
+        output_files: files below `scratch` for the parser, kept as raw output.
+        stop_signal: gentlest way to end it. SIGINT if the tool then reports how far it came.
+        stall_seconds: it hangs if it moves no byte and prints nothing for this long. None: it always ends.
+        complained_stall_seconds: the same after output on stderr, for tools that print only errors there.
+        is_even: its rate should stay the same.
+        is_sequence: its throughput samples are of operations in this order, each with an even rate.
+        is_bulk: it writes `bytes_moved` in long runs, each once, so that journals and trees add little.
+        threads: maximum number of busy threads; None if unknown.
+        socket: index of the run's socket that becomes stdin, see `Workload.sockets`.
+        direct_files: files, or directories of files, that it opens with O_DIRECT. The runner checks that it does.
     """
 
     name: str
@@ -140,28 +149,27 @@ class Step:
     stall_seconds: float | None = None
     complained_stall_seconds: float | None = None
     is_even: bool = False
+    is_sequence: bool = False
     is_bulk: bool = False
     threads: int | None = None
     socket: int | None = None
+    direct_files: tuple[Path, ...] = ()
 
 
 Group = tuple[Step, ...]
-"""Steps that run side by side."""
 
 
 @dataclass(frozen=True, slots=True)
 class StepOutcome:
-    """A step as it really went.
+    """Result of a step.
 
     Attributes:
-        step: what was asked for.
-        stdout, stderr: as UTF-8 with undecodable bytes replaced; `truncated` tells whether a cap cut either of them.
-        files: texts of `step.output_files` by file name, those that exist.
-        exit_status: None where a signal ended it.
-        signal: the signal's number, or None.
+        stdout, stderr: UTF-8, undecodable bytes replaced. `truncated`: a cap cut either.
+        files: texts of existing `step.output_files`, by file name.
         wall_seconds: from before exec to after wait, CLOCK_MONOTONIC.
-        user_seconds, system_seconds: of the process and its waited-for children (wait4).
-        before_done: what was really done before it; less than asked for where the agent may not drop caches.
+        user_seconds, system_seconds: with waited-for children (wait4).
+        before_done: less than requested if the agent may not drop caches.
+        cached_because: why it was seen to use the page cache although it has `direct_files`; empty otherwise.
     """
 
     step: Step
@@ -177,11 +185,12 @@ class StepOutcome:
     system_seconds: float
     max_rss_bytes: int
     before_done: Before
+    cached_because: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Counters:
-    """What the sampler saw of a running step, in all since its start: bytes by /proc/PID/io, and its elapsed time."""
+    """Totals of a running step; bytes are from /proc/PID/io."""
 
     written_bytes: int
     read_bytes: int
@@ -191,12 +200,11 @@ class Counters:
 LabelValue = str | int | float | bool
 Labels = dict[str, LabelValue]
 AnyLabels = Mapping[str, LabelValue]
-"""Labels that are only read, whichever of these types their values are of."""
 
 
 @dataclass(frozen=True, slots=True)
 class Sample:
-    """One number in its metric's base unit; `target_id` is None where it is of several targets together."""
+    """Number in its metric's base unit; `target_id` is None for several targets together."""
 
     metric: str
     value: float
@@ -206,9 +214,9 @@ class Sample:
 
 @dataclass(frozen=True, slots=True)
 class Curve:
-    """Values of one counter for each second after `started_at`, in the base unit that ends the counter's name.
+    """Values of one counter per second after `started_at`, in the base unit of its name.
 
-    Where steps side by side tell of the same counter and second, their values are added up.
+    Parallel steps are added up.
     """
 
     counter: str
@@ -218,8 +226,6 @@ class Curve:
 
 @dataclass(frozen=True, slots=True, init=False)
 class Parsed:
-    """What raw output says: numbers, flags, checks that found too little to judge, and curves."""
-
     samples: Sequence[Sample]
     flags: Sequence[Flag]
     curves: Sequence[Curve]
@@ -228,7 +234,6 @@ class Parsed:
     def __init__(
         self, samples: Sequence[Sample] = (), flags: Sequence[Answer] = (), curves: Sequence[Curve] = ()
     ) -> None:
-        """Takes flags as the checks of `quality` give them, with what they did not judge."""
         own = [answer for answer in flags if isinstance(answer, Flag)]
         not_judged = tuple(answer for answer in flags if isinstance(answer, NotJudged))
         for name, value in (("samples", samples), ("flags", own), ("curves", curves), ("not_judged", not_judged)):
@@ -236,7 +241,6 @@ class Parsed:
 
     @classmethod
     def of_all(cls, parts: Iterable["Parsed"]) -> "Parsed":
-        """All that the parts say, each flag once."""
         samples: list[Sample] = []
         answers: list[Answer] = []
         curves: list[Curve] = []
@@ -249,10 +253,7 @@ class Parsed:
 
 
 class OutputRefusedError(Exception):
-    """Raw output does not say what its tool's documentation promises; carries the offending text.
-
-    The run counts as failed with this sentence: a parser never answers "nothing".
-    """
+    """Raw output that does not match its tool's documentation. It fails the run."""
 
     def __init__(self, step: str, problem: str, offending_text: str) -> None:
         shown = offending_text if len(offending_text) <= 500 else offending_text[:500] + " ..."  # noqa: PLR2004
@@ -260,11 +261,11 @@ class OutputRefusedError(Exception):
 
 
 class PlanRefusedError(Exception):
-    """The options ask for what this node's administrator has not allowed; the sentence names option and remedy."""
+    """Options that this node's administrator does not allow; the message has the remedy."""
 
 
 class Settings(BoundedSettings, BaseModel):
-    """Base of what a workload takes from the table `[workloads.NAME]` of agent.toml."""
+    """Base class of a workload's table `[workloads.NAME]` in agent.toml."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
@@ -275,27 +276,23 @@ NO_NUMBER: Final = Number.of(0)
 
 
 class Workload(ABC, Generic[OptionsT]):
-    """One benchmark tool as iotide runs and reads it.
+    """A benchmark tool: how iotide runs it and reads its output.
 
     Attributes:
-        name: what campaigns call it.
-        revision: raised whenever commands or parsing change what the numbers mean.
-        breaks_series: whether this revision's numbers must not be drawn in one line with the one before.
-        options_type: the model of its options.
-        settings_type: the model of what a node's administrator may set for it in agent.toml.
-        tool: the program it needs on PATH, or None where Python is enough.
-        package: what to install where the tool is absent.
-        version_argv: prints the tool's version; its first word is the tool.
-        version_pattern: finds the version in what it prints on stdout and stderr; its first group where it has one.
-        version_in_usage: whether a tool tells its version only in its usage message, with any exit status.
-        complaint: finds the tool's own message in stderr of a step that failed; None: the last line is shown.
-        step_roles: parts of a run that two nodes may do, each one; `plan` then makes the steps of the part that its
-            places name. Empty: each node does all of the work.
-        writes: whether it makes anything on its target. One that only reads gets the target's own directory as its
-            place, and nothing is made there.
-        needs_python: whether each run starts programs of the agent's own, besides the tool.
+        revision: raised when a change of commands or parsing changes the meaning of numbers.
+        breaks_series: numbers are not comparable with those of the previous revision.
+        tool: program that must be on PATH; None if Python is enough.
+        package: what to install if the tool is missing.
+        version_pattern: finds the version on stdout and stderr; its first group if it has one.
+        supported: releases of the tool that it reads; empty for any.
+        printed_release: finds the release in a step's output, of a tool whose version command does not print it.
+        version_in_usage: the tool prints its version only in its usage message, with any exit status.
+        complaint: finds the tool's error message in stderr of a failed step. None: the last line is used.
+        step_roles: parts of a run that two nodes share. `plan` returns the steps of its places' part.
+        writes: if false, it gets the target's own directory and makes nothing there.
+        needs_python: runs also start programs of the agent.
         bytes_needed, bytes_moved, run_seconds: see `WorkloadAnnouncement`; `bytes_needed` is for one target.
-        files_needed: how many files and directories it makes on one target at most, over options; 0 for few.
+        files_needed: maximum number of files and directories on one target; 0 for few.
     """
 
     name: ClassVar[str]
@@ -308,6 +305,8 @@ class Workload(ABC, Generic[OptionsT]):
     version_argv: ClassVar[tuple[str, ...]] = ()
     version_pattern: ClassVar[str] = r"\S.*"
     version_in_usage: ClassVar[bool] = False
+    supported: ClassVar[tuple[Releases, ...]] = ()
+    printed_release: ClassVar[re.Pattern[str] | None] = None
     complaint: ClassVar[re.Pattern[str] | None] = None
     needs_python: ClassVar[bool] = False
     step_roles: ClassVar[tuple[StepRole, ...]] = ()
@@ -321,55 +320,50 @@ class Workload(ABC, Generic[OptionsT]):
     settings_type: ClassVar[type[Settings]] = Settings
 
     def __init__(self, settings: Mapping[str, Any] | None = None) -> None:
-        """Take the node's own settings; raise ValidationError where they do not fit `settings_type`."""
+        """Raise ValidationError if the settings do not fit `settings_type`."""
         self.settings = self.settings_type.model_validate(settings or {})
 
     def options_schema(self) -> dict[str, Any]:
-        """JSON Schema of the options; one that depends on the node's settings is made here."""
         return self.options_type.model_json_schema()
 
     def metric_specs(self) -> tuple[MetricSpec, ...]:
-        """What it yields; metrics that depend on the node's settings are made here."""
         return self.metrics
 
     def version_commands(self) -> tuple[tuple[str, ...], ...]:
-        """What each program that it starts must answer; the tool's own, which tells its version, comes first."""
+        """Return a test command for each program, the version command first."""
         return (self.version_argv,)
 
     def unavailable_because(self) -> str | None:
-        """What the node's settings lack for it to run, with the remedy; None where it can."""
+        """Return what the node's settings lack, with the remedy, or None."""
         return None
 
     def sockets(self, options: OptionsT) -> int:
-        """How many UDP sockets a RECEIVER needs, each at a port of its own; they are open before any command starts."""
+        """Return the number of UDP sockets that a RECEIVER needs before any command starts."""
         return 0
 
     @abstractmethod
     def groups(self, options: OptionsT, place: Place) -> list[Group]:
-        """The commands of one run on one target, a group after another, every path below `place`."""
+        """Return the commands of one run on one target, as groups in order. All paths are below `place`."""
 
     def plan(self, options: OptionsT, places: Sequence[Place]) -> list[Group]:
-        """The commands of one run on all its targets: by default all of them are loaded at once, group by group."""
+        """Return the commands of one run on all targets, by default at once, group by group."""
         by_place = (self.groups(options, place) for place in places)
         return [tuple(chain.from_iterable(ranked)) for ranked in zip_longest(*by_place, fillvalue=())]
 
     @abstractmethod
     def read(self, options: OptionsT, place: Place, outcome: StepOutcome) -> Parsed:
-        """Return samples and flags of a step that did not fail.
-
-        Raise OutputRefusedError where the output is not what the tool promises, or its totals contradict the plan.
-        """
+        """Return samples and flags of a successful step; raise OutputRefusedError."""
 
     def read_cut(self, options: OptionsT, place: Place, outcome: StepOutcome) -> Parsed:
-        """Return what can be trusted of a step that failed or was cut, by default nothing; raise OutputRefusedError."""
+        """Return what is reliable of a failed or cut step, by default nothing; raise OutputRefusedError."""
         return Parsed()
 
     def conclude(self, options: OptionsT, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """Return what only all steps together say, as a total; called where none failed or was refused."""
+        """Return results of all steps together, such as totals, if all succeeded."""
         return Parsed()
 
     def failure(self, outcome: StepOutcome) -> str | None:
-        """Why this step failed, or None: by default the exit status or the signal; a tool that lies overrides it."""
+        """Return why the step failed, by default its status or signal, or None."""
         program = outcome.step.argv[0]
         if outcome.signal is not None:
             return f"{program} was ended by signal {outcome.signal}"
@@ -380,11 +374,10 @@ class Workload(ABC, Generic[OptionsT]):
         return complaint[0] if complaint else f"{program} ended with status {outcome.exit_status}: {last_line}"
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """Return the fraction of the step that is done, by bytes unless a tool's last lines say better, or None."""
+        """Return the finished fraction of the step, by default of its bytes."""
         moved_bytes = counters.written_bytes + counters.read_bytes
         return min(1.0, moved_bytes / step.bytes_moved) if step.bytes_moved else None
 
 
 def in_turn(*steps: Step) -> list[Group]:
-    """The steps one after another, each alone."""
     return [(step,) for step in steps]

@@ -1,4 +1,4 @@
-"""bonnie++: block and per-character streams, seeks, and the life of many files, as its users know it."""
+"""bonnie++: sequential and per-character I/O, seeks and small files."""
 
 import os
 import re
@@ -27,6 +27,7 @@ from iotide_agent.workloads.base import (
 from iotide_agent.workloads.bonnie_report import PHASES, TOO_FAST, BonniePhase, BonnieReport, read_report
 from iotide_agent.workloads.metrics import IOPS, LATENCY, OPERATION_RATE, THROUGHPUT, MetricKind, race_by
 from iotide_agent.workloads.option_types import Bytes, choices, size_bytes
+from iotide_agent.workloads.releases import Releases
 from iotide_agent.workloads.writers import race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Operation, Option
@@ -35,19 +36,18 @@ from iotide_wire.units import GIB, KIB, MIB, Unit, format_bytes
 
 CLOCK_SECONDS: Final = 1e-6
 SHOWN_SECONDS: Final = 0.5
-"""Of a shorter phase bonnie++ shows no figure."""
+"""bonnie++ prints no figure for a shorter phase."""
 STALL_SECONDS: Final = 900.0
-"""It reads on for ever after a read error; no write-back of dirty pages takes this long."""
+"""After a read error it reads forever. No write-back of dirty pages takes this long."""
 SLOWEST_FILES_A_SECOND: Final = 10
-"""Making empty files moves no bytes, so many files need more patience."""
+"""Creating empty files moves no bytes, so large numbers of files need a longer limit."""
 BYTES_PER_FILE: Final = 4096
-"""Room that an empty file or directory takes."""
+"""Space of an empty file or directory."""
 
 _FILES_UNIT: Final = 1024
-"""bonnie++ counts files in these."""
 _NODE_NAME: Final = "iotide"
-"""A comma in the name would break the line of figures, and the node is known anyway."""
-# What it complains of may follow the title of a phase, on the same line.
+"""A comma in the name would break the line of figures."""
+# An error message may follow the title of a phase on the same line.
 _COMPLAINT: Final = re.compile(
     r"(?:^|\.\.\.)(?P<what>(?:Can't |Bonnie: |Expected |[Ee]xceeded |[Ee]rror |Not enough |You must |File size "
     r"|re[ -]write|lseek |semop).*)",
@@ -57,8 +57,6 @@ _STREAM_LABELS: Final = ("operation", "file_size_bytes", "direct")
 
 
 class BonnieOptions(Options):
-    """What bonnie++ goes through."""
-
     model_config = ConfigDict(
         json_schema_extra={
             "if": {"properties": {"direct": {"const": True}}, "required": ["direct"]},
@@ -67,42 +65,43 @@ class BonnieOptions(Options):
     )
 
     tests: tuple[Literal["block", "char", "files"], ...] = choices("block", "files", title="Tests")
-    """block: a large file written, rewritten and read by blocks, then seeks in it. char: also written and read byte by
-    byte, which measures the C library; comes with block. files: many files created, looked up and deleted."""
+    """block: write, rewrite and read a large file in blocks, then seek in it. char: the same, and byte by byte too,
+    which measures the C library. files: create, stat and delete many files.
+    """
     file_size_bytes: Annotated[
         Annotated[Bytes, Field(ge=2 * MIB, le=2**50, multiple_of=MIB)] | Literal["auto"],
         Field(union_mode="left_to_right", title="File size"),
     ] = "auto"
-    """Size of the large file, whole MiB; auto is twice the node's memory, the least that bonnie++ itself finds
-    honest."""
+    """Size of the large file, in whole MiB. auto: twice the node's memory, the minimum that bonnie++ recommends."""
     block_size_bytes: Literal[1024, 2048, 4096, 8192, 16384, 32768, 65536, 131072, 262144, 524288, 1048576] = Field(
         default=8192, title="Block size", json_schema_extra={"x-unit": "bytes"}
     )
-    """What one call of the block tests and one seek move."""
+    """Bytes per call of the block tests and per seek."""
     direct: bool = Field(default=False, title="O_DIRECT")
-    """The large file past the page cache; not with char."""
+    """Bypass the page cache for the large file. Not with char."""
     file_count: int = Field(
         default=16 * _FILES_UNIT, ge=_FILES_UNIT, le=10_240_000, multiple_of=_FILES_UNIT, title="Files"
     )
-    """How many files are created, looked up and deleted; a multiple of 1024."""
-    small_file_size_bytes: Bytes = Field(default=0, ge=0, le=GIB, title="Size of each file")
-    """What is written into each of them and read when it is looked up; 0 leaves them empty."""
+    """Number of files to create, stat and delete; a multiple of 1024."""
+    small_file_size_bytes: Bytes = Field(default=0, ge=0, le=GIB, title="Small file size")
+    """Bytes written to each file and read again by stat. 0: empty files."""
     directories: int = Field(default=1, ge=1, le=99_999, title="Directories")
-    """Over how many directories the files are spread."""
-    sync_files: bool = Field(default=False, title="Flush each file")
-    """fsync after each file that is created or deleted."""
+    """Number of directories that hold the files."""
+    sync_files: bool = Field(default=False, title="Flush per file")
+    """Call fsync after each file is created or deleted."""
 
     @model_validator(mode="after")
     def _tests_can_be_done(self) -> Self:
         if len(set(self.tests)) != len(self.tests):
-            raise ValueError(f"tests = {list(self.tests)}: name each once at most")
+            raise ValueError(f"tests = {list(self.tests)}: list each test only once")
         if self.direct and "char" in self.tests:
-            raise ValueError("direct is not for tests with char: O_DIRECT moves no single bytes")
+            raise ValueError(
+                "direct = true does not work with test char: O_DIRECT moves no single bytes; remove one of them"
+            )
         return self
 
 
 _STARTS: Final = {"streams": frozenset({"block", "char"}), "files": frozenset({"files"})}
-"""The tests that each start of bonnie++ goes through, by the name of its step."""
 _LARGE: Final = Operation(op="max", args=(Holds.of("tests", "block"), Holds.of("tests", "char")))
 _FILES_BYTES: Final = Holds.of("tests", "files") * (
     Option.of("file_count") * (Option.of("small_file_size_bytes") + BYTES_PER_FILE)
@@ -111,8 +110,6 @@ _FILES_BYTES: Final = Holds.of("tests", "files") * (
 
 
 class BonnieWorkload(Workload[BonnieOptions]):
-    """The figures that bonnie++ is quoted for."""
-
     name: ClassVar[str] = "bonnie"
     title: ClassVar[str] = "bonnie++: streams, seeks and files"
     description: ClassVar[str] = (
@@ -123,33 +120,35 @@ class BonnieWorkload(Workload[BonnieOptions]):
     package: ClassVar[str] = "bonnie++"
     version_argv: ClassVar[tuple[str, ...]] = ("bonnie++", "-h")
     version_pattern: ClassVar[str] = r"\bVersion: (.+)"
+    supported: ClassVar[tuple[Releases, ...]] = (Releases("bonnie++", "1.96", "2.00"),)
     version_in_usage: ClassVar[bool] = True
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         THROUGHPUT.by(*_STREAM_LABELS, primary=True),
-        IOPS.by(*_STREAM_LABELS, title="Seeks", primary=True),
+        IOPS.by(*_STREAM_LABELS, title="Seek rate", primary=True),
         OPERATION_RATE.by(
-            "operation", "order", description="Files created, looked up or deleted a second.", primary=True
+            "operation", "order", description="Files created, looked up or deleted per second.", primary=True
         ),
-        MetricKind("cpu_ratio", "Processor time by elapsed time", Unit.RATIO, "lower").by(
-            *_STREAM_LABELS, "order", description="Of all processes of bonnie++, by its own word."
+        MetricKind("cpu_ratio", "CPU use", Unit.RATIO, "lower").by(
+            *_STREAM_LABELS,
+            "order",
+            description="CPU time of all bonnie++ processes divided by elapsed time, as bonnie++ prints it.",
         ),
-        LATENCY.by(*_STREAM_LABELS, "order", "percentile", title="Latency of the slowest operation"),
+        LATENCY.by(*_STREAM_LABELS, "order", "percentile", title="Maximum latency"),
         *race_by("operation"),
     )
     bytes_needed: ClassVar[Expression] = _LARGE * Option.of("file_size_bytes") + _FILES_BYTES
     files_needed: ClassVar[Expression] = Holds.of("tests", "files") * Option.of("file_count")
-    # Written, rewritten (read and written) and read by blocks.
+    # Four passes: write, rewrite (read and write) and read.
     bytes_moved: ClassVar[Expression] = _LARGE * Option.of("file_size_bytes") * 4 + _FILES_BYTES * 4
     options_type = BonnieOptions
 
     def groups(self, options: BonnieOptions, place: Place) -> list[Group]:
-        """One command for the large file and one for the files: it tells its figures only when all is done."""
+        """Return a command for each half: bonnie++ prints figures only at its end."""
         return in_turn(
             *(_step(name, options, place) for name, tests in _STARTS.items() if tests.intersection(options.tests))
         )
 
     def read(self, options: BonnieOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """The figures of each phase from the line of comma-separated values, the only output that is exact."""
         report = _checked_report(options, place, outcome)
         phases = list(_phases(_tests(outcome.step.name, options)))
         samples = [sample for phase in phases for sample in _samples(options, place, phase, report)]
@@ -164,7 +163,7 @@ class BonnieWorkload(Workload[BonnieOptions]):
         )
 
     def failure(self, outcome: StepOutcome) -> str | None:
-        """By what it complains of: it ends with status 0 when an fsync failed."""
+        """Return bonnie++'s error message: it exits with status 0 after a failed fsync."""
         complaint = _COMPLAINT.search(outcome.stderr)
         if complaint is None:
             return super().failure(outcome)
@@ -172,7 +171,6 @@ class BonnieWorkload(Workload[BonnieOptions]):
         return f"bonnie++: {complaint['what']}{ended}"
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """By the phases that it names as it begins them, and by bytes but in the last one, which moves few."""
         titles = [phase.title for phase in PHASES if bool(phase.order) is (step.name == "files")]
         begun = [number for number, title in enumerate(titles) if title in output_tail]
         by_phase = begun[-1] / len(titles) if begun else 0.0
@@ -181,7 +179,7 @@ class BonnieWorkload(Workload[BonnieOptions]):
 
 
 def _tests(start: str, options: BonnieOptions) -> frozenset[str]:
-    """What was asked of a start; revision 1, whose runs can be read again, made a single one for all."""
+    """Return the tests of a start. Revision 1 had one start for all."""
     return _STARTS.get(start, frozenset(options.tests)).intersection(options.tests)
 
 
@@ -203,21 +201,23 @@ def _step(name: str, options: BonnieOptions, place: Place) -> Step:
         target_id=place.target_id,
         bytes_moved=4 * (large_bytes + files * (options.small_file_size_bytes + BYTES_PER_FILE)),
         before=Before.DROP,
-        # It removes its files when it is interrupted, and leaves them when it is terminated.
+        is_sequence=True,
+        # bonnie++ removes its files on SIGINT, but not on SIGTERM.
         stop_signal=signal.SIGINT,
         stall_seconds=STALL_SECONDS + files / SLOWEST_FILES_A_SECOND,
+        direct_files=(place.directory,) if large_bytes and _is_direct(options, place) else (),
     )
 
 
 def _argv(options: BonnieOptions, place: Place, large_bytes: int, files: int) -> Iterator[str]:
     large_mib = large_bytes // MIB
     yield from ("bonnie++", "-d", str(place.directory), "-x", "1", "-m", _NODE_NAME)
-    # Root must say whom it wants to be; whoever else runs it is that already.
+    # bonnie++ requires a user name from root; for others this is their own.
     yield from ("-u", f"{os.geteuid()}:{os.getegid()}")
     yield from ("-s", f"{large_mib}:{options.block_size_bytes}")
     if large_mib:
-        # It refuses a file below twice the memory that it is told of; the flags of the run say what that means.
-        # Untold it takes the node's, which its list of many small files needs.
+        # bonnie++ refuses a file below twice the given memory; the run's flags report that instead. Without -r it
+        # uses the node's memory, which its list of many small files needs.
         yield from ("-r", str(max(1, large_mib // 2)))
     size = options.small_file_size_bytes
     yield from ("-n", f"{files // _FILES_UNIT}:{size}:{size}:{options.directories}" if files else "0")
@@ -247,7 +247,7 @@ def _checked_report(options: BonnieOptions, place: Place, outcome: StepOutcome) 
     wanted = set(_phases(tests))
     for phase in PHASES:
         if (phase in wanted) is not bool(report.rates[phase] and report.cpu_percents[phase]):
-            problem = "has no figure" if phase in wanted else "has a figure though it was not asked for"
+            problem = "has no figure" if phase in wanted else "has a figure but was not requested"
             raise OutputRefusedError(name, f"{phase.title!r} {problem}", text[-500:])
         if phase in wanted and report.rates[phase] != TOO_FAST and not float(report.rates[phase]):
             raise OutputRefusedError(name, f"{phase.title!r} moved nothing", text[-500:])
@@ -290,21 +290,22 @@ def _flags(
     elif phase.metric == "throughput" and not phase.by_byte:
         seconds = file_bytes / (float(rate) * KIB)
         flags += quality.judge_duration(phase.operation, seconds, CLOCK_SECONDS)
-    # What is twice as large as the memory has left it by the time that it is read.
+    # A file twice as large as the memory has left the cache by the time it is read.
     is_cold = outcome.before_done is Before.LARGER_THAN_MEMORY and not phase.order
     if not phase.order:
         flags += quality.judge_direct(place, wanted=options.direct)
         cached = quality.judge_cache_size(place, file_bytes, direct=_is_direct(options, place))
         is_cold = is_cold and not cached
         flags += cached
-    if phase.reads and not is_cold and not labels.get("direct", False):
+    is_bypassed = labels.get("direct", False) and not quality.kept_despite_direct(place)
+    if phase.reads and not is_cold and not is_bypassed:
         flags += quality.judge_warm(phase.operation, "bonnie++")
     if phase.operation in {"write", "rewrite"}:
-        flags += quality.judge_reducible("what bonnie++ writes compresses to less than a hundredth")
+        flags += quality.judge_reducible("bonnie++ writes data that compresses to less than 1 %")
     yield from (quality.about(flag, labels, place) for flag in flags)
 
 
 def _too_fast(phase: BonniePhase) -> Flag:
     measured = f"{phase.operation} took less than {SHOWN_SECONDS} s, so bonnie++ shows no figure"
     limit = f"{SHOWN_SECONDS} s; raise the {'file count' if phase.order else 'file size'}"
-    return quality.marked(FlagCode.TOO_FAST, measured, limit)
+    return quality.rejected(FlagCode.TOO_FAST, measured, limit)

@@ -1,28 +1,33 @@
-"""Reads the line of comma-separated values that ends bonnie++'s output."""
+"""Parser of the line of comma-separated values that ends bonnie++'s output."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final, Literal
 
 from iotide_agent.workloads.base import OutputRefusedError
 
 TOO_FAST: Final = "+"
-"""Stands for a figure that bonnie++ does not show, since its phase was too short."""
+"""A figure that bonnie++ does not print, because its phase was too short."""
 
 _STREAMS: Final = ("putc", "put_block", "rewrite", "getc", "get_block", "seeks")
 _FILES: Final = ("seq_create", "seq_stat", "seq_del", "ran_create", "ran_stat", "ran_del")
-# The header that bonnie++ -x prints has 48 names for these 50 fields: it leaves out the count of seeks and of seekers.
-FIELDS: Final = (
-    *("format_version", "bonnie_version", "name", "concurrency", "seed", "file_size", "io_chunk_size"),
-    *("seek_count", "seeker_count"),
+_HEAD: Final = ("format_version", "bonnie_version", "name", "concurrency", "seed", "file_size", "io_chunk_size")
+_FIGURES: Final = (
     *(name for stream in _STREAMS for name in (stream, f"{stream}_cpu")),
     *("num_files", "max_size", "min_size", "num_dirs", "file_chunk_size"),
     *(name for files in _FILES for name in (files, f"{files}_cpu")),
     *(f"{name}_latency" for name in (*_STREAMS, *_FILES)),
 )
 
-_FORMAT: Final = "1.98"
+# Formats 1.96 and 1.97 lack the counts, and so does the header that bonnie++ -x prints in any format.
+_COUNTS: Final = ("seek_count", "seeker_count")
+FIELDS: Final[Mapping[int, tuple[str, ...]]] = {
+    len(names): names for names in ((*_HEAD, *_FIGURES), (*_HEAD, *_COUNTS, *_FIGURES))
+}
+"""Names of the fields of a line, by their number."""
+
+_FORMAT: Final = re.compile(r"1\.9[678]|2\.\d{1,3}")
 _SIZE: Final = re.compile(r"(\d{1,15})([MG])")
 _MEBIBYTES: Final = {"M": 1, "G": 1024}
 _LATENCY: Final = re.compile(r"(\d{1,15})(us|ms|s)")
@@ -32,8 +37,6 @@ _FIGURE: Final = re.compile(r"\d{1,15}(?:\.\d{1,15})?|\++")
 
 @dataclass(frozen=True, slots=True)
 class BonniePhase:
-    """One of the twelve phases, by its name in FIELDS and what is printed when it begins; `order`: of files' names."""
-
     field: str
     title: str
     metric: Literal["throughput", "iops", "operation_rate"]
@@ -57,12 +60,12 @@ PHASES: Final = (
     BonniePhase("ran_stat", "Stat files in random order", "operation_rate", "stat", "random", reads=True),
     BonniePhase("ran_del", "Delete files in random order", "operation_rate", "delete", "random"),
 )
-"""In the order in which they are done."""
+"""In execution order."""
 
 
 @dataclass(frozen=True, slots=True)
 class BonnieReport:
-    """The figures of a run as printed: TOO_FAST where not shown, empty where not run; latencies in seconds or None."""
+    """Figures as printed: TOO_FAST if not shown, empty if not run. Latencies in seconds or None."""
 
     file_mib: int
     file_thousands: int
@@ -72,13 +75,13 @@ class BonnieReport:
 
 
 def read_report(step: str, text: str) -> BonnieReport:
-    """Return the report in the last line; raise OutputRefusedError where it is not bonnie++ 2.00's only one."""
+    """Return the report; raise OutputRefusedError unless it is the only one, in the last line."""
     lines = [line.split(",") for line in text.split("\n")]
     fields = lines[-2] if lines[1:] and lines[-1] == [""] else []
-    if len(fields) != len(FIELDS) or [line[0] for line in lines].count(_FORMAT) != 1:
-        problem = f"the last line is not the only one of format {_FORMAT}, with its {len(FIELDS)} fields"
-        raise OutputRefusedError(step, problem, text[-500:])
-    values = dict(zip(FIELDS, fields, strict=True))
+    reports = [line for line in lines if len(line) > 1 and _FORMAT.fullmatch(line[0])]
+    if len(fields) not in FIELDS or reports != [fields]:
+        raise OutputRefusedError(step, _unread(reports), text[-500:])
+    values = dict(zip(FIELDS[len(fields)], fields, strict=True))
     return BonnieReport(
         file_mib=_mebibytes(step, values["file_size"]),
         file_thousands=int(_checked(step, values["num_files"], re.compile(r"\d{0,15}")) or 0),
@@ -86,6 +89,13 @@ def read_report(step: str, text: str) -> BonnieReport:
         cpu_percents={phase: _figure(step, values[f"{phase.field}_cpu"]) for phase in PHASES},
         latencies={phase: _seconds(step, values[f"{phase.field}_latency"]) for phase in PHASES},
     )
+
+
+def _unread(reports: Sequence[Sequence[str]]) -> str:
+    wanted = f"expected one line of format 1.96 to 2 with {' or '.join(map(str, FIELDS))} fields, at the end"
+    if not reports:
+        return f"{wanted}; there is none"
+    return f"{wanted}; bonnie++ {reports[-1][1]} printed {len(reports)}, the last with {len(reports[-1])}"
 
 
 def _mebibytes(step: str, text: str) -> int:
@@ -110,5 +120,5 @@ def _seconds(step: str, text: str) -> float | None:
 
 def _checked(step: str, text: str, pattern: re.Pattern[str]) -> str:
     if not pattern.fullmatch(text):
-        raise OutputRefusedError(step, "a field is no figure", text)
+        raise OutputRefusedError(step, "a field is not a figure", text)
     return text

@@ -1,4 +1,4 @@
-"""command: a program of the site's own, listed by the node's administrator, with the numbers that it prints."""
+"""command: a program listed by the node's administrator, with the numbers that it prints."""
 
 import json
 import re
@@ -45,7 +45,7 @@ def _check_pattern(text: str) -> str:
     except re.error as error:
         raise ValueError(f"not a regular expression: {error}") from error
     if "value" not in groups:
-        raise ValueError("name the number: (?P<value>...)")
+        raise ValueError("it has no group for the number; add (?P<value>...)")
     return text
 
 
@@ -53,9 +53,9 @@ class CommandMetric(BaseModel):
     """A number that a program prints.
 
     Attributes:
-        json_path: where it stands in the JSON object on stdout, for instance `jobs.0.read.iops`.
-        pattern: finds the one line of stdout that holds it, and names it: `(?P<value>...)`.
-        factor: from what is printed to the base unit, for instance 1e-3 for milliseconds.
+        json_path: path in the JSON object on stdout, for instance `jobs.0.read.iops`.
+        pattern: finds the one line of stdout with the number, as group `(?P<value>...)`.
+        factor: from the printed unit to the base unit, for instance 1e-3 for milliseconds.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -70,7 +70,7 @@ class CommandMetric(BaseModel):
     @model_validator(mode="after")
     def _stands_in_one_place(self) -> Self:
         if (self.json_path is None) == (self.pattern is None):
-            raise ValueError("say where the number stands: either json_path or pattern")
+            raise ValueError("give either json_path or pattern, to find the number")
         return self
 
 
@@ -78,11 +78,9 @@ class Command(BaseModel):
     """A program that runs may start.
 
     Attributes:
-        argv: its arguments; `{directory}` stands for the run's own directory on the target, which is removed at the
-            end, and `{target}` for the target's.
-        metrics: what it prints, by name; the first one stands for a run in lists.
-        expected_seconds: how long it usually takes on this node, by which people see how far it is; without it nobody
-            can tell.
+        argv: arguments. `{directory}` is the run's own directory on the target, `{target}` the target's.
+        metrics: numbers that it prints, by name. The first one represents a run in lists.
+        expected_seconds: usual duration on this node, for the progress.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -93,8 +91,6 @@ class Command(BaseModel):
 
 
 class CommandSettings(Settings):
-    """The programs of this node, by name."""
-
     commands: dict[CommandName, Command] = Field(default_factory=dict)
 
     def outside_paths(self) -> tuple[str, ...]:
@@ -110,34 +106,31 @@ class CommandSettings(Settings):
             for metric, found in command.metrics.items():
                 if metric in _OWN_METRICS:
                     raise ValueError(
-                        f"metric {metric} of command {name} has a name that iotide uses itself, where several targets "
-                        "are loaded at once; take another"
+                        f"metric {metric} of command {name}: iotide uses this name for runs on several targets; choose "
+                        "another name"
                     )
                 first = seen.setdefault(metric, found)
                 if (first.title, first.unit, first.better) != (found.title, found.unit, found.better):
                     raise ValueError(
-                        f"metric {metric} of command {name} has another title, unit or direction than before"
+                        f"metric {metric} of command {name} has a different title, unit or direction than in an "
+                        "earlier command; use the same or choose another name"
                     )
         return self
 
 
 class CommandOptions(Options):
-    """Which program, and what the scheduler should expect of it."""
-
     command: str = Field(default="", title="Command")
-    """A program that the node's administrator listed."""
-    space_bytes: Bytes = Field(default=GIB, ge=1, le=2**60, title="Space")
-    """How much it writes at most; the target must have so much free."""
-    expected_seconds: Seconds = Field(default=60, ge=1, le=30 * 86_400, title="Expected time")
-    """How long it usually takes, by which its end is foreseen."""
+    """Program that the node's administrator listed."""
+    space_bytes: Bytes = Field(default=GIB, ge=1, le=2**60, title="Maximum space")
+    """Maximum space that it needs; the target must have this much free."""
+    expected_seconds: Seconds = Field(default=60, ge=1, le=30 * 86_400, title="Expected duration")
+    """Usual duration, to estimate when the run ends."""
 
 
 class CommandWorkload(Workload[CommandOptions]):
-    """Whatever a site measures with."""
-
     name: ClassVar[str] = "command"
-    title: ClassVar[str] = "command: a program of the site's own"
-    description: ClassVar[str] = "Runs a program that the node's administrator listed and reads the numbers it prints."
+    title: ClassVar[str] = "command: site-specific program"
+    description: ClassVar[str] = "Runs a program that the node's administrator listed, and reads the numbers it prints."
     revision: ClassVar[int] = 1
     tool: ClassVar[str | None] = None
     metrics: ClassVar[tuple[MetricSpec, ...]] = ()
@@ -157,7 +150,6 @@ class CommandWorkload(Workload[CommandOptions]):
         return None if self._commands else _REMEDY
 
     def metric_specs(self) -> tuple[MetricSpec, ...]:
-        """Return the metrics of all listed programs; the first one of each program is primary."""
         metrics = {name: metric for command in self._commands.values() for name, metric in command.metrics.items()}
         firsts = {next(iter(command.metrics)) for command in self._commands.values()}
         own = (
@@ -188,7 +180,7 @@ class CommandWorkload(Workload[CommandOptions]):
         return Parsed(samples, [quality.about(flag, labels, place) for flag in flags])
 
     def conclude(self, options: CommandOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """Who of several targets was done first; nobody knows which of a program's numbers add up."""
+        """Return the race between targets, without totals: not every number adds up."""
         return Parsed.of_all(race(own, {"command": options.command}) for own in side_by_side(places, outcomes))
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
@@ -216,22 +208,22 @@ def _number(metric: CommandMetric, outcome: StepOutcome) -> float:
     except (TypeError, ValueError, OverflowError):
         value = float("nan")
     if isinstance(printed, bool) or not isfinite(value):
-        raise OutputRefusedError(outcome.step.name, f"{metric.title}: {printed!r} is no number", outcome.stdout)
+        raise OutputRefusedError(outcome.step.name, f"{metric.title}: {printed!r} is not a number", outcome.stdout)
     return value
 
 
 def _by_path(path: str, outcome: StepOutcome) -> Any:  # noqa: ANN401 - JSON
     try:
         found = json.loads(outcome.stdout)
-    except (ValueError, RecursionError) as error:  # numbers that are too long, nested too deep
-        raise OutputRefusedError(outcome.step.name, f"stdout is no JSON ({error})", outcome.stdout) from error
+    except (ValueError, RecursionError) as error:  # numbers too long, nesting too deep
+        raise OutputRefusedError(outcome.step.name, f"stdout is not JSON ({error})", outcome.stdout) from error
     if not isinstance(found, dict):
-        raise OutputRefusedError(outcome.step.name, "stdout is no JSON object", outcome.stdout)
+        raise OutputRefusedError(outcome.step.name, "stdout is not a JSON object", outcome.stdout)
     for part in path.split("."):
         try:
             found = found[int(part)] if isinstance(found, list) else found[part]
         except (KeyError, IndexError, ValueError, TypeError) as error:
-            raise OutputRefusedError(outcome.step.name, f"its JSON has no {path}", outcome.stdout) from error
+            raise OutputRefusedError(outcome.step.name, f"the JSON on stdout has no {path}", outcome.stdout) from error
     return found
 
 
@@ -239,9 +231,10 @@ def _by_pattern(pattern: str, outcome: StepOutcome) -> str:
     matches = list(re.finditer(pattern, outcome.stdout, re.MULTILINE))
     if len(matches) != 1:
         raise OutputRefusedError(
-            outcome.step.name, f"{pattern} is found {len(matches)} times instead of once", outcome.stdout
+            outcome.step.name, f"{pattern} matches {len(matches)} times instead of once", outcome.stdout
         )
     if "\n" not in outcome.stdout[matches[0].end() :]:
-        # The number itself may have been cut off.
-        raise OutputRefusedError(outcome.step.name, f"the line with {pattern} does not end", outcome.stdout)
+        raise OutputRefusedError(
+            outcome.step.name, f"the line with {pattern} has no end, so the number may be cut", outcome.stdout
+        )
     return matches[0]["value"]

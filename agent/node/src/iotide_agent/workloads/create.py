@@ -1,4 +1,4 @@
-"""create: many empty files made, looked up and removed, natively or by the real touch as shell scripts do it."""
+"""create: many empty files created, looked up and removed, natively or with one touch process per file."""
 
 import re
 import signal
@@ -36,11 +36,11 @@ from iotide_wire.units import KIB, MIB, format_percent, format_seconds
 
 CLOCK_SECONDS: Final = 1e-9
 BYTES_PER_FILE: Final = 1024
-"""Room that an empty file takes: its inode and its name in the directory."""
+"""Space of an empty file: its inode and its directory entry."""
 BYTES_PER_DIRECTORY: Final = 5 * KIB
-"""The same of an empty directory, which has a block besides."""
+"""The same for a directory, with its block."""
 _LONGEST_UP_SECONDS: Final = 1e10
-"""No node has been up for longer; more would be no time that can be compared."""
+"""No node has been up for longer, so a larger value is not a time."""
 _LOAD: Final = Path(__file__).parent.parent / "loads" / "create_files.py"
 _PHASES: Final = (
     ("create", "creating", Before.SYNC),
@@ -51,26 +51,23 @@ _DONE: Final = re.compile(r"^done (?P<files>\d{1,15}) (?P<seconds>\d{1,15}\.\d{6
 
 
 _PYTHON_BYTES: Final = 12 * MIB
-"""Counts for an interpreter with the load, at least."""
 
 
 class CreateOptions(Options):
-    """How many files, and who makes them."""
-
     file_count: int = Field(default=10_000, ge=1, le=10_000_000, title="Files")
-    """How many empty files each process makes."""
+    """Number of empty files that each process creates."""
     processes: int = Field(default=1, ge=1, le=256, title="Processes")
-    """Processes side by side."""
+    """Number of parallel processes."""
     directories: int = Field(default=1, ge=1, le=10_000, title="Directories")
-    """Over how many directories a process spreads its files, one after another."""
+    """Number of directories over which each process spreads its files, round robin."""
     shared: bool = Field(default=False, title="Shared directories")
-    """All processes work in the same directories, as ranks of a job often do, and contend for them."""
-    mode: Literal["native", "fork-touch"] = Field(default="native", title="Made by")
-    """native: one process that opens and closes each file. fork-touch: one process of the real touch for each file, as
-    shell scripts do it; most of its time is the start of processes."""
+    """All processes work in the same directories and contend for them, as ranks of a job often do."""
+    mode: Literal["native", "fork-touch"] = Field(default="native", title="Mode")
+    """native: one process opens and closes each file. fork-touch: one touch process per file, as in shell scripts; most
+    of its time goes into starting processes.
+    """
 
     def at_work(self) -> AtWork:
-        """Return its processes of Python, each of which may start one of touch."""
         return AtWork(self.processes, _PYTHON_BYTES)
 
 
@@ -81,13 +78,11 @@ _ROOM: Final = Option.of("file_count") * Option.of("processes") * BYTES_PER_FILE
 
 
 class CreateWorkload(Workload[CreateOptions]):
-    """Rates of metadata operations."""
-
     name: ClassVar[str] = "create"
     title: ClassVar[str] = "create: many empty files"
     description: ClassVar[str] = (
-        "Makes empty files in a fresh directory, flushes the directory, looks each file up and removes it; "
-        "each part is timed on its own."
+        "Creates empty files in a new directory, flushes the directory, looks up each file and removes it. "
+        "Each part is timed separately."
     )
     revision: ClassVar[int] = 3
     tool: ClassVar[str | None] = None
@@ -96,17 +91,17 @@ class CreateWorkload(Workload[CreateOptions]):
         TOTAL_OPERATION_RATE.by(
             "operation",
             description=(
-                "Files created, looked up or removed by several processes, from the first start to the last end."
+                "Files created, looked up or removed per second by all processes, from the first start to the last end."
             ),
             primary=True,
         ),
         OPERATION_RATE.by(
             "operation",
             "writer",
-            description="Files created, looked up or removed a second, by each process where several work at once.",
+            description="Files created, looked up or removed per second, by each process if several work at once.",
             primary=True,
         ),
-        DURATION.by("operation", "writer", title="Duration, by operation"),
+        DURATION.by("operation", "writer"),
         *race_by("operation"),
     )
     bytes_needed: ClassVar[Expression] = _ROOM
@@ -115,11 +110,10 @@ class CreateWorkload(Workload[CreateOptions]):
     options_type = CreateOptions
 
     def plan(self, options: CreateOptions, places: Sequence[Place]) -> list[Group]:
-        """All targets at once; the processes of all of them meet in the scratch directory of the first."""
+        """The processes of all targets meet in the first scratch directory."""
         return super().plan(options, [replace(place, scratch=places[0].scratch) for place in places])
 
     def groups(self, options: CreateOptions, place: Place) -> list[Group]:
-        """Three groups of processes, so that caches can be dropped before the files are looked up."""
         numbers = range(1, options.processes + 1) if options.processes > 1 else (None,)
         return [
             tuple(
@@ -130,7 +124,7 @@ class CreateWorkload(Workload[CreateOptions]):
                     target_id=place.target_id,
                     writer=number,
                     before=before,
-                    # It says how far it came when it is interrupted.
+                    # On SIGINT it reports how far it came.
                     stop_signal=signal.SIGINT,
                     threads=1,
                 )
@@ -140,7 +134,6 @@ class CreateWorkload(Workload[CreateOptions]):
         ]
 
     def read(self, options: CreateOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """Rate and duration from the load's own clock, which leaves out the start of its process."""
         operation = _operation(outcome)
         report = _checked_report(options, outcome)
         flags = quality.judge_metadata_duration(operation, report.seconds, CLOCK_SECONDS)
@@ -152,11 +145,11 @@ class CreateWorkload(Workload[CreateOptions]):
         return Parsed(_samples(report, outcome, place), about)
 
     def read_cut(self, options: CreateOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """How fast it was until it was cut: the load says how far it came once a second, and at an error."""
-        told = list(_DONE.finditer(outcome.stderr))
-        if not told or not int(told[-1]["files"]) or not float(told[-1]["seconds"]):
+        """Return the rate that the load last reported, once a second and at an error."""
+        reported = list(_DONE.finditer(outcome.stderr))
+        if not reported or not int(reported[-1]["files"]) or not float(reported[-1]["seconds"]):
             return Parsed()
-        rate = int(told[-1]["files"]) / float(told[-1]["seconds"])
+        rate = int(reported[-1]["files"]) / float(reported[-1]["seconds"])
         return Parsed([Sample("operation_rate", rate, _labels(outcome), place.target_id)])
 
     def conclude(self, options: CreateOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
@@ -167,14 +160,11 @@ class CreateWorkload(Workload[CreateOptions]):
         return Parsed.of_all(found)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """By the count that the load prints about once a second."""
-        told = list(_DONE.finditer(output_tail))
-        return min(1.0, int(told[-1]["files"]) / int(step.argv[-1])) if told else None
+        reported = list(_DONE.finditer(output_tail))
+        return min(1.0, int(reported[-1]["files"]) / int(step.argv[-1])) if reported else None
 
 
 class _Report(BaseModel):
-    """What the load says of itself; all processes of a node take `started_seconds` from one clock."""
-
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
     operation: Literal["create", "touch", "stat", "delete"]
@@ -211,18 +201,19 @@ def _checked_report(options: CreateOptions, outcome: StepOutcome) -> _Report:
         report = _Report.model_validate_json(text)
     except ValidationError as error:
         raise OutputRefusedError(
-            name, f"not the load's one line of JSON ({error.error_count()} errors)", text
+            name, f"expected one line of JSON from the load ({error.error_count()} errors)", text
         ) from error
     asked_for = _load_operation(name, options)
     if (report.operation, report.file_count) != (asked_for, options.file_count):
         raise OutputRefusedError(name, f"the plan was to {asked_for} {options.file_count} files", text)
     if (report.directory_fsync_seconds is None) == (name == "create"):
-        raise OutputRefusedError(name, "the directory is flushed after the files were made, and only then", text)
+        raise OutputRefusedError(
+            name, "create must report the flush of the directory, and no other operation may", text
+        )
     return report
 
 
 def _part(options: CreateOptions, outcome: StepOutcome) -> Part:
-    """By the load's own clock: its process was started before, and waited for the others to come."""
     report = _checked_report(options, outcome)
     began_at = datetime.fromtimestamp(report.started_seconds, UTC)
     return Part(outcome.step.target_id, began_at, report.file_count, report.seconds)
@@ -243,5 +234,5 @@ def _samples(report: _Report, outcome: StepOutcome, place: Place) -> list[Sample
 def _fork_bound(outcome: StepOutcome, report: _Report) -> Flag:
     file_seconds = report.seconds / report.file_count
     busy_ratio = (outcome.user_seconds + outcome.system_seconds) / report.seconds
-    measured = f"{format_seconds(file_seconds)} a file, {format_percent(busy_ratio)} of it processor time"
-    return quality.marked(FlagCode.FORK_BOUND, measured, "native mode, which starts no process for a file")
+    measured = f"{format_seconds(file_seconds)} per file, {format_percent(busy_ratio)} of it CPU time"
+    return quality.marked(FlagCode.FORK_BOUND, measured, "native mode, which starts no process per file")

@@ -1,4 +1,4 @@
-"""dd: a file written in a row, overwritten and read back, by one or several writers; the tool that everybody quotes."""
+"""dd: a file written, overwritten and read back sequentially, by one or several writers."""
 
 import re
 import signal
@@ -28,6 +28,7 @@ from iotide_agent.workloads.base import (
 from iotide_agent.workloads.bounds import AtWork, MemoryNeed, product
 from iotide_agent.workloads.metrics import DURATION, THROUGHPUT, TOTAL_THROUGHPUT, race_by
 from iotide_agent.workloads.option_types import AutoSize, Bytes, choices, size_bytes
+from iotide_agent.workloads.releases import Releases
 from iotide_agent.workloads.writers import Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Option
@@ -35,13 +36,21 @@ from iotide_wire.measured import Answer
 from iotide_wire.units import GIB, KIB, MIB, format_bytes
 
 CLOCK_SECONDS: Final = 1e-9
-"""What dd reads; it prints six significant digits of the difference, which is a millionth of any figure."""
+"""Resolution of dd's clock. Six significant digits of a duration are exact to a millionth."""
 
 Operation = Literal["write", "overwrite", "read"]
 
+VERSION_ARGV: Final = ("dd", "--version")
+VERSION_PATTERN: Final = r"(?:[\s\S]*?(?=BusyBox v))?(\S.*)"
+"""BusyBox names itself in its usage message only, which may follow an error message."""
+# BusyBox lacks oflag=dsync and prints its counts otherwise.
+RELEASES: Final = (
+    Releases("uutils dd", "0.8", "0.8", mark="uutils"),
+    Releases("GNU dd", "8.0", "9", mark="coreutils)"),
+)
+
 _SOURCE: Final = Path(__file__).parent.parent / "loads" / "random_source.py"
 _VERBS: Final[dict[Operation, str]] = {"write": "writing", "overwrite": "overwriting", "read": "reading"}
-"""In the order in which they are done."""
 _LABELS: Final = ("operation", "file_size_bytes", "direct")
 
 BlockSize = Annotated[
@@ -51,7 +60,7 @@ BlockSize = Annotated[
         le=GIB,
         multiple_of=512,
         title="Block size",
-        description="What one read or write call moves, a multiple of 512 bytes. dd holds one block in memory.",
+        description="Bytes per read or write call, a multiple of 512. dd holds one block in memory.",
     ),
 ]
 Flush = Annotated[
@@ -59,63 +68,63 @@ Flush = Annotated[
     Field(
         title="Flush",
         description=(
-            "fsync: through the page cache, flushed inside the time. direct: past the cache with O_DIRECT, then "
-            "flushed. dsync: each block waits for stable storage. none: into the page cache only; rejected from "
-            "comparison."
+            "fsync: through the page cache, flushed within the measured time. direct: bypass the cache with O_DIRECT, "
+            "then flush. dsync: each block waits for stable storage. none: into the page cache only; rejected as not "
+            "comparable."
         ),
     ),
 ]
-"""When the written data counts as arrived."""
 
 
 class DdOptions(Options):
-    """What dd writes and how it makes sure that the data arrived."""
-
     file_size_bytes: Annotated[AutoSize, Field(title="File size")] = "auto"
-    """Size of each writer's file; auto is twice the node's memory, which measures the storage. A smaller one may be
-    measured in the cache unless O_DIRECT goes around it."""
+    """Size of each writer's file. auto: twice the node's memory, which measures the storage. Smaller files may
+    measure the cache unless O_DIRECT bypasses it.
+    """
     block_size_bytes: BlockSize = 16 * MIB
     flush: Flush = "fsync"
     operations: tuple[Operation, ...] = choices("write", "read", title="Operations", needs="write")
-    """write makes the file; overwrite writes it again in place; read reads it back after the caches were dropped. Done
-    in this order."""
+    """write creates the file, overwrite writes it again in place, read reads it back after the caches were dropped.
+    Always in this order.
+    """
     data: Literal["zeroes", "random"] = Field(default="zeroes", title="Data")
-    """zeroes, as everybody does; file systems and arrays that compress or dedupe them show too much. random: from a
-    source of incompressible blocks that never repeat, whose own speed is checked."""
+    """zeroes: the usual choice, but storage that compresses or deduplicates shows rates that are too high. random:
+    incompressible blocks that never repeat; iotide checks that their source is fast enough.
+    """
     writers: int = Field(default=1, ge=1, le=64, title="Writers")
-    """dd processes side by side, each on a file of its own."""
+    """Number of parallel dd processes, each with its own file."""
 
     def memory_needed(self) -> MemoryNeed:
         return product(self, "block_size_bytes", "writers")
 
     def at_work(self) -> AtWork:
-        """Return a process for each writer, and its source of random data."""
         return AtWork(self.writers * (2 if self.data == "random" else 1))
 
     @model_validator(mode="after")
     def _write_comes_once(self) -> Self:
         if "write" not in self.operations or len(set(self.operations)) != len(self.operations):
             raise ValueError(
-                f"operations = {list(self.operations)}: name write, and overwrite and read at most once: they need the "
-                "file that write made"
+                f"operations = {list(self.operations)}: include write, which creates the file, and list each operation "
+                "only once"
             )
         return self
 
 
 _COMPLAINT: Final = re.compile(r"^dd: .*", re.MULTILINE)
-"""Stands above the record counts that dd prints after any error."""
+"""Precedes the record counts, which dd prints after any error."""
 
 
 class DdWorkload(Workload[DdOptions]):
-    """Sequential throughput of streams, and what the processor spent on them."""
-
     name: ClassVar[str] = "dd"
     title: ClassVar[str] = "dd: sequential streams"
     description: ClassVar[str] = "Writes a file from start to end, flushes it, overwrites it and reads it back."
     revision: ClassVar[int] = 2
     tool: ClassVar[str | None] = "dd"
     package: ClassVar[str] = "coreutils"
-    version_argv: ClassVar[tuple[str, ...]] = ("dd", "--version")
+    version_argv: ClassVar[tuple[str, ...]] = VERSION_ARGV
+    version_pattern: ClassVar[str] = VERSION_PATTERN
+    version_in_usage: ClassVar[bool] = True
+    supported: ClassVar[tuple[Releases, ...]] = RELEASES
     complaint: ClassVar[re.Pattern[str] | None] = _COMPLAINT
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         TOTAL_THROUGHPUT.by(*_LABELS, primary=True),
@@ -125,8 +134,8 @@ class DdWorkload(Workload[DdOptions]):
             "writer",
             "part",
             description=(
-                "Of the whole process of dd, with its start: elapsed time (real), processor time (user, sys), and wait "
-                "= real - user - sys."
+                "Of the dd process including its start: elapsed time (real), CPU time (user, sys), and wait = real - "
+                "user - sys."
             ),
         ),
         *race_by(*_LABELS),
@@ -144,7 +153,6 @@ class DdWorkload(Workload[DdOptions]):
         ]
 
     def read(self, options: DdOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """The rate from dd's own byte count and seconds, times from wait4."""
         report = _checked_report(options, place, outcome)
         labels = _labels(options, place, outcome.step)
         if outcome.step.writer is not None:
@@ -154,7 +162,8 @@ class DdWorkload(Workload[DdOptions]):
             "real": cost.wall_seconds,
             "user": cost.user_seconds,
             "sys": cost.system_seconds,
-            # The kernel counts processor time in ticks, so a run that never waits can show a hair more than it took.
+            # The kernel counts CPU time in ticks: a run that never waits may show slightly more than its elapsed
+            # time.
             "wait": max(0.0, cost.wall_seconds - cost.user_seconds - cost.system_seconds),
         }
         samples = [
@@ -164,7 +173,7 @@ class DdWorkload(Workload[DdOptions]):
         return Parsed(samples, _flags(options, place, outcome, report))
 
     def read_cut(self, options: DdOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """How fast it was until it was cut: dd says so when it is interrupted, and after most errors."""
+        """Return the rate that dd prints when interrupted, and after most errors."""
         match = _REPORT.search(outcome.stderr)
         if match is None or not int(match["bytes"]) or float(match["seconds"]) <= 0:
             return Parsed()
@@ -184,7 +193,7 @@ class DdWorkload(Workload[DdOptions]):
                 Part.at_end(done, report.copied_bytes, report.seconds)
                 for done, report in zip(own, reports, strict=True)
             ]
-            found.append(together(parts, _labels(options, places[0], own[0].step)))
+            found.append(together(parts, _labels(options, places[0].seen_by(own[0]), own[0].step)))
         return Parsed.of_all(found)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
@@ -195,8 +204,6 @@ class DdWorkload(Workload[DdOptions]):
 
 @dataclass(frozen=True, slots=True)
 class DdReport:
-    """What dd counted, and its own seconds."""
-
     whole_records: int
     partial_records: int
     copied_bytes: int
@@ -204,9 +211,9 @@ class DdReport:
 
 
 _BULK_FLUSH_BYTES: Final = 4 * MIB
-"""With each flush a journal or a tree writes up to some hundred kibibytes."""
+"""Each flush makes a journal or a tree write up to some hundred KiB."""
 _BULK_BLOCK_BYTES: Final = 64 * KIB
-"""Past the cache each block may become an extent of its own, with some hundred bytes about it."""
+"""With O_DIRECT each block may become its own extent, with some hundred bytes of metadata."""
 _REPORT: Final = re.compile(
     r"^(?P<whole_in>\d{1,18})\+(?P<partial_in>\d{1,18}) records in\n"
     r"(?P<whole_out>\d{1,18})\+(?P<partial_out>\d{1,18}) records out\n"
@@ -249,7 +256,8 @@ def _step(operation: Operation, options: DdOptions, place: Place, writer: int | 
         bytes_moved=file_bytes,
         before=Before.DROP if operation == "read" else Before.SYNC,
         declared_files=(file,),
-        # dd says how far it came when it is interrupted, and nothing when it is terminated.
+        direct_files=(file,) if _is_direct(options, place) else (),
+        # dd reports how far it came on SIGINT, but not on SIGTERM.
         stop_signal=signal.SIGINT,
         is_even=True,
         is_bulk=operation != "read" and _is_bulk(options, place),
@@ -263,7 +271,6 @@ def _is_bulk(options: DdOptions, place: Place) -> bool:
 
 
 def is_bulk(flush: str, block_bytes: int, file_bytes: int, *, direct: bool) -> bool:
-    """Whether what a dd flushes at a time, or writes past the cache, is long against a file system's blocks."""
     flushed_bytes = min(block_bytes, file_bytes) if flush == "dsync" else file_bytes
     return flushed_bytes >= _BULK_FLUSH_BYTES and (not direct or block_bytes >= _BULK_BLOCK_BYTES)
 
@@ -285,10 +292,7 @@ def _argv(operation: Operation, options: DdOptions, place: Place, file: Path) ->
 def write_argv(
     data: str, operands: Sequence[str], flush: str, *, direct: bool, conversions: Sequence[str] = ()
 ) -> tuple[str, ...]:
-    """A dd that writes as many bytes as its `count=` says, flushed as asked for.
-
-    A refused O_DIRECT becomes a write through the cache, flushed; blocks that waited need no flush.
-    """
+    """Without a working O_DIRECT, dd uses the cache and flushes."""
     flushing = ["fsync"] if flush in {"fsync", "direct"} else []
     flags = [f"oflag={'direct' if direct else 'dsync'}"] if direct or flush == "dsync" else []
     ending = [*flags, *([f"conv={','.join((*conversions, *flushing))}"] if (*conversions, *flushing) else [])]
@@ -304,19 +308,18 @@ def _checked_report(options: DdOptions, place: Place, outcome: StepOutcome) -> D
 
 
 def read_report(step: str, text: str, file_bytes: int, block_bytes: int) -> DdReport:
-    """Read what a dd says that was to move `file_bytes` in blocks; raise OutputRefusedError for anything else."""
     match = _REPORT.search(text)
     if match is None or _COMPLAINT.search(text):
-        raise OutputRefusedError(step, "dd did not end with its three lines of counts alone", text)
+        raise OutputRefusedError(step, "expected only dd's three lines of counts at the end", text)
     if (match["whole_in"], match["partial_in"]) != (match["whole_out"], match["partial_out"]):
-        raise OutputRefusedError(step, "dd read another number of records than it wrote", text)
+        raise OutputRefusedError(step, "dd read and wrote different numbers of records", text)
     report = DdReport(int(match["whole_in"]), int(match["partial_in"]), int(match["bytes"]), float(match["seconds"]))
     whole, rest = divmod(file_bytes, block_bytes)
     expected = (whole, 1 if rest else 0, file_bytes)
     if (report.whole_records, report.partial_records, report.copied_bytes) != expected:
         raise OutputRefusedError(step, f"the plan was {expected[0]}+{expected[1]} records of {expected[2]} bytes", text)
     if report.seconds <= 0:
-        raise OutputRefusedError(step, "no time passed", text)
+        raise OutputRefusedError(step, "dd reports no elapsed time", text)
     return report
 
 

@@ -1,4 +1,4 @@
-"""fill: dd after dd, each a new file, to see how the rate falls as a file system fills and which files are slow."""
+"""fill: one new file after another with dd, to show how the rate falls as a file system fills."""
 
 import re
 import sys
@@ -27,9 +27,19 @@ from iotide_agent.workloads.base import (
     Workload,
     in_turn,
 )
-from iotide_agent.workloads.dd import BlockSize, Flush, is_bulk, read_report, write_argv
+from iotide_agent.workloads.dd import (
+    RELEASES,
+    VERSION_ARGV,
+    VERSION_PATTERN,
+    BlockSize,
+    Flush,
+    is_bulk,
+    read_report,
+    write_argv,
+)
 from iotide_agent.workloads.metrics import THROUGHPUT, TOTAL_THROUGHPUT, MetricKind, race_by
 from iotide_agent.workloads.option_types import Bytes
+from iotide_agent.workloads.releases import Releases
 from iotide_agent.workloads.writers import Part, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import (
@@ -55,8 +65,6 @@ class _Line(BaseModel):
 
 
 class File(_Line):
-    """A file, with the space of the target before it was written and all that its dd printed."""
-
     file: Annotated[int, Field(ge=1)]
     wall_seconds: Annotated[float, Field(gt=0, allow_inf_nan=False)]
     stdout: str
@@ -64,8 +72,6 @@ class File(_Line):
 
 
 class End(_Line):
-    """The load's last word."""
-
     ended_by: Literal["count", "share", "reserve"]
     files: Annotated[int, Field(ge=1)]
 
@@ -74,31 +80,30 @@ _LINE: Final[TypeAdapter[File | End]] = TypeAdapter(File | End)
 
 
 def read_lines(step: str, text: str) -> tuple[list[File], End | None]:
-    """Return the files in their order, and the load's last word where it came; raise OutputRefusedError."""
+    """Return the files in order and the load's last line, if any; raise OutputRefusedError."""
     try:
         lines = [_LINE.validate_json(line) for line in text.splitlines()]
     except ValidationError as error:
-        raise OutputRefusedError(step, "a line is not the load's JSON", text[-500:]) from error
+        raise OutputRefusedError(step, "a line is not JSON of the load", text[-500:]) from error
     end = lines.pop() if lines and isinstance(lines[-1], End) and text.endswith("\n") else None
     files = [line for line in lines if isinstance(line, File)]
     if [file.file for file in files] != list(range(1, len(lines) + 1)):
-        raise OutputRefusedError(step, "the files are not numbered from 1 on", text[-500:])
+        raise OutputRefusedError(step, "the files are not numbered consecutively from 1", text[-500:])
     return files, end if isinstance(end, End) else None
 
 
 CLOCK_SECONDS: Final = 1e-9
 BAND_PERCENT: Final = 5
-"""Files are taken together by the fill level at which they were written: a series for each such band stays comparable
-from run to run, which one for each file would not."""
+"""Step of the fill levels that group files: series by level stay comparable from run to run, series by file do not."""
 SLOW_FACTOR: Final = 1.5
-"""A file that took so many times as long as the median one lies where the file system is slower."""
+"""A file that takes this many times as long as the median file is slow."""
 SHOWN_FILES: Final = 10
 MOST_NUMBERS: Final = 200
-"""A fill has no series for more numbers of files: where `file_count` is more, neighbours are taken together."""
+"""Maximum number of series by file number. With more files, neighbours share one."""
 SPARE_RATIO: Final = 0.12
-"""The runner wants a tenth more room than a run needs; the rest is for what others write between look and start."""
+"""The runner requires a tenth more space than a run needs. The rest is for writes of others before the start."""
 MEANWHILE_RATIO: Final = 0.02
-"""The target's reserve is checked anew before the run; by then others may have taken so much of the need."""
+"""Share of the needed space that others may use before the run checks the target's reserve again."""
 
 _LOAD: Final = Path(__file__).parent.parent / "loads" / "fill_files.py"
 _LABELS: Final = ("operation", "file_size_bytes", "direct")
@@ -107,20 +112,18 @@ _WIDTHS: Final = (1, 10, 100, 1000)
 
 
 class FillOptions(Options):
-    """What is written, and how full the target may become."""
-
     file_size_bytes: Bytes = Field(default=GIB, ge=512, le=2**50, title="File size")
-    """Size of each file. All of them together should be more than twice the node's memory, or the cache takes part."""
+    """Size of each file. All files together should exceed twice the node's memory, or the cache is measured too."""
     block_size_bytes: BlockSize = 16 * MIB
     flush: Flush = "fsync"
     data: Literal["zeroes", "random"] = Field(default="zeroes", title="Data")
-    """zeroes, which some file systems compress or dedupe, or random blocks that never repeat."""
-    fill_percent: float = Field(default=80, gt=0, le=95, title="Fill up to")
-    """Share of the target, in percent, that is used at most when it ends, with what was there before."""
-    file_count: int = Field(default=100, ge=1, le=100_000, title="Files at most")
-    """After so many files it ends in any case."""
-    reserve_bytes: Bytes = Field(default=GIB, ge=0, le=2**60, title="Keep free")
-    """So much of the target stays free in any case, and never less than the target itself keeps free."""
+    """zeroes: some file systems compress or deduplicate them. random: blocks that never repeat."""
+    fill_percent: float = Field(default=80, gt=0, le=95, title="Fill level")
+    """Maximum used share of the target at the end, in percent, with what was there before."""
+    file_count: int = Field(default=100, ge=1, le=100_000, title="File limit")
+    """Number of files after which the run ends in any case."""
+    reserve_bytes: Bytes = Field(default=GIB, ge=0, le=2**60, title="Reserved space")
+    """Space of the target that always stays free; never less than the target's own reserve."""
 
 
 _FREE: Final = Option.of(TARGET_FREE)
@@ -131,7 +134,6 @@ _ROOM: Final = Operation(
         Option.of("file_size_bytes") * Option.of("file_count"),
         _FREE - _TOTAL * (Number.of(1) - Option.of("fill_percent") / 100),
         _FREE - Option.of("reserve_bytes"),
-        # What the target itself keeps free; others may write a little before the run begins.
         (_FREE - Option.of(TARGET_RESERVE)) / (1 + MEANWHILE_RATIO),
         _FREE / (1 + SPARE_RATIO),
     ),
@@ -139,26 +141,27 @@ _ROOM: Final = Operation(
 
 
 class FillWorkload(Workload[FillOptions]):
-    """Write rate over fill level."""
-
     name: ClassVar[str] = "fill"
-    title: ClassVar[str] = "fill: file after file until it is full"
+    title: ClassVar[str] = "fill: writes until the target is full"
     description: ClassVar[str] = (
-        "Writes one file after another with dd until a share of the target is used, and tells the rate at each fill "
+        "Writes one file after another with dd until a share of the target is used. Reports the rate at each fill "
         "level and of the slowest files."
     )
     revision: ClassVar[int] = 2
     tool: ClassVar[str | None] = "dd"
     needs_python: ClassVar[bool] = True
     package: ClassVar[str] = "coreutils"
-    version_argv: ClassVar[tuple[str, ...]] = ("dd", "--version")
+    version_argv: ClassVar[tuple[str, ...]] = VERSION_ARGV
+    version_pattern: ClassVar[str] = VERSION_PATTERN
+    version_in_usage: ClassVar[bool] = True
+    supported: ClassVar[tuple[Releases, ...]] = RELEASES
     complaint: ClassVar[re.Pattern[str] | None] = re.compile(r"^dd: .*", re.MULTILINE)
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         TOTAL_THROUGHPUT.by(
             *_LABELS,
             title="Throughput of the whole fill",
             description=(
-                "All files by dd's own seconds; on several targets all of them together, from the first start to the "
+                "All files by dd's own seconds. On several targets: all of them together, from the first start to the "
                 "last end."
             ),
             primary=True,
@@ -167,34 +170,33 @@ class FillWorkload(Workload[FillOptions]):
             *_LABELS,
             "fill_percent",
             title="Throughput by fill level",
-            description=f"In bands of {BAND_PERCENT} % of the file system.",
+            description=f"In steps of {BAND_PERCENT} % of the file system.",
         ),
         MetricKind("file_throughput", "Throughput by file number", Unit.BYTES_PER_SECOND, "higher").by(
             *_LABELS,
             "file",
-            description=f"Above {MOST_NUMBERS} files of 10, 100 or 1000 together, by the number of the last.",
+            description=f"Above {MOST_NUMBERS} files, 10, 100 or 1000 of them together, by the number of the last one.",
         ),
         MetricKind("part_throughput", "Throughput by part of the fill", Unit.BYTES_PER_SECOND, "higher").by(
             *_LABELS,
             "part",
-            description="Of the first and the last tenth of the files, of the slowest, the median and the fastest.",
+            description="First and last tenth of the files; slowest, median and fastest file.",
         ),
-        MetricKind("end_ratio", "Last tenth by first", Unit.RATIO, "higher").by(
+        MetricKind("end_ratio", "Last-to-first ratio", Unit.RATIO, "higher").by(
             *_LABELS,
-            description="Throughput of the last tenth of the files by that of the first; below 1 it became slower.",
+            description="Throughput of the last tenth of the files divided by that of the first. Below 1: slower.",
         ),
-        MetricKind("slowest_ratio", "Slowest by median", Unit.RATIO, "higher").by(
-            *_LABELS, description="Throughput of the slowest file by that of the median one."
+        MetricKind("slowest_ratio", "Slowest-to-median ratio", Unit.RATIO, "higher").by(
+            *_LABELS, description="Throughput of the slowest file divided by that of the median file."
         ),
         *race_by(*_LABELS),
-        MetricKind("used_ratio", "Share of the target used at the end", Unit.RATIO, "neither").by(),
+        MetricKind("used_ratio", "Final fill level", Unit.RATIO, "neither").by(),
     )
     bytes_needed: ClassVar[Expression] = Operation(op="max", args=(Option.of("file_size_bytes"), _ROOM))
     bytes_moved: ClassVar[Expression] = bytes_needed
     options_type = FillOptions
 
     def groups(self, options: FillOptions, place: Place) -> list[Group]:
-        """One process that starts dd after dd and looks at the space before each."""
         operands = (f"bs={options.block_size_bytes}", f"count={options.file_size_bytes}")
         command = write_argv(options.data, operands, options.flush, direct=_is_direct(options, place))
         files = _planned_files(options, place)
@@ -211,15 +213,16 @@ class FillWorkload(Workload[FillOptions]):
                 is_bulk=is_bulk(
                     options.flush, options.block_size_bytes, options.file_size_bytes, direct=_is_direct(options, place)
                 ),
+                is_even=True,
                 threads=2 if options.data == "random" else 1,
+                direct_files=(place.directory,) if _is_direct(options, place) else (),
             )
         )
 
     def read(self, options: FillOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """Rates from dd's own byte counts and seconds, fill levels from what the load saw before each file."""
         files, end = read_lines(outcome.step.name, outcome.stdout)
         if end is None or end.files != len(files):
-            raise OutputRefusedError(outcome.step.name, "the load did not say why it ended", outcome.stdout[-500:])
+            raise OutputRefusedError(outcome.step.name, "the load's last line is missing", outcome.stdout[-500:])
         written = [_written(options, outcome, file) for file in files]
         used = Sample("used_ratio", end.used_bytes / end.total_bytes, {}, place.target_id)
         return Parsed([*_samples(options, place, written), used], _flags(options, place, outcome, written))
@@ -231,7 +234,9 @@ class FillWorkload(Workload[FillOptions]):
         return Parsed([*_band_samples(options, place, written), *_file_samples(options, place, written)])
 
     def conclude(self, options: FillOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        return together([_part(options, outcome) for outcome in outcomes], _labels(options, places[0]))
+        return together(
+            [_part(options, outcome) for outcome in outcomes], _labels(options, places[0].seen_by(outcomes[0]))
+        )
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
         return min(1.0, counters.written_bytes / step.bytes_moved) if step.bytes_moved else None
@@ -239,7 +244,7 @@ class FillWorkload(Workload[FillOptions]):
 
 @dataclass(frozen=True, slots=True)
 class _Written:
-    """A file, by dd's own seconds, and the share of the target that was used when half of it was written."""
+    """File by dd's own seconds, with the target's used share at half of it."""
 
     number: int
     size_bytes: int
@@ -257,7 +262,7 @@ def _is_direct(options: FillOptions, place: Place) -> bool:
 
 
 def _planned_files(options: FillOptions, place: Place) -> int:
-    """As many as the room holds that was asked for; the load ends earlier where others fill the target meanwhile."""
+    """Return how many files fit. The load ends earlier if others fill the target."""
     space = {
         TARGET_TOTAL: place.total_bytes,
         TARGET_FREE: place.free_bytes,
@@ -276,7 +281,6 @@ def _written(options: FillOptions, outcome: StepOutcome, file: File) -> _Written
 
 
 def _part(options: FillOptions, outcome: StepOutcome) -> Part:
-    """Return the whole fill as one part; the looks at the space between the files are no part of its time."""
     files, _ = read_lines(outcome.step.name, outcome.stdout)
     written = [_written(options, outcome, file) for file in files]
     return Part.at_end(outcome, sum(file.size_bytes for file in written), sum(file.seconds for file in written))
@@ -303,7 +307,7 @@ def _band_samples(options: FillOptions, place: Place, written: Sequence[_Written
 
 def _file_samples(options: FillOptions, place: Place, written: Sequence[_Written]) -> list[Sample]:
     planned = _planned_files(options, place)
-    # By an option, not by the room of the day, with which the series would be other ones from run to run.
+    # By an option: the free space would give different series from run to run.
     width = next(width for width in _WIDTHS if options.file_count <= MOST_NUMBERS * width)
     labels = _labels(options, place)
     return [
@@ -329,7 +333,7 @@ def _samples(options: FillOptions, place: Place, written: Sequence[_Written]) ->
         "fastest_file": max(rates),
     }
     whole = {
-        # Of several targets `conclude` says what all of them did, in the same series.
+        # With several targets, `conclude` gives their total in the same series.
         **({"total_throughput": _rate(written)} if place.target_count == 1 else {}),
         "end_ratio": parts["last_tenth"] / parts["first_tenth"],
         "slowest_ratio": parts["slowest_file"] / parts["median_file"],
@@ -362,5 +366,5 @@ def _slow_files(written: Sequence[_Written]) -> list[Answer]:
     if not slow:
         return []
     shown = ", ".join(f"{file.number} ({format_seconds(file.seconds)})" for file in slow[:SHOWN_FILES])
-    measured = f"{len(slow)} of {len(written)} files took longer, the median {format_seconds(middle)}: {shown}"
+    measured = f"{len(slow)} of {len(written)} files were slow, median {format_seconds(middle)}: {shown}"
     return [quality.marked(FlagCode.STRAGGLER, measured, f"{SLOW_FACTOR} x the median file")]

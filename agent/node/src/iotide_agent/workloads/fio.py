@@ -26,7 +26,8 @@ from iotide_agent.workloads.base import (
     in_turn,
 )
 from iotide_agent.workloads.fio_job_file import JobSection as Section
-from iotide_agent.workloads.fio_job_file import Operation, files_bytes
+from iotide_agent.workloads.fio_job_file import files_bytes
+from iotide_agent.workloads.fio_job_keys import Operation
 from iotide_agent.workloads.fio_options import FioOptions
 from iotide_agent.workloads.fio_report import (
     MILLISECONDS,
@@ -37,8 +38,9 @@ from iotide_agent.workloads.fio_report import (
     read_report,
     read_series,
 )
-from iotide_agent.workloads.fio_steps import JOB_NAME, job_file_step, option_step
+from iotide_agent.workloads.fio_steps import JOB_NAME, is_layout, job_file_steps, jobs_of, option_step
 from iotide_agent.workloads.metrics import IOPS, LATENCY, THROUGHPUT, TOTAL_THROUGHPUT, race_by
+from iotide_agent.workloads.releases import Releases
 from iotide_agent.workloads.writers import Part, race, together
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Holds, Number, Option
@@ -46,11 +48,11 @@ from iotide_wire.measured import Answer
 from iotide_wire.units import format_seconds
 
 CLOCK_SECONDS: Final = MILLISECONDS
-"""fio states run times in whole milliseconds."""
+"""fio prints run times in whole milliseconds."""
 INTERRUPTED_STATUS: Final = 128
 ENDED_EARLY_RATIO: Final = 0.98
 UNFLUSHED_RATIO: Final = 0.01
-"""Where no more of the writes may still be in the page cache, the rate is that of flushed writes."""
+"""If at most this share of the writes may still be in the page cache, they count as flushed."""
 
 _COMPLAINT: Final = re.compile(r"^fio: (?!pid=).*", re.MULTILINE)
 _RUNTIME: Final = re.compile(r"--runtime=(\d+)ms")
@@ -60,14 +62,13 @@ _HAS_NO_FILE: Final = Holds.of("job_file", "")
 
 @dataclass(frozen=True, slots=True)
 class FioPlan:
-    """What one job is to do, by options or by a section of a job file.
+    """Planned work of a job, from options or from a section of a job file.
 
     Attributes:
-        clones: how many threads do the same.
-        labels: of its samples, but for the operation.
-        timed_seconds: how long it goes on in any case; 0 where its bytes end it.
-        moved_bytes: what each clone moves, to the last whole block; None where that is not known.
-        unflushed_writes, reducible_by, uncounted_operations: see `fio_job_file.Job`.
+        labels: of its samples, except the operation.
+        timed_seconds: fixed run time; 0 if its bytes end it.
+        moved_bytes: bytes per clone, up to the last whole block; None if unknown.
+        unflushed_writes, reducible_by, uncounted_operations: see `fio_job_file.JobSection`.
     """
 
     name: str
@@ -88,14 +89,14 @@ class FioPlan:
 
 
 class FioTool(Workload[OptionsT]):
-    """What fio runs: how it fails, and how far it is."""
-
     tool: ClassVar[str | None] = "fio"
     package: ClassVar[str] = "fio"
     version_argv: ClassVar[tuple[str, ...]] = ("fio", "--version")
+    # fio 2 reports microseconds and KiB under other names.
+    supported: ClassVar[tuple[Releases, ...]] = (Releases("fio", "3.0", "3.42"),)
 
     def failure(self, outcome: StepOutcome) -> str | None:
-        """By fio's JSON too: it can end with status 0 after errors that it was told to go on from."""
+        """Return also errors in fio's JSON: if a job ignores errors, fio exits with status 0."""
         if outcome.signal is not None:
             return super().failure(outcome)
         text = output_of(outcome)
@@ -107,7 +108,7 @@ class FioTool(Workload[OptionsT]):
         if broken is not None:
             name = errno.errorcode.get(broken, "unknown")
             return f"fio reports {name}, {os.strerror(broken)}" + (f": {complaint[0]}" if complaint else "")
-        # As many jobs that failed end with the same status, but they name their errors.
+        # 128 failed jobs end with the same status, but they name their errors.
         if outcome.exit_status == INTERRUPTED_STATUS:
             return "fio was interrupted before its end (status 128)"
         if outcome.exit_status != 0 and complaint:
@@ -122,18 +123,16 @@ class FioTool(Workload[OptionsT]):
 
 
 class FioWorkload(FioTool[FioOptions]):
-    """Throughput, operations per second and latency."""
-
     name: ClassVar[str] = "fio"
     title: ClassVar[str] = "fio: reads and writes with latencies"
     description: ClassVar[str] = (
-        "Sequential or random reads and writes of one or more jobs, by options or a job file, with latency percentiles."
+        "Runs sequential or random reads and writes, from options or a job file, with latency percentiles."
     )
-    revision: ClassVar[int] = 3
+    revision: ClassVar[int] = 4
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         TOTAL_THROUGHPUT.by(*_LABELS, primary=True),
         THROUGHPUT.by(
-            *_LABELS, "writer", description="Of each writer or reader where several work side by side.", primary=True
+            *_LABELS, "writer", description="Of each writer or reader if several work in parallel.", primary=True
         ),
         IOPS.by(*_LABELS, description="Of all writers or readers of a job together."),
         LATENCY.by(*_LABELS, "percentile", description="Over the operations of all writers or readers of a job."),
@@ -147,30 +146,30 @@ class FioWorkload(FioTool[FioOptions]):
     options_type = FioOptions
 
     def groups(self, options: FioOptions, place: Place) -> list[Group]:
-        """The measured jobs, after one that lays the files out where they must exist before."""
         if options.job_file:
-            return in_turn(job_file_step(options, place))
+            return in_turn(*job_file_steps(options, place))
         measured = option_step("measure", options, place)
         return in_turn(measured) if options.rw == "write" else in_turn(option_step("layout", options, place), measured)
 
     def read(self, options: FioOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """Rates from bytes and milliseconds, percentiles from the latency bins of all clones of a job together."""
-        planned = _planned(options, place)
-        if outcome.step.name == "layout":
+        if is_layout(outcome.step) and options.job_file:
+            return Parsed()
+        planned = _planned(options, place, outcome.step)
+        if is_layout(outcome.step):
             checked_jobs((_layout(planned[0]),), outcome)
             return Parsed()
         reported = checked_jobs(planned, outcome)
-        samples, flags = [], quality.judge_direct(place, wanted=_wants_direct(options))
+        samples, flags = [], quality.judge_direct(place, wanted=_wants_direct(options, outcome.step))
         for job, clones in zip(planned, reported, strict=True):
             samples += samples_of(job, clones, place)
             flags += _flags(job, clones, place, outcome)
         return Parsed(samples, flags, _curves(outcome))
 
     def read_cut(self, options: FioOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """What fio reports of the part that it did: after an error or an interruption its JSON is complete too."""
-        if outcome.step.name == "layout":
+        """Return what fio finished: its JSON is complete after errors and interruptions too."""
+        if is_layout(outcome.step):
             return Parsed()
-        planned = _planned(options, place)
+        planned = _planned(options, place, outcome.step)
         reported = _by_name(planned, read_report(outcome.step.name, output_of(outcome)).jobs)
         samples = [
             sample for job, clones in zip(planned, reported, strict=True) for sample in samples_of(job, clones, place)
@@ -178,31 +177,45 @@ class FioWorkload(FioTool[FioOptions]):
         return Parsed(samples, (), _curves(outcome))
 
     def conclude(self, options: FioOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """Return what the clones of a job did together, on one target or on several.
+        """Return totals of a job's clones, on all targets together.
 
-        The sections of a job file have each a time of their own, so they have totals on each target alone.
+        Jobs of a job file run for different times, so their totals are per target.
         """
-        measured = {outcome.step.target_id: outcome for outcome in outcomes if outcome.step.name != "layout"}
-        found: list[Parsed] = []
-        all_parts: dict[Operation, list[Part]] = defaultdict(list)
-        for place in places:
-            planned, outcome = _planned(options, place), measured[place.target_id]
-            for job, clones in zip(planned, checked_jobs(planned, outcome), strict=True):
-                for operation in job.operations:
-                    parts = _parts(outcome, [_direction(clone, operation) for clone in clones])
-                    all_parts[operation] += parts
-                    if options.job_file:
-                        found.append(together(parts, {"operation": operation} | job.labels))
-        if not options.job_file:
-            [job] = _planned(options, places[0])
-            found += [together(parts, {"operation": name} | job.labels) for name, parts in all_parts.items()]
-        elif len(places) > 1:
-            found.append(race(list(measured.values()), {"operation": "all"}))
-        return Parsed.of_all(found)
+        steps: dict[str, list[StepOutcome]] = defaultdict(list)
+        for outcome in outcomes:
+            if not is_layout(outcome.step):
+                steps[outcome.step.name].append(outcome)
+        of_steps = [_of_step(options, places, measured) for measured in steps.values()]
+        for measured in steps.values() if options.job_file and len(places) > 1 else ():
+            names = ", ".join(job.name for job in jobs_of(options, measured[0].step))
+            of_steps.append(race(measured, {"operation": "all"} | ({"job": names} if len(steps) > 1 else {})))
+        return Parsed.of_all(of_steps)
+
+
+def _of_step(options: FioOptions, places: Sequence[Place], measured: Sequence[StepOutcome]) -> Parsed:
+    """Return totals of a step that ran on all targets at once."""
+    by_target = {outcome.step.target_id: outcome for outcome in measured}
+    found: list[Parsed] = []
+    everywhere: dict[Operation, list[Part]] = defaultdict(list)
+    for place in places:
+        outcome = by_target[place.target_id]
+        planned = _planned(options, place.seen_by(outcome), outcome.step)
+        for job, clones in zip(planned, checked_jobs(planned, outcome), strict=True):
+            for operation in _used(job, clones):
+                parts = _parts(outcome, [_direction(clone, operation) for clone in clones])
+                everywhere[operation] += parts
+                if options.job_file:
+                    found.append(together(parts, {"operation": operation} | job.labels))
+    if not options.job_file:
+        outcome = by_target[places[0].target_id]
+        [job] = _planned(options, places[0].seen_by(outcome), outcome.step)
+        found += [together(parts, {"operation": name} | job.labels) for name, parts in everywhere.items()]
+    return Parsed.of_all(found)
 
 
 def _parts(outcome: StepOutcome, directions: Sequence[Direction]) -> list[Part]:
-    """Return a part for each clone: fio lets all of them begin at once, and ends with the last one."""
+    """Return a part for each clone that did something. fio starts them together and ends with the last."""
+    directions = [direction for direction in directions if direction.total_ios]
     longest = max(direction.runtime for direction in directions)
     return [
         Part.at_end(
@@ -219,13 +232,13 @@ def _curves(outcome: StepOutcome) -> list[Curve]:
     return read_series(outcome.files.get(outcome.step.output_files[-1].name, ""))
 
 
-def _wants_direct(options: FioOptions) -> bool:
-    return any(job.is_direct for job in options.jobs()) if options.job_file else options.direct
+def _wants_direct(options: FioOptions, step: Step) -> bool:
+    return any(job.is_direct for job in jobs_of(options, step)) if options.job_file else options.direct
 
 
-def _planned(options: FioOptions, place: Place) -> tuple[FioPlan, ...]:
+def _planned(options: FioOptions, place: Place, step: Step) -> tuple[FioPlan, ...]:
     if options.job_file:
-        return tuple(_planned_section(job, place) for job in options.jobs())
+        return tuple(_planned_section(job, place) for job in jobs_of(options, step))
     direct = options.direct and place.direct_works
     return (
         FioPlan(
@@ -263,28 +276,25 @@ def _layout(measured: FioPlan) -> FioPlan:
 
 
 def output_of(outcome: StepOutcome) -> str:
-    """Return fio's JSON; empty where it wrote none."""
     return outcome.files.get(outcome.step.output_files[0].name, "")
 
 
 def _by_name(planned: Sequence[FioPlan], jobs: Sequence[FioJob]) -> list[list[FioJob]]:
-    """The reports of the clones of each job; one that is alone has all of them."""
     if len(planned) == 1:
         return [list(jobs)]
     return [[job for job in jobs if job.jobname == plan.name] for plan in planned]
 
 
 def checked_jobs(planned: Sequence[FioPlan], outcome: StepOutcome) -> list[list[FioJob]]:
-    """The jobs of a report that says what was planned; anything else is refused."""
     name, text = outcome.step.name, output_of(outcome)
     jobs = read_report(name, text).jobs
     clones = sum(plan.clones for plan in planned)
     if len(jobs) != clones:
-        raise OutputRefusedError(name, f"{clones} jobs were planned, {len(jobs)} report", text[-500:])
+        raise OutputRefusedError(name, f"{clones} jobs were planned, fio reports {len(jobs)}", text[-500:])
     reported = _by_name(planned, jobs)
     for plan, found in zip(planned, reported, strict=True):
         if len(found) != plan.clones:
-            problem = f"{plan.clones} clones of job {plan.name} were planned, {len(found)} report"
+            problem = f"{plan.clones} clones of job {plan.name} were planned, fio reports {len(found)}"
             raise OutputRefusedError(name, problem, text[-500:])
         for job in found:
             directions = [_direction(job, operation) for operation in plan.operations]
@@ -296,9 +306,11 @@ def checked_jobs(planned: Sequence[FioPlan], outcome: StepOutcome) -> list[list[
 
 def _plan_problem(plan: FioPlan, job: FioJob, directions: Sequence[Direction]) -> str | None:
     if job.error or job.total_err:
-        return f"error {job.error}, {job.total_err} errors passed over"
-    if any(direction.total_ios == 0 or direction.runtime == 0 for direction in directions):
-        return "no operation, or none that took a millisecond"
+        return f"error {job.error}, {job.total_err} errors ignored"
+    # A mixed job may have had nothing to do in one direction.
+    working = [direction for direction in directions if direction.total_ios]
+    if not working or any(direction.runtime == 0 for direction in working):
+        return "no operation, or a run time below 1 ms"
     ran_seconds = max(direction.runtime for direction in directions) * MILLISECONDS
     if ran_seconds < ENDED_EARLY_RATIO * plan.timed_seconds:
         return f"{format_seconds(plan.timed_seconds)} were planned, it ran {format_seconds(ran_seconds)}"
@@ -310,11 +322,12 @@ def _plan_problem(plan: FioPlan, job: FioJob, directions: Sequence[Direction]) -
 
 def _contradiction(plan: FioPlan, directions: Sequence[Direction]) -> str | None:
     if any(direction.short_ios or direction.drop_ios for direction in directions):
-        return "operations that moved less than they should"
+        return "some operations moved less than planned"
     for direction in directions:
-        uncounted = sum(direction.clat_ns.bins.values()) - direction.total_ios
-        if not 0 <= uncounted <= plan.uncounted_operations:
-            return "the latency bins hold another number of operations than the job did"
+        bins = direction.clat_ns.bins
+        uncounted = sum(bins.values()) - direction.total_ios
+        if bins and not 0 <= uncounted <= plan.uncounted_operations:
+            return "the latency bins do not add up to the operations of the job"
     return None
 
 
@@ -322,8 +335,12 @@ def _direction(job: FioJob, operation: Operation) -> Direction:
     return job.write if operation == "write" else job.read
 
 
+def _used(plan: FioPlan, clones: Sequence[FioJob]) -> list[Operation]:
+    """Return the directions in which the job did something: one of 100 % reads never writes."""
+    return [name for name in plan.operations if any(_direction(clone, name).total_ios for clone in clones)]
+
+
 def samples_of(plan: FioPlan, clones: Sequence[FioJob], place: Place) -> list[Sample]:
-    """Return rates and latencies of the clones of a job, as far as each came."""
     return [
         sample
         for operation in plan.operations
@@ -354,20 +371,21 @@ def _rates(directions: Sequence[Direction], labels: Labels, place: Place) -> lis
 
 
 def _flags(plan: FioPlan, clones: Sequence[FioJob], place: Place, outcome: StepOutcome) -> list[Answer]:
-    runtimes = [max(clone.read.runtime, clone.write.runtime) * MILLISECONDS for clone in clones]
+    operations = _used(plan, clones)
+    runtimes = [_direction(clone, name).runtime * MILLISECONDS for clone in clones for name in operations]
     what = "/".join(plan.operations) if plan.name == JOB_NAME else f"job {plan.name}"
     flags = quality.judge_duration(what, max(runtimes), CLOCK_SECONDS) + quality.judge_clock(outcome, max(runtimes))
     flags += quality.judge_cache_size(place, plan.data_bytes, direct=plan.is_direct)
-    if "read" in plan.operations:
+    if "read" in operations:
         flags += quality.judge_cache_drop(place, outcome, direct=plan.is_direct)
-    if "write" in plan.operations:
-        fewest_writes = min(clone.write.total_ios for clone in clones)
+    if "write" in operations:
+        fewest_writes = min(clone.write.total_ios for clone in clones if clone.write.total_ios)
         flags += quality.judge_flush(what, flushed=plan.unflushed_writes <= UNFLUSHED_RATIO * fewest_writes)
     if plan.reducible_by:
-        flags += quality.judge_reducible(f"{what} moves data that compresses or dedupes: {plan.reducible_by}")
+        flags += quality.judge_reducible(f"{what} moves data that compresses or deduplicates: {plan.reducible_by}")
     beyond = [
         flag
-        for operation in plan.operations
+        for operation in operations
         for flag in latency_flags(
             [_direction(clone, operation) for clone in clones], {"operation": operation} | plan.labels, place.target_id
         )

@@ -1,60 +1,84 @@
-"""fio job files as people paste them: read by the rules of fio's manual, checked key by key, and written anew.
+"""Parser of fio job files, by the rules of fio's manual.
 
-What fio is given is never the text itself but what was understood of it, so that nothing can be read in two ways.
-See "Job File Format" in https://fio.readthedocs.io/en/latest/fio_doc.html.
+fio gets a new file of the checked keys, so that both understand the same. See "Job File Format" in
+https://fio.readthedocs.io/en/latest/fio_doc.html.
 """
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import Final, Literal
+from typing import Final, NamedTuple
 
-from iotide_wire.units import GIB, KIB, MIB, TIB, format_bytes
-
-Operation = Literal["read", "write"]
-Check = Callable[[str], str]
-"""Gives the value back as fio is to get it; raises ValueError with the remedy."""
+from iotide_agent.workloads.fio_job_keys import (
+    ALLOWED,
+    OPERATIONS,
+    REMOVE,
+    Operation,
+    checked,
+    is_left_out,
+    seconds_of,
+    sizes_of,
+)
+from iotide_wire.units import MIB, format_bytes
 
 MOST_CLONES: Final = 256
-"""Threads that all jobs together may have."""
+"""Maximum number of threads of all jobs together."""
+MOST_GROUPS: Final = 50
+"""Maximum number of groups of jobs, each a step of the run."""
 
-_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}")
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.+,%() -]{0,60}")
 _SECTION: Final = re.compile(r"\[(?P<name>[^\]]*)\]")
-_SIZE: Final = re.compile(r"([0-9]{1,18})([kmgt]?)", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"[0-9]{1,19}")
-_POWERS: Final = {"": 1, "k": KIB, "m": MIB, "g": GIB, "t": TIB}
-_TIME: Final = re.compile(r"[0-9]{1,12}(us|ms|s|m|h|d)?")
-_SECONDS: Final = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86_400.0}
-_OPERATIONS: Final[Mapping[str, tuple[Operation, ...]]] = {
-    "read": ("read",),
-    "write": ("write",),
-    "randread": ("read",),
-    "randwrite": ("write",),
-    "rw": ("read", "write"),
-    "readwrite": ("read", "write"),
-    "randrw": ("read", "write"),
-}
-_ENGINES: Final = ("psync", "sync", "vsync", "pvsync", "pvsync2", "libaio", "io_uring", "posixaio", "mmap")
+
+
+class KeyProblem(NamedTuple):
+    section: str
+    key: str
+    value: str
+    remedy: str
 
 
 class JobFileError(ValueError):
-    """A job file that is not run; names section, key, value and remedy."""
+    """Names all problems of a job file; sections with the same one are named together."""
 
-    def __init__(self, section: str, key: str, value: str, remedy: str) -> None:
-        super().__init__(f"job file, section [{section}], {key} = {value!r}: {remedy}")
+    def __init__(self, problems: Sequence[KeyProblem]) -> None:
+        sections: dict[tuple[str, str, str], list[str]] = defaultdict(list)
+        for section, key, value, remedy in dict.fromkeys(problems):
+            sections[key, value, remedy].append(f"[{section}]")
+        said = [
+            f"section{'s' * (len(names) > 1)} {', '.join(names)}, {key} = {value!r}: {remedy}"
+            for (key, value, remedy), names in sections.items()
+        ]
+        known = f"; allowed keys: {ALLOWED}" if any(one.remedy == REMOVE for one in problems) else ""
+        super().__init__(f"job file, {'; '.join(said)}{known}")
+
+
+DISTINCT_BYTES: Final = MIB
+"""fio changes a few bytes of a buffer between writes. In records of 128 KiB, zstd compresses blocks of 4 KiB to 7 %,
+those of 128 KiB to 93 % and those of 1 MiB to 96 %.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class JobSection:
-    """One section with what it takes over from [global]; keys that have no value have an empty one."""
+    """Section with the keys of [global]; keys without a value have an empty one."""
 
     name: str
     keys: Mapping[str, str]
 
     @property
     def operations(self) -> tuple[Operation, ...]:
-        return _OPERATIONS[self.keys.get("rw", "read")]
+        """Return what it may do: a share of 100 % leaves one direction of a mixed load."""
+        found = OPERATIONS[self._pattern]
+        if len(found) == 1:
+            return found
+        read_percent = int(self.keys.get("rwmixread", 100 - int(self.keys.get("rwmixwrite", 50))))
+        return ("read",) if read_percent == 100 else ("write",) if read_percent == 0 else found  # noqa: PLR2004 - all
+
+    @property
+    def _pattern(self) -> str:
+        return self.keys.get("rw", "read").partition(":")[0]
 
     @property
     def clones(self) -> int:
@@ -62,18 +86,25 @@ class JobSection:
 
     @property
     def size_bytes(self) -> int:
-        return int(self.keys["size"])
+        """Return the bytes of each clone's files, up to where it may read or write."""
+        files_bytes = int(self.keys.get("filesize", 0)) * int(self.keys.get("nrfiles", 1))
+        shift_bytes = int(self.keys.get("offset_increment", 0)) * (self.clones - 1)
+        return max(int(self.keys.get("size", 0)), files_bytes) + int(self.keys.get("offset", 0)) + shift_bytes
 
     @property
     def is_direct(self) -> bool:
         return self.keys.get("direct") == "1"
 
     @property
-    def unflushed_writes(self) -> float:
-        """So many writes of each clone may still be in the page cache when its time ends; infinite where all may.
+    def needs_layout(self) -> bool:
+        """Return true if fio writes missing files before the job begins."""
+        return "read" in self.operations or self.keys.get("overwrite") == "1"
 
-        With `fsync` or `fdatasync` none follows the last writes; with several files it need not be of the one that
-        was written.
+    @property
+    def unflushed_writes(self) -> float:
+        """Return how many writes of each clone may still be in the page cache at the end.
+
+        `fsync` and `fdatasync` flush nothing after the last writes. With several files they may flush another file.
         """
         if self.keys.get("sync", "0") not in {"0", "none"}:
             return 0
@@ -86,43 +117,44 @@ class JobSection:
 
     @property
     def reducible_by(self) -> str:
-        """The key by which its data can be compressed or deduped; empty where none asks for that.
+        """Return the key that makes its data compressible, if any.
 
-        Blocks are random and differ then, but for small ones without `refill_buffers`, in which data recurs.
+        Blocks are otherwise random, but without `refill_buffers` they recur.
         """
         if "zero_buffers" in self.keys:
             return "zero_buffers"
-        for key in ("buffer_compress_percentage", "dedupe_percentage"):
+        for key in ("buffer_compress_percentage", "dedupe_percentage", "buffer_pattern", "verify_pattern"):
             if self.keys.get(key, "0") != "0":
                 return f"{key}={self.keys[key]}"
-        is_repeated = self.keys.get("scramble_buffers") == "0" and "refill_buffers" not in self.keys
-        return "scramble_buffers=0" if is_repeated else ""
+        if "refill_buffers" in self.keys or "write" not in self.operations:
+            return ""
+        if self.keys.get("scramble_buffers") == "0":
+            return "scramble_buffers=0"
+        is_small = min(self._block_sizes) < DISTINCT_BYTES
+        return "blocks below 1 MiB without refill_buffers" if is_small else ""
 
     @property
     def timed_seconds(self) -> float:
-        """How long it goes on whatever it moved; 0 where its bytes end it."""
-        return seconds_of(self.keys.get("runtime", "0")) if "time_based" in self.keys else 0.0
+        is_timed = "time_based" in self.keys and "number_ios" not in self.keys
+        return seconds_of(self.keys.get("runtime", "0")) if is_timed else 0.0
 
     @property
     def uncounted_operations(self) -> int:
-        """So many operations may have a latency and not be counted: those in flight when the ramp ended."""
+        """Return how many operations may have a latency uncounted: those in flight at the ramp's end."""
         return int(self.keys.get("iodepth", 1)) if "ramp_time" in self.keys else 0
 
     @property
     def block_bytes(self) -> int:
-        """Return the size of the largest block; each operation in flight holds one."""
         return max(self._block_sizes)
 
     @property
     def _block_sizes(self) -> list[int]:
-        sizes = [int(size) for size in self.keys.get("bs", "4096").split(",")]
-        split = re.findall(r"(\d+)([kKmM]?)/", self.keys.get("bssplit", ""))
-        return sizes + [int(number) * _POWERS[power.lower()] for number, power in split]
+        return [size for key in ("bs", "bssplit", "bsrange") for size in sizes_of(self.keys.get(key, ""))] or [4096]
 
     @property
     def mapped_blocks(self) -> int:
-        """Return how many blocks fio remembers, so that random order meets each once; 0 where it does not."""
-        if not self.keys.get("rw", "read").startswith("rand") or "norandommap" in self.keys:
+        """Return how many blocks fio tracks to visit each once in random order."""
+        if not self._pattern.startswith("rand") or "norandommap" in self.keys:
             return 0
         return -(-self.size_bytes // min(self._block_sizes))
 
@@ -132,45 +164,76 @@ class JobSection:
 
     @property
     def files(self) -> tuple[str, ...]:
-        """Names of the files that its clones make, without those that `nrfiles` adds."""
         shared = self.keys.get("filename")
         return (shared,) if shared else tuple(f"{self.name}.{clone}.0" for clone in range(self.clones))
 
 
 def read_job_file(text: str, space_bytes: int) -> tuple[JobSection, ...]:
-    """Return the jobs of a file, each with what it took over; raise JobFileError where that is not allowed."""
+    """Return the jobs; raise JobFileError with all that is refused."""
     shared: dict[str, str] = {}
     jobs: dict[str, dict[str, str]] = {}
-    for name, key, value in _entries(text):
+    problems: list[KeyProblem] = []
+    for name, key, value in _entries(text, problems):
         keys = shared if name == "global" else jobs.setdefault(name, dict(shared))
-        if key:
-            keys |= _checked(name, key, value)
+        try:
+            found = checked(key, value) if key else {}
+        except ValueError as error:
+            problems.append(KeyProblem(name, key, value, str(error)))
+            continue
+        for name_for_fio, value_for_fio in found.items():
+            if value_for_fio is None:
+                keys.pop(name_for_fio, None)
+            else:
+                keys[name_for_fio] = value_for_fio
     if not jobs:
-        raise JobFileError("global", "sections", "", "name at least one job below it, for instance [write]")
-    found = tuple(JobSection(name, keys) for name, keys in jobs.items())
-    _check_sizes(found, space_bytes)
-    return found
+        problems.append(KeyProblem("global", "sections", "", "add at least one job, for instance [write]"))
+    jobs_found = tuple(JobSection(name, keys) for name, keys in jobs.items())
+    problems += _job_problems(jobs_found, {one.section for one in problems if one.key in _SIZES})
+    problems += _size_problems(jobs_found, space_bytes) if jobs_found else ()
+    if problems:
+        raise JobFileError(problems)
+    return jobs_found
+
+
+def left_out_keys(text: str) -> tuple[str, ...]:
+    """Return the keys of a file that fio does not get, because they change nothing here."""
+    return tuple(dict.fromkeys(key for _, key, _ in _entries(text, []) if is_left_out(key)))
 
 
 def write_job_file(jobs: tuple[JobSection, ...], *, direct_works: bool) -> str:
-    """The file that fio is given; where O_DIRECT does not work everything goes through the cache."""
-    lines = []
+    lines, names = [], {job.name for job in jobs}
     for job in jobs:
         lines.append(f"[{job.name}]")
         for key, value in job.keys.items():
             kept = "0" if key == "direct" and not direct_works else value
+            if key == "wait_for" and value not in names:
+                continue  # a job of an earlier group, which has ended
             lines.append(f"{key}={kept}" if kept else key)
+        if "verify" in job.keys:
+            lines.append("verify_state_save=0")
     return "\n".join(lines) + "\n"
 
 
-def largest_buffers(jobs: tuple[JobSection, ...]) -> tuple[int, str]:
-    """Return the bytes that jobs hold in buffers at once at most, and the keys of the largest of these jobs."""
-    groups: list[list[JobSection]] = [[]]
+def groups_of(jobs: Sequence[JobSection]) -> list[tuple[JobSection, ...]]:
+    """Return the jobs that run together, in order: a stonewall waits for all jobs above it."""
+    groups: list[tuple[JobSection, ...]] = []
     for job in jobs:
-        if "stonewall" in job.keys:
-            groups.append([])
-        groups[-1].append(job)
-    group = max(groups, key=lambda group: sum(map(_buffers_bytes, group)))
+        if groups and "stonewall" not in job.keys:
+            groups[-1] += (job,)
+        else:
+            groups.append((job,))
+    return groups
+
+
+def is_even(group: Sequence[JobSection]) -> bool:
+    """Return true if the jobs keep the same rate together: they begin and end together, and none has phases."""
+    if any(not _PHASED.isdisjoint(job.keys) for job in group):
+        return False
+    return len(group) == 1 or len({job.timed_seconds for job in group} | {0.0}) == 2  # noqa: PLR2004 - one run time
+
+
+def largest_buffers(jobs: Sequence[JobSection]) -> tuple[int, str]:
+    group = max(groups_of(jobs), key=lambda group: sum(map(_buffers_bytes, group)))
     largest = max(group, key=_buffers_bytes)
     others = f" and {len(group) - 1} more at the same time" if len(group) > 1 else ""
     keys = f"a block of {format_bytes(largest.block_bytes)} x iodepth {largest.depth} x numjobs {largest.clones}"
@@ -184,12 +247,10 @@ def _buffers_bytes(job: JobSection) -> int:
 
 
 def map_bytes(blocks: int) -> int:
-    """Return the memory of fio's map of random blocks: a bit for each."""
     return -(-blocks // 8)
 
 
-def files_bytes(jobs: tuple[JobSection, ...]) -> int:
-    """What the files of all jobs take together; a file of several jobs counts once."""
+def files_bytes(jobs: Sequence[JobSection]) -> int:
     sizes: dict[str, int] = {}
     for job in jobs:
         for file in job.files:
@@ -197,158 +258,61 @@ def files_bytes(jobs: tuple[JobSection, ...]) -> int:
     return sum(sizes.values())
 
 
-def seconds_of(text: str) -> float:
-    """A time as fio writes it, in seconds."""
-    match = re.fullmatch(r"([0-9]+)([a-z]*)", text)
-    if match is None:
-        raise ValueError(f"{text!r} is no time")
-    return int(match[1]) * _SECONDS[match[2] or "s"]
-
-
-def _entries(text: str) -> Iterator[tuple[str, str, str]]:
-    """Section, key and value of each line; key and value are empty for the line that begins a section."""
+def _entries(text: str, problems: list[KeyProblem]) -> Iterator[tuple[str, str, str]]:
+    """Yield section, key and value of each line; the start of a section has empty ones."""
     section, seen = "", set()
     for line in text.splitlines():
-        told = re.split(r"[;#]", line, maxsplit=1)[0].strip()
-        if not told:
+        content = re.split(r"[;#]", line, maxsplit=1)[0].strip()
+        if not content:
             continue
-        heading = _SECTION.fullmatch(told)
+        heading = _SECTION.fullmatch(content)
         if heading:
             section = heading["name"]
             if not _NAME.fullmatch(section):
-                raise JobFileError(section, "name", section, "take letters, digits, '_', '.' and '-'")
+                remedy = "use letters, digits, spaces, '_', '.', '+', ',', '%', '(', ')' and '-'"
+                problems.append(KeyProblem(section, "name", section, remedy))
             if section != "global" and section in seen:
-                raise JobFileError(section, "name", section, "give each job another name: its numbers bear it")
+                remedy = "give each job its own name, which labels its results"
+                problems.append(KeyProblem(section, "name", section, remedy))
             seen.add(section)
             yield section, "", ""
         elif not section:
-            raise JobFileError("", "line", told, "begin with a section, for instance [write]")
+            problems.append(KeyProblem("", "line", content, "begin with a section, for instance [write]"))
         else:
-            key, _, value = told.partition("=")
+            key, _, value = content.partition("=")
             yield section, key.strip(), value.strip()
 
 
-def _checked(section: str, key: str, value: str) -> dict[str, str]:
-    name = _ALIASES.get(key, key)
-    check = _ALLOWED.get(name)
-    if check is None:
-        remedy = _REMEDIES.get(name, f"leave it out; what may be said is {', '.join(sorted(_ALLOWED))}")
-        raise JobFileError(section, key, value, remedy)
-    try:
-        checked = check(value)
-    except ValueError as error:
-        raise JobFileError(section, key, value, str(error)) from error
-    if name == "buffered":
-        return {"direct": str(1 - int(checked))}
-    return {name: checked}
+_SIZES: Final = frozenset({"size", "filesize"})
+_PHASED: Final = frozenset({"startdelay", "ramp_time", "thinktime", "wait_for", "verify"})
 
 
-def _check_sizes(jobs: tuple[JobSection, ...], space_bytes: int) -> None:
+def _job_problems(jobs: Sequence[JobSection], unsized: set[str]) -> Iterator[KeyProblem]:
+    """Yield problems of keys that depend on others; the size of `unsized` sections has already been refused."""
+    above: set[str] = set()
     for job in jobs:
-        if "size" not in job.keys:
-            raise JobFileError(job.name, "size", "", "say how large its file is; nothing else bounds what it takes")
+        if _SIZES.isdisjoint(job.keys) and unsized.isdisjoint({job.name, "global"}):
+            yield KeyProblem(job.name, "size", "", "give the size of its file, to limit its space")
+        wanted = job.keys.get("wait_for", "")
+        if wanted and wanted not in above:
+            yield KeyProblem(job.name, "wait_for", wanted, "name a section above it")
+        if "verify" in job.keys and len(job.operations) > 1:
+            remedy = "use it with reads or writes alone: its own reads would count as the job's"
+            yield KeyProblem(job.name, "verify", job.keys["verify"], remedy)
+        above.add(job.name)
+
+
+def _size_problems(jobs: Sequence[JobSection], space_bytes: int) -> Iterator[KeyProblem]:
+    last = jobs[-1]
     clones = sum(job.clones for job in jobs)
     if clones > MOST_CLONES:
-        raise JobFileError(jobs[-1].name, "numjobs", str(jobs[-1].clones), f"{clones} threads; take {MOST_CLONES}")
+        remedy = f"all jobs have {clones} threads; use at most {MOST_CLONES}"
+        yield KeyProblem(last.name, "numjobs", str(last.clones), remedy)
+    groups = len(groups_of(jobs))
+    if groups > MOST_GROUPS:
+        remedy = f"the jobs run in {groups} groups, one after another; use at most {MOST_GROUPS}"
+        yield KeyProblem(last.name, "stonewall", "", remedy)
     total_bytes = files_bytes(jobs)
     if total_bytes > space_bytes:
-        last = jobs[-1]
-        remedy = f"all files take {total_bytes} bytes; raise space_bytes from {space_bytes}, or make them smaller"
-        raise JobFileError(last.name, "size", last.keys["size"], remedy)
-
-
-def _one_of(*choices: str) -> Check:
-    def check(value: str) -> str:
-        if value not in choices:
-            raise ValueError(f"take one of {', '.join(choices)}")
-        return value
-
-    return check
-
-
-def _whole(least: int, most: int) -> Check:
-    def check(value: str) -> str:
-        if not _NUMBER.fullmatch(value) or not least <= int(value) <= most:
-            raise ValueError(f"take a whole number from {least} to {most}")
-        return str(int(value))
-
-    return check
-
-
-def _size(value: str) -> str:
-    """In bytes: by default fio takes k and KB as 1024 and KiB as 1000, which nobody means who writes it."""
-    match = _SIZE.fullmatch(value)
-    if match is None or int(match[1]) == 0:
-        raise ValueError("take a number of bytes, or one with k, m, g or t for powers of 1024, for instance 64k")
-    return str(int(match[1]) * _POWERS[match[2].lower()])
-
-
-def _sizes(value: str) -> str:
-    """One for all directions, or for reads and writes apart."""
-    return ",".join(map(_size, value.split(",", maxsplit=1)))
-
-
-def _time(value: str) -> str:
-    if not _TIME.fullmatch(value):
-        raise ValueError("take a whole number with us, ms, s, m, h or d, for instance 30s")
-    return value
-
-
-def _switch(value: str) -> str:
-    return _one_of("0", "1")(value or "1")
-
-
-def _bare(value: str) -> str:
-    if value not in {"", "1"}:
-        raise ValueError("write it without a value, or leave it out")
-    return ""
-
-
-def _form(pattern: str, example: str) -> Check:
-    def check(value: str) -> str:
-        if not re.fullmatch(pattern, value, re.ASCII):
-            raise ValueError(f"write it like {example}")
-        return value
-
-    return check
-
-
-_ALIASES: Final = {"readwrite": "rw", "blocksize": "bs", "io_limit": "io_size"}
-_PERCENT: Final = _whole(0, 100)
-_ALLOWED: Final[Mapping[str, Check]] = {
-    **dict.fromkeys(("direct", "buffered", "invalidate", "overwrite"), _switch),
-    **dict.fromkeys(("end_fsync", "fsync_on_close", "randrepeat", "scramble_buffers"), _switch),
-    **dict.fromkeys(("time_based", "norandommap", "refill_buffers", "zero_buffers"), _bare),
-    **dict.fromkeys(("stonewall", "wait_for_previous", "new_group"), _bare),
-    **dict.fromkeys(("rwmixread", "rwmixwrite", "percentage_random"), _PERCENT),
-    **dict.fromkeys(("buffer_compress_percentage", "dedupe_percentage"), _PERCENT),
-    **dict.fromkeys(("runtime", "ramp_time", "startdelay", "thinktime"), _time),
-    **dict.fromkeys(("size", "io_size"), _size),
-    **dict.fromkeys(("bs", "rate"), _sizes),
-    **dict.fromkeys(("fsync", "fdatasync"), _whole(0, 2**31 - 1)),
-    **dict.fromkeys(("thinktime_blocks", "rate_iops"), _whole(1, 2**31 - 1)),
-    **dict.fromkeys(("nrfiles", "loops"), _whole(1, 10_000)),
-    **dict.fromkeys(("iodepth", "iodepth_batch"), _whole(1, 4096)),
-    "numjobs": _whole(1, 64),
-    "randseed": _whole(0, 2**63 - 1),
-    "rw": _one_of(*_OPERATIONS),
-    "ioengine": _one_of(*_ENGINES),
-    "sync": _one_of("0", "1", "none", "sync", "dsync"),
-    "bssplit": _form(r"\d+[kKmM]?/\d*(:\d+[kKmM]?/\d*)*", "4k/60:64k/40"),
-    "filename": _form(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,60}", "data.1, a plain name in the run's own directory"),
-    "random_distribution": _form(r"random|(zipf|pareto|normal):\d+(\.\d+)?", "zipf:1.2"),
-}
-_LOGS: Final = "leave it out: iotide keeps the curve of each second by itself"
-_REMEDIES: Final[Mapping[str, str]] = {
-    **dict.fromkeys(
-        ("directory", "filename_format", "opendir"),
-        "leave it out: every file is made in the run's own directory on its target",
-    ),
-    **dict.fromkeys(("exec_prerun", "exec_postrun"), "leave it out: no program is started beside fio"),
-    **dict.fromkeys(("write_bw_log", "write_lat_log", "write_iops_log", "write_hist_log", "log_avg_msec"), _LOGS),
-    "group_reporting": "leave it out: each job's own numbers are read and added up",
-    "thread": "leave it out: jobs are threads already",
-    "fallocate": "leave it out: nothing is allocated before it is written",
-    "filesize": "say size instead",
-    "name": "the name of a job stands in its [section]",
-}
+        remedy = f"all files need {total_bytes} bytes; raise space_bytes from {space_bytes}, or make them smaller"
+        yield KeyProblem(last.name, "size", str(last.size_bytes), remedy)

@@ -1,17 +1,22 @@
-"""Reads the JSON summary of IOR: one test, one repetition of each access."""
+"""Parser of IOR's summary, as JSON or as text: one test, one repetition of each access."""
 
+import re
 from collections.abc import Mapping
-from typing import Annotated, Final, Literal, Self
+from typing import Annotated, Any, Final, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
 
 from iotide_agent.workloads.base import OutputRefusedError
+from iotide_agent.workloads.ior_text import as_summary
 from iotide_wire.units import format_seconds
 
 _HALF_TICK_SECONDS: Final = 0.5e-4
 """Times are printed with four decimals."""
 _PRINTED_RATIO: Final = 1e-3
-"""Rates and totals are printed with four decimals too, of numbers that may be small."""
+"""Rates and totals, which may be small, are printed with four decimals too."""
+_TEXT: Final = re.compile(r"^access +bw\(MiB/s\) ", re.MULTILINE)
+_JSON: Final = re.compile(r"^\{", re.MULTILINE)
+"""IOR 3.2 prints a line of text before it, which all tasks but the first overwrite in part."""
 
 Operation = Literal["write", "read"]
 
@@ -24,8 +29,6 @@ class _IorPart(BaseModel):
 
 
 class AccessResult(_IorPart):
-    """What one access took, from the first task's begin to the last one's end; the flush counts as transfer."""
-
     access: Operation
     rate_mebibytes: _Positive = Field(alias="bwMiB")
     open_seconds: _Seconds = Field(alias="openTime")
@@ -55,22 +58,27 @@ class _Parameters(_IorPart):
     block_size: int = Field(alias="blockSize")
 
 
+def _flat(results: Any) -> Any:  # noqa: ANN401 - JSON of any shape, which the model checks afterwards
+    """Remove the list around each repetition, which releases before 4.0 print."""
+    if not isinstance(results, list | tuple):
+        return results
+    return [result for group in results for result in (group if isinstance(group, list) else [group])]
+
+
 class _Test(_IorPart):
     parameters: _Parameters = Field(alias="Parameters")
-    results: Annotated[tuple[AccessResult, ...], Field(alias="Results")]
+    results: Annotated[tuple[AccessResult, ...], BeforeValidator(_flat), Field(alias="Results")]
 
 
 class Summary(_IorPart):
-    """What one access moved, of all tasks; the total to four decimals."""
-
     operation: Operation
     tasks: int = Field(alias="numTasks")
     moved_mebibytes: _Positive = Field(alias="xsizeMiB")
+    counted_mebibytes: float = 1e-4
+    """Resolution of `moved_mebibytes`: ior prints four decimals."""
 
 
 class IorReport(_IorPart):
-    """All that ior wrote."""
-
     tests: Annotated[tuple[_Test, ...], Field(min_length=1, max_length=1)]
     summary: tuple[Summary, ...]
     finished: str = Field(alias="Finished")
@@ -84,7 +92,6 @@ class IorReport(_IorPart):
         return {summary.operation: summary for summary in self.summary}
 
     def ran(self, operation: Operation) -> Mapping[str, int]:
-        """What was really run, by the words of a person."""
         parameters = self.tests[0].parameters
         return {
             "tasks": self.summaries[operation].tasks,
@@ -100,24 +107,30 @@ class IorReport(_IorPart):
     @model_validator(mode="after")
     def _rates_are_bytes_by_seconds(self) -> Self:
         if self.results.keys() != self.summaries.keys():
-            raise ValueError("it sums up other accesses than it made")
+            raise ValueError("its summary lists other accesses than its results")
         for operation, result in self.results.items():
-            seconds = self.summaries[operation].moved_mebibytes / result.rate_mebibytes
-            if abs(seconds - result.total_seconds) > _HALF_TICK_SECONDS + _PRINTED_RATIO * seconds:
+            summary = self.summaries[operation]
+            seconds = summary.moved_mebibytes / result.rate_mebibytes
+            rounding_seconds = _HALF_TICK_SECONDS + summary.counted_mebibytes / result.rate_mebibytes
+            if abs(seconds - result.total_seconds) > rounding_seconds + _PRINTED_RATIO * seconds:
                 raise ValueError(
-                    f"its rate means {format_seconds(seconds)}, it prints {format_seconds(result.total_seconds)}"
+                    f"its rate implies {format_seconds(seconds)}, but it prints {format_seconds(result.total_seconds)}"
                 )
         return self
 
 
 def read_report(step: str, text: str, operation: Operation) -> IorReport:
-    """Return the report in `text` of `operation`; raise OutputRefusedError where it is cut or contradicts itself."""
+    """Raise OutputRefusedError for a report that is cut or contradicts itself."""
+    begin = _JSON.search(text)
     try:
-        report = IorReport.model_validate_json(text)
+        if begin is None and _TEXT.search(text):
+            report = IorReport.model_validate(as_summary(text))
+        else:
+            report = IorReport.model_validate_json(text[begin.start() if begin else 0 :])
     except ValidationError as error:
         first = error.errors()[0]
         place = ".".join(map(str, first["loc"])) or "the JSON"
-        raise OutputRefusedError(step, f"no summary of ior: {place}: {first['msg']}", text[-500:]) from error
+        raise OutputRefusedError(step, f"not a summary of ior: {place}: {first['msg']}", text[-500:]) from error
     if operation not in report.results:
         raise OutputRefusedError(step, f"ior reports no {operation}", text[-500:])
     return report

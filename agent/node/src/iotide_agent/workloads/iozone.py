@@ -1,4 +1,4 @@
-"""iozone: throughput over file size and record size for thirteen operations, or of several processes side by side."""
+"""iozone: throughput of many operations by file size and record size, or of parallel processes."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -18,6 +18,7 @@ from iotide_agent.workloads.base import (
     in_turn,
 )
 from iotide_agent.workloads.iozone_options import (
+    EXTENSIONS,
     FILES_BYTES,
     MOVED_BYTES,
     TESTS,
@@ -41,6 +42,7 @@ from iotide_agent.workloads.iozone_report import (
 )
 from iotide_agent.workloads.metrics import DURATION, THROUGHPUT, TOTAL_THROUGHPUT, race_by
 from iotide_agent.workloads.option_types import size_bytes
+from iotide_agent.workloads.releases import Releases
 from iotide_agent.workloads.writers import fairness, race
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression
@@ -48,32 +50,32 @@ from iotide_wire.units import KIB, format_bytes
 
 STALL_SECONDS: Final = 900.0
 COMPLAINED_STALL_SECONDS: Final = 30.0
-"""Throughput mode waits for ever for a process that died; without its words on stderr a write-back may take longer."""
+"""Throughput mode waits forever for a process that died. Without a message on stderr, write-back may take longer."""
 
 _LABELS: Final = ("operation", "file_size_bytes", "record_size_bytes", "direct")
 _COMPLAINT: Final = re.compile(
     r"^(?:iozone: )?(?P<what>Error .*|Can(?:'t|not| not) .*|interrupted|exiting iozone)$", re.MULTILINE
 )
+_VECTOR_TESTS: Final = {"11", "12"}
 _DONE_LINE: Final = "\niozone test complete.\n"
 
 
 class IozoneWorkload(Workload[IozoneOptions]):
-    """A surface of throughput over file size and record size."""
-
     name: ClassVar[str] = "iozone"
-    title: ClassVar[str] = "iozone: thirteen operations over sizes"
+    title: ClassVar[str] = "iozone: many operations by file and record size"
     description: ClassVar[str] = (
-        "Writes and reads files in a row, at random, backwards and in strides, for each file size and record size."
+        "Writes and reads files sequentially, randomly, backwards and in strides, for each file size and record size."
     )
     revision: ClassVar[int] = 2
     tool: ClassVar[str | None] = "iozone"
     package: ClassVar[str] = "iozone3 (in Debian's non-free section)"
     version_argv: ClassVar[tuple[str, ...]] = ("iozone", "-v")
     version_pattern: ClassVar[str] = r"Version \$Revision: (.+?) \$"
+    supported: ClassVar[tuple[Releases, ...]] = (Releases("iozone", "3.300", "3.507"),)
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         TOTAL_THROUGHPUT.by(*_LABELS, primary=True),
         THROUGHPUT.by(*_LABELS, "writer", primary=True),
-        DURATION.by("part", title="Elapsed time of the whole of iozone"),
+        DURATION.by("part", title="Total duration"),
         *race_by(*_LABELS),
     )
     bytes_needed: ClassVar[Expression] = FILES_BYTES
@@ -81,7 +83,6 @@ class IozoneWorkload(Workload[IozoneOptions]):
     options_type = IozoneOptions
 
     def groups(self, options: IozoneOptions, place: Place) -> list[Group]:
-        """One command, which goes through all sizes and tests by itself."""
         count = options.processes if options.mode == "throughput" else 1
         files = tuple(place.directory / f"iozone-{number}.data" for number in range(1, count + 1))
         sizes = (*_mode_arguments(options, place), *_test_arguments(options))
@@ -96,12 +97,13 @@ class IozoneWorkload(Workload[IozoneOptions]):
             declared_files=files,
             stall_seconds=STALL_SECONDS,
             complained_stall_seconds=COMPLAINED_STALL_SECONDS,
+            is_sequence=True,
             threads=count,
+            direct_files=files if _is_direct(options, place) and not STDIO & set(options.tests) else (),
         )
         return in_turn(step)
 
     def read(self, options: IozoneOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """Every cell, or every process of throughput mode, and the elapsed time that iozone itself does not tell."""
         clock = clock_seconds(outcome.step.name, outcome.stdout)
         elapsed = Sample("duration", outcome.wall_seconds, {"part": "real"}, place.target_id)
         if options.mode == "throughput":
@@ -115,12 +117,11 @@ class IozoneWorkload(Workload[IozoneOptions]):
         )
 
     def read_cut(self, options: IozoneOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """The cells, or the operations of all processes, that were done: what an error cut is not among them."""
         clock_seconds(outcome.step.name, outcome.stdout)
         if options.mode != "throughput":
             return Parsed(list(_cells(options, place, read_cut_table(outcome.stdout))))
         if _COMPLAINT.search(outcome.stdout) or outcome.stderr.strip():
-            # The survivors of a process that died share what it left, and are as fast as they never are together.
+            # When a process has died, the others share its bandwidth and are faster than they would be.
             return Parsed()
         blocks = read_cut_blocks(outcome.step.name, outcome.stdout)
         return Parsed([sample for block in blocks for sample in _block_samples(options, place, block)])
@@ -129,7 +130,7 @@ class IozoneWorkload(Workload[IozoneOptions]):
         return race(outcomes, {"operation": "all"}) if len(places) > 1 else Parsed()
 
     def failure(self, outcome: StepOutcome) -> str | None:
-        """By what it prints: iozone ends with status 0 after a signal and after an fsync that failed."""
+        """Return iozone's error message: it exits with status 0 after a signal and after a failed fsync."""
         said = [line.strip() for line in outcome.stderr.splitlines() if line.strip()][:1]
         said += [complaint["what"] for complaint in _COMPLAINT.finditer(outcome.stdout)][:1]
         ended = super().failure(outcome)
@@ -137,6 +138,8 @@ class IozoneWorkload(Workload[IozoneOptions]):
             return "iozone: " + "; ".join([*said, *([ended] if outcome.signal is not None and ended else [])])
         if ended is None and _DONE_LINE not in outcome.stdout:
             return "iozone ended with status 0, but without its last line 'iozone test complete.'"
+        if ended is None and _VECTOR_TESTS.intersection(outcome.step.argv) and " pwritev " not in outcome.stdout:
+            return "this build of iozone lacks pwritev and preadv; leave out these tests"
         return ended
 
 
@@ -160,16 +163,18 @@ def _test_arguments(options: IozoneOptions) -> Iterator[str]:
     for test, (number, own) in TESTS.items():
         if test in options.tests and (options.mode != "throughput" or set(own).intersection(GROUP_OPERATIONS)):
             yield from ("-i", str(number))
+    if options.mode != "throughput" and EXTENSIONS.intersection(options.tests):
+        yield "-E"
+    if "mixed" in options.tests:
+        yield from ("-+p", str(options.mixed_readers_percent), *(("-+B",) if options.mixed_sequential else ()))
 
 
 def _flush_arguments(options: IozoneOptions, place: Place) -> tuple[str, ...]:
-    """A refused O_DIRECT becomes a write through the cache, flushed."""
     flushed = ("-e",) if options.flush != "none" else ()
     return (*flushed, *(("-c",) if options.close else ()), *(("-I",) if _is_direct(options, place) else ()))
 
 
 def _operations(options: IozoneOptions) -> tuple[str, ...]:
-    """What is timed, in the order in which it is done and printed."""
     own = [operation for test, (_, own) in TESTS.items() if test in options.tests for operation in own]
     if options.mode != "throughput":
         return tuple(own)
@@ -189,9 +194,9 @@ def _checked_rows(options: IozoneOptions, place: Place, outcome: StepOutcome) ->
     rows = read_table(name, text)
     planned = list(planned_rows(options, place))
     if [(row.file_kib, row.record_kib) for row in rows] != planned:
-        raise OutputRefusedError(name, f"{len(planned)} rows of other sizes were planned", text[-500:])
+        raise OutputRefusedError(name, f"the rows have other sizes than the {len(planned)} planned", text[-500:])
     if any(tuple(row.rates) != _operations(options) for row in rows):
-        raise OutputRefusedError(name, f"a row without exactly {', '.join(_operations(options))}", text[-500:])
+        raise OutputRefusedError(name, f"a row does not have exactly {', '.join(_operations(options))}", text[-500:])
     return rows
 
 
@@ -217,7 +222,9 @@ def _checked_blocks(options: IozoneOptions, place: Place, outcome: StepOutcome) 
     file_kib = size_bytes(options.file_size_bytes, place) // KIB
     record_kib = options.max_record_size_bytes // KIB
     if process_file(name, text) != (file_kib, record_kib):
-        raise OutputRefusedError(name, f"files of {file_kib} KiB in records of {record_kib} were planned", text[-500:])
+        raise OutputRefusedError(
+            name, f"files of {file_kib} KiB in records of {record_kib} KiB were planned", text[-500:]
+        )
     blocks = read_blocks(name, text)
     if tuple(block.operation for block in blocks) != _operations(options):
         raise OutputRefusedError(name, f"{', '.join(_operations(options))} were planned", text[-500:])
@@ -241,7 +248,7 @@ def _block_samples(options: IozoneOptions, place: Place, block: Block) -> Iterat
             yield Sample("throughput", child.rate * KIB, labels | writer, place.target_id)
     if len(block.children) == 1:
         return
-    # All start at one barrier, so what each moved at its own rate tells when it was done.
+    # All start at one barrier, so bytes and rate of each give the time when it finished.
     done = sorted(child.moved_kib / child.rate for child in block.children if child.rate)
     values = {
         "total_throughput": block.parent_rate * KIB,

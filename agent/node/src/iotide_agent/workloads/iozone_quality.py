@@ -1,4 +1,4 @@
-"""What a sceptic must know of iozone's figures: which were too short for its clock, cached, warm or not flushed."""
+"""Quality flags of iozone's figures: too short for its clock, cached, warm or not flushed."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -6,13 +6,13 @@ from typing import Final, NamedTuple
 
 from iotide_agent.workloads import quality
 from iotide_agent.workloads.base import Before, Labels, Place
-from iotide_agent.workloads.iozone_report import STDIO, WRITES, Block, Row
+from iotide_agent.workloads.iozone_report import MIXED, STDIO, WRITES, Block, Row
 from iotide_agent.workloads.writers import STRAGGLER_LIMIT, straggler
 from iotide_wire.measured import Answer, Flag, FlagCode
 from iotide_wire.units import KIB, format_seconds
 
 MAX_REJECTIONS: Final = 24
-"""Flags of cells that were too short; beyond it neighbours are rejected with them, since a result holds few flags."""
+"""Maximum number of flags for short cells, because a result holds few flags. Beyond it, neighbours are rejected too."""
 
 
 class _Cell(NamedTuple):
@@ -32,13 +32,12 @@ _COARSENESS: Final[tuple[Callable[[_Cell], _Names], ...]] = (
     lambda cell: (("operation", cell.operation), ("file_size_bytes", cell.file_bytes)),
     lambda cell: (("file_size_bytes", cell.file_bytes),),
 )
-"""Ways to name a short cell, each with fewer labels than the one before."""
+"""Label sets that name short cells, from the most to the fewest labels."""
 
 
 def judge_cells(
     place: Place, rows: Sequence[Row], clock_seconds: float, flush: str, before_done: Before
 ) -> list[Answer]:
-    """The flags of a table."""
     timed = [
         _Cell(operation, row.file_kib * KIB, row.record_kib * KIB, row.file_kib / rate)
         for row in rows
@@ -63,7 +62,6 @@ def judge_cells(
 def judge_blocks(
     place: Place, blocks: Sequence[Block], clock_seconds: float, flush: str, before_done: Before
 ) -> list[Answer]:
-    """The flags of throughput mode."""
     processes = len(blocks[0].children)
     file_bytes = max(int(child.moved_kib) for block in blocks for child in block.children) * KIB
     operations = [block.operation for block in blocks]
@@ -78,27 +76,29 @@ def judge_blocks(
 def _common(
     place: Place, operations: Sequence[str], files: Mapping[int, int], flush: str, before_done: Before
 ) -> Iterator[Answer]:
-    """What holds for all figures of an operation or of a file size; `files` has how many there are of each size."""
     direct = flush == "direct" and place.direct_works
-    buffered = [operation for operation in operations if not direct or operation in STDIO]
+    is_held = direct and bool(quality.kept_despite_direct(place))
+    buffered = [operation for operation in operations if not direct or is_held or operation in STDIO]
     yield from (quality.about(flag, {}, place) for flag in quality.judge_direct(place, wanted=flush == "direct"))
-    for flag in quality.judge_reducible("iozone fills all its records from one pattern"):
+    for flag in quality.judge_reducible(
+        "iozone fills all its records from one pattern, which compresses to less than 1 %"
+    ):
         yield quality.about(flag, {}, place)
-    cached = {size: quality.judge_cache_size(place, size * count, direct=False) for size, count in files.items()}
+    cached = {size: quality.judge_cache_size(place, size * count, direct=is_held) for size, count in files.items()}
+    labelled: Labels = {} if is_held else {"direct": False}
     for file_bytes, found in cached.items() if buffered else ():
-        yield from (quality.about(flag, {"file_size_bytes": file_bytes, "direct": False}, place) for flag in found)
+        yield from (quality.about(flag, {"file_size_bytes": file_bytes} | labelled, place) for flag in found)
     warm = _warm_sizes(cached, before_done)
     for operation in buffered:
         if operation in WRITES:
             for flag in quality.judge_flush(operation, flushed=flush != "none"):
                 yield quality.about(flag, {"operation": operation}, place)
-        else:
+        if operation not in WRITES or operation == MIXED:
             flags = quality.judge_warm(operation, "iozone")
             yield from (quality.about(flag, {"operation": operation} | size, place) for flag in flags for size in warm)
 
 
 def _warm_sizes(cached: Mapping[int, Sequence[Answer]], before_done: Before) -> list[Labels]:
-    """Labels of the files that are read while the cache may still hold what was written of them."""
     if before_done is not Before.LARGER_THAN_MEMORY:
         return [{}]
     return [{"file_size_bytes": file_bytes} for file_bytes, found in cached.items() if found]
@@ -118,9 +118,8 @@ def _durations(place: Place, timed: Sequence[_Cell], clock_seconds: float) -> It
 
 
 def _named(short: Sequence[_Cell], timed: Sequence[_Cell]) -> list[Labels]:
-    """Labels that together name every short cell, and no other cell unless that takes too many."""
+    """Return labels that name all short cells, and other cells only if that saves too many labels."""
     counts = [(Counter(map(key, short)), Counter(map(key, timed))) for key in _COARSENESS]
-    # Groups of cells that are all short are named by as few labels as that takes.
     whole = [{key for key, count in of_short.items() if count == of_all[key]} for of_short, of_all in counts]
     found: list[_Names] = []
     for finest, name in enumerate(_COARSENESS):
@@ -140,9 +139,8 @@ def _bears(cell: _Cell) -> Labels:
 
 
 def _straggler(block: Block, file_kib: float) -> list[Answer]:
-    """By the time that its whole file takes each at its own rate, also where the first to be done stops the others."""
     found = straggler([file_kib / child.rate for child in block.children if child.rate])
-    if found is None:
+    if found is None or block.operation == MIXED:
         return []
     measured = (
         f"{block.operation}: the slowest process takes {format_seconds(found.seconds)} for its file, {found.others}"
@@ -151,8 +149,7 @@ def _straggler(block: Block, file_kib: float) -> list[Answer]:
 
 
 def _not_measured(place: Place, zeroes: Sequence[_Cell], cells: Sequence[_Cell]) -> Iterator[Flag]:
-    """Name the cells that have no figure, so that whoever draws the table can say why."""
     for labels in _named(zeroes, cells):
         count = sum(labels.items() <= _bears(cell).items() for cell in zeroes)
-        measured = f"iozone shows 0 in {count} cells, which are left out"
-        yield quality.marked(FlagCode.TOO_FAST, measured, "more than 1 KiB/s", labels, place.target_id)
+        measured = f"iozone prints 0 for {count} cells, which are left out"
+        yield quality.about(quality.rejected(FlagCode.TOO_FAST, measured, "more than 1 KiB/s"), labels, place)

@@ -1,48 +1,59 @@
-"""Reads what iozone prints: the table of its auto mode cell by cell, and the blocks of its throughput mode."""
+"""Parser of iozone's output: the table of auto mode and the blocks of throughput mode."""
 
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from itertools import accumulate, pairwise, takewhile
 from math import isclose
 from typing import Final
 
 from iotide_agent.workloads.base import OutputRefusedError
 
-"""What iozone calls kB and kBytes."""
-
-_COLUMN_ENDS: Final = {
-    "write": 33,
-    "rewrite": 42,
-    "read": 51,
-    "reread": 60,
-    "random_read": 69,
-    "random_write": 78,
-    "backward_read": 87,
-    "record_rewrite": 97,
-    "stride_read": 107,
-    "fwrite": 116,
-    "frewrite": 125,
-    "fread": 134,
-    "freread": 143,
+_SPELLED: Final = re.MULTILINE | re.IGNORECASE
+"""Units are kBytes or Kbytes, kB or KB, by release."""
+_COLUMNS: Final = (
+    *("write", "rewrite", "read", "reread", "random_read", "random_write", "backward_read", "record_rewrite"),
+    *("stride_read", "fwrite", "frewrite", "fread", "freread"),
+    # With -E only; the last four in builds that have these calls.
+    *("pwrite", "repwrite", "pread", "repread", "pwritev", "repwritev", "preadv", "repreadv"),
+)
+"""Operations in the order of their columns, whose names in the heading are not unique."""
+_LAYOUT_BY: Final = 2
+_LAYOUTS: Final = {
+    33: tuple(accumulate((16, 8, 9, 9, 9, 9, 9, 9, 9, 10, 10, 9, 9, 9, 9, 9, 9, 8, 9, 9, 10, 10, 9))),
+    # Before 3.430. Its heading has other widths than the figures.
+    32: tuple(accumulate((16, 8, 8, 8, 8, 9, 8, 8, 8, 9, 9, 9, 9, 9, 9, 8, 9, 8, 9, 9, 10, 10, 9))),
 }
-"""Where each column of the table ends; the columns touch where figures are long, so splitting at blanks is wrong."""
+"""Ends of the columns, file size and record size first, by the end of the heading of `write`.
+
+Long figures touch, so splitting at blanks would be wrong.
+"""
+_NARROWEST: Final = 8
+_MOST_SHIFTED: Final = 3
+"""Maximum distance of a figure's end from its heading's, in a release of unknown widths."""
 
 STDIO: Final = frozenset({"fwrite", "frewrite", "fread", "freread"})
-"""Operations of the C library's streams, which no O_DIRECT ever reaches."""
-WRITES: Final = frozenset({"write", "rewrite", "random_write", "record_rewrite", "fwrite", "frewrite"})
+"""Operations of C library streams, which never use O_DIRECT."""
+MIXED: Final = "mixed"
+"""Reads of some processes and writes of the others, at the same time."""
+WRITES: Final = frozenset(
+    {
+        *("write", "rewrite", "random_write", "record_rewrite", "fwrite", "frewrite", MIXED),
+        *("pwrite", "repwrite", "pwritev", "repwritev"),
+    }
+)
 
-_FILE_END: Final = 16
-_RECORD_END: Final = 24
-_HEADING: Final = (
-    "              kB  reclen    write  rewrite    read    reread    read     write     read   rewrite      read"
-    "   fwrite frewrite    fread  freread\n"
+_HEADING: Final = re.compile(
+    r"^ +kB +reclen +write +rewrite +read +reread(?: +[fp]?(?:re)?p?(?:write|read)v?)+ *\n", _SPELLED
 )
 _ROW: Final = re.compile(r" *\d+ +\d+[ \d]*")
-_UNITS: Final = re.compile(r"^\tOutput is in kBytes/sec\n\tTime Resolution = (\d+\.\d+) seconds\.\n", re.MULTILINE)
+_CELL: Final = re.compile(r"\S+")
+_VERSION: Final = re.compile(r"Version \$Revision: (\S{1,40}) \$")
+_UNITS: Final = re.compile(r"^\tOutput is in kBytes/sec\n\tTime Resolution = (\d+\.\d+) seconds\.\n", _SPELLED)
 _DONE: Final = re.compile(
     r"\s*\niozone test complete\.\n"
-    r"(?:Timer resolution is poor\. .*\nreported inaccurate results\. Sizes \d+ kBytes and below\.\n)?"
+    r"(?:Timer resolution is poor\. .*\nreported inaccurate results\. Sizes \d+ kBytes and below\.\n)?",
+    _SPELLED,
 )
 _GROUPS: Final = {
     "initial writers": "write",
@@ -52,32 +63,35 @@ _GROUPS: Final = {
     "reverse readers": "backward_read",
     "stride readers": "stride_read",
     "random readers": "random_read",
+    "mixed workload": MIXED,
     "random writers": "random_write",
+    "pwrite writers": "pwrite",
+    "pread readers": "pread",
     "fwriters": "fwrite",
     "freaders": "fread",
 }
-"""What throughput mode calls the processes of an operation, in the order in which it does them."""
+"""Throughput mode's name for the processes of an operation, in execution order."""
 GROUP_OPERATIONS: Final = tuple(_GROUPS.values())
-_EACH: Final = re.compile(r"^\tEach process writes a (\d{1,15}) kByte file in (\d{1,15}) kByte records\n", re.MULTILINE)
+_EACH: Final = re.compile(r"^\tEach process writes a (\d{1,15}) kByte file in (\d{1,15}) kByte records\n", _SPELLED)
 _BLOCK: Final = re.compile(
     r"^\tChildren see throughput for +(?P<count>\d{1,9}) (?P<name>[a-z -]+?)\s+=\s+"
     r"(?P<children>\d{1,15}\.\d{1,15}) kB/sec *\n"
     r"\tParent sees throughput for +(?P=count) (?P=name)\s+=\s+(?P<parent>\d{1,15}\.\d{1,15}) kB/sec *\n"
     r"(?:\t(?:Min|Max|Avg) .*\n){4}"
     r"(?P<list>(?:\tChild\[.*\n)+)\n",
-    re.MULTILINE,
+    _SPELLED,
 )
 _CHILD: Final = re.compile(
     r"^\tChild\[\d+\] xfer count = +(?P<moved>\d{1,15}\.\d{1,15}) kB, "
     r"Throughput = +(?P<rate>\d{1,15}\.\d{1,15}) kB/sec$",
-    re.MULTILINE,
+    _SPELLED,
 )
 _SUM_TOLERANCE: Final = 1e-3
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One line of the table: KiB/s by operation, of the cells that are there; 0 where nothing was measured."""
+    """Line of the table: KiB/s by operation; 0 if nothing was measured."""
 
     file_kib: int
     record_kib: int
@@ -86,7 +100,7 @@ class Row:
 
 @dataclass(frozen=True, slots=True)
 class Child:
-    """One process of throughput mode: what it moved in KiB and its own rate in KiB/s, 0 where it never began."""
+    """Process with its moved KiB and rate in KiB/s; 0 if it never began."""
 
     moved_kib: float
     rate: float
@@ -94,7 +108,7 @@ class Child:
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One operation of throughput mode; `parent_rate` is from the first start to the last end, in KiB/s."""
+    """Operation of throughput mode; `parent_rate` is the total in KiB/s."""
 
     operation: str
     parent_rate: float
@@ -106,87 +120,115 @@ class Block:
 
 
 def clock_seconds(step: str, text: str) -> float:
-    """Return the clock's resolution; raise OutputRefusedError where figures are not said to be KiB/s."""
     units = _UNITS.search(text)
     if units is None:
-        raise OutputRefusedError(step, "iozone does not say that its figures are kBytes/sec", text[-500:])
+        said = re.search(r"^\t.*Output is in .*", text, re.MULTILINE)
+        raise _refused(step, text, "does not print kBytes/sec as its unit", said[0] if said else text[-500:])
     return float(units[1])
 
 
 def read_table(step: str, text: str) -> list[Row]:
-    """Return the rows of a complete table; raise OutputRefusedError where it is cut off or something follows."""
     rows, rest = _split(text)
     if not _DONE.fullmatch(rest):
-        raise OutputRefusedError(step, "no table that ends with 'iozone test complete.'", text[-500:])
+        raise _refused(
+            step, text, "prints no table that ends with 'iozone test complete.'", _first_line(rest) or text[-500:]
+        )
     return rows
 
 
 def read_cut_table(text: str) -> list[Row]:
-    """The whole cells of a table that may be cut off anywhere."""
     return _split(text)[0]
 
 
 def read_blocks(step: str, text: str) -> list[Block]:
-    """Return the operations of throughput mode.
-
-    Raise OutputRefusedError where it is cut off, something stands in between, or a sum is not that of its parts.
-    """
+    """Return the operations of throughput mode; raise OutputRefusedError if one is incomplete or a sum wrong."""
     each = _EACH.search(text)
-    if each is None or not _DONE.fullmatch(_BLOCK.sub("", text[each.end() :])):
-        raise OutputRefusedError(step, "no blocks that end with 'iozone test complete.'", text[-500:])
+    rest = _BLOCK.sub("", text[each.end() :]) if each else text[-500:]
+    if each is None or not _DONE.fullmatch(rest):
+        raise _refused(step, text, "prints no blocks that end with 'iozone test complete.'", _first_line(rest))
     return list(_blocks(step, text))
 
 
 def read_cut_blocks(step: str, text: str) -> list[Block]:
-    """Return the operations that all processes had finished when it was cut off; raise as `read_blocks`."""
+    """Return the operations that all processes finished; raise as `read_blocks`."""
     return list(_blocks(step, text))
 
 
 def process_file(step: str, text: str) -> tuple[int, int]:
-    """Return file and record size of each process of throughput mode, in KiB; raise OutputRefusedError."""
     each = _EACH.search(text)
     if each is None:
-        raise OutputRefusedError(step, "iozone does not say what each process writes", text[-500:])
+        raise _refused(step, text, "does not print what each process writes", text[-500:])
     return int(each[1]), int(each[2])
 
 
+def _refused(step: str, text: str, problem: str, line: str) -> OutputRefusedError:
+    found = _VERSION.search(text)
+    return OutputRefusedError(step, f"iozone{f' {found[1]}' if found else ''} {problem}", line)
+
+
+def _first_line(text: str) -> str:
+    return next((line for line in text.splitlines() if line.strip()), "")
+
+
 def _split(text: str) -> tuple[list[Row], str]:
-    _, _, below = text.partition(_HEADING)
-    lines = list(takewhile(_is_row, below.split("\n")))
-    rest = below[len("\n".join(lines)) :]
-    return [_row(line) for line in lines if len(line) >= _RECORD_END], rest
+    heading = _HEADING.search(text)
+    if heading is None:
+        return [], ""
+    below = text[heading.end() :]
+    *whole, last = below.split("\n")
+    whole = list(takewhile(_ROW.fullmatch, whole))
+    begun = [last] if len(whole) == below.count("\n") and _ROW.fullmatch(last) else []
+    if begun and not whole:
+        # Only another figure, or another row, proves that a figure is complete.
+        begun = [last.rstrip("0123456789")]
+    ends = _column_ends(heading[0], whole or begun)
+    lines = [*takewhile(lambda line: _fits(line, ends), whole), *(line for line in begun if _begins(line, ends))]
+    return [_row(line, ends) for line in lines], below[len("\n".join(lines)) :]
 
 
-def _is_row(line: str) -> bool:
-    """Whether it is one, and no figure of it stands over the border of two columns."""
-    if not _ROW.fullmatch(line):
-        return False
-    ends = [0, _FILE_END, _RECORD_END, *_COLUMN_ENDS.values()]
-    size, record, *rates = [line[begin:end].strip() for begin, end in pairwise(ends)]
-    is_whole = bool(size and record) and not any(" " in cell for cell in (size, record, *rates))
-    return is_whole or len(line) < _RECORD_END
+def _column_ends(heading: str, lines: Sequence[str]) -> tuple[int, ...]:
+    ends = tuple(cell.end() for cell in _CELL.finditer(heading))
+    known = _LAYOUTS.get(ends[_LAYOUT_BY], ends)
+    return known if all(_fits(line, known) for line in lines) else _shifted(ends, lines)
 
 
-def _row(line: str) -> Row:
-    rates = {}
-    begin = _RECORD_END
-    for operation, end in _COLUMN_ENDS.items():
-        # A column is written in one go, so a cell that reaches its column's end is whole wherever the line is cut.
-        if len(line) >= end and line[begin:end].strip():
-            rates[operation] = int(line[begin:end])
-        begin = end
-    return Row(int(line[:_FILE_END]), int(line[_FILE_END:_RECORD_END]), rates)
+def _fits(line: str, ends: Sequence[int]) -> bool:
+    """Return true if all figures end where a column does, and file size and record size are there."""
+    has_sizes = all(line[end - 1 : end].isdecimal() for end in ends[:2])
+    return has_sizes and {cell.end() for cell in _CELL.finditer(line)} <= set(ends)
+
+
+def _begins(line: str, ends: Sequence[int]) -> bool:
+    """Return true if a cut row fits, whatever its last figure."""
+    return _fits(line.rstrip("0123456789"), ends) or _fits(line, ends)
+
+
+def _shifted(ends: Sequence[int], lines: Sequence[str]) -> tuple[int, ...]:
+    """Return the ends of columns by their figures, each near its heading's end; that is the end without figures."""
+    found = list(ends)
+    for cell in (cell for line in lines for cell in _CELL.finditer(line) if len(cell[0]) < _NARROWEST):
+        nearest = min(range(len(ends)), key=lambda column: abs(ends[column] - cell.end()))
+        if abs(ends[nearest] - cell.end()) <= _MOST_SHIFTED:
+            found[nearest] = cell.end()
+    return tuple(found)
+
+
+def _row(line: str, ends: Sequence[int]) -> Row:
+    cells = [line[begin:end].strip() if len(line) >= end else "" for begin, end in pairwise((0, *ends))]
+    # iozone writes a column at once: a cell that reaches its column's end is complete even in a cut line.
+    rates = {operation: int(cell) for operation, cell in zip(_COLUMNS, cells[2:], strict=False) if cell}
+    return Row(int(cells[0]), int(cells[1]), rates)
 
 
 def _blocks(step: str, text: str) -> Iterator[Block]:
     for block in _BLOCK.finditer(text):
         children = [Child(float(child["moved"]), float(child["rate"])) for child in _CHILD.finditer(block["list"])]
         if len(children) != int(block["count"]):
-            raise OutputRefusedError(step, f"{block['count']} processes, not each with a line of its own", block[0])
+            raise OutputRefusedError(step, f"{block['count']} processes without a line for each", block[0])
         if block["name"] not in _GROUPS:
-            raise OutputRefusedError(step, "an operation that was not asked for", block[0])
+            raise OutputRefusedError(step, "an operation that was not requested", block[0])
         if not _is_sum(float(block["children"]), children):
-            raise OutputRefusedError(step, "the processes' rates are not what they add up to", block[0])
+            raise OutputRefusedError(step, "the processes' rates do not add up to the printed sum", block[0])
         yield Block(_GROUPS[block["name"]], float(block["parent"]), tuple(children))
 
 

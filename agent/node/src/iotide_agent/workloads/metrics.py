@@ -1,4 +1,4 @@
-"""Kinds of numbers that workloads yield. A workload names a kind and adds its labels and its own words."""
+"""Metric kinds that workloads share. A workload adds its own labels and texts."""
 
 from dataclasses import dataclass
 from typing import Final, Literal
@@ -9,8 +9,6 @@ from iotide_wire.units import Unit
 
 @dataclass(frozen=True, slots=True)
 class MetricKind:
-    """A kind of number, with the title and description that most workloads give it."""
-
     name: str
     title: str
     unit: Unit
@@ -18,7 +16,7 @@ class MetricKind:
     description: str = ""
 
     def by(self, *labels: str, title: str = "", description: str = "", primary: bool = False) -> MetricSpec:
-        """Return the metric of a workload with these labels; title and description replace those of the kind."""
+        """Title and description replace the usual ones."""
         return MetricSpec(
             name=self.name,
             title=title or self.title,
@@ -36,30 +34,30 @@ TOTAL_THROUGHPUT: Final = MetricKind(
     "Total throughput",
     Unit.BYTES_PER_SECOND,
     "higher",
-    "Of several writers: their bytes from the first start to the last end, by the tool's own clock.",
+    "Bytes of all writers, from the first start to the last end, by the tool's own clock.",
 )
-"""Announce it before the rate of one writer, with the labels that `writers.together` is given."""
-IOPS: Final = MetricKind("iops", "Operations", Unit.OPERATIONS_PER_SECOND, "higher")
+"""Announce it before the rate of one writer, with the same labels as for `writers.together`."""
+IOPS: Final = MetricKind("iops", "IOPS", Unit.OPERATIONS_PER_SECOND, "higher")
 OPERATION_RATE: Final = MetricKind("operation_rate", "File operations", Unit.OPERATIONS_PER_SECOND, "higher")
 TOTAL_OPERATION_RATE: Final = MetricKind(
-    "total_operation_rate", "File operations, all processes", Unit.OPERATIONS_PER_SECOND, "higher"
+    "total_operation_rate", "Total file operations", Unit.OPERATIONS_PER_SECOND, "higher"
 )
 LATENCY: Final = MetricKind("latency", "Completion latency", Unit.SECONDS, "lower")
 DURATION: Final = MetricKind("duration", "Duration", Unit.SECONDS, "lower")
 
 RACE: Final = (
-    MetricKind("first_done", "First writer done after", Unit.SECONDS, "neither"),
-    MetricKind("last_done", "Last writer done after", Unit.SECONDS, "lower"),
+    MetricKind("first_done", "First finish", Unit.SECONDS, "neither", "Time until the first writer finished."),
+    MetricKind("last_done", "Last finish", Unit.SECONDS, "lower", "Time until the last writer finished."),
     MetricKind(
         "fairness",
         "Fairness",
         Unit.RATIO,
         "higher",
-        "Between writers, after Jain: 1 when all are equally fast, 1/n when one of n has it all.",
+        "Jain's index of the writers' rates: 1 if all are equally fast, 1/n if one of n gets everything.",
     ),
 )
 
 
 def race_by(*labels: str) -> tuple[MetricSpec, ...]:
-    """Return the metrics of `writers.race`; announce them after all others, with the labels that it is given."""
+    """Return the metrics of `writers.race` with its labels; announce them after all others."""
     return tuple(kind.by(*labels) for kind in RACE)

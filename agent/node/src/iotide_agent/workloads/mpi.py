@@ -1,4 +1,4 @@
-"""Programs of MPI: how this node starts several tasks of one, and what they and their launcher complain of."""
+"""Base of MPI workloads: starts parallel tasks and finds error messages of tasks and launcher."""
 
 import re
 from abc import abstractmethod
@@ -11,14 +11,14 @@ from iotide_agent.workloads.base import OptionsT, Place, PlanRefusedError, Setti
 
 _TASKS: Final = "{tasks}"
 _LIST_MARK: Final = "@"
-"""Both programs take a path with it as a list of paths."""
+"""ior and mdtest read a path with this character as a list of paths."""
 _COMPLAINTS: Final = (
     re.compile(r"^ERROR: (.+)", re.MULTILINE | re.IGNORECASE),
     re.compile(r"^WARNING: (\w+\(.*\) failed .+)", re.MULTILINE),
     re.compile(r"^Error (invalid argument.*)", re.MULTILINE),
     re.compile(r"^YOUR APPLICATION TERMINATED WITH THE EXIT STRING: (.+)", re.MULTILINE),
 )
-"""The first that is found says most: after a full file system only a warning names the errno, an assertion follows."""
+"""The most informative first: after a full file system only a warning names the errno, and an assertion follows."""
 
 Argument = Annotated[str, Field(min_length=1)]
 
@@ -33,9 +33,9 @@ class MpiSettings(Settings):
     """How this node starts the program.
 
     Attributes:
-        launcher: argument list before the program's own, `{tasks}` for their number, for instance
-            `["mpirun", "--oversubscribe", "-n", "{tasks}"]`; empty where no MPI is installed, for a single task.
-        program: the program, where it is not on PATH under its own name.
+        launcher: arguments before the program's own, with `{tasks}` for the number of tasks, for instance `["mpirun",
+            "--oversubscribe", "-n", "{tasks}"]`; empty without MPI, for single tasks.
+        program: the program, if it is not on PATH under its own name.
     """
 
     launcher: Annotated[tuple[Argument, ...], AfterValidator(_check_launcher)] = ("mpirun", "-n", _TASKS)
@@ -43,8 +43,6 @@ class MpiSettings(Settings):
 
 
 class MpiWorkload(Workload[OptionsT]):
-    """A program of which several tasks work side by side, started all at once by MPI's launcher."""
-
     settings_type: ClassVar[type[Settings]] = MpiSettings
     version_in_usage: ClassVar[bool] = True
 
@@ -53,36 +51,37 @@ class MpiWorkload(Workload[OptionsT]):
         self._mpi = MpiSettings.model_validate(settings or {})
 
     def version_commands(self) -> tuple[tuple[str, ...], ...]:
-        """Its help without the launcher, since a program that was told to help may end without MPI's leave."""
+        """Return the help command without the launcher, which may fail if a program exits before MPI_Finalize."""
         launcher = ((self._mpi.launcher[0], "--version"),) if self._mpi.launcher else ()
         return ((self._program(), "-h"), *launcher)
 
     def command(self, tasks: int, place: Place) -> tuple[str, ...]:
-        """Return what begins the argument list of a number of tasks in a place; raise PlanRefusedError."""
         if _LIST_MARK in str(place.directory):
             raise PlanRefusedError(
-                f"{self.tool} takes {place.directory} as a list because of its {_LIST_MARK}; approve another directory"
+                f"{self.tool} reads {place.directory} as a list because of its {_LIST_MARK}; approve one without it"
             )
         if self._mpi.launcher:
             return (*(argument.replace(_TASKS, str(tasks)) for argument in self._mpi.launcher), self._program())
         if tasks > 1:
             raise PlanRefusedError(
-                f"option tasks = {tasks}: this node starts single tasks only; name a launcher in "
+                f"option tasks = {tasks}: this node starts single tasks only; set launcher in "
                 f"[workloads.{self.name}] of its agent.toml"
             )
         return (self._program(),)
 
     @abstractmethod
     def is_whole(self, outcome: StepOutcome) -> bool:
-        """Whether the output bears the program's own mark of its end."""
+        """True if the output has the program's own end mark."""
 
     def failure(self, outcome: StepOutcome) -> str | None:
-        """By what it complains of, then by its end: launchers end with status 0 though their tasks were killed."""
+        """Return an error message, or a missing end mark: launchers exit with status 0 after killed tasks."""
         text = f"{outcome.stdout}\n{outcome.stderr}"
         complaint = next(filter(None, (pattern.search(text) for pattern in _COMPLAINTS)), None)
         if complaint is not None:
             return f"{self.tool}: {complaint[1]}"
-        unfinished = None if self.is_whole(outcome) else f"{self.tool} ended with status 0 before its end"
+        unfinished = (
+            None if self.is_whole(outcome) else f"{self.tool} ended with status 0, but its output is incomplete"
+        )
         return super().failure(outcome) or unfinished
 
     def _program(self) -> str:

@@ -1,4 +1,4 @@
-"""Types of options: units by which people read a number, choices of a list, and sizes left to the node's memory."""
+"""Types of options: numbers with units, lists of choices, and sizes derived from the node's memory."""
 
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal
@@ -14,13 +14,12 @@ Bytes = Annotated[int, Field(json_schema_extra={"x-unit": "bytes"})]
 AutoSize = Annotated[Annotated[Bytes, Field(ge=512, le=2**60)] | Literal["auto"], Field(union_mode="left_to_right")]
 """A number of bytes, or `auto`: twice the node's memory."""
 BytesPerSecond = Annotated[int, Field(json_schema_extra={"x-unit": "bytes_per_second"})]
-"""A rate, which people may write in Mbit/s."""
+"""A rate that users may write in Mbit/s."""
 Seconds = Annotated[float, Field(json_schema_extra={"x-unit": "seconds"})]
 WholeSeconds = Annotated[int, Field(json_schema_extra={"x-unit": "seconds"})]
 
 
 def choices(*default: str, title: str, needs: str | None = None) -> Any:  # noqa: ANN401 - as Field
-    """Return the field of a tuple that names each choice once at most, and `needs` in any case."""
     extra: JsonDict = {"uniqueItems": True}
     if needs is not None:
         extra["contains"] = {"const": needs}
@@ -28,7 +27,7 @@ def choices(*default: str, title: str, needs: str | None = None) -> Any:  # noqa
 
 
 def size_bytes(size: int | Literal["auto"], place: Place) -> int:
-    """Return the size, `auto` in whole mebibytes, so that it suits any usual block; raise ExpressionError."""
+    """Return the size in bytes, `auto` rounded up to whole MiB for any usual block; raise ExpressionError."""
     if size != AUTO:
         return int(size)
     exact = evaluate(Option.of("size"), {"size": AUTO, **place.facts})
@@ -36,13 +35,13 @@ def size_bytes(size: int | Literal["auto"], place: Place) -> int:
 
 
 def count_between(least: str, most: str, sizes: Iterable[int]) -> Expression:
-    """How many of the sizes lie between two options, both included; all of them powers of two, 16 sizes at most."""
+    """Return the number of sizes from one option to another, both included; sizes are at most 16 powers of two."""
     return Operation(
         op="+",
         args=tuple(
             Operation(
                 op="*",
-                # A power of two is at least the other where their ratio is 1 or more, and else it is a half or less.
+                # For two powers of two, the ratio is 1 or more if the first is not smaller, otherwise at most a half.
                 args=(_clipped(Number.of(2 * size) / Option.of(least) - 1), _clipped(Option.of(most) * (2 / size) - 1)),
             )
             for size in sizes

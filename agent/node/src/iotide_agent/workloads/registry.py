@@ -1,4 +1,4 @@
-"""The workloads of this agent, its own and those of installed plug-ins, and what it announces of them to the server."""
+"""Registry of the agent's own and plug-in workloads, and their announcements to the server."""
 
 import platform
 import re
@@ -24,11 +24,11 @@ from iotide_agent.workloads.ior import IorWorkload
 from iotide_agent.workloads.iozone import IozoneWorkload
 from iotide_agent.workloads.mdtest import MdtestWorkload
 from iotide_agent.workloads.rawread import RawreadWorkload
+from iotide_agent.workloads.releases import why_unsupported
 from iotide_agent.workloads.stream import StreamWorkload
 from iotide_wire.catalogue import WorkloadAnnouncement
 
 NodeSettings = Mapping[str, Mapping[str, Any]]
-"""What agent.toml says of workloads, by their names."""
 
 _OWN: Final[tuple[type[Workload[Any]], ...]] = (
     DdWorkload,
@@ -46,21 +46,17 @@ _OWN: Final[tuple[type[Workload[Any]], ...]] = (
 
 
 class UnknownWorkloadError(LookupError):
-    """No workload of that name is installed on this agent."""
-
     def __init__(self, name: str) -> None:
         super().__init__(f"workload {name!r} is not installed here; this agent has {', '.join(all_workloads())}")
 
 
 @cache
 def all_workloads() -> Mapping[str, Workload[Any]]:
-    """Every workload by name, the agent's own first; a broken plug-in is logged and left out."""
-    # Raises where something of what is announced is missing.
-    return with_plug_ins("workload", Workload, _OWN, lambda made: _announced(made, Unavailable("not asked for yet")))
+    """Log and leave out broken plug-ins."""
+    return with_plug_ins("workload", Workload, _OWN, lambda made: _announced(made, Unavailable("not checked yet")))
 
 
 def workload(name: str, settings: NodeSettings) -> Workload[Any]:
-    """Return the workload as the administrator set it up; raise UnknownWorkloadError, ValidationError."""
     found = all_workloads().get(name)
     if found is None:
         raise UnknownWorkloadError(name)
@@ -68,7 +64,6 @@ def workload(name: str, settings: NodeSettings) -> Workload[Any]:
 
 
 def announcements(reader: Reader, settings: NodeSettings, run_as: tuple[int, ...] = ()) -> list[WorkloadAnnouncement]:
-    """Return what the agent announces of each workload, whose tool the user `run_as` must be able to start."""
     found = []
     for name, unset in all_workloads().items():
         try:
@@ -83,7 +78,6 @@ def announcements(reader: Reader, settings: NodeSettings, run_as: tuple[int, ...
 
 
 def announcement(found: Workload[Any], reader: Reader, run_as: tuple[int, ...] = ()) -> WorkloadAnnouncement:
-    """What the agent tells the server of one workload."""
     return _announced(found, _tool_version(found, reader, run_as))
 
 
@@ -110,10 +104,7 @@ def _announced(found: Workload[Any], version: str | Unavailable) -> WorkloadAnno
 
 
 def _in_place(schema: dict[str, Any]) -> dict[str, Any]:
-    """Return the schema with each definition where it is used: servers follow no references.
-
-    One that holds itself stays a reference, and servers reject it.
-    """
+    """Replace references by definitions, because servers do not follow them. Self-references stay."""
     definitions: Mapping[str, Any] = schema.get("$defs", {})
 
     def resolved(part: Any, outer: frozenset[str] = frozenset()) -> Any:  # noqa: ANN401 - JSON
@@ -134,7 +125,6 @@ def _in_place(schema: dict[str, Any]) -> dict[str, Any]:
 
 
 def _tool_version(found: Workload[Any], reader: Reader, run_as: tuple[int, ...]) -> str | Unavailable:
-    """What the tool says of its version; Python's own where no tool is needed."""
     lacking = found.unavailable_because()
     if lacking is not None:
         return Unavailable(lacking)
@@ -153,18 +143,22 @@ def _tool_version(found: Workload[Any], reader: Reader, run_as: tuple[int, ...])
             return printed
         answers.append(printed)
     match = re.search(found.version_pattern, answers[0])
-    return match[match.re.groups and 1].strip()[:200] if match else "unknown"
+    version = match[match.re.groups and 1].strip()[:200] if match else "unknown"
+    unsupported = why_unsupported(version, found.supported, found.package)
+    return version if unsupported is None else Unavailable(unsupported)
 
 
 def _why_not_started(found: Workload[Any], reader: Reader, run_as: tuple[int, ...]) -> str | None:
-    """Return why the user who runs the loads cannot start what its tool's version says nothing of, with the remedy."""
+    """Return why the user of the loads cannot start what the version check does not cover."""
     if found.needs_python:
-        # Stands for all of them: the same interpreter, with a file of the same package.
+        # One test covers all loads: they share interpreter and package.
         argv = (sys.executable, "-I", "-S", str(RUNNER), "--walls", "", "/")
         printed = reader.read(CommandWant(argv, "python3", run_as=run_as))
         if isinstance(printed, Unavailable):
             return f"{printed.because}, or install the agent where that user may read it (UV_TOOL_DIR=/opt/uv/tools)"
     for program in found.settings.outside_programs():
         if isinstance(reader.read(CommandWant(("test", "-x", program), "coreutils", run_as=run_as)), Unavailable):
-            return f"{program} cannot be started by user {run_as[0]}, who runs the loads; let that user execute it"
+            return (
+                f"{program} cannot be started by user {run_as[0]}, who runs the loads; make it executable for that user"
+            )
     return None

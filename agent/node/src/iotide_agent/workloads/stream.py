@@ -1,4 +1,4 @@
-"""stream: a data recorder fed over UDP at a constant rate; what was lost and where, and up to which rate nothing is."""
+"""stream: records a UDP stream of constant rate, and finds losses, their causes and the highest lossless rate."""
 
 import hashlib
 import re
@@ -27,6 +27,7 @@ from iotide_agent.workloads.stream_report import (
     received_samples,
     sent_parsed,
     verified_samples,
+    was_direct,
 )
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import TARGET_COUNT, Expression, Holds, Number, Operation, Option
@@ -42,41 +43,37 @@ _LOADS: Final = Path(__file__).parent.parent / "loads"
 _ADDRESS: Final = "127.0.0.1"
 _FIRST_PORT: Final = 20_000
 _PORTS: Final = 12_000
-"""Below the range from which the kernel takes ports for others."""
+"""Below the kernel's range of ephemeral ports."""
 _SPARE_BYTES: Final = 32 * MIB
-"""Files are whole chunks of up to 18 MiB, so there may be a little more of them than of data."""
+"""Files are whole chunks of up to 18 MiB, so they may exceed the data a little."""
 _DATA_BYTES: Final = Option.of("duration_seconds") * (
     Option.of("rate_bytes_per_second")
     + Option.of("ramp_step_bytes_per_second") * (Option.of("ramp_rates") - Number.of(1))
 )
-"""At the fastest rate."""
+"""The highest rate."""
 MOST_SHARE: Final = 1.5
-"""A target takes at most so much more than its equal share of a striped stream, so that its room can be foreseen."""
+"""Maximum part of a striped stream on one target, relative to an equal share, so that its space is known before."""
 _RECYCLES: Final = Holds.of("files", "recycle")
 _MOST_DECLARED: Final = 10_000
 _PATIENCE_SECONDS: Final = 600.0
-"""How long a sender waits for the receiver of another node, which first brings its dirty pages to the disk."""
+"""How long a sender waits for the receiver on another node, which first flushes its dirty pages."""
 _ENDLESS_SECONDS: Final = 30.0 * 86_400
-"""That it is reached was seen at the first rate; the next one waits until the last is read back, and for no longer than
-the run's time limit."""
+"""Limited only by the run's time limit: the first rate showed that the receiver is reachable, and later ones wait until
+the previous one is read back.
+"""
 _SENT: Final = re.compile(r"^sent (\d+) of (\d+)$", re.MULTILINE)
 _RATE: Final = ("rate_bytes_per_second",)
 _LABELS: Final = (*_RATE, "direct")
 
 
 class StreamWorkload(Workload[StreamOptions]):
-    """Whether the storage keeps up with a constant stream, and up to which rate."""
-
     name: ClassVar[str] = "stream"
     title: ClassVar[str] = "stream: recording from the network"
     description: ClassVar[str] = (
-        "Records a UDP stream of constant rate in files, on one target or striped over several, and counts every "
-        "datagram that is missing."
+        "Records a UDP stream of constant rate to files, on one target or striped over several, and counts every "
+        "missing datagram."
     )
-    revision: ClassVar[int] = 3
-    # By revision 1 some of several equal targets recorded nothing where few were fast enough for the stream. By
-    # revision 2 the throughput of several targets stood in one series with the share of each.
-    breaks_series: ClassVar[bool] = True
+    revision: ClassVar[int] = 4
     tool: ClassVar[str | None] = None
     complaint: ClassVar[re.Pattern[str] | None] = re.compile(r"^stream_[a-z]+: .*", re.MULTILINE)
     needs_python: ClassVar[bool] = True
@@ -84,26 +81,30 @@ class StreamWorkload(Workload[StreamOptions]):
     metrics: ClassVar[tuple[MetricSpec, ...]] = (
         MetricKind("lossless_rate", "Highest lossless rate", Unit.BYTES_PER_SECOND, "higher").by(
             "direct",
-            description="0 where even the lowest rate lost datagrams, or its recording could not be believed.",
+            description="0 if even the lowest rate lost datagrams, or its recording is inconsistent.",
             primary=True,
         ),
         THROUGHPUT.by(
-            "operation", *_LABELS, description="As sent, as recorded until all was on the disk, and as read back."
+            "operation", *_LABELS, description="As sent, as recorded until all data was on disk, and as read back."
         ),
-        MetricKind("target_throughput", "Throughput of one target", Unit.BYTES_PER_SECOND, "higher").by(
-            "operation", *_LABELS, description="Share of one of several targets in the recording."
+        MetricKind("target_throughput", "Throughput per target", Unit.BYTES_PER_SECOND, "higher").by(
+            "operation", *_LABELS, description="Share of each target in the recording."
         ),
         MetricKind("datagrams_sent", "Datagrams sent", Unit.COUNT, "neither").by(*_RATE),
-        MetricKind("sender_lag", "Furthest behind the sender's schedule", Unit.SECONDS, "lower").by(*_RATE),
-        MetricKind("datagrams_received", "Datagrams received, each once", Unit.COUNT, "neither").by(*_LABELS),
-        MetricKind("datagrams_lost", "Datagrams lost, in all and by cause", Unit.COUNT, "lower").by(*_LABELS, "cause"),
-        MetricKind("loss_ratio", "Share of the datagrams that was lost", Unit.RATIO, "lower").by(*_LABELS),
-        MetricKind("datagrams_duplicated", "Datagrams that came again", Unit.COUNT, "lower").by(*_LABELS),
-        MetricKind("datagrams_reordered", "Datagrams that came after a later one", Unit.COUNT, "lower").by(*_LABELS),
-        MetricKind("datagrams_late", "Datagrams too late to be recorded", Unit.COUNT, "lower").by(*_LABELS),
-        MetricKind("socket_buffer", "Socket buffer that the kernel granted", Unit.BYTES, "neither").by(*_LABELS),
-        MetricKind("ring_high_water", "Most of the ring that was in use", Unit.BYTES, "lower").by(*_LABELS),
-        MetricKind("writer_stall", "Longest that a writer took for one chunk", Unit.SECONDS, "lower").by(*_LABELS),
+        MetricKind("sender_lag", "Maximum sender lag", Unit.SECONDS, "lower").by(*_RATE),
+        MetricKind("datagrams_received", "Unique datagrams received", Unit.COUNT, "neither").by(*_LABELS),
+        MetricKind("datagrams_lost", "Lost datagrams", Unit.COUNT, "lower").by(
+            *_LABELS, "cause", description="In total and by cause."
+        ),
+        MetricKind("loss_ratio", "Loss ratio", Unit.RATIO, "lower").by(*_LABELS),
+        MetricKind("datagrams_duplicated", "Duplicate datagrams", Unit.COUNT, "lower").by(*_LABELS),
+        MetricKind("datagrams_reordered", "Reordered datagrams", Unit.COUNT, "lower").by(*_LABELS),
+        MetricKind("datagrams_late", "Late datagrams", Unit.COUNT, "lower").by(
+            *_LABELS, description="Too late to be recorded."
+        ),
+        MetricKind("socket_buffer", "Granted socket buffer", Unit.BYTES, "neither").by(*_LABELS),
+        MetricKind("ring_high_water", "Peak ring buffer use", Unit.BYTES, "lower").by(*_LABELS),
+        MetricKind("writer_stall", "Longest chunk write", Unit.SECONDS, "lower").by(*_LABELS),
     )
     bytes_needed: ClassVar[Expression] = (
         _RECYCLES * _least(_DATA_BYTES, Option.of("file_size_bytes") * (Option.of("kept_files") + Number.of(1)))
@@ -118,16 +119,16 @@ class StreamWorkload(Workload[StreamOptions]):
     options_type = StreamOptions
 
     def sockets(self, options: StreamOptions) -> int:
-        """One for each rate: what came late of one never meets the next."""
+        """Return one socket per rate, so that late datagrams of one rate never reach the next."""
         return options.ramp_rates
 
     def groups(self, options: StreamOptions, place: Place) -> list[Group]:
         return self.plan(options, [place])
 
     def plan(self, options: StreamOptions, places: Sequence[Place]) -> list[Group]:
-        """For each rate a receiver that writes to all targets and its sender, then where wanted the reader.
+        """Return for each rate a receiver for all targets and its sender, then the reader if requested.
 
-        Of two nodes, one has the senders and the other all the rest.
+        Of two nodes, one gets the senders and the other the rest.
         """
         role = places[0].step_role
         found: list[Group] = []
@@ -139,7 +140,6 @@ class StreamWorkload(Workload[StreamOptions]):
         return found
 
     def read(self, options: StreamOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """What each end alone can say; what was lost takes both, so `conclude` says that."""
         pace, target_id = _pace_of(options, outcome.step), _whole(place)
         match outcome.step.role:
             case StepRole.SENDER:
@@ -156,13 +156,12 @@ class StreamWorkload(Workload[StreamOptions]):
                 verified = read_report(Verified, outcome)
                 if verified is None:
                     return Parsed()
-                flags = quality.judge_cache_drop(place, outcome, direct="--direct" in outcome.step.argv)
+                flags = quality.judge_cache_drop(place, outcome, direct=was_direct(outcome))
                 labels = {"operation": "verify", **pace.labels}
                 samples = verified_samples(verified, pace, outcome, target_id)
                 return Parsed(samples, [quality.about(flag, labels, place) for flag in flags])
 
     def read_cut(self, options: StreamOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """What was received until a signal or a failed write ended it."""
         if outcome.step.role is not StepRole.RECEIVER or not outcome.stdout:
             return Parsed()
         received = read_report(Received, outcome)
@@ -172,7 +171,7 @@ class StreamWorkload(Workload[StreamOptions]):
         return Parsed(samples, curves=received_curves(received, outcome))
 
     def conclude(self, options: StreamOptions, places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> Parsed:
-        """Losses and their causes at every rate, and the highest rate without any: the receiving node's to say."""
+        """Return losses by cause and the highest lossless rate. Only the receiving node reports them."""
         if places[0].step_role is StepRole.SENDER:
             return Parsed()
         target_id = places[0].target_id if len(places) == 1 else None
@@ -181,6 +180,8 @@ class StreamWorkload(Workload[StreamOptions]):
         done = [end for end in ends if end is not None]
         whole = takewhile(lambda end: end.is_lossless, done)
         held = [end.pace.rate for end in whole if end.is_held]
+        cached = next((outcome for outcome in outcomes if outcome.cached_because), outcomes[0])
+        places = [place.seen_by(cached) for place in places]
         labels = {"direct": _is_direct(options, places)}
         samples = [Sample("lossless_rate", float(max(held, default=0)), labels, target_id)]
         flags = [flag for place in places for flag in quality.judge_direct(place, wanted=options.direct)]
@@ -196,7 +197,7 @@ class StreamWorkload(Workload[StreamOptions]):
         return super().failure(outcome)
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
-        """By what the sender says that it sent; of the reader and of a receiver alone, by bytes."""
+        """Use the sender's count or, without a sender, bytes."""
         if step.role is StepRole.CLIENT or step.socket is not None:
             return super().progress(step, counters, output_tail)
         said = _SENT.findall(output_tail)
@@ -217,7 +218,6 @@ def _pace_of(options: StreamOptions, step: Step) -> Pace:
 
 
 def _whole(place: Place) -> int | None:
-    """The target that a number of the whole stream is of: none where it is striped over several."""
     return place.target_id if place.target_count == 1 else None
 
 
@@ -225,9 +225,13 @@ def _is_direct(options: StreamOptions, places: Sequence[Place]) -> bool:
     return options.direct and all(place.direct_works for place in places)
 
 
+def _direct_files(options: StreamOptions, places: Sequence[Place]) -> tuple[Path, ...]:
+    return tuple(place.directory for place in places) if _is_direct(options, places) else ()
+
+
 def _receive(options: StreamOptions, places: Sequence[Place], pace: Pace) -> Step:
     data_bytes = pace.datagrams * options.datagram_bytes
-    # A stream shorter than its file needs no more room than the stream.
+    # A stream shorter than its file needs only the stream's space.
     file_bytes = min(options.file_size_bytes, stream_wire.chunk_bytes(options.datagram_bytes, data_bytes))
     return Step(
         name=f"receive{pace.suffix}",
@@ -252,6 +256,7 @@ def _receive(options: StreamOptions, places: Sequence[Place], pace: Pace) -> Ste
         before=Before.SYNC,
         stop_signal=signal.SIGINT,
         socket=None if places[0].endpoint is None else pace.number,
+        direct_files=_direct_files(options, places),
     )
 
 
@@ -286,7 +291,7 @@ def _verify(options: StreamOptions, places: Sequence[Place], pace: Pace) -> Step
     most_files = 1 if options.files == "single" else min(_MOST_DECLARED, data_bytes // file_bytes + 1)
     return Step(
         name=f"verify{pace.suffix}",
-        phase=f"reading back what was recorded at {pace.rate // MEGABIT} Mbit/s",
+        phase=f"reading back the recording at {pace.rate // MEGABIT} Mbit/s",
         argv=(
             *_load("stream_verify.py"),
             *_stream(places, pace),
@@ -302,6 +307,7 @@ def _verify(options: StreamOptions, places: Sequence[Place], pace: Pace) -> Step
             for place in places
             for number in range(1, most_files + 1)
         ),
+        direct_files=_direct_files(options, places),
     )
 
 
@@ -314,7 +320,6 @@ def _load(script: str) -> tuple[str, ...]:
 
 
 def _between(places: Sequence[Place], pace: Pace) -> tuple[str, ...]:
-    """What leads the two ends of a stream to each other."""
     if places[0].endpoint is not None:
         return _stream(places, pace)
     port = _FIRST_PORT + _number(places, pace) % _PORTS
@@ -335,7 +340,6 @@ def _patience(options: StreamOptions, places: Sequence[Place], pace: Pace) -> tu
 
 
 def _number(places: Sequence[Place], pace: Pace) -> int:
-    """Made of the run's own directory, so that neither two runs on one node nor two rates of a run ever mix."""
     return int.from_bytes(hashlib.sha256(f"{places[0].directory} {pace.rate}".encode()).digest()[:8])
 
 

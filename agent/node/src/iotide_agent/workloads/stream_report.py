@@ -1,4 +1,4 @@
-"""What both ends of a stream and the reader after them print: each checked against itself, then against the others."""
+"""Reports of a stream's sender, receiver and reader, each checked for consistency and against the others."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ CLOCK_SECONDS: Final = 1e-9
 HELD_RATIO: Final = 0.99
 """A sender below this share of its rate did not hold it."""
 LAG_SECONDS: Final = 0.1
-"""A sender that was ever so far behind sent what was due then in one burst."""
+"""A sender with a larger lag sent its overdue datagrams in a burst."""
 
 Count = Annotated[int, Field(ge=0, le=2**53)]
 Some = Annotated[int, Field(gt=0, le=2**53)]
@@ -30,22 +30,18 @@ class _Printed(BaseModel):
 
 
 class Skipped(_Printed):
-    """An end of a stream that the ramp did not come to: a slower one had already lost something."""
+    """Rate that was skipped, because a lower rate of the ramp had losses."""
 
     role: Literal["sender", "receiver", "verifier"]
     skipped: Literal[True]
 
 
 class SentBySecond(_Printed):
-    """Columns of the sender, a value for each second."""
-
     sent: list[Count]
     largest_lag_seconds: list[Seconds]
 
 
 class Sent(_Printed):
-    """Report of loads/stream_send.py; see there what the fields are."""
-
     role: Literal["sender"]
     datagram_bytes: Some
     planned: Some
@@ -57,13 +53,11 @@ class Sent(_Printed):
     @model_validator(mode="after")
     def _seconds_add_up(self) -> Self:
         if sum(self.by_second.sent) != self.sent or self.sent > self.planned:
-            raise ValueError("the seconds do not add up to what was sent")
+            raise ValueError("the values per second do not add up to what was sent")
         return self
 
 
 class ReceivedBySecond(_Printed):
-    """Columns of the receiver, a value for each second."""
-
     received: list[Count]
     missing: list[Annotated[int, Field(ge=-(2**53), le=2**53)]]
     duplicates: list[Count]
@@ -74,15 +68,13 @@ class ReceivedBySecond(_Printed):
 
 
 class Received(_Printed):
-    """Report of loads/stream_receive.py; see there what the fields are."""
-
     role: Literal["receiver"]
     ended: Literal["complete", "stragglers", "silence", "signal", "write_error"]
     error: str | None
     datagram_bytes: Some
     chunk_bytes: Some
     total: Count | None
-    sent_seconds: Seconds | None = None  # reports of revision 2 before streams between nodes lack it
+    sent_seconds: Seconds | None = None  # missing in reports of revision 2, before streams between nodes
     received: Some
     duplicates: Count
     reordered: Count
@@ -104,17 +96,15 @@ class Received(_Printed):
     def _parts_add_up(self) -> Self:
         for name in ("received", "duplicates", "reordered", "late"):
             if sum(getattr(self.by_second, name)) != getattr(self, name):
-                raise ValueError(f"the seconds do not add up to the {name}")
+                raise ValueError(f"the values per second do not add up to {name}")
         if self.error is None and sum(self.written_bytes) != self.received * self.datagram_bytes:
-            raise ValueError("another number of bytes was written than was received")
+            raise ValueError("written_bytes do not match the received datagrams")
         if self.kernel_drops_while_full > self.kernel_drops:
-            raise ValueError("the kernel dropped more while the ring was full than in all")
+            raise ValueError("kernel_drops_while_full is larger than kernel_drops")
         return self
 
 
 class Verified(_Printed):
-    """Report of loads/stream_verify.py; see there what the fields are."""
-
     role: Literal["verifier"]
     datagrams: Some
     unique: Count
@@ -127,7 +117,7 @@ _ReportT = TypeVar("_ReportT", Sent, Received, Verified)
 
 
 def read_report(kind: type[_ReportT], outcome: StepOutcome) -> _ReportT | None:
-    """Return the report of one step, None of a skipped one; raise OutputRefusedError where it contradicts itself."""
+    """Return a step's report, None for a skipped one; raise OutputRefusedError."""
     text = outcome.stdout
     if '"skipped"' in text:
         _validated(Skipped, outcome)
@@ -143,13 +133,13 @@ def _validated(kind: type[_PrintedT], outcome: StepOutcome) -> _PrintedT:
         return kind.model_validate_json(outcome.stdout)
     except ValidationError as error:
         problem = "; ".join(f"{'.'.join(map(str, part['loc']))} {part['msg']}" for part in error.errors()[:3])
-        problem = f"not a report that agrees with itself: {problem}"
+        problem = f"the report contradicts itself: {problem}"
         raise OutputRefusedError(outcome.step.name, problem, outcome.stdout) from error
 
 
 @dataclass(frozen=True, slots=True)
 class Pace:
-    """One rate of a stream in bytes per second; `suffix` is of its steps' names, `number` counts from 0."""
+    """One rate of a stream in bytes per second; `suffix` ends its steps' names, `number` counts from 0."""
 
     suffix: str
     rate: int
@@ -162,7 +152,6 @@ class Pace:
 
 
 def sent_parsed(sent: Sent, pace: Pace, outcome: StepOutcome, target_id: int | None) -> Parsed:
-    """Return what the sender alone can say; raise OutputRefusedError where it did not send what was planned."""
     if sent.sent != pace.datagrams:
         raise OutputRefusedError(outcome.step.name, f"the plan was to send {pace.datagrams} datagrams", outcome.stdout)
     samples = [
@@ -174,7 +163,6 @@ def sent_parsed(sent: Sent, pace: Pace, outcome: StepOutcome, target_id: int | N
 
 
 def received_samples(received: Received, pace: Pace, outcome: StepOutcome, target_id: int | None) -> list[Sample]:
-    """What the receiver alone can say; its throughput is that of all its targets together."""
     labels = _recorded_labels(pace, outcome)
     written_bytes = sum(received.written_bytes)
     values = {
@@ -193,10 +181,9 @@ def received_samples(received: Received, pace: Pace, outcome: StepOutcome, targe
 
 
 def received_curves(received: Received, outcome: StepOutcome) -> list[Curve]:
-    """What came, what did not and how full the ring was, second by second; rates of whole seconds alone."""
     columns, seconds = received.by_second, int(received.receive_seconds)
     counts = {
-        # Below nought where datagrams came after all that had been missed a second before.
+        # Negative if datagrams arrived that were missing a second before.
         "missing": columns.missing,
         "dropped": columns.kernel_drops,
         "duplicated": columns.duplicates,
@@ -206,10 +193,10 @@ def received_curves(received: Received, outcome: StepOutcome) -> list[Curve]:
     values: dict[str, Sequence[float]] = {
         "stream_received_bytes_per_second": [count * received.datagram_bytes for count in columns.received[:seconds]],
         "stream_ring_bytes": columns.ring_bytes[:seconds],
-        # Those of the last, short second too: they are few, and a curve is to add up to what was counted in all.
+        # Includes the last, short second: its values are small, but the curve then adds up to the totals.
         **{f"stream_{what}_datagrams_per_second": column[: seconds + 1] for what, column in counts.items()},
     }
-    # The process meets its sender first, and ends right after the last flush.
+    # The process first meets its sender, and ends right after the last flush.
     return _curves(values, outcome, outcome.wall_seconds - received.record_seconds)
 
 
@@ -219,7 +206,7 @@ def _sent_curves(sent: Sent, outcome: StepOutcome) -> list[Curve]:
         "stream_sent_bytes_per_second": [count * sent.datagram_bytes for count in sent.by_second.sent[:seconds]],
         "stream_sender_lag_seconds": sent.by_second.largest_lag_seconds,
     }
-    # It meets its receiver first; how long it says that it has ended is not known, but less than a fifth of a second.
+    # The process first meets its receiver. How long it announces its end is unknown, but below 0.2 s.
     return _curves(values, outcome, outcome.wall_seconds - sent.seconds)
 
 
@@ -231,8 +218,7 @@ def _curves(values: Mapping[str, Sequence[float]], outcome: StepOutcome, after_s
 def received_flags(
     received: Received, pace: Pace, outcome: StepOutcome, asked_buffer_bytes: int, place: Place
 ) -> list[Answer]:
-    """What must be known of a recording by its receiver alone."""
-    direct = "--direct" in outcome.step.argv
+    direct = was_direct(outcome)
     flags = quality.judge_duration("the stream", received.receive_seconds, CLOCK_SECONDS)
     flags += quality.judge_cache_size(place, sum(received.written_bytes) // place.target_count, direct=direct)
     if received.socket_buffer_bytes < asked_buffer_bytes:
@@ -243,17 +229,13 @@ def received_flags(
 
 
 def verified_samples(verified: Verified, pace: Pace, outcome: StepOutcome, target_id: int | None) -> list[Sample]:
-    """How fast the recording was read back."""
     labels = {"operation": "verify"} | _recorded_labels(pace, outcome)
     return [Sample("throughput", verified.read_bytes / verified.seconds, labels, target_id)]
 
 
 @dataclass(frozen=True, slots=True)
 class Ends:
-    """Both ends of the stream at one rate, and the reader after them where there was one.
-
-    `sent` is the sender's own count where it is at hand; `sent_rate` is None where no word of it arrived.
-    """
+    """Reports at one rate. `sent` is the sender's own count if available; `sent_rate` is None without its report."""
 
     pace: Pace
     sent: int
@@ -264,10 +246,10 @@ class Ends:
 
     @classmethod
     def of(cls, pace: Pace, outcomes: Mapping[str, StepOutcome]) -> Self | None:
-        """The reports at one rate out of the outcomes by their steps' names; None where the ramp ended before it.
+        """Return the reports at one rate; None if the ramp ended before it.
 
-        A sender on another node said at its end how much it had sent and how long that took; where nothing of that
-        arrived it sent what was planned, or its own node's part of the run fails and no number of this one counts.
+        A sender on another node announces count and time at its end. Without that, it sent what was planned, or its
+        part of the run fails anyway.
         """
         receive, send = outcomes[f"receive{pace.suffix}"], outcomes.get(f"send{pace.suffix}")
         received = read_report(Received, receive)
@@ -285,12 +267,10 @@ class Ends:
 
     @property
     def lost(self) -> int:
-        """Datagrams that were sent and are not in the files."""
         return max(0, self.sent - self.received.received)
 
     @property
     def is_lossless(self) -> bool:
-        """Whether nothing was lost and nothing contradicts that: neither an end, nor what was read back."""
         return not self.lost and not self._problems()
 
     @property
@@ -311,7 +291,6 @@ class Ends:
         ]
 
     def flags(self) -> list[Answer]:
-        """Where the ends contradict each other, and losses that the storage has no part in."""
         flags = [quality.rejected(FlagCode.ERRORS, problem, "both ends agree") for problem in self._problems()]
         elsewhere = self.lost - self._lost_by_cause()["ring"]
         if elsewhere:
@@ -320,7 +299,7 @@ class Ends:
         return [flag.model_copy(update={"labels": self.pace.labels}) for flag in flags]
 
     def _lost_by_cause(self) -> dict[str, int]:
-        """The kernel says what it dropped at the socket, and when; the rest never came so far."""
+        """Return losses by cause: the kernel reports its drops, and the rest never reached the socket."""
         ring = min(self.lost, self.received.kernel_drops_while_full)
         at_socket = min(self.lost, self.received.kernel_drops) - ring
         return {"ring": ring, "socket_buffer": at_socket, "network": self.lost - ring - at_socket}
@@ -329,20 +308,24 @@ class Ends:
         sent, received, verified = self.sent, self.received, self.verified
         problems = []
         if received.total not in {None, sent}:
-            problems.append(f"the sender sent {sent} datagrams and told the receiver {received.total}")
+            problems.append(f"the sender sent {sent} datagrams but announced {received.total} to the receiver")
         if received.received > sent:
-            problems.append(f"{received.received} different datagrams were received, {sent} were sent")
+            problems.append(f"{received.received} different datagrams were received but {sent} were sent")
         kept = sum(received.kept_bytes) // received.datagram_bytes
         if verified and (verified.unique, verified.datagrams, verified.foreign) != (kept, kept, 0):
             problems.append(
                 f"{kept} datagrams were recorded; the files hold {verified.datagrams}, {verified.unique} of them "
-                f"different, {verified.foreign} that are none of the stream"
+                f"different, {verified.foreign} broken or not of the stream"
             )
         return problems
 
 
 def _recorded_labels(pace: Pace, outcome: StepOutcome) -> Labels:
-    return pace.labels | {"direct": "--direct" in outcome.step.argv}
+    return pace.labels | {"direct": was_direct(outcome)}
+
+
+def was_direct(outcome: StepOutcome) -> bool:
+    return "--direct" in outcome.step.argv and not outcome.cached_because
 
 
 def _sent_rate(sent: Sent) -> float:
@@ -354,8 +337,8 @@ def _lag_flags(sent: Sent, pace: Pace) -> list[Answer]:
     if rate >= HELD_RATIO * pace.rate and sent.largest_lag_seconds <= LAG_SECONDS:
         return []
     measured = (
-        f"sent at {format_number(rate / MEGABIT)} of {format_number(pace.rate / MEGABIT)} Mbit/s, at worst "
-        f"{format_seconds(sent.largest_lag_seconds)} behind the schedule"
+        f"sent at {format_number(rate / MEGABIT)} of {format_number(pace.rate / MEGABIT)} Mbit/s, up to "
+        f"{format_seconds(sent.largest_lag_seconds)} behind schedule"
     )
-    limit = f"{format_percent(HELD_RATIO)} of the rate and {format_seconds(LAG_SECONDS)}"
+    limit = f"{format_percent(HELD_RATIO)} of the rate, lag of {format_seconds(LAG_SECONDS)}"
     return [quality.marked(FlagCode.CLIENT_BOUND, measured, limit, pace.labels)]

@@ -1,4 +1,4 @@
-"""Several writers side by side as one: their total, the first and the last to be done, and how fairly they shared."""
+"""Results of parallel writers together: total, first and last to finish, fairness."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -12,17 +12,14 @@ from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.units import format_percent, format_seconds
 
 STRAGGLER_FACTOR: Final = 1.5
-"""A writer that takes so many times as long as the median of the others holds them up."""
+"""A writer that takes this many times as long as the median of the others is a straggler."""
 LATE_RATIO: Final = 0.01
-"""Of the longest writer's time; a start that is so much later makes the total too small by about as much."""
+"""Share of the longest writer's time. A later start makes the total too small by about as much."""
 _START_SECONDS: Final = 0.01
-"""A process may be put aside for about this long while it starts."""
 STRAGGLER_LIMIT: Final = f"{STRAGGLER_FACTOR} x the median of the others"
 
 
 class Straggler(NamedTuple):
-    """The slowest of several, by its place among them, and the median of the others."""
-
     number: int
     seconds: float
     median_seconds: float
@@ -33,7 +30,6 @@ class Straggler(NamedTuple):
 
 
 def straggler(seconds: Sequence[float]) -> Straggler | None:
-    """The slowest, where it takes 1.5 times as long as the median of the others, of two as long as the other."""
     number = max(range(len(seconds)), key=seconds.__getitem__, default=0)
     others = [*seconds[:number], *seconds[number + 1 :]]
     if not others or seconds[number] <= STRAGGLER_FACTOR * median(others):
@@ -43,7 +39,7 @@ def straggler(seconds: Sequence[float]) -> Straggler | None:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """What one writer did, in bytes or operations, from `began_at` on, by the tool's own clock alone."""
+    """Work of one writer in bytes or operations from `began_at`, by the tool's own clock."""
 
     target_id: int | None
     began_at: datetime
@@ -52,7 +48,7 @@ class Part:
 
     @classmethod
     def at_end(cls, outcome: StepOutcome, amount: int, seconds: float, after_seconds: float = 0.0) -> Self:
-        """Place work that ended `after_seconds` before its step, in which others worked; the step may begin earlier."""
+        """Return work that ended `after_seconds` before its step; the step may begin earlier."""
         before_seconds = max(0.0, outcome.wall_seconds - after_seconds - seconds)
         began_at = outcome.started_at + timedelta(seconds=before_seconds)
         return cls(outcome.step.target_id, began_at, amount, seconds)
@@ -63,10 +59,7 @@ class Part:
 
 
 def together(parts: Sequence[Part], labels: AnyLabels, total: str = "total_throughput") -> Parsed:
-    """Return samples and flags of writers side by side, `total` being the metric of their rate together.
-
-    One writer alone has none: its own rate says the same.
-    """
+    """Return samples and flags of parallel writers, none for a single one; `total` is the metric of their rate."""
     if len(parts) == 1:
         return Parsed()
     done = _done(parts)
@@ -78,7 +71,6 @@ def together(parts: Sequence[Part], labels: AnyLabels, total: str = "total_throu
 
 
 def side_by_side(places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> list[list[StepOutcome]]:
-    """The steps of one name on several targets, which are loaded with it at once; nothing where there is one target."""
     by_name: dict[str, list[StepOutcome]] = {}
     for outcome in outcomes if len(places) > 1 else ():
         by_name.setdefault(outcome.step.name, []).append(outcome)
@@ -86,10 +78,7 @@ def side_by_side(places: Sequence[Place], outcomes: Sequence[StepOutcome]) -> li
 
 
 def race(outcomes: Sequence[StepOutcome], labels: AnyLabels) -> Parsed:
-    """The same but for the total of commands that did the same on several targets, each in phases of its own.
-
-    What each does at a time is something else, so that their rates together would be the rate of nothing.
-    """
+    """Return the same without the total, for commands with phases of their own: their rates do not add up."""
     parts = [Part.at_end(outcome, 1, outcome.wall_seconds) for outcome in outcomes]
     return _race(parts, _done(parts), labels, None)
 
@@ -101,7 +90,7 @@ def _race(parts: Sequence[Part], done: Sequence[float], labels: AnyLabels, targe
 
 
 def fairness(rates: Sequence[float]) -> float:
-    """Jain's index, (sum x)^2 / (n sum x^2) over the rates x (Jain, Chiu, Hawe 1984, DEC-TR-301)."""
+    """Return Jain's index, (sum x)^2 / (n sum x^2) of the rates x (Jain, Chiu, Hawe 1984, DEC-TR-301)."""
     return sum(rates) ** 2 / (len(rates) * sum(rate**2 for rate in rates))
 
 
@@ -117,12 +106,12 @@ def _straggler(parts: Sequence[Part], done: Sequence[float], labels: AnyLabels, 
     last = parts[found.number]
     is_over_targets = any(part.target_id != last.target_id for part in parts)
     who = f"last writer, on target {last.target_id}," if is_over_targets else "last writer"
-    measured = f"{who} done after {format_seconds(found.seconds)}, {found.others}"
+    measured = f"{who} finished after {format_seconds(found.seconds)}, {found.others}"
     return [marked(FlagCode.STRAGGLER, measured, STRAGGLER_LIMIT, labels, target_id)]
 
 
 def _late(parts: Sequence[Part], labels: AnyLabels, target_id: int | None) -> list[Flag]:
-    """CLOCK: while only the first of them worked, the others' rates were none, and the total is of that time too."""
+    """Return LATE_START if writers began late, because the total then includes time without them."""
     starts = [part.began_at for part in parts]
     late_seconds = (max(starts) - min(starts)).total_seconds()
     longest_seconds = max(part.seconds for part in parts)
@@ -130,4 +119,4 @@ def _late(parts: Sequence[Part], labels: AnyLabels, target_id: int | None) -> li
         return []
     measured = f"a writer began {format_seconds(late_seconds)} after the first; the longest took "
     limit = f"{format_percent(LATE_RATIO)} of the time of the longest"
-    return [marked(FlagCode.CLOCK, measured + format_seconds(longest_seconds), limit, labels, target_id)]
+    return [marked(FlagCode.LATE_START, measured + format_seconds(longest_seconds), limit, labels, target_id)]

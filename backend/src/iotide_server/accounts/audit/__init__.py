@@ -1,1 +1,1 @@
-"""The audit trail: every change with its author, read as pages or as a file."""
+"""Audit log of all changes, with pages and exports."""

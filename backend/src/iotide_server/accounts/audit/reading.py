@@ -1,4 +1,4 @@
-"""The reading of the audit: a page of what a search finds, or all of it as a file in pieces."""
+"""Pages and exports of the audit log."""
 
 import csv
 import json
@@ -26,8 +26,8 @@ Clusters = frozenset[int] | None
 
 
 def readable(principal: Principal, wanted: AuditFilter) -> Clusters:
-    """Return the clusters whose entries the caller may read; None: all entries, also those of no cluster."""
-    # NO_WORD and UNSTORABLE_FILTER are raised here: PostgreSQL would say so once the file has begun.
+    """Return the clusters whose entries the caller may read; None means all."""
+    # Raise NO_WORD and UNSTORABLE_FILTER here, because PostgreSQL would fail after the export has begun.
     for field in ("actor", "action", "subject_kind", "address", "text"):
         if not is_storable(getattr(wanted, field) or ""):
             raise UNSTORABLE_FILTER(field=field)
@@ -39,7 +39,7 @@ def readable(principal: Principal, wanted: AuditFilter) -> Clusters:
 
 
 def page(session: Session, principal: Principal, wanted: AuditFilter, paging: PageRequest) -> Slice[AuditRow]:
-    """Return a page of what the filter finds, newest first; raise CURSOR_OF_NOTHING, or what `readable` raises."""
+    """Raise CURSOR_OF_NOTHING, or an error of `readable`."""
     clusters = readable(principal, wanted)
     last = None
     if paging.last_id is not None:
@@ -51,8 +51,7 @@ def page(session: Session, principal: Principal, wanted: AuditFilter, paging: Pa
 
 
 def written(database: Database, clusters: Clusters, wanted: AuditFilter, written_as: AuditFile) -> Iterator[str]:
-    """Yield what the filter finds in `clusters` of `readable`, newest first: a header and entries, or JSON a line."""
-    # Each piece of a thousand has a transaction of its own: a slow reader keeps none open, nor more in memory.
+    """Yield matching entries, newest first, as CSV with a header or as JSON lines."""
     if written_as is AuditFile.CSV:
         yield _csv_line(list(AuditEntryOutput.model_fields))
     last: AuditRow | None = None
@@ -94,7 +93,6 @@ def entry(session: Session, entry_id: int) -> AuditEntry | None:
 
 
 def entries(cluster_ids: frozenset[int] | None, wanted: AuditFilter, last: AuditEntry | None) -> Select[AuditEntry]:
-    """What the filter lets through of what was done in these clusters (None: everything), after `last`."""
     statement = select(AuditEntry).where(*_conditions(wanted))
     if cluster_ids is not None:
         statement = statement.where(AuditEntry.cluster_id == any_of(cluster_ids))
@@ -114,7 +112,6 @@ def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
     }
     conditions = [column == value for column, value in equal.items() if value is not None]
     if wanted.actor is not None:
-        # A person's name stands alone, or before what they did it by: `ada (token nightly)`.
         stands_before = AuditEntry.principal_name.startswith(f"{wanted.actor} (", autoescape=True)
         conditions.append(or_(AuditEntry.principal_name == wanted.actor, stands_before))
     if wanted.since is not None:
@@ -128,5 +125,4 @@ def _conditions(wanted: AuditFilter) -> list[ColumnElement[bool]]:
 
 
 def query_of(typed: str) -> str | None:
-    """Return a text query for all typed words, each as a prefix; None where no word was typed."""
     return " & ".join(f"{word}:*" for word in _WORD.findall(typed)) or None

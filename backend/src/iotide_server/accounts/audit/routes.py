@@ -1,4 +1,4 @@
-"""Routes of the audit: who changed what, a page at a time or all of it as a file."""
+"""API of the audit log."""
 
 from typing import Annotated, Any, Final
 
@@ -27,15 +27,15 @@ _FILES: Final[dict[int | str, dict[str, Any]]] = {
 }
 
 
-@router.get("", summary="List what was done", responses=errors(404))
+@router.get("", summary="List audit entries", responses=errors(404))
 def list_audit(principal: Admin, session: Tx, wanted: Wanted, paging: Paging) -> Page[AuditEntryOutput]:
-    """Who changed what in the clusters that you administer, newest first."""
+    """Changes in the clusters that you administer, newest first."""
     return audit_reading.page(session, principal, wanted, paging).page(AuditEntryOutput.model_validate)
 
 
 @router.get(
     "/export",
-    summary="Export what was done",
+    summary="Export audit entries",
     response_class=StreamingResponse,
     responses={**errors(404, 429), **_FILES},
     dependencies=[ONE_HEAVY_REQUEST],
@@ -46,11 +46,11 @@ def export_audit(
     request: Request,
     wanted: Wanted,
     written_as: Annotated[
-        AuditFile, Query(alias="format", description="CSV, or one JSON object a line")
+        AuditFile, Query(alias="format", description="CSV, or one JSON object per line")
     ] = AuditFile.CSV,
 ) -> StreamingResponse:
-    """All that the same search finds, newest first; as CSV, `before` and `after` are JSON."""
-    del session  # who is asking was looked up in it; the file has transactions of its own
+    """All entries that match the filter, newest first. In CSV, `before` and `after` are JSON."""
+    del session  # authenticates the caller; the export has its own transactions
     clusters = audit_reading.readable(principal, wanted)
     lines = audit_reading.written(DATABASE.of(request.app.state), clusters, wanted, written_as)
     headers = {"Content-Disposition": f'attachment; filename="audit.{written_as.value}"'}

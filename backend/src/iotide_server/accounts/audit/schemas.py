@@ -1,4 +1,4 @@
-"""What the API takes and gives for the audit."""
+"""API schemas of the audit log."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,11 +19,15 @@ _OptionalId = Annotated[int | None, Query(ge=1, le=LARGEST_ID)]
 
 @dataclass(frozen=True, slots=True)
 class AuditFilter:
-    """Which changes are wanted, as query parameters; what is left out stays open."""
+    """Filter of audit entries. Omitted parameters match everything."""
 
     actor: Annotated[
         str | None,
-        Query(max_length=200, description="Name of who did it, also by a token or a schedule", examples=["grace"]),
+        Query(
+            max_length=200,
+            description="Name of the author, who may have used a token or a schedule",
+            examples=["grace"],
+        ),
     ] = None
     action: Annotated[str | None, Query(max_length=63, examples=["cluster_changed"])] = None
     subject_kind: Annotated[str | None, Query(max_length=63, examples=["cluster"])] = None
@@ -31,20 +35,22 @@ class AuditFilter:
     cluster_id: Annotated[
         int | None, Query(ge=1, le=LARGEST_ID, description="Only changes in this cluster", examples=[1])
     ] = None
-    address: Annotated[str | None, Query(max_length=63, description="Where it came from", examples=["10.0.0.7"])] = None
-    since: Annotated[WrittenTime | None, Query(alias="from", description="Done then or later")] = None
-    until: Annotated[WrittenTime | None, Query(alias="to", description="Done then or earlier")] = None
+    address: Annotated[
+        str | None, Query(max_length=63, description="Address of the request", examples=["10.0.0.7"])
+    ] = None
+    since: Annotated[WrittenTime | None, Query(alias="from", description="At or after this time")] = None
+    until: Annotated[WrittenTime | None, Query(alias="to", description="At or before this time")] = None
     text: Annotated[
         str | None,
         Query(
             max_length=100,
-            description="Words, or their beginnings, in action, actor, subject, address or what was before and after",
+            description="Words, or prefixes of words, in action, actor, subject, address, before or after",
         ),
     ] = None
 
 
 class AuditFile(StrEnum):
-    """What the audit may be written as."""
+    """Format of an audit export."""
 
     CSV = "csv"
     JSON_LINES = "jsonl"
@@ -55,14 +61,14 @@ class AuditFile(StrEnum):
 
 
 class AuditEntryOutput(Output):
-    """One change: who, what, before, after, from where."""
+    """One audited change."""
 
     id: int
     at: datetime
     principal_kind: PrincipalKind
     principal_id: int | None
     principal_name: str
-    address: Annotated[str | None, Field(description="Null for what the server did itself or by its commands")]
+    address: Annotated[str | None, Field(description="Null for actions of the server and its commands")]
     action: Annotated[str, Field(examples=["cluster_changed"])]
     subject_kind: Annotated[str, Field(examples=["cluster"])]
     subject_id: int | None

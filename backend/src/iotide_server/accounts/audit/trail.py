@@ -1,4 +1,4 @@
-"""Every change leaves a row: who, what, before, after, from where; and, once it is committed, a line of log."""
+"""Records every change in the audit log and, on commit, in the server's log."""
 
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, Self
@@ -14,8 +14,6 @@ _log = structlog.get_logger(__name__)
 
 
 class Subject(Protocol):
-    """A row that the audit knows by its table and id."""
-
     __tablename__: Any
     id: Any
     cluster_id: Any
@@ -23,39 +21,37 @@ class Subject(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Action:
-    name: str  # in the past tense: `cluster_created`
+    name: str  # past tense: `cluster_created`
     subject_kind: str
     subject_id: int
-    cluster_id: int | None  # whose administrators may read of it; None: those of all clusters
-    # before, after: the fields that changed; never a secret
+    cluster_id: int | None  # whose administrators may read the entry; None: administrators of all clusters
+    # before, after: changed fields, without secrets
     before: Json | None = None
     after: Json | None = None
 
     @classmethod
     def on(cls, name: str, row: Subject, before: Json | None = None, after: Json | None = None) -> Self:
-        """Return what was done to a row, of the kind that its table names."""
         return cls(name, row.__tablename__, row.id, row.cluster_id, before, after)
 
 
 def record(session: Session, principal: Principal, action: Action) -> None:
-    """Write down a change in the transaction that makes it."""
     action = _named(session, action)
     entry = _entry(principal, action.name, action.subject_kind, action.subject_id)
     entry.cluster_id, entry.before, entry.after = action.cluster_id, action.before, action.after
     session.add(entry)
-    told = {f"{action.subject_kind}_id": action.subject_id, "cluster_id": action.cluster_id, "by": principal.name}
-    after_commit(session, lambda: _log.info(action.name, **told))
+    logged = {f"{action.subject_kind}_id": action.subject_id, "cluster_id": action.cluster_id, "by": principal.name}
+    after_commit(session, lambda: _log.info(action.name, **logged))
 
 
 def record_refusal(session: Session, principal: Principal, user_id: int | None, after: Json) -> None:
-    """Write down that somebody was not let in; `user_id` is None where the name is nobody's."""
+    """Record a failed sign-in, without `user_id` if the name is unknown."""
     entry = _entry(principal, "sign_in_refused", "user", user_id)
     entry.after = _name_of(session, user_id) | after
     session.add(entry)
 
 
 def _named(session: Session, action: Action) -> Action:
-    """With the name that the person has now where the entry is about one, and nothing in it says who."""
+    """Complete an entry about a person with the person's name."""
     if action.subject_kind != "user" or any("name" in values for values in (action.before, action.after) if values):
         return action
     name = _name_of(session, action.subject_id)

@@ -1,1 +1,1 @@
-"""Signing in through an OpenID provider."""
+"""Sign-in through an OpenID provider."""

@@ -1,8 +1,6 @@
-"""What binds the provider's answer to the browser that asked: all of it follows from one cookie; pure.
+"""Ties the provider's response to the browser that started the sign-in, by a cookie; pure.
 
-State, nonce and PKCE verifier are digests of the cookie's value. Nothing of a sign-in under way is stored here,
-so nobody fills its disk, and any of several API processes can take the answer. The provider's answer shows the state
-alone, from which neither the verifier nor the cookie can be found.
+State, nonce and PKCE verifier are digests of the cookie. The server stores nothing, so no one can fill its disk.
 """
 
 import hmac
@@ -22,29 +20,24 @@ _LONGEST_PATH: Final = 1000
 
 @dataclass(frozen=True, slots=True)
 class Flow:
-    """A sign-in at the provider under way."""
-
-    cookie: str  # the value that the browser keeps
+    cookie: str
     begun_at: datetime
-    landing: str  # the path of this site where the browser goes afterwards
+    landing: str
 
     @property
     def state(self) -> str:
-        """Comes back with the provider's answer."""
         return self._derived("state")
 
     @property
     def nonce(self) -> str:
-        """Stands in the ID token."""
         return self._derived("nonce")
 
     @property
     def verifier(self) -> str:
-        """Proves to the provider that who trades the code is who asked for it (RFC 7636)."""
+        """PKCE verifier (RFC 7636)."""
         return self._derived("verifier")
 
     def accepts(self, state: str, now: datetime) -> bool:
-        """Whether an answer with that state belongs to this sign-in, and comes in time."""
         return hmac.compare_digest(state.encode(), self.state.encode()) and now < self.begun_at + LONGEST_SIGN_IN
 
     def _derived(self, purpose: str) -> str:
@@ -58,7 +51,6 @@ def begin_flow(landing: str, now: datetime) -> Flow:
 
 
 def read_flow(cookie: str, now: datetime) -> Flow | None:
-    """The sign-in that the browser's cookie tells of; None: it is none of ours."""
     parts = cookie.split(".")
     if len(parts) != _PARTS or not parts[0].isdecimal():
         return None
@@ -71,7 +63,7 @@ def read_flow(cookie: str, now: datetime) -> Flow | None:
 
 
 def local_path(wanted: str) -> str:
-    """The path where it is one of this site, with its query; else the first page. Nobody is sent to another site."""
+    """Return a local path with its query, else `/`, because links must not redirect to other sites."""
     is_local = wanted.startswith("/") and not wanted.startswith(("//", "/\\"))
     is_plain = wanted.isascii() and wanted.isprintable() and "\\" not in wanted and len(wanted) <= _LONGEST_PATH
     return wanted if is_local and is_plain else HOME

@@ -1,5 +1,3 @@
-"""People of the OpenID provider: found by issuer and subject, made at their first sign-in, roles renewed at each."""
-
 import re
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,10 +32,8 @@ def sign_in(
     visitor: Visitor,
     now: datetime,
 ) -> NewSession | IotideError:
-    """Return a session for the person of the claims, or why there is none; roles that they lost are taken anyway."""
-    # A local user is never taken over, whatever name or mail address the claims have: the issuer's subject alone
-    # counts.
-    # Of two first sign-ins at once the second finds the account that the first has made.
+    """Return a session, or the reason for refusal. Revoked roles are removed in both cases."""
+    # Never take over a local user with the same name or mail address.
     session_repository.hold(session, [f"{oidc.issuer} {claims['sub']}"])
     groups = groups_in(claims, oidc.roles_claim) or frozenset()
     given = _by_cluster_id(session, roles_of(groups, oidc.roles))
@@ -63,11 +59,10 @@ def sign_in(
 
 
 def wanted_name(claims: Mapping[str, Any]) -> str:
-    """The name that somebody gets here: as at the provider, or of their mail address, as far as it makes a name."""
     for claim in ("preferred_username", "nickname", "email", "name"):
-        told = claims.get(claim)
-        if isinstance(told, str):
-            name = re.sub(r"[^A-Za-z0-9._-]+", "-", told.partition("@")[0]).lstrip("._-")[:_LONGEST_NAME].rstrip("-")
+        claimed = claims.get(claim)
+        if isinstance(claimed, str):
+            name = re.sub(r"[^A-Za-z0-9._-]+", "-", claimed.partition("@")[0]).lstrip("._-")[:_LONGEST_NAME].rstrip("-")
             if name:
                 return name
     return _NAMELESS
@@ -82,7 +77,7 @@ def _by_cluster_id(session: Session, roles: Mapping[str | None, Role]) -> dict[i
 
 
 def _renew(session: Session, user: User, given: Mapping[int | None, Role], visitor: Visitor) -> bool:
-    """Give the user what their groups give now; whether they have any role then, an administrator's included."""
+    """Return whether the user has any role."""
     grants = repository.grants(session, user.id)
     held = {row.cluster_id: Role(row.role) for row in grants if row.source == GrantSource.PROVIDER}
     if held != given:

@@ -1,4 +1,4 @@
-"""The conversation with the OpenID provider: what it announces, where browsers are sent, a code traded for claims."""
+"""Client of the OpenID provider."""
 
 import ssl
 from collections.abc import Callable, Mapping
@@ -25,15 +25,15 @@ from iotide_server.kit.errors import IotideError
 from iotide_wire.units import format_seconds
 
 _REST: Final = timedelta(seconds=5)
-"""So long after a limit passed nobody tries again: those who waited for their turn are told at once."""
+"""After a timeout, requests fail at once for this long."""
 _MOST_OPEN: Final = 16
-"""Conversations, those included that nobody waits for any more because the provider sends them byte by byte."""
+"""Includes requests that timed out but are still open."""
 
 T = TypeVar("T")
 
 
 class ProviderLimit:
-    """The limit of each conversation with one provider; safe for several threads."""
+    """Time and concurrency limit of requests. Thread-safe."""
 
     def __init__(self, seconds: float) -> None:
         self._seconds = seconds
@@ -41,24 +41,24 @@ class ProviderLimit:
         self._rests_until: datetime | None = None
 
     def within(self, talk: Callable[[], T], now: datetime) -> T:
-        """Return what the conversation gives; raise PROVIDER_AWAY where it, or one just before, took too long."""
+        """Raise PROVIDER_AWAY if `talk` times out, or another request just did."""
         if self._rests_until is not None and now < self._rests_until:
-            raise PROVIDER_AWAY(why="it took too long to answer others a moment ago")
+            raise PROVIDER_AWAY(why="another request timed out a moment ago")
         if not self._open.acquire(blocking=False):
-            raise PROVIDER_AWAY(why="too many conversations with it are without an end")
+            raise PROVIDER_AWAY(why="too many requests to it are still open")
         outcome: Future[T] = Future()
-        # No pool: the end of the process would wait for its threads, and so for the provider.
+        # No thread pool: process exit would wait for its threads.
         Thread(target=self._talk, args=(talk, outcome), name="openid-provider", daemon=True).start()
         try:
             return outcome.result(self._seconds)
         except TimeoutError as error:
             self._rests_until = now + timedelta(seconds=self._seconds) + _REST
-            raise PROVIDER_AWAY(why=f"it did not answer within {format_seconds(self._seconds)}") from error
+            raise PROVIDER_AWAY(why=f"it did not respond within {format_seconds(self._seconds)}") from error
 
     def _talk(self, talk: Callable[[], T], outcome: "Future[T]") -> None:
         try:
             outcome.set_result(talk())
-        except Exception as error:  # noqa: BLE001 - whoever waits gets it, whatever it is
+        except Exception as error:  # noqa: BLE001 - re-raised in the waiting thread
             outcome.set_exception(error)
         finally:
             self._open.release()
@@ -71,20 +71,18 @@ _WELL_KNOWN: Final = "/.well-known/openid-configuration"
 _ANSWER_SECONDS: Final = 10.0
 _ANNOUNCED_GOOD_FOR: Final = timedelta(hours=1)
 _KEYS_AGAIN_AFTER: Final = timedelta(minutes=1)
-_LEEWAY_SECONDS: Final = 60  # so far may the provider's clock be off
+_LEEWAY_SECONDS: Final = 60
 
 ALGORITHMS: Final = frozenset(
     {"RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "ES512", "EdDSA", "Ed25519"}
 )
-"""Signatures by a private key, whatever a provider announces: not `none`, and no shared secret."""
+"""Public-key signatures only, whatever the provider announces."""
 
 Claims = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class Announced:
-    """What the provider says of itself, and its keys."""
-
     metadata: Mapping[str, Any]  # https://openid.net/specs/openid-connect-discovery-1_0.html#ProviderMetadata
     keys: KeySet
     read_at: datetime
@@ -94,7 +92,6 @@ class Announced:
         return found if isinstance(found, str) else None
 
     def needed_endpoint(self, name: str) -> str:
-        """Return the address of one of its endpoints; raise PROVIDER_AWAY where it announces none."""
         found = self.endpoint(name)
         if found is None:
             raise PROVIDER_AWAY(why=f"it announces no {name}")
@@ -103,17 +100,16 @@ class Announced:
 
 @dataclass
 class Provider:
-    """The OpenID provider; safe for several threads. Announcement and keys are asked for once an hour."""
+    """Thread-safe. Discovery is repeated hourly."""
 
     terms: OidcTerms
-    redirect_uri: str  # where it sends browsers back to; it is registered there
-    # how long each of the methods waits for it in all
+    redirect_uri: str
     patience: ProviderLimit = field(default_factory=lambda: ProviderLimit(_ANSWER_SECONDS))
     _announced: Announced | None = field(default=None, init=False)
     _trust: ssl.SSLContext | None = field(default=None, init=False)
 
     def sign_in_url(self, flow: Flow, now: datetime) -> str:
-        """Return where the browser is sent to sign in; raise PROVIDER_AWAY where the provider does not answer."""
+        """Raise PROVIDER_AWAY."""
         announced = self.patience.within(lambda: self._announcement(now), now)
         with self._client() as client:
             url, _ = client.create_authorization_url(
@@ -125,14 +121,14 @@ class Provider:
         return str(url)
 
     def sign_out_url(self, landing: str, now: datetime) -> str | None:
-        """Return where the browser signs out there, too, and comes back to `landing`; None: it offers nothing."""
+        """Return the provider's sign-out address, which redirects to `landing`, if it has one."""
         # https://openid.net/specs/openid-connect-rpinitiated-1_0.html
         announced = self._announced
         if announced is None:
             try:
                 announced = self.patience.within(lambda: self._announcement(now), now)
             except IotideError:
-                return None  # our session has ended all the same
+                return None
         endpoint = announced.endpoint("end_session_endpoint")
         if endpoint is None:
             return None
@@ -140,7 +136,7 @@ class Provider:
         return str(httpx2.URL(endpoint).copy_merge_params(query))
 
     def claims(self, code: str, flow: Flow, now: datetime) -> Claims:
-        """Return what the provider says of who came with that code; raise PROVIDER_AWAY, _REFUSED or _DISTRUSTED."""
+        """Raise PROVIDER_AWAY, PROVIDER_REFUSED or PROVIDER_DISTRUSTED."""
         return self.patience.within(lambda: self._claims(code, flow, now), now)
 
     def _claims(self, code: str, flow: Flow, now: datetime) -> Claims:
@@ -149,7 +145,7 @@ class Provider:
             token = self._trade(client, announced, code, flow)
             id_token = token.get("id_token")
             if not isinstance(id_token, str):
-                raise PROVIDER_DISTRUSTED(why="it holds no ID token")
+                raise PROVIDER_DISTRUSTED(why="it contains no ID token")
             expected = Expected(self.terms.issuer, self.terms.client_id, flow.nonce, token.get("access_token"))
             try:
                 claims = verify_id_token(id_token, announced.keys, expected, now)
@@ -176,17 +172,16 @@ class Provider:
         endpoint = announced.endpoint("userinfo_endpoint")
         if endpoint is None:
             return {}
-        told = _json(client, endpoint)
-        # Whoever could swap the access token would else lend the person the groups of another.
-        if told.get("sub") != subject:
-            raise PROVIDER_DISTRUSTED(why="its user info is of somebody else")
-        return told
+        user_info = _json(client, endpoint)
+        # An attacker who swaps the access token must not give the person another person's groups.
+        if user_info.get("sub") != subject:
+            raise PROVIDER_DISTRUSTED(why="its user info is for a different person")
+        return user_info
 
     def _announcement(self, now: datetime) -> Announced:
         return self._asked_within(_ANNOUNCED_GOOD_FOR, now)
 
     def _asked_within(self, time: timedelta, now: datetime) -> Announced:
-        """What it says of itself, not older than that; of several at once each asks, and none waits for another."""
         announced = self._announced
         if announced is None or now - announced.read_at > time:
             announced = self._announced = self._ask(now)
@@ -196,12 +191,12 @@ class Provider:
         with self._client() as client:
             metadata = _json(client, self.terms.issuer.rstrip("/") + _WELL_KNOWN, withhold_token=True)
             if metadata.get("issuer") != self.terms.issuer:
-                raise PROVIDER_AWAY(why=f"it calls itself {metadata.get('issuer')!r}, not {self.terms.issuer!r}")
+                raise PROVIDER_AWAY(why=f"its issuer is {metadata.get('issuer')!r}, not {self.terms.issuer!r}")
             keys = _json(client, str(metadata.get("jwks_uri")), withhold_token=True)
         try:
             return Announced(metadata, KeySet.import_key_set(keys), now)  # type: ignore[arg-type]  # of the provider: joserfc judges it
         except (JoseError, ValueError, KeyError, TypeError) as error:
-            raise PROVIDER_AWAY(why="its keys cannot be read") from error
+            raise PROVIDER_AWAY(why="its keys are invalid") from error
 
     def _client(self) -> OAuth2Client:
         if self._trust is None:
@@ -219,8 +214,6 @@ class Provider:
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """What an ID token must say to be meant for this sign-in."""
-
     issuer: str
     client_id: str
     nonce: str
@@ -228,7 +221,7 @@ class Expected:
 
 
 def verify_id_token(id_token: str, keys: KeySet, expected: Expected, now: datetime) -> Claims:
-    """Return the claims; raise PROVIDER_DISTRUSTED, or InvalidKeyIdError for one signed with none of these keys."""
+    """Raise PROVIDER_DISTRUSTED, or InvalidKeyIdError for an unknown key."""
     registry = JWSRegistry(algorithms=sorted(ALGORITHMS), strict_check_header=False)
     try:
         token = jwt.decode(id_token, keys, registry=registry)
@@ -248,7 +241,7 @@ def verify_id_token(id_token: str, keys: KeySet, expected: Expected, now: dateti
     except (JoseError, ValueError, TypeError) as error:
         raise PROVIDER_DISTRUSTED(why=_words(error)) from error
     if not isinstance(claims.get("sub"), str) or not claims["sub"]:
-        raise PROVIDER_DISTRUSTED(why="it names nobody")
+        raise PROVIDER_DISTRUSTED(why="it names no user")
     return dict(claims)
 
 
@@ -267,7 +260,7 @@ def _json(client: OAuth2Client, url: str, **how: bool) -> dict[str, Any]:
     except (httpx2.HTTPError, httpx2.InvalidURL, ValueError) as error:
         raise PROVIDER_AWAY(why=_words(error)) from error
     if not isinstance(body, dict):
-        raise PROVIDER_AWAY(why=f"{url} holds no JSON object")
+        raise PROVIDER_AWAY(why=f"{url} is not a JSON object")
     return body
 
 

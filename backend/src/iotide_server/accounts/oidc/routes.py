@@ -1,4 +1,4 @@
-"""Routes by which a browser goes to the OpenID provider and comes back signed in, or to the login page and why not."""
+"""API of sign-in through the OpenID provider."""
 
 from collections.abc import AsyncIterator
 from datetime import datetime
@@ -48,13 +48,13 @@ async def _provider(request: Request) -> AsyncIterator[Provider]:
     yield provider
 
 
-# A provider that hangs shall not keep all threads busy; who comes then waits without one, as long as the first do.
+# An unresponsive provider must not block all threads.
 ProviderHere = Annotated[Provider, Depends(_provider, scope="function", max_concurrency=_AT_ONCE)]
 
 
 @router.get(
     "/session/provider",
-    summary="Sign in at the OpenID provider",
+    summary="Sign in through the OpenID provider",
     status_code=_SEE_OTHER,
     response_class=RedirectResponse,
     responses=errors(404),
@@ -64,9 +64,11 @@ def go_to_provider(
     request: Request,
     now: Now,
     provider: ProviderHere,
-    landing: Annotated[str, Query(alias="next", max_length=1000, description="Path of the page to go to then")] = HOME,
+    landing: Annotated[
+        str, Query(alias="next", max_length=1000, description="Path of the page to open afterwards")
+    ] = HOME,
 ) -> RedirectResponse:
-    """Sends the browser there, which comes back signed in."""
+    """Redirect the browser to the provider. It returns signed in."""
     flow = begin_flow(landing, now)
     try:
         url = provider.sign_in_url(flow, now)
@@ -78,7 +80,7 @@ def go_to_provider(
 
 @router.get(
     CALLBACK,
-    summary="Come back from the OpenID provider",
+    summary="Return from the OpenID provider",
     status_code=_SEE_OTHER,
     response_class=RedirectResponse,
     responses=errors(404),
@@ -91,17 +93,20 @@ def come_back_from_provider(
     visitor: AskedBy,
     state: Annotated[str, Query(max_length=200)] = "",
     code: Annotated[str, Query(max_length=4000)] = "",
-    error: Annotated[str, Query(max_length=200, description="Why the provider lets nobody in")] = "",
+    error: Annotated[str, Query(max_length=200, description="The provider's reason for refusing")] = "",
 ) -> RedirectResponse:
-    """The provider sends browsers here; the answer sets the session cookie and leads to the page that was wanted."""
+    """The provider redirects browsers here.
+
+    The response sets the session cookie and redirects to the requested page.
+    """
     cookie = read_cookie(request, SIGN_IN_COOKIE)
     drop_cookie(request, SIGN_IN_COOKIE)
     flow = read_flow(cookie, now) if cookie else None
     if flow is None or not flow.accepts(state, now):
         return _back_to_login(SIGN_IN_STALE(), HOME)
     if error or not code:
-        return _back_to_login(PROVIDER_REFUSED(why=error or "it gave no code"), flow.landing)
-    # The provider is asked between two transactions: no connection waits for it.
+        return _back_to_login(PROVIDER_REFUSED(why=error or "it sent no code"), flow.landing)
+    # Between two transactions, so that no connection waits for the provider.
     database = DATABASE.of(request.app.state)
     claims = _claims(database, provider, code, flow, visitor, now)
     if isinstance(claims, IotideError):
@@ -122,16 +127,16 @@ def _claims(
         with database.transaction() as session:
             throttle.admit(session, attempt, now)
         return provider.claims(code, flow, now)
-    except NotAuthenticatedError as error:  # refused or distrusted
+    except NotAuthenticatedError as error:
         with database.transaction() as session:
             sessions.note_failure(session, attempt, None, now)
         return error
-    except IotideError as error:  # the provider is away, or there were too many attempts
+    except IotideError as error:
         return error
 
 
 def _back_to_login(error: IotideError, landing: str) -> RedirectResponse:
-    """The browser shows what stands behind the code; the words, which may be the provider's, go to the log alone."""
+    """Redirect to the sign-in page with the error code. The message may be the provider's, so it is only logged."""
     _log.warning("sign_in_at_provider_failed", code=error.code, why=error.message)
     query = {"error": error.code} | ({"next": landing} if landing != HOME else {})
     return RedirectResponse(f"/login?{urlencode(query)}", _SEE_OTHER)

@@ -1,1 +1,1 @@
-"""Find out who calls and what that person may do, from the proof in a request to the rule of a route."""
+"""Authentication and authorization of requests."""

@@ -1,4 +1,4 @@
-"""From a proof of identity to a principal; only digests of secrets are ever looked up."""
+"""Authenticates tokens and cookies."""
 
 from collections.abc import Collection
 from dataclasses import dataclass, replace
@@ -24,26 +24,22 @@ _SCOPE_ROLES: Final[dict[str, Role]] = {"read": Role.VIEWER, "operate": Role.OPE
 
 
 class Proof(NamedTuple):
-    """A secret by which a request says who calls."""
-
     secret: str
-    is_token: bool  # it is an API token; otherwise the secret of a browser's session
+    is_token: bool
 
 
 def no_credentials() -> NotAuthenticatedError:
-    """Refuses a request without any proof."""
     return NotAuthenticatedError(
-        "nobody is signed in", remedy="sign in, or send the header Authorization: Bearer <API token>"
+        "you are not signed in", remedy="sign in, or send the header Authorization: Bearer <API token>"
     )
 
 
 def by_api_token(
     session: Session, secret: str, address: str | None, now: datetime, *, is_noted: bool = True
 ) -> Principal:
-    """Return the principal of an API token, its roles cut down to the token's scopes.
+    """Return the principal of an API token, limited to its scopes.
 
-    Note when and from where the token was used only if `is_noted`. Raise TOKEN_EXPIRED, or NotAuthenticatedError for a
-    token that is unknown or revoked, or whose user is disabled.
+    `is_noted` records its use. Raise TOKEN_EXPIRED or NotAuthenticatedError.
     """
     found = repository.live_api_token(session, digest(secret), now)
     if found is None:
@@ -67,15 +63,15 @@ def _refused_token(secret: str, expired: ApiToken | None) -> IotideError:
         return TOKEN_EXPIRED(name=expired.name, expired_at=expired.expires_at)
     is_node = secret.startswith(NODE_TOKEN_PREFIX)
     return NotAuthenticatedError(
-        "a node token opens /api/v1/agent only" if is_node else "unknown or revoked API token",
-        remedy="make a new token on the page Tokens of the settings",
+        "node tokens are valid only for /api/v1/agent" if is_node else "unknown or revoked API token",
+        remedy="create a new token under Settings > Tokens",
     )
 
 
 def owners_of(
     session: Session, proofs: Collection[Proof], now: datetime, *, idle_since: datetime
 ) -> dict[Proof, int | IotideError]:
-    """Return the id of the user whom each proof belongs to, or why it opens nothing; notes nothing of a visit."""
+    """Return the user id of each proof, or its error, without recording use."""
     tokens = {digest(proof.secret): proof for proof in proofs if proof.is_token}
     cookies = {digest(proof.secret): proof for proof in proofs if not proof.is_token}
     users = repository.users_of_tokens(session, tokens, now) if tokens else {}
@@ -89,8 +85,6 @@ def owners_of(
 
 @dataclass(frozen=True, slots=True)
 class SignedInBrowser:
-    """Who is signed in there, and the secret for its cookie where that changes."""
-
     principal: Principal
     offered: str | None
 
@@ -98,7 +92,7 @@ class SignedInBrowser:
 def by_session_cookie(
     session: Session, secret: str, browser: Browser, now: datetime, terms: SessionTerms
 ) -> SignedInBrowser:
-    """Return the principal of a signed-in browser; raise NotAuthenticatedError where its session has ended."""
+    """Raise NotAuthenticatedError if the session has ended."""
     found = recognise(session, secret, browser, now, terms)
     if found is None:
         raise session_ended()
@@ -109,7 +103,6 @@ def by_session_cookie(
 def by_unchanged_cookie(
     session: Session, secret: str, address: str | None, now: datetime, terms: SessionTerms
 ) -> Principal:
-    """As `by_session_cookie`, but leave session and secret as they are."""
     found = session_repository.live_session(session, digest(secret), now, idle_since=now - terms.idle)
     if found is None:
         raise session_ended()
@@ -117,18 +110,16 @@ def by_unchanged_cookie(
 
 
 def session_ended() -> NotAuthenticatedError:
-    """Refuse the secret of a session that there is no more."""
     return NotAuthenticatedError("the session has ended", remedy="sign in again")
 
 
 def user_principal(session: Session, user: User, address: str | None) -> Principal:
-    """The principal of a person in a browser."""
     grants, published = _grants(session, user), repository.published_clusters(session)
     return Principal(PrincipalKind.USER, user.id, user.name, address, user.id, grants, published)
 
 
 def on_behalf_of(session: Session, user_id: int | None, why: str) -> Principal | None:
-    """Return the principal for whom the server acts; None: gone or disabled. The audit shows `why` next to the name."""
+    """Return the user's principal, or None if deleted or disabled. The audit log shows `why`."""
     user = session.get(User, user_id) if user_id is not None else None
     if user is None or user.disabled_at is not None:
         return None
@@ -136,7 +127,6 @@ def on_behalf_of(session: Session, user_id: int | None, why: str) -> Principal |
 
 
 def _grants(session: Session, user: User) -> dict[int | None, Role]:
-    """The strongest role in each cluster: an administrator may have given one and the provider another."""
     strongest: dict[int | None, Role] = {}
     for grant in repository.grants(session, user.id):
         role = Role(grant.role)

@@ -1,7 +1,6 @@
-"""Requests that cost seconds: each person has one at a time, over all processes of the API.
+"""Limits each person to one expensive request across all API processes.
 
-A route is one of them where it expands a plan, compares campaigns or exports all that there is. What the largest plan
-costs is shown by `./dev bench plan`.
+Such requests expand a plan, compare campaigns or export everything (`./dev bench plan`).
 """
 
 from collections.abc import AsyncIterator, Iterator
@@ -21,13 +20,13 @@ from iotide_server.kit.turns import TURNS, Turns
 TRY_AGAIN_SECONDS: Final = 1
 UNKNOWN_READERS: Final = "unknown readers"
 _UNKNOWN_AT_ONCE: Final = 64
-"""Bounds the answers to unknown readers under way. Each network has one, and shares it with few others."""
+"""Concurrent responses to anonymous readers; networks are hashed to this many slots."""
 
 
 def _take_turn(request: Request, caller: Caller) -> Iterator[None]:
-    """Keep the person's turn until the answer was sent; raise ONE_HEAVY_AT_A_TIME where they have one."""
-    # All unknown readers compute in one turn, however many addresses they have. It ends before their answer is sent:
-    # who reads slowly keeps out no network but its own.
+    """Hold the person's turn until the response is sent. Raise ONE_HEAVY_AT_A_TIME."""
+    # All anonymous readers share one turn, which ends before the response is sent, so a slow reader blocks only its
+    # own network.
     turns = TURNS.of(request.app.state)
     if caller.user_id is not None:
         _take_until_sent(request, f"user {caller.user_id}")
@@ -57,10 +56,10 @@ def _take(turns: Turns, holder: str) -> None:
 
 
 ONE_HEAVY_REQUEST = Depends(_take_turn, scope="function")
-"""Of a route: refuses a person's second heavy request with 429, so that others are served meanwhile."""
+"""Rejects a person's second expensive request with 429."""
 
 
 async def one_by_one(pieces: Iterator[str], limiter: CapacityLimiter) -> AsyncIterator[str]:
-    """Yield the pieces of an export to an unknown reader, for which the limiter has a place when its turn has ended."""
+    """Yield an export to an anonymous reader at limited concurrency, after the turn."""
     while (piece := await to_thread.run_sync(next, pieces, None, limiter=limiter)) is not None:
         yield piece

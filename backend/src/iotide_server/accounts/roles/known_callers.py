@@ -1,4 +1,4 @@
-"""Routes that know who calls before they read a body, and read large ones within bounds."""
+"""Routes that authenticate before reading a body, and limit large bodies."""
 
 from collections.abc import Callable, Coroutine, Iterator
 from functools import partial
@@ -25,20 +25,18 @@ KNOCKS: Final[AppValue[CapacityLimiter]] = AppValue("knocks")
 
 
 _MOST_FAULTS: Final = 1000
-"""A body with more faults is refused as a whole: a list of them would take the memory that was saved."""
+"""Beyond this, one error for all: their list would take too much memory."""
 _read_bearer: Final = HTTPBearer(auto_error=False)
 _Handle = Callable[[Request], Coroutine[Any, Any, Response]]
 
 
 class KnownCallerRoute(APIRoute):
-    """A route that asks its rule first, by the headers alone and in a transaction of its own.
+    """Route that checks its access rule from the headers before it reads the body.
 
-    The rule is asked again in the transaction of the route: in between a token may be revoked. Nothing of the body is
-    read before the first answer, and no connection to the database is held while it arrives.
+    No connection is held while the body arrives. A token may be revoked meanwhile, so the route checks again.
     """
 
     def get_route_handler(self) -> _Handle:
-        """Return FastAPI's handler; where the route has a body, it is called once the caller is known."""
         handle = super().get_route_handler()
         if self.body_field is None:
             return handle
@@ -52,7 +50,7 @@ class KnownCallerRoute(APIRoute):
 
             async def act(body: bytes) -> Response:
                 await read(request, body, principal)
-                del body  # the last to hold it: what was made of it is all that is needed
+                del body  # the last reference to the raw body
                 return await handle(request)
 
             return await bodies.serve(request, _caller(request, principal), act, is_json=of_body is not bytes)
@@ -71,7 +69,7 @@ def _rules(dependant: Dependant) -> Iterator[AccessRule]:
 def _caller(request: Request, principal: Principal) -> Caller:
     if principal.kind is not PrincipalKind.NODE:
         return Caller(PrincipalKind.USER, str(principal.user_id))
-    # Nodes that wait for approval are counted by themselves, so one of them may have the number of a node.
+    # A pending node may have the same number as a node.
     waits = "" if getattr(request.state, "waiting_node", None) is None else "waiting "
     return Caller(PrincipalKind.NODE, f"{waits}{principal.id}")
 
@@ -85,22 +83,20 @@ async def _knock(request: Request, rule: AccessRule) -> Principal:
     bearer = await _read_bearer(request)
 
     def ask() -> Principal:
-        database = DATABASE.of(state).beats
+        database = DATABASE.of(state).heartbeats
         with database.transaction() as session:
             return rule.knock(Knock(request, session, CLOCK.of(state)(), bearer))
 
-    # One after the other on a connection of their own: whoever floods these holds up nobody's page and no heartbeat.
+    # One at a time on separate connections, so that a flood delays neither pages nor heartbeats.
     return await to_thread.run_sync(ask, limiter=KNOCKS.of(state))
 
 
 async def _read_raw(request: Request, body: bytes, _principal: Principal) -> None:
-    request._body = request._json = body  # noqa: SLF001 - where Starlette keeps them
+    request._body = request._json = body  # noqa: SLF001 - where Starlette caches the body
 
 
 async def _read_json(adapter: TypeAdapter[Any], request: Request, body: bytes, principal: Principal) -> None:
-    """Leave the typed value of a large body where FastAPI looks for its JSON, and takes it as it is."""
-    # FastAPI makes the values of smaller ones itself, and says best what is wrong with them. Those of nodes are parsed
-    # as large ones are: this parser refuses lone surrogates, which a form of a plug-in may hold anywhere.
+    # FastAPI gives better errors for smaller bodies. Agents' bodies need this parser, which rejects lone surrogates.
     limit = body_limit(request.scope)
     if len(body) <= LARGE_BYTES:
         limit.check(body)
@@ -108,21 +104,20 @@ async def _read_json(adapter: TypeAdapter[Any], request: Request, body: bytes, p
         if body and principal.kind is PrincipalKind.NODE:
             request._json = _plain(body)  # noqa: SLF001 - as above
         return
-    request._body = b"{}"  # noqa: SLF001 - as above: there is one
+    request._body = b"{}"  # noqa: SLF001 - as above; the body exists
     request._json = await to_thread.run_sync(_parsed, adapter, limit, body)  # noqa: SLF001 - as above
 
 
 def _parsed(adapter: TypeAdapter[Any], limit: BodyLimit, body: bytes) -> object:
-    """Return the typed value of a body."""
-    # By way of plain objects: pydantic's way straight from bytes copies the whole input into each of its errors, and so
-    # took 150 MB for 300 KB of empty lists, of which these take 8 MB.
+    # Not bytes directly: pydantic copies the whole input into each error. 300 KB of empty lists took 150 MB, now 8
+    # MB.
     limit.check(body)
     plain = _plain(body)
     try:
         return adapter.validate_python(plain)
     except ValidationError as error:
         if error.error_count() > _MOST_FAULTS:
-            raise BODY_TOO_COMPLEX(what=f"{error.error_count()} faults") from None
+            raise BODY_TOO_COMPLEX(what=f"{error.error_count()} validation errors") from None
         first = error.errors(include_url=False, include_input=False)[0]
         raise RequestValidationError([{**first, "loc": ("body", *first["loc"])}]) from None
 

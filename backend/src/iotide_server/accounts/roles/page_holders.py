@@ -1,4 +1,4 @@
-"""Names who asks for a page by the headers alone, before the request waits for others of the same person."""
+"""Identifies the sender of a page request before it waits for others."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,7 +28,7 @@ from iotide_server.kit.proxies import network_of
 INTRODUCTIONS: Final[AppValue[CapacityLimiter]] = AppValue("introductions")
 
 
-_MOST_KNOWN: Final = 50_000  # sessions and tokens, some 150 bytes each
+_MOST_KNOWN: Final = 50_000
 _PAGES: Final = frozenset({"GET", "HEAD"})
 _log = structlog.get_logger(__name__)
 _Found = Mapping[Proof, int | IotideError]
@@ -36,16 +36,14 @@ _Found = Mapping[Proof, int | IotideError]
 
 @dataclass(slots=True)
 class _Round:
-    """Proofs that one look at the database is about."""
-
     proofs: set[Proof] = field(default_factory=set)
     found: _Found | None = None
 
 
 class PageHolders:
-    """Remembers whose tokens and sessions are whose. Its answers open nothing: who calls is asked each time."""
+    """Cache of the owners of tokens and sessions. It grants no access."""
 
-    # All without a proof of a known person count together by the network that they come from.
+    # Requests without a known proof count by network.
 
     def __init__(self) -> None:
         self._known: dict[bytes, Holder] = {}
@@ -53,20 +51,19 @@ class PageHolders:
         self._turn = Lock()
 
     def holder_of(self, request: Request) -> Holder | None:
-        """Name who sends a request; None for a known person's change, and for their heavy request with its own turn."""
+        """Return the sender; None for a known person's change or expensive request, which have other limits."""
         holder = self.known_holder_of(request) or network_holder(request)
         is_heavy = ONE_HEAVY_REQUEST in getattr(request.scope.get("route"), "dependencies", ())
         return None if holder.is_known and (request.method not in _PAGES or is_heavy) else holder
 
     def known_holder_of(self, request: Request) -> Holder | None:
-        """Name who sends a request; None for a proof that was not seen before, or is nobody's."""
         proof = proof_of(request)
         return network_holder(request) if proof is None else self._known.get(_key(proof))
 
     async def introduce(self, state: State, proof: Proof) -> IotideError | None:
-        """Learn whose a proof is, unless that is known; return why it opens nothing."""
-        # All proofs that come meanwhile are looked up together, so invented ones take no longer than one. What the
-        # database does not say now, the request's own transaction meets again, and says why.
+        """Look up the owner of an unknown proof. Return the error that rejects it."""
+        # Proofs that arrive during a lookup share the next one, so invented ones cost one lookup. Database
+        # errors appear in the request's own transaction.
         if _key(proof) in self._known:
             return None
         mine = self._gathering
@@ -80,7 +77,6 @@ class PageHolders:
         return found if isinstance(found, IotideError) else None
 
     def forget(self, proof: Proof) -> None:
-        """Look the proof up again when it comes next: it opens nothing any more."""
         self._known.pop(_key(proof), None)
 
     def _learn(self, found: _Found) -> None:
@@ -91,12 +87,10 @@ class PageHolders:
 
 
 def holder(caller: Principal) -> Holder:
-    """Name the person, or the network of one who reads unknown."""
     return _unknown_reader(caller.address) if caller.user_id is None else _person(caller.user_id)
 
 
 def network_holder(request: Request) -> Holder:
-    """Name the network that a request comes from, whoever sends it."""
     return _unknown_reader(caller_address(request))
 
 
@@ -113,7 +107,7 @@ def _key(proof: Proof) -> bytes:
 
 
 def _look(state: State, proofs: set[Proof]) -> _Found:
-    database = DATABASE.of(state).beats
+    database = DATABASE.of(state).heartbeats
     now = CLOCK.of(state)()
     try:
         with database.transaction() as session:

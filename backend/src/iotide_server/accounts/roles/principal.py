@@ -1,4 +1,4 @@
-"""Who is calling and what they may do; every service asks this one object."""
+"""Caller of a request, and permissions."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,8 +11,6 @@ from iotide_server.kit.errors import IotideError, NotAllowedError, NotFoundError
 
 
 class PrincipalKind(StrEnum):
-    """By what the caller proved who they are."""
-
     USER = "user"
     TOKEN = "token"  # noqa: S105 - the name of a kind
     NODE = "node"
@@ -20,11 +18,11 @@ class PrincipalKind(StrEnum):
 
 
 class OfCluster(Protocol):
-    """Belongs to a cluster, or to all where its `cluster_id` is None."""
+    """Belongs to a cluster, or to all if `cluster_id` is None."""
 
     @property
     def cluster_id(self) -> Any:  # noqa: ANN401 - a column, or a name in a row
-        """Return the id."""
+        pass
 
 
 T = TypeVar("T", bound=OfCluster)
@@ -32,34 +30,29 @@ T = TypeVar("T", bound=OfCluster)
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """The caller of a request."""
-
     kind: PrincipalKind
-    id: int | None  # of the user, the API token or the node; None for nobody
+    id: int | None
     name: str
-    address: str | None = None  # where the request came from
-    user_id: int | None = None  # the person behind a session or an API token; who owns what the request makes
-    # role by cluster; the key None stands for all clusters, those to come included
+    address: str | None = None
+    user_id: int | None = None
+    # role by cluster; None stands for all clusters, including future ones
     grants: Mapping[int | None, Role] = field(default_factory=dict)
-    # names, by id, of the clusters of which only published results are known: everybody may view them, and nobody may
-    # change them
+    # published clusters by id: everyone may view, no one may change them
     published: Mapping[int, str] = field(default_factory=dict)
-    session_id: int | None = None  # of the browser's session, where that proved who is calling
+    session_id: int | None = None
 
     @property
     def actor(self) -> str | None:
-        """Return what stored sentences call the caller: `user:7`, `token:3`; None for nobody (see `kit/people.py`)."""
         return None if self.id is None else f"{self.kind}:{self.id}"
 
     def role_in(self, cluster_id: int | None) -> Role | None:
-        """The strongest role in the cluster, or, for None, over all clusters; None without any."""
+        """Return the strongest role in the cluster (None: in all clusters)."""
         if cluster_id in self.published:
             return Role.VIEWER
         roles = [self.grants[key] for key in {None, cluster_id} if key in self.grants]
         return max(roles, key=lambda role: role.rank, default=None)
 
     def may(self, role: Role, cluster_id: int | None) -> bool:
-        """Whether the caller has at least `role` in the cluster (None: over all clusters)."""
         own = self.role_in(cluster_id)
         return own is not None and own.rank >= role.rank
 
@@ -67,38 +60,36 @@ class Principal:
         return any(own.rank >= role.rank for own in self.grants.values())
 
     def clusters_with(self, role: Role) -> frozenset[int] | None:
-        """The clusters in which the caller has at least `role`; None means all."""
+        """Return the clusters with at least `role`; None means all."""
         if self.may(role, None):
             return None
         own = {key for key, own in self.grants.items() if key is not None and own.rank >= role.rank}
         return frozenset(own | self.published.keys() if role is Role.VIEWER else own)
 
     def visible_clusters(self) -> frozenset[int] | None:
-        """The clusters whose things the caller may see; None means all."""
         return self.clusters_with(Role.VIEWER)
 
     def require(self, role: Role, cluster_id: int | None, missing: IotideError | None = None) -> None:
-        """Check the role in the cluster; raise `missing` or NotFoundError, CLUSTER_PUBLISHED or NotAllowedError."""
-        # Where the caller may not view the cluster, hidden and absent look alike.
+        """Raise `missing`, NotFoundError, CLUSTER_PUBLISHED or NotAllowedError without the role."""
+        # To callers who may not view the cluster, hidden looks like missing.
         if cluster_id is not None and not self.may(Role.VIEWER, cluster_id):
             raise missing or NotFoundError(f"there is no cluster {cluster_id}")
         if cluster_id is not None and cluster_id in self.published and role is not Role.VIEWER:
             raise CLUSTER_PUBLISHED(name=self.published[cluster_id])
         if not self.may(role, cluster_id):
-            where = "in this cluster" if cluster_id is not None else "for all clusters"
+            where = "of this cluster" if cluster_id is not None else "of all clusters"
             raise NotAllowedError(
                 f"{self.name} is not {role} {where}", remedy=f"ask an administrator for the role {role} {where}"
             )
 
     def require_row(self, role: Role, row: T | None, missing: IotideError) -> T:
-        """Return a row after `require` of the cluster that its `cluster_id` names; None raises `missing`, too."""
         if row is None:
             raise missing
         self.require(role, row.cluster_id, missing)
         return row
 
     def require_person(self, what: str) -> int:
-        """Return the id of the person who calls from a browser; raise PERSON_WANTED for a program."""
+        """Return the user id. Raise PERSON_WANTED for API tokens."""
         if self.kind is not PrincipalKind.USER or self.user_id is None:
             raise PERSON_WANTED(what=what)
         return self.user_id
@@ -108,6 +99,5 @@ ANONYMOUS = Principal(PrincipalKind.ANONYMOUS, None, "anonymous")
 
 
 def public_reader(address: str | None, published: Mapping[int, str]) -> Principal:
-    """Nobody in particular, who may view everything where the installation is open for reading."""
     grants: dict[int | None, Role] = {None: Role.VIEWER}
     return Principal(PrincipalKind.ANONYMOUS, None, "anonymous", address, None, grants, published)

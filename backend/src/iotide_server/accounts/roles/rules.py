@@ -1,4 +1,4 @@
-"""Who may call a route: each declares exactly one rule, as the annotation of its principal (a test looks for it)."""
+"""Access rules. Each route declares exactly one, as its principal's annotation (tested)."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -32,26 +32,26 @@ from iotide_server.kit.people import hide_people
 from iotide_server.kit.web import PUBLIC_READ, Now, Tx
 
 if TYPE_CHECKING:
-    from iotide_server.accounts.roles.page_holders import PageHolders  # which knows the rules
+    from iotide_server.accounts.roles.page_holders import PageHolders
 
 PAGE_HOLDERS: Final[AppValue["PageHolders"]] = AppValue("page_holders")
 
 CSRF_HEADER = "X-Iotide-Csrf"
 _SAFE_METHODS = frozenset({"GET", "HEAD", "OPTIONS"})
-_ASKS_FOR_PEOPLE: Final = frozenset({"owner"})  # parameters that ask for what somebody in particular did
+_ASKS_FOR_PEOPLE: Final = frozenset({"owner"})  # parameters that filter by person
 
 Bearer = Annotated[
     HTTPAuthorizationCredentials | None,
-    Security(HTTPBearer(auto_error=False, description="An API token `iot_...`, or a node token on /agent routes")),
+    Security(HTTPBearer(auto_error=False, description="API token `iot_...`, or node token on /agent routes")),
 ]
 
 CSRF_HEADER_MISSING = ErrorKind(403, "csrf_header_missing").says(
-    "the request has a cookie and no CSRF header", f"send {CSRF_HEADER}: 1"
+    "the request has a session cookie but no CSRF header", f"send {CSRF_HEADER}: 1"
 )
 
 
 class _SessionCookie(APIKeyCookie):
-    """Reads the cookie by the name that it has where the service is reached by HTTPS, too."""
+    """Also reads the cookie by its HTTPS name."""
 
     async def __call__(self, request: HTTPConnection) -> str | None:
         return read_cookie(request)
@@ -63,7 +63,7 @@ _Cookie = Annotated[
         _SessionCookie(
             name=SESSION_COOKIE,
             auto_error=False,
-            description="Session of a browser, by HTTPS named `__Host-iotide_session`; anything but a GET also needs "
+            description="Browser session, named `__Host-iotide_session` over HTTPS; requests other than GET also need "
             f"the header `{CSRF_HEADER}: 1`",
         )
     ),
@@ -71,8 +71,6 @@ _Cookie = Annotated[
 
 
 class Knock(NamedTuple):
-    """A request of which nothing but the headers was read, and a transaction that changes nothing."""
-
     request: Request
     session: Session
     now: datetime
@@ -80,8 +78,8 @@ class Knock(NamedTuple):
 
 
 def proof_of(request: HTTPConnection) -> Proof | None:
-    """Return by what the request proves who calls: an API token, or else the secret of a session."""
-    # Any other scheme is no proof here, for example the Basic password that a proxy asks for and passes on.
+    """Return an API token, or else a session's secret."""
+    # Other schemes are ignored, such as Basic for a proxy that forwards the header.
     scheme, token = get_authorization_scheme_param(request.headers.get("authorization"))
     if scheme.lower() == "bearer" and token:
         return Proof(token, is_token=True)
@@ -90,7 +88,7 @@ def proof_of(request: HTTPConnection) -> Proof | None:
 
 
 async def introduce(request: Request) -> None:
-    """Raise NotAuthenticatedError for whoever is nobody, before the request waits for what known people need."""
+    """Raise NotAuthenticatedError before the request waits for a turn."""
     proof = proof_of(request)
     if proof is None:
         refusal: IotideError | None = authentication.no_credentials()
@@ -107,7 +105,7 @@ Introduced = Annotated[None, Depends(introduce)]
 def _caller(
     request: Request, _introduced: Introduced, session: Tx, now: Now, _bearer: Bearer, _cookie: _Cookie
 ) -> Principal:
-    proof = proof_of(request)  # as `_bearer` and `_cookie`, which are here for the API's description
+    proof = proof_of(request)  # like `_bearer` and `_cookie`, which document OpenAPI
     try:
         if proof is None:
             raise authentication.no_credentials()
@@ -125,7 +123,7 @@ def _caller(
 
 
 def _knocking(knock: Knock) -> Principal:
-    """Return the caller as `_caller` does, and note nothing of their visit: a note would wait for another request's."""
+    """Like `_caller`, without recording the visit, which might wait for another request."""
     request, session, now, _ = knock
     proof = proof_of(request)
     if proof is None:
@@ -141,7 +139,6 @@ def _knocking(knock: Knock) -> Principal:
 
 @contextmanager
 def _forgotten_if_refused(request: Request, proof: Proof) -> Iterator[None]:
-    """Have requests with a proof that was revoked, or has expired, wait no more as those of its person."""
     try:
         yield
     except NotAuthenticatedError:
@@ -175,7 +172,7 @@ def _public_reader(request: Request, session: Session) -> Principal | None:
     return public_reader(caller_address(request), repository.published_clusters(session))
 
 
-Caller = Annotated[Principal, Depends(_caller, scope="function")]  # who calls, before any rule
+Caller = Annotated[Principal, Depends(_caller, scope="function")]
 
 
 def _caller_ahead(request: Request, introduced: Introduced, now: Now, bearer: Bearer, cookie: _Cookie) -> Principal:
@@ -184,25 +181,22 @@ def _caller_ahead(request: Request, introduced: Introduced, now: Now, bearer: Be
         return _caller(request, introduced, session, now, bearer, cookie)
 
 
-def _require_somebody(caller: Principal) -> Principal:
+def _require_user(caller: Principal) -> Principal:
     if caller.kind is PrincipalKind.ANONYMOUS:
         raise authentication.no_credentials()
     return caller
 
 
 class AccessRule:
-    """Base of all rules."""
-
-    is_for_people: ClassVar[bool] = True  # callers prove themselves by an API token or a session
+    is_for_people: ClassVar[bool] = True
 
     def knock(self, knock: Knock) -> Principal:
-        """Return the caller, or raise what the rule raises; by headers alone, before a body is read."""
         return _knocking(knock)
 
 
 @dataclass(frozen=True)
 class Public(AccessRule):
-    """Anyone may call; no credential is looked at. A body is read from anybody, so it has to be short."""
+    """Allows everyone. Bodies must be short, because unknown callers send them."""
 
     async def __call__(self) -> Principal:
         return ANONYMOUS
@@ -210,15 +204,13 @@ class Public(AccessRule):
 
 @dataclass(frozen=True)
 class AnyPerson(AccessRule):
-    """Any person, by session or API token."""
-
     async def __call__(self, caller: Caller) -> Principal:
-        return _require_somebody(caller)
+        return _require_user(caller)
 
 
 @dataclass(frozen=True)
 class SignedInAhead(AnyPerson):
-    """Any person. Who calls is found out in a transaction that has ended when the route begins."""
+    """Allows any user, in a transaction that ends before the route begins."""
 
     async def __call__(self, caller: Annotated[Principal, Depends(_caller_ahead)]) -> Principal:
         return await super().__call__(caller)
@@ -226,8 +218,6 @@ class SignedInAhead(AnyPerson):
 
 @dataclass(frozen=True)
 class SignedInOrReading(AccessRule):
-    """Any person, and where the installation is open for reading everybody."""
-
     async def __call__(self, caller: Caller) -> Principal:
         if caller.kind is PrincipalKind.ANONYMOUS:
             hide_people()
@@ -236,13 +226,13 @@ class SignedInOrReading(AccessRule):
 
 @dataclass(frozen=True)
 class HasRole(AccessRule):
-    """A person with `role` in some cluster; where the installation is open for reading, everybody is a viewer."""
+    """Allows users with `role` in some cluster; with public read access, everyone is a viewer."""
 
     role: Role
 
     async def __call__(self, caller: Caller) -> Principal:
         if self.role is not Role.VIEWER:
-            _require_somebody(caller)
+            _require_user(caller)
         self._require_role(caller)
         if caller.kind is PrincipalKind.ANONYMOUS:
             hide_people()

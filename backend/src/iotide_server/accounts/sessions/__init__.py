@@ -1,1 +1,1 @@
-"""Browser sessions: signing in and out, cookies, one-time links, limits on wrong guesses."""
+"""Browser sessions, cookies, sign-in links, and attempt limits."""

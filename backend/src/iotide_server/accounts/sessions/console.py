@@ -1,4 +1,4 @@
-"""What somebody at the server's own console may do for people who cannot get into the browser any more."""
+"""Account commands for the server's console."""
 
 from collections.abc import Sequence
 from datetime import datetime
@@ -15,18 +15,17 @@ from iotide_server.kit.suggest import choose_from
 
 
 def all_users(session: Session, now: datetime) -> Sequence[UserOutput]:
-    """Everybody by name, with roles and what of theirs is open."""
     return service.shown_users(session, repository.all_users(session), now)
 
 
 def user_link(session: Session, name: str, public_url: str, now: datetime) -> str:
-    """Return a URL that signs this user in once, within a day; raise USER_NAME_UNKNOWN or USER_DISABLED."""
+    """Raise USER_NAME_UNKNOWN or USER_DISABLED."""
     user = _user(session, name)
     return service.link_for(session, sessions.console_principal(session, now), user, public_url, now)
 
 
 def revoke_tokens(session: Session, name: str, now: datetime) -> Sequence[str]:
-    """Revoke all API tokens of this user and return their names; raise USER_NAME_UNKNOWN."""
+    """Return the names of the user's revoked tokens. Raise USER_NAME_UNKNOWN."""
     user = _user(session, name)
     revoked = repository.unrevoked(session, user.id)
     tokens.revoke_all(session, sessions.console_principal(session, now), user, revoked, now)

@@ -1,4 +1,4 @@
-"""The cookies of this site: their names, and how they are set so that neither scripts nor other sites get at them."""
+"""Cookies that scripts and other sites cannot read."""
 
 from typing import Final, Literal
 
@@ -13,19 +13,18 @@ from iotide_server.kit.web import PUBLIC_URL
 SESSION_COOKIE: Final = "iotide_session"
 SIGN_IN_COOKIE: Final = "iotide_sign_in"
 _HOST_PREFIX: Final = "__Host-"
-"""Browsers take such a cookie over HTTPS alone, for this host and the whole of it: no neighbouring host can plant one.
+"""Browsers accept this prefix only over HTTPS, for this host and all its paths.
 
 https://developer.mozilla.org/en-US/docs/Web/HTTP/Reference/Headers/Set-Cookie#cookie_prefixes
 """
 
 
 def is_secure(request: HTTPConnection) -> bool:
-    """Whether browsers reach the service by HTTPS; by HTTP, as on loopback, they would drop cookies that want it."""
+    """Return whether browsers use HTTPS; over HTTP they reject secure cookies."""
     return bool(PUBLIC_URL.of(request.app.state).startswith("https:"))
 
 
 def cookie_name(request: HTTPConnection, name: str = SESSION_COOKIE) -> str:
-    """The name as it stands in the browser."""
     return f"{_HOST_PREFIX}{name}" if is_secure(request) else name
 
 
@@ -38,18 +37,16 @@ def caller_browser(request: Request) -> Browser:
 
 
 def caller_address(request: Request) -> str | None:
-    """The address at the other end of the connection, or the one that a trusted proxy names."""
     return request.client.host if request.client else None
 
 
 def keep_session(request: Request, secret: str) -> None:
-    """Have the answer, whatever it is, set the session's cookie."""
     terms = SESSION_TERMS.of(request.app.state)
     _keep(request, SESSION_COOKIE, secret, int(terms.lifetime.total_seconds()), "strict")
 
 
 def keep_sign_in(request: Request, value: str, seconds: int) -> None:
-    """Have the answer set what the provider's answer is held against; it comes from another site, hence "lax"."""
+    """Tie the provider's response to this browser; "lax" because that response comes from another site."""
     _keep(request, SIGN_IN_COOKIE, value, seconds, "lax")
 
 

@@ -1,4 +1,4 @@
-"""SQL of browsers' sessions and of refused attempts."""
+"""SQL of sessions and failed sign-ins."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ _FORMER_GOOD_FOR: Final = timedelta(seconds=60)
 def live_session(
     session: Session, given_sha256: str, now: datetime, *, idle_since: datetime
 ) -> Row[UserSession, User] | None:
-    """A session that has neither expired nor been idle since then, with its user; by any secret that opens it."""
+    """Return a live session with its user, by its current, offered or previous secret."""
     return session.execute(
         select(UserSession, User)
         .join(User, User.id == UserSession.user_id)
@@ -27,7 +27,6 @@ def live_session(
 def users_of_sessions(
     session: Session, given_sha256: Collection[str], now: datetime, *, idle_since: datetime
 ) -> dict[str, int]:
-    """Return the ids of the users whose sessions these secrets open, by digest; see `live_session`."""
     former = case((UserSession.former_until > now, UserSession.former_sha256))
     opened = select(UserSession.user_id, UserSession.secret_sha256, UserSession.next_sha256, former)
     opened = opened.join(User, User.id == UserSession.user_id)
@@ -36,8 +35,8 @@ def users_of_sessions(
 
 
 def put_in_force(session: Session, session_id: int, secret_sha256: str, now: datetime, *, is_offered: bool) -> None:
-    """Replace the secret of a session; the one before opens it for 60 s more."""
-    # One that was offered is in force once it came back; of two requests at once one does this.
+    """Replace a session's secret. The previous one works for another 60 s."""
+    # Of two simultaneous requests with an offered secret, one performs the update.
     offered = [UserSession.next_sha256 == secret_sha256] if is_offered else []
     session.execute(
         update(UserSession)
@@ -54,7 +53,7 @@ def put_in_force(session: Session, session_id: int, secret_sha256: str, now: dat
 
 
 def offer_secret(session: Session, row: UserSession, next_sha256: str, now: datetime) -> bool:
-    """Offer another secret in place of the one that was offered before, if any; False: another request has done so."""
+    """Return false if another request already offered one."""
     offered = session.scalar(
         update(UserSession)
         .where(
@@ -69,8 +68,7 @@ def offer_secret(session: Session, row: UserSession, next_sha256: str, now: date
 
 
 def touch_session(session: Session, session_id: int, address: str | None, browser: str | None, now: datetime) -> None:
-    """Note that the session is in use, and from where, unless another request notes it just now."""
-    # That one may take seconds, and this one would wait for it with a connection of the API.
+    """Record the use of a session, unless another request is doing so."""
     free = select(UserSession.id).where(UserSession.id == session_id).with_for_update(skip_locked=True)
     used = update(UserSession).where(UserSession.id == free.scalar_subquery())
     session.execute(
@@ -80,7 +78,6 @@ def touch_session(session: Session, session_id: int, address: str | None, browse
 
 
 def sessions_of(session: Session, user_id: int, now: datetime, *, idle_since: datetime) -> Sequence[UserSession]:
-    """The sessions of a user that have not ended, the one last seen first."""
     statement = select(UserSession).where(
         UserSession.user_id == user_id, UserSession.expires_at > now, UserSession.last_seen_at > idle_since
     )
@@ -88,7 +85,6 @@ def sessions_of(session: Session, user_id: int, now: datetime, *, idle_since: da
 
 
 def end_session(session: Session, user_id: int, session_id: int) -> bool:
-    """Delete one session of a user; False: there is none."""
     ended = delete(UserSession).where(UserSession.id == session_id, UserSession.user_id == user_id)
     return session.scalar(ended.returning(UserSession.id)) is not None
 
@@ -98,7 +94,6 @@ def end_session_of_secret(session: Session, given_sha256: str, now: datetime) ->
 
 
 def end_sessions_of(session: Session, user_id: int, *, keep_id: int | None = None) -> int:
-    """Delete all sessions of a user, or all but one; how many that were."""
     statement = delete(UserSession).where(UserSession.user_id == user_id)
     if keep_id is not None:
         statement = statement.where(UserSession.id != keep_id)
@@ -106,13 +101,12 @@ def end_sessions_of(session: Session, user_id: int, *, keep_id: int | None = Non
 
 
 def hold(session: Session, keys: Sequence[str]) -> None:
-    """Keep others from holding any of these sorted keys, so that no two requests wait for each other."""
+    """Lock these sorted keys until the transaction ends."""
     for key in keys:
         session.execute(text("SELECT pg_advisory_xact_lock(hashtextextended(:key, 8470))"), {"key": key})
 
 
 def latest_failures(session: Session, since: datetime, limit: int, *which: ColumnElement[bool]) -> Sequence[datetime]:
-    """Return when attempts of these failed since then, the latest first."""
     statement = select(FailedAttempt.at).where(FailedAttempt.at > since, *which)
     return session.scalars(statement.order_by(FailedAttempt.at.desc()).limit(limit)).all()
 
@@ -128,7 +122,6 @@ def delete_attempts_before(session: Session, moment: datetime) -> None:
 
 
 def has_session_from(session: Session, name: str, address: str) -> bool:
-    """Whether the user of that name is or was signed in from that address, as far as sessions are kept."""
     known = exists().where(UserSession.user_id == User.id, UserSession.address == address, User.name == name)
     return session.scalar(select(known)) is True
 

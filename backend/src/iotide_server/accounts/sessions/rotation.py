@@ -1,14 +1,14 @@
-"""How a browser's secret changes while its session goes on: offered by one answer, in force once it comes back.
+"""Rotation of session secrets: the server offers a new secret, which takes effect once the browser sends it back.
 
-| the cookie is | within | what follows |
+| the cookie contains | within | effect |
 |---|---|---|
-| the secret in force | an hour of use | nothing |
-| the secret in force | after that | another one is offered, at most once a minute |
-| the one offered | | it is in force; the one before opens for 60 s more, for requests that were on their way |
-| the one before | these 60 s | nothing |
-| any other | | no session |
+| the current secret | the first hour | none |
+| the current secret | later | the server offers a new secret, at most once a minute |
+| the offered secret | | it becomes current; the previous one works for another 60 s |
+| the previous secret | those 60 s | none |
+| any other secret | | no session |
 
-An answer may never arrive, since its page was left; then the secret in force stays that, and another one is offered.
+The response may never arrive, for instance if the user left the page. The current secret then remains valid.
 """
 
 from dataclasses import dataclass
@@ -32,15 +32,13 @@ _TOUCH_EVERY: Final = timedelta(minutes=1)
 
 @dataclass(frozen=True, slots=True)
 class SessionTerms:
-    """How long a session lasts."""
-
-    idle: timedelta  # it ends when it was not used for so long
-    lifetime: timedelta  # it ends so long after the sign-in, however much it is used
+    idle: timedelta  # ends if unused for this long
+    lifetime: timedelta  # maximum since sign-in
 
 
 @dataclass(frozen=True, slots=True)
 class Recognised:
-    """A browser's session, and the secret that its cookie shall hold from now on; None: it stays as it is."""
+    """`offered` is a new secret for the session's cookie."""
 
     row: UserSession
     user: User
@@ -49,14 +47,11 @@ class Recognised:
 
 @dataclass(frozen=True, slots=True)
 class Browser:
-    """From where a request came: the address, and what the browser calls itself."""
-
     address: str | None
     name: str | None
 
 
 def recognise(session: Session, secret: str, browser: Browser, now: datetime, terms: SessionTerms) -> Recognised | None:
-    """The session of that cookie; None where there is none, or it has ended, or its user is disabled."""
     given = digest(secret)
     found = repository.live_session(session, given, now, idle_since=now - terms.idle)
     if found is None:
@@ -68,14 +63,14 @@ def recognise(session: Session, secret: str, browser: Browser, now: datetime, te
     elif row.secret_sha256 == given and _is_due(row, now):
         offered = new_secret()
         if not repository.offer_secret(session, row, digest(offered), now):
-            offered = None  # another request of the browser was quicker
+            offered = None
     if now - row.last_seen_at > _TOUCH_EVERY or offered:
         repository.touch_session(session, row.id, browser.address, browser.name, now)
     return Recognised(row, user, offered)
 
 
 def exchange(session: Session, session_id: int, now: datetime) -> str:
-    """Another secret at once, for what the session just did; the one before opens for 60 s more."""
+    """Return a secret that takes effect at once."""
     secret = new_secret()
     repository.put_in_force(session, session_id, digest(secret), now, is_offered=False)
     return secret

@@ -1,5 +1,3 @@
-"""Routes of signing in and out, of one's own sessions, and of ending those of others."""
-
 from collections.abc import AsyncIterator
 from typing import Annotated, Final
 
@@ -45,7 +43,7 @@ def visitor_of(request: Request) -> Visitor:
 
 
 LinkTx = Annotated[Session, Depends(transaction, scope="function", max_concurrency=1)]
-"""The transaction of a sign-in by link, which anybody may try: one at a time, and in no place of pages."""
+"""One at a time, so that public sign-ins take no connection from pages."""
 
 
 async def _one_hash(request: Request) -> AsyncIterator[None]:
@@ -54,14 +52,14 @@ async def _one_hash(request: Request) -> AsyncIterator[None]:
 
 
 ONE_HASH = Depends(_one_hash, scope="function")
-"""Has a route that hashes a password wait for its turn: one request of each network, and of those one at a time."""
+"""For routes that hash a password: one request per network, and one at a time."""
 Terms = Annotated[SessionTerms, Depends(terms_of_sessions)]
 AskedBy = Annotated[Visitor, Depends(visitor_of)]
 
 
-@router.get("/session/ways", summary="Show how to sign in")
+@router.get("/session/ways", summary="List sign-in methods")
 def get_sign_in_ways(_: Anyone, request: Request) -> SignInWays:
-    """What the login page offers."""
+    """Sign-in methods for the sign-in page."""
     provider = PROVIDER.of(request.app.state)
     return SignInWays(
         provider_name=provider.terms.name if provider else None, is_open_for_reading=PUBLIC_READ.of(request.app.state)
@@ -72,7 +70,7 @@ def get_sign_in_ways(_: Anyone, request: Request) -> SignInWays:
 def sign_in_by_link(
     _: Anyone, session: LinkTx, now: Now, request: Request, visitor: AskedBy, body: LinkInput
 ) -> SessionState | JSONResponse:
-    """Spend a one-time link; the answer sets the session cookie."""
+    """Sign in with a one-time link. The response sets the session cookie."""
     return _answer(request, sessions.sign_in_by_link(session, body.token, visitor, now))
 
 
@@ -86,21 +84,24 @@ def sign_in_by_link(
 def sign_in(
     _: Anyone, now: Now, request: Request, visitor: AskedBy, body: CredentialsInput
 ) -> SessionState | JSONResponse:
-    """By name and password; the answer sets the session cookie."""
+    """Sign in with name and password. The response sets the session cookie."""
     database = DATABASE.of(request.app.state)
     outcome = sessions.sign_in_by_password(database.transaction, body.name, body.password, visitor, now)
     return _answer(request, outcome)
 
 
-@router.get("/session", summary="Show who is calling")
+@router.get("/session", summary="Show the caller")
 def get_session(principal: Reader) -> SessionState:
-    """The caller with their roles."""
+    """The caller and their roles."""
     return SessionState.of(principal)
 
 
 @router.delete("/session", summary="Sign out")
 def sign_out(principal: Person, session: Tx, now: Now, request: Request) -> SignedOut:
-    """End this browser's session. Where it was begun at the OpenID provider, the answer says how to sign out there."""
+    """End this browser's session.
+
+    If it began at the OpenID provider, the response has the address to sign out there.
+    """
     was_of_provider = sessions.sign_out(session, principal)
     drop_cookie(request)
     provider = PROVIDER.of(request.app.state)
@@ -119,7 +120,7 @@ def sign_out(principal: Person, session: Tx, now: Now, request: Request) -> Sign
     responses=errors(409, 429),
 )
 def set_password(principal: PersonAhead, now: Now, request: Request, body: PasswordInput) -> JSONResponse | None:
-    """Set or change your own password; all your other sessions and unspent sign-in links end."""
+    """Set or change your password. Your other sessions and unused sign-in links end."""
     database = DATABASE.of(request.app.state)
     kept = sessions.set_password(database.transaction, principal, body.old_password, body.new_password, now)
     if isinstance(kept, IotideError):
@@ -130,32 +131,35 @@ def set_password(principal: PersonAhead, now: Now, request: Request, body: Passw
 
 @router.get("/sessions", summary="List your sessions")
 def list_sessions(principal: Person, session: Tx, now: Now, terms: Terms) -> BrowserSessions:
-    """The browsers that you are signed in with, the one last seen first."""
+    """Your signed-in browsers, most recently active first."""
     rows = sessions.list_own(session, principal, now, terms)
     return BrowserSessions(items=[BrowserSession.of(row, principal) for row in rows])
 
 
 @router.delete("/sessions", summary="End your other sessions")
 def end_other_sessions(principal: Person, session: Tx) -> SessionsEnded:
-    """All but the one that asks end at once."""
+    """End all your sessions except this one."""
     return SessionsEnded(count=sessions.end_others(session, principal))
 
 
 @router.delete("/sessions/{session_id}", summary="End one of your sessions", status_code=204, responses=errors(404))
 def end_session(principal: Person, session: Tx, session_id: Id) -> None:
-    """That browser is signed out at once."""
+    """Sign that browser out at once."""
     sessions.end_own(session, principal, session_id)
 
 
 @router.delete("/users/{user_id}/sessions", summary="End a user's sessions", responses=errors(404))
 def end_sessions_of_user(principal: Admin, session: Tx, user_id: Id) -> SessionsEnded:
-    """All of them, at once; for administrators of all clusters."""
+    """End all sessions of a user. Requires an administrator of all clusters."""
     return SessionsEnded(count=sessions.end_all_of(session, principal, user_id))
 
 
 @router.post("/users/{user_id}/password-reset", summary="Reset a password", status_code=201, responses=errors(404, 409))
 def reset_password(principal: Admin, session: Tx, now: Now, request: Request, user_id: Id) -> SignInLink:
-    """Forgets the password, ends sessions and unspent links, makes a new link; for administrators of all clusters."""
+    """Delete the password, sessions and unused links of a user, and create a new sign-in link.
+
+    Requires an administrator of all clusters.
+    """
     url = sessions.reset_password(session, principal, user_id, PUBLIC_URL.of(request.app.state), now)
     return SignInLink(url=url)
 

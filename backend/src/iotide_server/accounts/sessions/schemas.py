@@ -1,4 +1,4 @@
-"""What the API takes and gives for signing in and for sessions."""
+"""API schemas of sign-in and sessions."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -16,7 +16,7 @@ GivenPassword = Annotated[str, Field(max_length=200, examples=["correct horse ba
 
 
 class LinkInput(Input):
-    """What stands behind `#token=` in a sign-in link."""
+    """Secret after `#token=` in a sign-in link."""
 
     token: Annotated[str, Field(max_length=200, examples=["kX3mBv0uJqTn6dYw2eRz8cPs5aLf1hGi9oUt7xZbNQ"])]
 
@@ -29,23 +29,23 @@ class CredentialsInput(Input):
 
 
 class PasswordInput(Input):
-    """A new password; `old_password` is null for who had none."""
+    """New password. `old_password` is null if none was set."""
 
     old_password: GivenPassword | None
     new_password: NewPassword
 
 
 class CallerOutput(Output):
-    """Who is calling."""
+    """Caller of a request."""
 
     kind: PrincipalKind
-    id: Annotated[int | None, Field(description="Of the user or the API token")]
+    id: Annotated[int | None, Field(description="Id of the user or API token")]
     name: Annotated[str, Field(examples=["grace"])]
     roles: list[RoleGrantOutput]
 
 
 class SessionState(Output):
-    """A session."""
+    """Session."""
 
     principal: CallerOutput
 
@@ -56,34 +56,34 @@ class SessionState(Output):
 
 
 class SignInWays(Output):
-    """How people get in here."""
+    """Available sign-in methods."""
 
     provider_name: Annotated[
-        str | None, Field(description="Of the OpenID provider; null where there is none", examples=["Campus login"])
+        str | None, Field(description="Name of the OpenID provider; null if there is none", examples=["Campus login"])
     ]
-    is_open_for_reading: Annotated[bool, Field(description="Whether everybody may look at all without signing in")]
+    is_open_for_reading: Annotated[bool, Field(description="Whether everything is readable without signing in")]
 
 
 class SignedOut(Output):
-    """The session has ended."""
+    """Result of signing out."""
 
     provider_url: Annotated[
         str | None,
-        Field(description="Where the browser signs out of the OpenID provider, too; null: nothing to do there"),
+        Field(description="Address for signing out of the OpenID provider too; null if not needed"),
     ]
 
 
 class BrowserSession(Output):
-    """A signed-in browser."""
+    """Signed-in browser."""
 
     id: int
     created_at: datetime
     last_seen_at: Annotated[datetime, Field(description="To the minute")]
-    expires_at: Annotated[datetime, Field(description="However much it is used; earlier when it is not")]
+    expires_at: Annotated[datetime, Field(description="Latest end of the session; it ends earlier if unused")]
     address: Annotated[str | None, Field(examples=["192.0.2.7"])]
-    browser: Annotated[str | None, Field(description="What it calls itself, the header User-Agent")]
+    browser: Annotated[str | None, Field(description="The browser's User-Agent header")]
     begun_by: Literal["link", "password", "provider"]
-    is_this_one: Annotated[bool, Field(description="Whether this request came by it")]
+    is_this_one: Annotated[bool, Field(description="Whether this request belongs to this session")]
 
     @classmethod
     def of(cls, row: models.UserSession, caller: Caller) -> "BrowserSession":
@@ -91,12 +91,12 @@ class BrowserSession(Output):
 
 
 class BrowserSessions(Output):
-    """All signed-in browsers of the caller, the one last seen first."""
+    """The caller's signed-in browsers, most recently active first."""
 
     items: list[BrowserSession]
 
 
 class SessionsEnded(Output):
-    """How many sessions ended."""
+    """Number of sessions that ended."""
 
     count: int

@@ -1,4 +1,4 @@
-"""How people sign in: by a one-time link or by name and password, and what their browser then holds."""
+"""Sign-in by link or password, and session management."""
 
 from collections.abc import Callable, Sequence
 from contextlib import AbstractContextManager
@@ -43,23 +43,19 @@ _log = structlog.get_logger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Whose browser asks to be signed in."""
-
     browser: Browser
-    terms: SessionTerms  # how long the session is going to last
-    cookie: str | None = None  # what it holds from before; that session ends, and its secret is never taken over
+    terms: SessionTerms
+    cookie: str | None = None  # ends, so that its secret is never reused
 
 
 @dataclass(frozen=True, slots=True)
 class NewSession:
-    """A new session: who it is, and the secret for the browser's cookie."""
-
     principal: Principal
     secret: str
 
 
 def sign_in_by_link(session: Session, secret: str, visitor: Visitor, now: datetime) -> NewSession | IotideError:
-    """Spend a one-time link; return the session, or why there is none; raise TOO_MANY_ATTEMPTS."""
+    """Raise TOO_MANY_ATTEMPTS."""
     attempt = SignInAttempt(AttemptKind.LINK, visitor.browser.address)
     throttle.admit(session, attempt, now)
     user = repository.spend_link(session, digest(secret), now)
@@ -72,11 +68,10 @@ def sign_in_by_link(session: Session, secret: str, visitor: Visitor, now: dateti
 def sign_in_by_password(
     transaction: Transaction, name: str, password: str, visitor: Visitor, now: datetime
 ) -> NewSession | IotideError:
-    """Check name and password, in the same time and with the same answer whether or not there is such a user.
+    """Return the session, or the reason for refusal, the same whether or not the user exists.
 
-    Return the session, or why there is none. The password is hashed between two transactions, so that no connection
-    waits for it. The attempt counts as failed before, so that of many at once none passes uncounted. Raise
-    TOO_MANY_ATTEMPTS, without a look at the password.
+    No connection waits for hashing. The attempt counts as failed in advance, so that simultaneous ones all count.
+    Raise TOO_MANY_ATTEMPTS without checking the password.
     """
     attempt = SignInAttempt(AttemptKind.PASSWORD, visitor.browser.address, name)
     with transaction() as session:
@@ -97,12 +92,12 @@ def sign_in_by_password(
 
 
 def _is_still(user: User, stored: str | None, password: str) -> bool:
-    """Look whether the password is the present one; another sign-in may have renewed its hash meanwhile."""
+    """Return whether the password is current, though another sign-in may have renewed its hash."""
     return user.password_hash == stored or passwords.matches(password, user.password_hash)[0]
 
 
 def note_failure(session: Session, attempt: SignInAttempt, user: User | None, now: datetime) -> None:
-    """Count a failure, and write it down; the name only where there is such a user, since it may be a password."""
+    """Count a failure, and record it for known names. An unknown name may be a password."""
     _record_refusal(session, attempt, user, must_wait=throttle.note_failure(session, attempt, now))
 
 
@@ -115,7 +110,6 @@ def _record_refusal(session: Session, attempt: SignInAttempt, user: User | None,
 
 
 def sign_out(session: Session, principal: Principal) -> bool:
-    """End the session that called; whether it was begun at the OpenID provider."""
     if principal.session_id is None or principal.user_id is None:
         return False
     row = session.get_one(UserSession, principal.session_id)
@@ -127,8 +121,8 @@ def sign_out(session: Session, principal: Principal) -> bool:
 def set_password(
     transaction: Transaction, principal: Principal, old: str | None, new: str, now: datetime
 ) -> str | IotideError:
-    """Set a password, end other sessions and links; return the session's next secret, or why `old` is refused."""
-    # Passwords are hashed and attempts counted as by `sign_in_by_password`; `old` is not looked at where there is none.
+    """Set a password, and end other sessions and links. Return the next secret, or why `old` is rejected."""
+    # Hash and count like `sign_in_by_password`. Ignore `old` if no password is set.
     if principal.kind is not PrincipalKind.USER or principal.session_id is None:
         raise PERSON_WANTED(what="change a password")
     with transaction() as session:
@@ -158,17 +152,17 @@ def set_password(
 
 
 def make_link(session: Session, user_id: int, public_url: str, now: datetime) -> str:
-    """Return a URL that signs the user in once, within a day; raise USER_NOT_FOUND."""
+    """Return a URL that signs the user in once, within a day. Raise USER_NOT_FOUND."""
     if session.get(User, user_id) is None:
         raise USER_NOT_FOUND(user_id=user_id)
     secret = new_secret()
     session.add(LoginLink(user_id=user_id, secret_sha256=digest(secret), expires_at=now + LINK_LIFETIME))
-    # Behind the hash sign it reaches no log and no Referer header.
+    # Neither logs nor Referer headers contain the fragment.
     return f"{public_url.rstrip('/')}/login#token={secret}"
 
 
 def admin_link(session: Session, public_url: str, now: datetime) -> str:
-    """A sign-in link for the first administrator of all clusters, who is made when there is none."""
+    """Return a link for the first administrator, who is created if needed."""
     principal = console_principal(session, now)
     administrator = _first_administrator(session, now)
     audit.record(session, principal, Action("link_made", "user", administrator.id, None))
@@ -176,23 +170,20 @@ def admin_link(session: Session, public_url: str, now: datetime) -> str:
 
 
 def console_principal(session: Session, now: datetime) -> Principal:
-    """Whoever may read the server's settings acts as the first administrator, who is made when there is none."""
     return user_principal(session, _first_administrator(session, now), address=None)
 
 
 def first_admin_link(session: Session, public_url: str, now: datetime) -> str | None:
-    """As `admin_link`, until somebody has signed in for the first time; from then on None."""
+    """Return `admin_link`, or None after the first sign-in."""
     return None if repository.anyone_signed_in(session) else admin_link(session, public_url, now)
 
 
 def forget_expired(session: Session, now: datetime) -> None:
-    """Delete sessions, links and failures that count for nothing any more; the scheduler calls it now and then."""
     repository.delete_expired(session, now)
     session_repository.delete_attempts_before(session, now - throttle.WINDOW)
 
 
 def begin(session: Session, user: User, visitor: Visitor, now: datetime, *, by: BegunBy) -> NewSession:
-    """A new session with a new secret, whatever the browser held before."""
     if visitor.cookie is not None:
         session_repository.end_session_of_secret(session, digest(visitor.cookie), now)
     secret = new_secret()
@@ -229,13 +220,13 @@ def _first_administrator(session: Session, now: datetime) -> User:
 
 
 def list_own(session: Session, principal: Principal, now: datetime, terms: SessionTerms) -> Sequence[UserSession]:
-    """Return the caller's open sessions, the one last seen first; raise PERSON_WANTED for a program."""
+    """Raise PERSON_WANTED."""
     user_id = principal.require_person("see sessions")
     return session_repository.sessions_of(session, user_id, now, idle_since=now - terms.idle)
 
 
 def end_own(session: Session, principal: Principal, session_id: int) -> None:
-    """End one of the caller's sessions; raise PERSON_WANTED for a program, or SESSION_NOT_FOUND."""
+    """Raise PERSON_WANTED or SESSION_NOT_FOUND."""
     user_id = principal.require_person("end sessions")
     if not session_repository.end_session(session, user_id, session_id):
         raise SESSION_NOT_FOUND(session_id=session_id)
@@ -243,7 +234,6 @@ def end_own(session: Session, principal: Principal, session_id: int) -> None:
 
 
 def end_others(session: Session, principal: Principal) -> int:
-    """End all of the caller's sessions but this one and count them; raise PERSON_WANTED for a program."""
     user_id = principal.require_person("end sessions")
     count = session_repository.end_sessions_of(session, user_id, keep_id=principal.session_id)
     audit.record(session, principal, Action("sessions_ended", "user", user_id, None, after={"count": count}))
@@ -251,7 +241,7 @@ def end_others(session: Session, principal: Principal) -> int:
 
 
 def end_all_of(session: Session, principal: Principal, user_id: int) -> int:
-    """End all sessions of a user and count them, for administrators of all clusters; raise USER_NOT_FOUND."""
+    """Requires an administrator of all clusters. Raise USER_NOT_FOUND."""
     user = _require_user(session, principal, user_id)
     count = session_repository.end_sessions_of(session, user.id)
     audit.record(session, principal, Action("sessions_ended", "user", user.id, None, after={"count": count}))
@@ -259,7 +249,7 @@ def end_all_of(session: Session, principal: Principal, user_id: int) -> int:
 
 
 def reset_password(session: Session, principal: Principal, user_id: int, public_url: str, now: datetime) -> str:
-    """Return a link to set another password; raise PERSON_WANTED, OWN_ACCOUNT, USER_NOT_FOUND or USER_DISABLED."""
+    """Raise PERSON_WANTED, OWN_ACCOUNT, USER_NOT_FOUND or USER_DISABLED."""
     user = _require_user(session, principal, user_id)
     principal.require_person("reset passwords")
     if user.id == principal.user_id:

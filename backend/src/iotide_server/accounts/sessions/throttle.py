@@ -1,14 +1,14 @@
-"""How often somebody may be wrong: failures of the last quarter of an hour, counted in PostgreSQL for all processes.
+"""Limits of failed sign-ins within 15 minutes, counted in PostgreSQL for all processes.
 
-| failures of | more than | so that |
+| failures of | limit | purpose |
 |---|---|---|
-| one name from one network | 5 | a password is not guessed; others with that name are not kept out |
-| one network, whatever the names | 30 | many names are not tried with one password each |
-| one name, from wherever | 200 | many networks do not guess one password; who was signed in from there before passes |
-| links, join tokens, provider's answers from one network | 30 | nobody looks for a secret, or keeps the provider busy |
+| one name from one network | 5 | stops guessing a password, without locking out the owner of the name |
+| one network, any names | 30 | stops trying one password with many names |
+| one name, any network | 200 | stops guessing from many networks; exempts addresses with a session of the user |
+| links, join tokens, provider responses from one network | 30 | stops guessing secrets, and load on the provider |
 
-A network is an IPv4 address, or the 64 bits of IPv6 that a customer has at least. What is refused here is not counted,
-so a wait ends for who goes on trying, too: the window slides.
+A network is an IPv4 address or an IPv6 /64. Rejected attempts are not counted, so the wait ends even for clients that
+keep trying.
 """
 
 from collections.abc import Sequence
@@ -30,12 +30,10 @@ WINDOW: Final = timedelta(minutes=15)
 MOST_OF_NAME_AND_NETWORK: Final = 5
 MOST_OF_NETWORK: Final = 30
 MOST_OF_NAME: Final = 200
-"""High, and without effect where the owner was signed in: a low one would let anybody lock a colleague out."""
+"""High, and with exemptions, so that a user cannot lock out a colleague."""
 
 
 class AttemptKind(StrEnum):
-    """What was given as a proof."""
-
     PASSWORD = "password"  # noqa: S105 - the name of a kind
     LINK = "link"
     ENROLMENT = "enrolment"
@@ -44,35 +42,28 @@ class AttemptKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class SignInAttempt:
-    """Somebody at an address offers a proof, with passwords for a name."""
-
     kind: AttemptKind
     address: str | None
     name: str | None = None
 
     @property
     def network(self) -> str:
-        """Return the network whose failures count together with those of the address."""
         return network_of(self.address)
 
     @property
     def name_sha256(self) -> str | None:
-        """By what the failures of the name are found."""
         return None if self.name is None else digest(self.name)
 
 
 @dataclass(frozen=True, slots=True)
 class _Count:
-    """Failures of one kind of key: the moments of the latest ones, and how many are too many."""
-
     latest: Sequence[datetime]
     most: int
 
 
 def admit(session: Session, attempt: SignInAttempt, now: datetime) -> None:
-    """Let an attempt pass, or raise TOO_MANY_ATTEMPTS with the seconds after which one passes again."""
-    # Of several at once for one name or network, each waits for what came of the one before.
-    # Without the lock, a hundred attempts sent at once would all be counted before any of them has failed.
+    """Raise TOO_MANY_ATTEMPTS with the seconds to wait."""
+    # Attempts per name and network wait for each other, so that a hundred simultaneous ones are not all admitted.
     repository.hold(session, sorted({attempt.network, attempt.name_sha256 or attempt.network}))
     wait = max((_wait(count, now) for count in _counts(session, attempt, now)), default=timedelta(0))
     if wait > timedelta(0):
@@ -80,14 +71,14 @@ def admit(session: Session, attempt: SignInAttempt, now: datetime) -> None:
 
 
 def note_failure(session: Session, attempt: SignInAttempt, now: datetime) -> bool:
-    """Count a failure; whether the next attempt like it has to wait now."""
+    """Count a failure. Return whether the next attempt has to wait."""
     session.add(FailedAttempt(at=now, kind=attempt.kind, network=attempt.network, name_sha256=attempt.name_sha256))
     session.flush()
     return any(_wait(count, now) > timedelta(0) for count in _counts(session, attempt, now))
 
 
 def forgive(session: Session, attempt: SignInAttempt) -> None:
-    """The password was right: what was mistyped for that name from that network is forgotten, all else still counts."""
+    """Forget failures of that name from that network, no others."""
     if attempt.name_sha256 is not None:
         repository.delete_attempts(session, attempt.network, attempt.name_sha256)
 
@@ -107,5 +98,4 @@ def _counts(session: Session, attempt: SignInAttempt, now: datetime) -> list[_Co
 
 
 def _wait(count: _Count, now: datetime) -> timedelta:
-    """Until the oldest of as many failures as are too many leaves the window."""
     return timedelta(0) if len(count.latest) < count.most else count.latest[-1] + WINDOW - now

@@ -1,1 +1,1 @@
-"""API tokens: created, listed and revoked."""
+"""API tokens."""

@@ -1,4 +1,4 @@
-"""API tokens: made by a person in a browser, listed, revoked by their owner or by an administrator of all clusters."""
+"""Management of API tokens."""
 
 from collections.abc import Collection
 from datetime import datetime
@@ -18,20 +18,20 @@ from iotide_server.kit.db import Json, fields_of
 from iotide_server.kit.digests import digest, new_secret
 from iotide_server.kit.pagination import Page, PageRequest
 
-Whose = Literal["mine", "all"]
+TokenOwners = Literal["mine", "all"]
 
 
-def list_tokens(session: Session, principal: Principal, whose: Whose, paging: PageRequest) -> Page[Token]:
-    """Return tokens that were not revoked, with their users; all of them for administrators of all clusters."""
-    if whose == "all":
+def list_tokens(session: Session, principal: Principal, owners: TokenOwners, paging: PageRequest) -> Page[Token]:
+    """Listing all requires an administrator of all clusters."""
+    if owners == "all":
         principal.require(Role.ADMIN, None)
-    conditions = [] if whose == "all" else [ApiToken.user_id == principal.user_id]
+    conditions = [] if owners == "all" else [ApiToken.user_id == principal.user_id]
     found = repository.unrevoked_tokens(session, paging, *conditions)
     return found.page(lambda row: Token.of_row(row[0], user_name=row[1].name))
 
 
 def create_token(session: Session, principal: Principal, wanted: TokenInput, now: datetime) -> TokenCreated:
-    """Return a token with its secret, which nobody learns later; raise PERSON_WANTED or EXPIRY_PASSED."""
+    """Raise PERSON_WANTED or EXPIRY_PASSED."""
     user_id = principal.require_person("make API tokens")
     expires_at = wanted.expiry(now)
     if expires_at is not None and expires_at <= now:
@@ -53,7 +53,7 @@ def create_token(session: Session, principal: Principal, wanted: TokenInput, now
 
 
 def revoke_token(session: Session, principal: Principal, token_id: int, now: datetime) -> None:
-    """Revoke a token of the caller, or as administrator of another; raise PERSON_WANTED or TOKEN_NOT_FOUND."""
+    """Administrators may revoke any token, others their own. Raise PERSON_WANTED or TOKEN_NOT_FOUND."""
     principal.require_person("revoke API tokens")
     token = session.get(ApiToken, token_id)
     is_theirs = token is not None and (token.user_id == principal.user_id or principal.may(Role.ADMIN, None))
@@ -65,7 +65,6 @@ def revoke_token(session: Session, principal: Principal, token_id: int, now: dat
 def revoke_all(
     session: Session, principal: Principal, owner: User, tokens: Collection[ApiToken], now: datetime
 ) -> None:
-    """Revoke these tokens of one person, each with its own trace in the audit; the caller is known to be allowed to."""
     for token in tokens:
         token.revoked_at = now
         action = Action("token_revoked", "token", token.id, None, _shown(token, owner), {"revoked": True})

@@ -1,1 +1,1 @@
-"""The rules, each a pure function from the scene to what it finds there."""
+"""Rules, each a pure function from the scene to findings."""

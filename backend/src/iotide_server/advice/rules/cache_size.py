@@ -1,4 +1,4 @@
-"""Finds what was moved and could have stayed in the memory of the node: then its cache was measured."""
+"""Rule: data that may have stayed in the node's memory, so that its cache was measured."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
@@ -18,10 +18,9 @@ _Place = tuple[str, tuple[str, ...], tuple[str, ...]]
 
 
 def cached_sizes(scene: Scene) -> Iterator[Finding]:
-    """Yield the workloads and places with sizes below twice the memory that went through the cache.
+    """Yield workloads and places with buffered sizes below twice the memory.
 
-    Places with the same memory and the same ways past its cache share one advice, which names all its campaigns. A
-    file system in memory has no cache to go past.
+    Places with equal memory and remedies share one advice. Memory file systems have no cache to avoid.
     """
     alike: defaultdict[_Place, list[ScenePoint]] = defaultdict(list)
     for point in scene.rates:
@@ -42,7 +41,7 @@ def cached_sizes(scene: Scene) -> Iterator[Finding]:
 
 
 def moved_bytes(point: ScenePoint) -> int | None:
-    """Return what one node moved in one phase, on all targets that it loads at once; None where no size is known."""
+    """Return the bytes that a node moves in one phase on all targets; None if unknown."""
     size = FILE_SIZE.at(point)
     return size and size * point.cell.writers * len(point.cell.targets)
 
@@ -57,13 +56,13 @@ def _small(points: Sequence[ScenePoint]) -> list[ScenePoint]:
 
 
 def _judge(subject: str, points: Sequence[ScenePoint]) -> Finding | None:
-    """Return what is unknown or fine; None where some sizes are small."""
+    """Return what is unknown or fine; None if some sizes are too small."""
     unknown = next((point for point in points if point.cell.memory_bytes is None), None)
     if unknown is not None:
         newest = next(reversed(unknown.cell.run_ids), "?")
-        because = f"the fact {MEMORY} is missing in run {newest}, so nobody knows what fits into its cache"
+        because = f"the fact {MEMORY} is missing in run {newest}, so it is unknown what fits into the cache"
         return Unknown(CODE, subject, because)
-    return None if _small(points) else Fine(subject, "each size is twice the memory or more")
+    return None if _small(points) else Fine(subject, "all sizes are at least twice the memory")
 
 
 def _advice(points: Sequence[ScenePoint], memory: int, ways: PastCache) -> Advice:
@@ -71,7 +70,7 @@ def _advice(points: Sequence[ScenePoint], memory: int, ways: PastCache) -> Advic
     for point in _small(points):
         small[moved_bytes(point) or 0].append(point)
     campaigns = sorted({point.cell.campaign_id for at in small.values() for point in at})
-    among = f" Campaigns {listed(map(str, campaigns))} measured so." if len(campaigns) > 1 else ""
+    among = f" This affects campaigns {listed(map(str, campaigns))}." if len(campaigns) > 1 else ""
     sizes = {moved_bytes(point) for point in points}
     newest = max((point.cell.run_ids[-1] for at in small.values() for point in at if point.cell.run_ids), default=None)
     has_size = any(command.startswith("file_size") for command in ways.commands)
@@ -82,8 +81,8 @@ def _advice(points: Sequence[ScenePoint], memory: int, ways: PastCache) -> Advic
         subject="",
         title=f"Files of up to {format_bytes(max(small))} were measured on nodes with {format_bytes(memory)} of memory",
         explanation=(
-            f"Less than twice the memory of the node may stay in its page cache. Reads then come from memory, and"
-            f" writes show it unless they are flushed inside the time. {len(small)} of"
+            f"Data of less than twice the node's memory may stay in its page cache. Reads then come from memory, and"
+            f" writes measure memory unless they are flushed within the measured time. {len(small)} of"
             f" {len(sizes)} sizes are smaller than {format_bytes(2 * memory)}.{among}"
         ),
         evidence=(
@@ -93,9 +92,9 @@ def _advice(points: Sequence[ScenePoint], memory: int, ways: PastCache) -> Advic
                 for moved in sorted(small)[-_MOST_SIZES:]
             ),
         ),
-        remedy=f"{ways.words}{no_room} Where memory is meant to be part of the answer, say so.",
+        remedy=f"{ways.words}{no_room} If memory is meant to be part of the result, state it.",
         commands=ways.commands,
-        source="Mistakes of the published reports (files no larger than memory); IO500 and IOzone ask for the same",
+        source="Mistake in published reports (files no larger than memory); IO500 and IOzone have the same rule",
     )
 
 

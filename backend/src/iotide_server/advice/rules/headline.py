@@ -1,4 +1,4 @@
-"""How many times as fast one target may be called as another: by all sizes that both were measured with."""
+"""Rule: how many times faster one target is than another, over all sizes measured on both."""
 
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Mapping, Sequence
@@ -14,18 +14,19 @@ from iotide_wire.units import Unit, format_number
 
 CODE: Final = "headline_ratio"
 LEAST_SPREAD: Final = 1.25
-"""Largest over smallest ratio: from here on one number is wrong by a quarter for some of the sizes. Where there are
-intervals, the largest lower end over the smallest upper end, so that of many sizes no scatter makes it."""
-FEW_RUNS_SLACK: Final = 0.10  # by so much a claim may differ from a ratio without interval
-DISAGREEING_SHARE: Final = 0.1  # of ten or more settings this share may exclude a claim by chance; of fewer, none
-MOST_SETTINGS: Final = 12  # are told one by one; of more without intervals the spread cannot be told from scatter
+"""Largest ratio over smallest, above which a single number is wrong by a quarter for some sizes. With intervals: the
+largest lower bound over the smallest upper bound, so that scatter over many sizes does not trigger it.
+"""
+FEW_RUNS_SLACK: Final = 0.10  # tolerance of a claim against a ratio without interval
+DISAGREEING_SHARE: Final = 0.1  # share of settings that may exclude a claim by chance; none of fewer than ten
+MOST_SETTINGS: Final = 12  # listed settings; with more, and without intervals, scatter is indistinguishable
 
 _Settings = Mapping[str, ScenePoint]
 
 
 @dataclass(frozen=True, slots=True)
 class PairRatio:
-    """One target in terms of another at one setting, such as a file size."""
+    """Ratio of two targets at one setting."""
 
     setting: str
     ratio: Ratio
@@ -33,7 +34,6 @@ class PairRatio:
     slow: ScenePoint
 
     def allows(self, claimed: float) -> bool:
-        """Whether a claim agrees with it."""
         low, high = self.ratio.low, self.ratio.high
         if low is None or high is None:
             return abs(claimed / self.ratio.median - 1) <= FEW_RUNS_SLACK
@@ -41,7 +41,7 @@ class PairRatio:
 
 
 def headline_ratios(scene: Scene) -> Iterator[Finding]:
-    """Each target of a campaign against its slowest one, operation by operation."""
+    """Compare each target of a campaign with its slowest one, by operation."""
     alike: defaultdict[Hashable, list[ScenePoint]] = defaultdict(list)
     for point in scene.rates:
         cell = point.cell
@@ -72,28 +72,28 @@ def _pair(fast: _Settings, slow: _Settings, names: Sequence[str], claimed: float
     pairs = [PairRatio(name, ratio(slow[name], fast[name]), fast[name], slow[name]) for name in names]
     medians = [pair.ratio.median for pair in pairs]
     one, other = (listed(side.cell.targets) for side in (pairs[0].fast, pairs[0].slow))
-    subject = f"{pairs[0].fast.place}, against {other}"
+    subject = f"{pairs[0].fast.place}, compared with {other}"
     disagreeing = 0 if claimed is None else sum(not pair.allows(claimed) for pair in pairs)
     refuted = disagreeing > DISAGREEING_SHARE * len(pairs)
     if not refuted and len(pairs) > MOST_SETTINGS and not _has_intervals(pairs):
-        because = f"{_range(medians)} times as fast by {len(pairs)} settings, of which some have less than four runs"
-        return Unknown(CODE, subject, f"{because}: what is scatter and what is the settings' own cannot be told")
+        because = f"{_range(medians)} times as fast over {len(pairs)} settings, some with fewer than four runs"
+        return Unknown(CODE, subject, f"{because}; scatter and effects of the settings cannot be separated")
     if not refuted and _spread(pairs) < LEAST_SPREAD:
-        return Fine(subject, f"{_range(medians)} times as fast by {len(pairs)} settings, which show no difference")
+        return Fine(subject, f"{_range(medians)} times as fast over {len(pairs)} settings, which show no difference")
     return Advice(
         code=CODE,
         severity=Severity.HIGH if refuted else Severity.LOW,
         subject=subject,
         title=(
-            f"“{format_number(claimed or 0)} times” is not what the numbers say: {one} is "
+            f"Results do not support “{format_number(claimed or 0)} times”: {one} is "
             f"{_range(medians)} times as fast as {other}"
             if refuted
-            else f"{one} is {_range(medians)} times as fast as {other}, and not by one number"
+            else f"{one} is {_range(medians)} times as fast as {other}, depending on the setting"
         ),
         explanation=_explained(pairs, claimed if refuted else None),
         evidence=tuple(_evidence(pairs)),
-        remedy=f"Say “{_sayable(pairs)}”, and name the settings; a mean over them hides what they do.",
-        source="The report of NUS SVU on GPFS says about 10 times as fast as NFS, and its own table 3.6 to 4.7 times",
+        remedy=f"State “{_range_words(pairs)}” and name the settings. A mean over them hides their effect.",
+        source="NUS SVU report on GPFS: claims about 10 times as fast as NFS, but its own table shows 3.6 to 4.7 times",
     )
 
 
@@ -102,14 +102,13 @@ def _has_intervals(pairs: Sequence[PairRatio]) -> bool:
 
 
 def _spread(pairs: Sequence[PairRatio]) -> float:
-    """How far the ratios are apart at least."""
+    """Return the smallest factor between the ratios that the intervals allow."""
     lows = [pair.ratio.median if pair.ratio.low is None else pair.ratio.low for pair in pairs]
     highs = [pair.ratio.median if pair.ratio.high is None else pair.ratio.high for pair in pairs]
     return max(lows) / min(highs)
 
 
-def _told(pairs: Sequence[PairRatio]) -> Sequence[PairRatio]:
-    """All of few; of many the lowest and the highest ratios."""
+def _listed_pairs(pairs: Sequence[PairRatio]) -> Sequence[PairRatio]:
     if len(pairs) <= MOST_SETTINGS:
         return pairs
     ranked = sorted(pairs, key=lambda pair: pair.ratio.median)
@@ -117,37 +116,37 @@ def _told(pairs: Sequence[PairRatio]) -> Sequence[PairRatio]:
 
 
 def _explained(pairs: Sequence[PairRatio], refuted: float | None) -> str:
-    ratios = "; ".join(f"{pair.setting}: {pair.ratio.words}" for pair in _told(pairs))
-    more = f"; and {len(pairs) - MOST_SETTINGS} between them" if len(pairs) > MOST_SETTINGS else ""
+    ratios = "; ".join(f"{pair.setting}: {pair.ratio.words}" for pair in _listed_pairs(pairs))
+    more = f"; {len(pairs) - MOST_SETTINGS} others are in between" if len(pairs) > MOST_SETTINGS else ""
     words = [f"By setting: {ratios}{more}."]
     if refuted is not None:
         agreeing = [pair.setting for pair in pairs if pair.allows(refuted)]
         named = ", ".join(agreeing) if len(agreeing) <= MOST_SETTINGS else f"{len(agreeing)} of {len(pairs)} settings"
-        where = f"at {named} alone" if agreeing else "at none of them"
+        where = f"only with {named}" if agreeing else "with none of them"
         words.append(f"{format_number(refuted)} agrees {where}.")
     if not _has_intervals(pairs):
         fewest = min(min(pair.fast.n, pair.slow.n) for pair in pairs)
         words.append(
-            f"With {fewest} run{'s' * (fewest > 1)} a setting there is no interval: more repeats may move them."
+            f"With {fewest} run{'s' * (fewest > 1)} per setting there are no intervals; more repeats may change them."
         )
     else:
-        words.append("In brackets are intervals that hold 95 %.")
+        words.append("Parentheses show 95 % intervals.")
     return " ".join(words)
 
 
 def _evidence(pairs: Sequence[PairRatio]) -> Iterator[Evidence]:
-    for pair in _told(pairs):
+    for pair in _listed_pairs(pairs):
         for point in (pair.slow, pair.fast):
             yield point.evidence(f"{listed(point.cell.targets)}, {pair.setting}")
         yield Evidence(f"ratio, {pair.setting}", pair.ratio.median, Unit.RATIO)
 
 
-def _sayable(pairs: Sequence[PairRatio]) -> str:
+def _range_words(pairs: Sequence[PairRatio]) -> str:
     lows = [pair.ratio.low for pair in pairs if pair.ratio.low is not None]
     highs = [pair.ratio.high for pair in pairs if pair.ratio.high is not None]
     if len(lows) == len(pairs):
-        return f"{format_number(min(lows))} to {format_number(max(highs))} times, by setting"
-    return f"{_range([pair.ratio.median for pair in pairs])} times by the medians, by setting"
+        return f"{format_number(min(lows))} to {format_number(max(highs))} times, depending on the setting"
+    return f"{_range([pair.ratio.median for pair in pairs])} times by median, depending on the setting"
 
 
 def _range(values: Sequence[float]) -> str:
@@ -156,15 +155,13 @@ def _range(values: Sequence[float]) -> str:
 
 
 def _varying(points: Sequence[ScenePoint]) -> list[str]:
-    """What the points differ in, apart from where they were measured."""
     described = [_described(point) for point in points]
     names = dict.fromkeys(name for one in described for name in one)
     return [name for name in names if len({repr(one.get(name)) for one in described}) > 1]
 
 
 def setting_words(values: Mapping[str, Any], titles: Titles, varying: Sequence[str]) -> str:
-    """Return what varies of options and labels, by the titles of the workload's options."""
-    return described(values, titles, varying) or "the one setting"
+    return described(values, titles, varying) or "the only setting"
 
 
 def _described(point: ScenePoint) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Finds targets that are memory: nothing measured there says anything about storage."""
+"""Rule: targets in memory, whose results say nothing about storage."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -11,19 +11,18 @@ CODE: Final = "target_is_memory"
 
 
 def memory_targets(scene: Scene) -> Iterator[Finding]:
-    """Yield one advice for each target on a node that is a file system in memory."""
     for site in scene.sites:
         if site.fstype in IN_MEMORY:
             yield Advice(
                 code=CODE,
                 severity=Severity.LOW,
                 subject=site.name,
-                title=f"This target is memory ({site.fstype}): its numbers are memory numbers",
+                title=f"This target is memory ({site.fstype}): results measure memory, not storage",
                 explanation=(
-                    "Its files never leave the node's memory. No file size and no O_DIRECT changes that, so its numbers"
-                    " are an upper limit for the node and no measure of storage."
+                    "Its files never leave the node's memory, with any file size and also with O_DIRECT. Its results"
+                    " are an upper limit for the node and do not measure storage."
                 ),
                 evidence=(Evidence("mount.fstype", site.fstype),),
-                remedy="Keep it as a reference for what the node can do. Measure storage on another target.",
+                remedy="Use it as a reference for the node's limits. Measure storage on another target.",
                 source="tmpfs(5)",
             )

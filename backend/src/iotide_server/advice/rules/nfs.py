@@ -1,4 +1,4 @@
-"""What costs speed, or data, of NFS mounts: small transfers, writes that wait, UDP, old versions."""
+"""Rules: NFS mounts that lose speed or data by small transfers, synchronous writes, UDP or old versions."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -10,16 +10,16 @@ from iotide_wire.units import KIB, MIB, format_bytes
 LARGE_TRANSFER_BYTES: Final = MIB
 SMALL_TRANSFER_BYTES: Final = 128 * KIB
 _OLD_VERSIONS: Final = {
-    "2": "Version 2 moves at most 8 KiB at a time, knows no file beyond 2 GiB, and each write waits for the disk"
+    "2": "Version 2 transfers at most 8 KiB at a time, supports files up to 2 GiB, and each write waits for the disk"
     " (RFC 1094).",
-    "4.0": "Version 4.0 has no sessions: neither several connections of one client nor pNFS (RFC 8881 has them"
-    " as 4.1).",
+    "4.0": "Version 4.0 has no sessions, so a client can use neither several connections nor pNFS. Version 4.1 has"
+    " both (RFC 8881).",
 }
-"""Version 3 is none of them: by itself it costs nothing."""
+"""Version 3 is missing, because it costs nothing."""
 
 
 def small_transfers(scene: Scene) -> Iterator[Finding]:
-    """Rsize and wsize as they are in effect, which may be less than was asked for."""
+    """Check rsize and wsize as in effect, which may be less than requested."""
     code = "nfs_small_transfers"
     for site in _mounts(scene):
         sizes = {name: site.number(f"nfs.{name}_bytes") for name in ("rsize", "wsize")}
@@ -37,16 +37,16 @@ def small_transfers(scene: Scene) -> Iterator[Finding]:
             subject=site.name,
             title=" and ".join(f"{name} is {format_bytes(size)}" for name, size in small.items()),
             explanation=(
-                "Each request moves no more than that, so that a stream needs many of them and waits for each round"
-                " trip. Client and server agree on the smaller of what each can; where this was asked for on neither"
-                " side, it is the server's limit."
+                "Each request transfers no more than that, so a stream needs many requests and waits for each round"
+                " trip. Client and server agree on the smaller of their limits. If neither side set it, it is the"
+                " server's limit."
             ),
             evidence=site.evidence(
                 "nfs.rsize_bytes", "nfs.wsize_bytes", "nfs.version", "nfs.transport", "mount.options"
             ),
             remedy=(
-                "Unmount and mount without rsize and wsize, or with these. If it stays small, raise the server's limit"
-                " while its nfsd is stopped."
+                "Unmount and mount without rsize and wsize, or with these values. If they stay small, raise the"
+                " server's limit while its nfsd is stopped."
             ),
             commands=(
                 site.mount_command(_options(site)),
@@ -63,14 +63,14 @@ def _options(site: MountedTarget) -> str:
 
 
 def waiting_writes(scene: Scene) -> Iterator[Finding]:
-    """Mounts on which each write waits for the server: with `sync`, and with `noac`, which does the same."""
+    """Yield mounts with `sync`, or with `noac`, which implies it."""
     code = "nfs_sync"
     for site in _mounts(scene):
         is_sync, has_cache = site.facts.get("nfs.sync"), site.facts.get("nfs.attribute_cache")
         if is_sync is None:
             yield Unknown(code, site.name, "the fact nfs.sync is missing")
         elif is_sync is True or has_cache is False:
-            # The kernel mounts with sync whatever has noac.
+            # With noac, the kernel also mounts with sync.
             option = "noac" if has_cache is False else "sync"
             yield Advice(
                 code=code,
@@ -78,13 +78,13 @@ def waiting_writes(scene: Scene) -> Iterator[Finding]:
                 subject=site.name,
                 title=f"Mounted with {option}: each write waits for the server",
                 explanation=(
-                    "The client gathers nothing: each write call goes to the server at once and returns when that has"
-                    " it on stable storage. What is measured is one round trip and one flush a call, not how fast"
-                    " data can be stored."
-                    + ("" if option == "sync" else " noac also asks the server for attributes each time.")
+                    "The client does not combine writes: each write call goes to the server at once and returns when"
+                    " the data is on stable storage. Results measure one round trip and one flush per call, not how"
+                    " fast data can be stored."
+                    + ("" if option == "sync" else " noac also requests attributes from the server each time.")
                 ),
                 evidence=site.evidence("nfs.sync", "nfs.attribute_cache", "nfs.wsize_bytes", "mount.options"),
-                remedy=f"Mount without {option}, unless that is what you want to measure; fsync still flushes.",
+                remedy=f"Mount without {option}, unless you want to measure it. fsync still flushes.",
                 commands=(site.mount_command("async" if option == "sync" else "ac"),),
                 source="nfs(5), the sync mount option, and ac / noac",
             )
@@ -93,13 +93,12 @@ def waiting_writes(scene: Scene) -> Iterator[Finding]:
             yield Unknown(
                 "nfs_export",
                 site.name,
-                "no fact says whether the server exports it with sync or async; see exportfs -v there. With async the"
-                " server answers before data is on its disks: faster, and lost if it crashes (exports(5))",
+                "no fact shows whether the server exports it with sync or async; run exportfs -v there. With async the"
+                " server answers before data is on its disks: faster, but the data is lost if it crashes (exports(5))",
             )
 
 
 def udp_transport(scene: Scene) -> Iterator[Finding]:
-    """Mounts over UDP."""
     code = "nfs_udp"
     for site in _mounts(scene):
         transport = site.facts.get("nfs.transport")
@@ -112,9 +111,9 @@ def udp_transport(scene: Scene) -> Iterator[Finding]:
                 subject=site.name,
                 title="Mounted over UDP: data may be corrupted silently",
                 explanation=(
-                    "A request is cut into many IP fragments that are told apart by a number of 16 bits. On a fast"
-                    " link that comes round within seconds, and fragments of different requests may be put together;"
-                    " and one fragment that is lost costs the whole request."
+                    "A request is split into many IP fragments with a 16-bit identifier. On a fast link the identifier"
+                    " repeats within seconds, so fragments of different requests may be combined. One lost fragment"
+                    " also loses the whole request."
                 ),
                 evidence=site.evidence("nfs.transport", "network.link_bits_per_second", "nfs.wsize_bytes"),
                 remedy="Unmount and mount over TCP.",
@@ -126,7 +125,6 @@ def udp_transport(scene: Scene) -> Iterator[Finding]:
 
 
 def old_version(scene: Scene) -> Iterator[Finding]:
-    """Mounts of a version of the protocol that lacks what speed needs."""
     code = "nfs_old_version"
     for site in _mounts(scene):
         version = str(site.facts.get("nfs.version") or "")
@@ -140,7 +138,7 @@ def old_version(scene: Scene) -> Iterator[Finding]:
                 title=f"NFS version {version}",
                 explanation=_OLD_VERSIONS[version],
                 evidence=site.evidence("nfs.version", "nfs.connection_count", "nfs.pnfs"),
-                remedy="Unmount and mount with the newest version that the server has.",
+                remedy="Unmount and mount with the newest version that the server supports.",
                 commands=(site.mount_command("vers=4.2"),),
                 source="nfs(5), nfsvers and nconnect; RFC 1094, RFC 8881",
             )

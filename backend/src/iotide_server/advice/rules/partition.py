@@ -1,4 +1,4 @@
-"""Whether partitions and logical volumes begin where a disk's blocks and a RAID's stripes begin."""
+"""Rule: partitions and logical volumes that do not begin on a disk block or a RAID stripe."""
 
 from collections.abc import Iterator
 from typing import Final
@@ -15,7 +15,7 @@ _SOURCE: Final = (
 
 
 def misaligned_offsets(scene: Scene) -> Iterator[Finding]:
-    """Each offset above a disk or a RAID: that of the partition, and that of the volume in its physical volume."""
+    """Check partitions, and volumes in their physical volumes."""
     for site in scene.sites:
         yield from _blocks(site)
         below = stripes_below(site)
@@ -30,19 +30,18 @@ def misaligned_offsets(scene: Scene) -> Iterator[Finding]:
 def _blocks(site: MountedTarget) -> Iterator[Finding]:
     is_aligned = site.facts.get("partition.aligned")
     if is_aligned is True:
-        yield Fine(site.name, "partitions begin on blocks of their disks")
+        yield Fine(site.name, "partitions begin on disk blocks")
     elif is_aligned is False:
         yield Advice(
             code=CODE,
             severity=Severity.MEDIUM,
             subject=site.name,
-            title="A partition does not begin on a block of its disk",
+            title="A partition does not begin on a disk block",
             explanation=(
-                "Each block of the file system then lies in two blocks of the disk, which are both read and written"
-                " where one of them is."
+                "Each block of the file system then spans two disk blocks, and each access reads or writes both."
             ),
             evidence=site.evidence("partition.start_bytes", "device.physical_block_bytes", "device.minimum_io_bytes"),
-            remedy="Make the partition anew, which erases it, on a boundary of 1 MiB.",
+            remedy="Recreate the partition, which erases it, on a boundary of 1 MiB.",
             commands=("parted --align optimal DISK mkpart data 1MiB 100%",),
             source=_SOURCE,
         )
@@ -51,26 +50,26 @@ def _blocks(site: MountedTarget) -> Iterator[Finding]:
 def _on_stripe(site: MountedTarget, below: Stripes, fact: str) -> Finding:
     start = site.facts.get(fact)
     if not isinstance(start, int) or isinstance(start, bool):
-        return Unknown(CODE, site.name, f"the fact {fact} is missing, or of several partitions: {start}")
+        return Unknown(CODE, site.name, f"the fact {fact} is missing or lists several partitions: {start}")
     if start % below.width_bytes == 0:
         return Fine(site.name, f"begins on a stripe of {format_bytes(below.width_bytes)}")
     is_on_chunk = start % below.chunk_bytes == 0
     boundary = _boundary(below.width_bytes)
     if fact.startswith("lvm"):
-        remedy = "Make the physical volume anew, which erases it, with its data on a boundary of whole stripes."
+        remedy = "Recreate the physical volume, which erases it, with its data on a stripe boundary."
         commands = (f"pvcreate --dataalignment {boundary}b DEVICE",)
     else:
-        remedy = "Make the partition anew, which erases it, on a boundary of whole stripes."
+        remedy = "Recreate the partition, which erases it, on a stripe boundary."
         commands = (f"parted DEVICE mkpart data {boundary}B 100%",)
     return Advice(
         code=CODE,
         severity=Severity.LOW if is_on_chunk else Severity.MEDIUM,
         subject=site.name,
-        title=f"It begins inside a {'stripe' if is_on_chunk else 'chunk'} of the RAID",
+        title=f"Begins inside a {'stripe' if is_on_chunk else 'chunk'} of the RAID",
         explanation=(
-            f"It begins {format_bytes(start)} into the RAID, which is {start % below.width_bytes} bytes behind the"
-            f" last whole stripe of {format_bytes(below.width_bytes)}. What the file system places on stripes, counted"
-            " from its own beginning, lies on two of them."
+            f"It begins {format_bytes(start)} into the RAID, {start % below.width_bytes} bytes after the last boundary"
+            f" of its {format_bytes(below.width_bytes)} stripes. The file system aligns data to its own start, so each"
+            " of its stripes covers parts of two RAID stripes."
         ),
         evidence=site.evidence(fact, *below.facts, "device.stack"),
         remedy=remedy,
@@ -80,5 +79,5 @@ def _on_stripe(site: MountedTarget, below: Stripes, fact: str) -> Finding:
 
 
 def _boundary(width_bytes: int) -> int:
-    """The first multiple of a stripe that leaves room for a partition table or LVM's own data."""
+    """Return the first multiple of a stripe with room for a partition table or LVM metadata."""
     return -(-MIB // width_bytes) * width_bytes

@@ -1,4 +1,4 @@
-"""From how many writers, or nodes, on the total of a target no longer grows."""
+"""Rule: number of writers or nodes above which a target's total stops growing."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -8,33 +8,30 @@ from typing import Final
 from iotide_server.advice.findings import Advice, Finding, Fine, Severity, Unknown
 from iotide_server.advice.scene import WRITER_OPTIONS, Scene
 from iotide_server.advice.sweeps import NODE_COUNT, WRITERS, Axis, SweepPoint, sweeps
-from iotide_server.statistics.comparison import PRACTICAL_RATIO
+from iotide_server.statistics.boards import PRACTICAL_RATIO
 from iotide_server.statistics.summary import ENOUGH_RUNS, ratio
 from iotide_wire.units import format_percent, format_rate
 
 CODE: Final = "saturated"
 FEWEST_COUNTS: Final = 3
-LEAST_GROWTH: Final = 0.10  # of what more writers could still bring, less is no reason to add them
+LEAST_GROWTH: Final = 0.10  # less growth is no reason to add writers
 
 
 @dataclass(frozen=True, slots=True)
 class Knee:
-    """Where a sweep of counts stops to grow."""
-
-    low: SweepPoint  # the first count beyond which no larger total is shown
-    high: SweepPoint | None  # the first count beyond which a total larger by a tenth is ruled out; None where none is
-    falls: bool  # whether the largest count has a lower total, by a tenth at least, than the best
+    low: SweepPoint  # first count with no proven growth after it
+    high: SweepPoint | None  # first count after which growth by a tenth is ruled out
+    falls: bool  # the largest count is at least a tenth below the best
 
 
 def saturation(scene: Scene) -> Iterator[Finding]:
-    """The knee of each sweep over writers on a node, and over nodes at once."""
     for axis in (WRITERS, NODE_COUNT):
         for sweep in sweeps(scene.rates, axis, FEWEST_COUNTS):
             yield _judge(axis, sweep)
 
 
 def find_knee(sweep: Sequence[SweepPoint]) -> Knee:
-    """By ratios of which each holds the exact 95 % interval, see `Ratio`; all counts have runs enough."""
+    """Find the knee by exact 95 % intervals of ratios, see `Ratio`. All counts need enough runs."""
     lowest = next(place for place in range(len(sweep)) if not _grows_behind(sweep, place))
     highest = next(
         (place for place in range(lowest, len(sweep) - 1) if _is_flat_behind(sweep, place)),
@@ -63,17 +60,16 @@ def _judge(axis: Axis, sweep: Sequence[SweepPoint]) -> Finding:
     fewest, title = min(step.point.n for step in sweep), axis.title_at(first)
     if fewest < ENOUGH_RUNS:
         because = (
-            f"not enough repeats to tell at how many {title} it saturates: {fewest} of {ENOUGH_RUNS}"
-            f" (medians of {title}: {totals})"
+            f"not enough repeats to find where it saturates: {fewest} of {ENOUGH_RUNS} (medians by {title}: {totals})"
         )
         return Unknown(CODE, place, because)
     knee = find_knee(sweep)
     if knee.low is largest:
-        return Fine(place, f"the total still grows at {largest.at} {title}: its end was not reached")
+        return Fine(place, f"the total still grows at {largest.at} {title}; saturation was not reached")
     if knee.high is None:
         because = (
-            f"beyond {knee.low.at} {title} no growth is shown, and none of a tenth is ruled out: the runs scatter"
-            f" too much (medians of {title}: {totals})"
+            f"the runs vary too much: beyond {knee.low.at} {title}, growth of {format_percent(LEAST_GROWTH)} is neither"
+            f" shown nor ruled out (medians by {title}: {totals})"
         )
         return Unknown(CODE, place, because)
     return _advice(axis, sweep, knee, knee.high, place)
@@ -85,21 +81,20 @@ def _advice(axis: Axis, sweep: Sequence[SweepPoint], knee: Knee, high: SweepPoin
     gained = "; ".join(
         f"{before.at} to {after.at}: x {ratio(before.point, after.point).words}" for before, after in pairwise(sweep)
     )
-    falls = f" With {sweep[-1].at} it is lower than its best: they hinder each other." if knee.falls else ""
+    falls = f" With {sweep[-1].at} it is lower than its best; they hinder each other." if knee.falls else ""
     option = next((name for name in WRITER_OPTIONS if name in sweep[-1].point.cell.options), None)
     return Advice(
         code=CODE,
         severity=Severity.LOW,
         subject=place,
-        title=f"Saturated from {between} {title} on, at {format_rate(high.point.median)}",
+        title=f"Saturated at {between} {title} ({format_rate(high.point.median)})",
         explanation=(
-            f"More {title} share the same total: growth beyond {knee.low.at} is not shown, and beyond {high.at} a"
-            f" growth of {format_percent(LEAST_GROWTH)} or more is ruled out. The steps, with "
-            f"intervals that hold 95 %: {gained}."
-            f"{falls} What limits it, target, network or node, the counters of the runs tell."
+            f"More {title} share the same total. Growth beyond {knee.low.at} is not shown, and growth of"
+            f" {format_percent(LEAST_GROWTH)} or more beyond {high.at} is ruled out. Steps with 95 % intervals:"
+            f" {gained}.{falls} The counters of the runs show whether target, network or node is the limit."
         ),
         evidence=tuple(step.point.evidence(f"total of {step.at} {title}") for step in sweep),
-        remedy=f"Load it with {high.at} {title} to see what it can do; only more servers or disks give more.",
+        remedy=f"Use {high.at} {title} to measure its limit. Only more servers or disks raise it.",
         commands=(f"{option}: {high.at}",) if axis is WRITERS and option else (),
-        source="INAF's report IRA 470/13: Lustre under one, two and three writers",
+        source="INAF report IRA 470/13: Lustre with one, two and three writers",
     )

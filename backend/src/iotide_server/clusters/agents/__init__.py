@@ -1,1 +1,1 @@
-"""Agents of nodes: credentials, heartbeats and what they announced."""
+"""Agents of nodes: credentials, heartbeats and announcements."""

@@ -1,4 +1,4 @@
-"""SQL of what nodes are known by: their tokens and Redis passwords, and the hosts that wait to become nodes."""
+"""SQL of node tokens, Redis passwords and pending nodes."""
 
 from collections.abc import Collection, Sequence
 from datetime import datetime
@@ -24,7 +24,7 @@ _WANT_ROTATION: Final = text(
 
 
 class KnownNode(NamedTuple):
-    """What is read of a node for each request of its agent; what it announced may be long and is left where it is."""
+    """Columns for every request of a node's agent, without long announcements."""
 
     id: int
     name: str
@@ -35,41 +35,34 @@ _IS_TRUSTED: Final = Node.retired_at.is_(None) & Node.revoked_at.is_(None)
 _BY_TOKEN: Final = select(Node.id, Node.name, Node.wire_version).where(
     _IS_TRUSTED, Node.token_sha256 == bindparam("token_sha256")
 )
-"""Made once, because it is asked with each request of an agent."""
 
 
 def node_by_token(session: Session, token_sha256: str) -> KnownNode | None:
-    """The node with that token, unless it was retired or revoked."""
     row = session.execute(_BY_TOKEN, {"token_sha256": token_sha256}).one_or_none()
     return None if row is None else KnownNode(*row)
 
 
 def node_by_any_token(session: Session, token_sha256: str) -> Node | None:
-    """The node that has that token, or is about to have it; its row locked until the end of the transaction."""
     either = or_(Node.token_sha256 == token_sha256, Node.next_token_sha256 == token_sha256)
     return session.scalar(select(Node).where(_IS_TRUSTED, either).with_for_update())
 
 
 def want_rotation(session: Session, older_than: datetime, wire_version: int, now: datetime) -> None:
-    """Have idle nodes whose credentials are older than that ask for new ones, if their agents know how to."""
     values = {"older_than": older_than, "wire_version": wire_version, "now": now}
     session.execute(_WANT_ROTATION, values)
 
 
 def next_node_id(session: Session) -> int:
-    """An id that no node has and none will be given again."""
     return int(session.execute(text("SELECT nextval(pg_get_serial_sequence('node', 'id'))")).scalar_one())
 
 
 def pending_by_token(session: Session, token_sha256: str, now: datetime) -> PendingNode | None:
-    """The pending node with that token, unless it waited too long."""
     return session.scalar(
         select(PendingNode).where(PendingNode.token_sha256 == token_sha256, PendingNode.expires_at > now)
     )
 
 
 def pending_of(session: Session, cluster_id: int, now: datetime, paging: PageRequest) -> Slice[PendingNode]:
-    """The cluster's pending nodes, newest first."""
     statement = select(PendingNode).where(PendingNode.cluster_id == cluster_id, PendingNode.expires_at > now)
     return newest_first(session, statement, PendingNode.id, paging)
 
@@ -77,7 +70,6 @@ def pending_of(session: Session, cluster_id: int, now: datetime, paging: PageReq
 def locked_pending(
     session: Session, cluster_id: int, pending_ids: Collection[int], now: datetime
 ) -> dict[int, PendingNode]:
-    """Those of them that wait in the cluster, their rows locked until the end of the transaction."""
     statement = (
         select(PendingNode)
         .where(
@@ -90,5 +82,4 @@ def locked_pending(
 
 
 def take_expired(session: Session, now: datetime) -> Sequence[PendingNode]:
-    """Delete the pending nodes that waited too long; those that were deleted."""
     return session.scalars(delete(PendingNode).where(PendingNode.expires_at <= now).returning(PendingNode)).all()

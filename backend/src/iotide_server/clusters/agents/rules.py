@@ -1,4 +1,4 @@
-"""The rules of the agents' routes: a node token of a node that was let in and is neither retired nor revoked."""
+"""Access rules of the agents' routes."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,7 +27,7 @@ from iotide_wire.nodes import fingerprint
 HELLO_RATE: Final[AppValue["HelloRate"]] = AppValue("hello_rate")
 
 
-OLDEST_VERSION: Final = 1  # spoken to an agent that has not said hello
+OLDEST_VERSION: Final = 1  # for an agent that has not sent a hello
 
 
 @dataclass(frozen=True)
@@ -55,10 +55,10 @@ class IsNode(AccessRule):
 
 
 class HelloRate:
-    """Bounds how often each node announces its agent to this process: per minute, and twice that at once.
+    """Limits each node's hellos to this process: a rate per minute, and twice that as a burst.
 
-    A hello costs the judgement of all that it announces. An agent takes the refusal for an answer to come, and sends
-    the hello again within 10 s, so one that keeps restarting passes as soon as a minute's share allows.
+    Hellos are expensive. A rejected agent repeats them within 10 s, so a restarting one passes as soon as its rate
+    allows.
     """
 
     def __init__(self, a_minute: int) -> None:
@@ -67,11 +67,11 @@ class HelloRate:
         self._used_until: dict[tuple[bool, int | None], datetime] = {}
 
     def admit(self, node: Principal, now: datetime, *, is_waiting: bool = False) -> None:
-        """Count a hello; raise TOO_MANY_HELLOS where the node has sent its share."""
-        key = is_waiting, node.id  # a node that waits for approval may have the number of another one
+        key = is_waiting, node.id  # a pending node and a node may have the same id
         full_at = now + 2 * self._a_minute * self._share
-        # A clock that was set back keeps nobody out for longer than a full share.
-        used_until = min(max(self._used_until.get(key, now), now), full_at) + self._share
+        # If the clock was set back, a node waits no longer than for one share.
+        self._used_until[key] = min(max(self._used_until.get(key, now), now), full_at)
+        used_until = self._used_until[key] + self._share
         if used_until > full_at:
             raise TOO_MANY_HELLOS(
                 node=node.name, a_minute=self._a_minute, wait_seconds=ceil((used_until - full_at).total_seconds())
@@ -81,10 +81,9 @@ class HelloRate:
 
 @dataclass(frozen=True)
 class IsNodeOrWaits(IsNode):
-    """As IsNode, or the agent of a host that waits to be let in: it may ask whether it was."""
+    """Like IsNode, but also allows the agent of a pending node."""
 
     def knock(self, knock: Knock) -> Principal:
-        """See Rule; before its body is read, a hello is counted."""
         principal = super().knock(knock)
         rate = HELLO_RATE.of(knock.request.app.state)
         rate.admit(principal, knock.now, is_waiting=waiting_node(knock.request) is not None)
@@ -98,10 +97,9 @@ class IsNodeOrWaits(IsNode):
 
 @dataclass(frozen=True)
 class ConfirmsToken(IsNode):
-    """A node's agent that speaks with its present token or with the next one, which opens nothing else yet."""
+    """Allows a node's agent with its current token, or with the next one, which gives no other access yet."""
 
     def __call__(self, request: Request, session: NodeTx, now: Now, bearer: Bearer) -> Principal:
-        """Let pass who holds either, at any time."""
         del now
         node = identity_repository.node_by_any_token(session, _token(bearer))
         if node is None:
@@ -110,21 +108,22 @@ class ConfirmsToken(IsNode):
 
 
 def token_sha256_of(headers: Mapping[str, str]) -> str | None:
-    """Return the digest of the node token among the headers, read as the rules read it; None where none came."""
     scheme, token = get_authorization_scheme_param(headers.get("authorization"))
     is_of_node = scheme.lower() == "bearer" and token.startswith(NODE_TOKEN_PREFIX)
     return digest(token) if is_of_node else None
 
 
 def node_holder(request: Request) -> Holder | None:
-    """Name the node that sends a request by its token alone, before the database is asked; None where none came."""
+    """Identify the node without database access."""
     token_sha256 = token_sha256_of(request.headers)
     return None if token_sha256 is None else Holder(token_sha256)
 
 
 def _token(bearer: Bearer) -> str:
     if bearer is None:
-        raise NotAuthenticatedError("nobody is signed in", remedy="send the header Authorization: Bearer <node token>")
+        raise NotAuthenticatedError(
+            "the request has no node token", remedy="send the header Authorization: Bearer <node token>"
+        )
     if not bearer.credentials.startswith(NODE_TOKEN_PREFIX):
         raise NotAllowedError("this route is for node agents", remedy="enroll the node and use its token")
     return digest(bearer.credentials)
@@ -132,25 +131,23 @@ def _token(bearer: Bearer) -> str:
 
 def _principal(request: Request, node: Node | KnownNode) -> Principal:
     request.state.wire_version = node.wire_version
-    request.state.waiting_node = None  # it may have waited a moment ago, when it knocked
+    request.state.waiting_node = None
     return Principal(PrincipalKind.NODE, node.id, node.name, caller_address(request))
 
 
 def _unknown() -> NotAuthenticatedError:
     return NotAuthenticatedError(
-        "unknown node token: the node was refused, revoked or retired, or its host waited too long to be let in",
+        "unknown node token: the node was rejected, revoked or retired, or its approval was not given in time",
         remedy="enroll the node again with a new join token",
     )
 
 
 def waiting_node(request: Request) -> PendingNode | None:
-    """The host that IsNodeOrWaits let pass although it waits to be let in."""
     waiting: PendingNode | None = getattr(request.state, "waiting_node", None)
     return waiting
 
 
 def spoken_version(request: Request) -> int:
-    """The wire version that the agent spoke when it last said hello; for what it is answered before, the oldest."""
     version: int | None = getattr(request.state, "wire_version", None)
     return version or OLDEST_VERSION
 

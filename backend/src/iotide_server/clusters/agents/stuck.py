@@ -1,4 +1,4 @@
-"""Loads that no signal ends, as they stand in the row of their node, and in words."""
+"""Loads that no signal can kill."""
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
@@ -16,43 +16,36 @@ from iotide_server.kit.wake import wake_scheduler
 
 @dataclass(frozen=True, slots=True)
 class StuckLoad:
-    """A load that no signal ends."""
-
     process: str  # name, pid, state and kernel function, as the agent reported it
     since: datetime
-    # order_id, run_id: None where it is unknown which one it belongs to
     order_id: int | None
     run_id: int | None
-    targets: Sequence[str]  # the names of what it loads
+    targets: Sequence[str]
 
     @property
     def sentence(self) -> str:
-        """Name the process, since when it is stuck, its run and its targets."""
         of_run = "" if self.run_id is None else f"run {self.run_id}"
         names = ", ".join(f"target {name}" for name in self.targets)
         where = ", ".join(filter(None, [of_run, names]))
-        return f"{self.process} cannot be killed since {written(self.since)}" + (f" ({where})" if where else "")
+        return f"{self.process}, unkillable since {written(self.since)}" + (f" ({where})" if where else "")
 
 
 def loads_in(stored: Sequence[dict[str, Any]] | None) -> list[StuckLoad]:
-    """Return the loads that the column `stuck` of a node holds; none where it is None."""
     return [StuckLoad(**load | {"since": datetime.fromisoformat(load["since"])}) for load in stored or ()]
 
 
 def problem_of(stored: Sequence[dict[str, Any]] | None) -> str | None:
-    """Return why nothing starts on a node with that column, in words; None where nothing is stuck."""
     loads = loads_in(stored)
     return f"stuck: {'; '.join(load.sentence for load in loads)}" if loads else None
 
 
 def locked_node(session: Session, node_id: int) -> Node:
-    """Return the node, its column `stuck` locked until the end of the transaction."""
     statement = select(Node).where(Node.id == node_id).with_for_update(key_share=True)
     return session.scalars(statement, execution_options={"populate_existing": True}).one()
 
 
 def write(session: Session, node: Node, loads: Sequence[StuckLoad]) -> None:
-    """Store the loads of a locked node; wake the scheduler where none is left. One known keeps its earlier moment."""
+    """A known load keeps its earlier time."""
     since = {load.order_id: load.since for load in loads_in(node.stuck)}
     kept = [replace(load, since=min(load.since, since.get(load.order_id, load.since))) for load in loads]
     stored = [asdict(load) | {"since": load.since.isoformat(), "targets": list(load.targets)} for load in kept]

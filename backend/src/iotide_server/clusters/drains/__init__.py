@@ -1,1 +1,1 @@
-"""Drained nodes, targets and clusters, on which no run starts."""
+"""Drains of nodes, targets and clusters."""

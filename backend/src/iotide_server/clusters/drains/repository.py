@@ -1,4 +1,4 @@
-"""SQL of what is drained; a row says so, and none is kept of what is not."""
+"""SQL of drains; only what is drained has a row."""
 
 from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
@@ -26,34 +26,29 @@ _NAMED = text(
 
 
 def stop_starts(session: Session) -> None:
-    """Wait for runs that are just being started; until the end of the transaction none is."""
+    """Wait for starts in progress, and block new ones until the transaction ends."""
     session.execute(text("SELECT pg_advisory_xact_lock(:lock)"), {"lock": DRAIN_LOCK})
 
 
 def drain_of(session: Session, kind: str, subject_id: int) -> Drain | None:
-    """The thing's drain, locked until the end of the transaction."""
     statement = select(Drain).where(Drain.kind == kind, Drain.subject_id == subject_id)
     return session.scalar(statement.with_for_update())
 
 
 def drains_of(session: Session, kind: str, subject_ids: Collection[int]) -> Mapping[int, Drain]:
-    """The drains of these things of a kind, by their ids."""
     statement = select(Drain).where(Drain.kind == kind, Drain.subject_id == any_of(subject_ids))
     return {drain.subject_id: drain for drain in session.scalars(statement)}
 
 
 def forget(session: Session, kind: str, subject_id: int) -> None:
-    """Delete the drain of what is retired."""
     session.execute(delete(Drain).where(Drain.kind == kind, Drain.subject_id == subject_id))
 
 
 def end_due(session: Session, now: datetime) -> Sequence[Row[str, int, int | None]]:
-    """Delete the drains that end now or have ended; kind, id and cluster of what is resumed."""
     ended = delete(Drain).where(Drain.until <= now).returning(Drain.kind, Drain.subject_id, Drain.cluster_id)
     return session.execute(ended).all()
 
 
 def named_drains(session: Session, visible: frozenset[int] | None, cluster_id: int | None) -> Sequence[Row[Any]]:
-    """Every drain of the visible clusters (None: all) or of one of them, and that of everything, with names."""
     values = {"visible": array_of(visible), "cluster_id": cluster_id}
     return session.execute(_NAMED, values).all()

@@ -1,4 +1,4 @@
-"""What the API takes and gives for what is drained."""
+"""Schemas of drains."""
 
 from datetime import datetime
 from typing import Annotated, Literal
@@ -12,33 +12,33 @@ from iotide_wire.base import UtcTime
 Reason = Annotated[
     str,
     StringConstraints(strip_whitespace=True, min_length=1, max_length=500),
-    Field(description="For everybody whose run waits for it", examples=["its disk is replaced"]),
+    Field(description="Shown to users whose runs wait for it", examples=["its disk is replaced"]),
 ]
-Until = Annotated[datetime | None, Field(description="It is resumed by itself then; null: a person resumes it")]
+Until = Annotated[datetime | None, Field(description="Resumed automatically then; null: a user resumes it")]
 
 
 class DrainInput(Input):
-    """That nothing new may start there."""
-
     reason: Reason
     until: Annotated[
-        UtcTime | None, Field(description="It is resumed by itself then", examples=["2026-12-01T06:00:00Z"])
+        UtcTime | None,
+        Field(description="Resumed automatically then; null: a user resumes it", examples=["2026-12-01T06:00:00Z"]),
     ] = None
 
 
 class DrainOutput(Output):
-    """Nothing new starts there; what runs goes on."""
+    """No new run starts there; active runs continue."""
 
     kind: Literal["all", "cluster", "node", "target"]
-    subject_id: Annotated[int, Field(description="Of the node, target or cluster; 0 for all")]
-    cluster_id: Annotated[int | None, Field(description="Null for all")]
+    subject_id: Annotated[int, Field(description="Id of the node, target or cluster; 0 for all")]
+    cluster_id: Annotated[int | None, Field(description="Null for everything")]
     reason: str
-    by: Annotated[PersonShown, Field(description="Who drained it, or last said why; null for who is not signed in")]
+    by: Annotated[
+        PersonShown,
+        Field(description="User who drained it or last changed the reason; null for callers who are not signed in"),
+    ]
     since: datetime
     until: Until
 
 
 class NamedDrain(DrainOutput):
-    """A drain in a list."""
-
     name: Annotated[str, Field(examples=["node07"])]

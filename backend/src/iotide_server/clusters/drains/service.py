@@ -1,4 +1,4 @@
-"""Draining: nothing new starts on what is drained, and what runs there goes on; the scheduler's pass asks for it."""
+"""Draining of nodes, targets and clusters."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -26,27 +26,24 @@ from iotide_server.kit.wake import wake_scheduler
 class Drainable:
     kind: DrainKind
     id: int
-    cluster_id: int | None  # whose it is; None for everything
+    cluster_id: int | None  # None for everything
 
 
 EVERYTHING: Final = Drainable(DrainKind.ALL, 0, None)
 
 
 def node_subject(session: Session, principal: Principal, node_id: int) -> Drainable:
-    """Return a living node that the caller may drain; raise NODE_NOT_FOUND or NotAllowedError."""
     row = repository.living_node(session, node_id)
     found = principal.require_row(Role.OPERATOR, row, NODE_NOT_FOUND(node=node_id))
     return Drainable(DrainKind.NODE, found.id, found.cluster_id)
 
 
 def cluster_subject(session: Session, principal: Principal, cluster_id: int) -> Drainable:
-    """Return a cluster that the caller may drain; raise CLUSTER_NOT_FOUND or NotAllowedError."""
     return Drainable(DrainKind.CLUSTER, cluster_id, cluster(session, principal, cluster_id, Role.OPERATOR).id)
 
 
 def drain(session: Session, principal: Principal, subject: Drainable, wanted: DrainInput, now: datetime) -> DrainOutput:
-    """Let nothing new start there; raise NotAllowedError or DRAIN_END_PASSED."""
-    # Whatever a scheduler is about to start has started, and is seen, before this returns.
+    # Runs that the scheduler was starting are visible before this returns.
     principal.require(Role.OPERATOR, subject.cluster_id)
     if wanted.until is not None and wanted.until <= now:
         raise DRAIN_END_PASSED(until=wanted.until)
@@ -62,13 +59,11 @@ def drain(session: Session, principal: Principal, subject: Drainable, wanted: Dr
     )
     audit.record(session, principal, action)
     _publish(session, subject.kind, subject.id, subject.cluster_id)
-    # So that it looks at its clock for the end.
     wake_scheduler(session, "drain")
     return DrainOutput.model_validate(drained)
 
 
 def resume(session: Session, principal: Principal, subject: Drainable) -> None:
-    """Let runs start there again; of what is not drained this changes nothing. Raise NotAllowedError."""
     principal.require(Role.OPERATOR, subject.cluster_id)
     found = drain_repository.drain_of(session, subject.kind, subject.id)
     if found is None:
@@ -82,13 +77,11 @@ def resume(session: Session, principal: Principal, subject: Drainable) -> None:
 
 
 def resume_due(session: Session, now: datetime) -> None:
-    """Resume what was drained until now or earlier; every pass of the scheduler begins with it."""
     for ended in drain_repository.end_due(session, now):
         _publish(session, ended.kind, ended.subject_id, ended.cluster_id)
 
 
 def list_drains(session: Session, principal: Principal, cluster_id: int | None) -> list[NamedDrain]:
-    """Return what is drained of what the caller may see, of one cluster or of all, with names; everything first."""
     rows = drain_repository.named_drains(session, principal.visible_clusters(), cluster_id)
     return [NamedDrain.model_validate(row) for row in rows]
 

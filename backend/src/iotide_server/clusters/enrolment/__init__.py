@@ -1,1 +1,1 @@
-"""Enrolment: join tokens, and hosts that wait for approval."""
+"""Enrolment: join tokens and pending nodes."""

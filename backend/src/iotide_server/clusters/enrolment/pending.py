@@ -1,4 +1,4 @@
-"""Hosts that enrolled and wait until somebody lets them in: they have an identity, and it opens nothing yet."""
+"""Pending nodes: hosts that wait for an admin's approval."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -31,13 +31,11 @@ _KEPT: Final = (
     *("id", "cluster_id", "name", "role", "owner_id", "token_sha256", "redis_password_sha256"),
     *("agent_version", "wire_version", "facts"),
 )
-PENDING_FOR: Final = timedelta(days=7)  # so long may a host wait; then it has to enrol again
+PENDING_FOR: Final = timedelta(days=7)
 
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """Some of the hosts that wait in a cluster."""
-
     cluster_id: int
     pending_ids: Sequence[int]
 
@@ -49,8 +47,7 @@ def add(session: Session, pending: PendingNode) -> None:
     live.record(session, own, Action("node_pending", "node", pending.id, pending.cluster_id, after=_shown(pending)))
 
 
-def hear(pending: PendingNode, request: HelloRequest, now: datetime) -> IotideError:
-    """Take down what the waiting host says of itself, nothing else; the answer is that it waits."""
+def record_announcement(pending: PendingNode, request: HelloRequest, now: datetime) -> IotideError:
     pending.seen_at = now
     pending.facts = request.facts
     pending.agent_version, pending.wire_version = request.agent_version, request.wire_version
@@ -60,13 +57,12 @@ def hear(pending: PendingNode, request: HelloRequest, now: datetime) -> IotideEr
 def list_pending(
     session: Session, principal: Principal, cluster_id: int, paging: PageRequest, now: datetime
 ) -> Slice[PendingNode]:
-    """Return the hosts that wait in a cluster, newest first; raise CLUSTER_NOT_FOUND."""
     cluster(session, principal, cluster_id, Role.ADMIN)
     return identity_repository.pending_of(session, cluster_id, now, paging)
 
 
 def approve(session: Session, principal: Principal, choice: Choice, access: AgentAccess, now: datetime) -> list[Node]:
-    """Make nodes of them, all or none; raise PENDING_NODE_NOT_FOUND or NODE_NAME_TAKEN."""
+    """Approve all or none. Raise PENDING_NODE_NOT_FOUND or NODE_NAME_TAKEN."""
     nodes = []
     for waiting in _wanted(session, principal, choice, now):
         node = _node_of(waiting, now)
@@ -81,7 +77,7 @@ def approve(session: Session, principal: Principal, choice: Choice, access: Agen
 
 
 def refuse(session: Session, principal: Principal, choice: Choice, now: datetime) -> None:
-    """Forget them, all or none, so that their tokens never open anything; raise PENDING_NODE_NOT_FOUND."""
+    """Delete all or none, so that their tokens stay invalid."""
     for waiting in _wanted(session, principal, choice, now):
         action = Action("node_refused", "node", waiting.id, waiting.cluster_id, before=_shown(waiting))
         session.delete(waiting)
@@ -89,7 +85,6 @@ def refuse(session: Session, principal: Principal, choice: Choice, now: datetime
 
 
 def forget_expired(session: Session, now: datetime) -> None:
-    """Forget the hosts that waited too long; the scheduler calls it now and then."""
     for waited in identity_repository.take_expired(session, now):
         own = Principal(PrincipalKind.NODE, waited.id, waited.name, waited.address)
         action = Action("node_pending_expired", "node", waited.id, waited.cluster_id, before=_shown(waited))

@@ -1,4 +1,4 @@
-"""How a node gets into a cluster: a person makes a join token, the node's agent spends it once."""
+"""Enrolment of nodes by join tokens."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -20,7 +20,7 @@ from iotide_server.clusters.agents.access import AgentAccess
 from iotide_server.clusters.agents.credentials import own_node
 from iotide_server.clusters.enrolment import pending
 from iotide_server.clusters.errors import (
-    CLUSTER_MADE_UP,
+    CLUSTER_IS_SAMPLE_DATA,
     JOIN_TOKEN_NOT_FOUND,
     JOIN_TOKEN_REFUSED,
     NODE_IN_USE,
@@ -48,11 +48,11 @@ def create_join_token(  # noqa: PLR0913 - each is a term of the token
     *,
     needs_approval: bool | None = None,
 ) -> NewJoinToken:
-    """Return a token that lets `uses` nodes in until it expires; raise CLUSTER_NOT_FOUND or CLUSTER_MADE_UP."""
-    # One for several lies in images and scripts, where others may find it: by default somebody approves who comes.
+    """Create a token for `uses` nodes. Raise CLUSTER_NOT_FOUND or CLUSTER_IS_SAMPLE_DATA."""
+    # An admin approves each node of a token for several, which others may find in images and scripts.
     found = cluster(session, principal, cluster_id, Role.ADMIN)
-    if found.origin == Origin.MADE_UP:
-        raise CLUSTER_MADE_UP(name=found.name, field="cluster_id")
+    if found.origin == Origin.SAMPLE_DATA:
+        raise CLUSTER_IS_SAMPLE_DATA(name=found.name, field="cluster_id")
     token = JoinToken(
         cluster_id=cluster_id,
         uses_left=uses,
@@ -65,7 +65,6 @@ def create_join_token(  # noqa: PLR0913 - each is a term of the token
 def create_reenrolment_token(
     session: Session, principal: Principal, node_id: int, expires_at: datetime
 ) -> NewJoinToken:
-    """Return a token by which a host once gets a new identity as this node; raise NODE_NOT_FOUND."""
     node = own_node(session, principal, node_id)
     token = JoinToken(
         cluster_id=node.cluster_id, node_id=node.id, uses_left=1, expires_at=expires_at, needs_approval=False
@@ -87,7 +86,6 @@ def _keep_token(session: Session, principal: Principal, token: JoinToken) -> New
 def list_join_tokens(
     session: Session, principal: Principal, cluster_id: int, paging: PageRequest, now: datetime
 ) -> Page[JoinTokenOutput]:
-    """Return the cluster's join tokens that still let a node in; raise CLUSTER_NOT_FOUND."""
     cluster(session, principal, cluster_id, Role.ADMIN)
     page = repository.join_tokens(session, cluster_id, now, paging)
     return Page(items=_with_makers(session, page.rows), next_cursor=page.next_cursor)
@@ -99,7 +97,6 @@ def _with_makers(session: Session, tokens: Sequence[JoinToken]) -> list[JoinToke
 
 
 def revoke_join_token(session: Session, principal: Principal, token_id: int) -> None:
-    """Revoke a join token; raise JOIN_TOKEN_NOT_FOUND."""
     row = session.get(JoinToken, token_id)
     token = principal.require_row(Role.ADMIN, row, JOIN_TOKEN_NOT_FOUND(token_id=token_id))
     before = {"uses": token.uses_left, **fields_of(token, "expires_at")}
@@ -110,9 +107,9 @@ def revoke_join_token(session: Session, principal: Principal, token_id: int) -> 
 def enroll(
     session: Session, request: EnrollRequest, access: AgentAccess, address: str | None, now: datetime
 ) -> EnrollReply:
-    """Return an identity: a new node of the token's cluster, one that waits, or the token's own node.
+    """Return the identity of a new node, a pending node, or the token's own node.
 
-    Raise WIRE_VERSION_UNSUPPORTED, JOIN_TOKEN_REFUSED, NODE_NAME_TAKEN, or NODE_IN_USE where a load may run on the
+    Raise WIRE_VERSION_UNSUPPORTED, JOIN_TOKEN_REFUSED, NODE_NAME_TAKEN, or NODE_IN_USE if a load may still run on the
     token's own node.
     """
     if request.wire_version not in SPOKEN_VERSIONS:
@@ -129,8 +126,6 @@ def enroll(
 
 @dataclass(frozen=True, slots=True)
 class _Newcomer:
-    """A host that asks for an identity."""
-
     request: EnrollRequest
     access: AgentAccess
     address: str | None
@@ -148,7 +143,7 @@ def _enroll_new(session: Session, token: JoinToken, newcomer: _Newcomer) -> Enro
         agent_version=request.agent_version,
         wire_version=request.wire_version,
         facts=request.facts,
-        # Of secrets that nobody has, until its id is known, which is part of its Redis user's name.
+        # Placeholders until `credentials.give`, which needs the id for the Redis user's name.
         token_sha256=digest(new_secret()),
         redis_password_sha256=digest(new_secret()),
     )
@@ -160,16 +155,15 @@ def _enroll_new(session: Session, token: JoinToken, newcomer: _Newcomer) -> Enro
 
 
 def _enroll_again(session: Session, node_id: int, newcomer: _Newcomer) -> EnrollReply:
-    """The node with its name, role and history; nothing of a former agent process counts any more."""
     node = repository.locked_node(session, node_id)
     if node is None or node.retired_at is not None:
         raise JOIN_TOKEN_REFUSED()
-    # Its word that it has no such order would be that of a host which may never have had it.
+    # The host cannot rule out a load, because it may never have had these orders.
     loads = repository.claimed_runs(session, node_id)
     if loads:
         raise NODE_IN_USE(node=node.name, run_ids=loads)
     node.revoked_at = node.agent_instance = node.boot_id = None
-    repository.forget_beat(session, node_id)
+    repository.forget_heartbeat(session, node_id)
     given = credentials.give(session, node, newcomer.access, newcomer.now)
     _record(session, "node_enrolled_again", node, newcomer.address)
     return _reply(session, node.id, node.name, node.cluster_id, given)

@@ -1,4 +1,4 @@
-"""PostgreSQL: reachable, of a version and with settings that keep what was acknowledged, and at our schema."""
+"""Checks of PostgreSQL."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -8,15 +8,15 @@ from typing import Final
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-from iotide_server.kit.db import BEAT_CONNECTIONS, CALLER_CONNECTIONS, CONNECTIONS, StorageFailure
+from iotide_server.kit.db import CALLER_CONNECTIONS, CONNECTIONS, HEARTBEAT_CONNECTIONS, StorageFailure
 from iotide_server.kit.migrations import RevisionState, SchemaState, schema_state
 from iotide_server.monitoring.doctor.findings import Finding, fine, warning, wrong
 from iotide_wire.units import format_seconds
 
-OLDEST_MAJOR: Final = 15  # UNIQUE NULLS NOT DISTINCT, on which two constraints stand, came with it
-_OF_A_PROCESS: Final = CONNECTIONS + BEAT_CONNECTIONS + CALLER_CONNECTIONS + 2
+OLDEST_MAJOR: Final = 15  # two constraints need UNIQUE NULLS NOT DISTINCT
+_OF_A_PROCESS: Final = CONNECTIONS + HEARTBEAT_CONNECTIONS + CALLER_CONNECTIONS + 2
 NEEDED_CONNECTIONS: Final = 4 * _OF_A_PROCESS + 3 + 3
-"""Of four API processes with all that they open under load, the scheduler and one worker (ARCHITECTURE.md)."""
+"""For four busy API processes, the scheduler and one worker (ARCHITECTURE.md)."""
 CLOCK_TOLERANCE: Final = timedelta(seconds=1)
 _CROWDED: Final = 0.8
 _SETTINGS: Final = (
@@ -33,18 +33,15 @@ _SOME_PAGES: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class DatabaseFacts:
-    """What PostgreSQL says of itself."""
-
     version: int  # `server_version_num`, such as 150018
-    settings: Mapping[str, str]  # of `pg_settings`, by name
-    connections: int  # how many there are now, of everybody
+    settings: Mapping[str, str]
+    connections: int
     clock_offset: timedelta  # how far its clock is ahead of this machine's
     schema: SchemaState
 
 
 def read_database(session: Session, now: datetime) -> DatabaseFacts:
-    """Ask for them; `now` is this machine's time."""
-    told = session.scalars(text("SELECT clock_timestamp()")).one()
+    server_time = session.scalars(text("SELECT clock_timestamp()")).one()
     rows = session.execute(
         text("SELECT name, setting FROM pg_settings WHERE name = ANY(:names)"), {"names": list(_SETTINGS)}
     )
@@ -54,32 +51,29 @@ def read_database(session: Session, now: datetime) -> DatabaseFacts:
         connections=session.scalars(
             text("SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend'")
         ).one(),
-        clock_offset=told - now,
+        clock_offset=server_time - now,
         schema=schema_state(session),
     )
 
 
 def try_storage(session: Session) -> None:
-    """Have PostgreSQL take a few more pages of its disk for a moment; raise SQLAlchemyError, see `storage_failure`."""
+    """Have PostgreSQL allocate a few pages of its disk. Raise SQLAlchemyError, see `storage_failure`."""
     session.execute(_SOME_PAGES)
 
 
 def storage_failed(failure: StorageFailure) -> Finding:
-    """Judge what kept PostgreSQL from its disk."""
     if failure is StorageFailure.FULL:
-        remedy = "make room there; PostgreSQL and the service go on by themselves then"
-        return wrong("database_storage", "the disk of PostgreSQL is full: nothing new can be stored", remedy)
-    return wrong("database_storage", "the disk of PostgreSQL fails", "look at PostgreSQL's log and at its disk")
+        remedy = "free space there; PostgreSQL and the service then recover automatically"
+        return wrong("database_storage", "PostgreSQL's disk is full: nothing new can be stored", remedy)
+    return wrong("database_storage", "PostgreSQL's disk reports errors", "check PostgreSQL's log and its disk")
 
 
 def unreachable(error: str) -> Finding:
-    """Nothing else can be said of it then."""
-    remedy = "start PostgreSQL, or look at IOTIDE_DATABASE_URL and at the network"
+    remedy = "start PostgreSQL, or check IOTIDE_DATABASE_URL and the network"
     return wrong("database", f"PostgreSQL does not answer: {error}", remedy)
 
 
 def judge_database(facts: DatabaseFacts) -> Iterator[Finding]:
-    """All that concerns PostgreSQL."""
     yield _version(facts.version)
     yield _connections(facts)
     yield _durability(facts.settings)
@@ -101,22 +95,22 @@ def _connections(facts: DatabaseFacts) -> Finding:
         f" each further API process needs {_OF_A_PROCESS}"
     )
     if most < NEEDED_CONNECTIONS:
-        sentence = f"it lets {most} connections in; four API processes, scheduler and worker need {NEEDED_CONNECTIONS}"
+        sentence = f"it allows {most} connections; four API processes, scheduler and worker need {NEEDED_CONNECTIONS}"
         return wrong("database_connections", sentence, remedy)
     if facts.connections > _CROWDED * most:
-        return warning("database_connections", f"{facts.connections} of {most} connections are taken", remedy)
-    return fine("database_connections", f"{facts.connections} of {most} connections are taken")
+        return warning("database_connections", f"{facts.connections} of {most} connections are in use", remedy)
+    return fine("database_connections", f"{facts.connections} of {most} connections are in use")
 
 
 def _durability(settings: Mapping[str, str]) -> Finding:
     off = [name for name in ("fsync", "full_page_writes") if settings[name] == "off"]
     if off:
-        sentence = f"{' and '.join(off)} is off: a power cut can lose what agents were told is kept"
+        sentence = f"{' and '.join(off)} is off: a power failure can lose acknowledged data of agents"
         return wrong("database_durability", sentence, f"set {off[0]} = on in postgresql.conf")
     if settings["synchronous_commit"] == "off":
-        sentence = "synchronous_commit is off: the last moments before a power cut are lost, acknowledged or not"
+        sentence = "synchronous_commit is off: a power failure loses the last commits, even acknowledged ones"
         return warning("database_durability", sentence, "set synchronous_commit = on in postgresql.conf")
-    return fine("database_durability", "what is committed survives a power cut")
+    return fine("database_durability", "committed data survives a power failure")
 
 
 def _clock(offset: timedelta) -> Finding:
@@ -136,6 +130,6 @@ def _schema(schema: SchemaState) -> Finding:
         case RevisionState.CURRENT:
             return fine("schema", schema.words)
         case RevisionState.AHEAD:
-            return warning("schema", schema.words, "bring this installation to that release too")
+            return warning("schema", schema.words, "upgrade this installation to that release")
         case RevisionState.BEHIND | RevisionState.EMPTY:
             return wrong("schema", schema.words, "run `iotide-server migrate` of this release")

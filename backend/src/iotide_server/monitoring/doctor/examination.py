@@ -1,4 +1,4 @@
-"""Looks at everything that an installation needs, what is away included, and never stops at the first thing."""
+"""Checks of an installation; a failed check does not stop the others."""
 
 from collections.abc import Iterator, Sequence
 from contextlib import closing
@@ -27,23 +27,20 @@ _STATEMENT_SECONDS: Final = 10.0
 
 @dataclass(frozen=True, slots=True)
 class Installation:
-    """What is to be looked at."""
-
     database_url: str
     redis_url: str
     redis_admin_url: str
     public_url: str
-    broker_url: str  # Redis as agents reach it
+    broker_url: str
     ca_certificate: Path | None
-    metrics_host: str | None  # where the parts answer Prometheus; None: nowhere
+    metrics_host: str | None
     vault: Vault | None
-    directories: tuple[Path, ...]  # of data on this machine's disks
-    version: str  # of this release
-    is_public: bool  # whoever is not signed in may read
+    directories: tuple[Path, ...]
+    version: str
+    is_public: bool
 
 
 def examine(installation: Installation, clock: Clock) -> list[Finding]:
-    """All findings, the parts in the order in which they stand on each other."""
     database_findings, accesses = _look_at_database(installation, clock)
     return [
         *database_findings,
@@ -58,7 +55,6 @@ def examine(installation: Installation, clock: Clock) -> list[Finding]:
 
 
 def _look_at_database(installation: Installation, clock: Clock) -> tuple[list[Finding], list[NodeAccess]]:
-    """What PostgreSQL is and knows; where its schema is not ours, nothing is asked of our tables."""
     findings: list[Finding] = []
     accesses: list[NodeAccess] = []
     try:
@@ -72,7 +68,7 @@ def _look_at_database(installation: Installation, clock: Clock) -> tuple[list[Fi
                     findings += nodes.judge_nodes(nodes.read_nodes(session, clock()), installation.version)
                     findings.append(judge_backup(repository.newest_backup(session), clock()))
                     accesses = acl_rows(session)
-            with Database(engine).transaction() as session:  # the one that may write
+            with Database(engine).transaction() as session:
                 limit_statements(session, _STATEMENT_SECONDS)
                 database.try_storage(session)
     except SQLAlchemyError as error:
@@ -96,30 +92,29 @@ def _look_at_redis(installation: Installation, accesses: Sequence[NodeAccess]) -
     yield from redis.judge_redis(facts, accesses)
 
 
-BACKUP_OLD_AFTER: Final = timedelta(days=8)  # a weekly one that came a little late is no reason to worry
+BACKUP_OLD_AFTER: Final = timedelta(days=8)  # tolerates a weekly backup that is a little late
 _HOUR: Final = timedelta(hours=1)
 _TWO_DAYS: Final = timedelta(days=2)
 
 
 def judge_reading(*, is_public: bool) -> Finding:
-    """Who looks at all without signing in."""
     if is_public:
-        sentence = "whoever reaches the service reads everything but people, tokens, channels and audit, unknown to it"
-        return note("public_read", sentence, "nothing, if that is meant; else set IOTIDE_PUBLIC_READ=false")
-    return fine("public_read", "nobody reads anything without signing in")
+        sentence = "anonymous users can read everything except users, tokens, channels and the audit log"
+        return note("public_read", sentence, "nothing, if this is intended; otherwise set IOTIDE_PUBLIC_READ=false")
+    return fine("public_read", "reading requires signing in")
 
 
 def judge_backup(newest_at: datetime | None, now: datetime) -> Finding:
-    """Say how much would be lost with the database; `newest_at` is None where the audit knows of no backup."""
-    elsewhere = "of those taken in another way nothing is known here"
+    """Report how much could be lost with the database. `newest_at` is of the last audited backup."""
+    elsewhere = "backups by other tools are not recorded"
     remedy = "run `iotide-server backup` every night (docs/backup.md), and keep its files on another machine"
     if newest_at is None:
-        return note("backup", f"`iotide-server backup` never wrote one; {elsewhere}", remedy)
+        return note("backup", f"`iotide-server backup` has never run; {elsewhere}", remedy)
     age = now - newest_at
-    sentence = f"the newest one by `iotide-server backup` is {_words(age)} old"
+    sentence = f"the last `iotide-server backup` is {_words(age)} old"
     if age > BACKUP_OLD_AFTER:
         return warning("backup", f"{sentence}; {elsewhere}", remedy)
-    return fine("backup", f"{sentence}; whether its file is still there, is not known here")
+    return fine("backup", f"{sentence}; its file was not checked")
 
 
 def _words(age: timedelta) -> str:

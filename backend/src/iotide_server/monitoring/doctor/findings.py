@@ -1,4 +1,4 @@
-"""What the doctor says: a sentence for each thing that was looked at, with a remedy where it is not as it should be."""
+"""Findings of the doctor: a sentence for each check, with a remedy if needed."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -11,10 +11,10 @@ _SHOWN: Final = 5
 
 
 class CheckState(StrEnum):
-    """How something is.
+    """Result of a check.
 
-    FINE; NOTE: a choice that somebody made, or something that cannot be known; WARNING: it goes on, and somebody should
-    look at it; WRONG: something does not work or is not safe.
+    NOTE: a deliberate choice, or not checkable. WARNING: it works, but needs attention. WRONG: it does not work or is
+    not safe.
     """
 
     FINE = "fine"
@@ -25,36 +25,29 @@ class CheckState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that was looked at."""
-
-    check: str  # its stable name, for programs: `redis_persistence`
+    check: str  # stable, for programs: `redis_persistence`
     standing: CheckState
     sentence: str
-    remedy: str | None = None  # what to do; None where it is fine
+    remedy: str | None = None
 
 
 def fine(check: str, sentence: str) -> Finding:
-    """As it should be."""
     return Finding(check, CheckState.FINE, sentence)
 
 
 def note(check: str, sentence: str, remedy: str) -> Finding:
-    """Nothing is amiss, and who looks should know it; the remedy is for who wants it otherwise."""
     return Finding(check, CheckState.NOTE, sentence, remedy)
 
 
 def warning(check: str, sentence: str, remedy: str) -> Finding:
-    """It goes on, and somebody should look at it."""
     return Finding(check, CheckState.WARNING, sentence, remedy)
 
 
 def wrong(check: str, sentence: str, remedy: str) -> Finding:
-    """Something does not work or is not safe."""
     return Finding(check, CheckState.WRONG, sentence, remedy)
 
 
 def in_lines(findings: Iterable[Finding]) -> str:
-    """For a person: a line each, with its remedy below."""
     lines = []
     for finding in findings:
         lines.append(f"{finding.standing:8}{finding.check}: {finding.sentence}")
@@ -64,5 +57,4 @@ def in_lines(findings: Iterable[Finding]) -> str:
 
 
 def some(names: Sequence[str]) -> str:
-    """The first few of many, and how many more there are."""
     return first_of(names, _SHOWN)

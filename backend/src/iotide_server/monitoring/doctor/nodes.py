@@ -1,4 +1,4 @@
-"""The nodes, by what their agents said last: heard of, understood, with clocks that are right and spools with room."""
+"""Checks of nodes, by their agents' last reports."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ from iotide_server.clusters.views import (
 from iotide_server.monitoring.doctor.findings import Finding, fine, note, some, warning, wrong
 from iotide_wire.units import GIB, format_seconds
 
-SPOOL_LIMIT_BYTES: Final = GIB  # where an agent declines further orders, unless its agent.toml says otherwise
+SPOOL_LIMIT_BYTES: Final = GIB  # default limit at which an agent declines further orders
 _NEARLY_FULL: Final = 0.8
 _SPEAKING: Final = frozenset({NodeState.ONLINE, NodeState.STUCK})
 _SHUT_OUT: Final = frozenset({AgentStanding.TOO_OLD, AgentStanding.TOO_NEW})
@@ -38,19 +38,18 @@ _NODES: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class NodeFacts:
-    """A node that is neither retired nor revoked; `name` is `cluster/node`."""
+    """Node that is neither retired nor revoked; `name` is `cluster/node`."""
 
     name: str
     state: NodeState
     version: str | None
-    agent: AgentStanding  # whether this server understands what its agent speaks
+    agent: AgentStanding
     problem: str | None
-    clock: NodeClockOutput | None  # as its agent measured it last; None: it does not say
+    clock: NodeClockOutput | None
     spool_bytes: int | None
 
 
 def read_nodes(session: Session, now: datetime) -> list[NodeFacts]:
-    """Ask for them; `now` is the server's time."""
     return [
         NodeFacts(
             name=row.name,
@@ -66,57 +65,55 @@ def read_nodes(session: Session, now: datetime) -> list[NodeFacts]:
 
 
 def judge_nodes(nodes: Sequence[NodeFacts], version: str) -> Iterator[Finding]:
-    """All that concerns the nodes; `version` is the server's."""
-    yield _heard(nodes)
+    yield _online(nodes)
     troubled = [f"{node.name}: {node.problem}" for node in nodes if node.problem]
     if troubled:
-        yield warning("node_problems", f"passed over: {some(troubled)}", "look at the pages of these nodes")
+        yield warning("node_problems", f"the scheduler skips {some(troubled)}", "see the pages of these nodes")
     yield from _versions(nodes, version)
     yield _clocks(nodes)
     full = [node.name for node in nodes if (node.spool_bytes or 0) > _NEARLY_FULL * SPOOL_LIMIT_BYTES]
     if full:
         remedy = (
-            "look why they cannot hand their results in; beyond spool_limit_bytes of agent.toml they decline orders"
+            "find out why they cannot send their results; beyond spool_limit_bytes of agent.toml they decline orders"
         )
         yield warning("spools", f"unsent results fill the disks of {some(full)}", remedy)
 
 
-def _heard(nodes: Sequence[NodeFacts]) -> Finding:
+def _online(nodes: Sequence[NodeFacts]) -> Finding:
     if not nodes:
-        return note("agents", "not checked: there is no node yet", "enrol nodes by the command on a cluster's page")
+        return note("agents", "not checked: there are no nodes", "enroll nodes with the command on a cluster's page")
     by_state = {state: [node.name for node in nodes if node.state is state] for state in NodeState}
     away = by_state[NodeState.SILENT] + by_state[NodeState.NEVER_SEEN]
     if away:
-        remedy = "start their agents and look into their logs, or retire what is gone for good"
-        return warning("agents", f"{len(away)} of {len(nodes)} nodes are not heard of: {some(away)}", remedy)
-    return fine("agents", f"all {len(nodes)} nodes are heard of")
+        remedy = "start their agents and check their logs, or retire nodes that are gone for good"
+        return warning("agents", f"{len(away)} of {len(nodes)} nodes are not online: {some(away)}", remedy)
+    return fine("agents", f"all {len(nodes)} nodes are online")
 
 
 def _versions(nodes: Sequence[NodeFacts], version: str) -> Iterator[Finding]:
-    """Who is shut out is wrong, who is merely of another version will be, sooner or later."""
     shut_out = [f"{node.name} ({node.version})" for node in nodes if node.agent in _SHUT_OUT]
     if shut_out:
-        sentence = f"this server and these agents do not understand each other: {some(shut_out)}"
-        yield wrong("agents_shut_out", sentence, f"bring them to {version}, or the server to theirs")
+        sentence = f"these agents are not compatible with this server: {some(shut_out)}"
+        yield wrong("agents_shut_out", sentence, f"install {version} on them, or their version on the server")
     others = [
         f"{node.name} ({node.version})"
         for node in nodes
         if node.version not in {None, version} and node.agent not in _SHUT_OUT
     ]
     if others:
-        sentence = f"agents of another version than the server's {version}: {some(others)}"
-        yield warning("agent_versions", sentence, f"bring them to {version}; the server first, then its agents")
+        sentence = f"agents of other versions than the server's {version}: {some(others)}"
+        yield warning("agent_versions", sentence, f"install {version} on them; always upgrade the server first")
 
 
 def _clocks(nodes: Sequence[NodeFacts]) -> Finding:
-    """Of nodes that are heard of: what another one measured long ago says nothing of today."""
+    """Check the clocks of online nodes only; old measurements are meaningless."""
     clocks = [(node.name, node.clock) for node in nodes if node.state in _SPEAKING and node.clock is not None]
     off = [f"{name} ({_words(clock)})" for name, clock in clocks if clock.is_off]
     if off:
-        sentence = f"clocks that are more than {format_seconds(CLOCK_LIMIT_SECONDS)} off the server's: {some(off)}"
+        sentence = f"clocks more than {format_seconds(CLOCK_LIMIT_SECONDS)} off the server's: {some(off)}"
         return warning("node_clocks", sentence, "synchronise them and the server's, for instance with chrony")
     if not clocks:
-        remedy = "nodes with an agent of this release that are online measure their clock"
+        remedy = "online nodes with an agent of this release report their clock"
         return note("node_clocks", f"not checked: none of {len(nodes)} nodes reports its clock", remedy)
     sentence = f"{len(clocks)} of {len(nodes)} nodes report their clock, and none is certainly off"
     return fine("node_clocks", sentence)

@@ -1,4 +1,4 @@
-"""Redis: reachable, of a version that Celery works with, roomy, and open to our own users alone."""
+"""Checks of Redis."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from iotide_server.monitoring.doctor.findings import Finding, fine, some, warnin
 from iotide_wire.units import MIB
 
 CLIENTS_A_NODE: Final = 3
-OTHER_CLIENTS: Final = 50  # of the server's own parts, with room
+OTHER_CLIENTS: Final = 50  # the server's own parts, with a margin
 LONG_QUEUE: Final = 1000
 _DEFAULT: Final = "default"
 _SETTINGS: Final = ("appendonly", "save", "maxmemory", "maxmemory-policy", "maxclients")
@@ -22,33 +22,29 @@ _SETTINGS: Final = ("appendonly", "save", "maxmemory", "maxmemory-policy", "maxc
 
 @dataclass(frozen=True, slots=True)
 class RedisUser:
-    """A user of Redis."""
-
     name: str
     is_enabled: bool
-    is_open: bool  # it needs no password
-    reaches_keys: bool  # it may touch keys at all
+    is_open: bool
+    reaches_keys: bool
     digests: frozenset[str] = frozenset()  # SHA-256 of its passwords, hexadecimal
 
 
 @dataclass(frozen=True, slots=True)
 class RedisFacts:
-    """What Redis says of itself."""
-
     version: tuple[int, ...]
-    settings: Mapping[str, str] | None  # of `CONFIG GET`; None where we may not ask, as with hosted ones
-    users: Sequence[RedisUser] | None  # None where we may not ask
-    own_names: frozenset[str]  # users of our own connections
+    settings: Mapping[str, str] | None  # of `CONFIG GET`; None: not permitted, as on hosted Redis
+    users: Sequence[RedisUser] | None
+    own_names: frozenset[str]
     queue_length: int
-    kept_bytes: int  # what all keys and users need
-    is_writing: bool = True  # its last write to the append-only file went well, as far as it reports
+    kept_bytes: int
+    is_writing: bool = True  # the last write to the append-only file succeeded, if reported
 
 
 def read_redis(own: Redis, admin: Redis) -> RedisFacts:
-    """Ask by the server's usual connection and by the one with the right to `ACL`; raise RedisError."""
+    """Raise RedisError."""
     length = own.llen(SERVER_QUEUE)
-    told: Any = admin.info("server")
-    version = tuple(int(part) for part in str(told["redis_version"]).split(".")[:2])
+    reply: Any = admin.info("server")
+    version = tuple(int(part) for part in str(reply["redis_version"]).split(".")[:2])
     names = {
         str(connection.connection_pool.connection_kwargs.get("username") or _DEFAULT) for connection in (own, admin)
     }
@@ -61,10 +57,10 @@ def read_redis(own: Redis, admin: Redis) -> RedisFacts:
 
 def _settings(admin: Redis) -> Mapping[str, str] | None:
     try:
-        told: Any = admin.config_get(*_SETTINGS)
+        reply: Any = admin.config_get(*_SETTINGS)
     except RedisError:
         return None
-    return {_text(name): _text(value) for name, value in told.items()}
+    return {_text(name): _text(value) for name, value in reply.items()}
 
 
 def _users(admin: Redis) -> Sequence[RedisUser] | None:
@@ -75,14 +71,14 @@ def _users(admin: Redis) -> Sequence[RedisUser] | None:
         return None
 
 
-def _user(name: str, told: Any) -> RedisUser:  # noqa: ANN401 - whatever redis-py makes of the answer
-    flags = {_text(flag) for flag in told["flags"]}
+def _user(name: str, reply: Any) -> RedisUser:  # noqa: ANN401 - redis-py's answer
+    flags = {_text(flag) for flag in reply["flags"]}
     return RedisUser(
         name=name,
         is_enabled="on" in flags,
         is_open="nopass" in flags,
-        reaches_keys=bool(told["keys"]),
-        digests=frozenset(_text(digest) for digest in told["passwords"]),
+        reaches_keys=bool(reply["keys"]),
+        digests=frozenset(_text(digest) for digest in reply["passwords"]),
     )
 
 
@@ -91,31 +87,29 @@ def _text(value: object) -> str:
 
 
 def unreachable(error: str) -> Finding:
-    """Nothing else can be said of it then."""
-    remedy = "start Redis, or look at IOTIDE_REDIS_URL, IOTIDE_REDIS_ADMIN_URL and the network"
+    remedy = "start Redis, or check IOTIDE_REDIS_URL, IOTIDE_REDIS_ADMIN_URL and the network"
     return wrong("redis", f"Redis does not answer: {error}", remedy)
 
 
 def judge_redis(facts: RedisFacts, nodes: Sequence[NodeAccess]) -> Iterator[Finding]:
-    """Judge all that concerns Redis, where each of the nodes is to have a user of its own."""
     yield _version(facts.version)
     if facts.settings is None:
-        remedy = "give IOTIDE_REDIS_ADMIN_URL the right to CONFIG GET, or look at its settings where it is hosted"
-        yield warning("redis_settings", "it does not tell us its settings", remedy)
+        remedy = "give the user of IOTIDE_REDIS_ADMIN_URL the right to CONFIG GET, or check the settings at its host"
+        yield warning("redis_settings", "it does not show its settings", remedy)
     else:
         yield _persistence(facts.settings, is_writing=facts.is_writing)
         yield _memory(facts.settings, facts.kept_bytes)
         yield _clients(facts.settings, len(nodes))
     if facts.users is None:
-        remedy = "give IOTIDE_REDIS_ADMIN_URL a user with the right to ACL: without it no agent can be let in"
-        yield wrong("redis_users", "we may not administer its users", remedy)
+        remedy = "use a user with the right to ACL in IOTIDE_REDIS_ADMIN_URL; without it no agent can connect"
+        yield wrong("redis_users", "iotide cannot administer its users", remedy)
     else:
         yield _default_user(facts.users, facts.own_names)
         yield _node_users(facts.users, nodes)
         yield _foreign_users(facts.users, facts.own_names)
     if facts.queue_length > LONG_QUEUE:
         sentence = f"{facts.queue_length} messages wait for the server's worker"
-        yield warning("redis_queue", sentence, "look whether the worker runs; start a second one where it is busy")
+        yield warning("redis_queue", sentence, "check that the worker runs; start a second one if it is busy")
 
 
 def _version(version: tuple[int, ...]) -> Finding:
@@ -127,47 +121,53 @@ def _version(version: tuple[int, ...]) -> Finding:
 
 def _persistence(settings: Mapping[str, str], *, is_writing: bool) -> Finding:
     if not is_writing:
-        sentence = "it cannot write its append-only file and takes no wake-ups: its disk is full or broken"
-        return wrong("redis_persistence", sentence, "make room on its disk; it goes on by itself then")
+        sentence = "it cannot write its append-only file and accepts no wake-ups: its disk is full or broken"
+        return wrong("redis_persistence", sentence, "free space on its disk; it then recovers automatically")
     if settings["appendonly"] == "yes":
-        return fine("redis_persistence", "it keeps its messages over a restart")
+        return fine("redis_persistence", "its messages survive a restart")
     remedy = "set `appendonly yes` in redis.conf"
-    sentence = "it forgets wake-ups when it is killed; each costs its run up to half a minute until it is sent again"
+    sentence = "a crash loses wake-ups; each lost one delays its run by up to 30 s, until it is sent again"
     return warning("redis_persistence", sentence, remedy)
 
 
 def _memory(settings: Mapping[str, str], kept: int) -> Finding:
     policy = settings["maxmemory-policy"]
     if settings["maxmemory"] != "0" and policy != "noeviction":
-        sentence = f"when it is full it throws keys away ({policy}), queues among them"
+        sentence = f"when it is full it evicts keys ({policy}), including queues"
         return wrong("redis_memory", sentence, "set `maxmemory-policy noeviction` in redis.conf")
     if kept > USUAL_BYTES:
-        sentence = f"it keeps {kept // MIB} MiB, far more than wake-ups need: a node may be filling it"
-        remedy = "revoke the node that the scheduler's log names in node_filled_redis, or see who else uses this Redis"
+        sentence = f"it stores {kept // MIB} MiB, far more than wake-ups need: a node may be filling it"
+        remedy = (
+            "revoke the node that the scheduler's log names in node_filled_redis, or find out what else uses this Redis"
+        )
         return warning("redis_memory", sentence, remedy)
     if settings["maxmemory"] == "0":
-        sentence = "nothing bounds its memory: a node that was taken over could fill the machine's"
-        return warning("redis_memory", sentence, "set `maxmemory 512mb` in redis.conf, and the limits beside it")
-    return fine("redis_memory", f"it throws nothing away and takes at most {int(settings['maxmemory']) // MIB} MiB")
+        sentence = "its memory is unlimited: a compromised node could fill the machine's memory"
+        return warning("redis_memory", sentence, "set `maxmemory 512mb` and the related limits in redis.conf")
+    return fine("redis_memory", f"it evicts nothing and uses at most {int(settings['maxmemory']) // MIB} MiB")
 
 
 def _clients(settings: Mapping[str, str], node_count: int) -> Finding:
     most, needed = int(settings["maxclients"]), CLIENTS_A_NODE * node_count + OTHER_CLIENTS
     if most < needed:
-        sentence = f"it lets {most} clients in; {node_count} nodes and the server need {needed}"
-        remedy = f"set `maxclients {needed + needed // 4}` in redis.conf, and let it open as many files (ulimit -n)"
+        sentence = f"it allows {most} clients; {node_count} nodes and the server need {needed}"
+        remedy = f"set `maxclients {needed + needed // 4}` in redis.conf, and allow it as many open files (ulimit -n)"
         return wrong("redis_clients", sentence, remedy)
-    return fine("redis_clients", f"it lets {most} clients in, enough for {node_count} nodes")
+    return fine("redis_clients", f"it allows {most} clients, enough for {node_count} nodes")
 
 
 def _default_user(users: Sequence[RedisUser], own_names: frozenset[str]) -> Finding:
-    remedy = "set `user default off` in redis.conf, and give the server a user of its own in IOTIDE_REDIS_URL"
+    remedy = "set `user default off` in redis.conf, and give the server its own user in IOTIDE_REDIS_URL"
     default = next((user for user in users if user.name == _DEFAULT), None)
     if default is None or not default.is_enabled:
-        return fine("redis_default_user", "nobody gets in without a user of their own")
+        return fine("redis_default_user", "its default user is off")
     if default.is_open:
-        return wrong("redis_default_user", "its default user is open: whoever reaches it may do anything", remedy)
-    who = "and the server is that user" if _DEFAULT in own_names else "with a password"
+        return wrong(
+            "redis_default_user",
+            "its default user needs no password: every client that reaches it has full access",
+            remedy,
+        )
+    who = "and the server uses it" if _DEFAULT in own_names else "with a password"
     return warning("redis_default_user", f"its default user is on, {who}", remedy)
 
 
@@ -176,13 +176,11 @@ def _node_users(users: Sequence[RedisUser], nodes: Sequence[NodeAccess]) -> Find
     wanted = {node_username(node.node_id): node.password_sha256 for node in nodes}
     missing = sorted(name for name, digest in wanted.items() if digest not in enabled.get(name, ()))
     stale = sorted(name for name in enabled if is_node_username(name) and name not in wanted)
-    remedy = (
-        "start the scheduler, which brings them in line within seconds; look into its log for redis_users_not_applied"
-    )
+    remedy = "start the scheduler, which updates them within seconds; check its log for redis_users_not_applied"
     if missing:
-        return wrong("redis_node_users", f"not let in: {some(missing)}", remedy)
+        return wrong("redis_node_users", f"nodes without a user: {some(missing)}", remedy)
     if stale:
-        return wrong("redis_node_users", f"let in although they are no nodes any more: {some(stale)}", remedy)
+        return wrong("redis_node_users", f"users of nodes that no longer exist: {some(stale)}", remedy)
     return fine("redis_node_users", f"each of the {len(wanted)} nodes has its user")
 
 
@@ -194,6 +192,6 @@ def _foreign_users(users: Sequence[RedisUser], own_names: frozenset[str]) -> Fin
         if user.is_enabled and user.reaches_keys and user.name not in ours and not is_node_username(user.name)
     )
     if foreign:
-        sentence = f"others have users that reach keys: {some(foreign)}"
-        return warning("redis_foreign_users", sentence, "give iotide a Redis of its own, or take their rights away")
-    return fine("redis_foreign_users", "no users but ours reach its keys")
+        sentence = f"other users can access keys: {some(foreign)}"
+        return warning("redis_foreign_users", sentence, "give iotide its own Redis, or remove their rights")
+    return fine("redis_foreign_users", "only iotide's users can access its keys")

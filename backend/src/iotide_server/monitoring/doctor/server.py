@@ -1,4 +1,4 @@
-"""The service itself, by what PostgreSQL knows: scheduler, worker, runs, sealed secrets, people's proofs."""
+"""Checks of the service, by its database."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -33,22 +33,18 @@ _ENDLESS_TOKENS: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class ServiceFacts:
-    """What PostgreSQL knows."""
-
     is_scheduled: bool
-    # for how long the oldest piece of work has been due; negative where it is not due yet, None where no scheduler ever
-    # asked for any
+    # of the oldest due work; negative: not due yet; None: no scheduler ever requested any
     work_late: timedelta | None
-    failures: Sequence[str]  # of work that failed by a fault, in words
+    failures: Sequence[str]
     overdue_runs: int
-    # name of each channel with a secret, and whether our key opens it; None: there is no key
+    # by channel with a secret, whether our key opens it; None: there is no key
     sealed: Sequence[tuple[str, bool | None]]
-    administrators: int  # of all clusters, who may sign in
-    endless_tokens: int  # API tokens that never expire
+    administrators: int
+    endless_tokens: int
 
 
 def read_service(session: Session, vault: Vault | None, now: datetime) -> ServiceFacts:
-    """Ask for it; `now` is the server's time."""
     due = [row.due_since for row in session.execute(repository.WORK)]
     return ServiceFacts(
         is_scheduled=is_scheduled(session),
@@ -72,53 +68,52 @@ def _opens(vault: Vault | None, sealed: str) -> bool | None:
 
 
 def judge_service(facts: ServiceFacts) -> Iterator[Finding]:
-    """All that concerns the service."""
     yield _scheduler(is_there=facts.is_scheduled)
     yield _worker(facts.work_late, is_scheduled=facts.is_scheduled)
     if facts.failures:
-        sentence = f"work that failed by a fault: {some(facts.failures)}"
-        remedy = "look into the worker's log; it is tried again after longer and longer pauses, of at most six hours"
+        sentence = f"failed work: {some(facts.failures)}"
+        remedy = "check the worker's log; the worker retries with growing pauses of up to six hours"
         yield warning("work_failing", sentence, remedy)
     if facts.overdue_runs:
-        sentence = f"{facts.overdue_runs} active runs are past their time limit, and nothing was heard of their end"
-        yield warning("runs_overdue", sentence, "look at their nodes; a silent one can be called dead on its page")
+        sentence = f"{facts.overdue_runs} active runs are past their time limit, and their end was not reported"
+        yield warning("runs_overdue", sentence, "check their nodes; mark a silent one as dead on its page")
     yield _vault(facts.sealed)
     yield _administrators(facts.administrators)
     if facts.endless_tokens:
         sentence = f"{facts.endless_tokens} API tokens never expire"
-        yield warning("api_tokens", sentence, "revoke those that nobody uses, and make new ones with an end")
+        yield warning("api_tokens", sentence, "revoke unused ones, and create new ones with an expiry date")
 
 
 def _scheduler(*, is_there: bool) -> Finding:
     if is_there:
-        return fine("scheduler", "a scheduler works")
-    remedy = "start it: `iotide-server scheduler`, or the unit or container that does"
-    return wrong("scheduler", "no scheduler works: nothing starts", remedy)
+        return fine("scheduler", "a scheduler is running")
+    remedy = "start it: `iotide-server scheduler`, or its unit or container"
+    return wrong("scheduler", "no scheduler is running: no run starts", remedy)
 
 
 def _worker(late: timedelta | None, *, is_scheduled: bool) -> Finding:
     if late is not None and late >= WORKER_LATE_AFTER:
         late_seconds = format_seconds(late.total_seconds())
-        sentence = f"server work has been due for {late_seconds}: points, analysis and messages lag behind"
-        return wrong("worker", sentence, "start a worker, `iotide-server worker`, or look into its log and at Redis")
+        sentence = f"server work is {late_seconds} late: points, analysis and messages are delayed"
+        return wrong("worker", sentence, "start a worker, `iotide-server worker`, or check its log and Redis")
     if late is None or not is_scheduled:
-        sentence = "not checked: no scheduler asks the worker for anything"
+        sentence = "not checked: no scheduler requests work"
         return note("worker", sentence, "start the scheduler, then run the doctor again after a minute")
-    return fine("worker", "the worker does what is due")
+    return fine("worker", "the worker is up to date")
 
 
 def _vault(sealed: Sequence[tuple[str, bool | None]]) -> Finding:
     keyless = [name for name, opens in sealed if opens is None]
     broken = [name for name, opens in sealed if opens is False]
-    remedy = "bring the old IOTIDE_VAULT_KEY back, or enter the secrets of these channels again"
+    remedy = "restore the old IOTIDE_VAULT_KEY, or enter the secrets of these channels again"
     if keyless:
-        return wrong("vault", f"there is no key for the secrets of the channels {some(keyless)}", remedy)
+        return wrong("vault", f"IOTIDE_VAULT_KEY is not set, but these channels have secrets: {some(keyless)}", remedy)
     if broken:
-        return wrong("vault", f"our key does not open the secrets of the channels {some(broken)}", remedy)
-    return fine("vault", "the secrets of all channels can be opened")
+        return wrong("vault", f"IOTIDE_VAULT_KEY cannot decrypt the secrets of these channels: {some(broken)}", remedy)
+    return fine("vault", "the secrets of all channels can be decrypted")
 
 
 def _administrators(number: int) -> Finding:
     if number == 0:
-        return wrong("administrators", "nobody is administrator of all clusters", "run `iotide-server admin-link`")
-    return fine("administrators", f"administrators of all clusters: {number}")
+        return wrong("administrators", "no user is an admin of all clusters", "run `iotide-server admin-link`")
+    return fine("administrators", f"admins of all clusters: {number}")

@@ -1,1 +1,1 @@
-"""Figures of a campaign: numbers cell by cell, and how its runs were measured."""
+"""Figures of a campaign."""

@@ -1,5 +1,3 @@
-"""SQL that reads how runs were measured."""
-
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
@@ -7,7 +5,7 @@ from iotide_server.results.figures.conduct import RunConduct
 from iotide_server.results.ingest.unjudged import KnownOfRun
 
 _MEASURED_RUNS = text(
-    # Leases are kept for ever: those of the campaign's own time are picked once, not for each of its runs.
+    # Leases are kept forever, so select those of the campaign's time once, not per run.
     """
     WITH span AS (
         SELECT min(started_at) AS since, max(ended_at) AS until FROM run
@@ -75,7 +73,7 @@ _KNOWN = text(
 
 
 def measured_runs(session: Session, campaign_id: int) -> list[RunConduct]:
-    """Return the finished runs of a campaign with how they were measured, oldest first."""
+    """Oldest first."""
     rows = session.execute(_MEASURED_RUNS, {"campaign_id": campaign_id})
     return [
         RunConduct(
@@ -91,7 +89,7 @@ def measured_runs(session: Session, campaign_id: int) -> list[RunConduct]:
 
 
 def known(session: Session, run_id: int) -> KnownOfRun | None:
-    """Return the facts that the server's checks use for a run; None where it has not finished."""
+    """Return the facts for the server's checks of a run; None before its end."""
     row = session.execute(_KNOWN, {"run_id": run_id}).one_or_none()
     if row is None:
         return None

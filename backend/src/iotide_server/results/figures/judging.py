@@ -1,18 +1,23 @@
-"""What is said of two sets of runs wherever they are compared, and of many such comparisons together."""
+"""Judgement of comparisons."""
 
-from collections.abc import Sequence
-from typing import Any, TypeVar
+from typing import Annotated, Any
+
+from pydantic import Field
 
 from iotide_server.kit.web import Output
-from iotide_server.statistics.comparison import Comparison, Verdict, discoveries
+from iotide_server.statistics.boards import Basis
+from iotide_server.statistics.comparison import Comparison, Verdict
 
 
 class Judgement(Output):
-    """B in terms of A.
+    """B relative to A.
 
-    `ratio` is that of Hodges and Lehmann with its exact 95 % interval, and `p_value` that of Mann and Whitney; null
-    below four runs, with two modes, or where a value is not above 0. `is_discovery` judges it among all numbers of
-    this answer that stand for whole runs, at a rate of false discoveries of 5 %; it is null of other numbers.
+    `ratio` has a 95 % interval: the exact one of Hodges and Lehmann (`runs`, `days`, `one_day`) or of signed ranks
+    (`pairs`) where there are enough runs, else that of the t-test. Both are null below four runs, with two modes, or
+    for values of 0 or less.
+
+    All values of this answer that describe whole runs are judged together, at a false discovery rate of 5 %. `higher`,
+    `lower` and `below_practical` are discoveries.
     """
 
     verdict: Verdict
@@ -21,15 +26,30 @@ class Judgement(Output):
     ratio: float | None
     low: float | None
     high: float | None
-    p_value: float | None
-    is_discovery: bool | None
-
-
-_JudgedT = TypeVar("_JudgedT", bound=Judgement)
+    p_value: Annotated[
+        float | None, Field(description="Of the t-test on logarithms, adjusted for looks; null if not judged")
+    ]
+    is_discovery: Annotated[bool | None, Field(description="Null if not judged")]
+    basis: Annotated[
+        Basis,
+        Field(
+            description=(
+                "Scatter behind interval and p: runs of one day, neighbouring runs of a campaign, medians of days, "
+                "earlier days of the series, or of the workload on the cluster; `one_day`: of one day each, and the "
+                "day-to-day scatter is unknown"
+            )
+        ),
+    ]
+    basis_words: Annotated[
+        str,
+        Field(description="Empty without an interval", examples=["error from 8 pairs of neighbouring runs"]),
+    ]
+    looks: Annotated[
+        int, Field(description="1 and how often repeats were added; later looks have stricter limits", examples=[1])
+    ]
 
 
 def judgement(found: Comparison) -> dict[str, Any]:
-    """The fields of `Judgement`; whether it is a discovery is known once all are there."""
     return {
         "verdict": found.verdict,
         "words": found.words,
@@ -38,11 +58,8 @@ def judgement(found: Comparison) -> dict[str, Any]:
         "low": None if found.interval is None else found.interval.low,
         "high": None if found.interval is None else found.interval.high,
         "p_value": found.p_value,
-        "is_discovery": False,
+        "is_discovery": found.is_discovery,
+        "basis": found.basis,
+        "basis_words": found.basis_words,
+        "looks": found.looks,
     }
-
-
-def judged_together(comparisons: Sequence[_JudgedT]) -> list[_JudgedT]:
-    """Return the same comparisons, each judged among all of them: of many some differ by chance."""
-    found = iter(discoveries([one.p_value for one in comparisons if one.p_value is not None]))
-    return [one if one.p_value is None else one.model_copy(update={"is_discovery": next(found)}) for one in comparisons]

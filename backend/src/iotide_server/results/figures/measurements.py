@@ -1,4 +1,4 @@
-"""What a figure of a campaign shows: every run's number of one metric, or its mean of one curve, cell by cell."""
+"""Data of a campaign's figures, cell by cell."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -76,7 +76,7 @@ _NUMBERS = text(
 )
 _RUNS = text("SELECT id, cell_id, repeat, started_at FROM run WHERE cell_id = ANY(:cell_ids) ORDER BY cell_id, repeat")
 _CURVE_MEANS = text(
-    # a node that observes does so from before the loads until after them, by its own clock.
+    # An observing node samples, by its own clock, from before the run until after it.
     """
     SELECT run.cell_id, run.id AS run_id, CASE WHEN node_order.role = 'observe' THEN node.name END AS observer,
            sum(value * step_seconds) / sum(step_seconds) AS mean
@@ -95,8 +95,8 @@ _CURVE_MEANS = text(
     """
 )
 MOST_NUMBERS: Final = 20_000
-"""Of one page, unless its first cell has more: ten times what a figure can show, and less than a second of work."""
-OBSERVER: Final = "observer"  # label of a counter's mean on a node that only observed; its value is the node
+"""Limit of a page, unless its first cell has more: ten times what a figure shows, and less than a second of work."""
+OBSERVER: Final = "observer"  # label of a counter's mean on a node that only observed
 
 _TOTAL: Final = "total_"
 _Labels = Mapping[str, Label]
@@ -104,7 +104,7 @@ _Labels = Mapping[str, Label]
 
 @dataclass(frozen=True, slots=True)
 class MeasureChoice:
-    """What a figure shows, as query parameters; a metric or a counter, of one workload or of all."""
+    """Query parameters of a figure: a metric or a counter."""
 
     metric: Annotated[str | None, Query(max_length=100, examples=["throughput"])] = None
     counter: Annotated[str | None, Query(max_length=100, examples=["cpu_user_ratio"])] = None
@@ -113,8 +113,6 @@ class MeasureChoice:
 
 @dataclass(frozen=True, slots=True)
 class _CurveMean:
-    """What one run says of a counter, of all of the cell's targets together."""
-
     labels: _Labels
     run_id: int
     value: float
@@ -126,7 +124,7 @@ _Number = RunValue | _CurveMean
 
 
 def campaign_measures(session: Session, campaign_id: int) -> CampaignMeasures:
-    """The metrics of a campaign so far, in the order in which each workload announces its own, and the counters."""
+    """Return the metrics in the order of the workloads' announcements, and the counters."""
     metrics = session.execute(_METRICS, {"campaign_id": campaign_id})
     counters = session.scalars(_COUNTERS, {"campaign_id": campaign_id, "runs": _RUNS_ASKED_FOR_COUNTERS})
     shown = [
@@ -141,9 +139,9 @@ def campaign_measures(session: Session, campaign_id: int) -> CampaignMeasures:
 def measured_cells(
     session: Session, campaign_id: int, wanted: MeasureChoice, paging: PageRequest, *, with_single_writers: bool = False
 ) -> Page[MeasuredCell]:
-    """Return the cells of a campaign, in the matrix's order, with what each valid run says, or raise NOTHING_TO_SHOW.
+    """Return the cells in the order of the matrix, with each valid run's value; may raise NOTHING_TO_SHOW.
 
-    With single writers, a total also has the rates of cells with one writer, which have no total.
+    With `with_single_writers`, a total also includes the rates of cells with one writer, which have no total.
     """
     if (wanted.metric is None) == (wanted.counter is None):
         raise NOTHING_TO_SHOW()
@@ -165,7 +163,7 @@ def measured_cells(
 
 
 def page_of_cells(session: Session, campaign_id: int, wanted: MeasureChoice, paging: PageRequest) -> Page[MeasuredCell]:
-    """As `measured_cells`, of no more cells than have `MOST_NUMBERS` numbers together; of one at least."""
+    """Limit `measured_cells` to `MOST_NUMBERS` values, but at least one cell."""
     place = {"campaign_id": campaign_id, "after_id": paging.after_id, "limit": paging.limit}
     cell_ids = [row.id for row in session.execute(_CELLS, {**place, "workload": wanted.workload})]
     counts = session.execute(_NUMBERS, {"cell_ids": cell_ids, "metric": wanted.metric})
@@ -206,7 +204,6 @@ def _measured_cell(cell: AnyRow, runs: list[MeasuredRun], numbers: Iterable[_Num
 
 
 def _measurement(target_id: int | None, numbers: Sequence[_Number], target_names: Mapping[str, str]) -> Measurement:
-    """A run counts once: several of its numbers stand for their median."""
     by_run: dict[int, list[float]] = defaultdict(list)
     for number in numbers:
         by_run[number.run_id].append(number.value)

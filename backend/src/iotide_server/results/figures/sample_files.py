@@ -1,4 +1,4 @@
-"""All samples of a campaign as CSV: a number a line in base units and UTC, with one column an option and label."""
+"""Samples of a campaign as CSV."""
 
 import csv
 import json
@@ -13,13 +13,12 @@ from iotide_server.results.queries import AnyRow
 
 _PIECE_LINES = 1000
 _SPREAD = {"options": "option_", "labels": "label_"}
-"""Columns of the query that hold several values, with what their names begin with in the file."""
+"""Columns with several values, and the prefix of their names."""
 
 _Names = Mapping[str, Sequence[str]]
 
 
 def campaign_samples_csv(database: Database, campaign_id: int) -> Iterator[str]:
-    """Yield all samples of a campaign as CSV, a header first; between the pieces no transaction is open."""
     with database.transaction(statement_seconds=EXPORT_STATEMENT_SECONDS) as session:
         names: _Names = dict(zip(_SPREAD, queries.campaign_names(session, campaign_id), strict=True))
     last: AnyRow | None = None
@@ -37,7 +36,7 @@ def campaign_samples_csv(database: Database, campaign_id: int) -> Iterator[str]:
 
 
 def _header(columns: Sequence[str], names: _Names) -> list[str]:
-    # The last column is the sample's id, by which pieces follow each other and nobody else knows it.
+    # Without the sample's id, which only marks where the next piece continues.
     spread = ([f"{_SPREAD[name]}{key}" for key in names[name]] if name in _SPREAD else [name] for name in columns[:-1])
     return [field for fields in spread for field in fields]
 

@@ -1,1 +1,1 @@
-"""Forecast of a planned campaign: time, space and bytes written."""
+"""Forecast of a campaign: time, space and bytes written."""

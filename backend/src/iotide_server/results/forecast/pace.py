@@ -1,50 +1,44 @@
-"""How long one run of a planned cell will load its target, by what the target did before; pure."""
+"""Expected duration of a run, from earlier runs on its target."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 IDLE_SAMPLE_SECONDS: Final = 5.0
-"""How long an agent watches its idle node: before each run whose policy waits for a quiet node or refuses a busy one,
-and once a minute for runs whose policy only marks them."""
+"""Length of an agent's idle sample: before each run with `quiet: wait` or `refuse`, else once a minute."""
 _SAMPLED_EVERY_SECONDS: Final = 60.0
-_SHORTEST_GAP_SECONDS: Final = 1.0  # a shorter gap between two runs adds nothing to a sample
+_SHORTEST_GAP_SECONDS: Final = 1.0  # shorter gaps do not shorten a sample
 
 
 @dataclass(frozen=True, slots=True)
 class PastCell:
-    """A cell of the same workload on the same target whose runs have finished."""
-
-    options_sha256: str  # of the options that differ from the frozen defaults
-    # node_count, target_count: how many loaded, and were loaded, together
+    options_sha256: str
+    # node_count, target_count: used together
     node_count: int
     target_count: int
-    bytes_moved: float  # on all targets from all nodes, as foreseen when it was submitted
-    seconds: float  # the median of its runs, from the start of the load to its end
+    bytes_moved: float  # over all targets and nodes, as planned
+    seconds: float  # median duration of its benchmarks
 
 
 @dataclass(frozen=True, slots=True)
 class PlannedLoad:
-    """One file system of a planned cell."""
-
-    options_sha256: str | None  # None where no cell with these options was measured
+    options_sha256: str | None
     node_count: int
     target_count: int
-    bytes_moved: float  # in this file system alone, `share` of all that the cell moves
+    bytes_moved: float  # `share` of all that the cell moves
     share: float
-    run_seconds: float  # where the options say how long a run lasts, else 0
+    run_seconds: float
 
 
 def load_seconds(wanted: PlannedLoad, past: Sequence[PastCell], rate_bytes_per_second: float | None) -> float | None:
-    """Return the seconds from the start of the load to its end, or None where nothing tells them.
+    """Return the duration of the benchmark, or None if unknown.
 
-    The same cell takes as long as before. Another size takes its bytes at the last rate, and besides as long as the
-    newest cell took beyond its own bytes: for the start of the tool, for flushes and for emptying the cache. Without a
-    rate, a cell takes as long per byte as the newest one.
+    A measured cell takes as long as before. Another size takes its bytes at the last rate, plus the newest cell's
+    overhead (start, flush, emptying caches). Without a rate, the newest cell's time per byte counts.
 
     Args:
-        past: the newest first.
-        rate_bytes_per_second: of the target, while its newest cell moved data.
+        past: newest first.
+        rate_bytes_per_second: of the target's newest cell.
     """
     alike = [cell for cell in past if (cell.node_count, cell.target_count) == (wanted.node_count, wanted.target_count)]
     same = next((cell for cell in alike if cell.options_sha256 == wanted.options_sha256), None)
@@ -55,24 +49,23 @@ def load_seconds(wanted: PlannedLoad, past: Sequence[PastCell], rate_bytes_per_s
     newest = next(iter(alike or past), None)
     past_bytes = newest.bytes_moved * wanted.share if newest else 0.0
     if wanted.bytes_moved and rate_bytes_per_second:
-        besides = max(0.0, newest.seconds - past_bytes / rate_bytes_per_second) if newest else 0.0
-        return besides + wanted.bytes_moved / rate_bytes_per_second
+        overhead_seconds = max(0.0, newest.seconds - past_bytes / rate_bytes_per_second) if newest else 0.0
+        return overhead_seconds + wanted.bytes_moved / rate_bytes_per_second
     if newest is None:
         return None
     return newest.seconds * wanted.bytes_moved / past_bytes if past_bytes and wanted.bytes_moved else newest.seconds
 
 
 def idle_sample_seconds(busy_seconds: float, gap_ratio: float, gap_seconds: float, *, was_loaded: bool) -> float:
-    """Return how long runs with `quiet: flag` wait for idle samples of their node in all.
+    """Return the total time that runs with `quiet: flag` wait for idle samples of their node.
 
-    A node that did nothing for a while has its first sample. In each minute of runs one after another it needs another
-    one, less the seconds that the gaps between them gave.
+    An idle node already has its first sample. Each minute of successive runs needs another one, less the gaps.
 
     Args:
-        busy_seconds: the runs with the gaps between them.
-        gap_ratio: the share of the gaps in that.
+        busy_seconds: runs including the gaps between them.
+        gap_ratio: share of the gaps in that.
         gap_seconds: one gap.
-        was_loaded: a run of ours was on the node in the last minute.
+        was_loaded: the node had a run in the last minute.
     """
     given = gap_ratio * _SAMPLED_EVERY_SECONDS if gap_seconds >= _SHORTEST_GAP_SECONDS else 0.0
     samples = busy_seconds // _SAMPLED_EVERY_SECONDS + was_loaded

@@ -1,4 +1,4 @@
-"""What a planned campaign would take, by what its targets did before: time, space and bytes written."""
+"""Forecast of a campaign from its targets' history."""
 
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -15,24 +15,26 @@ from iotide_server.campaigns.planned import PlannedBlock, PlannedCampaign, Plann
 from iotide_server.clusters.models import Node
 from iotide_server.results.forecast.pace import IDLE_SAMPLE_SECONDS, PlannedLoad, idle_sample_seconds, load_seconds
 from iotide_server.results.forecast.past import last_rates, past_cells
+from iotide_server.results.forecast.power import forecast_power
 from iotide_server.results.schemas import CautionOutput, Preview, PreviewCell, WearOutput
 from iotide_server.runs.queued import turnover_seconds, were_loaded
 from iotide_server.runs.resources import Mode, Resource, ResourceKind, needs
-from iotide_server.statistics.comparison import smallest_p
+from iotide_server.statistics.adaptive import LOOKS
 from iotide_server.targets.mounts import IN_MEMORY, memory_words
 from iotide_server.workloads.models import Workload
 from iotide_wire.plan import CachePolicy, CampaignPlan, QuietPolicy
-from iotide_wire.units import Unit, format_estimate, format_value
+from iotide_wire.units import Unit, format_estimate, format_percent, format_value
 
 USUAL_TURNOVER_SECONDS: Final = 0.5
-"""What passes between two runs of a node where the cluster has no history: end, upload, scheduling, preparation."""
+"""Between two runs of a node, without history in the cluster: end, upload, scheduling, preparation."""
 _NEAR_LIMIT_RATIO: Final = 0.8
 _ENOUGH_REPEATS: Final = 4
+_SHORT_SECONDS: Final = 30.0
+"""A run with data phases only is flagged DURATION below it."""
 _SHOWN_CELLS: Final = 200
 
 
 def preview(session: Session, planned: PlannedCampaign, now: datetime) -> Preview:
-    """Return what a resolved plan means, and what it would cost if it were submitted now."""
     past = _Past(session, planned)
     times = [past.times(block) for block in planned.blocks]
     node_ids = {node.id for block in planned.blocks for node in block.nodes}
@@ -43,7 +45,7 @@ def preview(session: Session, planned: PlannedCampaign, now: datetime) -> Previe
         cells=[_shown(cell, seconds) for cell, seconds in islice(cells, _SHOWN_CELLS)],
         cell_count=planned.resolved.cell_count,
         run_count=planned.resolved.run_count,
-        smallest_p=smallest_p(planned.plan.repeats),
+        power=forecast_power(session, planned, past.measured_digests()),
         seconds_estimated=_all_seconds(planned, times, _between_seconds(session, planned), was_loaded=was_loaded),
         seconds_unknown_because=None if unknown is None else past.why_unknown(unknown),
         bytes_peak=round(max(max(block.bytes_needed) for block in planned.blocks)),
@@ -71,7 +73,6 @@ def _shown(cell: PlannedCell, run_seconds: float | None) -> PreviewCell:
 
 
 def _of_all(block: PlannedBlock, by_kind: ByKind) -> float:
-    """Return the sum over all cells of the block."""
     return float(sum(map(mul, block.option_sets.counts, by_kind)))
 
 
@@ -82,7 +83,6 @@ def _wear(planned: PlannedCampaign) -> list[WearOutput]:
     known: dict[int, tuple[float, float, bool]] = {}
     for block in planned.blocks:
         for place in block.places:
-            # Places that are alike share their columns.
             key = id(place.bytes_needed)
             if key not in known:
                 totals = _of_all(block, place.bytes_needed), _of_all(block, place.bytes_moved)
@@ -106,30 +106,25 @@ def _wear(planned: PlannedCampaign) -> list[WearOutput]:
 
 @dataclass(frozen=True, slots=True)
 class _Times:
-    """Holds how long one run of each cell of a block takes."""
-
     sets: OptionSets
-    by_kind: Sequence[float | None]  # by kind of option set; None where it is not known
-    measured: Mapping[int, float]  # by option set, of those that were measured before and so have times of their own
+    by_kind: Sequence[float | None]  # by kind of option set; None: unknown
+    measured: Mapping[int, float]
 
     @property
     def has_unknown(self) -> bool:
-        """Check whether the time of a cell is not known."""
         return None in self.by_kind
 
     def each(self) -> Iterator[float | None]:
-        """Yield the time of each cell."""
         numbers = range(len(self.sets))
         return (self.measured.get(number, self.by_kind[self.sets.kind_of(number)]) for number in numbers)
 
     def total(self) -> float:
-        """Sum up all cells, of which each has a known time."""
+        """All times must be known."""
         known = [seconds or 0.0 for seconds in self.by_kind]
         apart = sum(seconds - known[self.sets.kind_of(number)] for number, seconds in self.measured.items())
         return float(sum(map(mul, self.sets.counts, known)) + apart)
 
     def longest(self) -> float:
-        """Return the longest known time of a cell, or 0."""
         apart = Counter(map(self.sets.kind_of, self.measured))
         others = [
             seconds
@@ -140,18 +135,16 @@ class _Times:
 
 
 class _Past:
-    """What the planned targets did before, by workload, read once each."""
-
     def __init__(self, session: Session, planned: PlannedCampaign) -> None:
         ids = {place.target.target.id for block in planned.blocks for place in block.places}
         names = {block.option_sets.workload.name for block in planned.blocks}
+        self._blocks = planned.blocks
         self._rates = {name: last_rates(session, ids, name) for name in names}
         self._cells = {name: past_cells(session, ids, name) for name in names}
         self._by_kind: dict[tuple[object, ...], Sequence[float | None]] = {}
         self._numbers: dict[str, Mapping[str, Sequence[int]]] = {}
 
     def times(self, block: PlannedBlock) -> _Times:
-        """Return the time of the file system that takes longest; None where one is not known."""
         by_room = [self._room_seconds(block, room) for room in block.rooms]
         measured = [self._measured(block, room) for room in block.rooms]
         sets = block.option_sets
@@ -164,15 +157,20 @@ class _Past:
                 apart[number] = longest
         return _Times(sets, by_kind, apart)
 
+    def measured_digests(self) -> Mapping[str, set[str]]:
+        """Return, by workload, the options that earlier cells have in common with the plan."""
+        found: defaultdict[str, set[str]] = defaultdict(set)
+        for sets in {block.option_sets.field: block.option_sets for block in self._blocks}.values():
+            found[sets.workload.name].update(self._numbers_of(sets))
+        return found
+
     def why_unknown(self, block: PlannedBlock) -> str:
-        """Name the first target without earlier times for the first cell whose time is unknown."""
         by_room = [self._room_seconds(block, room) for room in block.rooms]
         row = next(row for row in zip(*by_room, strict=True) if None in row)
         name = block.rooms[row.index(None)].target.target.name
         return f"target {name} was never measured with {block.option_sets.workload.name}"
 
     def borrowed(self, block: PlannedBlock) -> set[str]:
-        """Return the workloads whose rates stand in where the block's own never ran."""
         name = block.option_sets.workload.name
         left = list(range(len(block.option_sets.firsts)))
         found = set()
@@ -187,16 +185,16 @@ class _Past:
         return found
 
     def _room_seconds(self, block: PlannedBlock, room: PlannedRoom) -> Sequence[float | None]:
-        """Return the times of sets that were not measured before, by kind."""
         workload, target_id = block.option_sets.workload, room.target.target.id
         counts = len(block.nodes), len(block.targets), len(block.rooms)
-        # The columns live as long as the plan, and their identities with them.
+        # The columns live as long as the plan, so their ids are valid keys.
         key = (block.option_sets.field, target_id, *counts, id(room.bytes_moved), id(room.run_seconds))
         if key in self._by_kind:
             return self._by_kind[key]
         rate = self._rates[workload.name].get(target_id)
         past = self._cells[workload.name].get(target_id, [])
-        # Another workload's rate says nothing of work that is not told in bytes, nor of one that has a pace of its own.
+        # Another workload's rate applies neither to work not measured in bytes, nor to a workload with its own
+        # history.
         is_own = rate is not None and (rate.workload == workload.name or (not past and _is_in_bytes(workload)))
         bytes_per_second = rate.bytes_per_second if rate and is_own else None
         known: dict[tuple[float, float], float | None] = {}
@@ -209,7 +207,6 @@ class _Past:
         return found
 
     def _measured(self, block: PlannedBlock, room: PlannedRoom) -> Mapping[int, float]:
-        """Return the times of the sets that were measured before there, by their numbers."""
         past = self._cells[block.option_sets.workload.name].get(room.target.target.id, [])
         counts = len(block.nodes), len(block.targets)
         newest: dict[str, float] = {}
@@ -220,11 +217,10 @@ class _Past:
         return {number: seconds for digest, seconds in newest.items() for number in numbers.get(digest, ())}
 
     def _numbers_of(self, sets: OptionSets) -> Mapping[str, Sequence[int]]:
-        """Return the numbers of the sets by digest, of those digests alone that a target knows."""
         if sets.field not in self._numbers:
             known = {cell.options_sha256 for past in self._cells[sets.workload.name].values() for cell in past}
             found: defaultdict[str, list[int]] = defaultdict(list)
-            for number, digest in enumerate(sets.digests()):
+            for number, digest in enumerate(sets.digests() if known else ()):
                 if digest in known:
                     found[digest].append(number)
             self._numbers[sets.field] = found
@@ -241,7 +237,6 @@ def _is_in_bytes(workload: Workload) -> bool:
 
 
 def _between_seconds(session: Session, planned: PlannedCampaign) -> float:
-    """Return what passes between two runs of a node: as it was in the cluster before, else as is usual."""
     known = turnover_seconds(session, planned.cluster.id)
     between = USUAL_TURNOVER_SECONDS if known is None else known
     if planned.plan.quiet in {QuietPolicy.WAIT, QuietPolicy.REFUSE}:
@@ -252,7 +247,6 @@ def _between_seconds(session: Session, planned: PlannedCampaign) -> float:
 def _all_seconds(
     planned: PlannedCampaign, times: Sequence[_Times], between: float, *, was_loaded: bool
 ) -> float | None:
-    """Return the time of the busiest node, or of what the runs take for themselves besides."""
     if any(of_runs.has_unknown for of_runs in times):
         return None
     busy: defaultdict[Resource, float] = defaultdict(float)
@@ -271,11 +265,16 @@ def _all_seconds(
     if planned.plan.quiet is QuietPolicy.FLAG:
         gap_ratio = gaps[busiest] / busy[busiest] if busy[busiest] else 0.0
         sampled = idle_sample_seconds(busy[busiest], gap_ratio, between, was_loaded=was_loaded)
-    return two_digits(busy[busiest] + sampled)
+    return two_digits(max(busy[busiest] + sampled, _released_seconds(planned.plan)))
+
+
+def _released_seconds(plan: CampaignPlan) -> float:
+    """Return when the last repeat of a spread plan is released in its last stage."""
+    spread_seconds = plan.spread_seconds or 0.0
+    return max(1, len(plan.stages)) * spread_seconds * (plan.repeats - 1) / plan.repeats
 
 
 def two_digits(seconds: float) -> float:
-    """Round an estimate to its two leading digits: more would be false precision."""
     return float(f"{seconds:.1e}")
 
 
@@ -286,10 +285,17 @@ def _caution(code: str, message: str, field: str) -> CautionOutput:
 def _cautions(planned: PlannedCampaign) -> list[CautionOutput]:
     cautions = []
     if planned.plan.repeats < _ENOUGH_REPEATS:
-        message = f"fewer than {_ENOUGH_REPEATS} repeats give no interval: every point is shown, and no verdict"
+        message = f"fewer than {_ENOUGH_REPEATS} repeats: comparisons have no confidence interval and no verdict"
         cautions.append(_caution("few_repeats", message, "repeats"))
+    if planned.plan.adaptive is not None:
+        message = (
+            f"runs, time and bytes are the maximum; a configuration ends after {LOOKS[0]} runs if its scatter is well"
+            f" below {format_percent(planned.plan.adaptive.until_ratio)}, and rarely before the maximum if it is twice"
+            " that"
+        )
+        cautions.append(_caution("adaptive_maximum", message, "repeats"))
     if planned.plan.cache is CachePolicy.NONE:
-        message = "no cache is dropped before reads: each is flagged as warm, unless O_DIRECT goes around the cache"
+        message = "caches are not dropped before reads: reads are flagged as warm unless they use O_DIRECT"
         cautions.append(_caution("reads_warm", message, "cache"))
     if planned.plan.cache is CachePolicy.REMOUNT:
         message = "runs are declined on nodes whose agent.toml has no remount_command for the target"
@@ -298,27 +304,27 @@ def _cautions(planned: PlannedCampaign) -> list[CautionOutput]:
 
 
 def _cautions_of_memory(planned: PlannedCampaign) -> list[CautionOutput]:
-    """Say where memory is measured instead of storage, and what can be done about it there."""
+    """Return warnings where memory is measured instead of storage."""
     places = [place for block in planned.blocks for place in block.places]
     in_memory = {place.target.target.name: place.fstype for place in places if place.fstype in IN_MEMORY}
     found = {_caution("target_is_memory", memory_words(name, in_memory[name]), "targets") for name in in_memory}
     for block in planned.blocks:
         sets = block.option_sets
-        # Files that are only created and looked up have no size to raise and no O_DIRECT to take.
         if block.is_in_memory or not _is_in_bytes(sets.workload):
             continue
         for node in _cached_on(block):
-            room = "take more, or O_DIRECT" if block.size_fits(node) else "more has no room there: take O_DIRECT"
+            remedy = (
+                "use larger files or O_DIRECT" if block.size_fits(node) else "larger files do not fit: use O_DIRECT"
+            )
             message = (
-                f"{sets.workload.name} moves less than twice the node's memory: the cache is measured"
-                f" unless O_DIRECT goes around it; {room}"
+                f"{sets.workload.name} moves less than twice the node's memory and measures the page cache; {remedy}"
             )
             found.add(_caution("cache_measured", message, f"{sets.field}.options"))
     return sorted(found, key=lambda caution: (caution.code, caution.field, caution.message))
 
 
 def _cached_on(block: PlannedBlock) -> Iterator[Node]:
-    """Yield the nodes of whose memory less than twice is moved, each once."""
+    """Yield each node whose memory holds more than half of the data."""
     seen = set[int]()
     for kind, goes_past_cache in enumerate(block.option_sets.goes_past_cache):
         found = None if goes_past_cache else block.cached_on(kind)
@@ -328,7 +334,6 @@ def _cached_on(block: PlannedBlock) -> Iterator[Node]:
 
 
 def _cautions_of_time(planned: PlannedCampaign, times: Sequence[_Times], past: "_Past") -> list[CautionOutput]:
-    """Say which runs their time limit will end, and which times rest on the rates of another workload."""
     found = set()
     limit = planned.plan.time_limit_seconds
     longest = [of_runs.longest() for of_runs in times]
@@ -336,14 +341,21 @@ def _cautions_of_time(planned: PlannedCampaign, times: Sequence[_Times], past: "
     name = planned.blocks[longest.index(seconds)].option_sets.workload.name
     if seconds > _NEAR_LIMIT_RATIO * limit:
         message = (
-            f"a run of {name} is expected to take about {format_estimate(seconds)}, and the time limit of"
-            f" {format_estimate(limit)} would end it: raise the limit or reduce the size"
+            f"a run of {name} is expected to take about {format_estimate(seconds)}, with a time limit of"
+            f" {format_estimate(limit)}: raise the limit or reduce the size"
         )
         found.add(_caution("time_limit_short", message, "time_limit_seconds"))
-    for block in planned.blocks:
+    for block, of_runs in zip(planned.blocks, times, strict=True):
         name, field = block.option_sets.workload.name, block.option_sets.field
+        most = of_runs.longest()
+        if most < _SHORT_SECONDS and not of_runs.has_unknown and _is_in_bytes(block.option_sets.workload):
+            message = (
+                f"runs of {name} are expected to take at most {format_estimate(most)}: data phases below"
+                f" {format_estimate(_SHORT_SECONDS)} do not show the steady state; increase the size or the run time"
+            )
+            found.add(_caution("runs_short", message, field))
         for workload in past.borrowed(block):
-            message = f"{name} never ran there: its time is a guess by the rate of {workload}"
+            message = f"{name} never ran there: its time is estimated from the rate of {workload}"
             found.add(_caution("time_by_other_workload", message, field))
     return sorted(found, key=lambda caution: (caution.code, caution.field))
 
@@ -351,16 +363,16 @@ def _cautions_of_time(planned: PlannedCampaign, times: Sequence[_Times], past: "
 def _cautions_of_quiet(plan: CampaignPlan) -> list[CautionOutput]:
     match plan.quiet:
         case QuietPolicy.IGNORE:
-            message = "runs beside foreign load are not flagged; how much it was is stored with each of them"
+            message = "runs with other load on the node are not flagged; the load is stored with each run"
             return [_caution("foreign_load_ignored", message, "quiet")]
         case QuietPolicy.WAIT:
             longest = format_value(plan.quiet_wait_seconds, Unit.SECONDS)
             message = (
-                f"a run that meets a busy node holds it for up to {longest}, then gives it to others and is tried "
-                "again; what that takes is not in the time"
+                f"a run on a busy node holds it for up to {longest}, then releases it and is retried; "
+                "the estimate does not include this"
             )
             return [_caution("waits_for_quiet", message, "quiet")]
         case QuietPolicy.REFUSE:
-            return [_caution("busy_nodes_refused", "a run that meets a busy node fails at once", "quiet")]
+            return [_caution("busy_nodes_refused", "a run on a busy node fails immediately", "quiet")]
         case QuietPolicy.FLAG:
             return []

@@ -1,1 +1,1 @@
-"""Ingest: results are checked, stored and grouped into series."""
+"""Ingest of results."""

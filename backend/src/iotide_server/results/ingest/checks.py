@@ -1,4 +1,4 @@
-"""Results against what was announced: what arrives is measured by the catalogue before any of it is stored."""
+"""Validation of results before storage."""
 
 import hashlib
 from array import array
@@ -25,17 +25,17 @@ from iotide_wire.messages import CurvePiece, FinishRequest
 from iotide_wire.units import MIB
 
 MAX_ARTEFACT_BYTES = 16 * MIB
-_SHORTEST_STEP_SECONDS = 0.001  # times are kept in microseconds, so far shorter ones have no length at all
+_SHORTEST_STEP_SECONDS = 0.001
 _LONGEST_STEP_SECONDS = 86_400.0
-_YEARS = range(1970, 9000)  # beyond them sums of times leave the calendar
+_YEARS = range(1970, 9000)  # within the calendar, also for sums
 SMALLEST_VALUE: Final = 1e-30
 LARGEST_VALUE: Final = 1e30
-"""Between these lie all numbers that are measured, but for 0: sums, squares and ratios of them stay finite."""
+"""Bounds of values other than 0; their sums, squares and ratios stay finite."""
 _LARGEST_LABEL: Final = 1e18
-"""An exabyte, or the age of the universe in seconds; a label names a size, a count or a duration."""
+"""An exabyte, or the age of the universe in seconds."""
 _LARGEST_INTEGER: Final = 2**63 - 1
 _LONGEST_STEP_RUN_SECONDS: Final = 1_000_000_000
-_FEWER_VALUES = "report fewer, or have an administrator of the server raise the limit (docs/isolation.md)"
+_FEWER_VALUES = "report fewer, or ask the server's administrator to raise the limit (docs/isolation.md)"
 
 
 def check_samples(
@@ -44,7 +44,7 @@ def check_samples(
     target_ids: frozenset[int],
     field: str = "samples",
 ) -> None:
-    """Refuse the first sample that the workload's announcement or the run's targets do not cover."""
+    """Reject samples that the workload's announcement or the run's targets do not cover."""
     for index, sample in enumerate(samples):
         metric = metrics.get(sample.metric)
         if metric is None:
@@ -60,13 +60,12 @@ def check_samples(
             )
         _check_target(sample.target_id, target_ids, f"{field}[{index}].target_id")
         if sample.value and not SMALLEST_VALUE <= abs(sample.value) <= LARGEST_VALUE:
-            words = f"{sample.value} of {sample.metric} is nothing that is measured"
+            words = f"{sample.value} of {sample.metric} is outside the range of measured values"
             remedy = f"send 0, or a number between {SMALLEST_VALUE} and {LARGEST_VALUE}, in the metric's base unit"
             raise _not_measured(f"{field}[{index}].value", words, sample.value, remedy)
 
 
 def too_large(what: str, field: str, count: int, limit: int, remedy: str = _FEWER_VALUES) -> IotideError:
-    """Return the error for more of something than a node may report."""
     return REPORT_TOO_LARGE(what=what, field=field, count=count, limit=limit, remedy=remedy)
 
 
@@ -82,7 +81,7 @@ def _check_target(target_id: int | None, target_ids: frozenset[int], field: str)
 def check_flags(
     flags: Sequence[Flag], target_ids: frozenset[int], limits: ReportLimits = DEFAULTS, field: str = "flags"
 ) -> None:
-    """Refuse a flag of a foreign target or with labels that no number may have, and too many bytes of flags."""
+    """Reject flags with other targets or invalid labels, or too many bytes of flags."""
     for index, flag in enumerate(flags):
         _check_target(flag.target_id, target_ids, f"{field}[{index}].target_id")
         _check_labels(flag.labels, limits, f"{field}[{index}].labels")
@@ -92,7 +91,7 @@ def check_flags(
 
 
 def check_steps(steps: Sequence[StepRecord], target_ids: frozenset[int]) -> None:
-    """Refuse the first step with numbers that no process can have, or of a target that the run does not load."""
+    """Reject steps with impossible numbers or other targets."""
     for index, step in enumerate(steps):
         _check_target(step.target_id, target_ids, f"steps[{index}].target_id")
         for name in ("wall_seconds", "user_seconds", "system_seconds"):
@@ -102,20 +101,19 @@ def check_steps(steps: Sequence[StepRecord], target_ids: frozenset[int]) -> None
 
 
 def _check_between(value: float, largest: float, field: str) -> None:
-    if not 0 <= value <= largest:  # NaN, too
+    if not 0 <= value <= largest:  # also rejects NaN
         words = f"{_shown(value)} is not between 0 and {largest}"
-        raise _not_measured(field, words, _shown(value), "send what the kernel counted")
+        raise _not_measured(field, words, _shown(value), "send the value that the kernel counted")
 
 
 def _shown(value: float) -> str:
     try:
         return str(value)
-    except ValueError:  # Python writes no whole number of thousands of digits
-        return "a number of thousands of digits"
+    except ValueError:
+        return "a number with thousands of digits"
 
 
 def check_size(samples: Sequence[SampleMessage], limits: ReportLimits = DEFAULTS, field: str = "samples") -> None:
-    """Refuse with REPORT_TOO_LARGE a result with more numbers, series or labels than a node may report."""
     if len(samples) > limits.samples:
         raise too_large("samples", field, len(samples), limits.samples)
     series: set[tuple[object, ...]] = set()
@@ -134,7 +132,6 @@ def check_size(samples: Sequence[SampleMessage], limits: ReportLimits = DEFAULTS
 
 
 def check_described(finish: FinishRequest, limits: ReportLimits = DEFAULTS) -> None:
-    """Refuse with REPORT_TOO_LARGE a result with more bytes of flags, steps or facts than a node may report."""
     bounds = (
         (("flags", "not_judged"), limits.flag_bytes),
         (("steps",), limits.step_bytes),
@@ -148,31 +145,30 @@ def check_described(finish: FinishRequest, limits: ReportLimits = DEFAULTS) -> N
 
 def _check_labels(labels: Mapping[str, Label], limits: ReportLimits, place: str) -> None:
     if len(labels) > limits.labels:
-        raise too_large("labels of a number", place, len(labels), limits.labels)
+        raise too_large("labels of a value", place, len(labels), limits.labels)
     for name, value in labels.items():
         length = len(value) if isinstance(value, str) else 0
         if length > LONGEST_LABEL_VALUE:
-            remedy = "name it by a shorter text"
+            remedy = "use a shorter text"
             raise too_large("characters of a label", f"{place}.{name}", length, LONGEST_LABEL_VALUE, remedy)
-        if isinstance(value, int | float) and not abs(value) <= _LARGEST_LABEL:  # NaN, too
+        if isinstance(value, int | float) and not abs(value) <= _LARGEST_LABEL:  # also rejects NaN
             words = f"{_shown(value)} is beyond {_LARGEST_LABEL}"
-            raise _not_measured(f"{place}.{name}", words, _shown(value), "name it by a smaller number, or by a text")
+            raise _not_measured(f"{place}.{name}", words, _shown(value), "use a smaller number or a text")
 
 
 def check_curve(piece: CurvePiece) -> Stretch:
-    """Return the piece as a stretch of finite float4 values; InvalidInputError where PostgreSQL cannot hold it."""
-    values = tuple(array("f", piece.values))  # what a float4 keeps of them, infinite where it cannot
+    values = tuple(array("f", piece.values))
     for given, kept in zip(piece.values, values, strict=True):
         if not isfinite(kept):
             raise InvalidInputError(
-                f"curve {piece.counter}: {given} is no finite 32-bit number",
+                f"curve {piece.counter}: {given} is not a finite 32-bit number",
                 field="curves.values",
                 value=given,
-                remedy="leave out what was not measured and begin a new piece after it",
+                remedy="omit what was not measured and start a new piece after it",
             )
     if not _SHORTEST_STEP_SECONDS <= piece.step_seconds <= _LONGEST_STEP_SECONDS or piece.started_at.year not in _YEARS:
         raise InvalidInputError(
-            f"curve {piece.counter}: no counter is read every {piece.step_seconds} s from {piece.started_at} on",
+            f"curve {piece.counter}: steps of {piece.step_seconds} s from {piece.started_at} on are out of range",
             field="curves.started_at",
             value=piece.started_at,
             remedy="check the node's clock and the sampler's step",
@@ -181,7 +177,6 @@ def check_curve(piece: CurvePiece) -> Stretch:
 
 
 def check_artefact(name: str, sha256: str, content: bytes) -> None:
-    """Refuse content that is larger than MAX_ARTEFACT_BYTES or has another digest."""
     if len(content) > MAX_ARTEFACT_BYTES:
         raise ARTEFACT_TOO_LARGE(name=name, size_bytes=len(content), limit_bytes=MAX_ARTEFACT_BYTES)
     found = hashlib.sha256(content).hexdigest()

@@ -1,4 +1,4 @@
-"""Per-second values: woven into few rows whatever the order in which their pieces arrive, and thinned for a plot."""
+"""Per-second values: pieces are merged into rows, and thinned for a plot."""
 
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Sequence
@@ -8,31 +8,29 @@ from itertools import groupby
 from math import ceil, floor, fsum, inf
 
 MAX_CHUNK_VALUES = 600
-_ROUNDING_STEPS = 1e-3  # times are kept in microseconds, so a whole number of steps may look like a little more
+_ROUNDING_STEPS = 1e-3  # times are in microseconds, so whole steps may appear slightly larger
 
 
 @dataclass(frozen=True, slots=True)
 class Stretch:
-    """Values without a gap: `values[i]` covers the step that starts at started_at + i x step_seconds."""
+    """Values without a gap; `values[i]` starts at started_at + i x step_seconds."""
 
     started_at: datetime
     step_seconds: float
     values: tuple[float, ...]
-    # lows, highs: of one that was thinned when it was old, the smallest and the largest value behind each mean
+    # lows, highs: ranges behind the means of a thinned stretch
     lows: tuple[float, ...] | None = None
     highs: tuple[float, ...] | None = None
 
     @property
     def ended_at(self) -> datetime:
-        """Where its last step ends."""
         return self.start_of(len(self.values))
 
     def start_of(self, index: float) -> datetime:
-        """When step `index` starts; halves are allowed."""
+        """Halves are allowed."""
         return self.started_at + timedelta(seconds=index * self.step_seconds)
 
     def part(self, first: int, end: int | None = None) -> "Stretch":
-        """The steps from `first` up to `end`."""
         return Stretch(
             self.start_of(first),
             self.step_seconds,
@@ -49,27 +47,25 @@ class ThinnedCurve:
     started_at: datetime
     step_seconds: float
     values: tuple[float | None, ...]
-    # lows, highs: the smallest and the largest of the values that each mean stands for; None where each stands for
-    # itself
+    # lows, highs: ranges behind means, else None
     lows: tuple[float | None, ...] | None
     highs: tuple[float | None, ...] | None
 
 
 def weave(stored: Iterable[Stretch], pieces: Iterable[Stretch]) -> list[Stretch]:
-    """The stretches of one counter after `pieces` arrived, by start; each second is taken from the first that tells it.
+    """Return one counter's stretches after `pieces` arrived, by start. The first value for a second wins.
 
-    A piece that continues a stretch is appended to it until that holds MAX_CHUNK_VALUES; a repeated piece, or the part
-    of it that is known, changes nothing. Every stored stretch is kept or grown, never cut or moved.
+    A continuing piece is appended up to MAX_CHUNK_VALUES. Stored stretches are never cut or moved.
     """
     woven = sorted(stored, key=_start)
     for piece in sorted(pieces, key=_start):
-        for news in _unknown_parts(woven, piece):
-            _append(woven, news)
+        for added in _unknown_parts(woven, piece):
+            _append(woven, added)
     return woven
 
 
 def _unknown_parts(woven: Sequence[Stretch], piece: Stretch) -> list[Stretch]:
-    """The parts of a piece that no stretch covers; a step counts as covered when its middle is."""
+    """Return the parts of a piece with step middles that no stretch covers."""
     if not _touches(woven, piece):
         return [piece]
     is_known = [_covers(woven, piece.start_of(index + 0.5)) for index in range(len(piece.values))]
@@ -82,7 +78,7 @@ def _unknown_parts(woven: Sequence[Stretch], piece: Stretch) -> list[Stretch]:
 
 
 def _touches(woven: Sequence[Stretch], piece: Stretch) -> bool:
-    """Whether a stretch covers any step of the piece: hardly ever, and quicker to see than for each step."""
+    """Check if any step is covered: rare and quick to check."""
     first, last = piece.start_of(0.5), piece.start_of(len(piece.values) - 0.5)
     before = bisect_right(woven, last, key=_start)
     return before > 0 and first < woven[before - 1].ended_at
@@ -93,23 +89,22 @@ def _covers(woven: Sequence[Stretch], moment: datetime) -> bool:
     return before >= 0 and moment < woven[before].ended_at
 
 
-def _append(woven: list[Stretch], news: Stretch) -> None:
-    """Put `news` at the end of the stretch that it continues, what does not fit there into new ones."""
-    place = bisect_right(woven, news.start_of(0.5), key=_start)
-    if place and _continues(woven[place - 1], news):
+def _append(woven: list[Stretch], added: Stretch) -> None:
+    place = bisect_right(woven, added.start_of(0.5), key=_start)
+    if place and _continues(woven[place - 1], added):
         open_stretch = woven[place - 1]
         room = MAX_CHUNK_VALUES - len(open_stretch.values)
-        woven[place - 1] = replace(open_stretch, values=open_stretch.values + news.values[:room])
-        if room >= len(news.values):
+        woven[place - 1] = replace(open_stretch, values=open_stretch.values + added.values[:room])
+        if room >= len(added.values):
             return
-        news = replace(news.part(room), started_at=woven[place - 1].ended_at)
-    for offset, first in enumerate(range(0, len(news.values), MAX_CHUNK_VALUES)):
-        woven.insert(place + offset, news.part(first, first + MAX_CHUNK_VALUES))
+        added = replace(added.part(room), started_at=woven[place - 1].ended_at)
+    for offset, first in enumerate(range(0, len(added.values), MAX_CHUNK_VALUES)):
+        woven.insert(place + offset, added.part(first, first + MAX_CHUNK_VALUES))
 
 
-def _continues(stretch: Stretch, news: Stretch) -> bool:
-    gap_seconds = abs((news.started_at - stretch.ended_at).total_seconds())
-    return stretch.step_seconds == news.step_seconds and gap_seconds <= stretch.step_seconds / 2
+def _continues(stretch: Stretch, added: Stretch) -> bool:
+    gap_seconds = abs((added.started_at - stretch.ended_at).total_seconds())
+    return stretch.step_seconds == added.step_seconds and gap_seconds <= stretch.step_seconds / 2
 
 
 def _start(stretch: Stretch) -> datetime:
@@ -117,7 +112,6 @@ def _start(stretch: Stretch) -> datetime:
 
 
 def thin(stretches: Sequence[Stretch], max_points: int) -> ThinnedCurve:
-    """Return at most `max_points` means of one counter's stretches over equal spans of time, with their ranges."""
     started_at = min(map(_start, stretches))
     span_seconds = (max(stretch.ended_at for stretch in stretches) - started_at).total_seconds()
     step_seconds = min(stretch.step_seconds for stretch in stretches)
@@ -125,7 +119,7 @@ def thin(stretches: Sequence[Stretch], max_points: int) -> ThinnedCurve:
     width_seconds = step_seconds * ceil(steps / max_points)
     spans = _spans(stretches, started_at, width_seconds)
     is_thinned = any(span.count > 1 for span in spans.values()) or any(stretch.lows for stretch in stretches)
-    points = [spans.get(number) for number in range(max(spans) + 1)]  # at most `max_points`, by the width
+    points = [spans.get(number) for number in range(max(spans) + 1)]
     return ThinnedCurve(
         started_at,
         width_seconds,
@@ -137,7 +131,7 @@ def thin(stretches: Sequence[Stretch], max_points: int) -> ThinnedCurve:
 
 @dataclass(slots=True)
 class _Span:
-    """Sums up one span of time in as many numbers as that takes, however many values are behind it."""
+    """Aggregates of a span, in constant memory."""
 
     total: float
     count: int
@@ -151,9 +145,9 @@ class _Span:
 
 
 def _spans(stretches: Iterable[Stretch], started_at: datetime, width_seconds: float) -> dict[int, _Span]:
-    """Return the spans in which something was measured, by their number since `started_at`.
+    """Return the spans with values, by number since `started_at`.
 
-    They cost what the stretches hold and never the time between them: a node that lies may be years off.
+    The cost is independent of the time between values: a node's clock may be years off.
     """
     spans: dict[int, _Span] = {}
     for stretch in stretches:
@@ -165,9 +159,9 @@ def _spans(stretches: Iterable[Stretch], started_at: datetime, width_seconds: fl
 
 
 def thin_old(stretches: Sequence[Stretch], step_seconds: float) -> list[Stretch]:
-    """Return one counter's stretches, by start, as means over longer steps with their ranges, in rows as long as any.
+    """Return one counter's stretches as means over longer steps with ranges, in full rows.
 
-    A step in which nothing was measured ends a stretch. What is measured so rarely already stays as it is.
+    A step without values ends a stretch.
     """
     shortest = min(stretch.step_seconds for stretch in stretches)
     if shortest >= step_seconds:
@@ -176,7 +170,6 @@ def thin_old(stretches: Sequence[Stretch], step_seconds: float) -> list[Stretch]
     started_at = stretches[0].started_at
     spans = _spans(stretches, started_at, width_seconds)
     rows = []
-    # In a stretch without a gap the number of a span and its rank differ by the same.
     for _, ranked in groupby(enumerate(sorted(spans)), key=lambda pair: pair[1] - pair[0]):
         numbers = [number for _, number in ranked]
         found = [spans[number] for number in numbers]
@@ -192,7 +185,7 @@ def thin_old(stretches: Sequence[Stretch], step_seconds: float) -> list[Stretch]
 
 
 def _by_width(stretch: Stretch, origin: datetime, width_seconds: float) -> Iterator[tuple[int, int, int]]:
-    """Each span of time since `origin`, with the first of the steps whose middle lies in it and the end of them."""
+    """Yield each span since `origin`, with the first step and the end of the steps whose middle is in it."""
     first_seconds = (stretch.started_at - origin).total_seconds() + stretch.step_seconds / 2
     index = 0
     while index < len(stretch.values):

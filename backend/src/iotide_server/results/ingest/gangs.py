@@ -1,4 +1,4 @@
-"""What the nodes of a gang did together: the sum of their rates, beside what each of them did."""
+"""Sums over the nodes of a gang."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -17,18 +17,18 @@ from iotide_server.results.models import Series
 from iotide_server.results.values import RunValue
 from iotide_wire.units import Unit
 
-NODES: Final = "nodes"  # label of what is of several nodes together; its value is ALL
+NODES: Final = "nodes"  # label of sums over nodes; its value is ALL
 
 ALL: Final = "all"
 
 _RATES: Final = (Unit.BYTES_PER_SECOND, Unit.OPERATIONS_PER_SECOND)
-_WRITER: Final = "writer"  # the sum of all nodes' first writers means nothing
+_WRITER: Final = "writer"  # first writers of several nodes have no meaningful sum
 
 
 def node_totals(session: Session, values: Iterable[RunValue]) -> list[RunValue]:
-    """The sums of the nodes' rates for each run of a gang, where each of its nodes gave one, labelled `nodes: all`.
+    """Return the sum of the nodes' rates for each run of a gang in which each node has one, labelled `nodes: all`.
 
-    Several numbers of one node in one series stand for their median. Each keeps the series of the nodes' own numbers.
+    Several values of a node count as their median. Totals keep the series id of the nodes' values.
     """
     values = list(values)
     first_orders: dict[int, int] = {}
@@ -63,7 +63,6 @@ def _total(values: Sequence[RunValue], node_count: int) -> RunValue | None:
 
 
 def in_own_series(session: Session, cell_id: int, totals: Sequence[RunValue]) -> list[RunValue]:
-    """The sums of a cell in series of their own, which are made where they are new."""
     if not totals:
         return []
     own_series = Series.id == any_of({total.series_id for total in totals})
@@ -74,7 +73,7 @@ def in_own_series(session: Session, cell_id: int, totals: Sequence[RunValue]) ->
 
 
 def _node_counts(session: Session, cell_ids: Iterable[int]) -> Mapping[int, int]:
-    """Of the cells that have several nodes which all do the same: what one sends, the other receives."""
+    """Return the number of nodes of cells in which several nodes do the same, unlike sender and receiver."""
     count = func.count().label("nodes")
     alike = CellNode.cell_id == any_of(cell_ids), CellNode.step_role.is_(None)
     statement = select(CellNode.cell_id, count).where(*alike).group_by(CellNode.cell_id)

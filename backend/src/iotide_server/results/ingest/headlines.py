@@ -1,4 +1,4 @@
-"""What a run is known by in lists: one number of those that it measured, kept beside the points of its cell."""
+"""Headlines: the value that represents a run in lists."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -6,10 +6,10 @@ from typing import Final
 from sqlalchemy import text
 from sqlalchemy.orm import Session
 
-# Of a run over several nodes the sum of their rates, where there is one (see gangs.py), else the median of the nodes.
-# The first primary metric that the run has, in the order in which its workload announces them. Of a workload that names
-# none, as of agents below wire version 3: the total, else the first metric of which more is better, else the first. Of
-# several series of it, such as write and read, the one that was measured first.
+# The first primary metric in the order of the announcement. Workloads without primary metrics (agents below wire
+# version 3): the total, else the first metric for which more is better, else the first. Of several series, such as
+# write and read, the one measured first. Runs on several nodes: the sum of rates (see gangs.py), else the nodes'
+# median.
 _PUT: Final = text(
     """
     WITH chosen AS (
@@ -74,5 +74,5 @@ _PUT: Final = text(
 
 
 def put_headlines(session: Session, cell_ids: Sequence[int]) -> None:
-    """Note by which number each finished run of the cells is known, rejected ones too; harmless to do twice."""
+    """Store headlines also for rejected runs. Safe to repeat."""
     session.execute(_PUT, {"cell_ids": list(cell_ids)})

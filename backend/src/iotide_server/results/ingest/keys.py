@@ -1,4 +1,4 @@
-"""The identity of a series: what must be equal for two numbers to stand on one trend."""
+"""Identity of a series."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -6,16 +6,16 @@ from typing import Any, Final
 from iotide_server.kit.digests import canonical_sha256
 
 Label = str | int | float | bool
-TICK_SECONDS: Final = 0.01  # the kernel counts processor time in ticks of this length
+TICK_SECONDS: Final = 0.01
 FEWEST_TICKS: Final = 10
 _OF_TICKS: Final = frozenset({"user", "sys", "wait"})
 
 
 def key_sha256(series: Mapping[str, Any]) -> str:
-    """Return the digest of what a series is known by, from its columns; equal digests are one series for ever.
+    """Return the digest of a series' identity.
 
-    The order of nodes and targets means nothing. The variant, and why its numbers count no more, are parts where they
-    are not empty. Everything else (kernel, mount options, tool version) is environment.
+    Nodes and targets have no order. `variant` and `superseded` count only if not empty. Everything else (kernel,
+    mount options, tool version) is environment.
     """
     known = {
         "cluster": series["cluster_id"],
@@ -28,5 +28,5 @@ def key_sha256(series: Mapping[str, Any]) -> str:
 
 
 def is_below_clock(labels: Mapping[str, Label], value: float) -> bool:
-    """Check that a processor time is of so few ticks that its spread is that of the clock."""
+    """True if a CPU time has too few ticks for a meaningful spread."""
     return labels.get("part") in _OF_TICKS and abs(value) < FEWEST_TICKS * TICK_SECONDS

@@ -1,4 +1,4 @@
-"""Whether the nodes of a gang loaded at the same time: a sum of rates says little where they did not."""
+"""Check that the nodes of a gang ran at the same time; otherwise their sum means little."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,23 +9,20 @@ from typing import Final
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
 from iotide_wire.units import format_percent, format_seconds
 
-LATE_RATIO: Final = 0.01  # of the shortest load: by so much may the last node start after the first
-LATE_SECONDS: Final = 0.1  # what nodes of which the clocks are kept by NTP may differ by, however short their loads are
+LATE_RATIO: Final = 0.01  # share of the shortest duration, for the span of all starts
+LATE_SECONDS: Final = 0.1  # for clocks kept by NTP
 
 STRAGGLER_FACTOR: Final = 1.5
 
 
 @dataclass(frozen=True, slots=True)
 class Racer:
-    """A node of a gang: when its load started, by its own clock, and for how long its commands ran."""
-
     name: str
     started_at: datetime
     seconds: float
 
 
 def race_flags(racers: Sequence[Racer]) -> list[Flag]:
-    """CLOCK where one started late, STRAGGLER where one took far longer than the others."""
     return [*_late(racers), *_straggler(racers)]
 
 
@@ -35,8 +32,8 @@ def _late(racers: Sequence[Racer]) -> list[Flag]:
     if late_seconds <= max(LATE_SECONDS, LATE_RATIO * min(one.seconds for one in racers)):
         return []
     measured = f"{last.name} started {format_seconds(late_seconds)} after {first.name}"
-    limit = f"{format_percent(LATE_RATIO)} of the shortest load, or {format_seconds(LATE_SECONDS)}"
-    return [Flag(code=FlagCode.CLOCK, effect=FlagEffect.MARKED, measured=measured, limit=limit)]
+    limit = f"{format_percent(LATE_RATIO)} of the shortest duration, or {format_seconds(LATE_SECONDS)}"
+    return [Flag(code=FlagCode.LATE_START, effect=FlagEffect.MARKED, measured=measured, limit=limit)]
 
 
 def _straggler(racers: Sequence[Racer]) -> list[Flag]:

@@ -1,4 +1,4 @@
-"""SQL of readings: who read an order's raw output when, and what those said that were superseded."""
+"""SQL of readings."""
 
 import json
 from collections.abc import Sequence
@@ -12,7 +12,6 @@ from iotide_server.kit.db import Json
 from iotide_server.results.models import Reading, Sample, Series
 from iotide_server.runs.models import Order, Run
 
-# One statement, since every result of every run is kept by it.
 _PUT_FIRST: Final = text(
     """
     WITH later AS (DELETE FROM reading WHERE order_id = :order_id AND ordinal > 1)
@@ -30,23 +29,22 @@ _FORGET_OLDER: Final = text(
       AND ordinal <= (SELECT max(ordinal) FROM reading WHERE order_id = :order_id) - :most
     """
 )
-MOST_READINGS: Final = 20  # of an order, as each keeps its numbers: the node's own and the newest
+MOST_READINGS: Final = 20  # per order: the node's own and the newest
 
 
 def put_first(session: Session, order: Order, revision: int, flags: list[Json], now: datetime) -> None:
-    """What the node's own agent read, by its revision of the workload, in place of what it may have sent before."""
     values = {"run_id": order.run_id, "order_id": order.id, "node_id": order.node_id, "revision": revision, "now": now}
     session.execute(_PUT_FIRST, {**values, "flags": json.dumps(flags)})
 
 
 def current(session: Session, order_id: int) -> Reading | None:
-    """The reading whose numbers count; None for orders of before readings were kept."""
+    """Return None for orders older than readings."""
     statement = select(Reading).where(Reading.order_id == order_id).order_by(Reading.ordinal.desc()).limit(1)
     return session.scalar(statement)
 
 
 def samples(session: Session, order: Order) -> list[Json]:
-    """The numbers that count now, as they are kept once they are superseded."""
+    """Return the values that count, in the form of superseded readings."""
     statement = (
         select(Sample.value, Sample.target_id, Series.metric, Series.title, Series.unit, Series.better, Series.labels)
         .join(Series, Series.id == Sample.series_id)
@@ -57,17 +55,14 @@ def samples(session: Session, order: Order) -> list[Json]:
 
 
 def forget_older(session: Session, order_id: int) -> None:
-    """Delete all but the node's own reading of an order and the newest, so that MOST_READINGS are kept."""
     session.execute(_FORGET_OLDER, {"order_id": order_id, "most": MOST_READINGS - 1})
 
 
 def of_run(session: Session, run_id: int) -> Sequence[Reading]:
-    """All readings of a run, the newest of each order first."""
     statement = select(Reading).where(Reading.run_id == run_id)
     return session.scalars(statement.order_by(Reading.order_id, Reading.ordinal.desc())).all()
 
 
 def visible(session: Session, reading_id: int) -> Row[*tuple[Any, ...]] | None:
-    """Return a reading, as `Reading`, and the cluster of its run."""
     statement: Select[*tuple[Any, ...]] = select(Reading, Run.cluster_id).join(Run, Run.id == Reading.run_id)
     return session.execute(statement.where(Reading.id == reading_id)).one_or_none()

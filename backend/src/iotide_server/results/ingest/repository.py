@@ -1,4 +1,4 @@
-"""SQL that stores results; what reads them for people is in `reading`."""
+"""SQL that stores results."""
 
 import json
 from collections import defaultdict
@@ -28,8 +28,7 @@ from iotide_wire.messages import OrderRole, Outcome
 from iotide_wire.plan import QuietPolicy
 
 _WORKLOAD: Final = (Workload.name.label("workload"), Workload.revision, Workload.metrics, Workload.series_revision)
-_OF_CLUSTER: Final = "@" + cast(Workload.cluster_id, Text)  # as `Catalogue.key` has it
-# One statement, since every result of every run asks for it.
+_OF_CLUSTER: Final = "@" + cast(Workload.cluster_id, Text)  # same form as `Catalogue.key`
 _BASELINE: Final = aliased(WorkloadBaseline, name="baseline")
 _MEASURED_CELL: Final = (
     select(
@@ -51,7 +50,6 @@ _MEASURED_CELL: Final = (
     .join(_BASELINE, _BASELINE.name == Workload.name + func.coalesce(_OF_CLUSTER, ""))
 )
 
-# By the run too, for that is what samples are found by.
 _REPLACE_SAMPLES: Final = text(
     """
     WITH before AS (DELETE FROM sample WHERE run_id = :run_id AND order_id = :order_id)
@@ -62,7 +60,6 @@ _REPLACE_SAMPLES: Final = text(
     ORDER BY new.place
     """
 )
-# One statement for all, as of samples: a result may have hundreds of new series and dozens of curves.
 _ADD_SERIES: Final = text(
     """
     INSERT INTO series (key_sha256, cluster_id, node_ids, target_ids, workload, series_revision, options,
@@ -100,11 +97,9 @@ _TOUCHED_CHUNKS: Final = text(
 
 
 class DayCounter:
-    """What results of a node took today (UTC), in a column of its row; another column has the day."""
-
     def __init__(self, column: str, day: str) -> None:
         today = "(SELECT CAST(now() AT TIME ZONE 'UTC' AS date) AS day) AS today"
-        # Of two days the later one counts: a transaction that began before midnight may end after one of the next day.
+        # The later day wins: transactions may span midnight.
         self._add = text(
             f"""
             UPDATE node_beat
@@ -119,47 +114,43 @@ class DayCounter:
         )
 
     def add(self, session: Session, node_id: int, more: int) -> int:
-        """Add to what a node took today, and return the sum."""
         return int(session.scalar(self._add, {"node_id": node_id, "more": more}) or 0)
 
     def today(self, session: Session, node_id: int) -> int:
-        """Return what a node took today."""
         return int(session.scalar(self._today, {"node_id": node_id}) or 0)
 
 
-RAW_BYTES: Final = DayCounter("raw_bytes", "raw_on")  # of raw output, curves and results
-NEW_SERIES: Final = DayCounter("new_series", "series_on")  # that results of the node began
+RAW_BYTES: Final = DayCounter("raw_bytes", "raw_on")
+NEW_SERIES: Final = DayCounter("new_series", "series_on")
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesCell:
-    """A cell with what its series are known by."""
-
     id: int
     cluster_id: int
     node_ids: frozenset[int]
     target_ids: frozenset[int]
     workload: str
-    revision: int  # of the workload that measured
-    series_revision: int  # the last one up to it that broke series
+    revision: int
+    series_revision: int  # the last one that broke series
     options: Json
     options_sha256: str
     variant: str
     metrics: Mapping[str, MetricSpec]
     baseline: WorkloadBaseline
-    sender: str | None  # name of the node that sends to the others; None where each node does all of the work
+    sender: str | None  # None if all nodes do the same
 
 
 @dataclass(frozen=True, slots=True)
 class StoredChunk:
-    """A stretch with the id of its row; each of its values reads 0, since only where it lies is of interest."""
+    """Row id of a stretch; the values are 0, because only the span is needed."""
 
     id: int
     stretch: Stretch
 
 
 def measured_cell(session: Session, cell_id: int, revision: int | None = None) -> SeriesCell:
-    """Return the cell as measured by its own revision of the workload or by another one, or raise REVISION_UNKNOWN."""
+    """Return the cell as a revision of the workload measured it (None: its own); raise REVISION_UNKNOWN."""
     cell = session.execute(_MEASURED_CELL.where(Cell.id == cell_id)).one()
     measuring: Row[Any] = cell
     if revision is not None and revision != cell.revision:
@@ -171,7 +162,7 @@ def measured_cell(session: Session, cell_id: int, revision: int | None = None) -
 
 
 def _revision(session: Session, cell: Row[Any], revision: int) -> Row[Any]:
-    """Look for the revision among iotide's own workloads first, then in the catalogue of the cell's cluster."""
+    """Search iotide's own workloads before the cluster's catalogue."""
     is_theirs = Workload.cluster_id.is_(None) | (Workload.cluster_id == cell.cluster_id)
     newest = (
         select(*_WORKLOAD)
@@ -185,18 +176,17 @@ def _revision(session: Session, cell: Row[Any], revision: int) -> Row[Any]:
 
 
 def ensure_series(session: Session, of_cell: Json, columns: Mapping[str, Json]) -> dict[str, int]:
-    """Return ids of series by digest of their key; make those that are missing of a cell's and their own columns."""
+    """Return ids by key digest, also of new series."""
     known = _series_ids(session, columns)
     missing = [of_cell | columns[digest] | {"key_sha256": digest} for digest in columns.keys() - known.keys()]
     if missing:
-        # In order of their digests, so that two results with the same new series wait for each other, and not both.
+        # Sorted, so that two results with the same new series cannot deadlock.
         session.execute(_ADD_SERIES, {"rows": json.dumps(missing)})
         known = _series_ids(session, columns)
     return known
 
 
 def newest_series(session: Session) -> int:
-    """Return the id of the newest series, or 0."""
     return session.scalar(select(func.max(Series.id))) or 0
 
 
@@ -206,7 +196,6 @@ def _series_ids(session: Session, digests: Collection[str]) -> dict[str, int]:
 
 
 def quiet_policy(session: Session, campaign_id: int) -> QuietPolicy:
-    """What becomes of the runs of a campaign that meet other load."""
     policy = session.scalar(select(Campaign.plan["quiet"].astext).where(Campaign.id == campaign_id))
     return QuietPolicy(policy or QuietPolicy.FLAG)
 
@@ -214,7 +203,7 @@ def quiet_policy(session: Session, campaign_id: int) -> QuietPolicy:
 def replace_samples(
     session: Session, order: Order, series_ids: Sequence[int], samples: Sequence[SampleMessage]
 ) -> None:
-    """Make these the samples of an order, in their order, each of the series with its place."""
+    """`series_ids` is parallel to `samples`."""
     columns = {
         "series_ids": series_ids,
         "target_ids": [sample.target_id for sample in samples],
@@ -224,18 +213,15 @@ def replace_samples(
 
 
 def ensure_environment(session: Session, sha256: str, facts: Json) -> None:
-    """Store the facts once for all runs that share them."""
     statement = upsert(Environment).values(sha256=sha256, facts=facts)
     session.execute(statement.on_conflict_do_nothing(index_elements=[Environment.sha256]))
 
 
 def environment_of(session: Session, run: Run) -> Json:
-    """The facts that the run is known to have run under."""
     return session.scalars(select(Environment.facts).where(Environment.sha256 == run.environment_sha256)).one()
 
 
 def others_in_attempt(session: Session, order: Order) -> Sequence[Order]:
-    """The other orders of the same attempt that load."""
     statement = select(Order).where(
         Order.attempt_id == order.attempt_id, Order.id != order.id, Order.role == OrderRole.LOAD
     )
@@ -243,7 +229,7 @@ def others_in_attempt(session: Session, order: Order) -> Sequence[Order]:
 
 
 def earlier_result_in_attempt(session: Session, order: Order) -> bool:
-    """Return true where another node that loads in the same attempt has delivered a result and not declined."""
+    """Check if another node of the attempt has delivered a result that is no decline."""
     statement = select(Order.id).where(
         Order.attempt_id == order.attempt_id,
         Order.id != order.id,
@@ -255,13 +241,12 @@ def earlier_result_in_attempt(session: Session, order: Order) -> bool:
 
 
 def artefacts(session: Session, order_id: int) -> dict[str, Row[str, str, int]]:
-    """Return sha256 and size_bytes of an order's artefacts by name."""
     statement = select(Artefact.name, Artefact.sha256, Artefact.size_bytes).where(Artefact.order_id == order_id)
     return {row.name: row for row in session.execute(statement)}
 
 
 def put_artefact(session: Session, order: Order, name: str, sha256: str, content: bytes) -> None:
-    """Store the content once by its digest, and the artefact by its name; a second one replaces the first."""
+    """Equal content is stored once."""
     session.execute(
         upsert(Blob).values(sha256=sha256, content=content).on_conflict_do_nothing(index_elements=[Blob.sha256])
     )
@@ -274,20 +259,19 @@ def put_artefact(session: Session, order: Order, name: str, sha256: str, content
 
 
 def drop_blob(session: Session, sha256: str) -> None:
-    """Delete a content that nothing names any more, unless somebody else is just bringing it."""
+    """Delete content without artefacts, unless another transaction is storing it."""
     if session.scalar(_LOCK_BLOB, {"sha256": sha256}) is not None:
         session.execute(_DROP_BLOB, {"sha256": sha256})
 
 
 def lock_order(session: Session, order_id: int) -> None:
-    """Wait for whoever else stores curves of the order."""
     session.execute(select(Order.id).where(Order.id == order_id).with_for_update(key_share=True))
 
 
 def chunks_between(
     session: Session, order_id: int, arrived: Mapping[str, Sequence[Stretch]]
 ) -> dict[str, dict[datetime, StoredChunk]]:
-    """Return by counter and start the rows that touch the span of what arrived of it, or end a step before."""
+    """Return by counter and start the rows that overlap what arrived, or end one step before it."""
     firsts = [min(stretch.started_at for stretch in own) for own in arrived.values()]
     longest = [max(stretch.step_seconds for stretch in own) * (MAX_CHUNK_VALUES + 1) for own in arrived.values()]
     values = {
@@ -306,18 +290,15 @@ def chunks_between(
 
 @lru_cache(maxsize=MAX_CHUNK_VALUES)
 def _zeros(count: int) -> tuple[float, ...]:
-    """Return the same tuple for all rows of a size: there may be very many."""
     return (0.0,) * count
 
 
 def chunk_counts(session: Session, order_id: int) -> dict[str, int]:
-    """Count the rows of curves of an order, by counter."""
     statement = select(CurveChunk.counter, func.count()).where(CurveChunk.order_id == order_id)
     return dict(session.execute(statement.group_by(CurveChunk.counter)).all())
 
 
 def grow_chunks(session: Session, values_by_id: Mapping[int, Sequence[float]]) -> None:
-    """Append values to rows."""
     ids = sorted(values_by_id)
     ends = list(accumulate(len(values_by_id[chunk_id]) for chunk_id in ids))
     grown = {
@@ -331,7 +312,7 @@ def grow_chunks(session: Session, values_by_id: Mapping[int, Sequence[float]]) -
 
 
 def add_chunks(session: Session, order_id: int, stretches: Sequence[tuple[str, Stretch]]) -> None:
-    """New rows by counter; one that starts where another of its counter does is not stored."""
+    """Add rows by counter, except where one starts at the same time."""
     rows = [
         {
             "order_id": order_id,

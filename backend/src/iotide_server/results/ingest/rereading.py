@@ -1,4 +1,4 @@
-"""Raw output that a corrected parser read again: its numbers take the place of the former, which stay readable."""
+"""Repeated parsing of raw output; new values replace the former ones."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -38,8 +38,10 @@ from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_wire.measured import FlagCode
 from iotide_wire.reading import OrderReading, RunReading
 
+_OF_SERVER = frozenset({FlagCode.CLOCK, FlagCode.NODE_TIME})
+"""Flags of the server about a result; those of older releases may also be the node's."""
 _FROM_OTHER_RUNS = frozenset({FlagCode.ENV_CHANGED, FlagCode.OUTLIER, FlagCode.PEER_ODD})
-"""Marks that are made again with the points of the cell, or after them."""
+"""Flags that are computed again with the points, or later."""
 
 
 def read_again(  # noqa: PLR0913 - each is a part of what is asked
@@ -51,15 +53,15 @@ def read_again(  # noqa: PLR0913 - each is a part of what is asked
     *,
     limits: ReportLimits = DEFAULTS,
 ) -> None:
-    """Put another reading in the place of the current one, and have the points of the cell computed again.
+    """Replace the current reading of a run, and request the points of its cell.
 
-    The same reading again changes nothing. What it stores counts to the day of the node that ran the order. A run that
-    failed because its output could not be read has then finished.
+    Safe to repeat. Bytes count towards the day of the order's node. A run that failed because its output could not be
+    parsed becomes finished.
 
     Raises:
-        RUN_NOT_FOUND, RAW_OUTPUT_REMOVED, RUN_NOT_READABLE, ORDERS_DIFFER: it is not readable, or by other orders.
+        RUN_NOT_FOUND, RAW_OUTPUT_REMOVED, RUN_NOT_READABLE, ORDERS_DIFFER: it cannot be read again.
         REVISION_UNKNOWN, InvalidInputError: its workload announced no such revision, metric or label.
-        REPORT_TOO_LARGE, DAY_FULL: there is more than a node may report at once or in a day.
+        REPORT_TOO_LARGE, DAY_FULL: it exceeds a limit.
     """
     run = runs.lock_changeable(session, principal, run_id)
     thinned = session.get(ThinnedRun, run_id)
@@ -135,10 +137,10 @@ def _reading(principal: Principal, said: RunReading, of_order: OrderReading, bef
 
 
 def _replace_flags(run: Run, former: Iterable[Reading], said: RunReading) -> None:
-    """What the server itself said of the run stays; marks that follow from other runs come again."""
+    """Keep the server's own flags; flags derived from other runs are added later."""
     before = {canonical_sha256(flag) for reading in former for flag in reading.flags}
     flags = {canonical_sha256(flag): flag for flag in run.flags if flag["code"] not in _FROM_OTHER_RUNS}
-    kept = {key: flag for key, flag in flags.items() if key not in before or flag["code"] == FlagCode.CLOCK}
+    kept = {key: flag for key, flag in flags.items() if key not in before or flag["code"] in _OF_SERVER}
     read = (flag.model_dump(mode="json") for of_order in said.orders for flag in of_order.flags)
     run.flags = list((kept | {canonical_sha256(flag): flag for flag in read}).values())
 
@@ -149,12 +151,11 @@ def _write_down(session: Session, principal: Principal, run: Run, before: Readin
     ]
     audit.record(session, principal, Action("run_read_again", "run", run.id, run.cluster_id, *change))
     was, now_is = (f"revision {one['workload_revision']} of iotide {one['parser_version']}" for one in change)
-    words = f"read again by {OPERATOR}: by the parser of {now_is}, before by that of {was}"
+    words = f"read again by {OPERATOR} with the parser of {now_is} instead of {was}"
     session.add(RunEvent(run_id=run.id, at=after.read_at, kind="read_again", text=words, actor=principal.actor))
 
 
 def reading(session: Session, principal: Principal, reading_id: int) -> ReadingDetail:
-    """Return a reading with the numbers that it gave, or raise READING_NOT_FOUND."""
     found = readings.visible(session, reading_id)
     row = principal.require_row(Role.VIEWER, found, READING_NOT_FOUND(reading_id=reading_id)).Reading
     kept = row.samples

@@ -1,5 +1,3 @@
-"""The series that a cell's numbers belong to, made where they are new."""
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
@@ -15,7 +13,7 @@ from iotide_wire.catalogue import MetricSpec
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """What a number of a cell is about; `metric` is one of its workload's, `superseded` says why it does not count."""
+    """`superseded` is the reason why the value does not count."""
 
     metric: str
     labels: Mapping[str, Label]
@@ -23,7 +21,6 @@ class Measured:
 
 
 def series_ids(session: Session, cell: SeriesCell, measured: Sequence[Measured]) -> list[int]:
-    """Return the series of each; those that are missing are made, whoever else makes them too."""
     of_cell = {
         "cluster_id": cell.cluster_id,
         "node_ids": sorted(cell.node_ids),

@@ -1,4 +1,4 @@
-"""What other slices ask of results: store what a node measured."""
+"""Storage of results that nodes report."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -40,26 +40,26 @@ from iotide_server.runs.models import Order, Run, RunEvent
 from iotide_server.runs.repository import node_name
 from iotide_server.targets.backing import backing_facts
 from iotide_wire.facts import Facts
-from iotide_wire.measured import Flag, FlagEffect, SampleMessage
+from iotide_wire.measured import Flag, FlagRank, SampleMessage
 from iotide_wire.messages import ArtefactFact, CurvePiece, FinishRequest, OrderState, Outcome
 
-MOST_ARTEFACTS = 1000  # of one order, as many as its result may name
+MOST_ARTEFACTS = 1000
 
 _VALUE_BYTES: Final = 4
-_CURVE_ROW_BYTES: Final = 100  # of a curve as PostgreSQL keeps it; a new row has a head and a place in two indexes
-SENDER: Final = "sender"  # label of what was measured between two nodes: the name of the one that sent
-POINTS = "points"  # kind of the work that recomputes a cell's points; its key is the cell
+_CURVE_ROW_BYTES: Final = 100
+SENDER: Final = "sender"
+POINTS = "points"  # kind of work that recomputes a cell's points; its key is the cell
 
 
 def ingest(
     session: Session, order: Order, finish: FinishRequest, now: datetime, limits: ReportLimits = DEFAULTS
 ) -> int:
-    """Store the result of an order that loads: samples, flags, environment and curves; return how many series it began.
+    """Store the result of an order and return the number of new series. Safe to repeat.
 
-    Asks for the points of the cell to be computed when the run finished. Doing it again changes nothing.
+    Requests the points of the cell if the run finished.
 
     Raises:
-        InvalidInputError, REPORT_TOO_LARGE: the announcement does not cover it, or it is more than the node may report.
+        InvalidInputError, REPORT_TOO_LARGE: the announcement does not cover it, or it exceeds a limit.
     """
     check_size(finish.samples, limits)
     check_described(finish, limits)
@@ -81,7 +81,7 @@ def ingest(
     _describe(session, run, finish, environment, is_later=is_later)
     others = run.not_judged if is_later else []
     run.not_judged = _not_judged(others, finish, node_name(session, order.node_id) if is_gang else "")
-    # Sender and receiver wait for each other and do different things: there is no race between them.
+    # Sender and receiver do different things and wait for each other.
     if is_gang and cell.sender is None:
         _judge_race(session, run, order, finish)
     if finish.outcome is Outcome.FINISHED:
@@ -92,7 +92,7 @@ def ingest(
 def ingest_observed(
     session: Session, order: Order, finish: FinishRequest, now: datetime, limits: ReportLimits = DEFAULTS
 ) -> None:
-    """Store what a node saw that only observed: its curves, and what it said of itself, which is not the run's own."""
+    """Store curves and facts of an observing node; its facts are not part of the run's environment."""
     check_described(finish, limits)
     store_curves(session, order.id, finish.curves, limits.of_order(order.offered_at, now))
     order.environment_sha256 = canonical_sha256(finish.environment)
@@ -103,14 +103,14 @@ def ingest_observed(
 def check_day(
     session: Session, node_id: int, size_bytes: int, limits: ReportLimits = DEFAULTS, field: str = "result"
 ) -> None:
-    """Refuse with DAY_FULL a result of a node that has sent as many bytes today as it may."""
+    """Raise DAY_FULL if a node's results exceed its bytes of today."""
     today_bytes = repository.RAW_BYTES.today(session, node_id) + size_bytes
     if today_bytes > limits.raw_bytes_a_day:
         raise DAY_FULL(field=field, size_bytes=today_bytes, limit_bytes=limits.raw_bytes_a_day)
 
 
 def count_day(session: Session, node_id: int, size_bytes: int, new_series: int) -> None:
-    """Count a stored result; last in its transaction, since heartbeats of the node write the same row."""
+    """Count a stored result. Call it last, because heartbeats write the same row."""
     repository.RAW_BYTES.add(session, node_id, size_bytes)
     if new_series:
         repository.NEW_SERIES.add(session, node_id, new_series)
@@ -119,7 +119,7 @@ def count_day(session: Session, node_id: int, size_bytes: int, new_series: int) 
 def _note_missing_artefacts(
     session: Session, order: Order, artefacts: Sequence[ArtefactFact], limits: ReportLimits, now: datetime
 ) -> None:
-    """Log which raw output never came: the run's numbers are worth keeping without it."""
+    """Log raw output that never arrived; the values count without it."""
     stored = {(name, row.sha256) for name, row in repository.artefacts(session, order.id).items()}
     missing = [artefact for artefact in artefacts if (artefact.name, artefact.sha256) not in stored]
     words = [
@@ -127,12 +127,12 @@ def _note_missing_artefacts(
         for artefact in missing[: limits.log_lines]
     ]
     if len(missing) > limits.log_lines:
-        words[-1] = f"raw output of {len(missing) - limits.log_lines + 1} further names never arrived"
+        words[-1] = f"{len(missing) - limits.log_lines + 1} further files of raw output never arrived"
     kind = "artefact_missing"
     session.add_all(RunEvent(run_id=order.run_id, order_id=order.id, at=now, kind=kind, text=line) for line in words)
 
 
-def store_samples(  # noqa: PLR0913 - the last says where they stand in what was sent
+def store_samples(  # noqa: PLR0913 - the last one locates them in the request
     session: Session,
     cell: SeriesCell,
     order: Order,
@@ -141,10 +141,9 @@ def store_samples(  # noqa: PLR0913 - the last says where they stand in what was
     *,
     field: str = "samples",
 ) -> int:
-    """Make these the samples of an order, of series that are made where they are new; return how many it began.
+    """Replace the samples of an order and return the number of new series; may raise REPORT_TOO_LARGE.
 
-    Where one node sends to another its name is a label, since a series' nodes have no order, and there and back differ.
-    More series than a node may begin in a day are refused with REPORT_TOO_LARGE.
+    The sender's name becomes a label: a series' nodes have no order, but directions differ.
     """
     newest_id = repository.newest_series(session)
     direction: dict[str, Label] = {SENDER: cell.sender} if cell.sender is not None else {}
@@ -159,7 +158,7 @@ def store_samples(  # noqa: PLR0913 - the last says where they stand in what was
     if today > limits.new_series_a_day:
         words = "series that the node began today"
         remedy = (
-            "take fewer configurations, or labels with fewer values, or have an administrator of the server raise the"
+            "use fewer configurations or label values, or ask the server's administrator to raise the"
             " limit (docs/isolation.md)"
         )
         raise too_large(words, field, today, limits.new_series_a_day, remedy)
@@ -168,7 +167,7 @@ def store_samples(  # noqa: PLR0913 - the last says where they stand in what was
 
 
 def _environment_of_gang(session: Session, run: Run, order: Order, own: Facts) -> Facts:
-    """What the nodes of the attempt said so far, each fact with its node: `node2/kernel.release`."""
+    """Return the facts of the attempt's nodes so far, prefixed: `node2/kernel.release`."""
     name = node_name(session, order.node_id)
     is_first = run.environment_sha256 is None or not repository.earlier_result_in_attempt(session, order)
     others = {} if is_first else repository.environment_of(session, run)
@@ -176,7 +175,7 @@ def _environment_of_gang(session: Session, run: Run, order: Order, own: Facts) -
 
 
 def _judge_race(session: Session, run: Run, order: Order, finish: FinishRequest) -> None:
-    """When the last node of a gang has delivered, say whether they loaded at the same time."""
+    """Flag nodes of a gang that did not run at the same time, once all have delivered."""
     others = repository.others_in_attempt(session, order)
     if finish.started_at is None or any(one.result_sha256 is None or one.started_at is None for one in others):
         return
@@ -193,10 +192,6 @@ def _racer(session: Session, node_id: int, started_at: datetime, wall_seconds: S
 
 
 def _not_judged(others: list[Json] | None, finish: FinishRequest, node: str) -> list[Json] | None:
-    """Return the checks of a run without an answer, with the node of each where others delivered before.
-
-    None where one of its agents does not report them.
-    """
     if others is None or finish.not_judged is None:
         return None
     own = [answer.model_dump(mode="json") for answer in finish.not_judged]
@@ -205,7 +200,7 @@ def _not_judged(others: list[Json] | None, finish: FinishRequest, node: str) -> 
 
 
 def _describe(session: Session, run: Run, finish: FinishRequest, environment: Facts, *, is_later: bool) -> None:
-    """Flags, validity and environment of the run; flags of the other nodes of the same attempt stay."""
+    """Set flags, validity and environment; keep flags of the attempt's other nodes."""
     flags_of_others = run.flags if is_later else []
     unmeasured = unmeasured_by_old_agent(finish, repository.quiet_policy(session, run.campaign_id))
     own = [flag.model_dump(mode="json") for flag in (*finish.flags, *unmeasured)]
@@ -217,8 +212,8 @@ def _describe(session: Session, run: Run, finish: FinishRequest, environment: Fa
 
 
 def is_rejected(flags: Iterable[Json], samples: Sequence[SampleMessage]) -> bool:
-    """Whether a flag rejects the run as a whole, or flags together reject each of its samples."""
-    rejecting = [flag for flag in map(Flag.model_validate, flags) if flag.effect is FlagEffect.REJECTED]
+    """Check if one flag rejects the whole run, or several together reject each sample."""
+    rejecting = [flag for flag in map(Flag.model_validate, flags) if flag.rank is FlagRank.NOT_MEASURED]
     if not samples:
         return bool(rejecting)
     return all_are_concerned(rejecting, [(sample.labels, sample.target_id) for sample in samples])
@@ -227,11 +222,11 @@ def is_rejected(flags: Iterable[Json], samples: Sequence[SampleMessage]) -> bool
 def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
     session: Session, order: Order, name: str, sha256: str, content: bytes, *, limits: ReportLimits = DEFAULTS
 ) -> None:
-    """Store a piece of raw output of a locked order, once however often it is sent.
+    """Store raw output of a locked order. Safe to repeat.
 
     Raises:
-        ARTEFACT_TOO_LARGE, RAW_OUTPUT_FULL, TOO_MANY_ARTEFACTS: it is more than may be kept.
-        DIGEST_MISMATCH, ARTEFACT_KEPT: the content has another digest, or the order ended with another of the name.
+        ARTEFACT_TOO_LARGE, RAW_OUTPUT_FULL, TOO_MANY_ARTEFACTS: it exceeds a limit.
+        DIGEST_MISMATCH, ARTEFACT_KEPT: the content differs from its digest, or from that of an ended order.
     """
     check_artefact(name, sha256, content)
     stored = repository.artefacts(session, order.id)
@@ -244,12 +239,12 @@ def store_artefact(  # noqa: PLR0913 - each is a part of what is stored
     size_bytes = sum(row.size_bytes for other, row in stored.items() if other != name) + len(content)
     if size_bytes > limits.raw_bytes:
         raise RAW_OUTPUT_FULL(name=name, whose="the order", size_bytes=size_bytes, limit_bytes=limits.raw_bytes)
-    # First, since what is written and then refused takes room until the next VACUUM.
+    # Checked first: rows of a rejected write use space until the next VACUUM.
     _check_raw_day(name, repository.RAW_BYTES.today(session, order.node_id) + len(content), limits)
     repository.put_artefact(session, order, name, sha256, content)
     if name in stored:
         repository.drop_blob(session, stored[name].sha256)
-    # Last, so that the node's row, which its beats write too, is held for a moment only.
+    # Counted last: heartbeats write the same row.
     _check_raw_day(name, repository.RAW_BYTES.add(session, order.node_id, len(content)), limits)
 
 
@@ -268,12 +263,10 @@ def store_curves(
     *,
     day_bytes: int = 0,
 ) -> int:
-    """Append per-second values to the order's curves, and return the bytes that they count to the node's day.
+    """Append per-second values; return the bytes that count towards the node's day. Safe to repeat.
 
-    What is already known changes nothing. `day_bytes` is what the node has sent today; 0 where the caller judges that.
-
-    Raises:
-        DAY_FULL, InvalidInputError: nothing is stored, since it is too much or cannot be stored.
+    `day_bytes` is what the node sent today; 0 if the caller checks the limit. Raises DAY_FULL or InvalidInputError
+    and stores nothing.
     """
     arrived: dict[str, list[Stretch]] = defaultdict(list)
     for piece in pieces:
@@ -304,7 +297,6 @@ def store_curves(
 
 
 def _check_room(session: Session, order_id: int, added: Sequence[str], limits: ReportLimits) -> None:
-    """Refuse rows of curves, named by their counters, where the order has as many as it may."""
     stored = repository.chunk_counts(session, order_id)
     counters, pieces = len(stored.keys() | set(added)), sum(stored.values()) + len(added)
     if counters > limits.counters:

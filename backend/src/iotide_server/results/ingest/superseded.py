@@ -1,7 +1,7 @@
-"""Numbers that count no more, since agents of former versions made them by the wrong clock or twice.
+"""Values of earlier agents that a wrong clock or duplication invalidates.
 
-They stay with their runs, in series of their own without points, so that no trend, comparison or list mixes them with
-right ones. `iotide run reparse` with a newer agent puts right numbers in their place where raw output is kept.
+They stay with their runs, in separate series without points. `iotide run reparse` with a newer agent replaces them
+where raw output is kept.
 """
 
 from collections import Counter
@@ -15,8 +15,6 @@ from iotide_wire.measured import SampleMessage
 
 
 class Superseded(StrEnum):
-    """Why the numbers of a series count no more."""
-
     NODE_CLOCK = "node_clock"
     MIXED_TARGETS = "mixed_targets"
     ONE_WRITER = "one_writer"
@@ -24,27 +22,26 @@ class Superseded(StrEnum):
 
     @property
     def words(self) -> str:
-        """The reason as people read it, with the remedy."""
         return _WORDS[self]
 
 
 _WORDS: Final = {
     Superseded.NODE_CLOCK: (
-        "Timed by the node's clock, with the start of processes and of the data source. The run's throughput is right. "
-        "Where raw output is kept, iotide run reparse reads the right total from it."
+        "Timed by the node's clock, including the start of processes and of the data source. "
+        "The run's throughput is correct. If raw output is kept, iotide run reparse computes the correct total."
     ),
     Superseded.MIXED_TARGETS: (
-        "Totals of each target and of all targets together stand in one series. Where raw output is kept, "
-        "iotide run reparse reads the total of all targets from it."
+        "One series holds totals of single targets and of all targets. If raw output is kept, "
+        "iotide run reparse computes the total of all targets."
     ),
-    Superseded.ONE_WRITER: "A total of one writer repeats its throughput, and is no longer measured.",
-    Superseded.REJOINED: "An admin undid the catalogue entry that split this series. The series before it goes on.",
+    Superseded.ONE_WRITER: "A total of one writer repeats its throughput and is no longer measured.",
+    Superseded.REJOINED: "An admin undid the catalogue entry that split this series. The series before it continues.",
 }
 _TOTAL: Final = "total_"
 _OF_ONE_WRITER: Final = frozenset({"total_throughput", "total_operation_rate"})
 _OF_WRITERS: Final = frozenset({"total_throughput", "first_done", "last_done", "fairness"})
 _RIGHT_FROM: Final = {"dd": 2, "fill": 2, "fio": 3}
-"""The first revision of each workload that times several writers by their tool's own clock."""
+"""First revision that times several writers by the tool's own clock."""
 
 _Key = tuple[str, frozenset[tuple[str, Label]], int | None]
 
@@ -52,7 +49,7 @@ _Key = tuple[str, frozenset[tuple[str, Label]], int | None]
 def superseded(
     workload: str, revision: int, target_count: int, samples: Sequence[SampleMessage]
 ) -> list[Superseded | None]:
-    """Return for each number of a result, read by this revision's parser, why it does not count; None: it does."""
+    """Return for each sample why it does not count, or None."""
     plain = Counter(_without_writer(sample) for sample in samples)
     is_old = revision < _RIGHT_FROM.get(workload, 0)
     of_writers = None
@@ -62,7 +59,7 @@ def superseded(
 
 
 def _twice(sample: SampleMessage, plain: Counter[_Key]) -> Superseded | None:
-    """Say of a total that it repeats the one number that it is the total of."""
+    """Return ONE_WRITER for a total that repeats a single value."""
     if sample.metric not in _OF_ONE_WRITER:
         return None
     of_one = (sample.metric.removeprefix(_TOTAL), frozenset(sample.labels.items()), sample.target_id)

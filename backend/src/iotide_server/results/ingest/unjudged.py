@@ -1,4 +1,4 @@
-"""Checks of a run that the server makes and that have no answer yet, and those that an older agent did not report."""
+"""Unanswered checks of the server, and a flag that older agents do not report."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -12,23 +12,21 @@ from iotide_wire.messages import FinishRequest, Outcome
 from iotide_wire.plan import QuietPolicy
 from iotide_wire.units import format_number, format_seconds
 
-IDLE_SECONDS: Final = 5.0  # a shorter sample of the idle node is not judged by agents of any version
-_UNREAD: Final = "unavailable, because "  # how a fact begins that its node could not read
+IDLE_SECONDS: Final = 5.0
+_UNREAD: Final = "unavailable, because "  # prefix of facts that a node could not read
 _MOST_NAMED: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
 class KnownOfRun:
-    """What the checks of the server had to go by for one finished run."""
-
-    finished_runs: int  # valid ones of its configuration in its campaign, with itself
-    has_earlier: bool  # there is a valid run before it in its series
-    environment: Mapping[str, FactValue]  # its facts
-    unstarted: Sequence[str] = ()  # nodes that load together with others and reported no start
+    finished_runs: int
+    has_earlier: bool
+    environment: Mapping[str, FactValue]
+    unstarted: Sequence[str] = ()
 
 
 def not_judged(known: KnownOfRun) -> list[NotJudged]:
-    """Return the checks of the server that found too little to call the run good or bad."""
+    """Return the server's checks with too little data."""
     found: list[NotJudged] = []
     if known.finished_runs < ENOUGH_RUNS:
         because = f"{_counted(known.finished_runs, 'run')} of its configuration, {ENOUGH_RUNS} needed"
@@ -45,7 +43,7 @@ def not_judged(known: KnownOfRun) -> list[NotJudged]:
 
 
 def unmeasured_by_old_agent(finish: FinishRequest, policy: QuietPolicy) -> list[Flag]:
-    """Return LOAD_NOT_MEASURED for a result of an agent that does not know the flag, where it applies."""
+    """Return LOAD_NOT_MEASURED, if it applies, for agents that do not know the flag."""
     is_old = finish.not_judged is None and finish.outcome is Outcome.FINISHED
     is_flagged = any(flag.code is FlagCode.FOREIGN_LOAD for flag in finish.flags)
     if not is_old or is_flagged or policy is QuietPolicy.IGNORE or finish.foreign is None:
@@ -58,7 +56,7 @@ def unmeasured_by_old_agent(finish: FinishRequest, policy: QuietPolicy) -> list[
         f"before the run: sample {format_seconds(seconds)} of {format_seconds(IDLE_SECONDS)}; during the "
         "run: not measured"
     )
-    limit = f"{format_number(IDLE_SECONDS)} idle seconds before the run, or a load that could be told apart from others"
+    limit = f"{format_number(IDLE_SECONDS)} idle seconds before the run, or a benchmark that differs from other load"
     return [Flag(code=FlagCode.LOAD_NOT_MEASURED, effect=FlagEffect.MARKED, measured=measured, limit=limit)]
 
 

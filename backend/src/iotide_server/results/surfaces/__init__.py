@@ -1,1 +1,1 @@
-"""Surfaces: one number over file size and record size."""
+"""Surfaces: a metric over file size and record size."""

@@ -1,4 +1,4 @@
-"""Where a surface falls, in words, and which memory or limit of its node that suits; pure."""
+"""Cliffs of a surface as sentences, with possible causes."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Literal
@@ -19,7 +19,7 @@ _Cells = Sequence[Sequence[SurfaceCell | None]]
 
 
 def caches_of(facts: Mapping[str, Any], nodes: Sequence[str], *, is_write: bool, is_direct: bool) -> list[CacheSize]:
-    """The memories that files may outgrow; none where numbers went past the page cache."""
+    """Return the memories that files may exceed. With O_DIRECT there are none."""
     memory = positive(facts.get(MEMORY))
     percent = positive(facts.get(_DIRTY_PERCENT))
     where = ", ".join(nodes)
@@ -35,7 +35,6 @@ def caches_of(facts: Mapping[str, Any], nodes: Sequence[str], *, is_write: bool,
 
 
 def limits_of(facts: Mapping[str, Any]) -> list[CacheSize]:
-    """What one transfer may outgrow."""
     sizes = {name: positive(facts.get(name)) for name in _TRANSFER_FACTS}
     return [CacheSize(name=name, size_bytes=size) for name, size in sizes.items() if size]
 
@@ -43,14 +42,15 @@ def limits_of(facts: Mapping[str, Any]) -> list[CacheSize]:
 def cliffs_of(
     cells: _Cells, sizes: Mapping[SizeAxis, Sequence[int]], suiting: Mapping[SizeAxis, Sequence[CacheSize]]
 ) -> list[SurfaceCliffOutput]:
-    """The falls along both sizes."""
     columns = [list(column) for column in zip(*cells, strict=True)]
-    along_files = _told("file_size", columns, sizes["file_size"], sizes["record_size"], suiting["file_size"])
-    along_records = _told("record_size", cells, sizes["record_size"], sizes["file_size"], suiting["record_size"])
+    along_files = _cliffs_along("file_size", columns, sizes["file_size"], sizes["record_size"], suiting["file_size"])
+    along_records = _cliffs_along(
+        "record_size", cells, sizes["record_size"], sizes["file_size"], suiting["record_size"]
+    )
     return [*along_files, *along_records]
 
 
-def _told(
+def _cliffs_along(
     axis: SizeAxis, sweeps: _Cells, along: Sequence[int], across: Sequence[int], caches: Sequence[CacheSize]
 ) -> Iterator[SurfaceCliffOutput]:
     for cliff in cliffs.surface_cliffs(sweeps):
@@ -62,7 +62,7 @@ def _told(
         ]
         other: SizeAxis = "record_size" if axis == "file_size" else "file_size"
         where = f"at {len(cliff.sweeps)} of {cliff.of} {_TITLES[other]}s"
-        ends = f"between a {_TITLES[axis]} of {format_bytes(last)} and {format_bytes(first)}"
+        ends = f"between {_TITLES[axis]}s of {format_bytes(last)} and {format_bytes(first)}"
         yield SurfaceCliffOutput(
             axis=axis,
             last_bytes=last,
@@ -74,18 +74,17 @@ def _told(
             high=cliff.fall.high,
             suits=suits,
             words=(
-                f"It falls {ends}, to {format_percent(cliff.fall.median)} {where}, "
-                f"{_sureness(cliff.fall)}." + (f" That suits {' and '.join(suits)}." if suits else "")
+                f"Drop {ends}: to {format_percent(cliff.fall.median)} ({_sureness(cliff.fall)}) {where}."
+                + (f" Possible cause: {' or '.join(suits)}." if suits else "")
             ),
         )
 
 
 def _sureness(fall: Ratio) -> str:
     if fall.low is None or fall.high is None:
-        return "by fewer than four runs a size, which alone would not show it"
-    return f"{format_percent(fall.low)} to {format_percent(fall.high)} by all runs"
+        return "fewer than 4 runs per size"
+    return f"{format_percent(fall.low)} to {format_percent(fall.high)}"
 
 
 def positive(value: object) -> int | None:
-    """Return a whole number above 0; None for anything else."""
     return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else None

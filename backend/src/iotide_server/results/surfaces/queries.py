@@ -1,4 +1,4 @@
-"""SQL of surfaces: the cells and metrics of a source, and what there is to choose from."""
+"""SQL of surfaces."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -10,7 +10,7 @@ from iotide_server.kit.db import array_of
 
 AnyRow = Row[Any]
 
-CELLS_A_PLACE: Final = 3  # the newest ones of each place are offered
+CELLS_A_PLACE: Final = 3  # newest cells per place
 _CAMPAIGNS_LOOKED_AT: Final = 300
 MOST_SOURCES: Final = 200
 
@@ -51,7 +51,7 @@ _RUNS: Final = text(
     WHERE run.id = ANY(:run_ids) ORDER BY run.id DESC LIMIT 1
     """
 )
-# Of each place where one run goes through both sizes, any one series of the matrix leads to its newest runs.
+# Any series of a matrix leads to its newest runs.
 _MATRICES: Final = text(
     """
     WITH matrix AS (
@@ -108,27 +108,24 @@ _SWEEPS: Final = text(
 
 
 def cells(session: Session, campaign_id: int, cell_id: int | None) -> Sequence[AnyRow]:
-    """The cells of a campaign, or one of them, with the names of what they ran on."""
     return session.execute(_CELLS, {"campaign_id": campaign_id, "cell_id": cell_id}).all()
 
 
 def metrics(session: Session, cell_ids: Sequence[int], run_id: int | None) -> Sequence[AnyRow]:
-    """What valid runs of the cells measured over two sizes, rates first."""
+    """Return metrics measured over two sizes, rates first."""
     return session.execute(_METRICS, {"cell_ids": list(cell_ids), "run_id": run_id}).all()
 
 
 def newest_run(session: Session, run_ids: Sequence[int]) -> AnyRow:
-    """The newest of these runs with its facts."""
     return session.execute(_RUNS, {"run_ids": list(run_ids)}).one()
 
 
 def matrices(session: Session, visible: frozenset[int] | None) -> Sequence[AnyRow]:
-    """The newest cells whose runs each go through both sizes, a few of each place, newest first."""
+    """Return the newest cells whose runs cover both sizes."""
     named = {"visible": array_of(visible), "cells": CELLS_A_PLACE, "most": MOST_SOURCES}
     return session.execute(_MATRICES, named).all()
 
 
 def sweeps(session: Session, visible: frozenset[int] | None) -> Sequence[AnyRow]:
-    """The newest campaigns whose cells go through both sizes."""
     looked_at = {"looked_at": _CAMPAIGNS_LOOKED_AT, "most": MOST_SOURCES}
     return session.execute(_SWEEPS, {"visible": array_of(visible), **looked_at}).all()

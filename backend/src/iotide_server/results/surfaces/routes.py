@@ -1,4 +1,4 @@
-"""Routes of surfaces: one number over file size and record size."""
+"""Routes of surfaces."""
 
 from typing import Annotated
 
@@ -14,17 +14,17 @@ from iotide_server.results.surfaces.service import SurfaceChoice
 router = APIRouter(tags=["results"])
 
 
-@router.get("/surface-sources", summary="List what has a surface")
+@router.get("/surface-sources", summary="List sources of surfaces")
 def list_surface_sources(principal: Viewer, session: Tx) -> Page[SurfaceSource]:
-    """The newest cells of each place whose runs go through both sizes, and campaigns that sweep both."""
+    """Return the newest cells per node and target whose runs cover both sizes, and campaigns that sweep both."""
     return Page(items=surface.sources(session, principal), next_cursor=None)
 
 
 @router.get("/surface", summary="Show a surface", responses=errors(404))
 def get_surface(principal: Viewer, session: Tx, wanted: Annotated[SurfaceChoice, Depends()]) -> Surface:
-    """Median, range and runs at each file size and record size, with its cliffs; and B in terms of A where B is named.
+    """Return median, range and runs at each file size and record size, with cliffs; optionally compare B with A.
 
     A source is `run-12`, `campaign-5`, or cells of it: `campaign-5.1.2`. Of a campaign with several places, workloads
-    or options its first part is shown and the others are named. Where nothing was measured a cell is null.
+    or option sets, the first part is returned and the others are listed.
     """
     return surface.surface(session, principal, wanted)

@@ -1,4 +1,4 @@
-"""What the API gives for surfaces: one number over file size and record size, of one source or of two."""
+"""API schemas of surfaces."""
 
 from datetime import datetime
 from typing import Annotated, Any, Literal
@@ -14,7 +14,7 @@ SourceWord = Annotated[str, Field(examples=["campaign-5.1"])]
 
 
 class SurfacePart(Output):
-    """A source that is one place, workload and set of options."""
+    """A source with one place, workload and set of options."""
 
     source: SourceWord
     workload: str
@@ -24,7 +24,7 @@ class SurfacePart(Output):
 
 
 class SurfaceSource(SurfacePart):
-    """Something that has a surface; `run_ids` are its valid runs, each of which has one by itself, where that is so."""
+    """A source with a surface. `run_ids` are its valid runs if each of them has a surface of its own."""
 
     campaign_id: int
     campaign_name: str
@@ -34,7 +34,7 @@ class SurfaceSource(SurfacePart):
 
 
 class SurfaceCell(Output):
-    """What the valid runs say at one file size and record size; of one run the range is its number."""
+    """Result of the valid runs at one file size and record size; the range of one run is its value."""
 
     median: float
     low: float
@@ -45,7 +45,7 @@ class SurfaceCell(Output):
 
 
 class Unmeasured(Output):
-    """A place without a number that counts, and the flag that says why."""
+    """A combination without a valid value, and the flag that explains it."""
 
     file_size_bytes: int
     record_size_bytes: int
@@ -53,16 +53,16 @@ class Unmeasured(Output):
 
 
 class SurfaceCliffOutput(Output):
-    """Where the number falls along one size and stays low, at several of the other size.
+    """A cliff: the metric falls along one size and stays low, at several values of the other size.
 
-    `fall_ratio` is the median of what is left; its range is that of all runs, null where they are too few to show it.
+    `fall_ratio` is the median remaining share. `low` and `high` are its range over all runs, null with too few runs.
     """
 
     axis: Literal["file_size", "record_size"]
-    last_bytes: Annotated[int, Field(description="The last size before the fall")]
-    first_bytes: Annotated[int, Field(description="The first size behind it")]
-    at_bytes: Annotated[list[int], Field(description="The sizes along the other axis at which it falls there")]
-    of: Annotated[int, Field(description="At how many of them both sizes were measured")]
+    last_bytes: Annotated[int, Field(description="Last size before the fall")]
+    first_bytes: Annotated[int, Field(description="First size after the fall")]
+    at_bytes: Annotated[list[int], Field(description="Sizes of the other axis at which it falls there")]
+    of: Annotated[int, Field(description="Number of sizes of the other axis at which both were measured")]
     fall_ratio: float
     low: float | None
     high: float | None
@@ -71,16 +71,16 @@ class SurfaceCliffOutput(Output):
 
 
 class CacheSize(Output):
-    """A memory behind which numbers may fall."""
+    """A memory or limit beyond which the metric may fall."""
 
     name: Annotated[str, Field(examples=["memory.total_bytes of node07"])]
     size_bytes: int
 
 
 class SurfaceSide(SurfacePart):
-    """One source with its numbers: a row for each file size, with a cell for each record size.
+    """A source with its values: a row for each file size, with a cell for each record size.
 
-    `parts` are all that the campaign has, of which this is one; `is_total` says that nodes were added up.
+    `parts` lists all parts of the campaign, including this one. `is_total` means that the nodes' rates were added up.
     """
 
     campaign_id: int
@@ -94,28 +94,27 @@ class SurfaceSide(SurfacePart):
     parts: list[SurfacePart]
     caches: list[CacheSize]
     cells: Annotated[list[list[SurfaceCell | None]], Field(description="Null where nothing was measured")]
-    unmeasured: Annotated[list[Unmeasured], Field(description="Of the places without a number, those with a reason")]
+    unmeasured: Annotated[list[Unmeasured], Field(description="Places without a value, if a flag explains them")]
     cliffs: list[SurfaceCliffOutput]
 
 
 class SurfaceDifference(Judgement):
-    """B in terms of A where both have a cell.
+    """B relative to A where both have a cell.
 
-    `median_ratio` is there for single runs too, and null only where A is not above 0.
+    `median_ratio` is also set for single runs. It is null where A is 0 or negative, or where only one side has a flag
+    that makes it measure something else (`unlike`).
     """
 
-    difference: Annotated[float, Field(description="Of the medians, B - A")]
+    difference: Annotated[float, Field(description="Median of B minus median of A")]
 
 
 class Sizes(Output):
-    """A place of a surface."""
-
     file_size_bytes: int
     record_size_bytes: int
 
 
 class Unlike(Output):
-    """Something in which the two sides were not alike; null where a side has none."""
+    """A property in which the two sides differ; null where a side does not have it."""
 
     name: Annotated[str, Field(examples=["options.flush"])]
     a: Any
@@ -123,8 +122,6 @@ class Unlike(Output):
 
 
 class SurfaceMetric(Output):
-    """A number that can be shown over both sizes."""
-
     metric: Metric
     title: str
     unit: Unit
@@ -132,7 +129,7 @@ class SurfaceMetric(Output):
 
 
 class Surface(Output):
-    """One number of one operation over file size and record size, of A and perhaps of B, with B in terms of A."""
+    """One metric of one operation over file size and record size for A and optionally B, with B relative to A."""
 
     metrics: list[SurfaceMetric]
     metric: Metric

@@ -1,4 +1,4 @@
-"""One number of one operation over file size and record size, of a run, a campaign or some of its cells, or of two."""
+"""Surfaces and their comparison."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,6 +20,7 @@ from iotide_server.results.errors import (
     SURFACE_CELL_NOT_FOUND,
     SURFACE_TOO_LARGE,
 )
+from iotide_server.results.figures.bases import MeasuredRunValue, MeasuredSide, with_bases
 from iotide_server.results.ingest.gangs import NODES, node_totals
 from iotide_server.results.surfaces import grid as layout
 from iotide_server.results.surfaces import queries
@@ -29,6 +30,7 @@ from iotide_server.results.surfaces.queries import AnyRow
 from iotide_server.results.surfaces.schemas import (
     CacheSize,
     Surface,
+    SurfaceDifference,
     SurfaceMetric,
     SurfacePart,
     SurfaceSide,
@@ -39,29 +41,27 @@ from iotide_server.results.surfaces.schemas import (
 from iotide_server.results.values import RunValue, flags_of, run_values
 from iotide_server.runs.errors import RUN_NOT_FOUND
 from iotide_server.runs.models import Run
+from iotide_server.statistics.comparison import Sides
 
 _PATTERN: Final = r"^(run-[1-9][0-9]{0,17}|campaign-[1-9][0-9]{0,17}(\.[1-9][0-9]{0,5}){0,300})$"
 SourceName = Annotated[
     str,
     StringConstraints(pattern=_PATTERN, max_length=2000),
-    Query(description="A run, a campaign, or cells of it by their numbers", examples=["run-12", "campaign-5.1.2"]),
+    Query(description="A run, a campaign, or cells of a campaign by ordinal", examples=["run-12", "campaign-5.1.2"]),
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class SourceQuery:
-    """Where the numbers of a surface are from."""
-
-    side: str  # `a` or `b`
+    side: str
     name: str
-    # run_id, campaign_id: one of them
+    # exactly one of both
     run_id: int | None
     campaign_id: int | None
-    ordinals: frozenset[int]  # of the campaign's cells; empty: all
+    ordinals: frozenset[int]
 
 
 def source_of(side: str, name: str) -> SourceQuery:
-    """The source that a checked name means."""
     kind, _, rest = name.partition("-")
     first, *ordinals = (int(number) for number in rest.split("."))
     is_run = kind == "run"
@@ -69,18 +69,15 @@ def source_of(side: str, name: str) -> SourceQuery:
 
 
 def campaign_source(campaign_id: int, ordinals: list[int]) -> str:
-    """How cells of a campaign are called."""
     return ".".join([f"campaign-{campaign_id}", *map(str, ordinals)])
 
 
 MOST_PLACES: Final = 40_000
-"""File sizes times record sizes: IOzone's full matrix has some 300, and sizes that a node invents may have millions."""
+"""File sizes x record sizes. IOzone's full matrix has 300; a node could invent millions."""
 
 
 @dataclass(frozen=True, slots=True)
 class SurfaceChoice:
-    """Which surfaces are wanted, as query parameters."""
-
     a: SourceName
     b: SourceName | None = None
     operation: Annotated[str | None, Query(max_length=200, examples=["random_read"])] = None
@@ -89,18 +86,14 @@ class SurfaceChoice:
 
 @dataclass(frozen=True, slots=True)
 class _Origin:
-    """A source that the caller may see."""
-
     source: SourceQuery
     campaign: Campaign
-    cells: Sequence[AnyRow]  # those that it names
-    metrics: Sequence[AnyRow]  # that it measured over two sizes
+    cells: Sequence[AnyRow]
+    metrics: Sequence[AnyRow]
 
 
 @dataclass(frozen=True, slots=True)
 class _Axes:
-    """What all sides of an answer are laid out over."""
-
     operation: str
     files: Sequence[int]
     records: Sequence[int]
@@ -109,18 +102,16 @@ class _Axes:
 
 @dataclass(frozen=True, slots=True)
 class _Side:
-    """One part of a source, with its numbers by operation; `parts` are all of them."""
-
     origin: _Origin
     key: PartKey
     cells: Sequence[AnyRow]
     grids: Mapping[str, Grid]
     parts: Mapping[PartKey, Sequence[AnyRow]]
-    gaps: Sequence[UntimedGap]  # what a flag says of numbers that are not there, or do not count
+    gaps: Sequence[UntimedGap]
 
 
 def sources(session: Session, principal: Principal) -> list[SurfaceSource]:
-    """What the caller may see and has a surface, newest first."""
+    """Newest first."""
     visible = principal.visible_clusters()
     found = []
     for row in queries.matrices(session, visible):
@@ -134,7 +125,7 @@ def sources(session: Session, principal: Principal) -> list[SurfaceSource]:
 
 
 def _is_surface(session: Session, principal: Principal, name: str) -> bool:
-    """Whether enough of a source is left once what flags reject is taken out."""
+    """Check that enough remains without rejected values."""
     try:
         origin = _origin(session, principal, source_of("a", name))
         _side(session, origin, origin.metrics[0].metric)
@@ -146,12 +137,12 @@ def _is_surface(session: Session, principal: Principal, name: str) -> bool:
 
 
 def surface(session: Session, principal: Principal, wanted: SurfaceChoice) -> Surface:
-    """Return the surface of A, and of B with the difference.
+    """Return the surface of A, and optionally of B with the differences.
 
     Raises:
-        RUN_NOT_FOUND, CAMPAIGN_NOT_FOUND, SURFACE_CELL_NOT_FOUND: there is none that the caller may see.
-        NO_SURFACE, METRIC_NOT_MEASURED, OPERATION_NOT_MEASURED: the numbers are not there.
-        SURFACE_TOO_LARGE: its sizes are too many to lay out.
+        RUN_NOT_FOUND, CAMPAIGN_NOT_FOUND, SURFACE_CELL_NOT_FOUND: unknown or not visible.
+        NO_SURFACE, METRIC_NOT_MEASURED, OPERATION_NOT_MEASURED: there are no such values.
+        SURFACE_TOO_LARGE: there are too many sizes.
     """
     named = [("a", wanted.a), *([("b", wanted.b)] if wanted.b else [])]
     origins = [_origin(session, principal, source_of(side, name)) for side, name in named]
@@ -190,7 +181,7 @@ def _origin(session: Session, principal: Principal, source: SourceQuery) -> _Ori
 
 
 def _side(session: Session, origin: _Origin, metric: str) -> _Side:
-    """The first part of a source that has a surface of the metric."""
+    """Return the first part with a surface of the metric."""
     by_id = {row.id: row for row in origin.cells}
     everything = list(run_values(session, list(by_id), metric, run_id=origin.source.run_id, with_rejected=True))
     values = [value for value in everything if value.rejected_by is None]
@@ -229,13 +220,13 @@ def _surface(
     sides: Sequence[_Side],
     metrics: Iterable[AnyRow],
     metric: AnyRow,
-    told: tuple[list[str], str],
+    choice: tuple[list[str], str],
 ) -> Surface:
-    operations, operation = told
+    operations, operation = choice
     grids = [side.grids.get(operation, {}) for side in sides]
-    told_sizes = [sizes_of(side.gaps, operation) for side in sides]
+    named_sizes = [sizes_of(side.gaps, operation) for side in sides]
     files, records = (
-        sorted({place[axis] for grid in grids for place in grid}.union(*(sizes[axis] for sizes in told_sizes)))
+        sorted({place[axis] for grid in grids for place in grid}.union(*(sizes[axis] for sizes in named_sizes)))
         for axis in (0, 1)
     )
     if len(files) * len(records) > MOST_PLACES:
@@ -253,10 +244,32 @@ def _surface(
         a=shown[0],
         b=shown[1] if has_both else None,
         unlike=_unlike(shown[0], shown[1]) if has_both else [],
-        differences=layout.differences(grids[0], grids[1], files, records) if has_both else None,
+        differences=_differences(session, sides, grids, metric.metric, axes) if has_both else None,
         only_a=layout.only_in(grids[0], grids[1]) if has_both else [],
         only_b=layout.only_in(grids[1], grids[0]) if has_both else [],
     )
+
+
+def _differences(
+    session: Session, sides: Sequence[_Side], grids: Sequence[Grid], metric: str, axes: _Axes
+) -> list[list[SurfaceDifference | None]]:
+    a, b = zip(sides, grids, strict=True)
+
+    def bases(places: Sequence[Place]) -> list[Sides]:
+        return with_bases(session, [(_measured(*a, metric, place), _measured(*b, metric, place)) for place in places])
+
+    return layout.differences(a[1], b[1], (axes.files, axes.records), bases)
+
+
+def _measured(side: _Side, grid: Grid, metric: str, place: Place) -> MeasuredSide:
+    values = {run_id: own[0] for run_id, own in grid[place].items()}
+    first = next(iter(values.values()))
+    runs = [
+        MeasuredRunValue(value, None, values[run_id].started_at)
+        for run_id, value in layout.runs_of(grid, place).items()
+    ]
+    campaign, workload = side.origin.campaign, side.key[0]
+    return MeasuredSide(first.cell_id, campaign.id, campaign.cluster_id, workload, metric, first.labels, runs)
 
 
 def _shown_side(session: Session, side: _Side, grid: Grid, axes: _Axes) -> SurfaceSide:
@@ -310,7 +323,6 @@ def _part(origin: _Origin, key: PartKey, rows: Sequence[AnyRow]) -> SurfacePart:
 
 
 def _common_options(cells: Sequence[AnyRow | Cell]) -> dict[str, Any]:
-    """Those that no cell has otherwise."""
     first, *others = (cell.options for cell in cells)
     return {name: value for name, value in first.items() if all(other.get(name) == value for other in others)}
 
@@ -322,7 +334,6 @@ def _unlike(a: SurfaceSide, b: SurfaceSide) -> list[Unlike]:
 
 
 def _described(side: SurfaceSide) -> dict[str, Any]:
-    """What a side is, by the names that a person knows."""
     return {
         "workload": side.workload,
         "nodes": ", ".join(side.node_names),

@@ -1,1 +1,1 @@
-"""Changes of series: found, matched with earlier ones, and described."""
+"""Changes of series."""

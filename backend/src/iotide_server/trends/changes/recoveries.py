@@ -1,5 +1,3 @@
-"""The changes of a series that took earlier ones back, written to their rows and described."""
-
 from collections.abc import Sequence
 
 from iotide_server.statistics.shifts import Direction, Shift, trace
@@ -8,7 +6,7 @@ from iotide_server.trends.models import ChangePoint
 
 
 def write_recoveries(rows: Sequence[ChangePoint], better: str) -> None:
-    """Write to each found change, in time order, what took it back; only a confirmed change ends another."""
+    """Store for each change the confirmed change that recovered it; `rows` are in time order."""
     found = [row for row in rows if row.gone_at is None]
     for row in rows:
         row.recovered_by_id = row.recovered_at = row.healthy_level = row.healthy_until = None
@@ -25,12 +23,11 @@ def write_recoveries(rows: Sequence[ChangePoint], better: str) -> None:
 
 
 def described(row: ChangePoint, better: str) -> str:
-    """Return a change as a sentence, with its end where another change took it back."""
     return change_words(row.shift_ratio, row.points_before, row.points_after, better, _past(row))
 
 
 def direction_of(row: ChangePoint, better: str) -> Direction:
-    """Return the direction of a change; one that only leads back to the healthy level is not better."""
+    """Return RECOVERED, not BETTER, for a change that only returns towards the healthy level."""
     if row.is_recovery:
         return Direction.RECOVERED
     found = direction(row.shift_ratio, better)
@@ -38,8 +35,10 @@ def direction_of(row: ChangePoint, better: str) -> Direction:
 
 
 def _past(row: ChangePoint) -> Ended | Regained | None:
+    if row.over_at is not None:
+        return Ended(row.at, row.over_at, "over")
     if row.recovered_at is not None:
-        return Ended(row.at, row.recovered_at)
+        return Ended(row.at, row.recovered_at, "recovered")
     if row.healthy_level is not None and row.healthy_until is not None:
         return Regained(row.median_after, row.healthy_level, row.healthy_until, row.is_recovery)
     return None

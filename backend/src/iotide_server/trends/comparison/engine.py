@@ -1,10 +1,8 @@
-"""The engine of comparisons: it reads cells, and says of rows of them what each side's numbers allow.
+"""Comparison of rows of cells, one cell per side."""
 
-A question gives the rows, one cell a side, and the side that is the baseline.
-"""
-
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import islice, product
 from typing import Final
 
@@ -12,10 +10,13 @@ from sqlalchemy.orm import Session
 
 from iotide_server.kit.pagination import PageRequest
 from iotide_server.results.figures import measurements
+from iotide_server.results.figures.bases import Compared, MeasuredRunValue, MeasuredSide, with_bases
+from iotide_server.results.figures.flagged import SIDES, reasons, unlike, unlike_words
 from iotide_server.results.figures.judging import judgement
 from iotide_server.results.figures.measurements import MeasureChoice
 from iotide_server.results.schemas import CampaignMetric, MeasuredCell, Measurement
-from iotide_server.statistics.comparison import Comparison, compare, discoveries, two_modes
+from iotide_server.statistics.comparison import Comparison, Sides, Verdict, compare_board
+from iotide_server.statistics.modes import two_modes
 from iotide_server.statistics.summary import ENOUGH_RUNS
 from iotide_server.trends.comparison import repository
 from iotide_server.trends.comparison.matching import OPTION, SideCell, differences, ran_the_same
@@ -31,43 +32,63 @@ from iotide_server.trends.comparison.schemas import (
 from iotide_server.workloads.primary import of_whole_runs
 
 _MOST_CELLS: Final = 10_000  # no plan has more
-_NOT_SHOWN: Final = frozenset({"node_count", "campaign"})  # differences that the cells themselves show
+_NOT_SHOWN: Final = frozenset({"node_count", "campaign"})
 
 
 @dataclass(frozen=True, slots=True)
 class ReadCell(SideCell):
-    """A cell as it is measured, its campaign's names, and its numbers by metric, target and labels."""
-
     cell: MeasuredCell
     campaign: AnyRow
     numbers: dict[tuple[str, str | None, frozenset[tuple[str, object]]], Measurement]
 
 
 class ComparedNumber:
-    """One number of every side of a row, and the place of the baseline."""
-
-    def __init__(self, metric: CampaignMetric, sides: Sequence[Measurement | None], against: int = 0) -> None:
+    def __init__(
+        self,
+        metric: CampaignMetric,
+        sides: Sequence[Measurement | None],
+        against: int = 0,
+        cells: Sequence[ReadCell | None] = (),
+    ) -> None:
         self.metric, self.sides, self.against = metric, sides, against
+        self.cells = cells or [None for _ in sides]
         self.first = next(filter(None, sides))
         self.modes = [None if one is None else two_modes(one.values) for one in sides]
 
-    def against_baseline(self) -> list[Comparison | None]:
-        """Compare each other side with the baseline; None where one of them has no number."""
-        baseline = self.sides[self.against]
-        return [
-            None
-            if one is None or baseline is None or side == self.against
-            else compare(baseline.values, one.values, (self.modes[self.against], self.modes[side]))
-            for side, one in enumerate(self.sides)
+    @property
+    def compared(self) -> list[int]:
+        """Return the other sides that have a value, if the baseline has one."""
+        if self.sides[self.against] is None:
+            return []
+        return [side for side, one in enumerate(self.sides) if one is not None and side != self.against]
+
+    def unlike(self, side: int) -> Comparison | None:
+        a, b = self.sides[self.against], self.sides[side]
+        return None if a is None or b is None else unlike(a.flags, b.flags, min(a.n, b.n))
+
+    def measured(self, side: int) -> MeasuredSide:
+        cell, measurement = self.cells[side], self.sides[side]
+        if measurement is None:
+            raise ValueError(f"side {side} has no value")
+        of_run = {run.id: (run.repeat, run.started_at) for run in cell.cell.runs} if cell else {}
+        runs = [
+            MeasuredRunValue(value, *of_run.get(run_id, (None, None)))
+            for run_id, value in zip(measurement.run_ids, measurement.values, strict=True)
         ]
+        cell_id, campaign_id, cluster_id = (cell.id, cell.campaign_id, cell.campaign.cluster_id) if cell else (0, 0, 0)
+        number = self.metric.workload, self.metric.metric, measurement.labels
+        return MeasuredSide(cell_id, campaign_id, cluster_id, *number, runs)
+
+
+def by_runs(compared: Sequence[Compared]) -> list[Sides]:
+    """Return the sides as if each was measured on the same day."""
+    return [Sides(a.values, b.values) for a, b in compared]
 
 
 class ReadCells:
-    """The measured cells of campaigns, by id and in the order of their plans."""
-
     def __init__(self, session: Session, campaign_ids: Iterable[int]) -> None:
-        """Read them."""
         ids = list(dict.fromkeys(campaign_ids))
+        self._bases = partial(with_bases, session)
         self._metrics = {
             (metric.workload, metric.metric): metric
             for campaign_id in ids
@@ -84,8 +105,7 @@ class ReadCells:
                     self.cells[cell.id].numbers[metric, found.target_name, frozenset(found.labels.items())] = found
 
     def rows(self, rows: Sequence[Sequence[ReadCell | None]], by: str, against: int) -> list[SidesRow]:
-        """Return what is said of each row; discoveries are those among all of them."""
-        metrics = judge([list(self._numbers(row, against)) for row in rows])
+        metrics = judge([list(self._numbers(row, against)) for row in rows], self._bases)
         return [_row(row, by, row[against], said) for row, said in zip(rows, metrics, strict=True)]
 
     def _numbers(self, row: Sequence[ReadCell | None], against: int) -> Iterator[ComparedNumber]:
@@ -94,7 +114,7 @@ class ReadCells:
             workloads = [cell.cell.workload for cell in present if key in cell.numbers]
             if len(workloads) > 1:
                 sides = [None if cell is None else cell.numbers.get(key) for cell in row]
-                yield ComparedNumber(self._metrics[workloads[0], key[0]], sides, against)
+                yield ComparedNumber(self._metrics[workloads[0], key[0]], sides, against, row)
 
 
 def _row(row: Sequence[ReadCell | None], by: str, baseline: ReadCell | None, said: list[SidesMetric]) -> SidesRow:
@@ -113,7 +133,7 @@ def _row(row: Sequence[ReadCell | None], by: str, baseline: ReadCell | None, sai
 
 
 def read_cell(cell: MeasuredCell, campaign: AnyRow) -> ReadCell:
-    """Return a cell without its numbers; the name of what is absent is left out, so that it is no side."""
+    """Return a cell without measurements. Empty names are left out, so that they are no side."""
     parts = {
         "workload": cell.workload,
         "campaign": f"{campaign.name} ({campaign.id})",
@@ -139,39 +159,53 @@ def _side_of_row(one: ReadCell, baseline: SideCell | None, by: str) -> SideOfRow
     )
 
 
-def judge(rows: Sequence[Sequence[ComparedNumber]]) -> list[list[SidesMetric]]:
-    """Say what the numbers of each side allow; those that stand for whole runs are judged among all of these."""
+def judge(
+    rows: Sequence[Sequence[ComparedNumber]], bases: Callable[[Sequence[Compared]], list[Sides]] = by_runs
+) -> list[list[SidesMetric]]:
+    """Compare the sides of each row; primary values of whole runs are one family, others are not judged."""
+    numbers = [number for row in rows for number in row]
+    is_whole = [whole for row in rows for whole in _stand_for_runs(row)]
+    apart = {(place, side): number.unlike(side) for place, number in enumerate(numbers) for side in number.compared}
+    wanted = [pair for pair, found in apart.items() if found is None]
     compared = [
-        (number, number.against_baseline(), is_whole)
-        for row in rows
-        for number, is_whole in zip(row, _stand_for_runs(row), strict=True)
+        (numbers[place].measured(numbers[place].against), numbers[place].measured(side)) for place, side in wanted
     ]
-    p_values = (one.p_value for _, found, is_whole in compared if is_whole for one in found if one is not None)
-    judged = iter(discoveries([p_value for p_value in p_values if p_value is not None]))
+    board = [
+        replace(
+            sides,
+            is_judged=is_whole[place],
+            modes=(numbers[place].modes[numbers[place].against], numbers[place].modes[side]),
+        )
+        for (place, side), sides in zip(wanted, bases(compared), strict=True)
+    ]
+    judged = apart | dict(zip(wanted, compare_board(board), strict=True))
 
-    def verdict(found: Comparison | None, *, is_whole: bool) -> SideVerdict | None:
-        if found is None:
-            return None
-        more = {
-            "words": found.words.removeprefix("B "),
-            "is_discovery": (found.p_value is not None and next(judged)) if is_whole else None,
-            "runs_missing": max(0, ENOUGH_RUNS - found.run_count),
-        }
-        return SideVerdict.model_validate(judgement(found) | more)
-
-    said = (
-        SidesMetric.of_row(
+    def said(place: int, number: ComparedNumber) -> SidesMetric:
+        return SidesMetric.of_row(
             number.metric,
             labels=number.first.labels,
             target_name=number.first.target_name,
             numbers=[
                 one and SideNumbers.of_row(one, modes=own) for one, own in zip(number.sides, number.modes, strict=True)
             ],
-            verdicts=[verdict(one, is_whole=is_whole) for one in found],
+            verdicts=[_verdict(number, side, judged.get((place, side))) for side in range(len(number.sides))],
         )
-        for number, found, is_whole in compared
-    )
-    return [list(islice(said, len(row))) for row in rows]
+
+    answers = (said(place, number) for place, number in enumerate(numbers))
+    return [list(islice(answers, len(row))) for row in rows]
+
+
+def _verdict(number: ComparedNumber, side: int, found: Comparison | None) -> SideVerdict | None:
+    a, b = number.sides[number.against], number.sides[side]
+    if found is None or a is None or b is None:
+        return None
+    is_unlike = found.verdict is Verdict.UNLIKE
+    more = {
+        "words": unlike_words(a.flags, b.flags, SIDES) if is_unlike else found.words.removeprefix("B "),
+        "runs_missing": max(0, ENOUGH_RUNS - min(a.n, b.n)),
+        "reasons": reasons(found.verdict, a.flags, b.flags, SIDES),
+    }
+    return SideVerdict.model_validate(judgement(found) | more)
 
 
 def _stand_for_runs(row: Sequence[ComparedNumber]) -> list[bool]:

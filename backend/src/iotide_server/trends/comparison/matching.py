@@ -1,4 +1,4 @@
-"""Which cells stand in one row of a comparison, a side for each value of what is compared; pure."""
+"""Matching of cells into rows of a comparison."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -7,17 +7,17 @@ from typing import Any, Final, TypeVar
 
 from iotide_server.kit.digests import canonical_sha256
 
-side_key: Final = canonical_sha256  # equal values have one key, however they are written
+side_key: Final = canonical_sha256  # equal values have one key
 OPTION: Final = "options."
-CELL: Final = "cell"  # compares cells that were named one by one: each is a side
-PAIR: Final = "pair"  # compares the cells of two campaigns, each of which is a side
+CELL: Final = "cell"
+PAIR: Final = "pair"
 
 _PLACES: Final = ("target", "variant", "cluster", "node")
-"""Mostly asked for, the first most; options come after them, and campaigns last."""
+"""In order of preference; options follow, campaigns come last."""
 _NODES: Final = frozenset({"node", "node_count"})
 _PLACE_FREE: Final = _NODES | {"target", "variant"}
 _LADDER: Final = (frozenset[str](), frozenset({"node"}), frozenset({"node", "target"}), _PLACE_FREE)
-"""What cells of one row may be unlike in, the least first."""
+"""Dimensions that may differ within a row, strictest first."""
 _PAIR_LADDER: Final = (
     frozenset[str](),
     frozenset({"variant"}),
@@ -26,13 +26,11 @@ _PAIR_LADDER: Final = (
     _PLACE_FREE,
     _PLACE_FREE | {"options"},
 )
-_IMPLIED: Final = frozenset({"cluster", "campaign"})  # no likeness of its own: where a campaign ran
+_IMPLIED: Final = frozenset({"cluster", "campaign"})  # may always differ
 
 
 @dataclass(frozen=True, slots=True)
 class SideCell:
-    """A cell with what tells it from others, by name."""
-
     id: int
     campaign_id: int
     parts: Mapping[str, Any]
@@ -42,7 +40,7 @@ CellT = TypeVar("CellT", bound=SideCell)
 
 
 def dimensions(cells: Sequence[SideCell]) -> list[str]:
-    """Return what varies among the cells of any workload, what is mostly asked for first."""
+    """Return what varies among cells of a workload, in order of preference."""
     by_workload: defaultdict[str, list[SideCell]] = defaultdict(list)
     for cell in cells:
         by_workload[cell.parts["workload"]].append(cell)
@@ -52,7 +50,6 @@ def dimensions(cells: Sequence[SideCell]) -> list[str]:
 
 
 def sides(cells: Iterable[SideCell], by: str) -> list[Any]:
-    """Return the values that the sides stand for, in the order of the cells."""
     return list({side_key(value): value for cell in cells if (value := _side_of(cell, by)) is not None}.values())
 
 
@@ -61,10 +58,9 @@ def _side_of(cell: SideCell, by: str) -> Any:  # noqa: ANN401 - whatever an opti
 
 
 def rows(cells: Sequence[CellT], by: str, ladder: Sequence[frozenset[str]] = _LADDER) -> list[dict[str, CellT]]:
-    """Return rows of cells that differ in `by` and in as little else as possible, by the key of their side.
+    """Return rows of cells that differ in little but `by`, keyed by side.
 
-    A cell stands in one row at most. The newest campaign's cell stands for its side. Where that campaign has several
-    alike, it is not clear which one is meant, and none is taken.
+    A cell is in one row at most. The newest campaign represents its side, unless several of its cells match.
     """
     if by == CELL:
         return [{side_key(cell.id): cell for cell in cells}]
@@ -79,7 +75,7 @@ def rows(cells: Sequence[CellT], by: str, ladder: Sequence[frozenset[str]] = _LA
 
 
 def pair_cells(a: Sequence[CellT], b: Sequence[CellT]) -> list[tuple[CellT, ...]]:
-    """Return the clear pairs in the order of A; two cells alone on their sides are one whatever they are."""
+    """Return the unambiguous pairs in the order of A; two single cells are always a pair."""
     if len(a) == len(b) == 1:
         return [(a[0], b[0])]
     cells = [replace(cell, parts={**cell.parts, PAIR: side}) for side, own in enumerate((a, b)) for cell in own]
@@ -100,7 +96,6 @@ def _alike(cells: Sequence[CellT], by: str, passed_over: frozenset[str]) -> Iter
 
 
 def _compared(by: str) -> frozenset[str]:
-    """Return what is compared, with what follows from it."""
     return _NODES if by == "node" else frozenset({by})
 
 
@@ -111,13 +106,12 @@ def _newest(cells: Sequence[CellT]) -> CellT | None:
 
 
 def differences(cells: Sequence[SideCell], by: str = "") -> list[str]:
-    """Return what else the cells are unlike in."""
     first, *others = (cell.parts for cell in cells)
     names = dict.fromkeys(name for cell in cells for name in cell.parts)
     return [name for name in names if name != by and any(one.get(name) != first.get(name) for one in others)]
 
 
 def ran_the_same(a: SideCell, b: SideCell, by: str) -> bool:
-    """Check that a ratio between them says something: they ran the same, except for what is compared."""
+    """Return true if both ran the same except for what is compared, so that a ratio is meaningful."""
     names = {name for name in {*a.parts, *b.parts} if name.startswith(OPTION)} | {"workload", "node_count"}
     return all(a.parts.get(name) == b.parts.get(name) for name in names - _compared(by))

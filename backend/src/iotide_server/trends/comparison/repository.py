@@ -10,7 +10,7 @@ AnyRow = Row[Any]
 
 _CAMPAIGNS: Final = text(
     """
-    SELECT campaign.id, campaign.name, cluster.name AS cluster_name
+    SELECT campaign.id, campaign.name, campaign.cluster_id, cluster.name AS cluster_name
     FROM campaign JOIN cluster ON cluster.id = campaign.cluster_id WHERE campaign.id = ANY(:ids)
     """
 )
@@ -23,10 +23,8 @@ _OF_CELLS: Final = text(
 
 
 def campaign_names(session: Session, campaign_ids: Sequence[int]) -> dict[int, AnyRow]:
-    """Return the names of campaigns and of their clusters, by id."""
     return {row.id: row for row in session.execute(_CAMPAIGNS, {"ids": list(campaign_ids)})}
 
 
 def campaigns_of_cells(session: Session, cell_ids: Sequence[int]) -> dict[int, AnyRow]:
-    """Return campaign and cluster of each cell that there is, by its id."""
     return {row.id: row for row in session.execute(_OF_CELLS, {"ids": list(cell_ids)})}

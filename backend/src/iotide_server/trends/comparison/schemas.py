@@ -1,4 +1,4 @@
-"""What the API takes and gives for comparisons."""
+"""API schemas of comparisons."""
 
 from dataclasses import dataclass
 from typing import Annotated, Any, Final
@@ -13,7 +13,7 @@ from iotide_server.results.schemas import Better, Labels, Metric
 from iotide_wire.units import Unit
 
 MOST_CAMPAIGNS: Final = 6
-MOST_SIDES: Final = 8  # as many as a figure keeps apart by colour and symbol
+MOST_SIDES: Final = 8  # limit of colours and symbols in a figure
 MOST_ROWS: Final = 200
 
 _KnownId = Annotated[int, Field(ge=1, le=LARGEST_ID)]
@@ -21,32 +21,27 @@ _KnownId = Annotated[int, Field(ge=1, le=LARGEST_ID)]
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One side of a comparison of two campaigns."""
-
-    name: str  # `a` or `b`
+    name: str
     campaign_id: int
-    ordinal: int | None  # the number of one cell of the campaign; None: all of them
+    ordinal: int | None
 
 
 @dataclass(frozen=True, slots=True)
 class SidesChoice:
-    """What is compared, as query parameters: all of one or several campaigns, or cells."""
-
-    campaign: Annotated[list[_KnownId] | None, Query(max_length=MOST_CAMPAIGNS, description="Campaigns")] = None
+    campaign: Annotated[list[_KnownId] | None, Query(max_length=MOST_CAMPAIGNS, description="Ids of campaigns")] = None
     cell: Annotated[
-        list[_KnownId] | None, Query(min_length=2, max_length=MOST_SIDES, description="Cells, each a side")
+        list[_KnownId] | None,
+        Query(min_length=2, max_length=MOST_SIDES, description="Ids of cells, one per side"),
     ] = None
     by: Annotated[
         str | None,
-        Query(max_length=100, description="By what; left out: the first that varies", examples=["target"]),
+        Query(max_length=100, description="Dimension to compare; default: the first that varies", examples=["target"]),
     ] = None
-    against: Annotated[
-        int, Query(ge=0, lt=MOST_SIDES, description="The place of the side that the others are told in terms of")
-    ] = 0
+    against: Annotated[int, Query(ge=0, lt=MOST_SIDES, description="Index of the baseline side")] = 0
 
 
 class TwoModes(Output):
-    """The medians of the two modes of one side, with the number of their runs."""
+    """Medians of the two modes of a side."""
 
     low: float
     low_runs: int
@@ -60,13 +55,11 @@ class _ComparedNumber(Output):
     unit: Unit
     better: Better
     labels: Labels
-    is_primary: Annotated[bool, Field(description="Its metric stands for whole runs")]
+    is_primary: Annotated[bool, Field(description="The metric describes whole runs")]
     target_name: str | None
 
 
 class ComparedCell(Output):
-    """A cell of one side."""
-
     campaign_id: int
     cell_id: int
     ordinal: int
@@ -78,7 +71,7 @@ class ComparedCell(Output):
 
 
 class Difference(Output):
-    """Something that the two sides were not alike in; null where a side has none."""
+    """A difference of the two sides; null where a side lacks the property."""
 
     name: Annotated[str, Field(examples=["options.block_size_bytes"])]
     a: Any
@@ -86,7 +79,7 @@ class Difference(Output):
 
 
 class ComparedMetric(_ComparedNumber, Judgement):
-    """One number of A and B, of so many independent runs each."""
+    """One value of A and B."""
 
     n_a: int
     n_b: int
@@ -94,16 +87,20 @@ class ComparedMetric(_ComparedNumber, Judgement):
     values_b: list[float]
     median_a: float
     median_b: float
-    flags: Annotated[list[str], Field(description="Codes of either side")]
+    flags: Annotated[list[str], Field(description="Flag codes of either side")]
     flags_a: list[str]
     flags_b: list[str]
     words: Annotated[str, Field(examples=["B 8.0 to 15.2 % higher"])]
-    modes_a: Annotated[TwoModes | None, Field(description="Where that side has two; then there is no one ratio")]
+    reasons: Annotated[
+        list[str],
+        Field(description="Flags of only one side that may explain a difference", examples=[["B: other load"]]),
+    ]
+    modes_a: Annotated[TwoModes | None, Field(description="If that side has two modes; then there is no ratio")]
     modes_b: TwoModes | None
 
 
 class ComparedPair(Output):
-    """Two cells that belong together. Where they are not alike in what was run, ratios say little."""
+    """Two matching cells. Ratios mean little unless both ran the same."""
 
     a: ComparedCell
     b: ComparedCell
@@ -113,7 +110,7 @@ class ComparedPair(Output):
 
 
 class CampaignComparison(Output):
-    """Two campaigns, cell by cell; `only_a` and `only_b` are the numbers of cells without a counterpart."""
+    """Two campaigns, cell by cell; `only_a` and `only_b` are ordinals of unmatched cells."""
 
     pairs: list[ComparedPair]
     only_a: list[int]
@@ -121,7 +118,7 @@ class CampaignComparison(Output):
 
 
 class SideOfRow(Output):
-    """The cell that stands for a side in a row."""
+    """The cell that represents a side in a row."""
 
     campaign_id: int
     campaign_name: str
@@ -131,56 +128,58 @@ class SideOfRow(Output):
     node_names: list[str]
     target_names: list[str]
     variant: str
-    is_alike: Annotated[bool, Field(description="It ran what the baseline ran, but for what is compared")]
+    is_alike: Annotated[bool, Field(description="Ran the same as the baseline, except for the compared dimension")]
 
 
 class SideNumbers(Output):
-    """What the valid runs of a side measured."""
-
     n: int
     median: float
     values: list[float]
     run_ids: list[int]
     flags: list[str]
-    modes: Annotated[TwoModes | None, Field(description="Where this side has two; then no one number stands for it")]
+    modes: Annotated[TwoModes | None, Field(description="If this side has two modes; no single value represents it")]
 
 
 class SideVerdict(Judgement):
-    """A side in terms of the baseline, by the same rules as the comparison of two campaigns."""
-
     words: Annotated[str, Field(examples=["8.0 to 15.2 % higher"])]
-    runs_missing: Annotated[int, Field(description="Runs that the smaller side needs more for an interval")]
+    runs_missing: Annotated[int, Field(description="Further runs that the smaller side needs for an interval")]
+    reasons: Annotated[
+        list[str],
+        Field(
+            description="Flags of only one of both that may explain a difference", examples=[["this side: other load"]]
+        ),
+    ]
 
 
 class SidesMetric(_ComparedNumber):
-    """One number of all sides of a row; null where a side has none, and against the baseline for itself."""
+    """One value of all sides of a row. Null: a side without a value, and the baseline's verdict."""
 
     numbers: list[SideNumbers | None]
     verdicts: list[SideVerdict | None]
 
 
 class SidesDifference(Output):
-    """Something else that the sides were not alike in; null where a side has none."""
+    """Another difference of the sides; null where a side lacks the property."""
 
     name: Annotated[str, Field(examples=["options.block_size_bytes", "node"])]
     values: list[Any]
 
 
 class SidesRow(Output):
-    """Cells that differ in what is compared, and in as little else as can be; one a side, null where there is none."""
+    """Cells that differ in little but what is compared; null for a side without a cell."""
 
     workload: str
-    options: Annotated[dict[str, Any], Field(description="Without the one that is compared")]
+    options: Annotated[dict[str, Any], Field(description="Without the compared option")]
     cells: list[SideOfRow | None]
     differences: list[SidesDifference]
     metrics: list[SidesMetric]
 
 
 class SidesComparison(Output):
-    """Many sides beside each other. `sides` are the values that they stand for; of `cell`, ids."""
+    """Comparison of several sides. `sides` are the compared values, or cell ids."""
 
     by: Annotated[str | None, Field(description="Null where nothing varies", examples=["target"])]
-    dimensions: Annotated[list[str], Field(description="By what else these cells can be compared")]
+    dimensions: Annotated[list[str], Field(description="All dimensions in which these cells vary")]
     sides: list[Any]
     against: int
     rows: list[SidesRow]

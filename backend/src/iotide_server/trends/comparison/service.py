@@ -1,4 +1,4 @@
-"""Two campaigns cell by cell, or many sides beside each other: in what they are unlike, and by what ratio."""
+"""Comparison of campaigns, or of several sides."""
 
 from collections.abc import Sequence
 from typing import Any, Final
@@ -9,6 +9,8 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.campaigns import reading as campaigns
 from iotide_server.kit.errors import ErrorKind
+from iotide_server.results.figures.flagged import PAIR as PAIR_NAMES
+from iotide_server.results.figures.flagged import reasons, unlike_words
 from iotide_server.statistics.comparison import Verdict
 from iotide_server.trends.comparison import matching, repository
 from iotide_server.trends.comparison.engine import ReadCell, ReadCells
@@ -35,16 +37,17 @@ COMPARED_CELL_NOT_FOUND = ErrorKind(404, "cell_not_found", field="{side}_cell", 
     "campaign {campaign_id} has no cell {ordinal}", "it has {known}"
 )
 NOTHING_ALIKE = ErrorKind(422, "nothing_alike", field="a").says(
-    "campaigns {a} and {b} have no cells that clearly belong together", "name a cell of each by a_cell and b_cell"
+    "campaigns {a} and {b} have no configurations that match unambiguously",
+    "select one configuration of each (a_cell and b_cell)",
 )
 
 
 def compare_campaigns(session: Session, principal: Principal, a: Side, b: Side) -> CampaignComparison:
-    """Compare the cells of two campaigns that belong together, or the two that are named.
+    """Compare the matching cells of two campaigns, or two named cells.
 
     Raises:
-        CAMPAIGN_NOT_FOUND, COMPARED_CELL_NOT_FOUND: there is none that the caller may see.
-        NOTHING_ALIKE: it is not clear which cells belong together.
+        CAMPAIGN_NOT_FOUND, COMPARED_CELL_NOT_FOUND: unknown or not visible.
+        NOTHING_ALIKE: no cells match unambiguously.
     """
     for side in (a, b):
         campaigns.visible_campaign(session, principal, side.campaign_id)
@@ -87,13 +90,15 @@ def _pair(row: SidesRow, cells: Sequence[ReadCell]) -> ComparedPair:
 
 
 def of_two(metric: SidesMetric) -> ComparedMetric:
-    """Return a number of two sides with B in terms of A; modes only where they are why there is no ratio."""
+    """B is relative to A; modes are set only where they prevent a ratio."""
     (a, b), verdict = filter(None, metric.numbers), next(filter(None, metric.verdicts))
-    is_told = verdict.verdict in {Verdict.HIGHER, Verdict.LOWER}
+    has_direction = verdict.verdict in {Verdict.HIGHER, Verdict.LOWER}
     has_modes = verdict.verdict is Verdict.TWO_MODES
     sides = {f"{name}_{side}": getattr(own, name) for side, own in (("a", a), ("b", b)) for name in _OF_EACH_SIDE}
+    words = unlike_words(a.flags, b.flags, PAIR_NAMES) if verdict.verdict is Verdict.UNLIKE else verdict.words
     more = {
-        "words": f"B {verdict.words}" if is_told else verdict.words,
+        "words": f"B {words}" if has_direction else words,
+        "reasons": reasons(verdict.verdict, a.flags, b.flags, PAIR_NAMES),
         "flags": sorted({*a.flags, *b.flags}),
         "modes_a": a.modes if has_modes else None,
         "modes_b": b.modes if has_modes else None,
@@ -102,7 +107,6 @@ def of_two(metric: SidesMetric) -> ComparedMetric:
 
 
 def _described(cell: ComparedCell) -> dict[str, Any]:
-    """Return what a cell is, by the names that a person knows."""
     return {
         "workload": cell.workload,
         **{f"options.{name}": value for name, value in cell.options.items()},
@@ -113,7 +117,7 @@ def _described(cell: ComparedCell) -> dict[str, Any]:
 
 
 SIDES_WANTED = ErrorKind(422, "sides_wanted", field="campaign", shows="").says(
-    "campaign: name campaigns or cells, and not both", "give campaign=12, or two cells"
+    "campaign: choose either campaigns or cells", "set campaign=12, or two cells"
 )
 DIMENSION_UNKNOWN = ErrorKind(422, "dimension_unknown", field="by").says(
     "by: these cells do not vary in {by}", "{remedy}"
@@ -122,11 +126,11 @@ SIDE_CELL_NOT_FOUND = ErrorKind(404, "cell_not_found", field="cell", shows="cell
 
 
 def compare_sides(session: Session, principal: Principal, wanted: SidesChoice) -> SidesComparison:
-    """Compare what the cells of campaigns differ in, or cells that are named.
+    """Compare the cells of campaigns along one dimension, or single cells.
 
     Raises:
-        SIDES_WANTED, DIMENSION_UNKNOWN: it is not clear what is compared.
-        CAMPAIGN_NOT_FOUND, SIDE_CELL_NOT_FOUND: there is none that the caller may see.
+        SIDES_WANTED, DIMENSION_UNKNOWN: it is unclear what to compare.
+        CAMPAIGN_NOT_FOUND, SIDE_CELL_NOT_FOUND: unknown or not visible.
     """
     if bool(wanted.campaign) == bool(wanted.cell):
         raise SIDES_WANTED()
@@ -138,7 +142,7 @@ def compare_sides(session: Session, principal: Principal, wanted: SidesChoice) -
     if by is None or not cells:
         return SidesComparison(by=None, dimensions=[], sides=[], against=0, rows=[], sides_left_out=[], rows_left_out=0)
     if by not in known and by != matching.CELL:
-        remedy = f"choose one of {', '.join(known)}" if known else "these cells are all alike"
+        remedy = f"choose one of {', '.join(known)}" if known else "these cells do not differ"
         raise DIMENSION_UNKNOWN(by=by, remedy=remedy)
     values = matching.sides(cells, by)
     shown = values[:MOST_SIDES]

@@ -1,1 +1,1 @@
-"""Events: what changed around a series, and what followed."""
+"""Events and their effects on series."""

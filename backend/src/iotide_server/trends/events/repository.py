@@ -1,4 +1,4 @@
-"""SQL of events and of what they did to series."""
+"""SQL of events."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field
@@ -29,7 +29,7 @@ _SCOPED: Final = text(
     ORDER BY at DESC, id DESC LIMIT :most
     """
 )
-# A change is placed within three points; where a series begins or ends within them, all that lies there counts.
+# A change is located to within three points; at the ends of the series the span is open.
 _NEAR_CHANGES: Final = text(
     """
     SELECT change_point.id AS change_id, near.id AS event_id, near.total
@@ -53,12 +53,12 @@ _NEAR_CHANGES: Final = text(
     """
 )
 
-MOST_JUDGED: Final = 200  # events of a series whose effect is judged and shown, the newest ones
-MOST_NEAR: Final = 20  # events near a change that are shown with it, the newest ones
+MOST_JUDGED: Final = 200
+MOST_NEAR: Final = 20
 
 
 def note(session: Session, seen: Event) -> int:
-    """Store what runs saw differ on these nodes, or narrow down the same event of another series; return its id."""
+    """Store an event that runs detected, or narrow down that of another series; return its id."""
     session.execute(_LOCK, {"cluster_id": seen.cluster_id})
     alike = select(Event).where(
         Event.cluster_id == seen.cluster_id,
@@ -81,14 +81,14 @@ def note(session: Session, seen: Event) -> int:
 
 
 def link(session: Session, event_ids: Collection[int], series_ids: Collection[int]) -> None:
-    """Have what these events did to these series judged."""
+    """Request that effects of events on series be judged."""
     rows = [{"event_id": event_id, "series_id": series_id} for event_id in event_ids for series_id in series_ids]
     if rows:
         session.execute(insert(EventEffect).on_conflict_do_nothing(), rows)
 
 
-def link_told(session: Session, series: Series, first_at: datetime) -> None:
-    """Have what people said of the series' nodes and targets since its first point judged: the newest MOST_JUDGED."""
+def link_user_events(session: Session, series: Series, first_at: datetime) -> None:
+    """Link the newest MOST_JUDGED user events since the series' first point that concern it."""
     values = {
         "cluster_id": series.cluster_id,
         "first_at": first_at,
@@ -100,22 +100,26 @@ def link_told(session: Session, series: Series, first_at: datetime) -> None:
 
 
 def effects(session: Session, series_id: int) -> Sequence[Row[Event, EventEffect]]:
-    """Return the newest MOST_JUDGED events of a series with what they did to it, in time order."""
+    """Return the newest MOST_JUDGED events of a series with effects, in time order."""
     statement = select(Event, EventEffect).join(EventEffect, EventEffect.event_id == Event.id)
     newest = statement.where(EventEffect.series_id == series_id).order_by(Event.at.desc(), Event.id.desc())
     return list(reversed(session.execute(newest.limit(MOST_JUDGED)).all()))
 
 
+def judged_effects(session: Session, event_id: int) -> Sequence[Row[int, str, float | None]]:
+    """Return the series, effect and p of those with enough points around the event."""
+    columns = select(EventEffect.series_id, EventEffect.effect, EventEffect.p_value)
+    judged = columns.where(EventEffect.event_id == event_id, EventEffect.p_value.is_not(None))
+    return session.execute(judged.order_by(EventEffect.series_id)).all()
+
+
 @dataclass(slots=True)
 class NearEvents:
-    """Events near a change, in time order, and how many there are besides these."""
-
     shown: list[Event] = field(default_factory=list)
     more: int = 0
 
 
 def events_near(session: Session, change_ids: Collection[int]) -> dict[int, NearEvents]:
-    """Return by change the events that its series met within three points of it."""
     rows = session.execute(_NEAR_CHANGES, {"change_ids": list(change_ids), "most": MOST_NEAR}).all()
     events = {
         event.id: event
@@ -131,7 +135,7 @@ def events_near(session: Session, change_ids: Collection[int]) -> dict[int, Near
 def events_page(
     session: Session, visible: frozenset[int] | None, wanted: EventFilter, paging: PageRequest
 ) -> Slice[Event]:
-    """Events of the visible clusters (None: all), the newest noted first."""
+    """Return the visible events (None: all), most recently added first."""
     statement = select(Event).where(*in_clusters(Event.cluster_id, visible, wanted.cluster_id))
     if wanted.node_id is not None:
         home = select(Node.cluster_id).where(Node.id == wanted.node_id).scalar_subquery()
@@ -140,19 +144,19 @@ def events_page(
     if wanted.target_id is not None:
         home = select(Target.cluster_id).where(Target.id == wanted.target_id).scalar_subquery()
         is_everywhere = (Event.kind == "manual") & (Event.node_ids == []) & (Event.target_ids == [])
-        # What runs saw says of which nodes it is; of which targets, only the run can tell.
+        # A detected event has the targets of its run.
         is_seen_there = Event.run_id.in_(
             select(Run.id)
             .join(CellTarget, CellTarget.cell_id == Run.cell_id)
             .where(CellTarget.target_id == wanted.target_id)
         )
-        is_told_there = Event.target_ids.contains([wanted.target_id])
-        statement = statement.where(Event.cluster_id == home, is_seen_there | is_told_there | is_everywhere)
+        is_added_there = Event.target_ids.contains([wanted.target_id])
+        statement = statement.where(Event.cluster_id == home, is_seen_there | is_added_there | is_everywhere)
     return newest_first(session, statement, Event.id, paging)
 
 
 def series_touched(session: Session, event: Event) -> Sequence[int]:
-    """The series that what a person said may concern, if they have points."""
+    """Return the measured series that a user's event may concern."""
     statement = select(Series.id).where(
         Series.cluster_id == event.cluster_id, select(Point.id).where(Point.series_id == Series.id).exists()
     )

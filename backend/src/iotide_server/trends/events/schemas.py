@@ -1,4 +1,4 @@
-"""What the API takes and gives for events: what changed outside of the results."""
+"""API schemas of events."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -23,7 +23,7 @@ from iotide_wire.base import Name, WrittenTime
 
 
 class EventOutput(Output):
-    """Something that changed outside of the results, after `since` and before `at`."""
+    """A change outside of the results, after `since` and not after `at`."""
 
     id: int
     cluster_id: int
@@ -33,39 +33,47 @@ class EventOutput(Output):
     text: Annotated[str, Field(examples=["kernel: 6.1.0-30 -> 6.1.0-35"])]
     node_ids: list[int]
     target_ids: list[int]
-    run_id: Annotated[int | None, Field(description="The first run after it, where runs saw it")]
-    told_by: Annotated[PersonShown, Field(description="Who said it; null where runs saw it")]
+    run_id: Annotated[int | None, Field(description="First run after the event; null if a user added it")]
+    told_by: Annotated[PersonShown, Field(description="User who added the event; null if runs detected it")]
+    judged_series: Annotated[int, Field(description="Series with enough points before and after the event")]
+    shifted_series: Annotated[int, Field(description="Those with p below 0.01 and a shift of 3 %, also by chance")]
+    series_words: Annotated[
+        str | None,
+        Field(
+            description="Null with fewer than two such series",
+            examples=["3 of 50 series shifted, 0.5 expected by chance"],
+        ),
+    ]
 
 
 @dataclass(frozen=True, slots=True)
 class EventFilter:
-    """Selects events by query parameters; what is of all of a cluster is of each node and target in it."""
-
     cluster_id: OptionalId = None
     node_id: OptionalId = None
     target_id: OptionalId = None
 
 
 class EventInput(Input):
-    """Describes what a person says has changed; without nodes and targets it concerns all of the cluster."""
+    """An event to add. Without nodes and targets it concerns the whole cluster."""
 
     cluster: Annotated[Name, Field(examples=["hpc1"])]
     text: Annotated[str, Field(min_length=1, max_length=500, examples=["RAID set 2 rebuilt"])]
-    at: Annotated[WrittenTime | None, Field(description="When; null: now")] = None
+    at: Annotated[WrittenTime | None, Field(description="Time of the event; null: now")] = None
     nodes: Annotated[tuple[Name, ...], Field(max_length=10_000)] = ()
     targets: Annotated[tuple[Name, ...], Field(max_length=1000)] = ()
 
 
 class SeriesEvent(Output):
-    """An event and what it did to a series: up to 20 points before it (6 at least) against the first 4 or 8 after.
+    """An event and its effect on a series: the last 6 to 20 points before it compared with the first 4 or 8 after.
 
-    Where a change lies between the same two points, the event has the numbers of that change: `change_id`.
+    `effect` is `shifted` only at a false discovery rate of 5 % among all series of the event. If a change lies between
+    the same two points, `change_id` names it and the numbers are those of the change.
     """
 
     event: EventOutput
     effect: Effect
     change_id: int | None
-    words: Annotated[str, Field(examples=["12.0 % lower, worse: 8 points after it, 20 before"])]
+    words: Annotated[str, Field(examples=["12.0 % lower, worse (8 points after, 20 before)"])]
     n_before: int
     n_after: int
     shift_ratio: float | None
@@ -75,22 +83,23 @@ class SeriesEvent(Output):
     def of(
         cls, found: Row[models.Event, EventEffect], better: str, changes: Sequence[ChangePoint] = ()
     ) -> "SeriesEvent":
-        """Return the rows as the API shows them, with the changes of the series."""
         event, row = found
         change = next((one for one in changes if one.previous_at < event.at <= one.at), None)
-        told: EventEffect | ChangePoint = row if change is None else change
+        shown: EventEffect | ChangePoint = row if change is None else change
         if change is None:
-            effect = Effect(row.effect)
-            words = event_words(effect, row.shift_ratio, row.points_before, row.points_after, better)
+            is_chance = row.effect == Effect.SHIFTED and not event.is_discovery(row.p_value)
+            effect = Effect.NONE_SHOWN if is_chance else Effect(row.effect)
+            words = event_words(Effect(row.effect), row.shift_ratio, row.points_before, row.points_after, better)
+            words = f"{words}: may be chance" if is_chance else words
         else:
             effect = Effect.SHIFTED
             words = seen_change_words(shift_words(change.shift_ratio), change.at)
         return cls.of_row(
-            told,
+            shown,
             event=event,
             effect=effect,
             change_id=None if change is None else change.id,
             words=words,
-            n_before=told.points_before,
-            n_after=told.points_after,
+            n_before=shown.points_before,
+            n_after=shown.points_after,
         )

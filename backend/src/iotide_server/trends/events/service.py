@@ -1,4 +1,4 @@
-"""Events: what people say has changed, and what they see of it."""
+"""Events that users add."""
 
 from datetime import datetime
 
@@ -22,21 +22,21 @@ from iotide_server.trends.points.service import ANALYSIS
 
 EVENT_NOT_FOUND = ErrorKind(404, "event_not_found", field="event_id").says("there is no event {event_id}")
 EVENT_SEEN = ErrorKind(409, "event_seen", field="event_id").says(
-    "event {event_id} was seen by runs", "only what a person said can be removed"
+    "event {event_id} was detected by runs", "only events that users added can be removed"
 )
 
 
 def list_events(session: Session, principal: Principal, wanted: EventFilter, paging: PageRequest) -> Slice[Event]:
-    """The events that the caller may see, the newest noted first."""
     return repository.events_page(session, principal.visible_clusters(), wanted, paging)
 
 
 def add(session: Session, principal: Principal, wanted: EventInput, now: datetime) -> Event:
-    """Note what a person says has changed, and have the series that it may concern judged by it.
+    """Add a user's event and request the analysis of the series it may concern.
 
     Raises:
-        CLUSTER_NOT_FOUND, NODE_NOT_FOUND, TARGET_NOT_FOUND: there is none that the caller may see.
-        QUOTA_REACHED, InvalidInputError: it is one too many today, or has not happened yet.
+        CLUSTER_NOT_FOUND, NODE_NOT_FOUND, TARGET_NOT_FOUND: unknown or not visible.
+        QUOTA_REACHED: too many events today.
+        InvalidInputError: the event is in the future.
     """
     cluster = clusters.cluster_named(session, principal, wanted.cluster, Role.OPERATOR, field="cluster")
     added = Addition(QuotaKind.EVENTS, cluster.id, principal.user_id, now)
@@ -44,7 +44,10 @@ def add(session: Session, principal: Principal, wanted: EventInput, now: datetim
     at = wanted.at or now
     if at > now:
         raise InvalidInputError(
-            "at: the event lies in the future", field="at", value=at.isoformat(), remedy="add it once it has happened"
+            "at: the event is in the future",
+            field="at",
+            value=at.isoformat(),
+            remedy="choose an earlier time",
         )
     nodes = clusters.nodes_named(session, cluster.id, wanted.nodes, field="nodes")
     views = targets.targets_named(session, cluster.id, wanted.targets, field="targets")
@@ -68,7 +71,7 @@ def add(session: Session, principal: Principal, wanted: EventInput, now: datetim
 
 
 def remove(session: Session, principal: Principal, event_id: int, now: datetime) -> None:
-    """Take back what a person said; EVENT_NOT_FOUND where there is none, EVENT_SEEN where runs saw it."""
+    """Remove a user's event; raises EVENT_NOT_FOUND, or EVENT_SEEN for a detected one."""
     event = principal.require_row(Role.OPERATOR, session.get(Event, event_id), EVENT_NOT_FOUND(event_id=event_id))
     if event.kind != "manual":
         raise EVENT_SEEN(event_id=event_id)

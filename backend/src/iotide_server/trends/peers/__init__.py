@@ -1,1 +1,1 @@
-"""Outliers among peers: nodes, targets and OSTs that should perform alike."""
+"""Outliers among peers."""

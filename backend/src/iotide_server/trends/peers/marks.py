@@ -1,4 +1,4 @@
-"""PEER_ODD: the flags of runs that are odd among those of equal nodes, targets or OSTs, after their points."""
+"""PEER_ODD flags: runs that deviate from their peers."""
 
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +15,7 @@ from iotide_server.kit.db import in_parts, transaction_time
 from iotide_server.kit.work import want_all
 from iotide_server.results.ingest.service import POINTS
 from iotide_server.results.schemas import Labels
-from iotide_server.statistics.peers import LEAST_RATIO, MOST_FALSE, ComparedPeer
+from iotide_server.statistics.peers import LEAST_RATIO, ComparedPeer
 from iotide_server.trends.peers import repository as peer_repository
 from iotide_server.trends.peers.groups import EqualSeries, PeerFilter, PeerKind
 from iotide_server.trends.peers.outliers import FewFlags
@@ -23,30 +23,28 @@ from iotide_server.trends.peers.service import NewestRuns, groups_of_equals, jud
 from iotide_server.trends.points import repository
 from iotide_server.trends.points.levels import Level
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
-from iotide_wire.units import Unit, format_distance, format_number, format_p, format_percent, format_value
+from iotide_wire.units import Unit, format_distance, format_number, format_percent, format_value
 
 _KINDS: Final = (PeerKind.OSTS, PeerKind.NODES, PeerKind.TARGETS)
-"""In the order in which a series with flags of several kinds lists them."""
+"""Order of flags of several kinds."""
 
 _SERIES_AT_ONCE: Final = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class Marked:
-    """What was judged: these cells, by what was known before that moment; and which of them changed."""
-
     cell_ids: AbstractSet[int] = frozenset()
     before: datetime | None = None
     changed: list[int] = field(default_factory=list)
 
 
 def judge_peers(session: Session, campaign_id: int) -> None:
-    """Mark the odd ones of a campaign, and have the points of cells with other marks computed again; safe to repeat."""
+    """Flag the outliers of a campaign and request the points of changed cells. Safe to repeat."""
     judge_together(session, [campaign_id])
 
 
 def judge_together(session: Session, campaign_ids: Sequence[int]) -> list[int]:
-    """As `judge_peers` of the first and of those that measure its equals; return the others."""
+    """Judge the first campaign and those of its peers; return the others."""
     first, *others = campaign_ids
     marked = mark_odd_runs(session, first)
     want_all(session, POINTS, marked.changed, transaction_time(session))
@@ -59,11 +57,10 @@ def judge_together(session: Session, campaign_ids: Sequence[int]) -> list[int]:
 
 
 def mark_odd_runs(session: Session, campaign_id: int) -> Marked:
-    """Flag the runs of a campaign that are odd among their equals, and those of the equals' newest cells.
+    """Flag the outliers among the runs of a campaign and its peers' newest runs.
 
-    Equals may be measured by campaigns of their own; then the last of these finds the odd one, whichever it is. A
-    campaign is judged by what was known until the first of its series was measured again: what is mended, or breaks,
-    later changes nothing about it.
+    The peers' last campaign finds the outlier. Results from after the next point of a series do not count, so that
+    later repairs and failures do not change the flags.
     """
     campaign = session.get(Campaign, campaign_id)
     if campaign is None:
@@ -73,7 +70,7 @@ def mark_odd_runs(session: Session, campaign_id: int) -> Marked:
     equals = groups_of_equals(session, campaign.cluster_id, PeerFilter(workloads, cell_ids=set(cell_ids)))
     for some in in_parts((series.id for group in equals for series in group.series.values()), _SERIES_AT_ONCE):
         cell_ids |= set(peer_repository.newest_cells(session, some, 1, before))
-    # An equal's cell may be among others' equals besides, which the campaign has no part in.
+    # A peer's cell may also be in groups without this campaign.
     judged = groups_of_equals(session, campaign.cluster_id, PeerFilter(workloads, cell_ids=cell_ids))
     flags: dict[int, FewFlags] = defaultdict(FewFlags)
     for group, runs in with_newest_runs(session, judged, before):
@@ -88,38 +85,40 @@ def mark_odd_runs(session: Session, campaign_id: int) -> Marked:
 
 
 def _odd_runs(group: EqualSeries, runs: NewestRuns) -> Iterator[tuple[Level, float, Flag]]:
-    """Yield the runs of odd members that are on the odd side themselves, how far they are there, and their flags."""
     found = judged_peers(group, runs)
-    peers = "OSTs" if group.kind is PeerKind.OSTS else group.kind.value
-    for name, peer in found.items():
+    if found is None:
+        return
+    among = f"{len(found.members)} {'OSTs' if group.kind is PeerKind.OSTS else group.kind.value}"
+    limit = f"{format_percent(LEAST_RATIO)} from the group's median, and z {format_number(found.z_limit)}"
+    for name, peer in found.members.items():
         series = group.series[name]
-        for level in runs[series.id].values() if peer.is_odd else ():
-            difference = level.value / peer.usual - 1
-            if abs(difference) >= LEAST_RATIO and (difference > 0) == (peer.difference_ratio > 0):
-                among = f"{len(found) - 1} equal {peers} ({_evidence(peer)})"
-                measured = f"{series.title}: {_measured(level.value, peer, Unit(series.unit))} of {among}"
-                yield level, abs(difference), _flag(series.labels, level.target_id, measured)
+        for campaign_id, levels in runs[series.id].items() if peer.is_odd else ():
+            usual = found.usual.get(campaign_id, found.median)
+            for level in levels:
+                difference = level.value / usual - 1
+                if abs(difference) >= LEAST_RATIO and (difference > 0) == (peer.difference_ratio > 0):
+                    of_run = _measured(level.value, usual, Unit(series.unit))
+                    measured = f"{series.title}: {of_run} of {among} ({_evidence(peer)})"
+                    yield level, abs(difference), _flag(series.labels, level.target_id, measured, limit)
 
 
-def _measured(value: float, peer: ComparedPeer, unit: Unit) -> str:
-    side = "above" if peer.difference_ratio > 0 else "below"
-    distance, usual = format_distance(value / peer.usual), format_value(peer.usual, unit)
-    return f"{format_value(value, unit)}, {distance} {side} the {usual}"
+def _measured(value: float, usual: float, unit: Unit) -> str:
+    side = "above" if value > usual else "below"
+    return f"{format_value(value, unit)}, {format_distance(value / usual)} {side} the {format_value(usual, unit)}"
 
 
 def _evidence(peer: ComparedPeer) -> str:
-    z = "" if peer.robust_z is None else f"z {format_number(peer.robust_z)}, "
-    return f"{peer.run_count} runs, {z}p {format_p(peer.p_value)}"
+    z = "" if peer.robust_z is None else f", z {format_number(peer.robust_z)}"
+    return f"{peer.run_count} runs{z}"
 
 
-def _flag(labels: Labels, target_id: int | None, measured: str) -> Flag:
-    limit = f"{format_percent(LEAST_RATIO)} from its equals, and p {MOST_FALSE} adjusted for their number"
+def _flag(labels: Labels, target_id: int | None, measured: str, limit: str) -> Flag:
     code, effect = FlagCode.PEER_ODD, FlagEffect.MARKED
     return Flag(code=code, effect=effect, measured=measured, limit=limit, labels=dict(labels), target_id=target_id)
 
 
 def _mark(session: Session, cell_id: int, flags: Mapping[int, Sequence[Flag]]) -> None:
-    """The cell is kept from those who compute its points meanwhile."""
+    """Lock the cell against updates of its points."""
     repository.lock_cell(session, cell_id)
     runs = repository.lock_finished_runs(session, cell_id)
     repository.put_flags(session, FlagCode.PEER_ODD, {run.id: flags.get(run.id, ()) for run in runs})

@@ -1,32 +1,30 @@
-"""OUTLIER: the flags of a cell's runs whose numbers lie far from those of its other runs."""
+"""OUTLIER flags: runs far from the other runs of their cell."""
 
 from collections import defaultdict
-from collections.abc import Collection
+from collections.abc import Callable, Collection, Iterable
 from math import inf
 
-from iotide_server.statistics.outliers import MADS, Bounds, outlier_bounds
+from iotide_server.statistics.outliers import Bounds, outlier_bounds
+from iotide_server.statistics.summary import ENOUGH_RUNS
 from iotide_server.trends.points.levels import Level, LevelSeries
 from iotide_server.workloads.primary import WRITER
 from iotide_wire.measured import Flag, FlagCode, FlagEffect
-from iotide_wire.units import format_value
+from iotide_wire.units import format_number, format_value
 
-MOST_FLAGS = 20  # of one run; a run of a thousand numbers that was slow in all of them is told once
+MOST_FLAGS = 20  # per run; beyond, one flag summarises them
 
 
 class FewFlags:
-    """A run's flags of one code, however many are added; of too many the one that is furthest, and how many.
-
-    No more than `MOST_FLAGS` and the furthest one are held.
-    """
+    """Flags of one code of a run; beyond `MOST_FLAGS`, only the furthest and the count."""
 
     def __init__(self) -> None:
-        self._count = 0
+        self.count = 0
         self._first: list[tuple[tuple[int, ...], Flag]] = []
         self._furthest: tuple[float, tuple[int, ...], Flag] | None = None
 
     def add(self, flag: Flag, distance: float, place: tuple[int, ...]) -> None:
-        """Add a flag of a number that is so far from the others; `listed` has them by `place`."""
-        self._count += 1
+        """Add a flag; `listed` sorts by `place`."""
+        self.count += 1
         if len(self._first) < MOST_FLAGS:
             self._first.append((place, flag))
         known = self._furthest
@@ -34,46 +32,54 @@ class FewFlags:
             self._furthest = distance, place, flag
 
     def listed(self) -> list[Flag]:
-        """Return the flags that the run gets."""
         if self._furthest is None:
             return []
-        if self._count <= MOST_FLAGS:
+        if self.count <= MOST_FLAGS:
             return [flag for _, flag in sorted(self._first, key=lambda one: one[0])]
         *_, furthest = self._furthest
-        measured = f"{self._count} numbers of the run, the furthest: {furthest.measured}"
+        measured = f"{self.count} values of the run, furthest: {furthest.measured}"
         return [furthest.model_copy(update={"measured": measured, "labels": {}, "target_id": None})]
 
 
-class Outliers:
-    """Finds the runs of a cell that lie far from the others, series by series.
+def outlier_flags(levels: Callable[[], Iterable[LevelSeries]], primary: Collection[str]) -> dict[int, list[Flag]]:
+    """Return the OUTLIER flags of a cell's runs by primary metrics; `levels` yields its series at each call.
 
-    The numbers that stand for whole runs decide: a part that scatters makes no outlier.
+    Values of single writers count only if there is none for the whole run. One ordinary cell in a hundred has an
+    outlier, however many values its runs have. A run is one if a value is too far for that number of values, or if
+    most of its values are too far for two.
     """
+    judged = [WRITER not in series.labels for series in levels() if _is_judged(series, primary)]
+    has_whole = any(judged)
+    count = judged.count(has_whole)
+    far = _Far(2 * count if count > 1 else 1)
+    most = _Far(min(count, 2))
+    for series in levels() if count else ():
+        if _is_judged(series, primary) and (WRITER not in series.labels) is has_whole:
+            far.judge(series)
+            most.judge(series)
+    in_most = {run_id: found for run_id, found in most.found.items() if 2 * found.count > count}
+    return {run_id: found.listed() for run_id, found in (in_most | far.found).items()}
 
-    def __init__(self, primary: Collection[str]) -> None:
-        """Start with no series, for these primary metrics."""
-        self._primary = primary
-        self._found: dict[bool, dict[int, FewFlags]] = {True: defaultdict(FewFlags), False: defaultdict(FewFlags)}
-        self._has_whole = False
+
+class _Far:
+    """Values outside the bounds for `value_count` values, by run."""
+
+    def __init__(self, value_count: int) -> None:
+        self._value_count = value_count
+        self.found: dict[int, FewFlags] = defaultdict(FewFlags)
 
     def judge(self, series: LevelSeries) -> None:
-        """Look for outliers in one more series."""
-        if series.metric not in self._primary:
-            return
-        is_whole = WRITER not in series.labels
-        self._has_whole |= is_whole
-        bounds = outlier_bounds([level.value for level in series.levels])
+        bounds = outlier_bounds([level.value for level in series.levels], self._value_count)
         for level in series.levels:
             if bounds is not None and not bounds.hold(level.value):
                 reach = bounds.high - bounds.median
-                # Where most runs say 0, as of errors, every other number is beyond all reach.
+                # Where most runs measured 0, such as errors, any other value is infinitely far.
                 distance = abs(level.value - bounds.median) / reach if reach else inf
-                flag = _flag(series, level, bounds)
-                self._found[is_whole][level.run_id].add(flag, distance, (series.id,))
+                self.found[level.run_id].add(_flag(series, level, bounds), distance, (series.id,))
 
-    def flags(self) -> dict[int, list[Flag]]:
-        """Return the flags by run; of what each of several writers did only where there is no number of all of them."""
-        return {run_id: found.listed() for run_id, found in self._found[self._has_whole].items()}
+
+def _is_judged(series: LevelSeries, primary: Collection[str]) -> bool:
+    return series.metric in primary and len(series.levels) >= ENOUGH_RUNS
 
 
 def _flag(series: LevelSeries, level: Level, bounds: Bounds) -> Flag:
@@ -82,7 +88,7 @@ def _flag(series: LevelSeries, level: Level, bounds: Bounds) -> Flag:
         code=FlagCode.OUTLIER,
         effect=FlagEffect.MARKED,
         measured=f"{series.title}: {format_value(level.value, series.unit)}",
-        limit=f"{low} to {high}: the median {middle} of {len(series.levels)} runs -+ {MADS} MAD",
+        limit=f"{low} to {high} (median {middle} of {len(series.levels)} runs \u00b1 {format_number(bounds.mads)} MAD)",
         labels=dict(series.labels),
         target_id=level.target_id,
     )

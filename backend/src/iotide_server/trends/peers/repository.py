@@ -1,4 +1,4 @@
-"""SQL of peers: the series of a cluster with points, and the nodes and targets that they are of."""
+"""SQL of peers."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
@@ -22,7 +22,7 @@ from iotide_server.workloads.models import Workload
 from iotide_wire.measured import Flag, FlagCode
 from iotide_wire.units import Unit, format_value
 
-MOST_PEERS: Final = 20_000  # of more series that are alike, as of one made for each number, none is judged
+MOST_PEERS: Final = 20_000  # series in a group; larger groups are skipped
 
 _STREAMED_AT_ONCE: Final = 1_000
 _FLAGGED_AT_ONCE: Final = 100
@@ -31,7 +31,7 @@ _log = structlog.get_logger(__name__)
 _OF_ONE: Final = f"NOT jsonb_exists(labels, '{OST}') AND cardinality({{}}) = 1"
 _NONE: Final = "CAST('{}' AS bigint[])"
 _PARTS: Final = ("is_of_kind", "labels", "nodes", "targets")
-"""Which series are of a kind; and their labels, nodes and targets that have to be alike."""
+"""Condition of a kind; labels, nodes and targets must be equal within a group."""
 _KINDS: Final = {
     PeerKind.NODES: (_OF_ONE.format("node_ids"), "labels", _NONE, "target_ids"),
     PeerKind.TARGETS: (_OF_ONE.format("target_ids"), "labels", "node_ids", _NONE),
@@ -65,7 +65,7 @@ _ALIKE: Final = Template(
 _STATEMENTS: Final = {
     kind: text(_ALIKE.substitute(dict(zip(_PARTS, parts, strict=True)))) for kind, parts in _KINDS.items()
 }
-# How many series are of a kind PostgreSQL takes for far too few, and would read all of a table for each of them.
+# PostgreSQL underestimates the number of series; nested loops would scan the table once per series.
 _LOOPS: Final = text("SELECT set_config('enable_nestloop', :loops, true)")
 _HARDWARE: Final = ("machine.product", "cpu.model", "cpu.count")
 _NEWEST_CELLS: Final = text(
@@ -107,10 +107,7 @@ _MEASURED_AGAIN: Final = text(
 
 
 def alike(session: Session, kind: PeerKind, cluster_id: int, wanted: PeerFilter) -> Iterator[list[AnyRow]]:
-    """Yield, set by set, the series of a cluster with points that differ in node, target or OST alone; three at least.
-
-    A set of more than `MOST_PEERS` is logged and left out.
-    """
+    """Yield groups of at least three series that differ only in node, target or OST."""
     values = {
         "cluster_id": cluster_id,
         "workloads": None if wanted.workloads is None else sorted(wanted.workloads),
@@ -130,13 +127,12 @@ def alike(session: Session, kind: PeerKind, cluster_id: int, wanted: PeerFilter)
 
 
 def options(session: Session, series_ids: Collection[int]) -> dict[int, Json]:
-    """Return the options of series, by their id."""
     statement = select(Series.id, Series.options).where(Series.id == any_of(series_ids))
     return dict(session.execute(statement).all())
 
 
 def known_nodes(session: Session, cluster_id: int) -> dict[int, PeerName]:
-    """The nodes of the cluster that are not retired, by id: alike are those of one role with the same hardware."""
+    """Return the nodes in service; peers have the same role and hardware."""
     nodes = session.scalars(select(Node).where(Node.cluster_id == cluster_id, Node.retired_at.is_(None))).all()
     classes = size_classes(_memory_bytes(node) for node in nodes)
     return {node.id: PeerName(node.name, _hardware(node, classes[_memory_bytes(node)])) for node in nodes}
@@ -153,7 +149,7 @@ def _hardware(node: Node, memory_bytes: float) -> str:
 
 
 def known_targets(session: Session, cluster_id: int) -> dict[int, PeerName]:
-    """The targets of the cluster that are not retired, by id: alike are those of one scope, file system and size."""
+    """Return the targets in service; peers share scope, file system and size."""
     rows = session.execute(
         select(Target.id, Target.name, Target.scope, func.min(TargetMount.fstype), func.min(TargetMount.total_bytes))
         .outerjoin(TargetMount, TargetMount.target_id == Target.id)
@@ -171,13 +167,16 @@ def known_targets(session: Session, cluster_id: int) -> dict[int, PeerName]:
 def newest_cells(
     session: Session, series_ids: Iterable[int], cells: int, before: datetime | None = None
 ) -> Sequence[int]:
-    """The cells of the newest points of these series, so many of each at most; of those before a moment if named."""
     named = {"series_ids": list(series_ids), "cells": cells, "before": before}
     return session.scalars(_NEWEST_CELLS, named).all()
 
 
+def campaigns_of(session: Session, cell_ids: Collection[int]) -> dict[int, int]:
+    """Return the campaign of each cell."""
+    return dict(session.execute(select(Cell.id, Cell.campaign_id).where(Cell.id == any_of(cell_ids))).all())
+
+
 def last_changes(session: Session, series_ids: Collection[int], before: datetime | None = None) -> dict[int, datetime]:
-    """When each series was first at the level of now, or of just before a moment, where it ever changed for sure."""
     statement = (
         select(ChangePoint.series_id, func.max(ChangePoint.at))
         .where(
@@ -193,20 +192,18 @@ def last_changes(session: Session, series_ids: Collection[int], before: datetime
 
 
 def campaign_work(session: Session, campaign_id: int) -> tuple[set[int], set[str]]:
-    """Return the cells of a campaign, and the names of its workloads."""
     used = select(Cell.id, Workload.name).join(Workload, Cell.workload_id == Workload.id)
     rows = session.execute(used.where(Cell.campaign_id == campaign_id)).all()
     return {row.id for row in rows}, {row.name for row in rows}
 
 
 def measured_cells(session: Session, campaign_id: int) -> Sequence[int]:
-    """Return the cells of a campaign that have points."""
     has_points = select(Point.id).where(Point.cell_id == Cell.id).exists()
     return session.scalars(select(Cell.id).where(Cell.campaign_id == campaign_id, has_points)).all()
 
 
 def measured_again_at(session: Session, campaign_id: int) -> datetime | None:
-    """When the first of a campaign's series has its next point after the campaign; None: not yet."""
+    """Return the time of the next point of any of the campaign's series, or None."""
     found: datetime | None = session.scalar(_MEASURED_AGAIN, {"campaign_id": campaign_id})
     return found
 
@@ -214,7 +211,7 @@ def measured_again_at(session: Session, campaign_id: int) -> datetime | None:
 def cells_with_other_flags(
     session: Session, cell_ids: Collection[int], code: FlagCode, flags: Mapping[int, Sequence[Flag]]
 ) -> list[int]:
-    """Those of these cells, sorted, of which a finished run's flags of this code are not what is named by run."""
+    """Return the cells with a finished run whose flags of this code differ from `flags`."""
     values = {"cell_ids": sorted(cell_ids), "code": code, "run_ids": sorted(flags)}
     others = set()
     for row in session.execute(_FLAGGED, values, execution_options={"yield_per": _FLAGGED_AT_ONCE}):

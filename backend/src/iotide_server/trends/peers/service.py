@@ -1,7 +1,7 @@
-"""The odd one out among equals, by the newest runs of each."""
+"""Outliers among peers, by their newest runs."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import accumulate
@@ -16,37 +16,36 @@ from iotide_server.clusters import service as clusters
 from iotide_server.kit.db import in_parts
 from iotide_server.results.values import values_by_run
 from iotide_server.statistics import peers as statistics
-from iotide_server.trends.changes.words import peer_words, unjudged_peers_words
+from iotide_server.trends.changes.words import peer_basis_words, peer_words, unjudged_peers_words
 from iotide_server.trends.peers import repository
 from iotide_server.trends.peers.groups import EqualSeries as Group
 from iotide_server.trends.peers.groups import PeerFilter, PeerKind, equal_series
 from iotide_server.trends.peers.schemas import Peer, PeerGroup, Peers
 from iotide_server.trends.points.levels import Level, run_levels
 
-NEWEST_CELLS: Final = 10  # of each series; since its last change, if that was later
-MOST_LEVELS: Final = 1_000_000  # of a group; 10,000 nodes with ten cells of ten runs each have as many
-MOST_SHOWN: Final = 50_000  # members of the groups on a page
+NEWEST_CELLS: Final = 10  # per series, since its last change
+MOST_LEVELS: Final = 1_000_000  # per group: 10,000 nodes with ten cells of ten runs
+MOST_SHOWN: Final = 50_000
 
 _SERIES_AT_ONCE: Final = 2_000
 
-NewestRuns = Mapping[int, Mapping[int, Level]]  # by series and run
+NewestRuns = Mapping[int, Mapping[int, Sequence[Level]]]
+"""Levels of runs by series and campaign."""
 
 _log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class PeerChoice:
-    """Which groups are wanted, as query parameters."""
-
     workload: Annotated[str | None, Query(max_length=100, examples=["dd"])] = None
     metric: Annotated[str | None, Query(max_length=100, examples=["throughput"])] = None
-    kind: Annotated[PeerKind | None, Query(description="Compare these alone")] = None
-    only_odd: Annotated[bool, Query(description="Groups with an odd one alone")] = False
-    limit: Annotated[int, Query(ge=1, le=1000, description="Groups at most")] = 100
+    kind: Annotated[PeerKind | None, Query(description="Compare only this kind of peers")] = None
+    only_odd: Annotated[bool, Query(description="Return only groups with an outlier")] = False
+    limit: Annotated[int, Query(ge=1, le=1000, description="Maximum number of groups")] = 100
 
 
 def cluster_peers(session: Session, principal: Principal, cluster_id: int, wanted: PeerChoice) -> Peers:
-    """Return groups of equals, odd ones first and those with too few runs last, or raise CLUSTER_NOT_FOUND."""
+    """Return peer groups, outliers first, too few runs last; raises CLUSTER_NOT_FOUND."""
     clusters.cluster(session, principal, cluster_id)
     workloads = None if wanted.workload is None else [wanted.workload]
     kinds = list(PeerKind) if wanted.kind is None else [wanted.kind]
@@ -75,7 +74,6 @@ def _place(group: PeerGroup) -> tuple[object, ...]:
 def groups_of_equals(
     session: Session, cluster_id: int, wanted: PeerFilter, kinds: Iterable[PeerKind] = PeerKind
 ) -> Iterator[Group]:
-    """Yield the groups in a cluster that are large enough to be judged."""
     known = {
         PeerKind.NODES: repository.known_nodes(session, cluster_id),
         PeerKind.TARGETS: repository.known_targets(session, cluster_id),
@@ -92,9 +90,9 @@ def groups_of_equals(
 def with_newest_runs(
     session: Session, groups: Iterable[Group], before: datetime | None = None
 ) -> Iterator[tuple[Group, NewestRuns]]:
-    """Yield each group with its newest valid runs at the level of now, or of just before a moment.
+    """Yield each group with its newest valid runs since the last change, optionally before a time.
 
-    A group with more than `MOST_LEVELS` of them is logged and left out.
+    Groups above `MOST_LEVELS` are logged and skipped.
     """
     for some in _together(groups):
         runs = _newest_runs(session, {series.id for group in some for series in group.series.values()}, before)
@@ -120,10 +118,10 @@ def _together(groups: Iterable[Group]) -> Iterator[list[Group]]:
 
 
 def _newest_runs(session: Session, series_ids: Collection[int], before: datetime | None) -> NewestRuns | None:
-    """Return the levels by series and run; None where they are too many to be held."""
     changed_at = repository.last_changes(session, series_ids, before)
-    found: dict[int, dict[int, Level]] = defaultdict(dict)
+    found: dict[int, dict[int, list[Level]]] = defaultdict(lambda: defaultdict(list))
     cell_ids = repository.newest_cells(session, series_ids, NEWEST_CELLS, before)
+    campaigns = repository.campaigns_of(session, cell_ids)
     count = 0
     for of_run in values_by_run(session, cell_ids, series_ids):
         levels = run_levels(
@@ -133,21 +131,23 @@ def _newest_runs(session: Session, series_ids: Collection[int], before: datetime
         if count > MOST_LEVELS:
             return None
         for level in levels:
-            found[level.series_id][level.run_id] = level
+            found[level.series_id][campaigns[of_run[0].cell_id]].append(level)
     return found
 
 
-def judged_peers(group: Group, runs: NewestRuns) -> dict[str, statistics.ComparedPeer]:
-    """The members of a group that can be judged, each by the medians of its runs."""
-    return statistics.odd_ones(
-        {name: [level.value for level in runs.get(series.id, {}).values()] for name, series in group.series.items()}
+def judged_peers(group: Group, runs: NewestRuns) -> statistics.ComparedPeers | None:
+    return statistics.compared_peers(
+        {
+            name: {at: [level.value for level in levels] for at, levels in runs.get(series.id, {}).items()}
+            for name, series in group.series.items()
+        }
     )
 
 
 def _judged(group: Group, runs: NewestRuns) -> tuple[int, PeerGroup]:
-    """Return the id of the first of its series, too; its options are still to come."""
     found = judged_peers(group, runs)
-    enough = {name for name, one in group.series.items() if len(runs.get(one.id, {})) >= statistics.FEWEST_RUNS}
+    judged = {} if found is None else found.members
+    enough = {name for name, one in group.series.items() if _run_count(runs, one.id) >= statistics.FEWEST_RUNS}
     first = next(iter(group.series.values()))
     members = [
         Peer.of_row(
@@ -155,9 +155,10 @@ def _judged(group: Group, runs: NewestRuns) -> tuple[int, PeerGroup]:
             name=name,
             series_id=group.series[name].id,
             n=peer.run_count,
-            words=peer_words(peer.difference_ratio, len(found) - 1, first.better, is_odd=peer.is_odd),
+            campaigns=peer.campaign_count,
+            words=peer_words(peer.difference_ratio, len(judged), first.better, is_odd=peer.is_odd),
         )
-        for name, peer in found.items()
+        for name, peer in judged.items()
     ]
     return first.id, PeerGroup.of_row(
         first,
@@ -165,7 +166,14 @@ def _judged(group: Group, runs: NewestRuns) -> tuple[int, PeerGroup]:
         alike=group.alike,
         options={},
         members=sorted(members, key=lambda peer: (not peer.is_odd, peer.name)),
-        too_few=sorted(group.series.keys() - enough),
+        too_few=sorted(group.series.keys() - (judged.keys() or enough)),
         not_judged=None if found else unjudged_peers_words(len(enough), len(group.series)),
+        z_limit=None if found is None else found.z_limit,
+        basis=None if found is None else found.basis,
+        basis_words=None if found is None else peer_basis_words(found.basis),
         has_odd=any(peer.is_odd for peer in members),
     )
+
+
+def _run_count(runs: NewestRuns, series_id: int) -> int:
+    return sum(map(len, runs.get(series_id, {}).values()))

@@ -1,1 +1,1 @@
-"""Points of series: made from results, analysed for gaps, and exported."""
+"""Points of series."""

@@ -1,4 +1,4 @@
-"""Scheduled series that have stopped: their schedules fire, and no point comes."""
+"""Stale series: their schedules add no points."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -15,13 +15,12 @@ from iotide_server.schedules.failing import FailingSchedule
 from iotide_server.statistics.lateness import Lateness, lateness
 from iotide_server.trends.changes.words import stale_words, unanswered_words
 
-MOST_POINTS: Final = 20  # of a series, the newest; it has its schedule by them and its usual gap
-MOST_FIRINGS: Final = 100  # since its last point; whoever misses more is late for long
+MOST_POINTS: Final = 20  # newest per series, for its schedule and usual gap
+MOST_FIRINGS: Final = 100
 
 _STREAMED_AT_ONCE: Final = 500
 _EXPECTED: Final = text(
-    # a schedule owes points to the series that the cells of its newest campaign have: a plan that was changed since
-    # leaves series behind, and these are not late.
+    # Only series of a schedule's newest campaign can be late; an earlier plan may have measured others.
     """
     WITH newest AS (
         SELECT schedule.id AS schedule_id, schedule.name, schedule.cluster_id, schedule.due_at, fired.campaign_id
@@ -61,16 +60,13 @@ _EXPECTED: Final = text(
 
 @dataclass(frozen=True, slots=True)
 class ScheduledSeries:
-    """A series that an active schedule still measures and has given a point before."""
-
     series_id: int
     schedule_id: int
     schedule_name: str
-    known_firings: int  # since the one that gave a point last, with the next one
+    known_firings: int  # firings since the one that added the last point, including the next
     lateness: Lateness
 
     def words(self, failing: Mapping[int, FailingSchedule]) -> str:
-        """Say since when it has no data and why, given the failing schedules by id."""
         known = failing.get(self.schedule_id)
         if known is not None:
             return stale_words(self.lateness.last_at, known.words)
@@ -81,9 +77,9 @@ class ScheduledSeries:
 def scheduled_series(
     session: Session, now: datetime, cluster_ids: frozenset[int] | None = None
 ) -> Iterator[ScheduledSeries]:
-    """Yield the series in these clusters (None: everywhere) that an active schedule measures, late or not.
+    """Yield the series that active schedules measure in these clusters (None: all), late or not.
 
-    Of two schedules that measure one series the later counts. What nobody was there to fire is no firing.
+    If two schedules measure a series, the later one counts. Times missed while the server was down do not count.
     """
     values = {"cluster_ids": array_of(cluster_ids), "points": MOST_POINTS, "firings": MOST_FIRINGS}
     for row in session.execute(_EXPECTED, values, execution_options={"yield_per": _STREAMED_AT_ONCE}):

@@ -1,4 +1,4 @@
-"""The level of each run in each series of a cell, the median of its numbers there, in memory that is bounded.
+"""Levels of runs, the medians of their values in each series, in bounded memory.
 
 A cell may have a thousand runs with 20,000 series each.
 """
@@ -21,7 +21,7 @@ from iotide_server.results.values import RunValue, values_by_run
 from iotide_wire.measured import FlagCode
 from iotide_wire.units import Unit
 
-MOST_HELD: Final = 100_000  # levels beyond it lie in a temporary table of the transaction
+MOST_HELD: Final = 100_000  # more go to a temporary table
 
 _NUMBERS_AT_ONCE: Final = 20_000
 _SERIES_AT_ONCE: Final = 200
@@ -45,19 +45,15 @@ _LEVELS: Final = text("SELECT series_id, run_id, value, flags, target_id FROM ru
 
 
 class Level(NamedTuple):
-    """What one run says in one series."""
-
     series_id: int
     run_id: int
-    value: float  # the median of its numbers there, in the series' base unit
-    flags: frozenset[str]  # codes of the run's flags that concern the first of them
-    target_id: int | None  # of the first of them
+    value: float  # median of the values, in the series' base unit
+    flags: frozenset[str]  # codes of flags that concern the first value
+    target_id: int | None  # of the first value
 
 
 @dataclass(frozen=True, slots=True)
 class LevelSeries:
-    """A series with the levels of a cell's runs, in the order of the runs."""
-
     id: int
     metric: str
     title: str
@@ -67,7 +63,6 @@ class LevelSeries:
 
 
 def run_levels(values: Iterable[RunValue]) -> list[Level]:
-    """Return the level of each run in each series."""
     alike: dict[tuple[int, int], list[RunValue]] = defaultdict(list)
     for value in values:
         alike[value.series_id, value.run_id].append(value)
@@ -77,15 +72,15 @@ def run_levels(values: Iterable[RunValue]) -> list[Level]:
 
 
 class CellLevels:
-    """The levels of a cell's valid runs, those of the sums over the nodes of a gang included."""
+    """Includes sums over a gang's nodes."""
 
-    def __init__(self, session: Session, cell_id: int, besides: FlagCode) -> None:
-        """Read the numbers once, a few runs at a time; flags of the code `besides` say nothing of a number."""
+    def __init__(self, session: Session, cell_id: int, ignored_code: FlagCode) -> None:
+        """Values are read once, ignoring flags of the code `ignored_code`."""
         self._session = session
         self._held: list[Level] = []
         self._is_stored = False
         values: list[RunValue] = []
-        for of_run in values_by_run(session, [cell_id], besides=besides):
+        for of_run in values_by_run(session, [cell_id], ignored_code=ignored_code):
             values += of_run
             if len(values) >= _NUMBERS_AT_ONCE:
                 self._add(cell_id, values)
@@ -110,7 +105,7 @@ class CellLevels:
         self._held = []
 
     def series(self) -> Iterator[LevelSeries]:
-        """Yield each series with its levels, by id; as often as it is asked."""
+        """May be called repeatedly."""
         grouped = ((series_id, list(own)) for series_id, own in groupby(self._levels(), key=lambda level: level[0]))
         for some in in_parts(grouped, _SERIES_AT_ONCE):
             columns = select(Series.id, Series.metric, Series.title, Series.unit, Series.labels)

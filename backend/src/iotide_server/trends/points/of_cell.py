@@ -1,5 +1,6 @@
-"""The points of a cell: what its valid runs say together, series by series."""
+"""Points of a cell."""
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -12,27 +13,29 @@ from iotide_wire.measured import Flag, FlagCode
 
 @dataclass(frozen=True, slots=True)
 class CellPoint:
-    """The point of a cell in one series, in the series' base unit."""
-
     series_id: int
-    at: datetime  # when the first of its runs started
+    at: datetime
     summary: Summary
-    flags: tuple[str, ...]  # codes of its runs' flags, and CV where they scatter; sorted
+    flag_runs: Mapping[str, int]  # runs with each flag
+
+    @property
+    def flags(self) -> list[str]:
+        return sorted(self.flag_runs)
 
 
 def cell_points(
     series: Iterable[LevelSeries], started_at: Mapping[int, datetime], outliers: Mapping[int, Sequence[Flag]]
 ) -> Iterator[CellPoint]:
-    """Yield one point per series, in which a run counts once; `outliers` are flags that the levels do not bear yet."""
+    """Yield one point per series; `outliers` are flags that the levels lack."""
     for one in series:
         summary = summarize([level.value for level in one.levels])
-        flags = frozenset().union(*(_flags(one, level, outliers.get(level.run_id, ())) for level in one.levels))
+        counts = Counter(code for level in one.levels for code in _flags(one, level, outliers.get(level.run_id, ())))
         if is_below_clock(one.labels, summary.median):
             summary = replace(summary, variation_ratio=None, robust_spread_ratio=None)
         if (summary.variation_ratio or 0) > VARIATION_LIMIT:
-            flags |= {FlagCode.CV}
+            counts[FlagCode.CV] = summary.run_count
         at = min(started_at[level.run_id] for level in one.levels)
-        yield CellPoint(one.id, at, summary, tuple(sorted(flags)))
+        yield CellPoint(one.id, at, summary, counts)
 
 
 def _flags(series: LevelSeries, level: Level, outliers: Sequence[Flag]) -> frozenset[str]:

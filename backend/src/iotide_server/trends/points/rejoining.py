@@ -1,4 +1,4 @@
-"""Undoes an entry of a catalogue: it goes, and the series that it split by its revision or defaults go on as before."""
+"""Removal of catalogue entries; the series that they split are joined again."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ _SET_DIGESTS: Final = text(
 )
 
 CATALOGUE_ENTRY_NOT_FOUND = ErrorKind(404, "catalogue_entry_not_found", field="id", shows="entry_id").says(
-    "no cluster's catalogue has an entry {entry_id}", "`iotide-server catalogue` lists them"
+    "no cluster's catalogue has an entry {entry_id}", "list the entries with `iotide-server catalogue`"
 )
 CATALOGUE_ENTRY_IN_USE = ErrorKind(409, "catalogue_entry_in_use", field="id", shows="entry_id").says(
     "entry {entry_id} is announced by {nodes:names}",
@@ -48,21 +48,20 @@ CATALOGUE_ENTRY_IN_USE = ErrorKind(409, "catalogue_entry_in_use", field="id", sh
 
 @dataclass(frozen=True, slots=True)
 class Undone:
-    """Says what became of an entry."""
-
-    # workload, revision: of it
+    # workload and revision of the entry
     workload: str
     revision: int
-    defaults: Sequence[str]  # options whose defaults it had frozen, by name
-    series_count: int  # series whose numbers are again where they were before
-    is_kept: bool  # cells were measured by it, so the entry stays, and breaks no series any more
+    defaults: Sequence[str]
+    series_count: int
+    is_kept: bool  # cells were measured with it, so the entry stays, but no longer breaks series
 
 
 def undo(session: Session, principal: Principal, entry_ids: Collection[int], now: datetime) -> list[Undone]:
-    """Take entries out of their catalogues, all or none, and move the numbers of series that they split back.
+    """Remove entries, all or none, and rejoin the series that they split.
 
     Raises:
-        CATALOGUE_ENTRY_NOT_FOUND, CATALOGUE_ENTRY_IN_USE: iotide ships it or has none, or a node in service has it.
+        CATALOGUE_ENTRY_NOT_FOUND: unknown, or shipped with iotide.
+        CATALOGUE_ENTRY_IN_USE: a node in service announces it.
     """
     return [_undo(session, principal, entry_id, now) for entry_id in sorted(set(entry_ids))]
 
@@ -107,12 +106,12 @@ def _announcing(session: Session, entry_id: int) -> list[str]:
 
 
 def _is_of_all(entry: Workload) -> bool:
-    """Return whether an entry was stored before each cluster had a catalogue: its effects reached all clusters."""
+    """Check that the entry is older than catalogues of clusters, so that it affected all clusters."""
     return entry.cluster_id is None or entry.announced_by is None
 
 
 def _rejoin(session: Session, entry: Workload, now: datetime) -> int:
-    """Find what the other revisions are known by without the entry, and move the numbers of its series there."""
+    """Recompute the series revision of the other entries, and move the values there."""
     broken = entry.revision
     others = select(Workload).where(Workload.name == entry.name, Workload.series_revision == broken)
     if not _is_of_all(entry):
@@ -152,7 +151,6 @@ def _known_by(session: Session, row: Workload) -> int:
 
 
 def _reached(session: Session, entry: Workload) -> list[Catalogue]:
-    """Return the catalogues in which the entry may have frozen defaults."""
     if not _is_of_all(entry):
         return [Catalogue(entry.cluster_id)]
     clusters = session.scalars(select(Workload.cluster_id).where(Workload.name == entry.name).distinct()).all()
@@ -160,7 +158,7 @@ def _reached(session: Session, entry: Workload) -> list[Catalogue]:
 
 
 def _thaw(session: Session, entry: Workload, catalogue: Catalogue, now: datetime) -> tuple[set[str], int]:
-    """Give frozen defaults to the next entry and keys to cells and series; return options and moved series."""
+    """Pass frozen defaults to the next entry and re-key cells and series; return the options and moved series."""
     frozen = session.get(WorkloadBaseline, catalogue.key(entry.name), with_for_update=True)
     if frozen is None:
         return set(), 0
@@ -178,7 +176,6 @@ def _thaw(session: Session, entry: Workload, catalogue: Catalogue, now: datetime
 
 
 def _frozen_without(session: Session, entry: Workload, catalogue: Catalogue, frozen: Json) -> Json:
-    """Return the frozen defaults as they were had the entry never been announced."""
     others: list[Mapping[str, Any]] = list(
         session.scalars(
             select(Workload.option_defaults)
@@ -193,7 +190,7 @@ def _frozen_without(session: Session, entry: Workload, catalogue: Catalogue, fro
     )
     if catalogue == EVERYWHERE and entry.name in built_in():
         others = [frozen_defaults(entry.name)]
-    if not others:  # nothing to rejoin: the defaults go or stay with the entry
+    if not others:
         return frozen
     left = dict(frozen)
     for name, value in entry.option_defaults.items():
@@ -210,7 +207,7 @@ def _frozen_without(session: Session, entry: Workload, catalogue: Catalogue, fro
 def _changed_cells(
     session: Session, catalogue: Catalogue, frozen: WorkloadBaseline, name: str
 ) -> Iterator[tuple[int, Json]]:
-    """Yield each cell whose options are known by another digest now, with the columns that change in its series."""
+    """Yield each cell with a new digest of options, and its series' new columns."""
     cells = (
         select(Cell.id, Cell.options, Cell.options_sha256)
         .join(Workload, Workload.id == Cell.workload_id)
@@ -225,7 +222,6 @@ def _changed_cells(
 
 
 def _rekey(session: Session, identities: Mapping[int, Json], now: datetime) -> int:
-    """Move the numbers of these cells to the series of their new options."""
     by_digest = {identity["options_sha256"]: identity for identity in identities.values()}
     touched = session.execute(
         select(Sample.series_id, Cell.options_sha256, func.array_agg(Cell.id.distinct()).label("cell_ids"))
@@ -242,7 +238,7 @@ def _rekey(session: Session, identities: Mapping[int, Json], now: datetime) -> i
 
 
 def _move(session: Session, series: Series, to: Json, now: datetime, of_cells: Collection[int] | None = None) -> None:
-    """Give the series these columns, or its numbers (those of `of_cells`; None: all) to the series that has them."""
+    """Give the series these columns, or move its values (`of_cells` None: all) to the series with them."""
     key = _key(series, **to)
     cell_ids = _cells_of(session, series)
     is_whole = of_cells is None or cell_ids <= set(of_cells)
@@ -252,10 +248,10 @@ def _move(session: Session, series: Series, to: Json, now: datetime, of_cells: C
         session.flush()
         return
     if former is None:
-        beside = Series(**_columns(series) | to | {"key_sha256": key})
-        session.add(beside)
+        separate = Series(**_columns(series) | to | {"key_sha256": key})
+        session.add(separate)
         session.flush()
-        former = beside.id
+        former = separate.id
     moved = cell_ids if of_cells is None else cell_ids & set(of_cells)
     runs = select(Run.id).where(Run.cell_id == any_of(moved))
     session.execute(
@@ -264,7 +260,7 @@ def _move(session: Session, series: Series, to: Json, now: datetime, of_cells: C
     if is_whole:
         superseded = f"{Superseded.REJOINED}:{series.id}"
         series.superseded = Superseded.REJOINED
-        # With its id: other series of this revision may be rejoined as well, and this one again after a later split.
+        # With the id, because several series may be rejoined, some repeatedly.
         series.key_sha256 = _key(series, superseded=superseded)
         session.flush()
         want_work(session, SUPERSEDED, 0, now)

@@ -1,4 +1,4 @@
-"""What follows a result: the points of its cell, and a mark where the environment changed."""
+"""Points of a cell, and what follows from them."""
 
 import json
 from collections.abc import Callable, Collection, Iterator, Sequence
@@ -19,12 +19,14 @@ from iotide_server.results import reading as results
 from iotide_server.results.ingest.headlines import put_headlines
 from iotide_server.results.schemas import SeriesOutput
 from iotide_server.statistics.lateness import FoundGaps, find_gaps, missing_days
+from iotide_server.statistics.summary import ENOUGH_RUNS
 from iotide_server.statistics.thinning import thinned
+from iotide_server.trends.changes import repository as change_repository
 from iotide_server.trends.changes.words import environment_change, environment_differences
 from iotide_server.trends.events import repository as event_repository
 from iotide_server.trends.events.schemas import EventOutput
 from iotide_server.trends.models import ChangePoint, Event, SeriesCourse
-from iotide_server.trends.peers.outliers import Outliers
+from iotide_server.trends.peers.outliers import outlier_flags
 from iotide_server.trends.points import repository
 from iotide_server.trends.points.levels import CellLevels
 from iotide_server.trends.points.of_cell import cell_points
@@ -32,31 +34,29 @@ from iotide_server.trends.points.repository import FinishedRun
 from iotide_server.trends.schemas import ChangeFilter, NamedChange, Points, SeriesAnalysis, SeriesChange, SpanChoice
 from iotide_wire.measured import Flag, FlagCode
 
-ANALYSIS: Final = "analysis"  # kind of the work that analyses a series; its key is the series
-ALERTS: Final = "alerts"  # kind of the work that raises the alerts of a series; its key is the series
-PEERS: Final = "peers"  # kind of the work that marks the odd ones among equals; its key is the campaign
+ANALYSIS: Final = "analysis"
+ALERTS: Final = "alerts"
+PEERS: Final = "peers"
 
 JUDGED_AFTER: Final = timedelta(minutes=1)
-"""Equals are judged so long after a cell has all its runs, at a full minute: cells end one after the other, and
-campaigns that measure at once are judged together."""
+"""Delay after a cell's last run, up to a full minute, so that concurrent campaigns are judged together."""
 
-JUDGED_MEANWHILE: Final = timedelta(minutes=10)  # and so long after a run to which others of its cell are still to come
-MOST_SERIES: Final = 64  # a page of small charts asks for so many series at once
-MOST_TIMES: Final = 10_000  # points of a series, the newest, between which gaps are looked for
+JUDGED_MEANWHILE: Final = timedelta(minutes=10)
+MOST_SERIES: Final = 64  # small multiples on a page
+MOST_TIMES: Final = 10_000  # newest points searched for gaps
 MOST_GAPS: Final = 100
 
-POINTS_AT_ONCE: Final = 2_000  # points of a cell that are written together; a cell may have millions
-_UNLIKE_AT_ONCE: Final = 20  # runs of which the environments are held at the same time, each of up to 128 KiB
+POINTS_AT_ONCE: Final = 2_000
+_UNLIKE_AT_ONCE: Final = 20  # environments in memory, up to 128 KiB each
 
 ANALYSED_AFTER: Final = timedelta(seconds=5)
-"""An analysis waits so long for more news of its series: the points of a campaign come one after the other."""
+"""Delay, because a campaign's points arrive one after the other."""
 
 
 def recompute_points(session: Session, cell_id: int) -> None:
-    """Make the points of a cell say what its valid finished runs say; safe to repeat, also at once.
+    """Compute the points of a cell from its valid finished runs. Safe to repeat, also concurrently.
 
-    It first marks runs in another environment and outliers, so that the points carry the marks. Then it publishes the
-    series that changed, and asks for their analysis and for the judgement of peers.
+    Flags environment changes and outliers first. Then requests analysis and the judgement of peers.
     """
     cell = repository.lock_cell(session, cell_id)
     if cell is None:
@@ -69,6 +69,7 @@ def recompute_points(session: Session, cell_id: int) -> None:
         has_touched = True
         live.publish_all(session, [("series", series_id, cluster_id) for series_id in sorted(touched)])
         want_all(session, ANALYSIS, touched, now + ANALYSED_AFTER)
+    repository.put_usual_flags(session, cell_id)
     put_headlines(session, [cell_id])
     if has_touched:
         has_all = not repository.has_open_runs(session, cell_id)
@@ -79,13 +80,9 @@ def recompute_points(session: Session, cell_id: int) -> None:
 def _put_points(
     session: Session, cell: Cell, runs: Sequence[FinishedRun], event_ids: Collection[int]
 ) -> Iterator[set[int]]:
-    """Write the points, a part at a time; yield the series of each part whose points changed."""
-    levels = CellLevels(session, cell.id, besides=FlagCode.OUTLIER)
-    outliers = Outliers(repository.primary_of(session, cell.id))
-    if len(runs) > 1:
-        for series in levels.series():
-            outliers.judge(series)
-    flags = outliers.flags()
+    """Yield the changed series of each part."""
+    levels = CellLevels(session, cell.id, ignored_code=FlagCode.OUTLIER)
+    flags = outlier_flags(levels.series, repository.primary_of(session, cell.id)) if len(runs) >= ENOUGH_RUNS else {}
     repository.put_flags(session, FlagCode.OUTLIER, {run.id: flags.get(run.id, []) for run in runs})
     points = cell_points(levels.series(), {run.id: run.began_at for run in runs}, flags)
     after_id = 0
@@ -94,7 +91,7 @@ def _put_points(
         touched = repository.drop_points(session, cell.id, series_ids, after_id, part[-1].series_id)
         touched |= repository.put_points(session, cell, part)
         event_repository.link(session, event_ids, sorted(series_ids))
-        if event_ids:  # what they did is judged again
+        if event_ids:
             touched |= series_ids
         if touched:
             yield touched
@@ -104,7 +101,7 @@ def _put_points(
 
 
 def _note_environment_changes(session: Session, cluster_id: int, cell_id: int, runs: Sequence[FinishedRun]) -> set[int]:
-    """Mark the runs that met another environment than the one before them; the ids of the events that this makes."""
+    """Flag runs whose environment differs from the previous run; return the event ids."""
     event_ids: set[int] = set()
     previous = repository.previous_runs(session, cell_id)
     unlike = [
@@ -141,11 +138,7 @@ def _note_environment_changes(session: Session, cluster_id: int, cell_id: int, r
 
 
 def series_points(session: Session, principal: Principal, series_id: int, span: SpanChoice, now: datetime) -> Points:
-    """Return points of a series in time order, column by column.
-
-    Raises:
-        SERIES_NOT_FOUND, InvalidInputError: the caller may see none, or the span ends before it begins.
-    """
+    """Return points in time order by column; raises SERIES_NOT_FOUND or InvalidInputError."""
     series = results.series(session, principal, series_id)
     require_span(span.since, span.until)
     points = repository.newest_points(session, series_id, span.limit, span.since, span.until)
@@ -163,7 +156,6 @@ def series_points(session: Session, principal: Principal, series_id: int, span: 
 
 
 def _gaps(times: Sequence[datetime], span: SpanChoice, now: datetime) -> FoundGaps:
-    """The newest gaps that reach into a span; points outside of it may be their ends."""
     gaps = [
         gap
         for gap in find_gaps(times, now)
@@ -176,35 +168,36 @@ def _gaps(times: Sequence[datetime], span: SpanChoice, now: datetime) -> FoundGa
 def points_of_series(
     session: Session, principal: Principal, series_ids: Sequence[int], span: SpanChoice, now: datetime
 ) -> list[Points]:
-    """As `series_points` of several series, each once, in the order of the ids."""
     return [series_points(session, principal, series_id, span, now) for series_id in dict.fromkeys(series_ids)]
 
 
 def series_analysis(session: Session, principal: Principal, series_id: int) -> SeriesAnalysis:
-    """Return how a series went by its last analysis, or raise SERIES_NOT_FOUND."""
+    """Return the last analysis, or raise SERIES_NOT_FOUND."""
     series = results.series(session, principal, series_id)
+    changes = change_repository.listed(change_repository.change_points(session, series_id))
     return SeriesAnalysis.of(
         series,
         session.get(SeriesCourse, series_id),
-        repository.told_changes(session, series_id),
+        changes,
         event_repository.effects(session, series_id),
+        change_repository.reasons(session, [change.id for change in changes]),
     )
 
 
 def list_changes(
     session: Session, principal: Principal, wanted: ChangeFilter, paging: PageRequest
 ) -> Page[NamedChange]:
-    """Changes of the series that the caller may see, the newest found first."""
-    found = repository.changes_page(session, principal.visible_clusters(), wanted, paging)
+    found = change_repository.changes_page(session, principal.visible_clusters(), wanted, paging)
     series = results.series_by_id(session, {row.series_id for row in found.rows})
     events = event_repository.events_near(session, [row.id for row in found.rows])
+    reasons = change_repository.reasons(session, [row.id for row in found.rows])
 
     def named(row: ChangePoint) -> NamedChange:
         own = series[row.series_id]
         near = events[row.id]
         return NamedChange(
             series=own,
-            change=SeriesChange.of(row, own.better),
+            change=SeriesChange.of(row, own.better, reasons[row.id]),
             events=[EventOutput.model_validate(event) for event in near.shown],
             events_more=near.more,
         )
@@ -213,22 +206,22 @@ def list_changes(
 
 
 def point_columns(found: Sequence[Points]) -> list[Column]:
-    """Values in the series' base unit, which stands beside them; lists and options as JSON."""
+    """Return a row per point in base units, with labels and options as JSON."""
 
-    def told(name: str, kind: type[str] | type[int], of: Callable[[SeriesOutput], Value]) -> Column:
+    def series_column(name: str, kind: type[str] | type[int], of: Callable[[SeriesOutput], Value]) -> Column:
         return Column(name, kind, [of(points.series) for points in found for _ in points.at])
 
     return [
-        told("series_id", int, lambda series: series.id),
-        told("cluster_id", int, lambda series: series.cluster_id),
-        told("nodes", str, lambda series: " ".join(series.node_names)),
-        told("targets", str, lambda series: " ".join(series.target_names)),
-        told("variant", str, lambda series: series.variant),
-        told("workload", str, lambda series: series.workload),
-        told("options", str, lambda series: json.dumps(series.options, sort_keys=True)),
-        told("metric", str, lambda series: series.metric),
-        told("labels", str, lambda series: json.dumps(series.labels, sort_keys=True)),
-        told("unit", str, lambda series: series.unit),
+        series_column("series_id", int, lambda series: series.id),
+        series_column("cluster_id", int, lambda series: series.cluster_id),
+        series_column("nodes", str, lambda series: " ".join(series.node_names)),
+        series_column("targets", str, lambda series: " ".join(series.target_names)),
+        series_column("variant", str, lambda series: series.variant),
+        series_column("workload", str, lambda series: series.workload),
+        series_column("options", str, lambda series: json.dumps(series.options, sort_keys=True)),
+        series_column("metric", str, lambda series: series.metric),
+        series_column("labels", str, lambda series: json.dumps(series.labels, sort_keys=True)),
+        series_column("unit", str, lambda series: series.unit),
         Column("at", datetime, [at for points in found for at in points.at]),
         Column("median", float, [value for points in found for value in points.median]),
         Column("low", float, [value for points in found for value in points.low]),

@@ -1,4 +1,4 @@
-"""Takes superseded series out of trends, lists and alerts, once after an upgrade that marked them."""
+"""Removal of superseded series, after an upgrade that marked them."""
 
 from typing import Final
 
@@ -9,14 +9,11 @@ from sqlalchemy.orm import Session
 from iotide_server.results.models import Series
 
 SUPERSEDED: Final = "superseded"
-"""Kind of that work; its key is always 0. A migration that marks series asks for it.
-
-The worker of an earlier release does not know it. Whatever that worker computed by its own rules is undone here.
+"""Kind of work, requested by migrations; the key is always 0. It also undoes what an earlier release's worker
+computed.
 """
 
-# Points say which number each run is known by and which lie far from the others. Release 0.2 stored any number; beyond
-# 1e30 it counts no more. A drift without a start was stored by
-# a release that measured it relative to the median.
+# Points decide headlines and outliers. Release 0.2 stored values beyond 1e30.
 _STATEMENTS: Final = (
     """
     INSERT INTO work (kind, key, due_at)
@@ -41,13 +38,7 @@ _STATEMENTS: Final = (
     SELECT DISTINCT 'alerts', series_id, now() FROM alert WHERE series_id = ANY(:ids)
     ON CONFLICT (kind, key) DO UPDATE SET version = work.version + 1, sends = 0, due_at = excluded.due_at
     """,
-    """
-    INSERT INTO work (kind, key, due_at)
-    SELECT 'analysis', series_id, now() FROM series_course
-    WHERE course = 'drift' AND drift -> 'start' IS NULL AND series_id <> ALL(:ids)
-    ON CONFLICT (kind, key) DO UPDATE SET version = work.version + 1, sends = 0, due_at = excluded.due_at
-    """,
-    "UPDATE change_point SET gone_at = now() WHERE gone_at IS NULL AND series_id = ANY(:ids)",
+    "UPDATE change_point SET gone_at = coalesce(gone_at, now()), over_at = NULL WHERE series_id = ANY(:ids)",
     "DELETE FROM run_headline WHERE series_id = ANY(:ids)",
     "DELETE FROM point WHERE series_id = ANY(:ids)",
     "DELETE FROM series_course WHERE series_id = ANY(:ids)",
@@ -56,7 +47,7 @@ _STATEMENTS: Final = (
 
 
 def settle_superseded(session: Session, key: int) -> None:
-    """Remove the points of superseded series and all that follows from them; harmless to do twice."""
+    """Remove points and analyses of superseded series. Safe to repeat."""
     del key
     ids = list(session.scalars(select(Series.id).where(Series.superseded != "")))
     for statement in _STATEMENTS:

@@ -1,4 +1,4 @@
-"""sha256: a file is written, then read and hashed, as a backup or a checksum campaign does it."""
+"""sha256: writes a file, then reads and hashes it, as a backup does."""
 
 import re
 from typing import ClassVar, Final
@@ -30,18 +30,16 @@ _LINE: Final = re.compile(r"\A[0-9a-f]{64}  \S.*\n\Z")
 
 
 class Sha256Options(Options):
-    """What is hashed."""
-
     file_size_bytes: Bytes = Field(default=1024**3, ge=1024**2, le=2**50, multiple_of=1024**2, title="File size")
-    """Size of the file, whole mebibytes."""
+    """Size of the file, in whole MiB."""
 
 
 class Sha256Workload(Workload[Sha256Options]):
-    """Throughput of one reader that does something with what it reads."""
+    """Throughput of one reader that processes what it reads."""
 
     name: ClassVar[str] = "sha256"
     title: ClassVar[str] = "sha256: read and hash a file"
-    description: ClassVar[str] = "Writes a file, drops the caches, and has sha256sum read it."
+    description: ClassVar[str] = "Writes a file, drops the caches, and reads it with sha256sum."
     revision: ClassVar[int] = 1
     tool: ClassVar[str | None] = "sha256sum"
     package: ClassVar[str] = "coreutils"
@@ -52,7 +50,7 @@ class Sha256Workload(Workload[Sha256Options]):
     options_type = Sha256Options
 
     def groups(self, options: Sha256Options, place: Place) -> list[Group]:
-        """The write, which is not measured, and then the read, which is."""
+        """Return the write, which is not measured, and then the measured read."""
         file = place.directory / "sha256.data"
         size = options.file_size_bytes
         write = ("dd", "if=/dev/zero", f"of={file}", "bs=1M", f"count={size}", "iflag=count_bytes", "conv=fsync")
@@ -70,7 +68,7 @@ class Sha256Workload(Workload[Sha256Options]):
         )
 
     def read(self, options: Sha256Options, place: Place, outcome: StepOutcome) -> Parsed:
-        """The file's size by the wall clock of sha256sum, which prints its one line only when all was read."""
+        """Return the throughput over the wall time of sha256sum, which prints its line only at the end."""
         if outcome.step.name == "write":
             return Parsed(flags=quality.judge_data("zeroes"))
         if not _LINE.match(outcome.stdout):

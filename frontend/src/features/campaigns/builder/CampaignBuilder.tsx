@@ -1,4 +1,4 @@
-/** Builds a campaign: nodes x targets x workloads x options x repeats, with what it comes to at its side. */
+/** Campaign builder: nodes x targets x workloads x options x repeats, with a preview. */
 
 import { t } from "@lingui/core/macro";
 import { Grid, Stack, TextInput } from "@mantine/core";
@@ -28,12 +28,12 @@ interface CampaignBuilderProps {
   readonly nodes: readonly Node[];
   readonly targets: readonly Target[];
   readonly workloads: readonly Workload[];
-  /** The plan to start from, when a campaign is duplicated. */
+  /** Plan of the campaign to duplicate. */
   readonly original: CampaignPlan | undefined;
   readonly schedule: StoredSchedule | undefined;
-  /** The template that the draft began with. */
+  /** Template that the draft started from. */
   readonly templateId: number | undefined;
-  /** Where the draft is kept. */
+  /** Key of the stored draft. */
   readonly draftKey: string;
   readonly onSubmitted: (campaign: Campaign) => void;
   readonly onScheduled: () => void;
@@ -103,15 +103,15 @@ function DiscardButton({ onDiscard }: { onDiscard: () => void }) {
   return (
     <ConfirmButton
       onConfirm={onDiscard}
-      title={t`Discard the draft?`}
-      body={t`What you entered is kept in this tab until you submit it. Discarded, the form starts anew.`}
-      yes={t`Discard it`}
+      title={t`Discard draft?`}
+      body={t`The draft is kept in this tab until you submit it. Discarding it resets the form.`}
+      yes={t`Discard`}
       size="xs"
     >{t`Discard draft`}</ConfirmButton>
   );
 }
 
-/** The server's preview of the plan, asked for once typing pauses; as text, since each render makes the plan anew. */
+/** Request the preview once typing pauses. Compares plans as text, since each render creates a new object. */
 function usePreview(plan: CampaignPlan | undefined) {
   const [text] = useDebouncedValue(plan ? JSON.stringify(plan) : "", PREVIEW_DELAY_MILLISECONDS);
   const settled = text ? (JSON.parse(text) as CampaignPlan) : undefined;

@@ -1,5 +1,3 @@
-/** Where the campaign runs: nodes and targets. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import {
@@ -19,6 +17,7 @@ import { type ReactNode, useState } from "react";
 import type { Node, Target } from "@/api/types";
 import { Detail, RowButton } from "@/components/looks";
 import { Section } from "@/components/Page";
+import { hostMatcher } from "@/lib/hostList";
 import { formatValue } from "@/lib/units";
 import { type Draft, doubledCounts, pickNodes } from "./draft";
 
@@ -31,17 +30,17 @@ interface PlacesSectionProps {
 
 export function PlacesSection({ draft, nodes, targets, onChange }: PlacesSectionProps) {
   return (
-    <Section description={describePlaces(draft)} title={t`Where`}>
+    <Section description={describePlaces(draft)} title={t`Nodes and targets`}>
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
         <PickList
-          empty={t`No node has joined this cluster yet: the overview shows how.`}
+          empty={t`This cluster has no nodes yet. Add one on the cluster page.`}
           items={nodes.map((node) => ({ name: node.name, detail: describeNode(node) }))}
           label={t`Nodes`}
           onPick={(picked) => onChange(pickNodes(draft, picked))}
           picked={draft.nodes}
         />
         <PickList
-          empty={t`This cluster has no target yet: tick mounts on the overview.`}
+          empty={t`This cluster has no targets yet. Select mounts on the cluster page.`}
           items={targets.map((target) => ({ name: target.name, detail: describeTarget(target) }))}
           label={t`Targets`}
           onPick={(picked) => onChange({ ...draft, targets: picked })}
@@ -53,7 +52,7 @@ export function PlacesSection({ draft, nodes, targets, onChange }: PlacesSection
       {draft.targets.length > 1 && (
         <Switch
           checked={draft.targetsAtOnce}
-          description={t`Each run loads all of them together, to see how they share what lies between.`}
+          description={t`Each run uses all targets at once, to measure how they share common resources.`}
           label={t`All targets at once`}
           mt="md"
           onChange={({ currentTarget }) => onChange({ ...draft, targetsAtOnce: currentTarget.checked })}
@@ -63,7 +62,7 @@ export function PlacesSection({ draft, nodes, targets, onChange }: PlacesSection
   );
 }
 
-/** Nodes that do not load, such as the storage servers, and those that an earlier plan watched. */
+/** Offers nodes without load, such as storage servers, and those that an earlier plan monitored. */
 function AlsoWatch({ draft, nodes, onChange }: Omit<PlacesSectionProps, "targets">) {
   const others = nodes.filter(({ name }) => !draft.nodes.includes(name) || draft.observers.includes(name));
   if (others.length === 0 || draft.nodes.length === 0) return null;
@@ -72,24 +71,21 @@ function AlsoWatch({ draft, nodes, onChange }: Omit<PlacesSectionProps, "targets
       <PickList
         empty={null}
         items={others.map(({ name, role, state }) => ({ name, detail: `${role}, ${state}` }))}
-        label={t`Also watch`}
+        label={t`Also monitor (no load)`}
         onPick={(picked) => onChange({ ...draft, observers: picked })}
         picked={draft.observers}
       />
       <Detail>
-        <Trans>
-          Their processors, disks and network are sampled while the others load. They stay free for other
-          runs, and no run waits for them.
-        </Trans>
+        <Trans>CPU, disk and network are sampled during the runs, without locking these nodes.</Trans>
       </Detail>
     </Stack>
   );
 }
 
 const TOGETHER = [
-  { value: "alone", label: t`Each alone` },
+  { value: "alone", label: t`One at a time` },
   { value: "all", label: t`All at once` },
-  { value: "growing", label: t`More and more` },
+  { value: "growing", label: t`Scale up (1, 2, 4, …)` },
 ];
 
 function NodesTogether({ draft, onChange }: Pick<PlacesSectionProps, "draft" | "onChange">) {
@@ -100,7 +96,7 @@ function NodesTogether({ draft, onChange }: Pick<PlacesSectionProps, "draft" | "
   return (
     <Group align="flex-start" mt="md">
       <Input.Wrapper
-        description={t`Together, their loads start at the same moment, and the sum of their rates is shown too.`}
+        description={t`Nodes that run at once start at the same moment. The sum of their rates is shown too.`}
         label={t`Nodes at once`}
       >
         <SegmentedControl
@@ -114,8 +110,8 @@ function NodesTogether({ draft, onChange }: Pick<PlacesSectionProps, "draft" | "
       {counts && (
         <MultiSelect
           data={nodes.map((_, index) => String(index + 1))}
-          description={t`So many of the first nodes, one count after another.`}
-          label={t`Counts of nodes`}
+          description={t`For each count, that many nodes run at once, in the order of the list.`}
+          label={t`Node counts`}
           limit={64}
           onChange={(picked) =>
             onChange({ ...draft, nodesAtOnce: picked.map(Number).toSorted((a, b) => a - b) })
@@ -129,10 +125,10 @@ function NodesTogether({ draft, onChange }: Pick<PlacesSectionProps, "draft" | "
 }
 
 function describePlaces({ nodes, nodesAtOnce, targetsAtOnce }: Draft): string {
-  const targets = targetsAtOnce ? t`on all targets together` : t`on each target`;
-  if (nodes.length < 2 || nodesAtOnce === false) return t`Each node is measured on its own, ${targets}.`;
-  if (nodesAtOnce === true) return t`All nodes load together, ${targets}.`;
-  return t`More and more nodes load together, ${targets}.`;
+  const targets = targetsAtOnce ? t`on all targets at once` : t`on each target`;
+  if (nodes.length < 2 || nodesAtOnce === false) return t`One node runs at a time, ${targets}.`;
+  if (nodesAtOnce === true) return t`All nodes run at once, ${targets}.`;
+  return t`A growing number of nodes runs at once, ${targets}.`;
 }
 
 function describeNode(node: Node): string {
@@ -160,7 +156,7 @@ interface PickListProps {
   readonly items: readonly PickItem[];
   readonly picked: readonly string[];
   readonly onPick: (names: string[]) => void;
-  /** Shown where there is nothing to pick from: how to get some. */
+  /** Shown without items: how to add some. */
   readonly empty: ReactNode;
 }
 
@@ -169,7 +165,9 @@ const FILTER_FROM = 10;
 function PickList({ label, items, picked, onPick, empty }: PickListProps) {
   const [filter, setFilter] = useState("");
   if (items.length === 0) return <Text c="dimmed">{empty}</Text>;
-  const shown = items.filter(({ name }) => name.toLowerCase().includes(filter.toLowerCase()));
+  const isListed =
+    hostMatcher(filter) ?? ((name: string) => name.toLowerCase().includes(filter.toLowerCase()));
+  const shown = items.filter(({ name }) => isListed(name));
   return (
     <Checkbox.Group label={label} onChange={onPick} value={[...picked]}>
       <Stack gap="xs" mt={4}>
@@ -178,14 +176,14 @@ function PickList({ label, items, picked, onPick, empty }: PickListProps) {
             <TextInput
               aria-label={t`Filter: ${label}`}
               onChange={(event) => setFilter(event.currentTarget.value)}
-              placeholder={t`Filter`}
+              placeholder={t`Filter, or node[001-128]`}
               size="xs"
               value={filter}
             />
           )}
           <RowButton onClick={() => onPick(shown.map(({ name }) => name))}>{t`All`}</RowButton>
           <RowButton onClick={() => onPick([])}>{t`None`}</RowButton>
-          <Detail>{t`${picked.length} of ${items.length} chosen`}</Detail>
+          <Detail>{t`${picked.length} of ${items.length} selected`}</Detail>
         </Group>
         <ScrollArea.Autosize mah={260} type="auto">
           <Stack gap={6}>

@@ -1,5 +1,3 @@
-/** What the plan comes to before anything runs: the matrix, its time and its space, and what a sceptic would say. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Alert, DataList, Stack, Text } from "@mantine/core";
@@ -11,7 +9,8 @@ import { ErrorNotice, Section } from "@/components/Page";
 import { Place } from "@/components/Place";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { Datum, Quantity } from "@/components/values";
-import { formatEstimate, formatP } from "@/lib/units";
+import { formatEstimate } from "@/lib/units";
+import { ShownDifferences } from "./ShownDifferences";
 
 interface PreviewPanelProps {
   readonly missing: readonly string[];
@@ -41,21 +40,21 @@ function PreviewBody({ preview }: { preview: Preview }) {
     <>
       <DataList size="sm">
         <Definition label={t`Matrix`}>
-          {preview.cell_count} {preview.cell_count === 1 ? t`cell` : t`cells`}, {preview.run_count}{" "}
-          {preview.run_count === 1 ? t`run` : t`runs`}
+          {preview.cell_count} {preview.cell_count === 1 ? t`configuration` : t`configurations`},{" "}
+          {preview.run_count} {preview.run_count === 1 ? t`run` : t`runs`}
         </Definition>
-        {preview.smallest_p !== null && (
-          <Definition label={t`Smallest possible p`}>{formatP(preview.smallest_p)}</Definition>
-        )}
+        <Definition label={t`Detectable differences, same day`}>
+          <ShownDifferences power={preview.power} />
+        </Definition>
         <Definition label={t`Time`}>
           {preview.seconds_estimated === null
             ? t`unknown: ${preview.seconds_unknown_because ?? t`no rate is known yet`}`
             : t`about ${formatEstimate(preview.seconds_estimated)}`}
         </Definition>
-        <Definition label={t`Space at most`}>
+        <Definition label={t`Maximum space`}>
           <Quantity unit="bytes" value={preview.bytes_peak} />
         </Definition>
-        <Definition label={t`Moved in all`}>
+        <Definition label={t`Data moved`}>
           <Quantity unit="bytes" value={preview.bytes_moved} />
         </Definition>
         {preview.wear.map((wear) => (
@@ -70,12 +69,12 @@ function PreviewBody({ preview }: { preview: Preview }) {
   );
 }
 
-/** What uses up flash: between the files of all runs and all that is moved. */
+/** Bytes written to flash: at least the files of all runs, at most all data moved. */
 function Written({ wear: { bytes_least: least, bytes_most: most } }: { wear: Preview["wear"][number] }) {
   if (most === null)
     return (
       <Trans>
-        at least <Quantity unit="bytes" value={least} />; runs that last by time write as much as they can
+        at least <Quantity unit="bytes" value={least} />; time-based runs have no upper limit
       </Trans>
     );
   if (most === least) return <Quantity unit="bytes" value={least} />;
@@ -86,7 +85,7 @@ function Written({ wear: { bytes_least: least, bytes_most: most } }: { wear: Pre
   );
 }
 
-/** One notice a sentence, however many workloads it is about. */
+/** Several workloads may have the same warning: show it once. */
 function Warnings({ preview: { warnings } }: { preview: Preview }) {
   return [...new Set(warnings.map(({ message }) => message))].map((message) => (
     <Alert color="orange" key={message} p="xs">
@@ -101,7 +100,7 @@ function Matrix({ preview }: { preview: Preview }) {
   return (
     <>
       <ScrollTable
-        head={[t`Node and target`, t`Workload`, t`Options`, t`Space`, t`Time of a run`]}
+        head={[t`Node and target`, t`Workload`, t`Options`, t`Space`, t`Run time`]}
         label={t`Run matrix`}
         maxHeight={320}
       >
@@ -111,7 +110,7 @@ function Matrix({ preview }: { preview: Preview }) {
               <Place of={cell} />
               {cell.sender_name && <Detail>{t`${cell.sender_name} sends`}</Detail>}
               {cell.observer_names.length > 0 && (
-                <Detail>{t`watching ${cell.observer_names.join(", ")}`}</Detail>
+                <Detail>{t`monitoring ${cell.observer_names.join(", ")}`}</Detail>
               )}
             </td>
             {cell.workload}
@@ -125,7 +124,9 @@ function Matrix({ preview }: { preview: Preview }) {
           </Row>
         ))}
       </ScrollTable>
-      {cells.length < cell_count && <Detail>{t`The first ${cells.length} of ${cell_count} cells.`}</Detail>}
+      {cells.length < cell_count && (
+        <Detail>{t`First ${cells.length} of ${cell_count} configurations.`}</Detail>
+      )}
     </>
   );
 }

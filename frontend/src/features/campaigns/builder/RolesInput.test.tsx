@@ -14,13 +14,13 @@ function Roles() {
   return <RolesInput nodes={NODES} onChange={setRoles} roles={roles} />;
 }
 
-it("lets one chosen node send to another, all to each other, or each to itself", async () => {
+it("offers chosen pairs, all pairs, or each node by itself", async () => {
   const { user } = renderWithApp(<Roles />);
   await user.click(screen.getByRole("radio", { name: "From one node to another" }));
   expect(last).toEqual([{ sender: "dish", receiver: "recorder" }]);
   await user.selectOptions(screen.getByRole("combobox", { name: "Receiver" }), "spare");
   expect(last).toEqual([{ sender: "dish", receiver: "spare" }]);
-  await user.click(screen.getByRole("radio", { name: "Each node to each other" }));
+  await user.click(screen.getByRole("radio", { name: "Every node to every other" }));
   expect(last).toBe("each_pair");
   await user.click(screen.getByRole("radio", { name: "Within each node" }));
   expect(last).toBeUndefined();
@@ -28,7 +28,7 @@ it("lets one chosen node send to another, all to each other, or each to itself",
   expect(last).toEqual([{ sender: "dish", receiver: "spare" }]);
 });
 
-it("holds back a pair of one node, of none, or of a node that the campaign no longer has", () => {
+it("rejects pairs of one node, of none, or of a removed node", () => {
   const between = (sender: string, receiver: string) => ({ roles: [{ sender, receiver }] });
   expect(hasRoleProblem(NODES, between("dish", "recorder"))).toBe(false);
   expect(hasRoleProblem(NODES, between("dish", "dish"))).toBe(true);

@@ -1,4 +1,4 @@
-/** Says between which nodes a workload works that can send from one to another. */
+/** Choice of senders and receivers for workloads that can send between nodes. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -10,7 +10,6 @@ import { type Between, betweenOf, type RoleSets, rolesFor } from "./roles";
 
 interface RolesInputProps {
   readonly roles: RoleSets | undefined;
-  /** Of the workload. */
   readonly nodes: readonly string[];
   readonly onChange: (roles: RoleSets | undefined) => void;
 }
@@ -18,11 +17,11 @@ interface RolesInputProps {
 const BETWEEN: { value: Between; label: string }[] = [
   { value: "each", label: t`Within each node` },
   { value: "pairs", label: t`From one node to another` },
-  { value: "each_pair", label: t`Each node to each other` },
+  { value: "each_pair", label: t`Every node to every other` },
 ];
 
 export function RolesInput({ roles, nodes, onChange }: RolesInputProps) {
-  // Whoever looks at the other choices finds the pairs again that they chose.
+  // Keep the chosen pairs while the user tries the other choices.
   const chosenPairs = useRef<Pairs>(undefined);
   if (Array.isArray(roles)) chosenPairs.current = roles;
   function choose(between: Between): void {
@@ -44,8 +43,8 @@ export function RolesInput({ roles, nodes, onChange }: RolesInputProps) {
       {roles !== undefined && (
         <Detail>
           <Trans>
-            The receiver loads the targets. It listens at its data_address, while the run lasts; the sender
-            needs no target.
+            The receiver runs the load on the targets and listens at its data_address during the run. The
+            sender needs no target.
           </Trans>
         </Detail>
       )}
@@ -97,7 +96,7 @@ function Pairs({ pairs, nodes, onChange }: PairsProps) {
       <Group>
         <RowButton
           onClick={() => onChange([...pairs, { sender: "", receiver: "" }])}
-        >{t`Add a pair`}</RowButton>
+        >{t`Add pair`}</RowButton>
       </Group>
     </>
   );

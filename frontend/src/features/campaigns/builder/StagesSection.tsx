@@ -1,4 +1,4 @@
-/** In which states of the servers the matrix is run, one after another, and what the operator does between them. */
+/** Stages of a plan: the matrix runs in each, and an operator changes the servers in between. */
 
 import { t } from "@lingui/core/macro";
 import { ActionIcon, Button, Card, Group, Stack, Text, Textarea, TextInput } from "@mantine/core";
@@ -18,13 +18,13 @@ export function StagesSection({ draft, onChange }: { draft: Draft; onChange: (dr
           leftSection={<Icon name="plus" size={14} />}
           onClick={() => onChange(addStage(draft))}
           size="xs"
-        >{t`Add a stage`}</Button>
+        >{t`Add stage`}</Button>
       }
-      description={t`For servers that are changed in between, for instance formatted anew: the matrix is run in each stage.`}
+      description={t`Run the same matrix several times with a manual change in between, such as reformatting the target.`}
       title={t`Stages`}
     >
       <Stack>
-        {draft.stages.length === 0 && <Text c="dimmed">{t`The matrix is run once.`}</Text>}
+        {draft.stages.length === 0 && <Text c="dimmed">{t`No stages: the matrix runs once.`}</Text>}
         {draft.stages.map((stage, index) => (
           <StageCard
             key={stage.key}
@@ -55,8 +55,8 @@ function StageCard({ number, stage, onChange, onMoveUp, onRemove }: StageCardPro
     <Card bg="transparent" padding="sm" withBorder>
       <Group align="flex-start" justify="space-between" wrap="nowrap">
         <TextInput
-          description={t`Its results stand apart from those of other variants.`}
-          error={stage.variant.trim() === "" && t`Give a name.`}
+          description={t`Results are kept separate for each variant.`}
+          error={stage.variant.trim() === "" && t`Enter a name.`}
           flex={1}
           label={t`Stage ${number}: variant`}
           maxLength={100}
@@ -71,7 +71,7 @@ function StageCard({ number, stage, onChange, onMoveUp, onRemove }: StageCardPro
               onClick={onMoveUp}
               size="compact-sm"
               variant="subtle"
-            >{t`Up`}</Button>
+            >{t`Move up`}</Button>
           )}
           <ActionIcon aria-label={t`Remove stage ${number}`} onClick={onRemove} variant="subtle">
             <Icon name="trash" />
@@ -80,12 +80,12 @@ function StageCard({ number, stage, onChange, onMoveUp, onRemove }: StageCardPro
       </Group>
       <Textarea
         autosize
-        description={t`Waits before the stage until an operator confirms; empty: it begins by itself.`}
-        label={t`Stage ${number}: what the operator does first`}
+        description={t`The stage waits until an operator confirms. Empty: it starts automatically.`}
+        label={t`Stage ${number}: task for the operator`}
         maxLength={4000}
         mt="xs"
         onChange={(event) => onChange({ ...stage, pause: event.currentTarget.value })}
-        placeholder={t`Make the target anew with data=journal and mount it.`}
+        placeholder={t`Reformat the target with data=journal and mount it.`}
         value={stage.pause}
       />
     </Card>

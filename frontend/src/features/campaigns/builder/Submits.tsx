@@ -1,4 +1,4 @@
-/** Submits the plan now or saves it with its calendar, and shows the same for the command line. */
+/** Submits the plan or saves it as a schedule, and shows the same as YAML and curl. */
 
 import { t } from "@lingui/core/macro";
 import { Button, Stack, Text } from "@mantine/core";
@@ -16,21 +16,20 @@ import { planAsCurl, planAsYaml, scheduleAsCurl, scheduleAsYaml } from "./export
 
 interface SubmitsProps {
   readonly clusterId: number;
-  /** Undefined while something is missing. */
+  /** Undefined while the draft is incomplete. */
   readonly plan: CampaignPlan | undefined;
   readonly repeat: Repeat;
-  /** The schedule that the plan replaces; undefined: it is a new one. */
+  /** The schedule to replace; undefined creates one. */
   readonly schedule: StoredSchedule | undefined;
   readonly forget: () => void;
   readonly onSubmitted: (campaign: Campaign) => void;
   readonly onScheduled: () => void;
 }
 
-/** The button for now, or that for a calendar. */
 export function Submits({ clusterId, plan, repeat, schedule, forget, ...props }: SubmitsProps) {
-  function done(tell: () => void): void {
+  function done(notify: () => void): void {
     forget();
-    tell();
+    notify();
   }
   if (repeat.when === "now")
     return (
@@ -70,12 +69,12 @@ function CampaignSubmit({
         onClick={() => plan && submit.mutate({ plan, idempotencyKey }, { onSuccess: onSubmitted })}
         size="md"
       >
-        {maySubmit ? t`Submit campaign` : t`Only an operator can submit`}
+        {maySubmit ? t`Submit campaign` : t`You need the operator role to submit`}
       </Button>
       {plan && (
         <AsFile
           curl={planAsCurl(plan, location.origin, idempotencyKey)}
-          description={t`The same campaign without a browser.`}
+          description={t`Submit the same campaign without a browser.`}
           file={t`YAML, for iotide campaign submit FILE.yaml`}
           yaml={planAsYaml(plan)}
         >
@@ -93,7 +92,9 @@ function CampaignSubmit({
   );
 }
 
-/** A key that stays with one plan, so that a second click or a retry cannot make a second campaign. */
+/**
+ * Return an idempotency key that is fixed for a plan, so that a second click or a retry creates no second campaign.
+ */
 function useKeyOf(plan: CampaignPlan | undefined): string {
   const text = JSON.stringify(plan ?? null);
   const [kept, setKept] = useState({ text, key: randomKey() });
@@ -123,12 +124,12 @@ function ScheduleSubmit({ clusterId, scheduleId, body, onSaved }: ScheduleSubmit
         onClick={() => body && save.mutate({ body, scheduleId }, { onSuccess: onSaved })}
         size="md"
       >
-        {maySave ? label : t`Only an operator can make schedules`}
+        {maySave ? label : t`You need the operator role to create schedules`}
       </Button>
       {body && (
         <AsFile
           curl={scheduleAsCurl(body, location.origin)}
-          description={t`The same schedule without a browser.`}
+          description={t`Create the same schedule without a browser.`}
           file={t`YAML, for iotide schedule submit FILE.yaml`}
           yaml={scheduleAsYaml(body)}
         />
@@ -139,7 +140,7 @@ function ScheduleSubmit({ clusterId, scheduleId, body, onSaved }: ScheduleSubmit
 
 interface AsFileProps {
   readonly description: string;
-  /** Says which command takes the file. */
+  /** Names the command that takes the file. */
   readonly file: string;
   readonly yaml: string;
   readonly curl: string;
@@ -148,7 +149,7 @@ interface AsFileProps {
 
 function AsFile({ description, file, yaml, curl, children }: AsFileProps) {
   return (
-    <Section description={description} title={t`As a file or a request`}>
+    <Section description={description} title={t`Plan as YAML or curl`}>
       <Stack gap="xs">
         <Text size="sm">{file}</Text>
         <Command label={t`Copy YAML`} maxHeight={240} text={yaml} />

@@ -1,4 +1,4 @@
-/** When: the plan is submitted now and once, or again and again by a calendar, and its runs start in a window of hours. */
+/** Schedule of a plan: submitted once now or repeatedly, with hours in which runs may start. */
 
 import { t } from "@lingui/core/macro";
 import { NumberInput, SegmentedControl, Select, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
@@ -16,13 +16,13 @@ const PREVIEW_DELAY_MILLISECONDS = 400;
 
 const WHEN = [
   { value: "now", label: t`Now` },
-  { value: "cron", label: t`On a calendar` },
-  { value: "monthly", label: t`One day a month` },
+  { value: "cron", label: t`Cron schedule` },
+  { value: "monthly", label: t`Monthly` },
 ] as const satisfies readonly { value: Repeat["when"]; label: string }[];
 
 const MISSED = [
-  { value: "skip", label: t`Left out` },
-  { value: "run_once", label: t`Made good by one campaign` },
+  { value: "skip", label: t`Skipped` },
+  { value: "run_once", label: t`Run once when the service is back` },
 ] as const satisfies readonly { value: Schedule["missed"]; label: string }[];
 
 interface WhenSectionProps {
@@ -33,8 +33,8 @@ interface WhenSectionProps {
 export function WhenSection({ draft: { repeat, window }, onChange }: WhenSectionProps) {
   return (
     <Section
-      description={t`When the plan becomes a campaign, and at which hours its runs start.`}
-      title={t`When`}
+      description={t`When the campaign is submitted, and the hours in which its runs may start.`}
+      title={t`Schedule`}
     >
       <Stack>
         <RepeatInputs onChange={(changed) => onChange({ repeat: changed })} repeat={repeat} />
@@ -94,7 +94,7 @@ function DayInputs({ repeat, onChange }: RepeatInputsProps) {
       <Select
         allowDeselect={false}
         data={[...PLACES]}
-        label={t`Which of the month`}
+        label={t`Occurrence in the month`}
         onChange={(place) => place && onChange({ ...repeat, place })}
         value={repeat.place}
       />
@@ -106,7 +106,7 @@ function DayInputs({ repeat, onChange }: RepeatInputsProps) {
         value={repeat.weekday}
       />
       <TextInput
-        label={t`At`}
+        label={t`Time`}
         onChange={(event) => onChange({ ...repeat, at: event.currentTarget.value })}
         type="time"
         value={repeat.at}
@@ -119,14 +119,14 @@ function LimitInputs({ repeat, onChange }: RepeatInputsProps) {
   return (
     <>
       <TextInput
-        description={t`Each firing comes up to so much later.`}
+        description={t`Each start is delayed by a random time up to this value.`}
         error={offsetProblem(repeat.randomOffset)}
         label={t`Random offset`}
         onChange={(event) => onChange({ ...repeat, randomOffset: event.currentTarget.value })}
         value={repeat.randomOffset}
       />
       <TextInput
-        description={t`By your clock; empty: never.`}
+        description={t`In your display time zone. Empty: never.`}
         label={t`Ends at`}
         onChange={(event) => onChange({ ...repeat, endsAt: event.currentTarget.value })}
         type="datetime-local"
@@ -134,8 +134,8 @@ function LimitInputs({ repeat, onChange }: RepeatInputsProps) {
       />
       <NumberInput
         allowDecimal={false}
-        description={t`Empty: as many as come.`}
-        label={t`Campaigns at most`}
+        description={t`Empty: no limit.`}
+        label={t`Maximum campaigns`}
         max={1_000_000}
         min={1}
         onChange={(entered) =>
@@ -146,8 +146,8 @@ function LimitInputs({ repeat, onChange }: RepeatInputsProps) {
       <Select
         allowDeselect={false}
         data={[...MISSED]}
-        description={t`What came while the service was down.`}
-        label={t`Missed firings are`}
+        description={t`Firings while the service was down.`}
+        label={t`Missed firings`}
         onChange={(missed) => missed && onChange({ ...repeat, missed })}
         value={repeat.missed}
       />
@@ -155,7 +155,7 @@ function LimitInputs({ repeat, onChange }: RepeatInputsProps) {
   );
 }
 
-/** Asked for once typing pauses; as text, since each render makes the calendar anew. */
+/** Requested once typing pauses. Compares calendars as text, since each render creates a new object. */
 function NextFirings({ calendar }: { calendar: Calendar }) {
   const [text] = useDebouncedValue(JSON.stringify(calendar), PREVIEW_DELAY_MILLISECONDS);
   const { data, error, isFetching } = useQuery(calendarQuery(JSON.parse(text) as Calendar));
@@ -189,7 +189,7 @@ function WindowInputs({ window, onChange }: WindowInputsProps) {
   return (
     <>
       <TextInput
-        description={t`No run starts outside these hours; empty: at any hour.`}
+        description={t`Runs start only within these hours. Empty: any hour.`}
         error={windowProblem(window)}
         label={t`Runs start from`}
         onChange={(event) => onChange({ ...window, from: event.currentTarget.value })}
@@ -197,7 +197,7 @@ function WindowInputs({ window, onChange }: WindowInputsProps) {
         value={window.from}
       />
       <TextInput
-        description={t`One that by its time limit could not, waits.`}
+        description={t`Runs that could exceed this hour wait for the next window.`}
         label={t`Runs end by`}
         onChange={(event) => onChange({ ...window, until: event.currentTarget.value })}
         type="time"

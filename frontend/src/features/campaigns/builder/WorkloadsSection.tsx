@@ -1,5 +1,3 @@
-/** What the campaign runs: workloads with their options and sweeps. */
-
 import { t } from "@lingui/core/macro";
 import { ActionIcon, Button, Card, Group, Menu, Stack, Text, Title } from "@mantine/core";
 import { useMemo } from "react";
@@ -18,7 +16,7 @@ import { nodesOf } from "./roles";
 interface WorkloadsSectionProps {
   readonly draft: Draft;
   readonly workloads: readonly Workload[];
-  /** The option that the server refused, by index of the workload. */
+  /** The option that the server rejected, with the index of its workload. */
   readonly refused: { readonly index: number; readonly option: string; readonly message: string } | null;
   readonly onChange: (draft: Draft) => void;
 }
@@ -30,8 +28,8 @@ export function WorkloadsSection({ draft, workloads, refused, onChange }: Worklo
   return (
     <Section
       actions={<AddMenu onAdd={(name) => onChange(addChoice(draft, name))} workloads={workloads} />}
-      description={t`The steps beside an option let you try several values: the matrix takes every combination.`}
-      title={t`What`}
+      description={t`Click the sweep icon next to an option to test several values. All combinations are run.`}
+      title={t`Workloads`}
     >
       <Stack>
         {draft.choices.length === 0 && <NoChoice hasWorkloads={workloads.length > 0} />}
@@ -58,8 +56,8 @@ function NoChoice({ hasWorkloads }: { hasWorkloads: boolean }) {
   return (
     <Text c="dimmed">
       {hasWorkloads
-        ? t`Add a workload: dd is a good start for plain write and read rates.`
-        : t`No agent of this cluster has announced a workload yet.`}
+        ? t`Add a workload. dd is a good start for plain write and read rates.`
+        : t`No agent in this cluster has announced a workload yet.`}
     </Text>
   );
 }
@@ -73,7 +71,7 @@ function AddMenu({ workloads, onAdd }: { workloads: readonly Workload[]; onAdd: 
           disabled={workloads.length === 0}
           leftSection={<Icon name="plus" size={14} />}
           size="xs"
-        >{t`Add a workload`}</Button>
+        >{t`Add workload`}</Button>
       </Menu.Target>
       <Menu.Dropdown>
         {byTitle.map((workload) => (
@@ -89,14 +87,13 @@ function AddMenu({ workloads, onAdd }: { workloads: readonly Workload[]; onAdd: 
 
 function describeTogether(together: NodesAtOnce): string {
   if (Array.isArray(together)) return t`${together.join(", ")} nodes at once`;
-  return together ? t`nodes at once` : t`each node on its own`;
+  return together ? t`nodes at once` : t`one node at a time`;
 }
 
 type OwnPart = ReturnType<typeof ownPart>;
 
 interface ChoiceCardProps {
   readonly choice: Choice;
-  /** That run it. */
   readonly nodes: readonly string[];
   readonly own: OwnPart;
   readonly workload: Workload | undefined;
@@ -117,7 +114,7 @@ function ChoiceCard({ choice, nodes, own, workload, refused, onChange, onRemove 
           <Hint>
             {workload
               ? workload.description
-              : t`No agent of this cluster announces this workload: remove it.`}
+              : t`No agent in this cluster announces this workload. Remove it.`}
           </Hint>
         </div>
         <ActionIcon aria-label={t`Remove ${choice.workload}`} onClick={onRemove} variant="subtle">
@@ -138,21 +135,21 @@ function ChoiceCard({ choice, nodes, own, workload, refused, onChange, onRemove 
   );
 }
 
-/** What an earlier plan says of this workload alone. */
+/** Nodes, targets and stages that an earlier plan set for this workload only. */
 function OwnPlaces({ own, onForget }: { own: NonNullable<OwnPart>; onForget: () => void }) {
   const { nodes, nodes_at_once: together, observers, targets, targets_at_once: atOnce, variants } = own;
   const parts = [
     nodes && t`nodes ${nodes.join(", ") || "none"}`,
     together !== null && describeTogether(together),
-    observers && t`watched on ${observers.join(", ") || t`no other node`}`,
+    observers && t`monitored on ${observers.join(", ") || t`no other node`}`,
     targets && t`targets ${targets.join(", ") || "none"}`,
-    atOnce !== null && (atOnce ? t`targets at once` : t`each target on its own`),
+    atOnce !== null && (atOnce ? t`targets at once` : t`one target at a time`),
     variants && t`stages ${variants.join(", ") || "none"}`,
   ];
   return (
     <Group justify="space-between" mb="xs">
       <Text size="sm">{t`For this workload: ${parts.filter(Boolean).join("; ")}`}</Text>
-      <RowButton onClick={onForget}>{t`As the campaign`}</RowButton>
+      <RowButton onClick={onForget}>{t`Use campaign settings`}</RowButton>
     </Group>
   );
 }

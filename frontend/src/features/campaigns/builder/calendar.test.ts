@@ -6,11 +6,11 @@ import { scheduleAsYaml } from "./export";
 const nightly = { ...NOW, when: "cron", timeZone: "Europe/Zurich" } as const;
 
 describe("calendarOf", () => {
-  it("is none for a plan that is submitted now", () => {
+  it("is undefined for a plan submitted now", () => {
     expect(calendarOf(NOW)).toBeUndefined();
   });
 
-  it("is a cron expression with its zone, and no limits where none are given", () => {
+  it("is a cron expression with its zone, without limits by default", () => {
     expect(calendarOf(nightly)).toEqual({
       cron: "30 2 * * *",
       time_zone: "Europe/Zurich",
@@ -20,7 +20,7 @@ describe("calendarOf", () => {
     });
   });
 
-  it("is one day a month in words, with an offset and an end", () => {
+  it("is a monthly day in words, with an offset and an end", () => {
     const repeat = { ...nightly, when: "monthly", randomOffset: "30 min", maxFirings: 12 } as const;
     expect(calendarOf(repeat)).toMatchObject({
       monthly: "first sunday at 02:30",
@@ -29,13 +29,13 @@ describe("calendarOf", () => {
     });
   });
 
-  it.each(["soon", "2 d", ""])("waits while the random offset is %j", (randomOffset) => {
+  it.each(["soon", "2 d", ""])("is undefined while the random offset is %j", (randomOffset) => {
     expect(calendarOf({ ...nightly, randomOffset })).toBeUndefined();
     expect(repeatProblem({ ...nightly, randomOffset })).toBe("Correct the random offset.");
   });
 });
 
-it("opens a stored schedule again as it was", () => {
+it("restores a stored schedule", () => {
   const stored = {
     cron: "0 22 * * 5L",
     monthly: "Last Friday at 22:00",
@@ -56,21 +56,21 @@ it("opens a stored schedule again as it was", () => {
 });
 
 describe("the hours in which runs start", () => {
-  it("are all where none are given", () => {
+  it("are unrestricted by default", () => {
     expect([planWindow(ANY_HOUR), windowProblem(ANY_HOUR)]).toEqual([null, null]);
   });
 
   it.each([
-    ["22:00", "", "Give both hours, or none."],
-    ["", "05:00", "Give both hours, or none."],
-    ["22:00", "22:00", "Give two different hours."],
+    ["22:00", "", "Enter both hours or neither."],
+    ["", "05:00", "Enter both hours or neither."],
+    ["22:00", "22:00", "Enter two different hours."],
     ["22:00", "05:00", null],
   ])("from %j until %j", (from, until, problem) => {
     expect(windowProblem({ ...ANY_HOUR, from, until })).toBe(problem);
   });
 });
 
-it("writes a schedule as a file with its plan inside and without what it leaves open", () => {
+it("writes a schedule as YAML with its plan and without empty fields", () => {
   const plan = {
     name: "nightly",
     window: { from: "22:00", until: "05:00", time_zone: "Europe/Zurich" },

@@ -1,21 +1,19 @@
-/** The draft's hours and days: the window in which runs may start, and the calendar by which the plan is submitted. */
-
 import { t } from "@lingui/core/macro";
 import * as z from "zod/mini";
 import type { Calendar, CampaignPlan, Schedule } from "@/api/types";
 import { fromLocalTime, inputTime, timeZone } from "@/lib/time";
 import { durationProblem, exactSeconds, parseSeconds } from "@/lib/units";
 
-/** A number, or nothing while it is being typed anew. */
+/** A number, or "" while the input is empty. */
 export const Count = z.union([z.number(), z.literal("")]);
 export type Count = z.infer<typeof Count>;
 
-/** Hours as `22:00`; both empty: runs may start at any hour. */
+/** Hours as `22:00`. Both empty: runs may start at any hour. */
 export const DraftWindow = z.object({ from: z.string(), until: z.string(), timeZone: z.string() });
 export type DraftWindow = z.infer<typeof DraftWindow>;
 
 export const Repeat = z.object({
-  /** Now and once, or on a calendar. */
+  /** Once now, or repeatedly. */
   when: z.enum(["now", "cron", "monthly"]),
   cron: z.string(),
   place: z.string(),
@@ -25,13 +23,13 @@ export const Repeat = z.object({
   randomOffset: z.string(),
   /** A local date and time, or empty. */
   endsAt: z.string(),
-  /** Empty: no end. */
+  /** Empty: no limit. */
   maxFirings: Count,
   missed: z.enum(["skip", "run_once"]),
 });
 export type Repeat = z.infer<typeof Repeat>;
 
-/** The schedule that is changed, with the draft of its calendar; its plan may be called otherwise. */
+/** The schedule being edited, with the draft of its calendar. Its plan may have another name. */
 export interface StoredSchedule {
   readonly id: number;
   readonly name: string;
@@ -57,12 +55,10 @@ export const NOW: Repeat = {
   missed: "skip",
 };
 
-/** The draft of a plan's window. */
 export function windowOf({ window }: CampaignPlan): DraftWindow {
   return window ? { from: window.from, until: window.until, timeZone: window.time_zone } : ANY_HOUR;
 }
 
-/** The window as a plan has it. */
 export function planWindow({
   from,
   until,
@@ -71,13 +67,12 @@ export function planWindow({
   return from === "" && until === "" ? null : { from, until, time_zone: zone };
 }
 
-/** Why the window is none, or null. */
+/** Return why the window is invalid, or null. */
 export function windowProblem({ from, until }: DraftWindow): string | null {
-  if ((from === "") !== (until === "")) return t`Give both hours, or none.`;
-  return from !== "" && from === until ? t`Give two different hours.` : null;
+  if ((from === "") !== (until === "")) return t`Enter both hours or neither.`;
+  return from !== "" && from === until ? t`Enter two different hours.` : null;
 }
 
-/** The draft of a stored schedule's calendar. */
 export function repeatOf(schedule: Schedule): Repeat {
   const [place = NOW.place, weekday = NOW.weekday] = schedule.monthly?.toLowerCase().split(/\s+/) ?? [];
   return {
@@ -94,17 +89,17 @@ export function repeatOf(schedule: Schedule): Repeat {
   };
 }
 
-/** Why the calendar cannot be sent, or null; the rest the server judges in its preview. */
+/** Return why the calendar is invalid, or null. The server checks the rest in its preview. */
 export function repeatProblem(repeat: Repeat): string | null {
   if (repeat.when === "now") return null;
   return offsetProblem(repeat.randomOffset) && t`Correct the random offset.`;
 }
 
 export function offsetProblem(text: string): string | null {
-  return durationProblem(text, (seconds) => seconds <= LONGEST_OFFSET, t`Give at most a day.`);
+  return durationProblem(text, (seconds) => seconds <= LONGEST_OFFSET, t`Enter at most one day.`);
 }
 
-/** The calendar as the server takes it; undefined where the plan is submitted once and now, or it is not complete. */
+/** Return the calendar for the API; undefined if the plan is submitted once or the calendar is incomplete. */
 export function calendarOf(repeat: Repeat): Calendar | undefined {
   if (repeat.when === "now" || repeatProblem(repeat) !== null) return undefined;
   return {

@@ -44,20 +44,22 @@ describe("missingParts", () => {
     expect(missingParts(complete, workloads)).toEqual([]);
   });
 
-  it("names all that a new draft lacks", () => {
+  it("lists everything that a new draft lacks", () => {
     expect(missingParts(EMPTY_DRAFT, workloads)).toHaveLength(4);
   });
 
-  it("holds back a plan with an option that cannot be read", () => {
+  it("reports an unreadable option", () => {
     const choices = [{ key: 0, workload: "dd", options: { file_size_bytes: "64 M" }, sweep: {} }];
     expect(missingParts({ ...complete, choices }, workloads)).toEqual(["Correct the options marked in red."]);
   });
 
-  it("holds back a number that is being typed anew, though 0 is one", () => {
-    expect(missingParts({ ...complete, repeats: "", priority: 0 }, workloads)).toEqual(["Give the repeats."]);
+  it("reports an empty number, but accepts 0", () => {
+    expect(missingParts({ ...complete, repeats: "", priority: 0 }, workloads)).toEqual([
+      "Enter the number of repeats.",
+    ]);
   });
 
-  it.each(["soon", "0 s", "-1 h"])("holds back the time limit %s", (timeLimit) => {
+  it.each(["soon", "0 s", "-1 h"])("rejects the time limit %s", (timeLimit) => {
     expect(missingParts({ ...complete, timeLimit }, workloads)).toEqual(["Correct the time limit."]);
   });
 });
@@ -74,7 +76,7 @@ it("duplicates a plan without changing what it means", () => {
   expect(planOf(draftOf(plan), "demo", workloads)).toEqual(plan);
 });
 
-it("opens a plan again whose sizes are auto, alone and swept, complete and unchanged", () => {
+it("restores a plan with auto sizes, single and swept, unchanged", () => {
   const announced = Object.entries(forms).map(([name, options_schema]) => ({ name, options_schema }));
   const auto: CampaignPlan = {
     ...plan,
@@ -95,7 +97,7 @@ it("gives each added workload a key of its own, also after one was removed", () 
   expect(three.choices.map(({ key }) => key)).toEqual([1, 2]);
 });
 
-it("finds the option that the server refused", () => {
+it("finds the option that the server rejected", () => {
   expect(refusedOption("workloads[1].options.file_size_bytes")).toEqual({
     index: 1,
     option: "file_size_bytes",
@@ -105,32 +107,32 @@ it("finds the option that the server refused", () => {
   expect(refusedOption(null)).toBeNull();
 });
 
-describe("nodes that load together", () => {
+describe("nodes at once", () => {
   const three = pickNodes({ ...complete, nodesAtOnce: [1, 2] }, ["node-a", "node-b", "node-c"]);
 
-  it("are more and more up to all of them, also after one was added", () => {
+  it("scale up to all nodes, also after one was added", () => {
     expect(doubledCounts(12)).toEqual([1, 2, 4, 8, 12]);
     expect(planOf(three, "demo", workloads).nodes_at_once).toEqual([1, 2, 3]);
   });
 
-  it("stay so when the plan is opened again", () => {
+  it("are kept when the plan is opened again", () => {
     const planned = planOf(three, "demo", workloads);
     expect(planOf(draftOf(planned), "demo", workloads)).toEqual(planned);
     expect(planAsYaml(planned)).toContain("nodes_at_once: [1, 2, 3]\n");
   });
 
-  it("are none where there is only one", () => {
+  it("are off with a single node", () => {
     expect(planOf({ ...complete, nodesAtOnce: true }, "demo", workloads).nodes_at_once).toBe(false);
   });
 
-  it("hold the plan back while no count is chosen", () => {
+  it("require at least one count", () => {
     expect(missingParts({ ...three, nodesAtOnce: [] }, workloads)).toEqual([
-      "Choose how many nodes load together.",
+      "Choose how many nodes run at once.",
     ]);
   });
 });
 
-describe("nodes that are only watched", () => {
+describe("monitored nodes", () => {
   const watched: Draft = { ...complete, observers: ["server"] };
 
   it("are in the plan and again in the draft that repeats it", () => {
@@ -140,11 +142,11 @@ describe("nodes that are only watched", () => {
     expect(planAsYaml(planned)).toContain("observers: [server]\n");
   });
 
-  it("are watched no more once they are chosen to load", () => {
+  it("are no longer monitored once selected for load", () => {
     expect(pickNodes(watched, ["node-a", "server"]).observers).toEqual([]);
   });
 
-  it("may be those that load in other runs, where an earlier plan said so", () => {
+  it("may run load in other runs if an earlier plan says so", () => {
     const each = planOf({ ...watched, nodes: ["node-a", "server"] }, "demo", workloads);
     expect(planOf(pickNodes(draftOf(each), [...each.nodes, "node-b"]), "demo", workloads).observers).toEqual([
       "server",
@@ -161,12 +163,12 @@ it.each([[[{ sender: "node-a", receiver: "node-b" }]], ["each_pair" as const]])(
     expect(planned.workloads[0]).toMatchObject({ roles, nodes_at_once: null });
     expect(planOf(draftOf(planned), "demo", workloads)).toEqual(planned);
     expect(missingParts(pickNodes(between, ["node-a"]), workloads)).toEqual([
-      "Choose two different nodes, one that sends and one that receives.",
+      "Choose two different nodes, a sender and a receiver.",
     ]);
   },
 );
 
-it("keeps what a plan says of one workload alone", () => {
+it("keeps a workload's own nodes, targets and stages", () => {
   const places = {
     nodes: ["node-a"],
     nodes_at_once: null,
@@ -182,7 +184,7 @@ it("keeps what a plan says of one workload alone", () => {
   );
 });
 
-describe("what a plan says of one workload alone", () => {
+describe("a workload's own nodes, targets and stages", () => {
   const { workloads: [only] = [] } = plan;
   const own = draftOf({
     ...plan,
@@ -195,7 +197,7 @@ describe("what a plan says of one workload alone", () => {
   });
   const planned = (draft: Draft) => planOf(draft, "demo", workloads).workloads[0];
 
-  it("names its stages as the plan does, also while they are renamed, past the name of another", () => {
+  it("follow renamed stages, even through another stage's name", () => {
     expect(planned(own)?.variants).toEqual(["xfs"]);
     const rename = (draft: Draft, variant: string): Draft => ({
       ...draft,
@@ -205,7 +207,7 @@ describe("what a plan says of one workload alone", () => {
     expect(planned(renamed)?.variants).toEqual(["ext3 data=journal"]);
   });
 
-  it("loses what the campaign no longer has, and has it again once that is chosen again", () => {
+  it("drop what the campaign no longer has, and regain it when selected again", () => {
     const fewer = { ...own, targets: ["tape"] };
     expect(planned(fewer)).toMatchObject({ nodes: ["node-b"], targets: ["tape"] });
     expect(missingParts(fewer, workloads)).toEqual([]);
@@ -249,7 +251,7 @@ priority: 0
 `);
 });
 
-it("writes each stage with its pause, in the order to which they were moved", () => {
+it("writes stages with pauses in their current order", () => {
   const one = addStage(addStage(complete));
   const named = one.stages.map((stage, index) => ({ ...stage, variant: index === 0 ? "xfs" : "ext3" }));
   const moved = moveStageUp({ ...one, stages: named }, 1);
@@ -265,7 +267,7 @@ it("writes each stage with its pause, in the order to which they were moved", ()
   );
 });
 
-it("exports a curl command that a shell reads as one argument, with no token in it", () => {
+it("exports a curl command with a body as one shell argument and no token", () => {
   const command = planAsCurl({ ...plan, note: "it's" }, "https://iotide.example", "key-1");
   expect(command).toContain("$IOTIDE_TOKEN");
   expect(command).toContain(`"note": "it'\\''s"`);

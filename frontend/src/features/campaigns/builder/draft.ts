@@ -1,4 +1,4 @@
-/** The plan while it is being written: what the builder holds, what is still missing, and the plan it stands for. */
+/** Draft of a plan: its form state, what is missing, and the resulting plan. */
 
 import { t } from "@lingui/core/macro";
 import * as z from "zod/mini";
@@ -19,24 +19,35 @@ import {
 } from "./calendar";
 import { DraftStage, NodesAtOnce, Own, ownPart, type Places, placesOf } from "./places";
 import { DraftQuiet, FLAGGED, planQuiet, quietOf, quietProblem } from "./quiet";
+import {
+  countProblem,
+  DraftRepeating,
+  planRepeating,
+  repeatingOf,
+  repeatingProblem,
+  TOGETHER,
+} from "./repeating";
 import { hasRoleProblem, RoleSets } from "./roles";
 
 export interface Choice extends FormValue {
-  /** Stays with the choice while others are added and removed. */
+  /** Stable while others are added and removed. */
   readonly key: number;
   readonly workload: string;
-  /** What an earlier plan says of this workload alone; the builder keeps what the campaign still has, or drops it whole. */
+  /**
+   * Nodes, targets and stages that an earlier plan set for this workload only. The builder keeps those still in the
+   * campaign, or drops all.
+   */
   readonly places?: Places | undefined;
-  /** Which nodes send and which receive; undefined: each does all of the work. */
+  /** Senders and receivers; undefined: each node does all of the work. */
   readonly roles?: RoleSets | undefined;
 }
 
-/** As the tab keeps it, also where an earlier release did. */
+/** A draft stored in the tab, perhaps by an earlier release. */
 export const KeptDraft = z.object({
   name: z.string(),
   nodes: z.array(z.string()),
   nodesAtOnce: z._default(NodesAtOnce, false),
-  /** Nodes that are watched in each run in which they do not load. */
+  /** Nodes monitored in each run in which they have no load. */
   observers: z._default(z.array(z.string()), []),
   targets: z.array(z.string()),
   targetsAtOnce: z.boolean(),
@@ -51,6 +62,7 @@ export const KeptDraft = z.object({
     }),
   ),
   repeats: Count,
+  repeating: z._default(DraftRepeating, TOGETHER),
   exclusive: z.enum(["node", "node+target", "cluster", "none"]),
   cache: z.enum(["drop", "remount", "larger_than_memory", "none"]),
   coolDown: z.string(),
@@ -79,6 +91,7 @@ export const EMPTY_DRAFT: Draft = {
   targetsAtOnce: false,
   choices: [],
   repeats: 4,
+  repeating: TOGETHER,
   exclusive: "node",
   cache: "drop",
   coolDown: "0 s",
@@ -92,7 +105,7 @@ export const EMPTY_DRAFT: Draft = {
   repeat: NOW,
 };
 
-/** A draft that repeats an earlier plan. */
+/** Return a draft that repeats a plan. */
 export function draftOf(plan: CampaignPlan, repeat = NOW): Draft {
   const stages = (plan.stages ?? []).map(({ variant, pause }, key) => ({ key, variant, pause: pause ?? "" }));
   return {
@@ -111,6 +124,7 @@ export function draftOf(plan: CampaignPlan, repeat = NOW): Draft {
       roles: choice.roles ?? undefined,
     })),
     repeats: plan.repeats,
+    repeating: repeatingOf(plan),
     exclusive: plan.exclusive,
     cache: plan.cache,
     coolDown: exactSeconds(plan.cool_down_seconds),
@@ -125,81 +139,81 @@ export function draftOf(plan: CampaignPlan, repeat = NOW): Draft {
   };
 }
 
-/** The draft with other nodes, which are not only watched any more; where more and more load together, to the new number. */
+/** Return the draft with other nodes, removed from the monitored ones. Scaling up extends to the new number. */
 export function pickNodes(draft: Draft, nodes: string[]): Draft {
   const nodesAtOnce = Array.isArray(draft.nodesAtOnce) ? doubledCounts(nodes.length) : draft.nodesAtOnce;
   const observers = draft.observers.filter((name) => !nodes.includes(name) || draft.nodes.includes(name));
   return { ...draft, nodes, nodesAtOnce, observers };
 }
 
-/** One node, twice as many, twice as many again, and all of them. */
+/** Return 1, 2, 4 and so on, and the number of all nodes. */
 export function doubledCounts(nodeCount: number): number[] {
   const counts: number[] = [];
   for (let count = 1; count < nodeCount; count *= 2) counts.push(count);
   return [...counts, Math.max(1, nodeCount)];
 }
 
-/** The draft with one more workload at its end. */
 export function addChoice(draft: Draft, workload: string): Draft {
   const key = draft.choices.reduce((largest, choice) => Math.max(largest, choice.key), -1) + 1;
   return { ...draft, choices: [...draft.choices, { key, workload, options: {}, sweep: {} }] };
 }
 
-/** The draft with one more stage at its end; no workload names it, though one may name a stage that was removed. */
+/** Add a stage with a key that no workload names: one may still name a removed stage. */
 export function addStage(draft: Draft): Draft {
   const named = draft.choices.flatMap(({ places }) => places?.stages ?? []);
   const key = Math.max(-1, ...named, ...draft.stages.map((stage) => stage.key)) + 1;
   return { ...draft, stages: [...draft.stages, { key, variant: "", pause: "" }] };
 }
 
-/** The draft with the stage at `index` one place earlier. */
 export function moveStageUp(draft: Draft, index: number): Draft {
   const [before, stage] = draft.stages.slice(index - 1, index + 1);
   if (!before || !stage) return draft;
   return { ...draft, stages: draft.stages.toSpliced(index - 1, 2, stage, before) };
 }
 
-/** What keeps the draft from being a plan, in words for a person; empty when it is complete. */
+/** Return what the user must still enter or correct; empty if the draft is complete. */
 export function missingParts(draft: Draft, workloads: readonly Workload[]): string[] {
   const parts = [
-    [draft.name.trim() === "", t`Give the campaign a name.`],
+    [draft.name.trim() === "", t`Enter a campaign name.`],
     [draft.nodes.length === 0, t`Choose at least one node.`],
     [draft.targets.length === 0, t`Choose at least one target.`],
     [
       Array.isArray(draft.nodesAtOnce) && draft.nodesAtOnce.length === 0,
-      t`Choose how many nodes load together.`,
+      t`Choose how many nodes run at once.`,
     ],
     [draft.choices.length === 0, t`Add at least one workload.`],
-    [draft.repeats === "", t`Give the repeats.`],
-    [draft.attemptsAllowed === "", t`Give the attempts allowed.`],
-    [draft.priority === "", t`Give the priority.`],
+    [
+      countProblem(draft.repeating, draft.repeats) !== null,
+      countProblem(draft.repeating, draft.repeats) ?? "",
+    ],
+    [repeatingProblem(draft.repeating) !== null, t`Correct the time of the repeats.`],
+    [draft.attemptsAllowed === "", t`Enter the maximum attempts.`],
+    [draft.priority === "", t`Enter the priority.`],
     [timeLimitProblem(draft) !== null, t`Correct the time limit.`],
     [draft.stages.some(({ variant }) => variant.trim() === ""), t`Name each stage.`],
     [coolDownProblem(draft) !== null, t`Correct the cool-down.`],
-    [quietProblem(draft.quiet) !== null, t`Correct how long runs wait for a quiet node.`],
+    [quietProblem(draft.quiet) !== null, t`Correct the maximum wait for an idle node.`],
     [windowProblem(draft.window) !== null, t`Correct the hours in which runs start.`],
     [repeatProblem(draft.repeat) !== null, repeatProblem(draft.repeat) ?? ""],
     [
       draft.choices.some((choice) => hasNoPlace(draft, choice)),
-      t`A workload of its own nodes, targets or stages has none left: choose one again, or let it run as the campaign.`,
+      t`A workload with its own nodes, targets or stages has none left. Choose “Use campaign settings” for it.`,
     ],
     [
       draft.choices.some((choice) => hasRoleProblem(draft.nodes, choice)),
-      t`Choose two different nodes, one that sends and one that receives.`,
+      t`Choose two different nodes, a sender and a receiver.`,
     ],
     [draft.choices.some((choice) => hasProblem(choice, workloads)), t`Correct the options marked in red.`],
   ] as const;
   return parts.filter(([isMissing]) => isMissing).map(([, text]) => text);
 }
 
-/** Why the time limit cannot be read, or null. */
 export function timeLimitProblem({ timeLimit }: Draft): string | null {
-  return durationProblem(timeLimit, (seconds) => seconds > 0, t`Give more than 0 seconds.`);
+  return durationProblem(timeLimit, (seconds) => seconds > 0, t`Enter more than 0 seconds.`);
 }
 
-/** Why the cool-down cannot be read, or null. */
 export function coolDownProblem({ coolDown }: Draft): string | null {
-  return durationProblem(coolDown, (seconds) => seconds <= LONGEST_COOL_DOWN, t`Give at most a day.`);
+  return durationProblem(coolDown, (seconds) => seconds <= LONGEST_COOL_DOWN, t`Enter at most one day.`);
 }
 
 function hasNoPlace(draft: Draft, choice: Choice): boolean {
@@ -212,7 +226,7 @@ function hasProblem(choice: Choice, workloads: readonly Workload[]): boolean {
   return !workload || Object.keys(problemsOf(readFields(workload.options_schema), choice)).length > 0;
 }
 
-/** The plan; only for a draft without missing parts. */
+/** Return the plan of a complete draft. */
 export function planOf(draft: Draft, cluster: string, workloads: readonly Workload[]): CampaignPlan {
   const schemas = new Map(workloads.map(({ name, options_schema }) => [name, options_schema]));
   return {
@@ -230,6 +244,7 @@ export function planOf(draft: Draft, cluster: string, workloads: readonly Worklo
       ...(choice.roles && { roles: choice.roles, nodes_at_once: null }),
     })),
     repeats: Number(draft.repeats),
+    ...planRepeating(draft.repeating),
     exclusive: draft.exclusive,
     cache: draft.cache,
     cool_down_seconds: parseSeconds(draft.coolDown),
@@ -246,7 +261,7 @@ export function planOf(draft: Draft, cluster: string, workloads: readonly Worklo
   };
 }
 
-/** Which option of which workload a refused field belongs to: `workloads[0].options.jobs`. */
+/** Return the workload and option of a rejected field, such as `workloads[0].options.jobs`. */
 export function refusedOption(field: string | null): { index: number; option: string } | null {
   const match = /^workloads\[(\d+)\]\.(?:options|sweep)\.([A-Za-z0-9_]+)/.exec(field ?? "");
   return match?.[1] && match[2] ? { index: Number(match[1]), option: match[2] } : null;
@@ -257,7 +272,7 @@ interface Offer {
   readonly targets: readonly { readonly name: string }[];
 }
 
-/** A draft of nothing yet; where there is one node to load or one target alone, it is chosen: there is no choice to make. */
+/** Return an empty draft. A single node or target is selected, since there is no choice. */
 export function emptyDraft({ nodes, targets }: Offer): Draft {
   const loading = nodes.filter(({ role }) => role !== "storage");
   return { ...EMPTY_DRAFT, nodes: onlyName(loading), targets: onlyName(targets) };

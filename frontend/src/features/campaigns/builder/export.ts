@@ -1,4 +1,4 @@
-/** The plan as a file for the iotide command and as a request for curl. */
+/** The plan as YAML for the iotide command and as a curl request. */
 
 import type { CampaignPlan, SchedulePlan } from "@/api/types";
 import { toYaml } from "@/lib/yaml";
@@ -7,13 +7,12 @@ export function planAsYaml(plan: CampaignPlan): string {
   return toYaml(written(plan));
 }
 
-/** The schedule as a file, its plan inside. */
 export function scheduleAsYaml({ plan, ...schedule }: SchedulePlan): string {
   const given = Object.entries(schedule).filter(([, value]) => value !== null);
   return toYaml({ ...Object.fromEntries(given), plan: written(plan) });
 }
 
-/** The plan without what it leaves open. */
+/** Return the plan without empty fields. */
 function written(plan: CampaignPlan): object {
   const workloads = plan.workloads.map(({ workload, options = {}, sweep = {}, ...places }) => ({
     workload,
@@ -21,11 +20,13 @@ function written(plan: CampaignPlan): object {
     ...(Object.keys(options).length > 0 && { options }),
     ...(Object.keys(sweep).length > 0 && { sweep }),
   }));
-  const { note, stages, window, observers = [], ...rest } = plan;
+  const { note, stages, window, adaptive, spread_seconds, observers = [], ...rest } = plan;
   const named = stages?.map(({ variant, pause }) => ({ variant, ...(pause && { pause }) })) ?? [];
   return {
     ...rest,
     ...(observers.length > 0 && { observers }),
+    ...(adaptive && { adaptive: { ...adaptive, seconds: adaptive.seconds ?? undefined } }),
+    ...(spread_seconds != null && { spread_seconds }),
     ...(window && { window }),
     ...(named.length > 0 && { stages: named }),
     workloads,
@@ -33,17 +34,15 @@ function written(plan: CampaignPlan): object {
   };
 }
 
-/** A command that submits the plan. */
 export function planAsCurl(plan: CampaignPlan, origin: string, idempotencyKey: string): string {
   return asCurl(`${origin}/api/v1/campaigns`, plan, [`Idempotency-Key: ${idempotencyKey}`]);
 }
 
-/** A command that creates the schedule. */
 export function scheduleAsCurl(schedule: SchedulePlan, origin: string): string {
   return asCurl(`${origin}/api/v1/schedules`, schedule, []);
 }
 
-/** The token comes from the environment and is not written down. */
+/** Reads the token from the environment, so that it does not appear in the command. */
 function asCurl(url: string, body: object, headers: readonly string[]): string {
   const json = JSON.stringify(body, null, 2).replaceAll("'", "'\\''");
   return [

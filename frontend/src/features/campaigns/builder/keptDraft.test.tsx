@@ -12,7 +12,7 @@ function keep(places: unknown): void {
   sessionStorage.setItem(KEY, JSON.stringify({ clusterId: 1, draft: { ...EMPTY_DRAFT, choices, stages } }));
 }
 
-it("has a draft again that knew nothing of other load on its nodes", () => {
+it("restores a draft from before the other-load policy", () => {
   const { quiet: _, ...earlier } = EMPTY_DRAFT;
   sessionStorage.setItem(KEY, JSON.stringify({ clusterId: 1, draft: earlier }));
   expect(readKept(KEY)?.draft.quiet).toEqual({ policy: "flag", wait: "1 min" });

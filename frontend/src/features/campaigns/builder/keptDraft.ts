@@ -1,4 +1,4 @@
-/** Keeps a draft in the tab while the reader looks at other pages, reloads or logs in again. */
+/** Stores a draft in the tab across navigation, reloads and sign-in. */
 
 import { t } from "@lingui/core/macro";
 import { useState } from "react";
@@ -9,14 +9,14 @@ import { placesOf } from "./places";
 
 const Kept = z.object({ clusterId: z.number(), draft: KeptDraft });
 
-/** What a draft begins as: an earlier campaign, a schedule that is changed, or a template; else it is empty. */
+/** Start of a draft: an earlier campaign, a schedule being edited or a template; otherwise empty. */
 export interface Origin {
   readonly from?: number | undefined;
   readonly schedule?: number | undefined;
   readonly template?: number | undefined;
 }
 
-/** Where a person's draft lies: one for a new campaign, and one for each origin. */
+/** Return the storage key of a user's draft: one for new campaigns and one per origin. */
 export function draftKey({ kind, id }: Principal, { from, schedule, template }: Origin): string {
   const named = [
     schedule !== undefined && t`schedule ${schedule}`,
@@ -26,7 +26,7 @@ export function draftKey({ kind, id }: Principal, { from, schedule, template }: 
   return `iotide draft of ${kind} ${id}, ${named.find(Boolean) || "new"}`;
 }
 
-/** The draft that was left there, or null; also where an earlier release wrote what this one cannot read. */
+/** Return the stored draft, or null; also null if an earlier release stored a format that cannot be read. */
 export function readKept(key: string): { readonly clusterId: number; readonly draft: Draft } | null {
   const text = sessionStorage.getItem(key);
   const kept = text === null ? null : Kept.safeParse(JSON.parse(text));
@@ -42,13 +42,13 @@ export function readKept(key: string): { readonly clusterId: number; readonly dr
 interface Place {
   readonly key: string;
   readonly clusterId: number;
-  /** The draft where nothing was kept. */
+  /** The draft if nothing is stored. */
   readonly start: Draft;
   readonly nodes: readonly { readonly name: string }[];
   readonly targets: readonly { readonly name: string }[];
 }
 
-/** A draft that is kept with each change; what the cluster does not offer is no longer chosen in it. */
+/** A draft that is stored with each change. Nodes and targets that the cluster does not offer are deselected. */
 export function useKeptDraft({ key, clusterId, start, nodes, targets }: Place) {
   const [draft, setDraft] = useState<Draft>(() => {
     const found = readKept(key)?.draft ?? start;

@@ -1,24 +1,24 @@
-/** What a plan says of one workload alone: on which nodes and targets and in which stages it is run. */
+/** Nodes, targets and stages that a plan sets for a single workload. */
 
 import * as z from "zod/mini";
 
-/** Which nodes load together: each alone, all, or so many of the first, one count after another. */
+/** false: one node at a time; true: all at once; a list: that many of the first nodes, one count after another. */
 export const NodesAtOnce = z.union([z.boolean(), z.array(z.number())]);
 export type NodesAtOnce = z.infer<typeof NodesAtOnce>;
 
-/** Where and in which stages a workload is run; null: as the whole plan. */
+/** Nodes, targets and stages of a workload; null: those of the plan. */
 export interface Places {
   readonly nodes: string[] | null;
   readonly nodes_at_once: NodesAtOnce | null;
   readonly observers: string[] | null;
   readonly targets: string[] | null;
   readonly targets_at_once: boolean | null;
-  /** Keys, so that they stay with a stage that gets another name. */
+  /** Keys of stages, which do not change when a stage is renamed. */
   readonly stages: number[] | null;
 }
 
 export const DraftStage = z.object({
-  /** Stays with the stage while others are added, moved and removed. */
+  /** Stable while others are added, moved and removed. */
   key: z.number(),
   variant: z.string(),
   pause: z.string(),
@@ -26,8 +26,8 @@ export const DraftStage = z.object({
 export type DraftStage = z.infer<typeof DraftStage>;
 
 /**
- * By the names of its stages, as in a plan, or by their keys, as in a draft. An earlier release left out what it did not
- * know, and named the stages.
+ * Refers to stages by name in a plan and by key in a draft. Drafts of an earlier release have names and may lack
+ * fields.
  */
 export const Own = z.object({
   nodes: z.optional(z.nullable(z.array(z.string()))),
@@ -40,7 +40,7 @@ export const Own = z.object({
 });
 type Own = z.infer<typeof Own>;
 
-/** What a plan or a kept draft says of one workload alone; undefined where it says nothing. */
+/** Return what a plan or stored draft sets for one workload; undefined if nothing. */
 export function placesOf(own: Own, stages: readonly DraftStage[]): Places | undefined {
   const { nodes = null, nodes_at_once = null, observers = null } = own;
   const { targets = null, targets_at_once = null, variants } = own;
@@ -57,7 +57,7 @@ export function placesOf(own: Own, stages: readonly DraftStage[]): Places | unde
   return Object.values(places).some((value) => value !== null) ? places : undefined;
 }
 
-/** What of a draft a workload may name for itself. */
+/** Parts of a draft that a workload may override. */
 interface Whole {
   readonly nodes: readonly string[];
   readonly observers: readonly string[];
@@ -69,7 +69,7 @@ interface Part {
   readonly places?: Places | undefined;
 }
 
-/** What a workload says for itself as a plan says it: of that, what the campaign still has. */
+/** Return a workload's overrides for a plan, without nodes, targets and stages that the campaign no longer has. */
 export function ownPart(draft: Whole, { places }: Part) {
   if (!places) return undefined;
   const { nodes, nodes_at_once, observers, targets, targets_at_once, stages } = places;

@@ -1,4 +1,4 @@
-/** What a figure shows and how; every choice is in the address. */
+/** Controls of a figure. Every choice is in the address. */
 
 import { t } from "@lingui/core/macro";
 import { Button, Group, NativeSelect } from "@mantine/core";
@@ -22,10 +22,10 @@ interface FigurePickersProps {
 }
 
 const KIND_TITLES: Readonly<Record<FigureKind, string>> = {
-  points: t`Dots, with bars or lines`,
-  map: t`Map over two sizes`,
-  ratio: t`Ratio of two maps`,
-  parts: t`Parts of a whole`,
+  points: t`Points with bars or lines`,
+  map: t`Heat map of two sizes`,
+  ratio: t`Ratio of two heat maps`,
+  parts: t`Stacked parts`,
 };
 
 export function FigurePickers(props: FigurePickersProps) {
@@ -33,7 +33,7 @@ export function FigurePickers(props: FigurePickersProps) {
   const titleOf = useTitlesOf()(workload);
   const all = layout.dimensions.map((name) => ({ value: name, label: titleOfDimension(name, titleOf) }));
   const titled = measures.map(({ key, title }) => ({ value: key, label: title }));
-  // Another measure has other dimensions, so that choices among them are made anew.
+  // Another measure has other dimensions, so reset the choices among them.
   const show = (key: string) => onView({ workload, show: key });
   return (
     <Group align="flex-end" gap="sm">
@@ -47,9 +47,9 @@ export function FigurePickers(props: FigurePickersProps) {
       )}
       <Pick label={t`Metric`} onPick={show} options={titled} value={shown.key} />
       <Pick
-        label={t`Beside it`}
+        label={t`Second metric`}
         onPick={(key) => onView({ ...view, show: shown.key, beside: key })}
-        options={[{ value: "", label: t`nothing` }, ...titled.filter(({ value }) => value !== shown.key)]}
+        options={[{ value: "", label: t`none` }, ...titled.filter(({ value }) => value !== shown.key)]}
         value={beside?.key ?? ""}
       />
       {layout.kinds.length > 1 && (
@@ -62,11 +62,11 @@ export function FigurePickers(props: FigurePickersProps) {
       )}
       {(layout.kind === "points" || layout.kind === "parts") && (
         <Pick
-          label={t`To the right`}
+          label={t`X axis`}
           onPick={(x) => onView({ ...view, x })}
           options={
             layout.kind === "points"
-              ? [...all, { value: "run", label: t`Runs in their order` }]
+              ? [...all, { value: "run", label: t`Run order` }]
               : all.filter(({ value }) => value !== "part" && value !== "operation")
           }
           value={layout.axes[0] ?? "run"}
@@ -91,14 +91,14 @@ function SplitPick({ layout, view, onView, titleOf }: PartProps) {
   return (
     <>
       <Pick
-        label={kind === "ratio" ? t`Compared by` : t`A panel for each`}
+        label={kind === "ratio" ? t`Compare by` : t`Split into panels by`}
         onPick={(name) => onView({ ...view, split: name, against: undefined })}
-        options={[...(kind === "ratio" ? [] : [{ value: "", label: t`nothing` }]), ...options]}
+        options={[...(kind === "ratio" ? [] : [{ value: "", label: t`none` }]), ...options]}
         value={split ?? ""}
       />
       {kind === "ratio" && split && (
         <Pick
-          label={t`Divided by`}
+          label={t`Baseline`}
           onPick={(text) => onView({ ...view, against: text })}
           options={textsOf(rows, split)}
           value={against ?? ""}
@@ -108,21 +108,20 @@ function SplitPick({ layout, view, onView, titleOf }: PartProps) {
   );
 }
 
-/** What the table divides the numbers of other places by. */
 function BasePick({ layout: { kind, dimensions, base, rows }, view, onView }: PartProps) {
   const name = placeOf(dimensions);
   if (!name || kind === "map" || kind === "ratio") return null;
   return (
     <Pick
-      label={t`Ratios to`}
+      label={t`Show relative to`}
       onPick={(text) => onView({ ...view, against: text || undefined })}
-      options={[{ value: "", label: t`nothing` }, ...textsOf(rows, name)]}
+      options={[{ value: "", label: t`none` }, ...textsOf(rows, name)]}
       value={base?.text ?? ""}
     />
   );
 }
 
-/** A choice for each dimension that is neither an axis nor a panel. */
+/** A filter for each dimension that is neither an axis nor split into panels. */
 function PinPicks({ layout, view, onView, titleOf }: PartProps) {
   const { kind, series, pins, all } = layout;
   const pin = (name: string, text: string) => {
@@ -168,12 +167,11 @@ interface SeedButtonsProps {
   readonly onView: (view: FigureView) => void;
 }
 
-/** Well-known pictures of the workload, each one click away. */
 export function SeedButtons({ measures, workload, rows, view, onView }: SeedButtonsProps) {
   const seeds = seedsOf(measures.metrics, workload, rows);
   if (seeds.length === 0) return null;
   return (
-    <Group aria-label={t`Well-known pictures`} gap="xs" role="group">
+    <Group aria-label={t`Common figures`} gap="xs" role="group">
       <Hint>{t`Show`}</Hint>
       {seeds.map((seed) => {
         const isShown =

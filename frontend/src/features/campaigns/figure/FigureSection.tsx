@@ -1,4 +1,4 @@
-/** The figure of a campaign: what it measured, drawn in the way that tells most, or as the address says. */
+/** Figure of a campaign, by the address or else the most informative one. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -6,6 +6,7 @@ import { Stack, Text } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Campaign, CampaignMeasures, MeasuredCell } from "@/api/types";
+import { cautionsOf } from "@/components/flagWords";
 import { Hint } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded, Section } from "@/components/Page";
@@ -13,17 +14,17 @@ import { useScheme } from "@/components/preferences";
 import type { TitleOf } from "@/lib/options";
 import { Plot } from "@/plots/Plot";
 import { measurementsQuery, measuresQuery } from "../queries";
-import { layBeside } from "./beside";
 import { chooseLayout, chooseMeasures, type FigureView, type Layout, type Measure } from "./choice";
 import { FigurePickers, SeedButtons } from "./FigurePickers";
 import { FigureTable, runsTable } from "./FigureTable";
 import { drawPanels } from "./panels";
 import { isPublished } from "./ratios";
 import { dimensionsOf, type FigureRow, type RunOrder, rowsOf, runOrder } from "./rows";
+import { mergeSides } from "./sides";
 
 interface FigureSectionProps {
   readonly campaign: FigureCampaign;
-  /** Drawn into the same figure, as far as they measured the same. */
+  /** Campaigns drawn into the same figure if they measured the same. */
   readonly beside?: readonly FigureCampaign[];
   readonly view: FigureView;
   readonly onView: (view: FigureView) => void;
@@ -37,7 +38,7 @@ export function FigureSection({ campaign, beside = ALONE, view, onView }: Figure
   return (
     <Section title={t`Figure`}>
       <Loaded
-        empty={t`Nothing to draw yet.`}
+        empty={t`No results to draw yet.`}
         isEmpty={({ metrics }) => metrics.length === 0}
         lines={8}
         query={measures}
@@ -141,14 +142,14 @@ function MeasureFigure({ campaigns, measure, workload, view, renderPickers }: Me
   );
 }
 
-/** The same array as long as the answers are the same. */
+/** Stable for unchanged answers, as `combine` of useQueries requires. */
 function dataOf<Data>(results: readonly { readonly data: Data | undefined }[]): (Data | undefined)[] {
   return results.map(({ data }) => data);
 }
 
 interface DrawnProps extends Pick<MeasureFigureProps, "measure" | "workload" | "view" | "renderPickers"> {
   readonly cells: readonly MeasuredCell[];
-  readonly sides: readonly LaidBeside[];
+  readonly sides: readonly OtherCampaign[];
   readonly isCut: boolean;
 }
 
@@ -187,7 +188,7 @@ function Drawn({ cells, sides, isCut, measure, workload, view, renderPickers }: 
           </div>
         ))}
       </div>
-      <Lacking measure={measure} sides={sides} workload={workload} />
+      <WithoutValues measure={measure} sides={sides} workload={workload} />
       <Caption isCut={isCut} layout={layout} measure={measure} undrawn={undrawn} />
       <FigureTable
         dimensions={dimensionsOf(layout.rows)}
@@ -201,14 +202,14 @@ function Drawn({ cells, sides, isCut, measure, workload, view, renderPickers }: 
 
 function useRows(
   cells: readonly MeasuredCell[],
-  sides: readonly LaidBeside[],
+  sides: readonly OtherCampaign[],
   titleOf: TitleOf,
 ): FigureRow[] {
   return useMemo(
     () =>
       sides.length === 0
         ? rowsOf(cells)
-        : layBeside(
+        : mergeSides(
             [
               { name: "", rows: rowsOf(cells) },
               ...sides.map((side) => ({ name: side.campaign.cluster_name, rows: rowsOf(side.cells ?? []) })),
@@ -219,29 +220,27 @@ function useRows(
   );
 }
 
-/** A campaign as far as a figure names it. */
 type FigureCampaign = Pick<Campaign, "id" | "name" | "cluster_name">;
 
-/** Cells are undefined until they are there. */
-interface LaidBeside {
+/** Cells are undefined until loaded. */
+interface OtherCampaign {
   readonly campaign: FigureCampaign;
   readonly cells: readonly MeasuredCell[] | undefined;
 }
 
 interface LackingProps {
-  readonly sides: readonly LaidBeside[];
+  readonly sides: readonly OtherCampaign[];
   readonly measure: Measure;
   readonly workload: string;
 }
 
-/** Says which campaigns stand in the figure with nothing. */
-function Lacking({ sides, measure, workload }: LackingProps) {
+/** Names the campaigns without values in the figure. */
+function WithoutValues({ sides, measure, workload }: LackingProps) {
   const lacking = sides.filter(({ cells }) => cells?.every(({ measurements }) => measurements.length === 0));
   return lacking.map(({ campaign }) => (
     <Text key={campaign.id} size="sm">
       <Trans>
-        {campaign.name} of {campaign.cluster_name} has no {measure.title} by {workload}, so nothing of it is
-        drawn.
+        {campaign.name} of {campaign.cluster_name} has no {measure.title} for {workload} and is not drawn.
       </Trans>
     </Text>
   ));
@@ -262,27 +261,27 @@ function Caption({ measure: { title, description }, layout, undrawn, isCut }: Ca
   return (
     <Hint>
       {description && `${title}: ${description}${/[.!?]$/.test(description) ? "" : "."} `}
-      {describeMarks(layout, runs)} {pins && t`Drawn: ${pins}.`}{" "}
-      {undrawn > 0 && t`${undrawn} more do not fit: choose what is drawn. `}
-      {isCut && t`The campaign has more cells than a figure holds.`}
+      {describeMarks(layout, runs)} {pins && t`Filter: ${pins}.`}{" "}
+      {undrawn > 0 && t`${undrawn} more do not fit. Select what to draw. `}
+      {isCut && t`The campaign has more configurations than the figure can show.`}
     </Hint>
   );
 }
 
 function describeMarks({ kind, axes, rows }: Layout, runs: string): string {
-  if (rows.every(isPublished)) return t`Each number is as it was printed, without an interval.`;
-  const printed = rows.some(isPublished) ? t` Of what is published each dot is a number as printed.` : "";
+  if (rows.every(isPublished)) return t`Values are shown as printed, without intervals.`;
+  const printed = rows.some(isPublished) ? t` Published values are shown as printed.` : "";
   return describeRuns({ kind, axes, rows }, runs) + printed;
 }
 
 function describeRuns({ kind, axes, rows }: Pick<Layout, "kind" | "axes" | "rows">, runs: string): string {
-  const hollow = rows.some(({ measured }) => measured.flags.length > 0)
-    ? t` A hollow dot carries a flag.`
+  const hollow = rows.some(({ measured }) => cautionsOf(measured.flags).length > 0)
+    ? t` Hollow points have a caution.`
     : "";
-  if (kind === "map") return t`Each field is the median of ${runs}.`;
+  if (kind === "map") return t`Each cell is the median of ${runs}.`;
   if (kind === "ratio")
-    return t`Each field is a ratio of medians of ${runs}, without an interval; where one run stands alone, none is drawn.`;
-  if (kind === "parts") return t`Bars are medians of ${runs}, each part for itself; dots are the runs.`;
-  if (axes[0] === "run") return t`Each dot is a run.${hollow}`;
-  return t`Each dot is a run; bars and lines are at medians of ${runs}.${hollow}`;
+    return t`Each cell is a ratio of medians of ${runs}, without an interval. Single runs give no ratio.`;
+  if (kind === "parts") return t`Bars are medians of ${runs} for each part; points are single runs.`;
+  if (axes[0] === "run") return t`Each point is a run.${hollow}`;
+  return t`Each point is a run; bars and lines are medians of ${runs}.${hollow}`;
 }

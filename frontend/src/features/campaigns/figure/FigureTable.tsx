@@ -1,5 +1,3 @@
-/** The numbers of a figure as a table and as CSV. */
-
 import { t } from "@lingui/core/macro";
 import { Anchor, Badge } from "@mantine/core";
 import { FlagTitles, MeasuredValue } from "@/components/MeasuredValue";
@@ -32,7 +30,7 @@ export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTabl
         download={`${measure.key}.csv`}
         href={`data:text/csv;charset=utf-8,${encodeURIComponent(toCsv(runsTable(rows, dimensions, measure)))}`}
         size="sm"
-      >{t`Download as CSV, one run a line`}</Anchor>
+      >{t`Download CSV (one run per line)`}</Anchor>
       <ScrollTable
         head={[
           ...titles,
@@ -86,10 +84,10 @@ function Ratio({ ratio }: { ratio: number | undefined }) {
 }
 
 function OneRun({ isPublished }: { isPublished: boolean }) {
-  return <Badge color={isPublished ? "indigo" : "orange"}>{isPublished ? t`not told` : t`1 run`}</Badge>;
+  return <Badge color={isPublished ? "indigo" : "orange"}>{isPublished ? t`not stated` : t`1 run`}</Badge>;
 }
 
-/** One row a run, in base units. */
+/** Return one row per run, in base units. */
 export function runsTable(
   rows: readonly FigureRow[],
   dimensions: readonly string[],

@@ -1,4 +1,4 @@
-/** How the numbers of a campaign are drawn, as far as the address does not say it: a telling first picture. */
+/** Layout of a figure: choices in the address, completed by defaults that show most. */
 
 import { t } from "@lingui/core/macro";
 import type { CampaignMeasures } from "@/api/types";
@@ -10,28 +10,26 @@ import { dimensionsOf, type FigureRow, groupRows, isNumeric, textOf, valuesOf } 
 export const FIGURE_KINDS = ["points", "map", "ratio", "parts"] as const;
 export type FigureKind = (typeof FIGURE_KINDS)[number];
 
-/** The part of the address that belongs to the figure. */
 export interface FigureView {
   readonly workload?: string | undefined;
-  /** Keys of measures. */
   readonly show?: string | undefined;
   readonly beside?: string | undefined;
   readonly kind?: FigureKind | undefined;
-  /** Names of dimensions; `run` is the order of the runs. */
+  /** Names of dimensions; `run` is the order of runs. */
   readonly x?: string | undefined;
   readonly split?: string | undefined;
-  /** With `ratio`: the value of `split` that the others are divided by; else the place, for the table. */
+  /** Baseline: a value of `split` for `ratio`, otherwise a place for the table. */
   readonly against?: string | undefined;
-  /** Dimensions of which one value alone is drawn, as text. */
+  /** Dimensions filtered to one value, as text. */
   readonly only?: Readonly<Record<string, string>> | undefined;
 }
 
-/** A metric, or the mean of a counter's curve, which has no workload of its own. */
+/** A metric, or the mean of a counter's curve. Counters belong to no workload. */
 export interface Measure {
   readonly key: string;
-  /** Without what follows a colon or comma, which explains more than an axis has room for. */
+  /** Short title for an axis, cut at a colon or comma. */
   readonly title: string;
-  /** What exactly it is, where the title does not say it. */
+  /** Definition, if the title is not enough. */
   readonly description: string;
   readonly unit: Unit;
   readonly query: { readonly metric: string } | { readonly counter: string };
@@ -60,7 +58,7 @@ export function measuresOf({ metrics, counters }: CampaignMeasures, workload: st
   ];
 }
 
-/** What is shown above and below: writers beside their total, loss beside the rate, else what more is better of. */
+/** Choose two measures: writers with their total, loss with the rate, otherwise a metric with a higher-is-better direction. */
 export function chooseMeasures(measures: CampaignMeasures, workload: string, view: FigureView) {
   const all = measuresOf(measures, workload);
   const [show, beside] = usualMeasures(measures, workload);
@@ -78,29 +76,26 @@ function usualMeasures({ metrics }: CampaignMeasures, workload: string): [string
   return [(own.find(({ better }) => better === "higher") ?? own[0])?.metric];
 }
 
-/** One value of a dimension, as text. */
 export interface Base {
   readonly name: string;
   readonly text: string;
 }
 
-/** Everything but the numbers: what stands where. */
+/** Assignment of dimensions to axes, panels and colours. */
 export interface Layout {
   readonly kinds: readonly FigureKind[];
   readonly kind: FigureKind;
   readonly dimensions: readonly string[];
-  /** One axis of dots and bars, the two of a map, or up to two that bars of parts are named by. */
+  /** One axis for points and bars, two for a heat map, up to two names for stacked parts. */
   readonly axes: readonly string[];
   readonly split: string | undefined;
-  /** What the colours mean. */
+  /** Dimensions shown as colours. */
   readonly series: readonly string[];
-  /** Dimensions of which one value is drawn, and which. */
   readonly pins: Readonly<Record<string, string>>;
   readonly against: string | undefined;
-  /** The place that the table divides others by. */
   readonly base: Base | undefined;
   readonly rows: readonly FigureRow[];
-  /** With those that are not drawn. */
+  /** Includes rows that are filtered out. */
   readonly all: readonly FigureRow[];
 }
 
@@ -135,7 +130,7 @@ export function chooseLayout(all: readonly FigureRow[], view: FigureView): Layou
   return { kinds, kind, dimensions, axes, split, series, pins, against, base, rows, all };
 }
 
-/** What can be drawn; the last is the most telling. */
+/** Return the possible kinds, the most informative last. */
 function kindsFor(rows: readonly FigureRow[], dimensions: readonly string[]): FigureKind[] {
   if (dimensions.includes("part") && hasParts(rows)) return ["points", "parts"];
   const sizes = mapAxes(rows, dimensions);
@@ -148,7 +143,7 @@ function hasParts(rows: readonly FigureRow[]): boolean {
   return [STACKED.whole, ...STACKED.parts].every((part) => parts.includes(part));
 }
 
-/** Two numbers of which most pairs were measured: record size to the right, file size upwards. */
+/** Return two numeric dimensions with most pairs measured: record size as x, file size as y. */
 function mapAxes(rows: readonly FigureRow[], dimensions: readonly string[]): [string, string] | undefined {
   const [x, y] = inOrderOf(NUMBERS_FIRST, dimensions).filter(
     (name) => isNumeric(rows, name) && valuesOf(rows, name).length > 2,
@@ -186,7 +181,7 @@ function chooseAxes(
   return [inOrderOf(PLACES_FIRST, others)[0] ?? dimensions[0] ?? "target"];
 }
 
-/** Panels: one for each operation where colours mean something else already, or where there are too many of them. */
+/** Split into panels by operation if colours are taken or would be too many. */
 function chooseSplit(
   kind: FigureKind,
   rows: readonly FigureRow[],
@@ -204,7 +199,7 @@ function chooseSplit(
   return isCrowded ? places[0] : undefined;
 }
 
-/** A map or a stack of parts has room for one value of everything else; dots have colours for it. */
+/** Heat maps and stacked parts show one value of each other dimension; points can use colours. */
 function choosePins(
   kind: FigureKind,
   rows: readonly FigureRow[],
@@ -225,7 +220,7 @@ function chooseAgainst(rows: readonly FigureRow[], split: string, { against }: F
   return texts.find((text) => text === against) ?? texts[0];
 }
 
-/** The dimension of places whose values a table can divide by one of them. */
+/** Return the dimension of places that a table can divide by a baseline. */
 export function placeOf(dimensions: readonly string[]): string | undefined {
   return PLACES_FIRST.find((name) => dimensions.includes(name));
 }
@@ -239,7 +234,6 @@ function chooseBase(
   return name && against && textsOf(rows, name).includes(against) ? { name, text: against } : undefined;
 }
 
-/** The values of a dimension as the reader chooses among them. */
 export function textsOf(rows: readonly FigureRow[], name: string): string[] {
   return [...new Set(rows.map((row) => textOf(row, name)))];
 }

@@ -116,14 +116,14 @@ it("draws the files of a fill over their number, a colour for each target", () =
   expect(choose(cells)).toMatchObject({ axes: ["file"], series: ["target"] });
 });
 
-it("draws bars over targets, with every run as a dot", () => {
+it("draws bars over targets, with every run as a point", () => {
   const cells = ["disk", "nfs"].map((target) => cell({ targets: [target], values: [1e6, 2e6, 3e6] }));
   const { data } = draw(cells).panels[0]?.figure ?? { data: [] };
   expect(data[0]).toMatchObject({ type: "bar", y: [2, 2], text: ["median of 3 runs", "median of 3 runs"] });
   expect(data[1]).toMatchObject({ type: "scatter", y: [1, 2, 3, 1, 2, 3] });
 });
 
-it("tells the variants of stages apart: bars where nothing else differs, else colours", () => {
+it("distinguishes variants by bars if nothing else differs, otherwise by colours", () => {
   const variants = ["ext3 data=ordered", "ext3 data=journal"];
   const alone = variants.map((variant) => cell({ variant }));
   expect(choose(alone)).toMatchObject({ axes: ["variant"], series: [] });
@@ -135,13 +135,13 @@ it("tells the variants of stages apart: bars where nothing else differs, else co
   expect(rows[0]?.[0]).toBe("ext3 data=ordered");
 });
 
-it("shows many repeats of few cells in the order of their starts", () => {
+it("shows many repeats of few cells in run order", () => {
   const cells = ["raid1", "raid2"].map((target) => cell({ targets: [target], values: Array(9).fill(1e6) }));
   expect(choose(cells)).toMatchObject({ axes: ["run"], series: ["target"] });
   expect(draw(cells).panels[0]?.figure.data[1]).toMatchObject({ x: [10, 11, 12, 13, 14, 15, 16, 17, 18] });
 });
 
-it("tells targets that were loaded at once from each of them alone", () => {
+it("distinguishes targets used at once from single targets", () => {
   const cells = [
     cell({ targets: ["raid1"] }),
     cell({ targets: ["raid1", "raid2"], target: "raid1" }),
@@ -169,7 +169,7 @@ it("draws a map over two sizes, a panel for each operation, all on one scale", (
   });
 });
 
-it("calls an empty field of a map impossible only where a record would be larger than its file", () => {
+it("marks an empty map cell as impossible only if the record exceeds the file", () => {
   const without = surface({}).toSpliced(2, 1);
   const measured = expect.stringContaining("2 runs");
   const impossible = "impossible: record larger than file";
@@ -188,7 +188,7 @@ it("calls an empty field of a map impossible only where a record would be larger
   expect(JSON.stringify(data)).not.toContain("impossible");
 });
 
-it("divides one map by another, field by field", () => {
+it("divides one heat map by another", () => {
   const cells = [...surface({ operation: "write" }), ...surface({ operation: "read" }, 2)];
   const { panels } = draw(cells, { kind: "ratio", against: "write" });
   expect(panels.map(({ title }) => title)).toEqual(["read ÷ write"]);
@@ -201,7 +201,7 @@ it("divides one map by another, field by field", () => {
   });
 });
 
-it("divides nothing by one run alone", () => {
+it("gives no ratio of single runs", () => {
   const cells = [...surface({ operation: "write" }, 1, [1]), ...surface({ operation: "read" }, 2)];
   const { panels } = draw(cells, { kind: "ratio", against: "write" });
   expect(panels[0]?.figure.data[0]).toMatchObject({
@@ -213,7 +213,7 @@ it("divides nothing by one run alone", () => {
   });
 });
 
-it("stacks parts of a whole, with the whole of every run as a dot", () => {
+it("stacks parts, with the total of every run as a point", () => {
   const cells = ["disk", "nfs"].flatMap((target) =>
     ["real", "user", "sys", "wait"].map((part) =>
       cell({ targets: [target], labels: { part }, values: [2, 3] }),
@@ -225,7 +225,7 @@ it("stacks parts of a whole, with the whole of every run as a dot", () => {
   expect(data.map(({ name }) => name)).toEqual(["user", "sys", "wait", "real, each run"]);
 });
 
-it("draws panels where colours alone would be too many, and says what does not fit", () => {
+it("splits into panels if there are too many colours, and reports what does not fit", () => {
   const cells = Array.from({ length: 9 }, (_, index) => index).flatMap((index) =>
     ["a", "b"].map((target) => cell({ targets: [target], labels: { percentile: `p${index}` } })),
   );
@@ -233,7 +233,7 @@ it("draws panels where colours alone would be too many, and says what does not f
   expect(draw(cells, { x: "target", split: "" }).undrawn).toBe(1);
 });
 
-it("draws one value of a dimension alone where the address says so", () => {
+it("draws the single value of a dimension that the address selects", () => {
   const cells = ["write", "read"].flatMap((operation) =>
     ["a", "b"].map((target) => cell({ targets: [target], labels: { operation } })),
   );
@@ -243,24 +243,24 @@ it("draws one value of a dimension alone where the address says so", () => {
   });
 });
 
-it("calls the writer of a run that has one only by that", () => {
+it("names the only writer of a run", () => {
   const cells = [cell({ options: { writers: 1 } })].concat(
     ["1", "2"].map((writer) => cell({ options: { writers: 2 }, labels: { writer } })),
   );
   const { data } = draw(cells, { x: "writers" }).panels[0]?.figure ?? { data: [] };
-  expect(data.map(({ name }) => name)).toContain("Only writer");
+  expect(data.map(({ name }) => name)).toContain("Single writer");
   expect(data.map(({ name }) => name)).toContain("Writer 2");
 });
 
-it("tells nodes that were only watched from those that load", () => {
+it("distinguishes monitored nodes from nodes under load", () => {
   const cells = SIZES.flatMap((file_size_bytes) =>
     [{}, { observer: "server1" }].map((labels) => cell({ options: { file_size_bytes }, labels })),
   );
   const { data } = draw(cells).panels[0]?.figure ?? { data: [] };
-  expect(new Set(data.map(({ name }) => name))).toEqual(new Set(["Loading nodes", "Observer server1"]));
+  expect(new Set(data.map(({ name }) => name))).toEqual(new Set(["Nodes under load", "Observer server1"]));
 });
 
-it("shows writers beside their total, and loss beside the rate of a stream", () => {
+it("shows writers with their total, and loss with the rate of a stream", () => {
   const measures = (...names: string[]) =>
     ({
       metrics: names.map((metric) => ({
@@ -284,7 +284,7 @@ it("shows writers beside their total, and loss beside the rate of a stream", () 
   ]);
 });
 
-it("writes one run a line into the CSV, in base units", () => {
+it("writes one run per CSV line in base units", () => {
   const rows = rowsOf([cell({ labels: { operation: 'say "a"' }, values: [5] })]);
   expect(toCsv(runsTable(rows, ["operation"], RATE))).toBe(
     `operation,run_id,throughput,unit,flags\r\n"say ""a""",${nextRun - 1},5,bytes_per_second,\r\n`,

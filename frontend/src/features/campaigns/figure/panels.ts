@@ -1,5 +1,3 @@
-/** The figures of a campaign: rows and the choice of what stands where become what plotly draws. */
-
 import { t } from "@lingui/core/macro";
 import { optionValue, type TitleOf, type Values } from "@/lib/options";
 import { type ComparedAxis, type ComparedGroup, comparisonFigure } from "@/plots/comparison";
@@ -19,14 +17,14 @@ import {
 } from "./rows";
 
 export interface Panel {
-  /** What is the same in the whole panel; empty where there is one panel only. */
+  /** Values shared by the whole panel; empty with a single panel. */
   readonly title: string;
   readonly figure: Figure;
 }
 
 export interface Panels {
   readonly panels: readonly Panel[];
-  /** How many more panels or colours there would be. */
+  /** Number of panels or colours left out. */
   readonly undrawn: number;
 }
 
@@ -78,7 +76,7 @@ function drawOne(rows: readonly FigureRow[], layout: Layout, look: Look, highest
   });
 }
 
-/** The axis is that of all panels, so that they compare. */
+/** All panels share the axis, so that they can be compared. */
 function axisOf({ axes: [x = "target"], rows }: Layout, { titleOf, order }: Look): ComparedAxis {
   const title = titleOfDimension(x, titleOf);
   if (x === "run")
@@ -135,14 +133,14 @@ function mapOf(rows: readonly FigureRow[], { axes: [x = "", y = ""], rows: all }
   };
 }
 
-/** No file has a record larger than itself; every other empty field of a map was not measured. */
+/** A record cannot be larger than its file. Every other empty cell of a map was not measured. */
 function gapOf(measured: unknown, { record_size_bytes: record, file_size_bytes: file }: Values): string {
   if (measured) return "";
   const isImpossible = typeof record === "number" && typeof file === "number" && record > file;
   return isImpossible ? "" : t`not measured`;
 }
 
-/** One run is no ground for a ratio. */
+/** A single run gives no ratio. */
 function ratioPanels(groups: readonly FigureRow[][], layout: Layout, look: Look): Panels {
   const { split = "", against } = layout;
   const several = (rows: readonly FigureRow[]) => rows.filter(({ measured }) => measured.n > 1);
@@ -174,7 +172,7 @@ function divide(one: SizeMap, base: SizeMap): SizeMap {
   };
 }
 
-/** Groups by the values of the first of `names`, then of the next. */
+/** Group by the values of the first of `names`, then of the next. */
 function inOrder(groups: FigureRow[][], names: readonly string[], rows: readonly FigureRow[]): FigureRow[][] {
   const places = names.map((name) => textsInOrder(rows, name));
   const placeOf = (group: readonly FigureRow[], index: number) =>

@@ -1,16 +1,17 @@
-/** What a table says of each row in terms of the row of one place that is otherwise alike. */
+/** Ratios of a table's rows to the same row of a baseline place. */
 
+import { areComparable } from "@/components/flagWords";
 import type { Base } from "./choice";
 import { type FigureRow, textOf } from "./rows";
 
 const PUBLISHED = "PUBLISHED";
 
-/** Others measured it: one number stands for repeats of which the count is not told. */
+/** Published values stand for an unknown number of repeats. */
 export function isPublished({ measured }: FigureRow): boolean {
   return measured.flags.includes(PUBLISHED);
 }
 
-/** By row; one run of one's own is no ground for a ratio, and nothing is divided by itself. */
+/** Return the ratio of each row. Own single runs, the baseline itself and rows that measure something else have none. */
 export function ratiosTo(
   base: Base,
   rows: readonly FigureRow[],
@@ -20,10 +21,12 @@ export function ratiosTo(
   const keyOf = (row: FigureRow) => others.map((name) => textOf(row, name)).join("\n");
   const isBase = (row: FigureRow) => textOf(row, base.name) === base.text;
   const sound = rows.filter((row) => row.measured.n > 1 || isPublished(row));
-  const below = new Map(sound.filter(isBase).map((row) => [keyOf(row), row.measured.median]));
+  const bases = new Map(sound.filter(isBase).map((row) => [keyOf(row), row.measured]));
   return new Map(
-    sound
-      .filter((row) => !isBase(row) && below.get(keyOf(row)))
-      .map((row) => [row, row.measured.median / (below.get(keyOf(row)) ?? 1)]),
+    sound.flatMap((row) => {
+      const below = bases.get(keyOf(row));
+      if (isBase(row) || !below?.median || !areComparable(row.measured.flags, below.flags)) return [];
+      return [[row, row.measured.median / below.median] as const];
+    }),
   );
 }

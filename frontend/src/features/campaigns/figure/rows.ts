@@ -1,16 +1,15 @@
-/** The numbers behind a figure as rows, and what tells one row from another. */
+/** Rows behind a figure and the dimensions that distinguish them. */
 
 import { t } from "@lingui/core/macro";
 import type { MeasuredCell, Measurement } from "@/api/types";
 import { optionValue, plainTitle, type TitleOf, type Values, varyingNames } from "@/lib/options";
 
 export interface FigureRow {
-  /** Places, labels and options by name. */
   readonly parts: Values;
   readonly measured: Measurement;
 }
 
-/** The place of each run among those of the figure, by id, in the order in which they started. */
+/** Position of each run in start order, by run id. */
 export type RunOrder = ReadonlyMap<number, number>;
 
 const PLACE_TITLES: Readonly<Record<string, string>> = {
@@ -18,10 +17,10 @@ const PLACE_TITLES: Readonly<Record<string, string>> = {
   target: "Target",
   node: "Node",
   loaded: "Loaded",
-  run: t`Run, in the order of their starts`,
+  run: t`Run (in start order)`,
 };
-/** What the lack of a label means. */
-const ABSENT: Readonly<Record<string, string>> = { writer: t`Only writer`, observer: t`Loading nodes` };
+/** Meaning of a missing label. */
+const ABSENT: Readonly<Record<string, string>> = { writer: t`Single writer`, observer: t`Nodes under load` };
 const SPEAKS_FOR_ITSELF = new Set(["variant", "target", "node", "loaded", "operation"]);
 
 export function rowsOf(cells: readonly MeasuredCell[]): FigureRow[] {
@@ -30,13 +29,13 @@ export function rowsOf(cells: readonly MeasuredCell[]): FigureRow[] {
   );
 }
 
-/** Places stand first, so that they are the ones kept of names that always vary together. */
+/** Places come first: of names that always vary together, the first is kept. */
 function partsOf(cell: MeasuredCell, measured: Measurement): Values {
   const { variant, options, node_names, target_names } = cell;
   return {
     variant,
     target: measured.target_name ?? target_names.join(" + "),
-    loaded: target_names.length > 1 ? t`${target_names.length} targets at once` : t`one target alone`,
+    loaded: target_names.length > 1 ? t`${target_names.length} targets at once` : t`one target`,
     node: node_names.join(" + "),
     ...options,
     ...measured.labels,
@@ -49,7 +48,7 @@ export function runOrder(cells: readonly MeasuredCell[]): RunOrder {
   return new Map(runs.map(({ id }, index) => [id, index + 1]));
 }
 
-/** The names that tell rows apart; of several that always vary together, the first. */
+/** Return the names that distinguish rows; of several that always vary together, the first. */
 export function dimensionsOf(rows: readonly FigureRow[]): string[] {
   const kept: string[] = [];
   for (const name of varyingNames(rows.map(({ parts }) => parts))) {
@@ -69,14 +68,14 @@ function keyOf(value: unknown): string {
   return JSON.stringify(value) ?? "";
 }
 
-/** The values of a dimension, numbers by size, others in the order of the plan; a missing one is undefined. */
+/** Return the values of a dimension, numbers by size and others in plan order; undefined for a missing one. */
 export function valuesOf(rows: readonly FigureRow[], name: string): unknown[] {
   const values = new Map(rows.map(({ parts }) => [keyOf(parts[name]), parts[name]]));
   const found = [...values.values()];
   return found.every((value) => typeof value === "number") ? found.sort((a, b) => a - b) : found;
 }
 
-/** Whether every value that there is, is a number; not so for ordinals of writers, which are names. */
+/** Return whether all values are numbers. Ordinals of writers are names. */
 export function isNumeric(rows: readonly FigureRow[], name: string): boolean {
   return name !== "writer" && valuesOf(rows, name).every((value) => typeof value === "number");
 }
@@ -85,12 +84,12 @@ export function titleOfDimension(name: string, titleOf: TitleOf): string {
   return PLACE_TITLES[name] ?? titleOf(name) ?? plainTitle(name);
 }
 
-/** The value as text, by which the address names it too. */
+/** Return the value as text, as in the address. */
 export function textOf({ parts }: FigureRow, name: string): string {
   return optionValue(name, parts[name]);
 }
 
-/** What a row is called among others that differ in `names`. */
+/** Return the name of a row among others that differ in `names`. */
 export function nameRow(row: FigureRow, names: readonly string[], titleOf: TitleOf): string {
   return [...names]
     .sort((a, b) => Number(SPEAKS_FOR_ITSELF.has(b)) - Number(SPEAKS_FOR_ITSELF.has(a)))
@@ -102,7 +101,7 @@ export function nameRow(row: FigureRow, names: readonly string[], titleOf: Title
     .join(" · ");
 }
 
-/** Rows by what `names` say of them, in the order in which they come. */
+/** Group rows by their values of `names`, in order of appearance. */
 export function groupRows(rows: readonly FigureRow[], names: readonly string[]): FigureRow[][] {
   const groups = new Map<string, FigureRow[]>();
   for (const row of rows) {

@@ -27,7 +27,7 @@ function rows(...cells: { options?: object; target?: string; nodes?: string[] }[
 
 const DD = [metric("throughput", "bytes_per_second", ["writer"]), metric("duration", "seconds", ["part"])];
 
-it("offers a picture only where the data has its axes", () => {
+it("offers a figure only if the data has its axes", () => {
   expect(seedsOf(DD, "dd", rows({})).map(({ title }) => title)).toEqual(["Real = user + sys + wait"]);
   expect(seedsOf(DD, "fio", rows({}))).toEqual([]);
 });
@@ -40,7 +40,7 @@ it("draws wall-clock time over file size, target by target", () => {
   });
 });
 
-it("takes the total over writers, and gangs that grow for writers", () => {
+it("uses the total over writers, and counts growing node groups as writers", () => {
   const own = [...DD, metric("total_throughput", "bytes_per_second")];
   const writers = rows({ options: { writers: 1 } }, { options: { writers: 2 } });
   expect(seedsOf(own, "dd", writers).at(-1)?.view).toMatchObject({ show: "total_throughput", x: "writers" });
@@ -50,7 +50,7 @@ it("takes the total over writers, and gangs that grow for writers", () => {
   expect(seedsOf(own, "dd", single)).toHaveLength(1);
 });
 
-it("compares create rates by what lies below: variants of stages, else targets", () => {
+it("compares create rates by stage variants, otherwise by targets", () => {
   const create = [metric("operation_rate", "operations_per_second")];
   const [only] = seedsOf(create, "dd", rows({ target: "ext4" }, { target: "xfs" }));
   expect(only).toMatchObject({

@@ -1,4 +1,4 @@
-/** The pictures that administrators of storage drew by hand, each one click away where a campaign has its axes; pure. */
+/** Common figures of storage benchmarks, offered if a campaign has their axes; pure. */
 
 import { t } from "@lingui/core/macro";
 import type { CampaignMeasures } from "@/api/types";
@@ -16,7 +16,7 @@ type Metric = CampaignMeasures["metrics"][number];
 const FEWEST_PLACES = 2;
 const WRITERS = ["writers", "processes", "numjobs", "jobs", "node"];
 
-/** What can be drawn of a workload, by the metrics that it has and by what its rows vary in. */
+/** Return the figures that a workload's metrics and dimensions allow. */
 export function seedsOf(metrics: readonly Metric[], workload: string, rows: readonly FigureRow[]): Seed[] {
   const own = metrics.filter((metric) => metric.workload === workload);
   const parted = own.find(({ unit, labels }) => unit === "seconds" && labels.includes("part"));
@@ -65,7 +65,7 @@ function hasLine(rows: readonly FigureRow[], name: string): boolean {
   );
 }
 
-/** Gangs of different sizes are writers too; single nodes, one after the other, are not. */
+/** Groups of nodes of different sizes count as writers; single nodes do not. */
 function hasGrowingNodes(names: readonly unknown[]): boolean {
   return new Set(names.map((name) => String(name).split(" + ").length)).size >= FEWEST_PLACES;
 }

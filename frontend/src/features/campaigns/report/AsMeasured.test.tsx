@@ -4,7 +4,7 @@ import { expect, it, vi } from "vitest";
 import type { Conduct } from "@/api/types";
 import { ConductTable } from "./AsMeasured";
 
-// Links need a router, which this table does not.
+// Replace links, which need a router.
 vi.mock("@/components/RunLinks", () => ({
   RunLinks: ({ ids }: { ids: readonly number[] }) => ids.join(", "),
 }));
@@ -19,16 +19,16 @@ const conduct: Conduct = {
     },
     { words: "only the run's own files dropped from the page cache", runs: 2, run_ids: [2041, 2042] },
   ],
-  exclusivity: [{ words: "nodes reserved; no other run there", runs: 24, run_ids: [2019] }],
+  exclusivity: [{ words: "nodes reserved; no concurrent runs", runs: 24, run_ids: [2019] }],
   other_load: [],
   load_not_measured: 0,
   not_judged: [],
 };
 
-it("says what was done in how many runs, with those named that differ", () => {
+it("shows each condition with its number of runs, and names differing runs", () => {
   renderWithApp(<ConductTable found={conduct} />);
   const [, most, others, alone] = within(screen.getByRole("table")).getAllByRole("row");
   expect(most).toHaveTextContent(/page cache emptied before each read22 of 24: .* and 2 more/);
   expect(others).toHaveTextContent(/own files dropped from the page cache2 of 24: .*2041.*2042/);
-  expect(alone).toHaveTextContent("nodes reserved; no other run thereall 24");
+  expect(alone).toHaveTextContent("nodes reserved; no concurrent runsall 24");
 });

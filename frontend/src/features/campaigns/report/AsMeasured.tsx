@@ -1,4 +1,4 @@
-/** How the runs were really measured: what was done and seen, never what was planned. */
+/** Conditions that the runs actually had, not those planned. */
 
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
@@ -33,7 +33,7 @@ export function ConductTable({ found }: { found: Conduct }) {
     [t`Not judged`, found.not_judged],
   ];
   return (
-    <PaperTable head={[t`What`, t`As it was`, t`Runs`]} label={t`As measured`}>
+    <PaperTable head={[t`Condition`, t`Measured`, t`Runs`]} label={t`As measured`}>
       {topics.flatMap(([topic, lines]) =>
         lines.map((line) => (
           <Row key={`${topic} ${line.words}`}>

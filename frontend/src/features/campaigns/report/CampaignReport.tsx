@@ -1,4 +1,4 @@
-/** A campaign on paper: what was asked, how it was measured, what came of it, and by which runs. */
+/** Printable report of a campaign: setup, figures, results and runs. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -27,7 +27,7 @@ import style from "./report.css?inline";
 
 interface CampaignReportProps {
   readonly campaign: Campaign;
-  /** What is to be known of its runs: flags, failures, and what they ran on. */
+  /** Sections on runs: flags, failures and environments. */
   readonly runs: ReactNode;
 }
 
@@ -44,7 +44,7 @@ export function CampaignReport({ campaign, runs }: CampaignReportProps) {
           params={{ campaignId: campaign.id }}
           to="/campaigns/$campaignId"
           variant="default"
-        >{t`Back to the campaign`}</ButtonLink>
+        >{t`Back to campaign`}</ButtonLink>
         <Button onClick={() => window.print()}>{t`Print`}</Button>
         <Button
           onClick={() => sheet.current && download(standaloneHtml(sheet.current, title), campaign)}
@@ -61,7 +61,7 @@ export function CampaignReport({ campaign, runs }: CampaignReportProps) {
         <Results campaign={campaign} />
         {runs}
         <h2>{t`Plan`}</h2>
-        <p className="quiet">{t`By this file, iotide campaign submit measures the same again.`}</p>
+        <p className="quiet">{t`Submit this file with iotide campaign submit to repeat the measurement.`}</p>
         <pre>{planAsYaml(campaign.plan)}</pre>
       </article>
     </Stack>
@@ -78,14 +78,14 @@ function Heading({ campaign }: { campaign: Campaign }) {
           <TextLink inherit params={{ campaignId: id }} to="/campaigns/$campaignId">
             Campaign {id}
           </TextLink>{" "}
-          on {cluster}, submitted by {owner ?? t`somebody who is gone`} on {formatExactTime(submitted)}
+          on {cluster}, submitted by {owner ?? t`a deleted user`} on {formatExactTime(submitted)}
           {ended ? t`, ended on ${formatExactTime(ended)}` : ""}: {describeCounts(campaign.counts)}.
         </Trans>
       </p>
-      {isOpen(campaign) && <p>{t`It has not ended: what follows is what there is so far.`}</p>}
+      {isOpen(campaign) && <p>{t`The campaign has not ended. The report shows the results so far.`}</p>}
       {campaign.plan.note && <p>{campaign.plan.note}</p>}
       <p className="quiet">
-        {t`Made on ${formatExactTime(new Date().toISOString())}. Every number names its runs.`}
+        {t`Created on ${formatExactTime(new Date().toISOString())}. Every number lists its runs.`}
       </p>
     </>
   );
@@ -99,7 +99,7 @@ function Results({ campaign }: { campaign: Campaign }) {
   }, [hasNextPage, isFetchingNextPage, fetchNextPage]);
   return (
     <Loaded
-      empty={<p>{t`No valid run has measured anything.`}</p>}
+      empty={<p>{t`No valid results.`}</p>}
       isEmpty={(rows) => !hasNextPage && rows.every(({ results }) => results.length === 0)}
       query={cells}
     >
@@ -116,7 +116,7 @@ function download(html: string, { id, name }: Campaign): void {
   URL.revokeObjectURL(link.href);
 }
 
-/** A report as one file that needs nothing else: pictures and style are in it, and its links lead to the server. */
+/** Return the report as a self-contained file with pictures and styles; links lead to the server. */
 export function standaloneHtml(sheet: HTMLElement, title: string): string {
   const copy = sheet.cloneNode(true) as HTMLElement;
   for (const link of copy.querySelectorAll("a"))
@@ -127,7 +127,7 @@ export function standaloneHtml(sheet: HTMLElement, title: string): string {
   return t`<!doctype html>\n<html lang="en"><head>${head}</head><body>${copy.outerHTML}</body></html>\n`;
 }
 
-const HEAD = [t`Of`, t`Node and target`, t`Median`, t`Min`, t`Max`, "n", t`Spread`, t`Of runs`];
+const HEAD = [t`Configuration`, t`Node and target`, t`Median`, t`Min`, t`Max`, "n", t`Spread`, t`Runs`];
 
 function ReportResults({ cells }: { cells: readonly Cell[] }) {
   const titlesOf = useTitlesOf();
@@ -139,8 +139,8 @@ function ReportResults({ cells }: { cells: readonly Cell[] }) {
       ))}
       <p className="quiet">
         <Trans>
-          n counts valid runs; below four there is no interval. Spread is the coefficient of variation. Runs
-          that were rejected or failed are listed below and in no number above.
+          n is the number of valid runs; an interval needs at least four. Spread is the coefficient of
+          variation. Rejected and failed runs are listed below and not included above.
         </Trans>
       </p>
       <p className="quiet">{units}</p>
@@ -168,7 +168,7 @@ function MeasuredRow({ row: { cell, result, what } }: { row: ResultRow }) {
   const variant = cell.variant ? t`, in ${cell.variant}` : "";
   return (
     <Row>
-      {what || t`all alike`}
+      {what || t`same options`}
       {t`${cell.node_names.join(", ")} on ${cell.target_names.join(", ")}${variant}`}
       <td className={cautions.length > 0 ? "quiet number" : "strong number"}>
         {formatValue(median, unit)}
@@ -184,14 +184,14 @@ function MeasuredRow({ row: { cell, result, what } }: { row: ResultRow }) {
 }
 
 function noSpread(tier: CellResult["tier"]): string {
-  return tier === "enough_runs" ? t`below the clock's resolution` : t`too few`;
+  return tier === "enough_runs" ? t`below clock resolution` : t`too few runs`;
 }
 
 function ReportSetup({ campaign: { id, plan, additions } }: { campaign: Campaign }) {
   return (
     <>
       <h2>{t`Setup`}</h2>
-      <PaperTable head={[t`What`, t`How`]} label={t`Conditions`}>
+      <PaperTable head={[t`Condition`, t`Value`]} label={t`Conditions`}>
         {[...conditionsOf(plan), ...additionsOf(additions)].map(([what, how]) => (
           <tr key={what}>
             <td className="strong">{what}</td>
@@ -220,13 +220,13 @@ function WorkloadRow({ choice }: { choice: CampaignPlan["workloads"][number] }) 
   return (
     <tr>
       <td className="strong">{workload}</td>
-      <td>{describeValues(options, titleOf) || t`all at their defaults`}</td>
-      <td>{swept.join("; ") || t`nothing`}</td>
+      <td>{describeValues(options, titleOf) || t`defaults`}</td>
+      <td>{swept.join("; ") || t`none`}</td>
     </tr>
   );
 }
 
-/** Only what was said: a condition at its default is one too. */
+/** Return the plan's conditions, defaults included. AsMeasured shows cache, exclusivity and other load. */
 function conditionsOf(plan: CampaignPlan): [string, string][] {
   const { nodes, targets, repeats = 4 } = plan;
   const { nodes_at_once: nodesAtOnce = false, targets_at_once: targetsAtOnce = false } = plan;
@@ -234,26 +234,30 @@ function conditionsOf(plan: CampaignPlan): [string, string][] {
   return [
     ["Nodes", `${nodes.join(", ")}${together(nodesAtOnce)}`],
     ["Targets", `${targets.join(", ")}${targetsAtOnce ? t`, all at once` : ""}`],
-    ...(observers.length > 0 ? [[t`Watched nodes`, observers.join(", ")] satisfies [string, string]] : []),
+    ...(observers.length > 0 ? [[t`Monitored nodes`, observers.join(", ")] satisfies [string, string]] : []),
     ...(stages.length > 0
       ? [["Stages", stages.map(({ variant }) => variant).join(", then ")] satisfies [string, string]]
       : []),
-    ["Repeats", t`${repeats} of each cell by the plan`],
-    ["Limits", t`${formatDuration(limit)} a run, ${rest > 0 ? formatDuration(rest) : "no"} rest after each`],
+    ["Repeats", t`${repeats} per configuration in the plan`],
+    [
+      "Limits",
+      t`${formatDuration(limit)} per run, ${rest > 0 ? formatDuration(rest) : "no"} cool-down after each`,
+    ],
   ];
 }
 
-/** Repeats beyond those of the plan; nobody takes them for planned ones. */
+/** Return the repeats added after submission, kept apart from planned ones. */
 function additionsOf(additions: Campaign["additions"]): [string, string][] {
-  const told = additions.map(({ added_at: at, added_by, repeats, cells }) => {
-    const who = added_by ?? t`somebody who is gone`;
-    const more = cells === 1 ? t`${repeats} of one cell` : t`${repeats} of each of ${cells} cells`;
+  const parts = additions.map(({ added_at: at, added_by, repeats, cells }) => {
+    const who = added_by ?? t`a deleted user`;
+    const more =
+      cells === 1 ? t`${repeats} for one configuration` : t`${repeats} for each of ${cells} configurations`;
     return t`${more} by ${who} on ${formatExactTime(at)}`;
   });
-  return told.length > 0 ? [[t`Added repeats`, told.join("; ")]] : [];
+  return parts.length > 0 ? [[t`Added repeats`, parts.join("; ")]] : [];
 }
 
 function together(atOnce: boolean | readonly number[]): string {
-  if (atOnce === false) return t`, each for itself`;
+  if (atOnce === false) return t`, one at a time`;
   return atOnce === true ? t`, all at once` : t`, ${atOnce.join(", ")} at once`;
 }

@@ -1,4 +1,4 @@
-/** The figures of a campaign as pictures: of each workload what tells most, each with the runs that are drawn. */
+/** Figures of a report: the most informative ones of each workload, with their runs. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -21,7 +21,7 @@ export function ReportFigures({ campaignId }: { campaignId: number }) {
   const measures = useQuery(measuresQuery(campaignId));
   return (
     <Loaded
-      empty={<p>{t`Nothing was measured that could be drawn.`}</p>}
+      empty={<p>{t`No results to draw.`}</p>}
       isEmpty={({ metrics }) => metrics.length === 0}
       query={measures}
     >
@@ -100,15 +100,13 @@ function Pictures({ cells, measure, workload }: PicturesProps) {
       <p className="quiet">
         <Trans>
           {measure.description && `${asSentence(measure.description)} `}
-          {undrawn > 0 && t`${undrawn} more do not fit. `}
-          Drawn are the runs <RunLinks ids={runIds} />.
+          {undrawn > 0 && t`${undrawn} more do not fit. `} Runs drawn: <RunLinks ids={runIds} />.
         </Trans>
       </p>
     </section>
   );
 }
 
-/** A metric's description is a phrase. */
 function asSentence(phrase: string): string {
   return /[.!?]$/.test(phrase) ? phrase : `${phrase}.`;
 }

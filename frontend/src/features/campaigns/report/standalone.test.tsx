@@ -7,7 +7,7 @@ function sheet(html: string): HTMLElement {
   return made;
 }
 
-it("leads from the file to the server", () => {
+it("links from the file to the server", () => {
   const html = standaloneHtml(sheet('<a href="/runs/7">run 7</a>'), "nightly");
   expect(html).toContain(`href="${location.origin}/runs/7"`);
 });
@@ -18,6 +18,6 @@ it("leaves the page as it is", () => {
   expect(shown.querySelector("a")?.getAttribute("href")).toBe("/runs/7");
 });
 
-it("lets no name become markup", () => {
+it("escapes names", () => {
   expect(standaloneHtml(sheet(""), "a <b>")).toContain("<title>a &lt;b&gt;</title>");
 });

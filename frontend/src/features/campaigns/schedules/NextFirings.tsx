@@ -1,5 +1,3 @@
-/** What is submitted next by schedules, for the overview. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
@@ -43,11 +41,11 @@ function NothingPlanned() {
   return (
     <Text c="dimmed">
       <Trans>
-        No schedule is active. “Repeat” in the{" "}
+        No active schedules. Create one in the{" "}
         <TextLink to="/campaigns/new" underline="always">
-          builder
-        </TextLink>{" "}
-        submits a campaign by a calendar.
+          campaign builder
+        </TextLink>
+        .
       </Trans>
     </Text>
   );

@@ -1,5 +1,3 @@
-/** All schedules: when each comes next, what came of it last, and what can be done with it. */
-
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Button, Group, Stack, Text } from "@mantine/core";
@@ -34,7 +32,7 @@ export function SchedulesPage() {
             <Stack gap="xs">
               <SampleNote clusterIds={rows.map(({ cluster_id }) => cluster_id)} />
               <ScrollTable
-                head={[t`Schedule`, t`State`, t`Last`, t`Next`, t`Calendar`, t`Cluster`, ""]}
+                head={[t`Schedule`, t`State`, t`Last firing`, t`Next firing`, t`Calendar`, t`Cluster`, ""]}
                 label={t`Schedules`}
               >
                 {rows.map((schedule) => (
@@ -53,8 +51,8 @@ function NoSchedule() {
   return (
     <Text>
       <Trans>
-        No schedule yet. Build a campaign and choose under “When” to have it submitted on a calendar, for
-        instance every night.
+        No schedules yet. To submit a campaign regularly, for example every night, set its schedule in the
+        campaign builder.
       </Trans>
     </Text>
   );
@@ -100,7 +98,7 @@ function ScheduleRow({ schedule }: { schedule: ListedSchedule }) {
 function Next({ schedule }: { schedule: ListedSchedule }) {
   const [next] = schedule.next_firings;
   if (!next) return "none";
-  // By the clocks of its calendar, which stand beside it, and not by the reader's.
+  // In the time zone of its calendar, which the row shows, not in the user's.
   return (
     <time dateTime={next.fires_at} title={formatExactTime(next.fires_at)}>
       {formatFiring(next.fires_at, schedule.time_zone)}
@@ -168,8 +166,8 @@ function RemoveButton({ schedule }: { schedule: ListedSchedule }) {
     <ConfirmMutation
       aria-label={t`Delete ${schedule.name}`}
       title={t`Delete ${schedule.name}?`}
-      body={t`It submits nothing any more. The campaigns that it made stay, and those that run or wait go on.`}
-      yes={t`Delete the schedule`}
+      body={t`The schedule submits no further campaigns. Existing campaigns are kept, and active ones continue.`}
+      yes={t`Delete schedule`}
       size="compact-xs"
       mutation={removeSchedule}
       variables={schedule.id}

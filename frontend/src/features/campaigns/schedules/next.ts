@@ -1,5 +1,3 @@
-/** What schedules submit next; pure. */
-
 import type { ListedSchedule } from "@/api/types";
 
 export interface NextFiring {
@@ -7,7 +5,7 @@ export interface NextFiring {
   readonly schedule: ListedSchedule;
 }
 
-/** The next firing of each active schedule, the soonest first. */
+/** Return the next firing of each active schedule, soonest first. */
 export function nextFirings(schedules: readonly ListedSchedule[]): NextFiring[] {
   return schedules
     .filter(({ state }) => state === "active")

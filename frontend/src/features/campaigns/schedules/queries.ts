@@ -1,5 +1,3 @@
-/** Requests of schedules: plans that are submitted by a calendar. */
-
 import { mutationOptions, queryOptions } from "@tanstack/react-query";
 import { get, getEvery, post, put, refetch, remove } from "@/api/requests";
 import type { Calendar, SchedulePlan } from "@/api/types";
@@ -17,7 +15,6 @@ export function scheduleQuery(scheduleId: number) {
   });
 }
 
-/** The next firings of a calendar that is not stored. */
 export function calendarQuery(calendar: Calendar) {
   return queryOptions({
     queryKey: ["preview", "calendar", calendar],
@@ -29,7 +26,7 @@ export function calendarQuery(calendar: Calendar) {
 
 interface Saving {
   readonly body: SchedulePlan;
-  /** The schedule that it replaces; undefined: it is a new one. */
+  /** The schedule to replace; undefined creates one. */
   readonly scheduleId: number | undefined;
 }
 
@@ -42,7 +39,6 @@ export const saveSchedule = mutationOptions({
   onSuccess: refetch(["schedule"]),
 });
 
-/** What a schedule can be made to do at once. */
 export type Step = "pause" | "resume" | "run" | "duplicate";
 
 export const stepSchedule = mutationOptions({

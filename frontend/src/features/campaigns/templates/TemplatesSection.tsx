@@ -1,4 +1,4 @@
-/** The cluster's templates: each begins a new campaign, and operators rename and delete them. */
+/** Templates of a cluster: each starts a campaign. Operators can rename and delete them. */
 
 import { t } from "@lingui/core/macro";
 import { Button, Group, Stack, TextInput } from "@mantine/core";
@@ -16,7 +16,7 @@ import { changeTemplate, createTemplate, removeTemplate, templatesQuery } from "
 
 interface TemplatesSectionProps {
   readonly clusterId: number;
-  /** The one that the draft began with. */
+  /** The template that the draft started from. */
   readonly usedId: number | undefined;
 }
 
@@ -40,7 +40,7 @@ export function TemplatesSection({ clusterId, usedId }: TemplatesSectionProps) {
           </Button>
         )
       }
-      title={t`Begin with a template`}
+      title={t`Start from a template`}
     >
       <Loaded empty={<NoTemplate />} lines={1} query={templates}>
         {(rows) =>
@@ -64,14 +64,10 @@ export function TemplatesSection({ clusterId, usedId }: TemplatesSectionProps) {
 }
 
 function NoTemplate() {
-  return (
-    <Hint>
-      {t`None yet. Fill in the form once and choose “Save as template”: the next campaign begins there.`}
-    </Hint>
-  );
+  return <Hint>{t`No templates yet. Fill in the form and choose “Save as template” to reuse it.`}</Hint>;
 }
 
-/** A link, so that it can be sent to somebody; each template has a draft of its own. */
+/** A link, so that it can be shared. Each template has a draft of its own. */
 function UseLink({
   template: { id, name, cluster_id, plan },
   isUsed,
@@ -99,13 +95,13 @@ function ManagedRow({ template }: { template: ListedTemplate }) {
       <RenameForm key={template.name} template={template} />
       <td>
         <When at={template.changed_at} />
-        <Detail>{template.owner ?? t`by nobody who is still here`}</Detail>
+        <Detail>{template.owner ?? t`by a deleted user`}</Detail>
       </td>
       <ConfirmMutation
         aria-label={t`Delete template ${template.name}`}
         title={t`Delete template ${template.name}?`}
-        body={t`Campaigns and schedules that began with it stay as they are.`}
-        yes={t`Delete the template`}
+        body={t`Campaigns and schedules created from it are not affected.`}
+        yes={t`Delete template`}
         size="compact-xs"
         mutation={removeTemplate}
         variables={template.id}
@@ -149,11 +145,11 @@ function RenameForm({ template }: { template: ListedTemplate }) {
 
 interface SaveTemplateProps {
   readonly clusterId: number;
-  /** Undefined while something is missing. */
+  /** Undefined while the draft is incomplete. */
   readonly plan: CampaignPlan | undefined;
 }
 
-/** Keeps the plan as a template of its cluster, under a new name or in the place of one. */
+/** Saves the plan as a template under a new or an existing name. */
 export function SaveTemplate({ clusterId, plan }: SaveTemplateProps) {
   const [isOpen, setIsOpen] = useState(false);
   const [saved, setSaved] = useState<string>();
@@ -177,7 +173,7 @@ export function SaveTemplate({ clusterId, plan }: SaveTemplateProps) {
         size="xs"
         variant="default"
       >{t`Save as template`}</Button>
-      <Hint role="status">{saved && t`Kept as ${saved}.`}</Hint>
+      <Hint role="status">{saved && t`Saved as ${saved}.`}</Hint>
     </Group>
   );
 }
@@ -185,7 +181,7 @@ export function SaveTemplate({ clusterId, plan }: SaveTemplateProps) {
 interface SaveFormProps {
   readonly clusterId: number;
   readonly plan: CampaignPlan;
-  /** With the name that it was kept under; undefined: it was not. */
+  /** Gets the name of the saved template; undefined if cancelled. */
   readonly onDone: (name: string | undefined) => void;
 }
 
@@ -209,8 +205,8 @@ function SaveForm({ clusterId, plan, onDone }: SaveFormProps) {
         <TextInput
           description={
             same
-              ? t`There is one of this name: its plan is replaced.`
-              : t`For everybody who plans in this cluster.`
+              ? t`A template with this name exists. Its plan is replaced.`
+              : t`Available to all users who plan in this cluster.`
           }
           label={t`Template name`}
           onChange={(event) => setEntered(event.currentTarget.value)}
@@ -225,7 +221,7 @@ function SaveForm({ clusterId, plan, onDone }: SaveFormProps) {
             size="xs"
             type="submit"
           >
-            {same ? t`Replace the template` : t`Save the template`}
+            {same ? t`Replace template` : t`Save template`}
           </Button>
           <Button onClick={() => onDone(undefined)} size="xs" variant="default">{t`Cancel`}</Button>
         </Group>

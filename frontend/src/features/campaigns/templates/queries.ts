@@ -1,10 +1,7 @@
-/** Requests of templates: plans that are kept under a name. */
-
 import { mutationOptions, queryOptions } from "@tanstack/react-query";
 import { get, getEvery, patch, post, refetch, remove } from "@/api/requests";
 import type { TemplateInput, TemplatePatch } from "@/api/types";
 
-/** Every template of a cluster, by name. */
 export function templatesQuery(clusterId: number) {
   return queryOptions({
     queryKey: ["template", "list", clusterId],

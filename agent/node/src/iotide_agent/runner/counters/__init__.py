@@ -1,1 +1,1 @@
-"""Counters of the node while a load runs, a file for each place of the kernel that keeps some."""
+"""Counters of the node during a load, one module per kernel interface."""

@@ -1,8 +1,7 @@
-"""The block devices that the targets' file systems are made on, else all disks: /sys/dev/block/MAJOR:MINOR/stat.
+"""Counters of the targets' block devices, or of all disks: /sys/dev/block/MAJOR:MINOR/stat.
 
-Of a stack of devices it is the uppermost, as the file system sees it: the md or dm device itself, or a partition. Where
-nothing is a target, as on a node that is only observed, it is each disk with hardware below it: a partition, an md or
-dm device would count the same bytes again. The fields are those of https://docs.kernel.org/admin-guide/iostats.html.
+The uppermost device of a stack counts. Without targets it is each disk with hardware, because partitions, md and dm
+devices would count the same bytes again. Fields: https://docs.kernel.org/admin-guide/iostats.html.
 """
 
 import os
@@ -13,7 +12,7 @@ from typing import Final, NamedTuple
 from iotide_agent.runner.counters.source import OpenFile, Source, Span, TargetMount, growth
 
 _SECTOR_BYTES: Final = 512
-"""The kernel counts so, whatever the sectors of the disk are."""
+"""The kernel's unit, whatever the disk's sector size."""
 _MILLISECONDS: Final = 1000
 
 
@@ -24,14 +23,12 @@ class _Device(NamedTuple):
 
 
 class Disks(Source[list[_Device]]):
-    """Of all targets, each device once; without a target, of the whole node."""
-
     def __init__(self, sys: Path, targets: Sequence[TargetMount]) -> None:
-        """Find the devices; raise OSError where no target stands on one of this node, or it has no disk."""
+        """Find the devices; raise OSError if no target is on a local device, or the node has no disk."""
         found = [device for target in targets for device in _devices(sys, target)] if targets else _disks(sys)
         directories = {device.resolve(): None for device in found}
         if not directories:
-            raise FileNotFoundError("no target stands on a block device" if targets else "this node has no disk")
+            raise FileNotFoundError("no target is on a block device" if targets else "this node has no disk")
         self.files = tuple(OpenFile(directory / "stat") for directory in directories)
 
     def read(self) -> list[_Device]:
@@ -42,7 +39,6 @@ class Disks(Source[list[_Device]]):
         return readings
 
     def rates(self, before: Sequence[_Device], after: Sequence[_Device], span: Span) -> Mapping[str, float]:
-        """Bytes of all devices together, and how busy the busiest was: the share of time in which it had work."""
         grown = [_Device(*growth(old, new)) for old, new in zip(before, after, strict=True)]
         busiest = max(device.busy_milliseconds for device in grown)
         return {
@@ -53,7 +49,7 @@ class Disks(Source[list[_Device]]):
 
 
 def _devices(sys: Path, target: TargetMount) -> Iterator[Path]:
-    """The directories of a target's devices in /sys: one, or all members of a btrfs, whose own number is anonymous."""
+    """Return a target's devices in /sys: one, or all members of a btrfs, whose own device number is anonymous."""
     own = _directory(sys, target.device)
     if own.exists():
         yield own
@@ -61,7 +57,7 @@ def _devices(sys: Path, target: TargetMount) -> Iterator[Path]:
         try:
             named = _directory(sys, Path(target.source).stat().st_rdev)
         except OSError:
-            return  # the source is only a name, as a file system in user space may give itself
+            return  # only a name, as with file systems in user space
         if named.exists():
             yield named
             for entry in (sys / "fs/btrfs").glob(f"*/devices/{named.resolve().name}"):
@@ -73,11 +69,11 @@ def _disks(sys: Path) -> list[Path]:
 
 
 def _is_hidden(disk: Path) -> bool:
-    """Whether it is one path to an NVMe namespace, whose disk counts what goes over all of them."""
+    """Check for one path to a multipath NVMe namespace; its disk counts the bytes of all paths."""
     try:
         return (disk / "hidden").read_bytes().strip() == b"1"
     except OSError:
-        return False  # Linux before 4.15
+        return False
 
 
 def _directory(sys: Path, device: int) -> Path:

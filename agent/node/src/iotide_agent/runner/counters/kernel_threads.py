@@ -1,9 +1,8 @@
-"""What software RAID and device mapper cost: the processor time of their kernel threads, /proc/PID/stat.
+"""CPU time of the kernel threads of software RAID and device mapper: /proc/PID/stat.
 
-md computes parity and copies in a thread of each array (`md0_raid5`, of LVM `mdX_raid1`) and rebuilds in another
-(`md0_resync`); device mapper keeps threads for flushes (`kdmflush/253:0`) and encryption (`kcryptd/253:0`). What the
-kernel does for them in shared workers or in the calling process itself, as RAID 0 and striping always, is in
-cpu_system_ratio alone.
+md computes parity and copies in a thread per array (`md0_raid5`; LVM: `mdX_raid1`) and rebuilds in `md0_resync`.
+Device mapper has threads for flushes (`kdmflush/253:0`) and encryption (`kcryptd/253:0`). Work in shared workers or
+the calling process is only in cpu_system_ratio.
 """
 
 import os
@@ -15,17 +14,15 @@ from typing import Final
 from iotide_agent.runner.counters.source import OpenFile, Source, Span
 
 SCAN_READINGS: Final = 10
-"""Readings from one search for new threads to the next; a rebuild may begin at any time."""
+"""Readings between searches for new threads; a rebuild may begin at any time."""
 _NAME: Final = re.compile(
     rb"(kworker/R-)?(md\w*_(raid\d+|resync|reclaim)|raid5wq|kdmflush|kcryptd|dmcrypt|dm[-_]|kcopyd|kmirrord|ksnaphd)"
 )
 _KTHREADD: Final = b"2"
-"""The parent of every kernel thread."""
+"""Parent of all kernel threads."""
 
 
 class RaidThreads(Source[dict[int, int]]):
-    """All of the node, since what a target stands on may be a stack of them."""
-
     def __init__(self, proc: Path) -> None:
         self._proc = proc
         self._threads: dict[int, OpenFile] = {}
@@ -40,7 +37,7 @@ class RaidThreads(Source[dict[int, int]]):
         for pid, file in list(self._threads.items()):
             try:
                 fields = _fields(file.read(512))
-            except OSError:  # it has ended
+            except OSError:
                 file.close()
                 del self._threads[pid]
             else:
@@ -48,7 +45,6 @@ class RaidThreads(Source[dict[int, int]]):
         return found
 
     def rates(self, before: dict[int, int], after: dict[int, int], span: Span) -> Mapping[str, float]:
-        """Their share of all processors; nothing where there are none."""
         both = before.keys() & after.keys()
         ticks = sum(max(0, after[pid] - before[pid]) for pid in both)
         return span.share("raid_cpu_ratio", ticks) if both else {}
@@ -63,7 +59,7 @@ class RaidThreads(Source[dict[int, int]]):
             try:
                 file = OpenFile(self._proc / pid / "stat")
             except OSError:
-                continue  # it was a short one
+                continue
             if _is_ours(file):
                 self._threads[int(pid)] = file
             else:
@@ -81,5 +77,5 @@ def _is_ours(file: OpenFile) -> bool:
 
 
 def _fields(text: bytes) -> list[bytes]:
-    """What follows the name, which may itself hold spaces and parentheses."""
+    """Return the fields after the name, which may contain spaces and parentheses."""
     return text[text.rindex(b")") + 2 :].split(None, 14)

@@ -1,8 +1,8 @@
-"""What programs did on the targets' Lustre mounts: llite/NAME-INSTANCE/stats, as `lctl get_param llite.*.stats` shows.
+"""Counters of calls on the targets' Lustre mounts, including cached ones: llite/NAME-INSTANCE/stats.
 
-A line is `name count samples [unit]`, then smallest, largest and sum where the unit is not a plain count; it appears
-with the first of its kind. The figures are those of the calls: what the client's cache answers is in them. The form is
-that of texts that sites published (https://github.com/DDNStorage/LustrePerfMon/issues/26); none was recorded by us.
+A line, `name count samples [unit]` with minimum, maximum and sum unless the unit is a plain count, appears with its
+first call. The format is from published texts (https://github.com/DDNStorage/LustrePerfMon/issues/26), not from our
+own recordings.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,29 +13,26 @@ from typing import Final, NamedTuple
 from iotide_agent.runner.counters.source import OpenFile, Source, Span, TargetMount, growth
 
 _BELOW: Final = ("proc/fs/lustre/llite", "sys/kernel/debug/lustre/llite", "sys/fs/lustre/llite")
-"""Where releases keep it: until 2.11, since 2.12 (for root alone), and where some builds do."""
+"""Up to 2.11, since 2.12 (root only), and some builds."""
 _STATS_BYTES: Final = 16 * 1024
 _CALLS: Final = {
     *("read_bytes", "write_bytes", "seek", "llseek", "mmap", "fsync", "truncate", "fallocate", "flock", "ioctl"),
     *("open", "close", "create", "mknod", "link", "unlink", "symlink", "rename", "mkdir", "rmdir", "readdir"),
     *("getattr", "setattr", "statfs", "getxattr", "setxattr", "listxattr", "removexattr"),
 }
-"""Lines whose counts are calls of programs, each once: newer releases count `read` beside `read_bytes` once more."""
+"""One line per call; newer releases have `read` in addition to `read_bytes`."""
 
 
 class Calls(NamedTuple):
-    """Totals since the mount."""
-
     read_bytes: int
     written_bytes: int
     operations: int
 
 
 class LustreClient(Source[dict[str, Calls]]):
-    """Of all targets on Lustre, each file system once, by the name of its instance: a remount makes another one."""
+    """Counts each file system once, by its instance name; a remount creates a new one."""
 
     def __init__(self, root: Path, targets: Iterable[TargetMount]) -> None:
-        """Open the files; raise OSError where no target is on Lustre, or this user may not read them."""
         self._root = root
         self._names = {_name(target.source) for target in targets if target.fstype == "lustre"}
         self._mounted: dict[str, OpenFile] = {}
@@ -54,7 +51,7 @@ class LustreClient(Source[dict[str, Calls]]):
             return {}
 
     def rates(self, before: dict[str, Calls], after: dict[str, Calls], span: Span) -> Mapping[str, float]:
-        """Of all mounts together; nothing of a second in which one was mounted anew."""
+        """Return the sum over all mounts; empty for a second with a remount."""
         if not after or before.keys() != after.keys():
             return {}
         grown = [growth(before[instance], new) for instance, new in after.items()]
@@ -73,7 +70,6 @@ class LustreClient(Source[dict[str, Calls]]):
 
 
 def _name(source: str) -> str:
-    """The file system's name in `mgs@tcp:/name/directory`."""
     return source.rpartition(":/")[2].partition("/")[0]
 
 

@@ -1,4 +1,4 @@
-"""Memory that programs could still get, what of it caches files, and what waits to be written: /proc/meminfo."""
+"""Memory available to programs, cached files and dirty pages: /proc/meminfo."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -16,13 +16,11 @@ _KIB: Final = 1024
 
 
 class MemoryLevels(Source[dict[str, float]]):
-    """Levels, which need no earlier reading."""
-
     def __init__(self, proc: Path) -> None:
         self.files = (OpenFile(proc / "meminfo"),)
 
     def read(self) -> dict[str, float]:
-        """Bytes; a field that the kernel does not have, as MemAvailable before 3.14, is left out."""
+        """MemAvailable exists since kernel 3.14."""
         (file,) = self.files
         text = file.read()
         found = {}

@@ -1,7 +1,7 @@
-"""What the node's network interfaces carry, and how full the busiest link is: /proc/net/dev, /sys/class/net.
+"""Traffic of the node's interfaces and utilisation of the busiest link: /proc/net/dev, /sys/class/net.
 
-Counted are the interfaces with hardware below them: a bond, a VLAN or a bridge would count the same bytes again. Where
-there are none, as in a container, all but `lo` are. RDMA goes past the interfaces and is not seen here.
+Only interfaces with hardware count, because bonds, VLANs and bridges would count the same bytes again; in a
+container, all except `lo`. RDMA bypasses the interfaces.
 """
 
 import os
@@ -13,13 +13,11 @@ from iotide_agent.runner.counters.source import OpenFile, Source, Span, growth
 
 _LOOPBACK: Final = b"lo"
 _INFINIBAND: Final = "32"
-"""ARPHRD_INFINIBAND of <linux/if_arp.h>, as /sys/class/net/*/type has it: IPoIB."""
+"""ARPHRD_INFINIBAND of <linux/if_arp.h>, as in /sys/class/net/*/type: IPoIB."""
 _BITS: Final = 8
 
 
 class Carried(NamedTuple):
-    """Totals of an interface."""
-
     received_bytes: int
     sent_bytes: int
 
@@ -30,8 +28,6 @@ class _Interface(NamedTuple):
 
 
 class Network(Source[dict[bytes, Carried]]):
-    """Of all interfaces together; some may come and go."""
-
     def __init__(self, proc: Path, sys: Path) -> None:
         self.files = (OpenFile(proc / "net/dev"),)
         self._directory = sys / "class/net"
@@ -48,7 +44,7 @@ class Network(Source[dict[bytes, Carried]]):
         return found
 
     def rates(self, before: dict[bytes, Carried], after: dict[bytes, Carried], span: Span) -> Mapping[str, float]:
-        """Bytes of those that were there all the time; the busier direction of the fullest link, of its speed."""
+        """Return the bytes of interfaces present in both readings, and the utilisation of the busiest link."""
         grown = {name: Carried(*growth(before[name], after[name])) for name in before.keys() & after.keys()}
         rates = {
             "net_receive_bytes_per_second": sum(carried.received_bytes for carried in grown.values()) / span.seconds,
@@ -65,7 +61,7 @@ class Network(Source[dict[bytes, Carried]]):
             yield name.strip(), figures
 
     def _meet(self, name: bytes) -> _Interface:
-        """Looks at an interface once: a driver may take long to tell its speed."""
+        """Inspect an interface only once: a driver may take long to report its speed."""
         is_counted = self._has_hardware(name) if self._needs_hardware else name != _LOOPBACK
         interface = _Interface(is_counted, self._speed(name) if is_counted else None)
         self._interfaces[name] = interface
@@ -75,11 +71,10 @@ class Network(Source[dict[bytes, Carried]]):
         return (self._directory / os.fsdecode(name) / "device").exists()
 
     def _speed(self, name: bytes) -> float | None:
-        """Bytes per second of the link; None where there is no link, or the driver has no notion of a speed."""
         directory = self._directory / os.fsdecode(name)
         try:
             if _text(directory / "type") == _INFINIBAND:
-                # Of IPoIB the port of the adapter tells it: "40 Gb/sec (4X QDR)". dev_port counts ports from 0.
+                # For IPoIB the adapter's port has the speed, "40 Gb/sec (4X QDR)"; dev_port counts ports from 0.
                 port = int(_text(directory / "dev_port")) + 1
                 (rate,) = (directory / "device/infiniband").glob(f"*/ports/{port}/rate")
                 return float(_text(rate).split()[0]) * 1e9 / _BITS

@@ -1,8 +1,7 @@
-"""What the NFS client did on the targets' mounts: /proc/self/mountstats, version 1.1 of its statistics.
+"""Counters of the NFS client for the targets' mounts: /proc/self/mountstats, statistics version 1.1.
 
-The line `bytes:` ends in what was read from and written to the server over the wire, before two counts of pages; each
-line of an operation begins with how often it was asked for and how often it was sent. See nfs_show_stats and
-rpc_count_iostats of the kernel.
+`bytes:` ends with the bytes read from and written to the server and two counts of pages. An operation's line begins
+with operations and transmissions. See nfs_show_stats and rpc_count_iostats of the kernel.
 """
 
 import re
@@ -13,7 +12,7 @@ from typing import Final, NamedTuple
 from iotide_agent.runner.counters.source import OpenFile, Source, Span, TargetMount, growth
 
 LONGEST_BYTES: Final = 256 * 1024
-"""What lies further down is not looked for: of hundreds of NFS mounts the kernel writes megabytes, in milliseconds."""
+"""Search limit: with hundreds of NFS mounts the kernel writes megabytes, which takes milliseconds."""
 _SECTION: Final = b"\ndevice "
 _BYTES: Final = re.compile(rb"\n\tbytes:\t(?:\d+ ){4}(\d+) (\d+) ")
 _OPERATION: Final = re.compile(rb"\n\t *[A-Z_]+: (\d+) (\d+) ")
@@ -21,8 +20,6 @@ _MANGLED: Final = re.compile(r"[ \t\n\\]")
 
 
 class Client(NamedTuple):
-    """Totals since the mount: bytes over the wire, operations, and how often a request was sent for them."""
-
     read_bytes: int
     written_bytes: int
     operations: int
@@ -30,10 +27,7 @@ class Client(NamedTuple):
 
 
 class NfsClient(Source[dict[bytes, Client]]):
-    """Of all targets on NFS, each mount once."""
-
     def __init__(self, proc: Path, targets: Iterable[TargetMount]) -> None:
-        """Open the file; raise OSError where no target is on NFS, or the kernel keeps no statistics."""
         self._heads = {_head(target) for target in targets if target.fstype in {"nfs", "nfs4"}}
         if not self._heads:
             raise FileNotFoundError("no target is on NFS")
@@ -50,7 +44,7 @@ class NfsClient(Source[dict[bytes, Client]]):
         return {head: _client(section) for head, section in sections if section}
 
     def rates(self, before: dict[bytes, Client], after: dict[bytes, Client], span: Span) -> Mapping[str, float]:
-        """Of the mounts that were there all the time; nothing where none was, as during a remount."""
+        """Return the sum over mounts in both readings; empty without one, as during a remount."""
         grown = [growth(before[mount], after[mount]) for mount in before.keys() & after.keys()]
         if not grown:
             return {}
@@ -64,7 +58,6 @@ class NfsClient(Source[dict[bytes, Client]]):
 
 
 def _head(target: TargetMount) -> bytes:
-    """What names its section, behind the source and with the kernel's octal escapes."""
     mount_point = _MANGLED.sub(lambda found: f"\\{ord(found[0]):03o}", target.mount_point)
     return f" mounted on {mount_point} with fstype {target.fstype} ".encode()
 
@@ -80,7 +73,7 @@ def _section(text: bytes, head: bytes) -> bytes:
 def _client(section: bytes) -> Client:
     over_wire = _BYTES.search(section)
     if over_wire is None:
-        raise ValueError("a mount on NFS has no line of bytes")
+        raise ValueError("an NFS mount has no line `bytes:`")
     counts = _OPERATION.findall(section)
     return Client(
         int(over_wire[1]),

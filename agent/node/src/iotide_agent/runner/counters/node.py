@@ -1,4 +1,4 @@
-"""All counters of the node as one: those that it has are read, those that it loses are left out from then on."""
+"""All counters of the node; a source that fails is left out from then on."""
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
@@ -18,25 +18,22 @@ from iotide_agent.runner.counters.processors import Processors
 from iotide_agent.runner.counters.source import Source, Span, TargetMount
 
 UNREADABLE: Final = (OSError, ValueError, LookupError)
-"""What a source raises where the kernel has no such file, takes it away or writes it in an unknown way."""
 
 
 class Sources:
-    """Sources by name; one that fails is closed and left out, which stderr is told where `says_lost`."""
+    """A source that fails is closed and, if `says_lost`, reported on stderr."""
 
     def __init__(self) -> None:
         self.says_lost = False
         self._open: dict[str, Source[Any]] = {}
 
     def open(self, makers: Mapping[str, Callable[[], Source[Any]]]) -> None:
-        """Open those that are not open, as far as this node has them."""
         for name, make in makers.items():
             with suppress(*UNREADABLE):
                 if name not in self._open:
                     self._open[name] = make()
 
     def read(self) -> dict[str, Any]:
-        """The kernel's totals now, by source."""
         totals: dict[str, Any] = {}
         for name, source in list(self._open.items()):
             try:
@@ -48,7 +45,6 @@ class Sources:
     def rates(
         self, before: Mapping[str, Any], after: Mapping[str, Any], seconds: float
     ) -> tuple[Span, dict[str, float]]:
-        """The counters of the time between two readings, of the sources that both have."""
         common = [name for name in self._open if name in before and name in after]
         ticks = after["processors"].ticks_since(before["processors"]) if "processors" in common else None
         span, rates = Span(seconds, ticks), dict[str, float]()
@@ -75,10 +71,9 @@ class Sources:
 
 
 class NodeCounters:
-    """The node's counters while a run lasts; nothing that the kernel says or does not say ends the run."""
+    """Counters of the node during a run; no kernel interface can make the run fail."""
 
     def __init__(self, targets: Sequence[TargetMount], root: Path = Path("/")) -> None:
-        """Take the first reading; `proc` and `sys` are below `root`."""
         proc, sys_ = root / "proc", root / "sys"
         self._sources = Sources()
         self._sources.open(
@@ -97,7 +92,7 @@ class NodeCounters:
         self._sources.says_lost = True
 
     def sample(self, seconds: float) -> tuple[Span, dict[str, float]]:
-        """The counters of the time since the last reading, `seconds` ago; one that the node has not got is absent."""
+        """Leave out missing counters. The last reading was `seconds` ago."""
         before, self._last = self._last, self._sources.read()
         return self._sources.rates(before, self._last, seconds)
 

@@ -1,7 +1,7 @@
-"""Pressure stall information: the share of time in which tasks waited for a resource. /proc/pressure, since Linux 4.20.
+"""Pressure stall information: /proc/pressure, since Linux 4.20.
 
-See https://docs.kernel.org/accounting/psi.html: "some" is the time in which at least one task waited, "full" that in
-which all did that were not idle, in microseconds since the boot; `full` of the processors is no use for a whole node.
+https://docs.kernel.org/accounting/psi.html: microseconds since boot in which at least one task ("some") or all
+non-idle tasks ("full") waited. `full` of the CPU is undefined for a whole node.
 """
 
 import re
@@ -18,8 +18,6 @@ _MICROSECONDS: Final = 1e6
 
 
 class Pressure(Source[list[int]]):
-    """Of processors, storage and memory."""
-
     def __init__(self, proc: Path) -> None:
         self.files = tuple(OpenFile(proc / "pressure" / resource) for resource in _KINDS)
 

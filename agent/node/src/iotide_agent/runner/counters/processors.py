@@ -1,4 +1,4 @@
-"""Processor time of the whole node by kind, and its load average: /proc/stat, /proc/loadavg."""
+"""CPU time of the whole node by kind, and its load average: /proc/stat, /proc/loadavg."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -8,19 +8,15 @@ from iotide_agent.runner.counters.source import OpenFile, Source, Span, growth
 
 
 class ProcessorTimes(NamedTuple):
-    """Ticks by kind, as in the first line of /proc/stat, and the load average of one minute."""
-
     ticks: tuple[int, ...]
     load1: float
 
     def ticks_since(self, before: "ProcessorTimes") -> int:
-        """Ticks of all processors that passed, at least one; guests' time is part of user and nice already."""
+        """Return the ticks of all CPUs, at least one; user and nice include guests' time."""
         return max(1, sum(growth(before.ticks[:8], self.ticks[:8])))
 
 
 class Processors(Source[ProcessorTimes]):
-    """Every Linux has these."""
-
     def __init__(self, proc: Path) -> None:
         self.files = (OpenFile(proc / "stat"), OpenFile(proc / "loadavg"))
 
@@ -30,7 +26,7 @@ class Processors(Source[ProcessorTimes]):
         return ProcessorTimes(tuple(map(int, line.split()[1:])), float(loadavg.read(64).split()[0]))
 
     def rates(self, before: ProcessorTimes, after: ProcessorTimes, span: Span) -> Mapping[str, float]:
-        """Shares of all processors; time in interrupts counts as system, a hypervisor's theft as none of them."""
+        """Return shares of all CPUs; interrupts count as system, stolen time as none of them."""
         user, nice, system, _idle, iowait, hard_irq, soft_irq, *_ = growth(before.ticks, after.ticks)
         return {
             **span.share("cpu_user_ratio", user + nice),
@@ -41,7 +37,7 @@ class Processors(Source[ProcessorTimes]):
 
 
 class RunningTasks(Source[int]):
-    """How many tasks run or want to at this moment, without the one that looks: /proc/loadavg's fourth field."""
+    """Runnable tasks without this one: fourth field of /proc/loadavg."""
 
     def __init__(self, proc: Path) -> None:
         self.files = (OpenFile(proc / "loadavg"),)
