@@ -5,7 +5,9 @@ import { type APIRequestContext, expect, type Page, test } from "@playwright/tes
 import { given, type Item, items, post, signIn } from "./surroundings";
 
 const CLUSTER = "levelled";
-const FAST_FIRINGS = 10;
+// With two slow and the three confirmation runs one fewer than a change needs, so that it stays a suspicion until the
+// next firing, whichever metric was analysed first.
+const FAST_FIRINGS = 8;
 const MOST_SLOW_FIRINGS = 14;
 const CAUSE = "kernel 6.1.0-30 -> 6.1.0-35";
 
