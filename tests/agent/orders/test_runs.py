@@ -246,6 +246,12 @@ def test_a_plan_that_the_administrator_does_not_allow_fails_its_run_with_the_rem
     assert (declined.value.verdict.code, declined.value.verdict.outcome) == ("plan_refused", Outcome.FAILED)
 
 
+def test_contradicting_options_fail_the_run_with_the_reason_alone(node: Node) -> None:
+    with pytest.raises(DeclinedError, match="^options: operations = .*include write") as declined:
+        node.executor.work(make_order(options=DD_OPTIONS | {"operations": ["read"]}))
+    assert declined.value.verdict.code == "invalid_options"
+
+
 def test_another_file_system_on_the_same_device_is_declined_before_anything_is_written(
     node: Node, loop_device: str
 ) -> None:

@@ -4,6 +4,7 @@ from datetime import UTC, datetime
 from typing import Annotated, Final, Self
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field
+from pydantic_core import ErrorDetails
 
 
 class Message(BaseModel):
@@ -13,6 +14,11 @@ class Message(BaseModel):
         """Return the message without values that were added after that wire version. Fields are left out elsewhere."""
         del version
         return self
+
+
+def problem_in(detail: ErrorDetails) -> str:
+    """Return the message of a validation error without the prefix that pydantic gives to a ValueError."""
+    return detail["msg"].removeprefix("Value error, ")
 
 
 def _to_utc(value: datetime) -> datetime:

@@ -15,6 +15,7 @@ from iotide_server.bundled.up import read_environment
 from iotide_server.kit.db import Database, brief_engine
 from iotide_server.kit.migrations import require_schema
 from iotide_server.settings import Settings
+from iotide_wire.base import problem_in
 
 StateOption = Annotated[
     Path | None,
@@ -32,7 +33,7 @@ def settings_of_environment() -> Settings:
         return Settings(_secrets_dir=os.environ.get("IOTIDE_SECRETS"))
     except ValidationError as error:
         wrong = "; ".join(
-            ": ".join([*(f"IOTIDE_{name}".upper() for name in detail["loc"][:1]), detail["msg"]])
+            ": ".join([*(f"IOTIDE_{name}".upper() for name in detail["loc"][:1]), problem_in(detail)])
             for detail in error.errors()
         )
         raise StartError(

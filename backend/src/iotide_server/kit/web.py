@@ -28,7 +28,7 @@ from iotide_server.kit.db import CONNECTIONS, DATABASE, StorageFailure, storage_
 from iotide_server.kit.errors import ErrorKind, InvalidInputError, IotideError
 from iotide_server.kit.one_each import OneEachTurn, OneNodeTurn
 from iotide_server.kit.request_context import current_request_id
-from iotide_wire.base import NAME_PATTERN
+from iotide_wire.base import NAME_PATTERN, problem_in
 
 PUBLIC_URL: Final[AppValue[str]] = AppValue("public_url")
 PUBLIC_READ: Final[AppValue[bool]] = AppValue("public_read")
@@ -238,9 +238,9 @@ async def _malformed(_: Request, error: RequestValidationError) -> JSONResponse:
         pattern = first["ctx"]["pattern"]
         remedies[first["type"]] = _PATTERN_REMEDIES.get(pattern, f"change it to match {pattern}")
     field = None if first["type"] == "json_invalid" else _field_path(first["loc"])
-    message = f"the body is not JSON: {first['ctx']['error']}" if first["type"] == "json_invalid" else first["msg"]
+    message = f"the body is not JSON: {first['ctx']['error']}" if first["type"] == "json_invalid" else problem_in(first)
     value = None if first["type"] == "missing" else first.get("input")
-    usual = first["msg"].replace("Input should", "it should").replace("Value error, ", "")
+    usual = problem_in(first).replace("Input should", "it should")
     remedy = remedies.get(first["type"], usual)
     return refusal(
         InvalidInputError(f"{field}: {message}" if field else message, field=field, value=value, remedy=remedy)

@@ -12,7 +12,7 @@ from pydantic_core import ErrorDetails
 
 from iotide_agent.cli.node_groups import with_groups
 from iotide_agent.cli.problems import Problem, RefusedError
-from iotide_wire.base import Message
+from iotide_wire.base import Message, problem_in
 from iotide_wire.plan import AdaptiveRepeats, CampaignPlan, PlannedStage, WorkloadChoice
 from iotide_wire.schedule import SchedulePlan
 from iotide_wire.units import MIB
@@ -128,7 +128,7 @@ def _problem(path: Path, tree: yaml.Node, detail: ErrorDetails) -> Problem:
     unknown, missing = detail["type"] == "extra_forbidden", detail["type"] == "missing"
     return Problem(
         code="invalid_input",
-        message="unknown field" if unknown else "missing" if missing else detail["msg"].removeprefix("Value error, "),
+        message="unknown field" if unknown else "missing" if missing else problem_in(detail),
         field=_dotted(location),
         value=None if missing else detail["input"],
         remedy=_suggestion(str(location[-1])) if unknown else _REMEDIES.get(detail["type"]),

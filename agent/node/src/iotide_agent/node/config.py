@@ -9,7 +9,7 @@ from typing import Annotated, Any, Final, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from iotide_agent.node.own_files import why_changeable
-from iotide_wire.base import Name
+from iotide_wire.base import Name, problem_in
 from iotide_wire.batch import BatchSystem
 from iotide_wire.catalogue import WorkloadName
 from iotide_wire.endpoint import AUTOMATIC, LOOPBACK, check_data_address
@@ -218,7 +218,7 @@ def parse_config(values: dict[str, Any]) -> AgentConfig:
     except ValidationError as error:
         first = error.errors()[0]
         field = ".".join(str(part) for part in first["loc"])
-        remedy = first["msg"].removeprefix("Value error, ")
+        remedy = problem_in(first)
         if first["type"] == "extra_forbidden":
             settings = QuietLimits if field.startswith("quiet.") else AgentConfig
             remedy = f"unknown setting; the settings are {', '.join(settings.model_fields)}"

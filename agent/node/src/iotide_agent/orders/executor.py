@@ -28,6 +28,7 @@ from iotide_agent.runner.record import read_phase, write_places
 from iotide_agent.workloads.base import PlanRefusedError
 from iotide_agent.workloads.bounds import why_too_large
 from iotide_agent.workloads.registry import UnknownWorkloadError, workload
+from iotide_wire.base import problem_in
 from iotide_wire.expressions import TARGET_COUNT, TARGET_RESERVE, ExpressionError, evaluate
 from iotide_wire.measured import StepRole
 from iotide_wire.messages import Order, OrderRole, OrderTarget, Outcome
@@ -341,9 +342,9 @@ class Executor:
 def _options_problem(error: ValidationError) -> str:
     first = error.errors()[0]
     if not first["loc"]:  # of several options together; its input would be all of them
-        return f"options: {first['msg']}"
+        return f"options: {problem_in(first)}"
     shown = repr(first["input"])
     if len(shown) > _MOST_SHOWN:
         shown = f"{shown[:_MOST_SHOWN]} ..."
     # The error's location continues with positions in a list and the kind of value.
-    return f"option {first['loc'][0]} = {shown}: {first['msg']}"
+    return f"option {first['loc'][0]} = {shown}: {problem_in(first)}"
