@@ -247,7 +247,7 @@ def test_a_plan_that_the_administrator_does_not_allow_fails_its_run_with_the_rem
 
 
 def test_contradicting_options_fail_the_run_with_the_reason_alone(node: Node) -> None:
-    with pytest.raises(DeclinedError, match="^options: operations = .*include write") as declined:
+    with pytest.raises(DeclinedError, match=r"^options: operations = .*include write") as declined:
         node.executor.work(make_order(options=DD_OPTIONS | {"operations": ["read"]}))
     assert declined.value.verdict.code == "invalid_options"
 
