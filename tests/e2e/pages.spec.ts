@@ -58,7 +58,7 @@ function campaignPlaces(id: number | undefined, paused: number | undefined): Pla
   const bars = shown((page) => page.locator("figure .barlayer .trace").first());
   return [
     { name: "campaigns", path: "/campaigns", sign: heading("Campaigns") },
-    { name: "campaign-results", path: `/campaigns/${id}`, sign: heading("Results") },
+    { name: "campaign-results", path: `/campaigns/${id}`, sign: heading("Answer") },
     { name: "campaign-runs", path: `/campaigns/${id}?tab=runs`, sign: heading("Runs") },
     { name: "campaign-plan", path: `/campaigns/${id}?tab=plan`, sign: heading("Plan") },
     { name: "campaign-timeline", path: `/campaigns/${id}?tab=timeline`, sign: bars },
@@ -85,6 +85,11 @@ function campaignPlaces(id: number | undefined, paused: number | undefined): Pla
       name: "campaign-report",
       path: `/campaigns/${id}/report`,
       sign: shown((page) => page.getByRole("article").getByRole("img").first()),
+    },
+    {
+      name: "comparison-report",
+      path: `/compare/report?campaigns=%5B${id}%5D`,
+      sign: shown((page) => page.getByRole("table", { name: "Primary metrics" })),
     },
   ];
 }

@@ -80,8 +80,8 @@ async function watch(page: Page, name: string): Promise<void> {
       return seen.size;
     })
     .toBeGreaterThanOrEqual(3);
-  await expect(page.getByText("2 runs: 2 finished")).toBeVisible({ timeout: 40_000 });
-  await expect(page.getByText("100 %")).toBeVisible();
+  await expect(page.getByText("finished: 2 runs")).toBeVisible({ timeout: 40_000 });
+  await expect(page.getByRole("region", { name: "Answer" })).toBeVisible();
 }
 
 async function inspectRun(page: Page): Promise<void> {

@@ -2486,6 +2486,7 @@ export interface components {
             next_release_at: string | null;
             progress: number;
             seconds_remaining_estimated: number | null;
+            previous_campaign_id: number | null;
         };
         CampaignPatch: {
             priority: number;

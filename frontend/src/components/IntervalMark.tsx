@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { formatFactor, formatShift } from "@/lib/units";
 import { type Interval, markOf } from "./interval";
 
-const WIDTH = 96;
+const USUAL_WIDTH = 96;
 const HEIGHT = 16;
 const MIDDLE = HEIGHT / 2;
 
@@ -13,11 +13,12 @@ interface IntervalMarkProps {
   readonly of: Interval;
   /** The largest ratio on the scale, the same for a whole table. */
   readonly reach: number;
+  readonly width?: number;
   /** Grey if the two sides are not comparable. */
   readonly isFaint?: boolean;
 }
 
-export function IntervalMark({ of, reach, isFaint = false }: IntervalMarkProps) {
+export function IntervalMark({ of, reach, width = USUAL_WIDTH, isFaint = false }: IntervalMarkProps) {
   const { dot, bar, cutLow, cutHigh } = markOf(of, reach);
   return (
     <svg
@@ -27,17 +28,17 @@ export function IntervalMark({ of, reach, isFaint = false }: IntervalMarkProps) 
       data-faint={isFaint || undefined}
       height={HEIGHT}
       role="img"
-      viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-      width={WIDTH}
+      viewBox={`0 0 ${width} ${HEIGHT}`}
+      width={width}
     >
-      <line className="iotide-interval-none" x1={WIDTH / 2} x2={WIDTH / 2} y1={0} y2={HEIGHT} />
-      {bar && <line x1={bar.from * WIDTH} x2={bar.to * WIDTH} y1={MIDDLE} y2={MIDDLE} />}
+      <line className="iotide-interval-none" x1={width / 2} x2={width / 2} y1={0} y2={HEIGHT} />
+      {bar && <line x1={bar.from * width} x2={bar.to * width} y1={MIDDLE} y2={MIDDLE} />}
       {cutLow && <path d={`M 5 ${MIDDLE - 4} L 1 ${MIDDLE} L 5 ${MIDDLE + 4}`} />}
       {cutHigh && (
-        <path d={`M ${WIDTH - 5} ${MIDDLE - 4} L ${WIDTH - 1} ${MIDDLE} L ${WIDTH - 5} ${MIDDLE + 4}`} />
+        <path d={`M ${width - 5} ${MIDDLE - 4} L ${width - 1} ${MIDDLE} L ${width - 5} ${MIDDLE + 4}`} />
       )}
       {dot !== null && (
-        <circle cx={dot * WIDTH} cy={MIDDLE} data-hollow={bar === null || undefined} r={3.5} />
+        <circle cx={dot * width} cy={MIDDLE} data-hollow={bar === null || undefined} r={3.5} />
       )}
     </svg>
   );

@@ -8,13 +8,15 @@ import { Icon } from "./Icon";
 
 interface PageProps {
   readonly title: string;
+  /** Badge next to the heading. */
+  readonly status?: ReactNode;
   /** Breadcrumb above the heading. */
   readonly trail?: ReactNode;
   readonly actions?: ReactNode;
   readonly children: ReactNode;
 }
 
-export function Page({ title, trail, actions, children }: PageProps) {
+export function Page({ title, status, trail, actions, children }: PageProps) {
   useEffect(() => {
     document.title = `${title} · iotide`;
   }, [title]);
@@ -23,9 +25,12 @@ export function Page({ title, trail, actions, children }: PageProps) {
       <Group align="flex-end" justify="space-between">
         <Box>
           {trail && <Hint component="div">{trail}</Hint>}
-          <Title order={1} size="h2" style={{ overflowWrap: "anywhere" }}>
-            {title}
-          </Title>
+          <Group gap="sm">
+            <Title order={1} size="h2" style={{ overflowWrap: "anywhere" }}>
+              {title}
+            </Title>
+            {status}
+          </Group>
         </Box>
         {actions && <Group gap="xs">{actions}</Group>}
       </Group>

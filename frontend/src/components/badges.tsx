@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { Badge, type MantineColor } from "@mantine/core";
 
-const COLOURS: Readonly<Record<string, MantineColor>> = {
+export const STATE_COLOURS: Readonly<Record<string, MantineColor>> = {
   active: "tide",
   online: "green",
   finished: "green",
@@ -25,7 +25,7 @@ const COLOURS: Readonly<Record<string, MantineColor>> = {
 /** A state in its colour and always as a word. */
 export function StateBadge({ state }: { state: string }) {
   return (
-    <Badge color={COLOURS[state] ?? "gray"} miw="max-content">
+    <Badge color={STATE_COLOURS[state] ?? "gray"} miw="max-content">
       {state.replaceAll("_", " ")}
     </Badge>
   );

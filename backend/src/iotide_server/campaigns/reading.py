@@ -37,7 +37,8 @@ def visible_campaign(session: Session, principal: Principal, campaign_id: int, r
 def campaign(session: Session, principal: Principal, campaign_id: int, now: datetime) -> CampaignOutput:
     """Raise CAMPAIGN_NOT_FOUND."""
     visible_campaign(session, principal, campaign_id)
-    return CampaignOutput(**dict(_shown(session, repository.described(session, campaign_id, now), now)))
+    shown = dict(_shown(session, repository.described(session, campaign_id, now), now))
+    return CampaignOutput(**shown, previous_campaign_id=repository.previous_of_schedule(session, campaign_id))
 
 
 def list_campaigns(

@@ -128,6 +128,19 @@ _PROGRESS: Final = text(
     WHERE run.campaign_id = :campaign_id AND run.state = 'active' GROUP BY node_order.run_id
     """
 )
+_PREVIOUS_OF_SCHEDULE: Final = text(
+    """
+    SELECT earlier.campaign_id
+    FROM firing JOIN firing AS earlier
+        ON earlier.schedule_id = firing.schedule_id AND earlier.id < firing.id
+    WHERE firing.campaign_id = :campaign_id
+      AND EXISTS (SELECT FROM run WHERE run.campaign_id = earlier.campaign_id AND run.state = 'finished')
+      AND NOT EXISTS (
+          SELECT FROM run WHERE run.campaign_id = earlier.campaign_id AND run.state IN ('waiting', 'active')
+      )
+    ORDER BY earlier.id DESC LIMIT 1
+    """
+)
 
 
 def by_idempotency_key(session: Session, owner_id: int | None, key: str) -> Campaign | None:
@@ -224,6 +237,12 @@ def set_priority(session: Session, campaign_id: int, priority: int) -> int:
 def described(session: Session, campaign_id: int, now: datetime) -> AnyRow:
     statement = text(_DESCRIBED + "WHERE campaign.id = :campaign_id")
     return session.execute(statement, {"campaign_id": campaign_id, "plan_bytes": _ANY_SIZE, "now": now}).one()
+
+
+def previous_of_schedule(session: Session, campaign_id: int) -> int | None:
+    """Return the previous campaign of its schedule that has ended with a finished run."""
+    found: int | None = session.scalar(_PREVIOUS_OF_SCHEDULE, {"campaign_id": campaign_id})
+    return found
 
 
 def page(

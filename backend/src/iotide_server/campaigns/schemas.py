@@ -129,6 +129,10 @@ class ListedCampaign(Output):
 
 class CampaignOutput(ListedCampaign):
     plan: CampaignPlan
+    previous_campaign_id: Annotated[
+        int | None,
+        Field(description="Previous campaign of its schedule that has ended with a finished run; null: none"),
+    ]
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,12 +15,14 @@ import { usePrincipal } from "@/components/session";
 import { CampaignBuilder } from "@/features/campaigns/builder/CampaignBuilder";
 import { repeatOf, type StoredSchedule } from "@/features/campaigns/builder/calendar";
 import { draftKey, type Origin, readKept } from "@/features/campaigns/builder/keptDraft";
+import { remedied } from "@/features/campaigns/builder/remedies";
 import { campaignQuery } from "@/features/campaigns/queries";
 import { scheduleQuery } from "@/features/campaigns/schedules/queries";
 import { templateQuery } from "@/features/campaigns/templates/queries";
 import { clustersQuery, nodesQuery } from "@/features/clusters/queries";
 import { targetsQuery } from "@/features/targets/queries";
 import { workloadsQuery } from "@/features/workloads/queries";
+import type { Remedy } from "@/lib/remedies";
 import { ClusterChoice } from "./ClusterChoice";
 import { NoCluster } from "./ClusterPage";
 
@@ -28,7 +30,7 @@ const route = getRouteApi("/shell/campaigns/new");
 
 export default function BuilderRoute() {
   const { cluster: wanted, ...origin } = route.useSearch();
-  const { from, schedule: scheduleId, template } = origin;
+  const { from, schedule: scheduleId, template, with: remedies } = origin;
   const key = draftKey(usePrincipal(), origin);
   const clusters = useQuery(clustersQuery);
   const original = useOriginal(origin);
@@ -59,8 +61,9 @@ export default function BuilderRoute() {
               <Builder
                 cluster={chosen}
                 draftKey={key}
-                key={`${chosen.id} ${from} ${scheduleId} ${template}`}
+                key={`${chosen.id} ${from} ${scheduleId} ${template} ${remedies}`}
                 original={plan}
+                remedies={remedies ?? []}
                 templateId={template}
                 schedule={original.schedule}
               />
@@ -140,9 +143,11 @@ interface BuilderProps {
   readonly schedule: StoredSchedule | undefined;
   readonly templateId: number | undefined;
   readonly draftKey: string;
+  /** Changes of the original plan. */
+  readonly remedies: readonly Remedy[];
 }
 
-function Builder({ cluster, ...props }: BuilderProps) {
+function Builder({ cluster, original, remedies, ...props }: BuilderProps) {
   const navigate = route.useNavigate();
   const [nodes, targets, workloads] = useQueries({
     queries: [nodesQuery(cluster.id), targetsQuery(cluster.id), workloadsQuery(cluster.id)],
@@ -168,6 +173,7 @@ function Builder({ cluster, ...props }: BuilderProps) {
             onSubmitted={({ id }) =>
               void navigate({ to: "/campaigns/$campaignId", params: { campaignId: id } })
             }
+            original={original && remedied(original, remedies, found)}
           />
         </OptionTitles>
       )}

@@ -11,6 +11,7 @@ import { campaignQuery } from "@/features/campaigns/queries";
 import { WaitingRuns } from "@/features/runs/QueueTable";
 import { RetryFailed } from "@/features/runs/RetryFailed";
 import { ActiveRuns, RunsSection } from "@/features/runs/RunsSection";
+import { CampaignAnswer } from "./CampaignAnswer";
 import { ClusterTitles } from "./ClusterTitles";
 
 const AddRepeats = lazy(() => import("@/features/campaigns/AddRepeats"));
@@ -33,6 +34,7 @@ export default function CampaignRoute() {
           <>
             <CampaignView
               activeRuns={<ActiveRuns campaignId={campaignId} count={found.counts.active} />}
+              answer={<Answer campaign={found} onRepeats={() => ask([])} />}
               advice={
                 <Suspense>
                   <CampaignAdvice campaign={found} />
@@ -64,6 +66,21 @@ export default function CampaignRoute() {
         )}
       </LoadedPage>
     </ClusterTitles>
+  );
+}
+
+function Answer({ campaign, onRepeats }: { campaign: Campaign; onRepeats: () => void }) {
+  const search = route.useSearch();
+  const navigate = route.useNavigate();
+  return (
+    <CampaignAnswer
+      campaign={campaign}
+      chosen={search.answer}
+      onChoose={(answer) =>
+        void navigate({ search: { ...search, answer }, replace: true, resetScroll: false })
+      }
+      onRepeats={onRepeats}
+    />
   );
 }
 

@@ -58,15 +58,22 @@ function isOfTwo({ a, b, two, cells }: Search): boolean {
   return !cells && (two === true || a !== undefined || b !== undefined);
 }
 
-function Actions({ search: { a, b, a_cell, b_cell, cells }, choose }: ChoosingProps) {
-  if (cells)
-    return <ButtonLink search={{}} to="/compare" variant="default">{t`Compare campaigns`}</ButtonLink>;
-  if (a === undefined || b === undefined) return null;
+function Actions({ search, choose }: ChoosingProps) {
+  const { a, b, a_cell, b_cell, campaigns = [], cells } = search;
+  const isPair = isOfTwo(search) && a !== undefined && b !== undefined;
   return (
-    <Button
-      onClick={() => choose({ a: b, b: a, a_cell: b_cell, b_cell: a_cell })}
-      variant="default"
-    >{t`Swap A and B`}</Button>
+    <>
+      {cells && <ButtonLink search={{}} to="/compare" variant="default">{t`Compare campaigns`}</ButtonLink>}
+      {isPair && (
+        <Button
+          onClick={() => choose({ a: b, b: a, a_cell: b_cell, b_cell: a_cell })}
+          variant="default"
+        >{t`Swap A and B`}</Button>
+      )}
+      {(isPair || cells || campaigns.length > 0) && (
+        <ButtonLink search={search} to="/compare/report" variant="default">{t`Report`}</ButtonLink>
+      )}
+    </>
   );
 }
 

@@ -7,6 +7,7 @@ import { LoadedPage } from "@/components/Page";
 import { campaignQuery } from "@/features/campaigns/queries";
 import { CampaignReport } from "@/features/campaigns/report/CampaignReport";
 import { ReportRuns } from "@/features/runs/ReportRuns";
+import { PaperCampaignAnswer } from "./CampaignAnswer";
 import { ClusterTitles } from "./ClusterTitles";
 
 const route = getRouteApi("/shell/campaigns/$campaignId/report");
@@ -17,7 +18,13 @@ export default function ReportRoute() {
   return (
     <ClusterTitles clusterId={campaign.data?.cluster_id}>
       <LoadedPage query={campaign} title={t`Report of campaign ${campaignId}`}>
-        {(found) => <CampaignReport campaign={found} runs={<ReportRuns campaignId={campaignId} />} />}
+        {(found) => (
+          <CampaignReport
+            answer={<PaperCampaignAnswer campaign={found} />}
+            campaign={found}
+            runs={<ReportRuns campaignId={campaignId} />}
+          />
+        )}
       </LoadedPage>
     </ClusterTitles>
   );

@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import * as z from "zod/mini";
 import { CAMPAIGN_STATES } from "@/api/states";
+import { REMEDIES } from "@/lib/remedies";
 import { figureParam, idIn, idParam, optional, stateParam, text } from "./params";
 import { requireLogin, shell } from "./shell";
 
@@ -20,6 +21,7 @@ export const builder = createRoute({
     from: optional(idParam),
     schedule: optional(idParam),
     template: optional(idParam),
+    with: optional(z.readonly(z.array(z.enum(REMEDIES)))),
   }),
   component: lazyRouteComponent(() => import("../pages/BuilderRoute")),
 });
@@ -42,6 +44,7 @@ export const campaign = createRoute({
     state: optional(stateParam),
     figure: optional(figureParam),
     repeats: optional(z.readonly(z.array(idParam))),
+    answer: text,
     from: optional(z.iso.datetime()),
     to: optional(z.iso.datetime({ offset: true })),
   }),

@@ -43,22 +43,31 @@ export const changes = createRoute({
   component: lazyRouteComponent(() => import("../pages/ChangesRoute")),
 });
 
+const comparisonParams = z.object({
+  a: optional(idParam),
+  b: optional(idParam),
+  a_cell: optional(idParam),
+  b_cell: optional(idParam),
+  two: optional(z.boolean()),
+  campaigns: optional(z.readonly(z.array(idParam))),
+  cells: optional(z.readonly(z.array(idParam))),
+  by: text,
+  against: optional(z.number().check(z.int(), z.nonnegative())),
+  metric: text,
+});
+
 export const compare = createRoute({
   getParentRoute: () => shell,
   path: "compare",
-  validateSearch: z.object({
-    a: optional(idParam),
-    b: optional(idParam),
-    a_cell: optional(idParam),
-    b_cell: optional(idParam),
-    two: optional(z.boolean()),
-    campaigns: optional(z.readonly(z.array(idParam))),
-    cells: optional(z.readonly(z.array(idParam))),
-    by: text,
-    against: optional(z.number().check(z.int(), z.nonnegative())),
-    metric: text,
-  }),
+  validateSearch: comparisonParams,
   component: lazyRouteComponent(() => import("../pages/CompareRoute")),
+});
+
+export const compareReport = createRoute({
+  getParentRoute: () => shell,
+  path: "compare/report",
+  validateSearch: comparisonParams,
+  component: lazyRouteComponent(() => import("../pages/CompareReportRoute")),
 });
 
 export const surfaces = createRoute({

@@ -1,7 +1,8 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Group, Progress, Text } from "@mantine/core";
+import { Badge, Group, Progress, Text } from "@mantine/core";
 import type { ListedCampaign } from "@/api/types";
+import { STATE_COLOURS } from "@/components/badges";
 import { Hint } from "@/components/looks";
 import { When } from "@/components/values";
 import { formatEstimate } from "@/lib/units";
@@ -28,6 +29,20 @@ export function CampaignBar({ campaign, size = "lg" }: { campaign: ListedCampaig
         />
       ))}
     </Progress.Root>
+  );
+}
+
+/** State and counts of an ended campaign in one badge, with what adaptive repeats reached. */
+export function CampaignPill({ campaign }: { campaign: ListedCampaign }) {
+  const { counts, state, adaptive } = campaign;
+  if (isOpen(campaign)) return null;
+  const total = totalRuns(campaign);
+  const runs = counts.finished === total ? t`${total} runs` : describeCounts(counts);
+  return (
+    <>
+      <Badge color={STATE_COLOURS[state] ?? "gray"} miw="max-content">{t`${state}: ${runs}`}</Badge>
+      {adaptive && <Hint>{adaptive.words}</Hint>}
+    </>
   );
 }
 

@@ -1,25 +1,23 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Alert, Button, Group, NativeSelect, Stack, Tabs, Text } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
+import { Alert, Button, Stack, Tabs, Text } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { Campaign, Stage } from "@/api/types";
-import { StateBadge } from "@/components/badges";
+import type { Campaign } from "@/api/types";
 import { ConfirmMutation } from "@/components/buttons";
 import { Command } from "@/components/Command";
 import { ButtonLink, TextLink } from "@/components/links";
-import { Detail, Hint } from "@/components/looks";
 import { OriginBadge, useOrigin } from "@/components/Origin";
 import { Page, Section } from "@/components/Page";
 import { useMay, useMayRun } from "@/components/session";
 import { When } from "@/components/values";
 import { planAsYaml } from "./builder/export";
-import { CampaignProgress, isOpen } from "./CampaignProgress";
+import { CampaignPill, isOpen } from "./CampaignProgress";
 import { comparisonOf } from "./comparisonOf";
 import type { FigureView } from "./figure/choice";
 import { FigureSection } from "./figure/FigureSection";
 import { PausePanel } from "./PausePanel";
-import { cancelCampaign, changePriority } from "./queries";
+import { ProgressSection } from "./ProgressSection";
+import { cancelCampaign } from "./queries";
 import { ResultsTable } from "./ResultsTable";
 
 const CAMPAIGN_TABS = ["results", "runs", "timeline", "plan"] as const;
@@ -35,6 +33,8 @@ interface CampaignViewProps {
   readonly waitingRuns: ReactNode;
   readonly runs: ReactNode;
   readonly timeline: ReactNode;
+  /** Card with the answer, above the figure. */
+  readonly answer: ReactNode;
   readonly advice: ReactNode;
   readonly retryFailed: ReactNode;
   readonly onRepeats: (cellIds: readonly number[]) => void;
@@ -42,18 +42,21 @@ interface CampaignViewProps {
 
 export function CampaignView(props: CampaignViewProps) {
   const { campaign, tab, onTab, figure, onFigure, activeRuns, waitingRuns, runs, timeline, advice } = props;
-  const { onRepeats, retryFailed } = props;
+  const { answer, onRepeats, retryFailed } = props;
   const isPublished = useOrigin(campaign.cluster_id) === "published";
   return (
     <Page
       actions={<Actions campaign={campaign} onRepeats={() => onRepeats([])} />}
       title={campaign.name}
+      status={!isPublished && <CampaignPill campaign={campaign} />}
       trail={<Trail campaign={campaign} />}
     >
       {campaign.plan.note && <Text>{campaign.plan.note}</Text>}
       {campaign.state === "paused" && <PausePanel campaign={campaign} />}
       {campaign.counts.failed > 0 && <FailedHint campaign={campaign} retryFailed={retryFailed} />}
-      {!isPublished && <Progress activeRuns={activeRuns} campaign={campaign} waitingRuns={waitingRuns} />}
+      {!isPublished && isOpen(campaign) && (
+        <ProgressSection activeRuns={activeRuns} campaign={campaign} waitingRuns={waitingRuns} />
+      )}
       <Tabs
         onChange={(chosen) => onTab(CAMPAIGN_TABS.find((known) => known === chosen) ?? "results")}
         value={tab}
@@ -66,6 +69,7 @@ export function CampaignView(props: CampaignViewProps) {
         </Tabs.List>
         <Tabs.Panel value="results">
           <Stack gap="lg">
+            {answer}
             <FigureSection campaign={campaign} onView={onFigure} view={figure} />
             <Section title={t`Results`}>
               <ResultsTable campaign={campaign} onRepeats={(cellId) => onRepeats([cellId])} />
@@ -82,31 +86,6 @@ export function CampaignView(props: CampaignViewProps) {
         </Tabs.Panel>
       </Tabs>
     </Page>
-  );
-}
-
-function Progress({
-  campaign,
-  activeRuns,
-  waitingRuns,
-}: Pick<CampaignViewProps, "campaign" | "activeRuns" | "waitingRuns">) {
-  return (
-    <Section
-      actions={
-        <>
-          <PriorityControl campaign={campaign} />
-          <StateBadge state={campaign.state} />
-        </>
-      }
-      title={t`Progress`}
-    >
-      <Stack gap="sm">
-        <CampaignProgress campaign={campaign} />
-        <StageBand stages={campaign.stages} />
-        {activeRuns}
-        {campaign.counts.waiting > 0 && campaign.state !== "paused" && waitingRuns}
-      </Stack>
-    </Section>
   );
 }
 
@@ -208,52 +187,5 @@ function CancelButton({ campaign }: { campaign: Campaign }) {
       mutation={cancelCampaign}
       variables={campaign.id}
     >{t`Cancel`}</ConfirmMutation>
-  );
-}
-
-function StageBand({ stages }: { stages: readonly Stage[] }) {
-  if (stages.length === 0) return null;
-  return (
-    <Group aria-label={t`Stages`} component="ol" gap="sm" m={0} p={0} style={{ listStyle: "none" }}>
-      {stages.map((stage) => (
-        <Group component="li" gap={6} key={stage.ordinal} wrap="nowrap">
-          <Text fw={600} size="sm">
-            {stage.ordinal}. {stage.variant}
-          </Text>
-          <StateBadge state={stateOf(stage)} />
-          <Detail>{t`${stage.ended} of ${stage.runs}`}</Detail>
-        </Group>
-      ))}
-    </Group>
-  );
-}
-
-/** Return the state of a stage by its runs. A stage cancelled before its start has ended. */
-function stateOf({ state, runs, ended }: Stage): string {
-  if (ended === runs) return "ended";
-  if (state === "paused") return "paused";
-  return state === "held" ? "later" : "active";
-}
-
-const PRIORITIES = Array.from({ length: 10 }, (_, priority) => String(priority));
-
-function PriorityControl({ campaign }: { campaign: Campaign }) {
-  const change = useMutation(changePriority);
-  const mayChange = useMay("operator", campaign.cluster_id);
-  const { priority = 0 } = campaign.plan;
-  if (!isOpen(campaign)) return null;
-  if (!mayChange) return <Hint>{t`Priority ${priority}`}</Hint>;
-  return (
-    <NativeSelect
-      aria-label={t`Priority`}
-      data={PRIORITIES.map((value) => ({ value, label: t`Priority ${value}` }))}
-      disabled={change.isPending}
-      onChange={({ currentTarget: { value } }) =>
-        change.mutate({ campaignId: campaign.id, priority: Number(value) })
-      }
-      size="xs"
-      title={t`Each step is worth one hour of queue time`}
-      value={String(priority)}
-    />
   );
 }

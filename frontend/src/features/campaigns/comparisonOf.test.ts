@@ -10,6 +10,8 @@ function campaign(plan: object): Pick<Campaign, "id" | "plan"> {
 it.each([
   ["two targets", { targets: ["disk", "shm"] }],
   ["two nodes, each on its own", { nodes: ["n1", "n2"] }],
+  ["stages", { stages: [{ variant: "before" }, { variant: "after" }] }],
+  ["numbers of nodes", { nodes: ["n1", "n2"], nodes_at_once: [1, 2] }],
   ["a swept option", { workloads: [{ workload: "dd", sweep: { block_size_bytes: [1, 2] } }] }],
   ["targets of one workload", { workloads: [{ workload: "dd", targets: ["disk", "shm"] }] }],
 ])("opens the comparison of a campaign over %s with its sides", (_, plan) => {
@@ -22,4 +24,8 @@ it.each([
   ["nodes at once", { nodes: ["n1", "n2"], nodes_at_once: true }],
 ])("asks for a second campaign where one has only %s", (_, plan) => {
   expect(comparisonOf(campaign(plan))).toEqual({ b: 9 });
+});
+
+it("opens the previous campaign of the schedule as the baseline where nothing else varies", () => {
+  expect(comparisonOf({ ...campaign({}), previous_campaign_id: 7 })).toEqual({ a: 7, b: 9 });
 });

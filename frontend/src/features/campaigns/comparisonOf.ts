@@ -1,21 +1,26 @@
 import type { Campaign } from "@/api/types";
 
-type Compared = Pick<Campaign, "id" | "plan">;
+type Compared = Pick<Campaign, "id" | "plan"> & Partial<Pick<Campaign, "previous_campaign_id">>;
 
 /**
- * Return the query of /compare: a campaign that varies something has sides of its own; any other needs a second
- * campaign.
+ * Return the query of /compare: the sides of a campaign that varies something, else the previous campaign of its
+ * schedule as the baseline. Any other needs a second campaign.
  */
-export function comparisonOf({ id, plan }: Compared): { campaigns: number[] } | { b: number } {
-  return hasSides(plan) ? { campaigns: [id] } : { b: id };
+export function comparisonOf({ id, plan, previous_campaign_id: previous }: Compared) {
+  if (hasSides(plan)) return { campaigns: [id] };
+  return previous ? { a: previous, b: id } : { b: id };
 }
 
-function hasSides(plan: Campaign["plan"]): boolean {
+/** Check that the plan varies targets, nodes, stages or options. */
+export function hasSides(plan: Campaign["plan"]): boolean {
   return plan.workloads.some((choice) => {
     const { targets, targets_at_once, nodes, nodes_at_once, sweep = {}, variants } = choice;
+    const together = nodes_at_once ?? plan.nodes_at_once;
     const isOfTargets = !(targets_at_once ?? plan.targets_at_once) && (targets ?? plan.targets).length > 1;
-    const isOfNodes = !(nodes_at_once ?? plan.nodes_at_once) && (nodes ?? plan.nodes).length > 1;
-    const isOfVariants = (variants?.length ?? 0) > 1;
+    const isOfNodes = Array.isArray(together)
+      ? together.length > 1
+      : !together && (nodes ?? plan.nodes).length > 1;
+    const isOfVariants = (variants ?? plan.stages ?? []).length > 1;
     return (
       isOfTargets || isOfNodes || isOfVariants || Object.values(sweep).some((values) => values.length > 1)
     );

@@ -5,10 +5,10 @@ import { Trans } from "@lingui/react/macro";
 import { Alert, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo } from "react";
-import type { CampaignComparison, ComparedPair, SidesComparison } from "@/api/types";
+import type { CampaignComparison, SidesComparison } from "@/api/types";
 import { ExportMenu } from "@/components/ExportMenu";
 import { TextLink } from "@/components/links";
-import { useDescriber, useTitlesOf } from "@/components/optionTitles";
+import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded } from "@/components/Page";
 import { UnmeasuredLoad } from "@/components/UnmeasuredLoad";
 import { Choice, ComparedSection, isUnlike } from "./ComparedSection";
@@ -18,17 +18,14 @@ import {
   type Compared,
   chooseNumber,
   PAIR,
-  pairRow,
-  placesOf,
   type Row,
-  sideNames,
-  sidesRow,
   textOfPart,
   titleOfDimension,
   titleOfMetric,
 } from "./compared";
 import { comparedTable } from "./exports";
 import { NumbersTable, type RenderRepeats } from "./NumbersTable";
+import { useNamedPairs, useNamedSides } from "./named";
 import { type ComparedMany, type ComparedSides, comparisonQuery, sidesQuery } from "./queries";
 
 /** Address parameters; `metric` is the metric that is drawn. */
@@ -257,45 +254,6 @@ function SideChoices({ found, names, onView }: SideChoicesProps) {
       />
     </>
   );
-}
-
-/** Names each pair by its number in A and by its differing options, or else by its location. */
-function useNamedPairs(pairs: readonly ComparedPair[]): Compared {
-  const sayOf = useDescriber(useMemo(() => pairs.map(({ a }) => a), [pairs]));
-  return useMemo(() => {
-    const rows = pairs.map((pair) => {
-      const { a, b } = pair;
-      const number = a.ordinal === b.ordinal ? a.ordinal : `${a.ordinal}/${b.ordinal}`;
-      const alike = pairs.filter((other) => other.a.workload === a.workload);
-      const options = new Set(alike.map((other) => JSON.stringify(other.a.options)));
-      const where = t`${a.node_names.join("+")} on ${a.target_names.join("+")}`;
-      const distinction = options.size > 1 ? sayOf(a) : where;
-      return pairRow(
-        pair,
-        `${number}: ${[a.workload, alike.length > 1 && distinction].filter(Boolean).join(", ")}`,
-      );
-    });
-    return { names: PAIR, against: 0, rows };
-  }, [pairs, sayOf]);
-}
-
-function useNamedSides(found: SidesComparison): Compared {
-  const say = useDescriber(found.rows);
-  return useMemo(() => {
-    const { rows, by, against } = found;
-    const places = placesOf(rows, by);
-    const workloads = new Set(rows.map(({ workload }) => workload));
-    const options = new Set(rows.map((row) => JSON.stringify(row.options)));
-    const named = rows.map((row, at) => {
-      const parts = [
-        workloads.size > 1 && row.workload,
-        options.size > workloads.size && say(row),
-        places[at],
-      ];
-      return sidesRow(found, row, parts.filter(Boolean).join(", ") || row.workload);
-    });
-    return { names: sideNames(found), against, rows: named };
-  }, [found, say]);
 }
 
 function leftOut({ by, sides_left_out, rows_left_out }: SidesComparison): string {

@@ -4,6 +4,7 @@ import { t } from "@lingui/core/macro";
 import { useState } from "react";
 import * as z from "zod/mini";
 import type { Principal } from "@/api/types";
+import type { Remedy } from "@/lib/remedies";
 import { type Draft, KeptDraft } from "./draft";
 import { placesOf } from "./places";
 
@@ -14,13 +15,18 @@ export interface Origin {
   readonly from?: number | undefined;
   readonly schedule?: number | undefined;
   readonly template?: number | undefined;
+  /** Changes of that plan. */
+  readonly with?: readonly Remedy[] | undefined;
 }
 
 /** Return the storage key of a user's draft: one for new campaigns and one per origin. */
-export function draftKey({ kind, id }: Principal, { from, schedule, template }: Origin): string {
+export function draftKey(
+  { kind, id }: Principal,
+  { from, schedule, template, with: remedies = [] }: Origin,
+): string {
   const named = [
     schedule !== undefined && t`schedule ${schedule}`,
-    from !== undefined && t`from ${from}`,
+    from !== undefined && [t`from ${from}`, ...remedies].join(" "),
     template !== undefined && t`template ${template}`,
   ];
   return `iotide draft of ${kind} ${id}, ${named.find(Boolean) || "new"}`;

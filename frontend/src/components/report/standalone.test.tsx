@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { standaloneHtml } from "./CampaignReport";
+import { standaloneHtml } from "./ReportPage";
 
 function sheet(html: string): HTMLElement {
   const made = document.createElement("article");

@@ -1,0 +1,72 @@
+/** A light page to print or to download, with its own typography. */
+
+import { t } from "@lingui/core/macro";
+import { Button, Group, Stack } from "@mantine/core";
+import { type ReactNode, useEffect, useRef } from "react";
+import style from "./report.css?inline";
+
+interface ReportPageProps {
+  readonly title: string;
+  /** Name of the downloaded file, without extension. */
+  readonly fileName: string;
+  /** Link to what the report shows. */
+  readonly back: ReactNode;
+  readonly children: ReactNode;
+}
+
+export function ReportPage({ title, fileName, back, children }: ReportPageProps) {
+  const sheet = useRef<HTMLElement>(null);
+  useEffect(() => {
+    document.title = `${title} · iotide`;
+  }, [title]);
+  return (
+    <Stack>
+      <Group className="report-bar" gap="xs">
+        {back}
+        <Button onClick={() => window.print()}>{t`Print or save as PDF`}</Button>
+        <Button
+          onClick={() => sheet.current && download(standaloneHtml(sheet.current, title), fileName)}
+          variant="default"
+        >{t`Download as HTML`}</Button>
+      </Group>
+      <article className="report" ref={sheet}>
+        <style>{style}</style>
+        {children}
+      </article>
+    </Stack>
+  );
+}
+
+interface FoldProps {
+  readonly title: string;
+  readonly children: ReactNode;
+}
+
+/** Details for the screen. They are printed only if they are open. */
+export function Fold({ title, children }: FoldProps) {
+  return (
+    <details>
+      <summary>{title}</summary>
+      {children}
+    </details>
+  );
+}
+
+function download(html: string, fileName: string): void {
+  const link = document.createElement("a");
+  link.href = URL.createObjectURL(new Blob([html], { type: "text/html" }));
+  link.download = `${fileName}.html`;
+  link.click();
+  URL.revokeObjectURL(link.href);
+}
+
+/** Return the report as a self-contained file with pictures and styles; links lead to the server. */
+export function standaloneHtml(sheet: HTMLElement, title: string): string {
+  const copy = sheet.cloneNode(true) as HTMLElement;
+  for (const link of copy.querySelectorAll("a"))
+    link.href = new URL(link.getAttribute("href") ?? "", location.href).href;
+  const name = document.createElement("title");
+  name.textContent = title;
+  const head = t`<meta charset="utf-8"><meta name="viewport" content="width=device-width">${name.outerHTML}`;
+  return t`<!doctype html>\n<html lang="en"><head>${head}</head><body>${copy.outerHTML}</body></html>\n`;
+}

@@ -1,0 +1,84 @@
+/** The answer of a campaign: a comparison if there is one, else its headline numbers, then cautions. */
+
+import { t } from "@lingui/core/macro";
+import { Badge, Button, Stack } from "@mantine/core";
+import type { ReactNode } from "react";
+import { TextLink } from "@/components/links";
+import { ErrorNotice, Loading, Section } from "@/components/Page";
+import { Choice } from "../ComparedSection";
+import { AnswerBody } from "./AnswerBody";
+import { type Comparable, useAnswer } from "./useAnswer";
+
+interface AnswerCardProps extends Comparable {
+  readonly onChoose: (choice: string) => void;
+  /** Shown where nothing is compared. */
+  readonly numbers: ReactNode;
+  readonly cautions: ReactNode;
+  /** Undefined: the user may not add repeats. */
+  readonly onRepeats: (() => void) | undefined;
+}
+
+export function AnswerCard({ numbers, cautions, onChoose, onRepeats, ...comparable }: AnswerCardProps) {
+  const { campaign } = comparable;
+  const answer = useAnswer(comparable);
+  if (campaign.counts.finished === 0) return null;
+  return (
+    <Section
+      actions={
+        <>
+          {campaign.ended_at === null && <Badge color="tide">{t`so far`}</Badge>}
+          {answer.choices.length > 1 && (
+            <Choice
+              choices={answer.choices.map(({ value, label }) => [value, label])}
+              label={t`Answer compares`}
+              onChoose={onChoose}
+              value={answer.by ?? ""}
+            />
+          )}
+        </>
+      }
+      title={t`Answer`}
+    >
+      <Stack gap="sm">
+        {answer.error && <ErrorNotice error={answer.error} onRetry={answer.refetch} />}
+        {answer.isLoading && <Loading lines={3} />}
+        {answer.contrasts.length > 0 && (
+          <AnswerBody
+            contrasts={answer.contrasts}
+            more={<TextLink search={answer.compared} to="/compare">{t`Compare all results`}</TextLink>}
+            repeats={
+              onRepeats && (
+                <Button
+                  onClick={onRepeats}
+                  size="compact-xs"
+                  variant="default"
+                >{t`Add repeats to decide`}</Button>
+              )
+            }
+          />
+        )}
+        {!answer.isLoading && answer.contrasts.length === 0 && numbers}
+        {cautions}
+      </Stack>
+    </Section>
+  );
+}
+
+/** The same without controls, for a report. */
+export function PaperAnswer({
+  numbers,
+  cautions,
+  ...comparable
+}: Pick<AnswerCardProps, "numbers" | "cautions"> & Comparable) {
+  const { campaign } = comparable;
+  const answer = useAnswer(comparable);
+  if (campaign.counts.finished === 0) return <p>{t`No results yet.`}</p>;
+  if (answer.error) return <ErrorNotice error={answer.error} onRetry={answer.refetch} />;
+  if (answer.isLoading) return <Loading lines={3} />;
+  return (
+    <>
+      {answer.contrasts.length > 0 ? <AnswerBody contrasts={answer.contrasts} /> : numbers}
+      {cautions}
+    </>
+  );
+}
