@@ -26,18 +26,29 @@ const NONE: readonly string[] = [];
 export function MeasuredValue(props: MeasuredValueProps) {
   const { value, unit, flags, rejecting = NONE, usual = NONE, shownElsewhere = NONE } = props;
   const isDoubtful = cautionsOf(flags, rejecting).length > 0;
-  const remarks = remarksOf(flags, usual, rejecting);
-  const isShown = (word: string) => !shownElsewhere.includes(word);
   return (
     <span data-export={JSON.stringify({ value, unit, flags: flags.join(" ") })}>
       <span className={isDoubtful ? "iotide-cautioned" : "iotide-strong"}>
         <Quantity unit={unit} value={value} />
       </span>
+      <Remarks flags={flags} rejecting={rejecting} shownElsewhere={shownElsewhere} usual={usual} />
+    </span>
+  );
+}
+
+type RemarksProps = Omit<MeasuredValueProps, "value" | "unit">;
+
+/** Cautions of a number, usual and missing flags, and the number of its notes. */
+export function Remarks({ flags, rejecting = NONE, usual = NONE, shownElsewhere = NONE }: RemarksProps) {
+  const remarks = remarksOf(flags, usual, rejecting);
+  const isShown = (word: string) => !shownElsewhere.includes(word);
+  return (
+    <>
       <Caution words={cautionsOf(remarks.named, rejecting).filter(isShown)} />
       <UsualFlags words={remarks.usual.filter(isShown)} />
       <MissingFlags codes={missingFlags(flags, usual)} />
       <NoteCount words={remarks.notes.filter(isShown)} />
-    </span>
+    </>
   );
 }
 

@@ -263,6 +263,11 @@ export function formatEstimate(seconds: number): string {
   return `${twoDigits(seconds / 86_400)} d`;
 }
 
+/** A relative spread with two digits: `±24 %`, `±4.1 %`. */
+export function formatSpread(ratio: number): string {
+  return `±${twoDigits(ratio * 100)} %`;
+}
+
 function twoDigits(value: number): string {
   return value.toLocaleString("en-US", { maximumSignificantDigits: 2 });
 }

@@ -1,6 +1,6 @@
 import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
-import { screen, waitFor } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { afterEach, beforeEach, expect, it, vi } from "vitest";
 
@@ -78,7 +78,7 @@ it("says why repeats ended only next to the value whose interval decided", async
   const adaptive = { words: "16 runs, still ±76 %", series_id: 2 };
   server.use(http.get("*/api/v1/campaigns/9/cells", () => listOf([{ ...cell, results: both, adaptive }])));
   openDashboard("/campaigns/9");
-  expect(await screen.findAllByRole("link", { name: "Trend" })).toHaveLength(2);
+  expect(await screen.findAllByRole("link", { name: "1 B/s" })).toHaveLength(2);
   expect(screen.getAllByText(adaptive.words)).toHaveLength(1);
 });
 
@@ -143,18 +143,21 @@ function cellOf(id: number, n: number, flags: string[] = []) {
   };
 }
 
-it("shows shared cautions once and a row's own cautions in the row, without bold values", async () => {
+it("states cautions above the table, and in a cell only those that others lack", async () => {
   answerWith("finished", { finished: 8 });
   const cells = [cellOf(1, 4, ["CACHE_SIZE", "DURATION"]), cellOf(2, 4, ["CACHE_SIZE", "STEADY", "ZEROES"])];
   server.use(http.get("*/api/v1/campaigns/9/cells", () => listOf(cells)));
   openDashboard("/campaigns/9");
   const table = await screen.findByRole("table", { name: "dd: Rate" });
-  expect(screen.getByText("All values below: may be cached")).toBeInTheDocument();
+  const note = screen.getByText("Quality of the results").closest("[role=alert]");
+  expect(note).toHaveTextContent("May be cached: all values.");
+  expect(note).toHaveTextContent("Reducible data: 1 of 2 values.");
   const texts = [...table.querySelectorAll("tbody tr")].map((row) => row.textContent);
   expect(texts[0]).not.toContain("too short");
   expect(texts[1]).toContain("reducible data1 note");
   expect(texts.join()).not.toContain("may be cached");
   expect(table.querySelector(".iotide-strong data")).toBeNull();
+  expect(table.querySelectorAll(".iotide-cautioned data")).toHaveLength(1);
 });
 
 it("states what the plan measures too little of once, with the spread", async () => {
@@ -163,10 +166,82 @@ it("states what the plan measures too little of once, with the spread", async ()
   const results = second.results.map((result) => ({ ...result, variation_ratio: 0.12 }));
   server.use(http.get("*/api/v1/campaigns/9/cells", () => listOf([first, { ...second, results }])));
   openDashboard("/campaigns/9");
-  const note = await screen.findByText("This plan could measure more");
-  const alert = note.closest("[role=alert]");
-  expect(alert).toHaveTextContent("Too short: 2 of 2 configurations.");
-  expect(alert).toHaveTextContent("High variance: 1 of 2 configurations, by 12 %.");
+  const note = (await screen.findByText("Quality of the results")).closest("[role=alert]");
+  expect(note).toHaveTextContent("Too short: all values.");
+  expect(note).toHaveTextContent("High variance: 1 of 2 values, by 12 %.");
+});
+
+function answerCells(cells: readonly object[], metrics: readonly object[] = []) {
+  answerWith("finished", { finished: 8 });
+  server.use(
+    http.get("*/api/v1/campaigns/9/cells", () => listOf(cells)),
+    http.get("*/api/v1/campaigns/9/measures", () => HttpResponse.json({ metrics, counters: [] })),
+  );
+  return openDashboard("/campaigns/9");
+}
+
+it("links a value to its trend, and shows its range on hover and its spread next to it", async () => {
+  const cell = cellOf(1, 6);
+  const results = cell.results.map((result) => ({
+    ...result,
+    ...{ median: 2e6, low: 1e6, high: 3e6, variation_ratio: 0.238, variation: "noisy" },
+  }));
+  answerCells([{ ...cell, results }]);
+  const table = await screen.findByRole("table", { name: "dd: Rate" });
+  const link = within(table).getByRole("link", { name: "2 MB/s" });
+  expect(link).toHaveAttribute("href", expect.stringMatching(/^\/clusters\/1\/trend\?.*cell=1/));
+  expect(within(table).getByText("±24 %")).toBeInTheDocument();
+  expect(within(table).getByTitle(/^median of 6 runs, 1 MB\/s to 3 MB\/s; noisy/)).toBeInTheDocument();
+});
+
+it("adds repeats from a value with few runs", async () => {
+  const { router, user } = answerCells([cellOf(1, 2), cellOf(2, 4)]);
+  await user.click(await screen.findByRole("button", { name: /^Add repeats of Id 1/ }));
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ repeats: [1] }));
+  expect(screen.getAllByText("2 runs")).toHaveLength(1);
+});
+
+it("shows metrics that are not primary only when asked", async () => {
+  const cell = cellOf(1, 4);
+  const results = ["rate", "elapsed"].flatMap((metric) =>
+    cell.results.map((result) => ({ ...result, metric, title: metric })),
+  );
+  const metrics = [{ workload: "dd", metric: "rate", is_primary: true }];
+  const { user } = answerCells([{ ...cell, results }], metrics);
+  await user.click(await screen.findByText("More metrics: elapsed"));
+  expect(await screen.findByRole("table", { name: "dd: elapsed" })).toBeInTheDocument();
+});
+
+it("folds rows beyond twenty, and links a matrix of sizes to its surface", async () => {
+  const sizes = [1, 2, 3, 4, 5];
+  const cell = cellOf(1, 4);
+  const results = sizes.flatMap((file) =>
+    sizes.flatMap((record) =>
+      cell.results.map((result) => ({
+        ...result,
+        series_id: 10 * file + record,
+        labels: { file_size_bytes: file, record_size_bytes: record },
+      })),
+    ),
+  );
+  const { user } = answerCells([{ ...cell, results }]);
+  const table = await screen.findByRole("table", { name: "dd: Rate" });
+  const surface = screen.getByRole("link", { name: "Show surface" });
+  expect(surface).toHaveAttribute("href", expect.stringContaining("a=campaign-9.1"));
+  expect(within(table).getAllByRole("rowheader")).toHaveLength(20);
+  await user.click(screen.getByRole("button", { name: "Show all 25 rows" }));
+  expect(within(table).getAllByRole("rowheader")).toHaveLength(25);
+});
+
+it("shows usual flags of a value, and those that it lacks", async () => {
+  const [first, second] = [cellOf(1, 4, ["ZEROES"]), cellOf(2, 4)];
+  const usual = (cell: typeof first) => ({
+    ...cell,
+    results: cell.results.map((result) => ({ ...result, usual_flags: ["ZEROES"] })),
+  });
+  answerCells([usual(first), usual(second)]);
+  expect(await screen.findByText("usual here: reducible data")).toBeInTheDocument();
+  expect(screen.getByText("without: reducible data")).toBeInTheDocument();
 });
 
 it("retries all failed runs after confirmation, and continues after a rejected one", async () => {

@@ -1,40 +1,22 @@
-/** Results of a campaign: median and range by configuration, a table for each workload and metric. */
+/** Results of a campaign: their quality in words, a pivot table for each primary metric, and the other metrics folded. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Alert, Badge, Stack, Text, Title } from "@mantine/core";
-import { useInfiniteQuery } from "@tanstack/react-query";
-import type { Campaign, Cell, CellResult } from "@/api/types";
-import { flagTitle, rankOf, remedyOf } from "@/components/flagWords";
+import { Stack, Text } from "@mantine/core";
+import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useMemo, useState } from "react";
+import type { Campaign, Cell } from "@/api/types";
+import { cautionsOf, notesOf } from "@/components/flagWords";
 import { TextLink } from "@/components/links";
-import { Detail, RowButton } from "@/components/looks";
-import { MeasuredValue } from "@/components/MeasuredValue";
+import { Detail } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded, ShowMore } from "@/components/Page";
-import { Place } from "@/components/Place";
-import { Row, ScrollTable } from "@/components/ScrollTable";
 import { useMayRun } from "@/components/session";
-import { Datum, Quantity } from "@/components/values";
-import { spread } from "@/lib/exported";
-import { formatValue } from "@/lib/units";
 import { describeCounts, isOpen } from "./CampaignProgress";
-import { cellsQuery } from "./queries";
-import {
-  commonCautions,
-  commonFlags,
-  commonNotes,
-  ENOUGH_RUNS,
-  groupResults,
-  type PlanNote,
-  planNotes,
-  type ResultGroup,
-  type ResultRow,
-} from "./results";
-
-const HEAD = [t`Configuration`, t`Median`, t`Runs`, t`Min`, t`Max`, t`Node and target`, ""];
-
-/** Flag of values whose runs scatter. */
-const SCATTERS = "CV";
+import { PivotTable, type PivotTableProps } from "./PivotTable";
+import { QualityNote } from "./QualityNote";
+import { cellsQuery, measuresQuery } from "./queries";
+import { commonFlags, groupResults, type ResultGroup, splitPrimary } from "./results";
 
 interface ResultsTableProps {
   readonly campaign: Campaign;
@@ -44,9 +26,7 @@ interface ResultsTableProps {
 
 export function ResultsTable({ campaign, onRepeats }: ResultsTableProps) {
   const mayAdd = useMayRun(campaign.cluster_id);
-  const asking = mayAdd ? onRepeats : undefined;
   const cells = useInfiniteQuery(cellsQuery(campaign.id));
-  const titlesOf = useTitlesOf();
   return (
     <Loaded
       empty={<NoResult campaign={campaign} />}
@@ -56,23 +36,7 @@ export function ResultsTable({ campaign, onRepeats }: ResultsTableProps) {
     >
       {(rows) => (
         <Stack>
-          <CommonCautions rows={rows} />
-          <PlanNotes rows={rows} />
-          {groupResults(rows, titlesOf).map((group) => (
-            <GroupTable
-              clusterId={campaign.cluster_id}
-              group={group}
-              key={group.key}
-              onRepeats={asking}
-              shownElsewhere={[...commonCautions(rows), ...commonNotes(rows)]}
-            />
-          ))}
-          <Detail>
-            <Trans>
-              {rows.filter(({ results }) => results.length > 0).length} of {rows.length} configurations have
-              results. Rejected runs do not count.
-            </Trans>
-          </Detail>
+          <Pivots campaign={campaign} cells={rows} onRepeats={mayAdd ? onRepeats : undefined} />
           <ShowMore query={cells} />
         </Stack>
       )}
@@ -80,44 +44,65 @@ export function ResultsTable({ campaign, onRepeats }: ResultsTableProps) {
   );
 }
 
-function CommonCautions({ rows }: { rows: readonly Cell[] }) {
-  const [cautions, notes] = [commonCautions(rows), commonNotes(rows)];
-  const common = [...cautions, ...notes];
-  if (common.length === 0) return null;
+interface PivotsProps {
+  readonly campaign: Campaign;
+  readonly cells: readonly Cell[];
+  readonly onRepeats: ((cellId: number) => void) | undefined;
+}
+
+function Pivots({ campaign, cells, onRepeats }: PivotsProps) {
+  const measures = useQuery(measuresQuery(campaign.id));
+  const titlesOf = useTitlesOf();
+  const groups = useMemo(() => groupResults(cells, titlesOf), [cells, titlesOf]);
+  const { primary, others } = splitPrimary(groups, measures.data?.metrics ?? []);
+  const nodes = [...new Set(cells.map(({ node_names }) => node_names.join(", ")))];
+  const shared = { campaignId: campaign.id, clusterId: campaign.cluster_id };
   return (
-    <Alert color={cautions.length > 0 ? "orange" : "gray"} title={t`All values below: ${common.join(", ")}`}>
-      {commonFlags(rows)
-        .filter((code) => rankOf(code) <= 3)
-        .map(remedyOf)
-        .join(" ")}
-    </Alert>
+    <>
+      <QualityNote groups={primary} />
+      <PivotTables groups={primary} onRepeats={onRepeats} shownElsewhere={commonWords(primary)} {...shared} />
+      {others.length > 0 && <MoreMetrics groups={others} shownElsewhere={commonWords(groups)} {...shared} />}
+      <Detail>
+        <Trans>
+          Values are medians and link to their trends. ± is the coefficient of variation of the runs. Bars
+          compare the values of a table. {cells.filter(({ results }) => results.length > 0).length} of{" "}
+          {cells.length} configurations have results. Rejected runs do not count.{" "}
+          {nodes.length === 1 && t`Node: ${nodes.join()}.`}
+        </Trans>
+      </Detail>
+    </>
   );
 }
 
-/** Flags about the plan itself, once for all runs. */
-function PlanNotes({ rows }: { rows: readonly Cell[] }) {
-  const measured = rows.filter(({ results }) => results.length > 0).length;
-  const notes = planNotes(rows);
-  if (notes.length === 0) return null;
+function commonWords(groups: readonly ResultGroup[]): string[] {
+  const codes = commonFlags(groups);
+  return [...cautionsOf(codes), ...notesOf(codes)];
+}
+
+interface PivotTablesProps extends Omit<PivotTableProps, "group"> {
+  readonly groups: readonly ResultGroup[];
+}
+
+function PivotTables({ groups, ...context }: PivotTablesProps) {
   return (
-    <Alert color="gray" title={t`This plan could measure more`}>
-      {notes.map((note) => (
-        <div key={note.code}>
-          <Trans>
-            {flagTitle(note.code)}: {note.cellCount} of {measured} configurations{spreadWords(note)}.{" "}
-            {remedyOf(note.code)}
-          </Trans>
-        </div>
+    <div className="iotide-pivots">
+      {groups.map((group) => (
+        <PivotTable group={group} key={group.key} {...context} />
       ))}
-    </Alert>
+    </div>
   );
 }
 
-/** Empty for a flag that is not about the spread. */
-function spreadWords({ code, spread }: PlanNote): string {
-  if (code !== SCATTERS || spread === null) return "";
-  const [least, most] = [formatValue(spread[0], "ratio"), formatValue(spread[1], "ratio")];
-  return least === most ? t`, by ${least}` : t`, by ${least} to ${most}`;
+/** Their tables are created when they are opened. */
+function MoreMetrics({ groups, ...context }: PivotTablesProps) {
+  const [isOpened, setIsOpened] = useState(false);
+  const titles = [...new Set(groups.map(({ title }) => title))].join(", ");
+  return (
+    <details onToggle={({ currentTarget: { open } }) => setIsOpened(open)}>
+      <summary>{t`More metrics: ${titles}`}</summary>
+      {isOpened && <PivotTables groups={groups} {...context} />}
+    </details>
+  );
 }
 
 function NoResult({ campaign }: { campaign: Campaign }) {
@@ -139,117 +124,5 @@ function NoResult({ campaign }: { campaign: Campaign }) {
         )}
       </Trans>
     </Text>
-  );
-}
-
-interface GroupTableProps {
-  readonly group: ResultGroup;
-  readonly clusterId: number;
-  readonly onRepeats: ((cellId: number) => void) | undefined;
-  /** Cautions already shown above all tables. */
-  readonly shownElsewhere: readonly string[];
-}
-
-function GroupTable({ group, clusterId, onRepeats, shownElsewhere }: GroupTableProps) {
-  const title = `${group.workload}: ${group.title}`;
-  return (
-    <div>
-      <Title order={3} size="h5">
-        {title}
-      </Title>
-      <ScrollTable head={HEAD} label={title}>
-        {group.rows.map((row) => (
-          <MeasuredRow
-            clusterId={clusterId}
-            key={`${row.cell.id} ${row.result.series_id}`}
-            onRepeats={onRepeats}
-            row={row}
-            shownElsewhere={shownElsewhere}
-          />
-        ))}
-      </ScrollTable>
-    </div>
-  );
-}
-
-interface RowProps extends Pick<GroupTableProps, "clusterId" | "onRepeats" | "shownElsewhere"> {
-  readonly row: ResultRow;
-}
-
-function MeasuredRow({ row, clusterId, onRepeats, shownElsewhere }: RowProps) {
-  const { cell, result, what } = row;
-  const { unit, n } = result;
-  const adaptive = cell.adaptive?.series_id === result.series_id ? cell.adaptive : null;
-  return (
-    <Row>
-      <td className="iotide-name">
-        <Text
-          data-export={JSON.stringify({
-            ...spread("option_", cell.options),
-            ...spread("label_", result.labels),
-          })}
-          lineClamp={3}
-          size="sm"
-          title={what}
-        >
-          {what}
-        </Text>
-      </td>
-      <MeasuredValue
-        flags={result.flags}
-        shownElsewhere={shownElsewhere}
-        unit={unit}
-        usual={result.usual_flags}
-        value={result.median}
-      />
-      <td className={adaptive ? "iotide-wrap" : undefined}>
-        <Datum value={n}>
-          <RunCount result={result} />
-        </Datum>
-        {adaptive && <Detail>{adaptive.words}</Detail>}
-        {onRepeats && n < ENOUGH_RUNS && (
-          <RowButton
-            aria-label={t`Add repeats of ${what}`}
-            ml={6}
-            onClick={() => onRepeats(cell.id)}
-          >{t`Add`}</RowButton>
-        )}
-      </td>
-      {n > 1 && <Quantity unit={unit} value={result.low} />}
-      {n > 1 && <Quantity unit={unit} value={result.high} />}
-      <td className="iotide-name">
-        <Place of={cell} />
-      </td>
-      <TextLink
-        params={{ clusterId }}
-        search={{
-          workload: cell.workload,
-          metric: result.metric,
-          series: [result.series_id],
-          cell: cell.id,
-        }}
-        to="/clusters/$clusterId/trend"
-      >{t`Trend`}</TextLink>
-    </Row>
-  );
-}
-
-/** Number of runs behind a median, marked if they are few or vary too much. */
-function RunCount({ result }: { result: CellResult }) {
-  const { n, tier, variation, variation_ratio: ratio, robust_spread_ratio: robust } = result;
-  if (tier === "one_run") return <CountBadge text={t`1 run`} title={t`one run does not show the spread`} />;
-  if (tier === "few_runs")
-    return <CountBadge text={t`${n} runs`} title={t`no interval with fewer than four runs`} />;
-  if (variation === null || variation === "steady") return n;
-  const robustly = robust === null ? "" : t`; from median deviations ${formatValue(robust, "ratio")}`;
-  const title = ratio === null ? "" : t`coefficient of variation ${formatValue(ratio, "ratio")}${robustly}`;
-  return <CountBadge text={`${n}, ${variation === "flagged" ? "uneven" : variation}`} title={title} />;
-}
-
-function CountBadge({ text, title }: { text: string; title: string }) {
-  return (
-    <Badge color="orange" miw="max-content" title={title}>
-      {text}
-    </Badge>
   );
 }

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
-import type { Cell, CellResult } from "@/api/types";
+import type { CampaignMeasures, Cell, CellResult } from "@/api/types";
 import { plainTitle } from "@/lib/options";
-import { groupResults as groupTitled } from "./results";
+import { groupResults as groupTitled, qualityOf, resultsTable, splitPrimary, surfaceSource } from "./results";
 
 const groupResults = (cells: readonly Cell[]) => groupTitled(cells, () => plainTitle);
 
@@ -45,4 +45,71 @@ it("leaves out cells without results", () => {
 it("describes a single cell by all its options", () => {
   const [group] = groupResults([cell(0, 1024, [result("rate", "higher", 1, { operation: "write" })])]);
   expect(group?.rows[0]?.what).toBe("Size 1 KiB, Direct no, Operation write");
+});
+
+const metric = (name: string, is_primary: boolean) =>
+  ({ workload: "dd", metric: name, is_primary }) as CampaignMeasures["metrics"][number];
+
+it("folds metrics that are not primary, and those of single writers if there is a total", () => {
+  const metrics = [metric("total", true), metric("rate", true), metric("elapsed", false)];
+  const names = (results: CellResult[], known = metrics) => {
+    const { primary, others } = splitPrimary(groupResults([cell(0, 1, results)]), known);
+    return [primary, others].map((groups) => groups.map((group) => group.metric));
+  };
+  const ofWriter = result("rate", "higher", 1, { writer: 1 });
+  const elapsed = result("elapsed", "lower", 1);
+  expect(names([result("rate", "higher", 1), elapsed])).toEqual([["rate"], ["elapsed"]]);
+  expect(names([result("total", "higher", 1), ofWriter])).toEqual([["total"], ["rate"]]);
+  expect(names([ofWriter, elapsed])).toEqual([["rate"], ["elapsed"]]);
+  expect(names([elapsed], [])).toEqual([["elapsed"], []]);
+});
+
+function flagged(...lists: readonly (readonly string[])[]) {
+  const results = lists.map((flags, at) => ({
+    ...result("rate", "higher", 1, { at }),
+    flags: [...flags],
+    variation_ratio: (at + 1) / 10,
+  }));
+  return groupResults([cell(0, 1, results)]);
+}
+
+it("states flags worst first, and disturbances only if all values have them", () => {
+  const lines = qualityOf(
+    flagged(["CV", "CACHE_SIZE", "STEADY", "OUTLIER"], ["CACHE_SIZE", "OUTLIER", "CV"]),
+  );
+  expect(lines).toEqual([
+    { code: "CACHE_SIZE", valueCount: 2, isOnAll: true, spread: [0.1, 0.2] },
+    { code: "OUTLIER", valueCount: 2, isOnAll: true, spread: [0.1, 0.2] },
+    { code: "CV", valueCount: 2, isOnAll: true, spread: [0.1, 0.2] },
+  ]);
+});
+
+it("exports a row for each value with its parameters, range, count and unit", () => {
+  const one = {
+    ...result("rate", "higher", 3, { operation: "write" }),
+    ...{ median: 2, low: 1, n: 4, variation_ratio: 0.1, flags: ["ZEROES"] },
+  };
+  const place = { node_names: ["n1"], target_names: ["disk"], variant: "", counted_runs: [5, 6] };
+  const [group] = groupResults([{ ...cell(0, 1024, [one]), ...place }]);
+  if (!group) throw new Error("no group");
+  const { columns, rows } = resultsTable(group);
+  expect(Object.fromEntries(columns.map((name, at) => [name, rows[0]?.[at]]))).toEqual({
+    ...{ cell: 0, nodes: "n1", targets: "disk", variant: null, workload: "dd", metric: "rate" },
+    ...{ option_size_bytes: 1024, option_direct: false, label_operation: "write" },
+    ...{ value: 2, low: 1, high: 3, n: 4, variation_ratio: 0.1, unit: "bytes_per_second" },
+    ...{ flags: "ZEROES", run_ids: "5 6" },
+  });
+});
+
+it("finds the surface of a matrix of sizes and of a sweep of both, and none of one size", () => {
+  const sized = (file_size_bytes: number, record_size_bytes: number) =>
+    result("rate", "higher", 1, { file_size_bytes, record_size_bytes });
+  const source = (cells: readonly Cell[]) => groupResults(cells).map((group) => surfaceSource(group, 7));
+  expect(source([cell(3, 1, [sized(1, 1), sized(2, 2)])])).toEqual(["campaign-7.3"]);
+  expect(source([cell(3, 1, [sized(1, 1), sized(2, 1)])])).toEqual([null]);
+  const swept = [1, 2].map((size) => ({
+    ...cell(size, 1, [result("rate", "higher", 1)]),
+    options: { file_size_bytes: size, block_size_bytes: size },
+  }));
+  expect(source(swept)).toEqual(["campaign-7"]);
 });

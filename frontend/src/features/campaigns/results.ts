@@ -1,13 +1,18 @@
-/** Result tables of a campaign: one per workload and metric, so that each column can be compared. */
+/** Results of a campaign by workload and metric, and what their quality flags say. */
 
-import type { Campaign, Cell, CellResult } from "@/api/types";
-import { cautionsOf, commonTo, notesOf, rankOf } from "@/components/flagWords";
+import type { Campaign, CampaignMeasures, Cell, CellResult } from "@/api/types";
+import { commonTo, rankOf } from "@/components/flagWords";
+import { type ExportTable, plainCell, recordTable, spread } from "@/lib/exported";
+import { groupBy } from "@/lib/grouping";
 import { describerAmong, type TitleOf } from "@/lib/options";
 import { isOpen } from "./CampaignProgress";
 
-export interface ResultRow {
+export interface Measured {
   readonly cell: Cell;
   readonly result: CellResult;
+}
+
+export interface ResultRow extends Measured {
   /** Options and labels that distinguish the row from others of its table. */
   readonly what: string;
 }
@@ -15,6 +20,7 @@ export interface ResultRow {
 export interface ResultGroup {
   readonly key: string;
   readonly workload: string;
+  readonly metric: string;
   readonly title: string;
   readonly rows: readonly ResultRow[];
 }
@@ -22,19 +28,9 @@ export interface ResultGroup {
 /** Higher-is-better metrics come first. */
 export function groupResults(cells: readonly Cell[], titlesOf: (workload: string) => TitleOf): ResultGroup[] {
   const members = cells.flatMap((cell) => cell.results.map((result) => ({ cell, result })));
-  const groups = new Map<string, Member[]>();
-  for (const member of members) {
-    const group = groups.get(groupKey(member)) ?? [];
-    group.push(member);
-    groups.set(groupKey(member), group);
-  }
-  return [...groups].map(([key, group]) => toGroup(key, group, titlesOf)).sort((a, b) => rank(a) - rank(b));
-}
-
-type Member = Pick<ResultRow, "cell" | "result">;
-
-function groupKey({ cell, result }: Member): string {
-  return `${cell.workload} ${result.metric}`;
+  return [...groupBy(members, ({ cell, result }) => `${cell.workload} ${result.metric}`)]
+    .map(([key, group]) => toGroup(key, group, titlesOf))
+    .sort((a, b) => rank(a) - rank(b));
 }
 
 function rank({ rows }: ResultGroup): number {
@@ -43,7 +39,7 @@ function rank({ rows }: ResultGroup): number {
 
 function toGroup(
   key: string,
-  members: readonly Member[],
+  members: readonly Measured[],
   titlesOf: (workload: string) => TitleOf,
 ): ResultGroup {
   const values = members.map(({ cell, result }) => ({ ...cell.options, ...result.labels }));
@@ -53,46 +49,103 @@ function toGroup(
   return {
     key,
     workload: first?.cell.workload ?? "",
+    metric: first?.result.metric ?? "",
     title: first?.result.title ?? "",
     rows: rows.sort((a, b) => a.cell.ordinal - b.cell.ordinal || a.what.localeCompare(b.what)),
   };
 }
 
-/** Return the codes of flags on every value of the campaign. */
-export function commonFlags(cells: readonly Cell[]): string[] {
-  return commonTo(cells.flatMap(({ results }) => results.map(({ flags }) => flags)));
+const WRITER = "writer";
+
+/**
+ * Separate the metrics that describe whole runs from all others. Single writers are not whole runs if there is a total.
+ * A workload without a primary metric shows all of its metrics.
+ */
+export function splitPrimary(groups: readonly ResultGroup[], metrics: CampaignMeasures["metrics"]) {
+  const named = groups.filter(({ workload, metric }) =>
+    metrics.some((one) => one.workload === workload && one.metric === metric && one.is_primary),
+  );
+  const ofWriters = ({ rows }: ResultGroup) => rows.every(({ result }) => WRITER in result.labels);
+  const isPrimary = (group: ResultGroup) => {
+    const own = named.filter(({ workload }) => workload === group.workload);
+    if (own.length === 0) return true;
+    return own.includes(group) && (own.every(ofWriters) || !ofWriters(group));
+  };
+  return {
+    primary: groups.filter(isPrimary),
+    others: groups.filter((group) => !isPrimary(group)),
+  };
 }
 
-export function commonCautions(cells: readonly Cell[]): string[] {
-  return cautionsOf(commonFlags(cells));
+/** One row per value with all parameters, in base units. */
+export function resultsTable({ rows, workload, metric }: ResultGroup): ExportTable {
+  return recordTable(
+    rows.map(({ cell, result }) => ({
+      cell: cell.ordinal,
+      nodes: plainCell(cell.node_names),
+      targets: plainCell(cell.target_names),
+      variant: cell.variant || null,
+      workload,
+      ...spread("option_", cell.options),
+      metric,
+      ...spread("label_", result.labels),
+      value: result.median,
+      low: result.low,
+      high: result.high,
+      n: result.n,
+      variation_ratio: result.variation_ratio,
+      unit: result.unit,
+      flags: result.flags.join(" "),
+      run_ids: plainCell(cell.counted_runs),
+    })),
+  );
 }
 
-export function commonNotes(cells: readonly Cell[]): string[] {
-  return notesOf(commonFlags(cells));
+/** Return the codes of flags on every value of the groups. */
+export function commonFlags(groups: readonly ResultGroup[]): string[] {
+  return commonTo(resultsOf(groups).map(({ flags }) => flags));
 }
 
-/** A flag of rank 4, for which the plan measures too little, and how many configurations have it. */
-export interface PlanNote {
+function resultsOf(groups: readonly ResultGroup[]): CellResult[] {
+  return groups.flatMap(({ rows }) => rows.map(({ result }) => result));
+}
+
+/** A flag that is stated above all tables. */
+export interface QualityLine {
   readonly code: string;
-  readonly cellCount: number;
+  readonly valueCount: number;
+  readonly isOnAll: boolean;
   /** Smallest and largest spread of the values concerned; null where no spread is known. */
   readonly spread: readonly [number, number] | null;
 }
 
-export function planNotes(cells: readonly Cell[]): PlanNote[] {
-  const codes = new Set(cells.flatMap(({ results }) => results.flatMap(({ flags }) => flags)));
-  return [...codes]
-    .filter((code) => rankOf(code) === 4)
+/** Return the flags that make values doubtful or the plan too small, and disturbances of all values; worst first. */
+export function qualityOf(groups: readonly ResultGroup[]): QualityLine[] {
+  const results = resultsOf(groups);
+  return [...new Set(results.flatMap(({ flags }) => flags))]
     .map((code) => {
-      const having = cells.filter(({ results }) => results.some(({ flags }) => flags.includes(code)));
-      const spreads = having.flatMap(({ results }) =>
-        results.flatMap(({ flags, variation_ratio: ratio }) =>
-          flags.includes(code) && ratio !== null ? [ratio] : [],
-        ),
-      );
-      const spread = spreads.length > 0 ? ([Math.min(...spreads), Math.max(...spreads)] as const) : null;
-      return { code, cellCount: having.length, spread };
-    });
+      const having = results.filter(({ flags }) => flags.includes(code));
+      const ratios = having.flatMap(({ variation_ratio: ratio }) => ratio ?? []);
+      return {
+        code,
+        valueCount: having.length,
+        isOnAll: having.length === results.length,
+        spread: ratios.length > 0 ? ([Math.min(...ratios), Math.max(...ratios)] as const) : null,
+      };
+    })
+    .filter(({ code, isOnAll }) => isOnAll || rankOf(code) !== 3)
+    .sort((a, b) => rankOf(a.code) - rankOf(b.code) || b.valueCount - a.valueCount);
+}
+
+/** Return the source of the campaign's surface: a matrix of IOzone, or a sweep of both sizes; null without one. */
+export function surfaceSource({ rows }: ResultGroup, campaignId: number): string | null {
+  const sizes = (of: readonly ResultRow[], name: string) =>
+    new Set(of.map(({ result }) => result.labels[name])).size;
+  for (const [ordinal, own] of groupBy(rows, ({ cell }) => String(cell.ordinal)))
+    if (sizes(own, "file_size_bytes") > 1 && sizes(own, "record_size_bytes") > 1)
+      return `campaign-${campaignId}.${ordinal}`;
+  const swept = (name: string) => new Set(rows.map(({ cell }) => cell.options[name])).size > 1;
+  return swept("file_size_bytes") && swept("block_size_bytes") ? `campaign-${campaignId}` : null;
 }
 
 /** With fewer runs a median has no interval. */

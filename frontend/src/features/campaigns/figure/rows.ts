@@ -2,12 +2,15 @@
 
 import { t } from "@lingui/core/macro";
 import type { MeasuredCell, Measurement } from "@/api/types";
+import { groupBy } from "@/lib/grouping";
 import { optionValue, plainTitle, type TitleOf, type Values, varyingNames } from "@/lib/options";
 
 export interface FigureRow {
   readonly parts: Values;
   readonly measured: Measurement;
 }
+
+type WithParts = Pick<FigureRow, "parts">;
 
 /** Position of each run in start order, by run id. */
 export type RunOrder = ReadonlyMap<number, number>;
@@ -49,7 +52,7 @@ export function runOrder(cells: readonly MeasuredCell[]): RunOrder {
 }
 
 /** Return the names that distinguish rows; of several that always vary together, the first. */
-export function dimensionsOf(rows: readonly FigureRow[]): string[] {
+export function dimensionsOf(rows: readonly WithParts[]): string[] {
   const kept: string[] = [];
   for (const name of varyingNames(rows.map(({ parts }) => parts))) {
     if (!kept.some((earlier) => isSameSplit(rows, earlier, name))) kept.push(name);
@@ -57,7 +60,7 @@ export function dimensionsOf(rows: readonly FigureRow[]): string[] {
   return kept;
 }
 
-function isSameSplit(rows: readonly FigureRow[], one: string, other: string): boolean {
+function isSameSplit(rows: readonly WithParts[], one: string, other: string): boolean {
   const ones = new Set(rows.map(({ parts }) => keyOf(parts[one])));
   const others = new Set(rows.map(({ parts }) => keyOf(parts[other])));
   const pairs = new Set(rows.map(({ parts }) => `${keyOf(parts[one])} ${keyOf(parts[other])}`));
@@ -85,12 +88,12 @@ export function titleOfDimension(name: string, titleOf: TitleOf): string {
 }
 
 /** Return the value as text, as in the address. */
-export function textOf({ parts }: FigureRow, name: string): string {
+export function textOf({ parts }: WithParts, name: string): string {
   return optionValue(name, parts[name]);
 }
 
 /** Return the name of a row among others that differ in `names`. */
-export function nameRow(row: FigureRow, names: readonly string[], titleOf: TitleOf): string {
+export function nameRow(row: WithParts, names: readonly string[], titleOf: TitleOf): string {
   return [...names]
     .sort((a, b) => Number(SPEAKS_FOR_ITSELF.has(b)) - Number(SPEAKS_FOR_ITSELF.has(a)))
     .map((name) => {
@@ -103,10 +106,5 @@ export function nameRow(row: FigureRow, names: readonly string[], titleOf: Title
 
 /** Group rows by their values of `names`, in order of appearance. */
 export function groupRows(rows: readonly FigureRow[], names: readonly string[]): FigureRow[][] {
-  const groups = new Map<string, FigureRow[]>();
-  for (const row of rows) {
-    const key = names.map((name) => keyOf(row.parts[name])).join(" ");
-    groups.set(key, [...(groups.get(key) ?? []), row]);
-  }
-  return [...groups.values()];
+  return [...groupBy(rows, (row) => names.map((name) => keyOf(row.parts[name])).join(" ")).values()];
 }
