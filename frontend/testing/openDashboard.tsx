@@ -41,6 +41,7 @@ const NO_ADVICE = { advice: [], not_known: [], looked_at: [], places: 0, cells: 
 /** For a cluster without nodes. */
 export const NO_BOARD = {
   since: "2026-08-22T00:00:00Z",
+  until: "2026-11-20T00:00:00Z",
   clusters: [
     {
       id: 1,
@@ -57,6 +58,15 @@ export const NO_BOARD = {
   is_cut: false,
 };
 
+export const NO_THROUGHPUT = {
+  drawn: null,
+  measures: [],
+  target_kinds: [],
+  clusters: [],
+  clusters_left_out: 0,
+  series_left_out: 0,
+};
+
 /** Default responses: a signed-in admin, a cluster hpc1, and nothing else. */
 export const USUAL_ANSWERS = [
   http.get("*/api/v1/session", () =>
@@ -64,6 +74,7 @@ export const USUAL_ANSWERS = [
   ),
   http.get("*/api/v1/clusters", () => listOf([{ id: 1, name: "hpc1", description: "", launcher: "direct" }])),
   http.get("*/api/v1/board", () => HttpResponse.json(NO_BOARD)),
+  http.get("*/api/v1/board/throughput", () => HttpResponse.json(NO_THROUGHPUT)),
   http.get("*/api/v1/drains", () => HttpResponse.json([])),
   http.get("*/api/v1/clusters/1/candidates", () => HttpResponse.json([])),
   http.get("*/api/v1/clusters/1/nodes", () => listOf([])),

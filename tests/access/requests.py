@@ -172,6 +172,7 @@ _CLUSTERS = {
     "GET /clusters/{cluster_id}/peers": _SHOWN,
     "GET /published-sources": _OWN,
     "GET /board": _LISTED,
+    "GET /board/throughput": _LISTED,
     "GET /events": Request(Ownership.UNOWNED, shows=False, streams=True),
 }
 _TARGETS = {

@@ -45,18 +45,17 @@ def _workloads(cluster_id: int | None) -> Query:
 
 
 def overview() -> list[Query]:
-    """Open alerts, state of all clusters, active runs and the next ones."""
+    """State of all clusters, their throughput, active campaigns and the next ones."""
     campaigns = [
         Query("GET campaigns", f"{_API}/campaigns?limit=50&state={state}", frozenset({"campaign"}))
         for state in ("active", "waiting", "paused")
     ]
-    open_states = "&".join(f"state={state}" for state in ("untriaged", "acknowledged", "investigating"))
     return [
         _SESSION,
         _CLUSTERS,
         Query("GET drains", f"{_API}/drains", frozenset({"cluster"})),
-        Query("GET alerts", f"{_API}/alerts?limit=100&{open_states}", frozenset({"alert"})),
         _BOARD,
+        Query("GET throughput", f"{_API}/board/throughput?days=90"),
         *campaigns,
         Query("GET schedules", f"{_API}/schedules?limit=500", frozenset({"schedule"})),
     ]

@@ -1,5 +1,5 @@
 // Opens each page a number of times in a real Chromium, each time with nothing kept from before, and says when it was there.
-// Reads `{url, session, chromium, loads, pages: [{name, path, wanted: {selector: count}}]}` from stdin, writes one line of JSON a load.
+// Reads `{url, session, chromium, loads, plotly, points, pages: [{name, path, wanted: {selector: count}}]}` from stdin, writes one line of JSON a load.
 
 const { readFileSync } = require("node:fs");
 const { chromium } = require("@playwright/test");
@@ -37,11 +37,24 @@ function firstPaint(kinds) {
   return { fcp: painted.startTime, bytes, requests: asked.length + 1 };
 }
 
-async function load(browser, { url, session }, { name, path, wanted }) {
+/** A static chart on a page of its own, which the server never sees. */
+async function answerReference(page, { url, plotly, points }) {
+  const chart = `const x = Array.from({ length: ${points} }, (_, i) => i);
+    Plotly.newPlot("chart", [{ type: "scatter", mode: "lines+markers", x, y: x.map((i) => Math.sin(i / 50)) }]);`;
+  const body = `<!doctype html><title>reference</title><main><p>reference</p><figure id="chart"></figure></main>
+    <script src="/reference/plotly.js"></script><script>${chart}</script>`;
+  await page.route(`${url}/reference`, (route) => route.fulfill({ body, contentType: "text/html" }));
+  await page.route(`${url}/reference/plotly.js`, (route) => route.fulfill({ path: plotly }));
+}
+
+async function load(browser, asked, { name, path, wanted }) {
+  const { url, session } = asked;
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, reducedMotion: "reduce" });
   await context.addCookies([{ name: "iotide_session", value: session, url }]);
   const page = await context.newPage();
   await page.addInitScript(watch, wanted);
+  // Elsewhere, routes would slow down the page.
+  if (path === "/reference") await answerReference(page, asked);
   await page.goto(url + path, { waitUntil: "commit" });
   try {
     await page.waitForFunction(() => window.iotideDrawn !== undefined, null, {

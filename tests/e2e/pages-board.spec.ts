@@ -19,8 +19,8 @@ test("the overview, and what its rows lead to", async ({ browser, request }) => 
   const [target] = (await items(request, "targets")).filter(({ name }) => name === "scratch");
   const board = shown((page) =>
     page
-      .getByRole("table", { name: "Clusters by workload" })
-      .getByRole("link", { name: "no baseline" })
+      .getByRole("group", { name: "e2e", exact: true })
+      .getByRole("link", { name: /no baseline/ })
       .first(),
   );
   const page = await openLoggedIn(browser);

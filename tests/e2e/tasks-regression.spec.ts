@@ -86,6 +86,9 @@ test("a regression from the suspicion to the new baseline", async ({ page, reque
   await showsState(page, "untriaged");
   await expect(page.getByText(/% lower, worse \(\d+ points after, \d+ before\)/).first()).toBeVisible();
   await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
+  const needed = page.getByRole("list", { name: "Needs attention" });
+  const alert = needed.getByRole("listitem").filter({ hasText: CLUSTER }).filter({ hasText: "open alert" });
+  await alert.getByRole("link", { name: "acknowledge or explain the change" }).click();
   await page
     .getByRole("table", { name: "Open alerts" })
     .getByRole("link", { name: `Alert ${id}`, exact: true })
@@ -111,7 +114,8 @@ test("a regression from the suspicion to the new baseline", async ({ page, reque
   await expect(history.getByText("looking at it")).toBeVisible();
 
   await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
-  const open = page.getByRole("link", { name: `Alert ${id}`, exact: true });
-  await expect(page.getByRole("heading", { name: "Status board" })).toBeVisible();
-  await expect(open).toHaveCount(0);
+  await expect(page.getByRole("heading", { name: "Status", exact: true })).toBeVisible();
+  await page.goto("/alerts");
+  await expect(page.getByRole("heading", { level: 1 })).toBeVisible();
+  await expect(page.getByRole("link", { name: `Alert ${id}`, exact: true })).toHaveCount(0);
 });

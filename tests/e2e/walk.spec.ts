@@ -41,8 +41,9 @@ async function build(page: Page, name: string): Promise<void> {
 }
 
 async function planHere(page: Page): Promise<void> {
-  const row = page.getByRole("row").filter({ has: page.getByRole("link", { name: "e2e", exact: true }) });
-  await row.getByRole("link", { name: "New campaign here" }).click();
+  const cluster = page.getByRole("group", { name: "e2e", exact: true });
+  const here = cluster.getByRole("link", { name: "New campaign here" });
+  await page.getByRole("link", { name: "Run a first campaign" }).or(here).click();
 }
 
 async function addWorkload(page: Page, title: RegExp): Promise<void> {

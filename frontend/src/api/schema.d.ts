@@ -1967,6 +1967,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/board/throughput": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_throughput"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/channels": {
         parameters: {
             query?: never;
@@ -2276,7 +2292,7 @@ export interface components {
         AttemptState: "open" | "finished" | "failed" | "cancelled" | "declined" | "lost";
         AttentionItem: {
             /** @enum {string} */
-            kind: "stuck_node" | "vanished_target" | "lost_mount" | "failing_schedule" | "overdue_schedule" | "silent_nodes" | "stale_series";
+            kind: "stuck_node" | "vanished_target" | "lost_mount" | "failing_schedule" | "overdue_schedule" | "open_alerts" | "silent_nodes" | "outlier_node" | "outlier_target" | "stale_series";
             cluster_id: number;
             words: string;
             remedy: string;
@@ -2286,6 +2302,7 @@ export interface components {
             node_id: number | null;
             series: components["schemas"]["SeriesOutput"] | null;
             series_count: number;
+            workload: string | null;
         };
         AuditEntryOutput: {
             id: number;
@@ -2361,6 +2378,8 @@ export interface components {
         Board: {
             /** Format: date-time */
             since: string;
+            /** Format: date-time */
+            until: string;
             clusters: components["schemas"]["BoardCluster"][];
             workloads: string[];
             cells: components["schemas"]["BoardCell"][];
@@ -2378,6 +2397,8 @@ export interface components {
             since_cell_id: number | null;
             shift_ratio: number | null;
             words: string;
+            line: string;
+            trend: components["schemas"]["CellTrend"];
             suspects: number;
             open_alerts: number;
             /** Format: date-time */
@@ -2596,6 +2617,12 @@ export interface components {
             flags: string[];
             usual_flags: string[];
         };
+        CellTrend: {
+            at_seconds: number[];
+            medians: number[];
+            levels: components["schemas"]["LevelLine"][];
+            changes_seconds: number[];
+        };
         ChannelChange: {
             name: string;
             receiver: components["schemas"]["EmailInput"] | components["schemas"]["WebhookInput"] | components["schemas"]["SlackInput"] | components["schemas"]["MattermostInput"];
@@ -2671,6 +2698,13 @@ export interface components {
             name?: string | null;
             description?: string | null;
             launcher?: components["schemas"]["Launcher"] | null;
+        };
+        ClusterThroughput: {
+            cluster_id: number;
+            name: string;
+            days: string[];
+            medians: number[];
+            series: number[];
         };
         ComparedCell: {
             campaign_id: number;
@@ -3251,6 +3285,12 @@ export interface components {
         };
         /** @enum {string} */
         Launcher: "direct" | "slurm" | "lsf" | "pbs" | "flux";
+        LevelLine: {
+            start_seconds: number;
+            end_seconds: number;
+            start: number;
+            end: number;
+        };
         LinkInput: {
             token: string;
         };
@@ -4678,6 +4718,24 @@ export interface components {
         TestOutcome: {
             delivered: boolean;
             words: string;
+        };
+        Throughput: {
+            drawn: components["schemas"]["ThroughputMeasure"] | null;
+            measures: components["schemas"]["ThroughputMeasure"][];
+            target_kinds: string[];
+            clusters: components["schemas"]["ClusterThroughput"][];
+            clusters_left_out: number;
+            series_left_out: number;
+        };
+        ThroughputMeasure: {
+            workload: string;
+            metric: string;
+            operation: string;
+            title: string;
+            unit: components["schemas"]["Unit"];
+            /** @enum {string} */
+            better: "higher" | "lower" | "neither";
+            clusters: number;
         };
         /** @enum {string} */
         Tier: "one_run" | "few_runs" | "enough_runs";
@@ -8514,6 +8572,31 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Board"];
+                };
+            };
+        };
+    };
+    get_throughput: {
+        parameters: {
+            query?: {
+                workload?: string | null;
+                metric?: string | null;
+                operation?: string | null;
+                kind?: string | null;
+                days?: number;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Throughput"];
                 };
             };
         };

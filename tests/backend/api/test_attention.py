@@ -6,16 +6,20 @@ from typing import Any
 
 import pytest
 from factories.announced import NOW
+from factories.histories import confirmed_change, history, levels
 from factories.measured import Measured
 from factories.people import Person
 from factories.schedules import add_schedule
 from fastapi.testclient import TestClient
-from sqlalchemy import update
+from sqlalchemy import select, update
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
+from iotide_server.alerts.raising import raise_alerts
+from iotide_server.campaigns.models import Cell
 from iotide_server.clusters.models import Drain, NodeHeartbeat
 from iotide_server.kit.db import Database
+from iotide_server.results.models import Point
 from iotide_server.runs.models import Run
 from iotide_server.schedules.models import Firing, Schedule
 from iotide_server.targets.models import TargetMount
@@ -200,3 +204,42 @@ def test_items_of_other_clusters_are_not_shown(
         elsewhere_id = elsewhere.cluster.id
     assert attention(client, admin) != []
     assert attention(client, make_person("eve", Role.VIEWER, elsewhere_id)) == []
+
+
+def test_a_node_below_its_peers_is_named_while_its_newest_point_has_the_mark(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    measured_words = "Write rate: 305 MB/s, 24.1 % below the 402 MB/s of 3 nodes (4 runs, z -11.7)"
+    flag = {"code": "PEER_ODD", "effect": "marked", "measured": measured_words, "limit": "5 %"}
+    with database.transaction() as session:
+        measured = site(session)
+        series = history(measured, levels((3, 100.0)), first_day=-3)
+        newest = session.scalars(select(Point).where(Point.series_id == series.id).order_by(Point.at.desc())).first()
+        assert newest is not None
+        newest.flags = ["PEER_ODD"]
+        run = measured.run(session.get_one(Cell, newest.cell_id))
+        run.state, run.flags = "finished", [flag]
+        node_id, point_id = measured.node.id, newest.id
+    (item,) = attention(client, admin)
+    assert (item["kind"], item["node_id"], item["workload"]) == ("outlier_node", node_id, "dd")
+    assert item["words"] == "node1: dd write rate 24.1 % below the median of 3 nodes"
+    assert item["remedy"] == "compare it with its peers"
+    with database.transaction() as session:
+        session.get_one(Point, point_id).flags = []
+    assert attention(client, admin) == []
+
+
+def test_open_alerts_are_counted_by_workload_since_the_first(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    rule = {"name": "slower", "cluster": "blade", "directions": "both"}
+    with database.transaction() as session:
+        measured = site(session)
+        series = history(measured, levels((12, 100.0), (8, 80.0)), first_day=-20)
+    assert client.post("/api/v1/alert-rules", headers=admin.headers, json=rule).status_code == 201
+    with database.transaction() as session:
+        confirmed_change(session, series, NOW - 8 * DAY, 100.0, 80.0).confirmed_at = NOW + DAY
+        raise_alerts(session, series.id)
+    (item,) = attention(client, admin)
+    assert (item["kind"], item["words"], item["workload"]) == ("open_alerts", "1 open alert of dd", "dd")
+    assert item["since"] is not None

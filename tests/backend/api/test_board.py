@@ -184,3 +184,49 @@ def test_a_period_that_is_none_is_refused_with_its_field(client: TestClient, adm
     answer = client.get("/api/v1/board", params={"days": days}, headers=admin.headers)
     assert answer.status_code == 422
     assert answer.json()["error"]["field"] == "days"
+
+
+def test_a_cell_has_the_small_trend_of_its_worst_series_and_one_line_with_the_nearest_event(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    given = {"cluster": "blade", "text": "kernel update", "at": (NOW - timedelta(days=10, hours=2)).isoformat()}
+    grown(database, levels((30, 100.0), (8, 80.0)), levels((2, 80.0)))
+    assert client.post("/api/v1/trend-events", json=given, headers=admin.headers).status_code == 201
+    with database.transaction() as session:
+        series_id = session.execute(text("SELECT series_id FROM change_point")).scalar_one()
+        analyse_series(session, series_id)
+    board = shown(client, admin)
+    (cell,) = board["cells"]
+    began = NOW - timedelta(days=10)
+    assert cell["line"] == f"\u221220.0 % since {began:%-d %b}, kernel update"
+    trend = cell["trend"]
+    assert 20 < len(trend["at_seconds"]) <= 60
+    assert [(round(level["start"]), round(level["end"])) for level in trend["levels"]] == [(100, 100), (80, 80)]
+    assert trend["changes_seconds"] == [80 * 86_400]
+    assert board["until"] == NOW.isoformat().replace("+00:00", "Z")
+
+
+def test_a_stale_cell_without_points_in_the_period_has_words_and_no_trend(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    grown(database, levels((30, 100.0)), until_days=20)
+    (cell,) = shown(client, admin, days=10)["cells"]
+    assert cell["state"] == "stale"
+    assert cell["line"].startswith("no data since ")
+    assert cell["trend"] == {"at_seconds": [], "medians": [], "levels": [], "changes_seconds": []}
+
+
+def test_a_dense_series_has_at_most_sixty_points(client: TestClient, admin: Person, database: Database) -> None:
+    grown(database, levels((200, 100.0)))
+    (cell,) = shown(client, admin, days=365)["cells"]
+    assert 30 <= len(cell["trend"]["at_seconds"]) <= 60
+
+
+def test_cells_beyond_the_limit_have_no_trend_and_the_worst_has_one(
+    client: TestClient, admin: Person, database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    grown(database, levels((30, 100.0)), name="steady")
+    grown(database, levels((30, 100.0), (8, 80.0)), levels((2, 80.0)))
+    monkeypatch.setattr(service, "MOST_TRENDS", 1)
+    drawn = {cell["state"]: bool(cell["trend"]["medians"]) for cell in shown(client, admin)["cells"]}
+    assert drawn == {"slower": True, "in_control": False}

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any, Final
 
@@ -15,8 +15,8 @@ from iotide_server.schedules.failing import FailingSchedule, LostMount, names
 
 ORDER: Final[Sequence[AttentionKind]] = (
     *("stuck_node", "vanished_target", "lost_mount"),
-    *("failing_schedule", "overdue_schedule"),
-    *("silent_nodes", "stale_series"),
+    *("failing_schedule", "overdue_schedule", "open_alerts"),
+    *("silent_nodes", "outlier_node", "outlier_target", "stale_series"),
 )
 
 
@@ -32,6 +32,7 @@ class Needed:
     node_id: int | None = None
     series_id: int | None = None  # newest of several with the same reason
     series_count: int = 0
+    workload: str | None = None  # of alerts and outliers
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +86,15 @@ def of_overdue(rows: Iterable[Row[Any]]) -> list[Needed]:
     ]
 
 
+def of_alerts(rows: Iterable[Row[Any]]) -> list[Needed]:
+    found: list[Needed] = []
+    for row in rows:
+        words = f"{row.alerts} open {'alert' if row.alerts == 1 else 'alerts'} of {row.workload}"
+        remedy = "acknowledge or explain the change"
+        found.append(Needed("open_alerts", row.cluster_id, words, remedy, row.since, workload=row.workload))
+    return found
+
+
 def of_stuck(rows: Iterable[Row[Any]]) -> list[Needed]:
     found: list[Needed] = []
     for row in rows:
@@ -125,9 +135,9 @@ def of_stale(stale: Iterable[StaleSeries]) -> list[Needed]:
     for (cluster_id, _, words), own in groups.items():
         newest = max(own, key=lambda one: one.series_id)
         remedy = "check its schedule" if newest.schedule_id else "measure it again, or retire its target"
-        named = {"schedule_id": newest.schedule_id, "series_id": newest.series_id}
         count, since = sum(one.alike for one in own), max(one.last_at for one in own)
-        found.append(Needed("stale_series", cluster_id, words, remedy, since, **named, series_count=count))
+        stopped = Needed("stale_series", cluster_id, words, remedy, since, newest.schedule_id)
+        found.append(replace(stopped, series_id=newest.series_id, series_count=count))
     return found
 
 

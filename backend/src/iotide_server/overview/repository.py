@@ -65,6 +65,7 @@ _SERIES: Final = text(
         FROM cluster WHERE origin <> 'published' AND (CAST(:visible AS bigint[]) IS NULL OR id = ANY(:visible))
     ), known AS (
         SELECT series.id, series.cluster_id, series.workload, series.better, newest.at AS last_at, newest.campaign_id,
+               newest.cell_id, jsonb_exists(newest.flags, 'PEER_ODD') AS is_odd,
                course.course, course.point_count, course.missing_points, course.drift, course.noise,
                course.suspect IS NOT NULL AS is_suspect, course.usual_gap_seconds, series.id = ANY(:late) AS is_late,
                series.id = ANY(:late)
@@ -75,14 +76,14 @@ _SERIES: Final = text(
         CROSS JOIN retired
         LEFT JOIN series_course AS course ON course.series_id = series.id
         JOIN LATERAL (
-            SELECT at, campaign_id FROM point WHERE series_id = series.id ORDER BY at DESC LIMIT 1
+            SELECT at, campaign_id, cell_id, flags FROM point WHERE series_id = series.id ORDER BY at DESC LIMIT 1
         ) AS newest ON true
         WHERE series.better <> 'neither' AND series.superseded = ''
           AND NOT series.node_ids && retired.node_ids AND NOT series.target_ids && retired.target_ids
     ), measured AS (
         SELECT known.*, schedule.id AS schedule_id, schedule.name AS schedule_name, schedule.state AS schedule_state,
                schedule.removed_at IS NOT NULL AS is_removed, cluster.origin = 'made_up' AS is_made_up,
-               NOT is_suspect AND CASE WHEN is_stale THEN NOT is_late ELSE
+               NOT is_suspect AND (is_stale OR NOT is_odd) AND CASE WHEN is_stale THEN NOT is_late ELSE
                    coalesce(course IN ('too_short', 'steady'), true) AND noise IS NULL END AS is_quiet,
                row_number() OVER (PARTITION BY known.cluster_id ORDER BY known.id DESC) AS place
         FROM known
@@ -105,6 +106,7 @@ _SERIES: Final = text(
     )
     SELECT id, cluster_id, workload, better, course, point_count, missing_points, drift, noise, is_suspect,
            is_stale, usual_gap_seconds, schedule_id, schedule_name, schedule_state, is_removed, is_made_up, is_late,
+           is_odd, cell_id,
            coalesce(quiet.alike, 1) AS alike, coalesce(quiet.last_at, shown.last_at) AS last_at,
            (SELECT max(place) FROM measured) > :most OR (SELECT count(*) FROM shown) > :most_rows AS is_cut
     FROM shown LEFT JOIN quiet USING (id)
@@ -160,6 +162,8 @@ def steps(session: Session, series_ids: Collection[int]) -> Mapping[int, list[Ag
             ChangePoint.median_before,
             ChangePoint.median_after,
             Alert.state,
+            ChangePoint.id,
+            ChangePoint.previous_at,
         )
         .outerjoin(Alert, Alert.change_point_id == ChangePoint.id)
         .where(
@@ -170,8 +174,10 @@ def steps(session: Session, series_ids: Collection[int]) -> Mapping[int, list[Ag
         .order_by(ChangePoint.series_id, ChangePoint.at, ChangePoint.id)
     )
     found: defaultdict[int, list[AgreedChange]] = defaultdict(list)
-    for series_id, at, cell_id, before, after, state in session.execute(statement):
-        found[series_id].append(AgreedChange(at, cell_id, before, after, is_expected=state in _ACCEPTED))
+    for series_id, at, cell_id, before, after, state, change_id, previous_at in session.execute(statement):
+        is_expected = state in _ACCEPTED
+        change = AgreedChange(at, cell_id, before, after, is_expected, change_id, previous_at)
+        found[series_id].append(change)
     return found
 
 
@@ -190,15 +196,17 @@ def last_over(session: Session, series_ids: Collection[int]) -> dict[int, OverSh
     }
 
 
-def open_alerts(session: Session, visible: frozenset[int] | None) -> Mapping[tuple[int, str], int]:
+def open_alerts(session: Session, visible: frozenset[int] | None) -> Sequence[AnyRow]:
+    """Return the number of open alerts and the first of their changes by cluster and workload."""
+    columns = (func.count().label("alerts"), func.min(Alert.at).label("since"))
     statement = (
-        select(Series.cluster_id, Series.workload, func.count())
+        select(Series.cluster_id, Series.workload, *columns)
         .join(Alert, Alert.series_id == Series.id)
         .where(Alert.state.in_(OPEN))
         .group_by(Series.cluster_id, Series.workload)
+        .order_by(Series.cluster_id, Series.workload)
     )
-    statement = statement.where(*in_clusters(Series.cluster_id, visible))
-    return {(cluster_id, workload): count for cluster_id, workload, count in session.execute(statement)}
+    return session.execute(statement.where(*in_clusters(Series.cluster_id, visible))).all()
 
 
 OVERDUE_AFTER: Final = timedelta(hours=1)  # a restart of the scheduler takes minutes

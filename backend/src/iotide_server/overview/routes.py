@@ -1,14 +1,15 @@
-"""Route of the status board."""
+"""Routes of the overview."""
 
 from datetime import timedelta
 from typing import Annotated
 
-from fastapi import APIRouter, Query
+from fastapi import APIRouter, Depends, Query
 
 from iotide_server.accounts.roles.rules import Viewer
 from iotide_server.kit.web import Now, Tx
 from iotide_server.overview import service
-from iotide_server.overview.schemas import Board
+from iotide_server.overview.schemas import Board, Throughput
+from iotide_server.overview.throughput import ThroughputChoice, throughput
 
 router = APIRouter(tags=["board"])
 
@@ -26,3 +27,14 @@ def get_board(
     and recoveries, but does not affect states. Stale series are always listed.
     """
     return service.board(session, principal, now - timedelta(days=days), now)
+
+
+@router.get("/board/throughput", summary="Show a metric of all clusters over time")
+def get_throughput(
+    principal: Viewer, session: Tx, now: Now, wanted: Annotated[ThroughputChoice, Depends()]
+) -> Throughput:
+    """Return daily medians of one metric by cluster. What the choice leaves open is the most widespread metric.
+
+    Each series counts relative to its own median in the period, so that a day with fewer series makes no step.
+    """
+    return throughput(session, principal, wanted, now)

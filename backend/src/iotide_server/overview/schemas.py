@@ -1,13 +1,14 @@
 """API schemas of the status board."""
 
-from datetime import datetime
+from datetime import date, datetime
 from typing import Annotated, Literal
 
 from pydantic import Field
 
 from iotide_server.kit.web import Output
 from iotide_server.overview.standing import SeriesState
-from iotide_server.results.schemas import SeriesOutput
+from iotide_server.results.schemas import Better, Metric, SeriesOutput
+from iotide_wire.units import Unit
 
 StandingState = Annotated[
     SeriesState,
@@ -22,6 +23,27 @@ StandingState = Annotated[
 class StandingCount(Output):
     state: StandingState
     series: int
+
+
+class LevelLine(Output):
+    """A level, or a part of a gradual change, in seconds since the start of the period and in the series' base unit."""
+
+    start_seconds: int
+    end_seconds: int
+    start: float
+    end: float
+
+
+class CellTrend(Output):
+    """The worst series of a cell in the period, for a small chart: at most 60 points with four digits.
+
+    Empty without points in the period, and for cells beyond the limit.
+    """
+
+    at_seconds: Annotated[list[int], Field(description="Seconds since the start of the period")]
+    medians: list[float]
+    levels: list[LevelLine]
+    changes_seconds: Annotated[list[int], Field(description="Confirmed changes in the period")]
 
 
 class BoardCell(Output):
@@ -39,6 +61,14 @@ class BoardCell(Output):
     since_cell_id: Annotated[int | None, Field(description="Cell of the first point since then")]
     shift_ratio: Annotated[float | None, Field(description="Its present level / its healthy level - 1")]
     words: Annotated[str, Field(examples=["12.0 % lower than before"])]
+    line: Annotated[
+        str,
+        Field(
+            description="State in one line, with the event nearest to the change",
+            examples=["\u221220.0 % since 7 Sep, kernel 5.14.0-427"],
+        ),
+    ]
+    trend: CellTrend
     suspects: Annotated[int, Field(description="Series whose newest points suggest a change")]
     open_alerts: int
     last_at: Annotated[datetime, Field(description="Time of the newest point")]
@@ -71,7 +101,10 @@ AttentionKind = Literal[
     "lost_mount",
     "failing_schedule",
     "overdue_schedule",
+    "open_alerts",
     "silent_nodes",
+    "outlier_node",
+    "outlier_target",
     "stale_series",
 ]
 
@@ -91,15 +124,56 @@ class AttentionItem(Output):
     node_id: Annotated[int | None, Field(description="The first of several nodes")]
     series: Annotated[SeriesOutput | None, Field(description="The newest of several with the same reason")]
     series_count: int
+    workload: Annotated[str | None, Field(description="Of alerts and outliers")]
 
 
 class Board(Output):
     """States by cluster and workload. Metrics without a better direction are excluded."""
 
     since: Annotated[datetime, Field(description="Start of the period")]
+    until: Annotated[datetime, Field(description="End of the period")]
     clusters: Annotated[list[BoardCluster], Field(description="Sorted by name")]
     workloads: list[str]
     cells: list[BoardCell]
     attention: Annotated[list[AttentionItem], Field(description="Most urgent first, then oldest")]
     attention_left_out: Annotated[int, Field(description="Number of items beyond the limit")]
     is_cut: Annotated[bool, Field(description="A limit was reached; only the newest series are included")]
+
+
+class ThroughputMeasure(Output):
+    """A metric that can be drawn for all clusters."""
+
+    workload: str
+    metric: Metric
+    operation: Annotated[str, Field(description="Label of the metric; empty without one", examples=["write"])]
+    title: str
+    unit: Unit
+    better: Better
+    clusters: Annotated[int, Field(description="Clusters that measured it")]
+
+
+class ClusterThroughput(Output):
+    """One line of the plot: the cluster's days with points, oldest first."""
+
+    cluster_id: int
+    name: Annotated[str, Field(examples=["hpc1"])]
+    days: Annotated[list[date], Field(description="In UTC")]
+    medians: Annotated[
+        list[float],
+        Field(
+            description="Daily median over the series, each relative to its own median in the period, times the median"
+            " of these"
+        ),
+    ]
+    series: Annotated[list[int], Field(description="Series measured on each day")]
+
+
+class Throughput(Output):
+    """A metric of all clusters over time. `drawn` is null if nothing was measured."""
+
+    drawn: ThroughputMeasure | None
+    measures: Annotated[list[ThroughputMeasure], Field(description="What can be drawn, most widespread first")]
+    target_kinds: Annotated[list[str], Field(description="File systems of the targets", examples=[["lustre", "xfs"]])]
+    clusters: Annotated[list[ClusterThroughput], Field(description="Sorted by name")]
+    clusters_left_out: Annotated[int, Field(description="Number of clusters beyond the limit")]
+    series_left_out: Annotated[int, Field(description="Number of older series beyond the limit")]

@@ -35,6 +35,9 @@ class AgreedChange:
     before: float
     after: float
     is_expected: bool = False
+    # change_id, previous_at: the stored change, and the last point before it
+    change_id: int | None = None
+    previous_at: datetime | None = None
 
 
 @dataclass(frozen=True, slots=True)

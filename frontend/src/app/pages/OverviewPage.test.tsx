@@ -24,6 +24,8 @@ const SERIES = {
   last_at: "2026-11-20T02:00:00Z",
 };
 
+const NO_TREND = { at_seconds: [], medians: [], levels: [], changes_seconds: [] };
+
 function cell(workload: string, state: string, details: object = {}) {
   return {
     cluster_id: 1,
@@ -35,6 +37,8 @@ function cell(workload: string, state: string, details: object = {}) {
     since_cell_id: null,
     shift_ratio: null,
     words: "no significant change in 60 points",
+    line: "no significant change in 60 points",
+    trend: NO_TREND,
     suspects: 0,
     open_alerts: 0,
     last_at: "2026-11-20T02:00:00Z",
@@ -42,149 +46,173 @@ function cell(workload: string, state: string, details: object = {}) {
   };
 }
 
-const SLOWER = cell("dd", "slower", {
+const DAY = 86_400;
+const SLOWER = cell("fio", "slower", {
   since: "2026-11-02T02:00:00Z",
   since_cell_id: 33,
   shift_ratio: -0.2,
   words: "20.0 % lower than before",
+  line: "−20.0 % since 2 Nov, kernel 5.14.0-427",
+  trend: {
+    at_seconds: [0, 30 * DAY, 72 * DAY, 89 * DAY],
+    medians: [100, 101, 80, 81],
+    levels: [
+      { start_seconds: 0, end_seconds: 72 * DAY, start: 100, end: 100 },
+      { start_seconds: 72 * DAY, end_seconds: 89 * DAY, start: 80, end: 80 },
+    ],
+    changes_seconds: [72 * DAY],
+  },
   counts: [
     { state: "slower", series: 1 },
     { state: "in_control", series: 3 },
   ],
 });
 
-function answerBoard(...cells: object[]): URL[] {
+/** A cluster with an online node. */
+const CLUSTER = {
+  ...NO_BOARD.clusters[0],
+  nodes: { online: 1, stuck: 0, silent: 0, never_seen: 0, drained: 0, passed_over: 0 },
+};
+
+function answerBoard(board: object): URL[] {
   const asked: URL[] = [];
   server.use(
     http.get("*/api/v1/board", ({ request }) => {
       asked.push(new URL(request.url));
-      return HttpResponse.json({ ...NO_BOARD, workloads: ["dd", "fio"], cells });
+      return HttpResponse.json({ ...NO_BOARD, clusters: [CLUSTER], ...board });
     }),
   );
   return asked;
 }
 
-it("shows state and date of each workload by sign and word, and links to its changes", async () => {
-  answerBoard(SLOWER, cell("fio", "in_control"));
+it("shows state, small trend and cause of each workload, worst first, and links to the trend", async () => {
+  answerBoard({ cells: [cell("dd", "in_control"), SLOWER] });
   openDashboard("/");
-  const board = within(await screen.findByRole("table", { name: "Clusters by workload" }));
-  expect(board.getByRole("columnheader", { name: "dd" })).toBeInTheDocument();
-  const slower = board.getByRole("link", { name: "slower" });
-  expect(slower).toHaveTextContent("▼ slower");
-  expect(slower).toHaveAttribute("href", "/changes?cluster=1&workload=dd&direction=worse");
-  expect(slower.closest("td")).toHaveTextContent("since 2 Nov 2026, 1 of 4 series");
-  expect(board.getByRole("link", { name: "in control" })).toHaveAttribute(
-    "href",
-    "/clusters/1/trend?workload=fio",
+  const cluster = within(await screen.findByRole("group", { name: "hpc1" }));
+  const [slower, steady] = cluster.getAllByRole("listitem").map((item) => within(item).getByRole("link"));
+  expect(slower).toHaveTextContent("fio ▼ slower 1 of 4 series−20.0 % since 2 Nov, kernel 5.14.0-427");
+  expect(slower?.getAttribute("href")).toBe(
+    "/clusters/1/trend?workload=fio&metric=throughput&series=%5B7%5D&cell=33",
   );
-  const list = within(screen.getByRole("table", { name: "Series to check" }));
-  expect(list.getByText("20.0 % lower than before")).toBeInTheDocument();
-  expect(list.queryByText("in control")).not.toBeInTheDocument();
+  expect(slower?.querySelectorAll("polyline, .iotide-curve-level, .iotide-curve-change")).toHaveLength(4);
+  expect(steady).toHaveTextContent("dd = in control 4 series");
+  expect(steady?.querySelector("svg")).toBeNull();
   expect(screen.getByText(/1 slower, 1 in control/)).toBeInTheDocument();
+  expect(cluster.getByText("1 node online")).toBeInTheDocument();
+});
+
+it("puts the cluster with the worst cell first", async () => {
+  const calm = { ...CLUSTER, id: 2, name: "calm" };
+  answerBoard({
+    clusters: [calm, CLUSTER],
+    cells: [{ ...cell("dd", "in_control"), cluster_id: 2 }, SLOWER],
+  });
+  openDashboard("/");
+  const groups = await screen.findAllByRole("group", { name: /hpc1|calm/ });
+  expect(groups.map((group) => group.getAttribute("aria-label"))).toEqual(["hpc1", "calm"]);
 });
 
 it("requests the chosen period and keeps it in the address", async () => {
-  const asked = answerBoard(SLOWER);
+  const asked = answerBoard({ cells: [SLOWER] });
   const { router, user } = openDashboard("/");
   await user.selectOptions(await screen.findByRole("combobox", { name: "Period" }), "Last 30 days");
   expect(router.state.location.search).toEqual({ days: 30 });
-  await screen.findByRole("table", { name: "Clusters by workload" });
+  await screen.findByRole("group", { name: "hpc1" });
   expect(asked.map(({ searchParams }) => searchParams.get("days"))).toEqual(["90", "30"]);
 });
 
-it("lists problems with link, date and remedy", async () => {
-  const item = {
-    kind: "lost_mount",
-    cluster_id: 1,
-    words: "/home (home) is not mounted on c02",
-    remedy: "mount /home on c02 again",
-    since: "2026-11-01T04:00:00Z",
-    schedule_id: null,
-    target_id: 5,
-    node_id: 2,
-    series: null,
-    series_count: 0,
-  };
-  const words = "no data since 25 Oct 2026: usually measured every 7 days";
-  const stale = { ...item, kind: "stale_series", words, target_id: null, series: SERIES, series_count: 3 };
-  const failing = {
-    ...item,
-    kind: "failing_schedule",
-    words: "weekly failed 4 times in a row",
-    schedule_id: 3,
-  };
-  const silent = { ...item, kind: "silent_nodes", words: "3 nodes are silent" };
-  const attention = [item, { ...item, target_id: 6 }, failing, stale, silent];
-  server.use(
-    http.get("*/api/v1/board", () => HttpResponse.json({ ...NO_BOARD, attention, attention_left_out: 2 })),
-  );
+const ITEM = {
+  kind: "lost_mount",
+  cluster_id: 1,
+  words: "/home (home) is not mounted on c02",
+  remedy: "mount /home on c02 again",
+  since: "2026-11-01T04:00:00Z",
+  schedule_id: null,
+  target_id: 5,
+  node_id: 2,
+  series: null,
+  series_count: 0,
+  workload: null,
+};
+const STALE = {
+  ...ITEM,
+  kind: "stale_series",
+  words: "no data since 25 Oct 2026: usually measured every 7 days",
+  remedy: "measure it again",
+  target_id: null,
+  series: SERIES,
+  series_count: 3,
+};
+
+it("lists problems in one line each, with date and with the remedy as a link", async () => {
+  const others = [
+    { ...ITEM, kind: "failing_schedule", words: "weekly failed", remedy: "run it", schedule_id: 3 },
+    { ...ITEM, kind: "silent_nodes", words: "3 nodes are silent", remedy: "start the agent" },
+    { ...ITEM, kind: "open_alerts", words: "2 open alerts of dd", remedy: "acknowledge", workload: "dd" },
+    { ...ITEM, kind: "outlier_node", words: "c03: dd 12 % below", remedy: "compare", workload: "dd" },
+  ];
+  const attention = [ITEM, { ...ITEM, target_id: 6 }, ...others, STALE];
+  answerBoard({ cells: [SLOWER], attention, attention_left_out: 2 });
   openDashboard("/");
-  const list = within(await screen.findByRole("table", { name: "Needs attention" }));
-  const lost = list.getAllByRole("link", { name: "Lost mount" });
+  const list = within(await screen.findByRole("list", { name: "Needs attention" }));
+  const lost = list.getAllByRole("link", { name: "mount /home on c02 again" });
   expect(lost.map((link) => link.getAttribute("href"))).toEqual(["/targets/5", "/targets/6"]);
-  expect(list.getByRole("link", { name: "Silent nodes" })).toHaveAttribute("href", "/clusters/1");
-  expect(list.getByRole("link", { name: "Schedule" })).toHaveAttribute("href", "/schedules");
-  const trend = list.getByRole("link", { name: "dd: Throughput" });
-  expect(trend.getAttribute("href")).toContain("/clusters/1/trend");
-  const row = within(trend.closest("tr") as HTMLElement);
-  expect(row.getByText(words)).toBeInTheDocument();
-  expect(row.getByText("and 2 more series")).toBeInTheDocument();
-  expect(row.getByText("1 Nov 2026")).toBeInTheDocument();
+  expect(lost[0]?.closest("li")).toHaveTextContent(
+    "hpc1: /home (home) is not mounted on c02, since 1 Nov 2026mount /home on c02 again",
+  );
+  for (const [name, address] of [
+    ["run it", "/schedules"],
+    ["start the agent", "/clusters/1"],
+    ["acknowledge", "/alerts?cluster=1"],
+    ["compare", "/peers?cluster=1&workload=dd"],
+    ["measure it again", "/clusters/1/trend?workload=dd&metric=throughput&series=%5B7%5D"],
+  ])
+    expect(list.getByRole("link", { name: name as string })).toHaveAttribute("href", address);
+  expect(list.getByText(/dd, scratch and 2 more series: no data since 25 Oct 2026/)).toBeInTheDocument();
   expect(screen.getByText("2 more items are not shown.")).toBeInTheDocument();
 });
 
-it("shows no list without problems, and shows recoveries", async () => {
-  const words = "recovered on 20 Sep 2026: was 18.0 % lower since 11 Aug 2026";
-  answerBoard(cell("dd", "in_control", { since: "2026-09-20T02:00:00Z", words }));
+it("hides sections without content", async () => {
+  answerBoard({ cells: [cell("dd", "in_control")] });
   openDashboard("/");
-  const board = within(await screen.findByRole("table", { name: "Clusters by workload" }));
-  expect(board.getByRole("link", { name: "in control" }).closest("td")).toHaveTextContent(`4 series${words}`);
-  expect(screen.queryByRole("table", { name: "Needs attention" })).not.toBeInTheDocument();
+  await screen.findByRole("group", { name: "hpc1" });
+  for (const name of ["Needs attention", "Throughput over time", "Running campaigns", "Next campaigns"])
+    expect(screen.queryByRole("region", { name })).not.toBeInTheDocument();
 });
 
-it("explains that without rules no alerts are raised", async () => {
-  const { unmount } = openDashboard("/");
-  expect(await screen.findByText(/No alert rule is configured yet/)).toBeInTheDocument();
-  expect(screen.getByRole("link", { name: "Add alert rule" })).toHaveAttribute("href", "/settings");
-  unmount();
-  server.use(http.get("*/api/v1/alert-rules", () => listOf([{ id: 1, name: "all" }])));
-  openDashboard("/");
-  expect(await screen.findByText(/^No open alerts\./)).toBeInTheDocument();
-});
-
-it("shows nodes with problems and workloads not measured", async () => {
-  const nodes = { online: 3, stuck: 2, silent: 1, never_seen: 0, drained: 0, passed_over: 0 };
-  const cluster = { ...NO_BOARD.clusters[0], nodes, open_alerts: 2 };
-  server.use(http.get("*/api/v1/board", () => HttpResponse.json({ ...NO_BOARD, clusters: [cluster] })));
-  openDashboard("/");
-  const board = within(await screen.findByRole("table", { name: "Clusters by workload" }));
-  expect(board.getByText("1 silent")).toBeInTheDocument();
-  expect(board.getByText("2 stuck")).toBeInTheDocument();
-  expect(board.getByRole("link", { name: "2 open" })).toHaveAttribute("href", "/alerts?cluster=1");
-  expect(screen.getByText(/^no measurements, since/)).toBeInTheDocument();
-});
-
-it("opens the new cluster's page, which shows how to add a node", async () => {
+it("shows running campaigns and the next ones in one line each", async () => {
+  answerBoard({ cells: [SLOWER] });
+  const counts = { waiting: 2, active: 1, finished: 5, failed: 1, cancelled: 0 };
+  const running = { id: 4, name: "nightly", state: "active", cluster_name: "hpc1", counts };
+  const schedule = {
+    id: 3,
+    name: "weekly",
+    state: "active",
+    cluster_name: "hpc1",
+    next_firings: [{ fires_at: "2026-11-22T02:00:00Z" }],
+  };
   server.use(
-    http.get("*/api/v1/clusters", () => listOf([])),
-    http.post("*/api/v1/clusters", () => HttpResponse.json({ id: 1, name: "hpc1" }, { status: 201 })),
-  );
-  const { router, user } = openDashboard("/");
-  await user.type(await screen.findByLabelText(/^Cluster name/), "hpc1");
-  await user.click(screen.getByRole("button", { name: "Create cluster" }));
-  await screen.findByRole("heading", { level: 1, name: /^Cluster/ });
-  expect(router.state.location.pathname).toBe("/clusters/1");
-});
-
-it("hides the cluster form without permission", async () => {
-  const roles = [{ role: "viewer", cluster_id: null }];
-  server.use(
-    http.get("*/api/v1/session", () =>
-      HttpResponse.json({ principal: { kind: "user", id: 1, name: "grace", roles } }),
+    http.get("*/api/v1/campaigns", ({ request }) =>
+      listOf(new URL(request.url).searchParams.get("state") === "active" ? [running] : []),
     ),
-    http.get("*/api/v1/clusters", () => listOf([])),
+    http.get("*/api/v1/schedules", () => listOf([schedule])),
   );
   openDashboard("/");
-  expect(await screen.findByText(/Ask an admin to create one/)).toBeInTheDocument();
-  expect(screen.queryByRole("form", { name: "New cluster" })).not.toBeInTheDocument();
+  expect(await screen.findByRole("region", { name: "Running campaigns" })).toHaveTextContent(
+    "Campaigns: nightly running (6 of 9 runs, 1 failed, hpc1)",
+  );
+  expect(await screen.findByRole("region", { name: "Next campaigns" })).toHaveTextContent(
+    /^Next: .*weekly \(hpc1\)/,
+  );
+});
+
+it("shows nodes with problems and clusters not measured", async () => {
+  const nodes = { online: 3, stuck: 2, silent: 1, never_seen: 0, drained: 0, passed_over: 0 };
+  const other = { ...CLUSTER, id: 2, name: "other", nodes };
+  answerBoard({ clusters: [CLUSTER, other], cells: [SLOWER] });
+  openDashboard("/");
+  const cluster = within(await screen.findByRole("group", { name: "other" }));
+  expect(cluster.getByText("1 silent")).toBeInTheDocument();
+  expect(cluster.getByText("2 stuck")).toBeInTheDocument();
+  expect(cluster.getByText("not measured in this period")).toBeInTheDocument();
 });

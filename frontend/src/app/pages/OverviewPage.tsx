@@ -1,8 +1,7 @@
-/** /: the overview, or the first cluster's form. */
+/** /: the overview, or the first steps of a new installation. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
-import { Alert, Button, Stack, Text } from "@mantine/core";
+import { Alert, Button, Stack } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
@@ -10,14 +9,17 @@ import { lazy, Suspense } from "react";
 import type { Cluster } from "@/api/types";
 import { DrainButton, DrainNote } from "@/components/drain/DrainButton";
 import { drainsQuery } from "@/components/drain/queries";
-import { Loaded, Loading, Page, Section } from "@/components/Page";
-import { useMay } from "@/components/session";
+import { ButtonLink } from "@/components/links";
+import { Loaded, Loading, Page } from "@/components/Page";
+import { LoggedIn, useMay } from "@/components/session";
 import { clustersQuery } from "@/features/clusters/queries";
 
 const OverviewBoard = lazy(() => import("./OverviewBoard"));
 const CreateCluster = lazy(() => import("@/features/clusters/CreateCluster"));
+const FirstSteps = lazy(() => import("./FirstSteps"));
 
 const route = getRouteApi("/shell/");
+const NO_CLUSTER = { cluster: null, nodeCount: 0 };
 
 export function OverviewPage() {
   const clusters = useQuery(clustersQuery);
@@ -27,12 +29,22 @@ export function OverviewPage() {
         <>
           <DrainEverything />
           <NewCluster />
+          <NewCampaign />
         </>
       }
       title={t`Overview`}
     >
       <EverythingDrained />
-      <Loaded empty={<FirstCluster />} isEmpty={(rows) => own(rows).length === 0} lines={6} query={clusters}>
+      <Loaded
+        empty={
+          <Suspense fallback={<Loading lines={12} />}>
+            <FirstSteps steps={NO_CLUSTER} />
+          </Suspense>
+        }
+        isEmpty={(rows) => own(rows).length === 0}
+        lines={6}
+        query={clusters}
+      >
         {() => (
           <Suspense fallback={<Loading lines={12} />}>
             <OverviewBoard />
@@ -103,28 +115,12 @@ function NewCluster() {
   );
 }
 
-function FirstCluster() {
-  const openCluster = useOpenCluster();
-  const mayCreate = useMay("admin", null);
-  if (!mayCreate)
-    return (
-      <Text c="dimmed">
-        {t`You have no access to any cluster. Ask an admin to create one or to give you a role in one.`}
-      </Text>
-    );
+function NewCampaign() {
+  const { data: clusters = [] } = useQuery(clustersQuery);
+  if (own(clusters).length === 0) return null;
   return (
-    <Section title={t`Start here`}>
-      <Stack>
-        <Text>
-          <Trans>
-            A cluster groups the nodes that are measured together. Create the first cluster, add a node,
-            select the file systems to measure, and submit a campaign.
-          </Trans>
-        </Text>
-        <Suspense>
-          <CreateCluster onDone={openCluster} />
-        </Suspense>
-      </Stack>
-    </Section>
+    <LoggedIn>
+      <ButtonLink to="/campaigns/new">{t`New campaign`}</ButtonLink>
+    </LoggedIn>
   );
 }

@@ -4,14 +4,13 @@ import { OverviewPage } from "@/app/pages/OverviewPage";
 import { idIn, idParam, optional, text } from "./params";
 import { requireLogin, shell } from "./shell";
 
-const boardView = z.object({
-  days: optional(z.union([z.literal(7), z.literal(30), z.literal(90), z.literal(365)])),
-});
+const days = optional(z.union([z.literal(7), z.literal(30), z.literal(90), z.literal(365)]));
+const boardView = z.object({ days });
 
 export const overview = createRoute({
   getParentRoute: () => shell,
   path: "/",
-  validateSearch: boardView,
+  validateSearch: z.object({ days, workload: text, metric: text, operation: text, kind: text }),
   component: OverviewPage,
 });
 

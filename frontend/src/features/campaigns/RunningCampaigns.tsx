@@ -1,45 +1,45 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Stack, Text } from "@mantine/core";
+import { Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
-import { ButtonLink, TextLink } from "@/components/links";
-import { Loaded, Section } from "@/components/Page";
-import { CampaignTable } from "./CampaignTable";
+import { Fragment } from "react";
+import type { ListedCampaign } from "@/api/types";
+import { CampaignLink, TextLink } from "@/components/links";
 import { campaignsQuery } from "./queries";
 
+const MOST_SHOWN = 5;
+
+/** Running, paused and waiting campaigns in one line; hidden without any. */
 export function RunningCampaigns() {
-  const active = useInfiniteQuery(campaignsQuery({ state: "active" }));
-  const waiting = useInfiniteQuery(campaignsQuery({ state: "waiting" }));
-  const paused = useInfiniteQuery(campaignsQuery({ state: "paused" }));
-  const failed = [waiting, paused].find(({ error }) => error) ?? active;
-  const all = paused.data && active.data && waiting.data && [...paused.data, ...active.data, ...waiting.data];
+  const { data: active = [] } = useInfiniteQuery(campaignsQuery({ state: "active" }));
+  const { data: waiting = [] } = useInfiniteQuery(campaignsQuery({ state: "waiting" }));
+  const { data: paused = [] } = useInfiniteQuery(campaignsQuery({ state: "paused" }));
+  const all = [...paused, ...active, ...waiting];
+  if (all.length === 0) return null;
   return (
-    <Section
-      actions={<ButtonLink to="/campaigns/new">{t`New campaign`}</ButtonLink>}
-      title={t`Running campaigns`}
-    >
-      <Loaded empty={<Nothing />} query={{ ...failed, data: all }}>
-        {(campaigns) => (
-          <Stack gap="xs">
-            <CampaignTable campaigns={campaigns} label={t`Running campaigns`} />
-            <TextLink size="sm" to="/campaigns">{t`All campaigns`}</TextLink>
-          </Stack>
-        )}
-      </Loaded>
-    </Section>
+    <Text aria-label={t`Running campaigns`} component="section" size="sm">
+      <Trans>
+        <strong>Campaigns:</strong>{" "}
+      </Trans>
+      {all.slice(0, MOST_SHOWN).map((campaign, place) => (
+        <Fragment key={campaign.id}>
+          {place > 0 && " · "}
+          <CampaignLink fw={600} id={campaign.id} name={campaign.name} /> {progressOf(campaign)}
+        </Fragment>
+      ))}
+      {all.length > MOST_SHOWN && (
+        <>
+          {" · "}
+          <TextLink to="/campaigns">{t`${all.length - MOST_SHOWN} more`}</TextLink>
+        </>
+      )}
+    </Text>
   );
 }
 
-function Nothing() {
-  return (
-    <Text c="dimmed">
-      <Trans>
-        No campaigns are running. See{" "}
-        <TextLink to="/campaigns" underline="always">
-          earlier campaigns
-        </TextLink>
-        .
-      </Trans>
-    </Text>
-  );
+function progressOf({ counts, cluster_name: cluster, state }: ListedCampaign): string {
+  const ended = counts.finished + counts.failed + counts.cancelled;
+  const runs = t`${ended} of ${ended + counts.waiting + counts.active} runs`;
+  const failed = counts.failed > 0 ? t`, ${counts.failed} failed` : "";
+  return `${state === "active" ? t`running` : state} (${runs}${failed}, ${cluster})`;
 }

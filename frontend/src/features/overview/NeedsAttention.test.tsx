@@ -9,7 +9,7 @@ const EMPTY = { clusters: [], attention: [], attention_left_out: 0 } as unknown 
 it("reports that the list of all clusters was cut, even without items of this cluster", () => {
   renderWithApp(<NeedsAttention board={{ ...EMPTY, attention_left_out: 3 }} isOfOneCluster />);
   expect(screen.getByText("3 more items across all clusters are not shown.")).toBeVisible();
-  expect(screen.queryByRole("table")).not.toBeInTheDocument();
+  expect(screen.queryByRole("list")).not.toBeInTheDocument();
 });
 
 it("is hidden without problems", () => {

@@ -1,14 +1,25 @@
-/** Problems that need a person, whatever the period; hidden without any. */
+/** Problems that need a person, one line each, whatever the period; hidden without any. */
 
 import { t } from "@lingui/core/macro";
+import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
 import type { AttentionItem, Board } from "@/api/types";
+import { Icon } from "@/components/Icon";
 import { ClusterLink, NodeLink, TargetLink, TextLink } from "@/components/links";
-import { Detail } from "@/components/looks";
 import { Section } from "@/components/Page";
-import { Row, ScrollTable } from "@/components/ScrollTable";
-import { SeriesName } from "@/components/SeriesName";
 import { Day } from "@/components/values";
+
+const MOST_OPEN = 8;
+/** Kinds that stop measurements; the others are warnings. */
+const BLOCKING: readonly AttentionItem["kind"][] = [
+  "stuck_node",
+  "vanished_target",
+  "lost_mount",
+  "failing_schedule",
+  "overdue_schedule",
+];
+/** Kinds whose words have their date. */
+const DATED: readonly AttentionItem["kind"][] = ["failing_schedule", "overdue_schedule", "stale_series"];
 
 interface NeedsAttentionProps {
   readonly board: Board;
@@ -17,11 +28,19 @@ interface NeedsAttentionProps {
 }
 
 export function NeedsAttention({ board, isOfOneCluster }: NeedsAttentionProps) {
-  const { attention, attention_left_out: leftOut } = board;
+  const { attention, attention_left_out: leftOut, clusters } = board;
   if (attention.length === 0 && leftOut === 0) return null;
+  const names = new Map(clusters.map(({ id, name }) => [id, name]));
+  const [first, rest] = [attention.slice(0, MOST_OPEN), attention.slice(MOST_OPEN)];
   return (
     <Section title={t`Needs attention`}>
-      {attention.length > 0 && <Items board={board} />}
+      {first.length > 0 && <Items items={first} label={t`Needs attention`} names={names} />}
+      {rest.length > 0 && (
+        <details>
+          <summary>{rest.length === 1 ? t`1 more item` : t`${rest.length} more items`}</summary>
+          <Items items={rest} label={t`More that needs attention`} names={names} />
+        </details>
+      )}
       {leftOut > 0 && (
         <Text size="sm">
           {isOfOneCluster
@@ -33,22 +52,30 @@ export function NeedsAttention({ board, isOfOneCluster }: NeedsAttentionProps) {
   );
 }
 
-function Items({ board: { attention, clusters } }: { board: Board }) {
-  const names = new Map(clusters.map(({ id, name }) => [id, name]));
+interface ItemsProps {
+  readonly items: readonly AttentionItem[];
+  readonly label: string;
+  readonly names: ReadonlyMap<number, string>;
+}
+
+function Items({ items, label, names }: ItemsProps) {
   return (
-    <ScrollTable head={[t`Cluster`, t`Subject`, t`Problem`, t`Since`, t`Remedy`]} label={t`Needs attention`}>
-      {attention.map((item) => (
-        <Row key={keyOf(item)}>
-          <ClusterLink id={item.cluster_id} name={names.get(item.cluster_id)} />
-          <td className="iotide-name">
-            <Subject item={item} />
-          </td>
-          <td className="iotide-wrap">{item.words}</td>
-          {item.since ? <Day at={item.since} /> : t`unknown`}
-          <td className="iotide-wrap">{item.remedy}</td>
-        </Row>
+    <ul aria-label={label} className="iotide-attention">
+      {items.map((item) => (
+        <li data-blocking={BLOCKING.includes(item.kind)} key={keyOf(item)}>
+          <Icon name="alert" size={16} />
+          <span>
+            <ClusterLink fw={600} id={item.cluster_id} name={names.get(item.cluster_id)} />: {wordsOf(item)}
+            {item.since && !DATED.includes(item.kind) && (
+              <Trans>
+                , since <Day at={item.since} />
+              </Trans>
+            )}
+          </span>
+          <Remedy item={item} />
+        </li>
       ))}
-    </ScrollTable>
+    </ul>
   );
 }
 
@@ -57,35 +84,54 @@ function keyOf({ kind, cluster_id, words, series, schedule_id, target_id, node_i
   return [kind, cluster_id, words, series?.id ?? schedule_id ?? target_id ?? node_id].join(" ");
 }
 
-function Subject({ item }: { item: AttentionItem }) {
-  switch (item.kind) {
-    case "failing_schedule":
-    case "overdue_schedule":
-      return <TextLink to="/schedules">{t`Schedule`}</TextLink>;
-    case "lost_mount":
-    case "vanished_target":
-      return (
-        <TargetLink
-          id={item.target_id ?? 0}
-          name={item.kind === "lost_mount" ? t`Lost mount` : t`Missing target`}
-        />
-      );
-    case "stuck_node":
-      return <NodeLink id={item.node_id ?? 0} name={t`Stuck node`} />;
-    case "silent_nodes":
-      return <ClusterLink id={item.cluster_id} name={t`Silent nodes`} />;
-    case "stale_series":
-      return <Stale item={item} />;
-  }
+function wordsOf({ words, series, series_count }: AttentionItem): string {
+  if (!series) return words;
+  const place = [series.workload, ...series.target_names].join(", ");
+  const others = series_count - 1;
+  const more = others === 1 ? t` and 1 more series` : t` and ${others} more series`;
+  return `${place}${others > 0 ? more : ""}: ${words}`;
 }
 
-function Stale({ item: { series, cluster_id, series_count } }: { item: AttentionItem }) {
-  if (!series) return null;
-  const others = series_count - 1;
-  return (
-    <>
-      <SeriesName clusterId={cluster_id} series={series} />
-      {others > 0 && <Detail>{others === 1 ? t`and 1 more series` : t`and ${others} more series`}</Detail>}
-    </>
-  );
+/** The remedy as a link to the page where it is done. */
+function Remedy({ item }: { item: AttentionItem }) {
+  const { kind, cluster_id: clusterId, remedy, series, workload, target_id, node_id } = item;
+  switch (kind) {
+    case "failing_schedule":
+    case "overdue_schedule":
+      return <TextLink to="/schedules">{remedy}</TextLink>;
+    case "lost_mount":
+    case "vanished_target":
+      return <TargetLink id={target_id ?? 0} name={remedy} />;
+    case "stuck_node":
+      return <NodeLink id={node_id ?? 0} name={remedy} />;
+    case "silent_nodes":
+      return <ClusterLink id={clusterId} name={remedy} />;
+    case "open_alerts":
+      return (
+        <TextLink search={{ cluster: clusterId }} to="/alerts">
+          {remedy}
+        </TextLink>
+      );
+    case "outlier_node":
+    case "outlier_target":
+      return (
+        <TextLink search={{ cluster: clusterId, workload: workload ?? undefined }} to="/peers">
+          {remedy}
+        </TextLink>
+      );
+    case "stale_series":
+      return (
+        <TextLink
+          params={{ clusterId }}
+          search={{
+            workload: series?.workload,
+            metric: series?.metric,
+            series: series ? [series.id] : undefined,
+          }}
+          to="/clusters/$clusterId/trend"
+        >
+          {remedy}
+        </TextLink>
+      );
+  }
 }

@@ -1,23 +1,23 @@
+/** Status of each cluster (row) and workload (cell), worst first. */
+
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Badge, List, NativeSelect, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
-import type { Board, BoardCell, BoardCluster } from "@/api/types";
-import { TextLink } from "@/components/links";
+import type { Board, BoardCluster } from "@/api/types";
+import { ClusterLink } from "@/components/links";
+import { Hint } from "@/components/looks";
+import { OriginBadge, useOrigin } from "@/components/Origin";
 import { Loaded, Section } from "@/components/Page";
-import { Row, ScrollTable } from "@/components/ScrollTable";
-import { SeriesName } from "@/components/SeriesName";
-import { Day, When } from "@/components/values";
-import { BoardTable } from "./BoardTable";
+import { Day } from "@/components/values";
 import { NeedsAttention } from "./NeedsAttention";
-import { boardQuery } from "./queries";
-import { changedCells, ofCluster, STATE_WORDS, shareOf, summaryOf } from "./standings";
+import { boardQuery, USUAL_DAYS } from "./queries";
+import { StatusCell } from "./StatusCell";
+import { type ClusterCells, ofCluster, STATE_WORDS, summaryOf, worstFirst } from "./standings";
 
 const PERIODS = [7, 30, 90, 365] as const;
 type Period = (typeof PERIODS)[number];
-
-const USUAL_DAYS = 90;
 
 interface StatusBoardProps {
   /** Undefined: all clusters. */
@@ -34,11 +34,7 @@ export default function StatusBoard({ clusterId, days = USUAL_DAYS, onDays, acti
       {board.data && (
         <NeedsAttention board={ofCluster(board.data, clusterId)} isOfOneCluster={clusterId !== undefined} />
       )}
-      <Section
-        actions={<PeriodChoice days={days} onDays={onDays} />}
-        description={t`Current performance of each workload compared with its last healthy level.`}
-        title={t`Status board`}
-      >
+      <Section actions={<PeriodChoice days={days} onDays={onDays} />} title={t`Status`}>
         <Loaded lines={6} query={board}>
           {(found) => <BoardBody actionsOf={actionsOf} board={ofCluster(found, clusterId)} />}
         </Loaded>
@@ -60,19 +56,78 @@ function PeriodChoice({ days, onDays }: Required<Pick<StatusBoardProps, "days" |
 }
 
 function BoardBody({ board, actionsOf }: { board: Board; actionsOf: StatusBoardProps["actionsOf"] }) {
-  const found = changedCells(board.cells);
+  const periodSeconds = (Date.parse(board.until) - Date.parse(board.since)) / 1000;
   return (
-    <Stack gap="sm">
+    <Stack gap="md">
       <Text fw={600} size="sm">
         <Trans>
           {summaryOf(board.cells) || t`no measurements`}, since <Day at={board.since} />
         </Trans>
       </Text>
-      <BoardTable actionsOf={actionsOf} board={board} />
-      {found.length > 0 && <ChangedTable cells={found} clusters={board.clusters} />}
+      {worstFirst(board).map((row) => (
+        <ClusterRow actionsOf={actionsOf} key={row.cluster.id} periodSeconds={periodSeconds} row={row} />
+      ))}
       {board.is_cut && <Text size="sm">{t`Too many series to evaluate. Only the newest are included.`}</Text>}
       <Legend />
     </Stack>
+  );
+}
+
+interface ClusterRowProps {
+  readonly row: ClusterCells;
+  readonly periodSeconds: number;
+  readonly actionsOf: StatusBoardProps["actionsOf"];
+}
+
+function ClusterRow({ row: { cluster, cells }, periodSeconds, actionsOf }: ClusterRowProps) {
+  return (
+    // biome-ignore lint/a11y/useSemanticElements: a fieldset is for inputs
+    <div aria-label={cluster.name} className="iotide-cluster" role="group">
+      <div className="iotide-cluster-head">
+        <ClusterLink fw={600} id={cluster.id} name={cluster.name} />
+        <OriginBadge clusterId={cluster.id} />
+        <Nodes cluster={cluster} />
+        {actionsOf?.(cluster.id)}
+      </div>
+      {cells.length === 0 ? (
+        <Hint>{t`not measured in this period`}</Hint>
+      ) : (
+        <ul className="iotide-status-cells">
+          {cells.map((cell) => (
+            <li key={cell.workload}>
+              <StatusCell cell={cell} periodSeconds={periodSeconds} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </div>
+  );
+}
+
+function Nodes({ cluster: { id, nodes } }: { cluster: BoardCluster }) {
+  const { online, stuck, silent, never_seen, drained, passed_over } = nodes;
+  const origin = useOrigin(id);
+  const troubles = [
+    [stuck, t`stuck`, "red"],
+    [silent, "silent", "orange"],
+    [passed_over, t`skipped`, "orange"],
+    [never_seen, t`never seen`, "orange"],
+    [drained, "drained", "orange"],
+  ] as const;
+  if (origin === "made_up") return null;
+  if (online + stuck + silent + never_seen === 0)
+    return <ClusterLink id={id} name={t`no nodes yet`} size="sm" />;
+  return (
+    <>
+      <Hint component="span">{online === 1 ? t`1 node online` : t`${online} nodes online`}</Hint>
+      {troubles
+        .filter(([count]) => count > 0)
+        .map(([count, what, color]) => (
+          <Badge color={color} key={what} w="max-content">
+            {count} {what}
+          </Badge>
+        ))}
+    </>
   );
 }
 
@@ -89,62 +144,15 @@ function Legend() {
       </List>
       <Text size="sm">
         <Trans>
-          The healthy level of a series is its best level since a user marked a change as expected or as
-          noise. The period selects the series and recoveries that are listed. It never changes a state, and
-          stale series are always listed. A cell shows its worst series. A baseline needs at least 14 data
-          points, and a usual gap needs points on 4 days. Metrics without a better direction (such as CPU use)
-          and retired nodes and targets are excluded. Drained or skipped nodes also count as online, stuck,
-          silent or never seen. A stuck node that becomes silent counts as silent.
+          A cell shows its worst series: medians (thin), levels (thick) and changes (dashed) up to now. The
+          line names the event nearest to the change. The healthy level of a series is its best level since a
+          user marked a change as expected or as noise. The period selects the series and recoveries that are
+          listed. It never changes a state, and stale series are always listed. A baseline needs at least 14
+          data points, and a usual gap needs points on 4 days. Metrics without a better direction (such as CPU
+          use) and retired nodes and targets are excluded. Drained or skipped nodes also count as online,
+          stuck, silent or never seen. A stuck node that becomes silent counts as silent.
         </Trans>
       </Text>
     </details>
-  );
-}
-
-interface LookAtTableProps {
-  readonly cells: readonly BoardCell[];
-  readonly clusters: readonly BoardCluster[];
-}
-
-function ChangedTable({ cells, clusters }: LookAtTableProps) {
-  const names = new Map(clusters.map(({ id, name }) => [id, name]));
-  return (
-    <ScrollTable
-      head={[t`State`, t`Largest change`, t`Details`, t`Since`, t`Series affected`, t`Open alerts`]}
-      label={t`Series to check`}
-    >
-      {cells.map((cell) => (
-        <Row key={`${cell.cluster_id} ${cell.workload}`}>
-          <State cell={cell} />
-          <td className="iotide-name">
-            <SeriesName
-              cellId={cell.since_cell_id ?? undefined}
-              clusterId={cell.cluster_id}
-              clusterName={names.get(cell.cluster_id)}
-              series={cell.worst}
-            />
-          </td>
-          <td className="iotide-wrap">{cell.words}</td>
-          {cell.since ? <When at={cell.since} /> : t`no clear start date`}
-          {shareOf(cell)}
-          {cell.open_alerts === 0 ? (
-            t`none`
-          ) : (
-            <TextLink search={{ cluster: cell.cluster_id }} to="/alerts">
-              {t`${cell.open_alerts} open`}
-            </TextLink>
-          )}
-        </Row>
-      ))}
-    </ScrollTable>
-  );
-}
-
-function State({ cell: { state } }: { cell: BoardCell }) {
-  const { sign, word, colour } = STATE_WORDS[state];
-  return (
-    <Badge color={colour} miw="max-content">
-      <span aria-hidden="true">{sign}</span> {word}
-    </Badge>
   );
 }

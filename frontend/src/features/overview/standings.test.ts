@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Board, BoardCell } from "@/api/types";
-import { type BoardState, changedCells, ofCluster, shareOf, summaryOf } from "./standings";
+import { type BoardState, ofCluster, shareOf, summaryOf, worstFirst } from "./standings";
 
 function cell(state: BoardState, shift: number | null = null, others = 0, clusterId = 1): BoardCell {
   const counts = [{ state, series: 2 }, ...(others ? [{ state: "in_control", series: others }] : [])];
@@ -18,12 +18,23 @@ it("counts cells by state, worst first", () => {
   );
 });
 
-it("lists changed cells, worst first and by size of the change", () => {
-  const cells = [cell("faster", 0.5), cell("slower", -0.1), cell("in_control"), cell("slower", -0.3)];
-  expect(changedCells(cells).map(({ state, shift_ratio }) => [state, shift_ratio])).toEqual([
-    ["slower", -0.3],
-    ["slower", -0.1],
-    ["faster", 0.5],
+it("puts the worst cluster and the worst cell first, and clusters without cells last", () => {
+  const cells = [
+    cell("in_control"),
+    cell("slower", -0.1, 0, 2),
+    cell("stale", null, 0, 2),
+    cell("slower", -0.3, 0, 3),
+  ];
+  const clusters = [1, 2, 3, 4].map((id) => ({ id })) as Board["clusters"];
+  const shown = worstFirst({ clusters, cells }).map((row) => [
+    row.cluster.id,
+    row.cells.map(({ state }) => state),
+  ]);
+  expect(shown).toEqual([
+    [3, ["slower"]],
+    [2, ["slower", "stale"]],
+    [1, ["in_control"]],
+    [4, []],
   ]);
 });
 

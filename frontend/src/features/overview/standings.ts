@@ -1,15 +1,19 @@
 /** Words, counts and order of the board's states; pure. */
 
 import { t } from "@lingui/core/macro";
-import type { Board, BoardCell } from "@/api/types";
+import type { Board, BoardCell, BoardCluster } from "@/api/types";
 
 export type BoardState = BoardCell["state"];
+
+export interface ClusterCells {
+  readonly cluster: BoardCluster;
+  readonly cells: readonly BoardCell[];
+}
 
 interface Words {
   /** Shown before the word, so that the state does not depend on colour. */
   readonly sign: string;
   readonly word: string;
-  readonly colour: string;
   readonly meaning: string;
 }
 
@@ -18,28 +22,24 @@ export const STATE_WORDS: Readonly<Record<BoardState, Words>> = {
   slower: {
     sign: "▼",
     word: "slower",
-    colour: "red",
     meaning: t`worse than its last healthy level by 3 % or more`,
   },
   stale: {
     sign: "∅",
     word: "stale",
-    colour: "orange",
     meaning: t`no data for twice its usual gap, or since its schedule fired twice`,
   },
-  noisy: { sign: "≈", word: "noisy", colour: "orange", meaning: t`points vary more than before` },
+  noisy: { sign: "≈", word: "noisy", meaning: t`points vary more than before` },
   faster: {
     sign: "▲",
     word: "faster",
-    colour: "green",
     meaning: t`better than any earlier healthy level by 3 % or more`,
   },
-  in_control: { sign: "=", word: t`in control`, colour: "gray", meaning: t`no significant change` },
-  no_baseline: { sign: "?", word: t`no baseline`, colour: "gray", meaning: t`too few data points` },
+  in_control: { sign: "=", word: t`in control`, meaning: t`no significant change` },
+  no_baseline: { sign: "?", word: t`no baseline`, meaning: t`too few data points` },
 };
 
 const ORDER = Object.keys(STATE_WORDS) as BoardState[];
-const CHANGED_STATES: readonly BoardState[] = ["slower", "stale", "noisy", "faster"];
 
 /** Return `3 of 8 series`, the series in the state of the cell, or `8 series` if all are. */
 export function shareOf(cell: BoardCell): string {
@@ -56,12 +56,19 @@ export function summaryOf(cells: readonly BoardCell[]): string {
     .join(", ");
 }
 
-/** Return the cells that changed, worst first and within a state by size of the change. */
-export function changedCells(cells: readonly BoardCell[]): BoardCell[] {
+/** Return clusters with their cells, worst cluster and worst cell first: by state, then by size of the change. */
+export function worstFirst({ clusters, cells }: Pick<Board, "clusters" | "cells">): ClusterCells[] {
+  return clusters
+    .map((cluster) => ({
+      cluster,
+      cells: cells.filter(({ cluster_id }) => cluster_id === cluster.id).toSorted(byUrgency),
+    }))
+    .toSorted(({ cells: [a] }, { cells: [b] }) => (a && b ? byUrgency(a, b) : Number(!a) - Number(!b)));
+}
+
+function byUrgency(a: BoardCell, b: BoardCell): number {
   const weight = (cell: BoardCell) => Math.abs(cell.shift_ratio ?? 0);
-  return cells
-    .filter(({ state }) => CHANGED_STATES.includes(state))
-    .toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || weight(b) - weight(a));
+  return ORDER.indexOf(a.state) - ORDER.indexOf(b.state) || weight(b) - weight(a);
 }
 
 export function ofCluster(board: Board, clusterId: number | undefined): Board {
