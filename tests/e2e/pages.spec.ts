@@ -238,7 +238,11 @@ test("what shows a running campaign", async ({ browser, request }) => {
   await look(page, { name: "campaign-running", path: `/campaigns/${id}`, sign: bar });
   const cluster = (await items(request, "clusters")).find(({ name }) => name === "e2e")?.id;
   await look(page, { name: "cluster-running", path: `/clusters/${cluster}`, sign: bar });
-  await look(page, { name: "overview-running", path: "/", sign: shown((page) => page.getByRole("region", { name: "Running campaigns" })) });
+  await look(page, {
+    name: "overview-running",
+    path: "/",
+    sign: shown((page) => page.getByRole("region", { name: "Running campaigns" })),
+  });
   await post(request, `campaigns/${id}/cancel`);
   await page.context().close();
 });

@@ -13,6 +13,8 @@ it("draws a line per cluster on one scale, with the unit on the axis", () => {
 
 it("distinguishes the ninth cluster from the first by its dash", () => {
   const lines = Array.from({ length: 9 }, (_, place) => ({ ...LINE, name: String(place) }));
-  const looks = throughputFigure(lines, OPTIONS).data.map((trace) => JSON.stringify(trace, ["line", "color", "dash"]));
+  const looks = throughputFigure(lines, OPTIONS).data.map((trace) =>
+    JSON.stringify(trace, ["line", "color", "dash"]),
+  );
   expect(new Set(looks).size).toBe(9);
 });
