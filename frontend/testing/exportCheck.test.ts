@@ -21,7 +21,7 @@ it.each([
     "ratio 1.05",
     "1 run",
     "4 runs",
-    "1.5 k op/s",
+    "1.5 kop/s",
     "about 22 s",
   ],
 ])("finds %s, which only people can read", (text) => {

@@ -15,7 +15,7 @@ const SCALES: ReadonlyMap<string, BaseUnit> = new Map([
   ...PREFIXES.flatMap((prefix, power): [string, BaseUnit][] => [
     [`${prefix}B/s`, { unit: "bytes_per_second", factor: 1000 ** power }],
     [`${prefix}bit/s`, { unit: "bytes_per_second", factor: 1000 ** power / 8 }],
-    [`${prefix} op/s`.trim(), { unit: "operations_per_second", factor: 1000 ** power }],
+    [`${prefix}op/s`, { unit: "operations_per_second", factor: 1000 ** power }],
   ]),
   ...BINARY.flatMap((prefix, power): [string, BaseUnit][] => [
     [`${prefix}B`, { unit: "bytes", factor: 1024 ** (power + 1) }],

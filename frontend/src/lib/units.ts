@@ -13,7 +13,7 @@ export interface Scale {
 
 /** Numbers from here on have four digits before the point. */
 const FOUR_DIGITS = 999.5;
-const OPERATION_NAMES = ["op/s", "k op/s", "M op/s", "G op/s"];
+const OPERATION_NAMES = ["op/s", "kop/s", "Mop/s", "Gop/s"];
 const BINARY_NAMES = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
 /** Rate units, the factor between them, and how many of the smallest unit are one byte per second. */
 const RATES: Readonly<Record<RateUnits, { names: readonly string[]; step: number; perByte: number }>> = {

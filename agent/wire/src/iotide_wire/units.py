@@ -143,7 +143,7 @@ def format_rate(rate_bytes_per_second: float) -> str:
 
 
 def format_value(value: float, unit: Unit) -> str:
-    """Return a stored value in a suitable unit: `8.18 us`, `22.3 k op/s`, `5.67 %`.
+    """Return a stored value in a suitable unit: `8.18 us`, `22.3 kop/s`, `5.67 %`.
 
     The browser shows the same (`lib/units.ts`); tests/data/units.json holds both to one table.
     """
@@ -155,7 +155,7 @@ def format_value(value: float, unit: Unit) -> str:
         case Unit.SECONDS:
             return format_seconds(value)
         case Unit.OPERATIONS_PER_SECOND:
-            return _scaled(value, 1000, ("op/s", "k op/s", "M op/s", "G op/s"))
+            return _scaled(value, 1000, ("op/s", "kop/s", "Mop/s", "Gop/s"))
         case Unit.RATIO:
             return format_percent(value)
         case Unit.COUNT:
