@@ -43,7 +43,13 @@ export function Plot({ exported, isSpatial = false, ...props }: PlotWithExport) 
     return pictureOf(box, props.label, scheme, format);
   }
   return (
-    <figure aria-label={props.label} className="iotide-exported" ref={figure} style={{ margin: 0 }}>
+    <figure
+      aria-label={props.label}
+      className="iotide-exported"
+      data-bare={props.isBare || undefined}
+      ref={figure}
+      style={{ margin: 0 }}
+    >
       <PlotBoundary>
         <Suspense
           fallback={<Skeleton aria-label={t`Loading chart`} height={props.height ?? 380} role="status" />}

@@ -1,10 +1,11 @@
 /** Draws a figure with plotly; import it only through Plot. */
 
-import type { Config, PlotlyHTMLElement, PlotRelayoutEvent } from "plotly.js";
+import type { PlotlyHTMLElement, PlotRelayoutEvent } from "plotly.js";
 import { type RefObject, useEffect, useEffectEvent, useRef } from "react";
 import { escapeTags } from "./escapeTags";
 import type { Figure } from "./figure";
 import Plotly from "./plotly";
+import { toolbarConfig, toolbarLayout } from "./toolbar";
 
 export interface PlotProps {
   readonly figure: Figure;
@@ -13,6 +14,8 @@ export interface PlotProps {
   /** The zoom is kept while this key stays the same. */
   readonly viewKey: string;
   readonly height?: number;
+  /** Without a toolbar, for small multiples. */
+  readonly isBare?: boolean;
   readonly onPointClick?: (trace: number, point: number) => void;
   /** Coordinates of the clicked cell of a map or surface. */
   readonly onFieldClick?: (x: string | number, y: string | number) => void;
@@ -27,15 +30,7 @@ export interface Mark {
   readonly point: number;
 }
 
-const CONFIG: Partial<Config> = {
-  doubleClick: "autosize",
-  displaylogo: false,
-  plotlyServerURL: "",
-  showSendToCloud: false,
-  modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "toImage"],
-};
-
-export default function PlotlyView({ figure, viewKey, height = 380, ...hears }: PlotProps) {
+export default function PlotlyView({ figure, viewKey, height = 380, isBare = false, ...hears }: PlotProps) {
   const box = useRef<HTMLDivElement>(null);
 
   useEffect(() => {
@@ -43,8 +38,9 @@ export default function PlotlyView({ figure, viewKey, height = 380, ...hears }: 
     if (!element) return;
     // The same uirevision keeps the zoom when data is refreshed.
     const { data, layout } = escapeTags(figure);
-    void Plotly.react(element, data, { ...layout, height, uirevision: viewKey }, CONFIG);
-  }, [figure, height, viewKey]);
+    const drawn = { ...layout, ...toolbarLayout(figure), height, uirevision: viewKey };
+    void Plotly.react(element, data, drawn, toolbarConfig(isBare));
+  }, [figure, height, viewKey, isBare]);
 
   useListeners(box, hears);
 
