@@ -173,6 +173,7 @@ _CLUSTERS = {
     "GET /published-sources": _OWN,
     "GET /board": _LISTED,
     "GET /board/throughput": _LISTED,
+    "GET /board/series": _LISTED,
     "GET /events": Request(Ownership.UNOWNED, shows=False, streams=True),
 }
 _TARGETS = {

@@ -206,7 +206,7 @@ def lose_a_run_for_good(culprit: Culprit) -> set[str]:
         "INSERT INTO firing (schedule_id, planned_at, fired_at, campaign_id)"
         " SELECT :schedule_id, now(), now(), campaign_id FROM run WHERE id = :measured_run_id"
     )
-    return routes | {"GET /series/{series_id}/points", "GET /board"}
+    return routes | {"GET /series/{series_id}/points", "GET /board", "GET /board/series"}
 
 
 def take_things_in_hand(culprit: Culprit) -> set[str]:

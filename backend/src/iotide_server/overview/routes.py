@@ -7,8 +7,9 @@ from fastapi import APIRouter, Depends, Query
 
 from iotide_server.accounts.roles.rules import Viewer
 from iotide_server.kit.web import Now, Tx
-from iotide_server.overview import service
-from iotide_server.overview.schemas import Board, Throughput
+from iotide_server.overview import metric_states, service
+from iotide_server.overview.metric_states import MetricChoice
+from iotide_server.overview.schemas import Board, MetricBoard, Throughput
 from iotide_server.overview.throughput import ThroughputChoice, throughput
 
 router = APIRouter(tags=["board"])
@@ -38,3 +39,11 @@ def get_throughput(
     Each series counts relative to its own median in the period, so that a day with fewer series makes no step.
     """
     return throughput(session, principal, wanted, now)
+
+
+@router.get("/board/series", summary="Show the states of a metric's series")
+def get_metric_board(
+    principal: Viewer, session: Tx, now: Now, wanted: Annotated[MetricChoice, Depends()]
+) -> MetricBoard:
+    """Return the state of each series of a metric, worst first, and which workloads and metrics were measured."""
+    return metric_states.metric_board(session, principal, wanted, now)

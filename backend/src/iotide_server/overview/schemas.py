@@ -95,6 +95,36 @@ class BoardCluster(Output):
     open_alerts: int
 
 
+class SeriesStanding(Output):
+    """A series with its state; see `BoardCell` for `since` and `shift_ratio`."""
+
+    series: SeriesOutput
+    state: StandingState
+    since: datetime | None
+    shift_ratio: float | None
+    words: Annotated[str, Field(examples=["12.0 % lower than before"])]
+
+
+class MeasuredMetric(Output):
+    metric: str
+    title: str
+
+
+class MeasuredWorkload(Output):
+    workload: str
+    metrics: Annotated[list[MeasuredMetric], Field(description="Primary ones first")]
+
+
+class MetricBoard(Output):
+    """The states of the series of one metric, worst first. Series of retired nodes and targets are excluded."""
+
+    workload: Annotated[str | None, Field(description="Null if nothing was measured")]
+    metric: str | None
+    measured: Annotated[list[MeasuredWorkload], Field(description="The workload with the longest series first")]
+    series: list[SeriesStanding]
+    is_cut: Annotated[bool, Field(description="A limit was reached; only the newest series are included")]
+
+
 AttentionKind = Literal[
     "stuck_node",
     "vanished_target",

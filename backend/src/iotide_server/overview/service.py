@@ -82,7 +82,7 @@ def board(session: Session, principal: Principal, since: datetime, now: datetime
     for row in rows:
         by_place[row.cluster_id, row.workload].append(row)
     judged = {
-        row.id: judge(_gone(row, steps.get(row.id, ()), over.get(row.id), stale.get(row.id)), since) for row in rows
+        row.id: judge(gone_of(row, steps.get(row.id, ()), over.get(row.id), stale.get(row.id)), since) for row in rows
     }
     sums = {place: sum_up((row.id, judged[row.id], row.alike) for row in own) for place, own in by_place.items()}
     alerts = repository.open_alerts(session, visible)
@@ -157,7 +157,8 @@ def _attention(session: Session, needed: Sequence[Needed]) -> list[AttentionItem
     ]
 
 
-def _gone(row: AnyRow, steps: Sequence[AgreedChange], over: OverShift | None, stale: str | None) -> Gone:
+def gone_of(row: AnyRow, steps: Sequence[AgreedChange], over: OverShift | None, stale: str | None) -> Gone:
+    """Return what is known of a series; the row has its last analysis."""
     return Gone(
         course=None if row.course is None else Course(row.course),
         better=row.better,
