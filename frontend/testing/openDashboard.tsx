@@ -66,6 +66,7 @@ export const NO_THROUGHPUT = {
   clusters_left_out: 0,
   series_left_out: 0,
 };
+const NO_METRIC = { workload: null, metric: null, measured: [], series: [], is_cut: false };
 
 /** Default responses: a signed-in admin, a cluster hpc1, and nothing else. */
 export const USUAL_ANSWERS = [
@@ -75,6 +76,7 @@ export const USUAL_ANSWERS = [
   http.get("*/api/v1/clusters", () => listOf([{ id: 1, name: "hpc1", description: "", launcher: "direct" }])),
   http.get("*/api/v1/board", () => HttpResponse.json(NO_BOARD)),
   http.get("*/api/v1/board/throughput", () => HttpResponse.json(NO_THROUGHPUT)),
+  http.get("*/api/v1/board/series", () => HttpResponse.json(NO_METRIC)),
   http.get("*/api/v1/drains", () => HttpResponse.json([])),
   http.get("*/api/v1/clusters/1/candidates", () => HttpResponse.json([])),
   http.get("*/api/v1/clusters/1/nodes", () => listOf([])),

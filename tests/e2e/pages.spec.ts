@@ -130,8 +130,8 @@ async function places(request: APIRequestContext): Promise<Place[]> {
     ...ofCluster(cluster),
     {
       name: "trend",
-      path: `/clusters/${studio}/trend?workload=dd&target=projects&each=target`,
-      sign: shown((page) => page.getByRole("table", { name: "Values of the small multiples" })),
+      path: `/clusters/${studio}/trend?workload=dd&target=projects`,
+      sign: shown((page) => page.getByRole("table", { name: "Changes" })),
     },
     {
       name: "surfaces",
@@ -139,7 +139,7 @@ async function places(request: APIRequestContext): Promise<Place[]> {
       sign: shown((page) => page.locator("figure .heatmaplayer .hm").nth(2)),
     },
     { name: "trend-empty", path: `/clusters/${empty}/trend`, sign: heading(`Trend of ${EMPTY_CLUSTER}`) },
-    { name: "trends", path: "/trends", sign: heading("Trends") },
+    { name: "trends", path: "/trends?workload=dd", sign: chart },
     ...OF_SETTINGS,
     { name: "no-such-page", path: "/runs/abc", sign: heading("Page not found") },
     {

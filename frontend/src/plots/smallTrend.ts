@@ -1,9 +1,9 @@
 /** Small trend chart of lines on a common scale. */
 
-import type { Shape } from "plotly.js";
+import type { Layout, Shape } from "plotly.js";
 import { localTime } from "@/lib/time";
 import type { Scale } from "@/lib/units";
-import { axisTitle, baseLayout, type Figure, type Scheme, traceColour, traceSymbol } from "./figure";
+import { baseLayout, type Figure, type Scheme, traceColour, traceSymbol } from "./figure";
 import { gapShapes, type Stretch, shownRange, type TimeSpan } from "./timeAxis";
 
 export interface SmallLine {
@@ -19,6 +19,8 @@ export interface SmallOptions extends TimeSpan {
   /** In the base unit, common to all charts. */
   readonly range: readonly [number, number];
   readonly scheme: Scheme;
+  /** A time to be marked, as of a change. */
+  readonly markAt?: string | null | undefined;
 }
 
 const HEADROOM = 0.05;
@@ -44,12 +46,11 @@ export function smallTrendFigure(lines: readonly SmallLine[], options: SmallOpti
       font: { ...layout.font, size: 11 },
       margin: { l: 52, r: 8, t: 8, b: 28 },
       showlegend: false,
-      shapes: smallGaps(lines, options),
+      shapes: [...smallGaps(lines, options), ...markOf(options, layout)],
       xaxis: {
         ...layout.xaxis,
         type: "date",
         nticks: 4,
-        fixedrange: true,
         ...shownRange(lines, options),
       },
       yaxis: {
@@ -57,7 +58,7 @@ export function smallTrendFigure(lines: readonly SmallLine[], options: SmallOpti
         fixedrange: true,
         nticks: 4,
         range: [(least === 0 ? 0 : least - room) / divisor, (most + room) / divisor],
-        title: { text: axisTitle(options.metricTitle, options.scale), font: { size: 10 } },
+        title: { text: options.scale.name || options.metricTitle, font: { size: 10 } },
       },
     },
   };
@@ -67,4 +68,13 @@ export function smallTrendFigure(lines: readonly SmallLine[], options: SmallOpti
 function smallGaps(lines: readonly SmallLine[], { end, scheme }: SmallOptions): Partial<Shape>[] {
   const coloured = lines.map(({ gaps }, index) => ({ gaps, colour: traceColour(scheme, index) }));
   return gapShapes(coloured, end, scheme).map(({ label: _, ...shape }) => shape);
+}
+
+function markOf({ markAt }: SmallOptions, layout: Partial<Layout>): Partial<Shape>[] {
+  if (!markAt) return [];
+  const x = localTime(markAt);
+  const color = layout.font?.color?.toString() ?? "#343a40";
+  return [
+    { type: "line", x0: x, x1: x, y0: 0, y1: 1, yref: "paper", line: { color, width: 1.2, dash: "dash" } },
+  ];
 }

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { localTime } from "@/lib/time";
-import { commonGaps, endDay, gapShapes, gapWords, timeRange } from "./timeAxis";
+import { commonGaps, endDay, gapShapes, gapWords, shownRange, timeRange } from "./timeAxis";
 
 const NOW = Date.parse("2026-11-27T10:00:00Z");
 const DEAD = { since: "2026-10-25T02:30:00Z", until: null };
@@ -15,8 +15,16 @@ it("ends now with margins on both sides", () => {
 it("names the end of its span, but no future day", () => {
   const since = "2026-10-01T00:00:00Z";
   expect(endDay({ end: NOW })).toBe("27 Nov 2026");
-  expect(endDay({ span: [since, "2026-11-02T02:30:00Z"], end: NOW })).toBe("2 Nov 2026");
-  expect(endDay({ span: [since, "2026-12-05T02:30:00Z"], end: NOW })).toBe("27 Nov 2026");
+  expect(endDay({ span: { from: since, to: "2026-11-02T02:30:00Z" }, end: NOW })).toBe("2 Nov 2026");
+  expect(endDay({ span: { from: since, to: "2026-12-05T02:30:00Z" }, end: NOW })).toBe("27 Nov 2026");
+});
+
+it("begins at the selected start and ends now if the span has no end, also without points", () => {
+  const from = "2026-10-01T00:00:00Z";
+  expect(shownRange([], { span: { from }, end: NOW }).range).toEqual([from, NOW].map(localTime));
+  const { range } = shownRange([{ at: ["2026-11-01T00:00:00Z"] }], { span: { from }, end: NOW });
+  expect(range?.[0]).toBe(localTime(from));
+  expect((range?.[1] ?? "") >= localTime(NOW)).toBe(true);
 });
 
 it("includes points of nodes whose clock is ahead", () => {

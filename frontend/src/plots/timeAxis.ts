@@ -17,9 +17,15 @@ export interface Stretch {
   readonly until: string | null;
 }
 
+/** A span in UTC; undefined ends are open. */
+export interface Span {
+  readonly from?: string | undefined;
+  readonly to?: string | undefined;
+}
+
 export interface TimeSpan {
-  /** Selected span in UTC; default everything up to `end`. */
-  readonly span?: readonly [string, string] | undefined;
+  /** Selected span; default everything up to `end`. */
+  readonly span?: Span | undefined;
   /** End of the axis in milliseconds. */
   readonly end: number;
 }
@@ -28,16 +34,17 @@ export function shownRange(
   lines: readonly { readonly at: readonly string[] }[],
   { span, end }: TimeSpan,
 ): { range?: [string, string] } {
-  if (span) return { range: [localTime(span[0]), localTime(span[1])] };
-  return timeRange(
+  const all = timeRange(
     lines.flatMap(({ at }) => at),
     end,
-  );
+  ).range;
+  const [from, to] = [span?.from ? localTime(span.from) : all?.[0], span?.to ? localTime(span.to) : all?.[1]];
+  return from === undefined ? {} : { range: [from, to ?? localTime(end)] };
 }
 
 /** Last day of the axis, at most today. */
 export function endDay({ span, end }: TimeSpan): string {
-  return formatDay(new Date(span ? Math.min(Date.parse(span[1]), end) : end).toISOString());
+  return formatDay(new Date(span?.to ? Math.min(Date.parse(span.to), end) : end).toISOString());
 }
 
 /** From the first time to `end`, with margins. */

@@ -39,12 +39,12 @@ it("names metric and unit on the axis, in the scale of the largest value", () =>
 
 it("names the displayed time zone and the end date on the axis", () => {
   expect(trendFigure([line], options).layout.xaxis?.title).toEqual({
-    text: `Start (${shownTimeZone()}), until 27 Nov 2026`,
+    text: `Start of the runs (${shownTimeZone()}), until 27 Nov 2026`,
   });
-  const span = ["2026-11-01T00:00:00Z", "2026-11-08T12:00:00Z"] as const;
+  const span = { from: "2026-11-01T00:00:00Z", to: "2026-11-08T12:00:00Z" };
   const { title } = trendFigure([line], { ...options, span }).layout.xaxis ?? {};
   expect(title).toEqual({
-    text: `Start (${shownTimeZone()}), until 8 Nov 2026`,
+    text: `Start of the runs (${shownTimeZone()}), until 8 Nov 2026`,
   });
 });
 
@@ -156,9 +156,9 @@ it("marks where a series changed by a line in its own colour, and the levels on 
 });
 
 it("shows the requested span, and zooms only the time axis", () => {
-  const span = ["2026-11-01T00:00:00Z", "2026-11-08T00:00:00Z"] as const;
+  const span = { from: "2026-11-01T00:00:00Z", to: "2026-11-08T00:00:00Z" };
   const { xaxis, yaxis } = trendFigure([line], { ...options, span }).layout;
-  expect(xaxis?.range).toEqual(span.map(localTime));
+  expect(xaxis?.range).toEqual([span.from, span.to].map(localTime));
   expect(yaxis?.fixedrange).toBe(true);
 });
 
@@ -185,4 +185,37 @@ it("separates events of users, releases and other environment changes", () => {
     "Releases",
   );
   expect(laneOf({ kind: "environment", text: "mount.options: rw -> rw,noatime" })).toBe("Environment");
+});
+
+it("labels a change with size and cause, and leaves room for the label above the points", () => {
+  const changed = { ...line, changes: [{ ...CHANGE, cause: "OST0007 taken out of service" }] };
+  const { annotations, yaxis } = trendFigure([changed], options).layout;
+  expect(annotations).toEqual([
+    expect.objectContaining({ x: localTime(CHANGE.at), text: "−50.0 %, OST0007 taken out of service" }),
+  ]);
+  expect(Number(yaxis?.range?.[1])).toBeGreaterThan(200 * 1.05);
+  expect(trendFigure([line], options).layout.yaxis?.range).toBeUndefined();
+});
+
+it("shades a drop until its recovery, and two compared ranges with their names", () => {
+  const incidents = [{ since: line.at[0] ?? "", until: line.at[1] ?? "" }];
+  const ranges = {
+    a: { from: "2026-11-01T00:00:00Z", to: "2026-11-05T00:00:00Z" },
+    b: { from: "2026-11-20T00:00:00Z", to: "2026-11-25T00:00:00Z" },
+  };
+  const { shapes = [] } = trendFigure(
+    [
+      { ...line, incidents },
+      { ...line, incidents },
+    ],
+    {
+      ...options,
+      ranges,
+    },
+  ).layout;
+  expect(shapes.map(({ x0, x1, label }) => [x0, x1, label?.text])).toEqual([
+    [localTime(ranges.a.from), localTime(ranges.a.to), "A"],
+    [localTime(ranges.b.from), localTime(ranges.b.to), "B"],
+    [localTime(line.at[0] ?? ""), localTime(line.at[1] ?? ""), undefined],
+  ]);
 });

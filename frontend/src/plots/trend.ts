@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import type { Data, Shape } from "plotly.js";
 import { cautionsOf, flagTitles, missingFlags, shownCodes } from "@/components/flagWords";
 import { localTime, shownTimeZone } from "@/lib/time";
-import { formatShift, type Unit } from "@/lib/units";
+import type { Unit } from "@/lib/units";
 import { type LaneMark, laneAxes, lanesTrace, usedLanes } from "./chartEvents";
 import {
   axisScale,
@@ -18,6 +18,15 @@ import {
   traceSymbol,
 } from "./figure";
 import { endDay, gapShapes, type Stretch, shownRange, type TimeSpan } from "./timeAxis";
+import {
+  changeNotes,
+  type Incident,
+  incidentShapes,
+  NOTE_ROW_PIXELS,
+  type RangePair,
+  rangeShapes,
+} from "./trendNotes";
+import { type ChangeMark, type DriftLine, lineShapes } from "./trendShapes";
 
 /** Columns of one series in time order; times in UTC, values in `unit`. */
 export interface TrendLine {
@@ -38,22 +47,8 @@ export interface TrendLine {
   readonly band?: { readonly low: number; readonly high: number } | null;
   /** Line of a gradual change. */
   readonly drift?: DriftLine | null;
+  readonly incidents?: readonly Incident[];
   readonly gaps: readonly Stretch[];
-}
-
-/** Line or curve of a gradual change from the server, in the unit of the values. */
-export interface DriftLine {
-  readonly shape: "line" | "curve" | "wave";
-  readonly path: readonly { readonly at: string; readonly value: number }[];
-}
-
-/** A level change with the server's wording and the levels before and after. */
-export interface ChangeMark {
-  readonly at: string;
-  readonly previousAt: string;
-  readonly words: string;
-  readonly before: number;
-  readonly after: number;
 }
 
 export interface TrendOptions extends TimeSpan {
@@ -64,7 +59,14 @@ export interface TrendOptions extends TimeSpan {
   readonly chosenCellId: number | undefined;
   readonly scheme: Scheme;
   readonly marks?: readonly LaneMark[];
+  readonly ranges?: RangePair | undefined;
+  /** A small screen, on which labels are shorter. */
+  readonly isNarrow?: boolean | undefined;
 }
+
+/** Height of the values' axis, about. */
+const PLOT_PIXELS = 300;
+const HEADROOM = 1.05;
 
 export function trendFigure(lines: readonly TrendLine[], options: TrendOptions): Figure {
   const scale = axisScale(
@@ -74,6 +76,9 @@ export function trendFigure(lines: readonly TrendLine[], options: TrendOptions):
   const { marks = [], scheme } = options;
   const layout = baseLayout(scheme);
   const axes = laneAxes(usedLanes(marks), scheme);
+  const range = shownRange(lines, options);
+  const coloured = lines.map((line, index) => ({ ...line, colour: traceColour(scheme, index) }));
+  const notes = changeNotes(coloured, { range: range.range, isNarrow: options.isNarrow, scheme });
   const traces = lines.map((line, index) => trendTrace(line, index, scale.divisor, scale.name, options));
   return {
     data: marks.length > 0 ? [...traces, lanesTrace(marks, scheme)] : traces,
@@ -81,17 +86,11 @@ export function trendFigure(lines: readonly TrendLine[], options: TrendOptions):
       ...layout,
       ...axes,
       showlegend: lines.length > 1,
-      shapes: [
-        ...gapShapes(
-          lines.map(({ gaps }, index) => ({ gaps, colour: traceColour(scheme, index) })),
-          options.end,
-          scheme,
-        ),
-        ...lines.flatMap((line, index) => lineShapes(line, traceColour(scheme, index), scale.divisor)),
-      ],
+      annotations: notes.annotations,
+      shapes: shapesOf(coloured, options, scale.divisor),
       xaxis: {
         ...layout.xaxis,
-        ...shownRange(lines, options),
+        ...range,
         ...axes.xaxis,
         type: "date",
         title: { text: timeTitle(options) },
@@ -102,83 +101,49 @@ export function trendFigure(lines: readonly TrendLine[], options: TrendOptions):
         fixedrange: true,
         title: { text: axisTitle(options.metricTitle, scale) },
         rangemode: options.fromZero ? "tozero" : "normal",
+        ...valueRange(lines, options, scale.divisor, notes.rows),
       },
     },
   };
 }
 
+type ColouredLine = TrendLine & { readonly colour: string };
+
+function shapesOf(
+  lines: readonly ColouredLine[],
+  { ranges, end, scheme }: TrendOptions,
+  divisor: number,
+): Partial<Shape>[] {
+  const incidents = lines.flatMap((line) => line.incidents ?? []);
+  return [
+    ...rangeShapes(ranges, scheme),
+    ...incidentShapes(incidents, scheme),
+    ...gapShapes(lines, end, scheme),
+    ...lines.flatMap((line) => lineShapes(line, line.colour, divisor)),
+  ];
+}
+
+/** Leaves room for the labels above the line. */
+function valueRange(
+  lines: readonly TrendLine[],
+  { fromZero }: TrendOptions,
+  divisor: number,
+  rows: number,
+): { range?: [number, number] } {
+  const highest = lines.reduce(
+    (most, { high }) => high.reduce((a, b) => Math.max(a, b), most),
+    Number.NEGATIVE_INFINITY,
+  );
+  const least = lines.reduce((less, { low }) => low.reduce((a, b) => Math.min(a, b), less), highest);
+  if (rows === 0 || !Number.isFinite(highest)) return {};
+  const bottom = fromZero ? Math.min(0, least) : least - (highest - least) * (HEADROOM - 1);
+  const free = 1 - (rows * NOTE_ROW_PIXELS) / PLOT_PIXELS;
+  return { range: [bottom / divisor, (bottom + ((highest - bottom) * HEADROOM) / free) / divisor] };
+}
+
 /** The axis title includes the end date, so that pictures have it, too. */
 function timeTitle(options: TrendOptions): string {
-  return t`Start (${shownTimeZone()}), until ${endDay(options)}`;
-}
-
-/** Shapes of changes: vertical lines, levels, and the expected range. */
-function lineShapes(line: TrendLine, color: string, divisor: number): Partial<Shape>[] {
-  const [first, last] = [line.at[0], line.at.at(-1)];
-  if (first === undefined || last === undefined) return [];
-  const starts = [first, ...line.changes.map(({ at }) => at)];
-  const levels = starts.flatMap((start, place) => {
-    const next = line.changes[place];
-    const level = next?.before ?? line.changes[place - 1]?.after;
-    return level === undefined ? [] : [levelLine(start, next?.previousAt ?? last, level / divisor, color)];
-  });
-  const drift = line.drift ? driftLines(line.drift, divisor, color) : [];
-  const band = line.band ? [bandOver(starts.at(-1) ?? first, last, line.band, color, divisor)] : [];
-  return [...line.changes.map(({ at }) => changeMark(at, color)), ...levels, ...drift, ...band];
-}
-
-function levelLine(from: string, until: string, y: number, color: string): Partial<Shape> {
-  const [x0, x1] = [localTime(from), localTime(until)];
-  return { type: "line", x0, x1, y0: y, y1: y, line: { color, width: 2.5 }, opacity: 0.7 };
-}
-
-/** One line for each part of the path; the middle one has the relative size, except for a wave. */
-function driftLines({ shape, path }: DriftLine, divisor: number, color: string): Partial<Shape>[] {
-  const [start, end] = [path[0]?.value ?? 0, path.at(-1)?.value ?? 0];
-  const text = start === 0 || shape === "wave" ? "" : formatShift(end / start);
-  const middle = Math.floor((path.length - 2) / 2);
-  return path.slice(1).map((to, place) => {
-    const from = path[place] ?? to;
-    const [x0, x1] = [localTime(from.at), localTime(to.at)];
-    const [y0, y1] = [from.value / divisor, to.value / divisor];
-    const label = text && place === middle ? { label: { text, font: { size: 12 } } } : {};
-    return { type: "line", x0, x1, y0, y1, line: { color, width: 2.5 }, opacity: 0.8, ...label };
-  });
-}
-
-function bandOver(
-  from: string,
-  until: string,
-  band: { readonly low: number; readonly high: number },
-  color: string,
-  divisor: number,
-): Partial<Shape> {
-  const [x0, x1] = [localTime(from), localTime(until)];
-  const [y0, y1] = [band.low / divisor, band.high / divisor];
-  return {
-    type: "rect",
-    x0,
-    x1,
-    y0,
-    y1,
-    fillcolor: color,
-    opacity: 0.12,
-    line: { width: 0 },
-    layer: "below",
-  };
-}
-
-function changeMark(at: string, color: string): Partial<Shape> {
-  const x = localTime(at);
-  return {
-    type: "line",
-    x0: x,
-    x1: x,
-    y0: 0,
-    y1: 1,
-    yref: "paper",
-    line: { color, width: 1.5, dash: "dash" },
-  };
+  return t`Start of the runs (${shownTimeZone()}), until ${endDay(options)}`;
 }
 
 function trendTrace(

@@ -25,6 +25,7 @@ function series(id: number, pointCount: number, options = {}) {
     variant: "",
     workload: "dd",
     metric: "throughput",
+    title: "Throughput",
     unit: "bytes_per_second",
     labels: {},
     options,
@@ -230,25 +231,44 @@ it("requests and shows the period in the address, with a way back to the full ra
   );
   expect(await screen.findByText(/^1,200 more points are not drawn/)).toBeInTheDocument();
   expect(new Set(spans)).toEqual(new Set([from]));
-  await user.click(screen.getByRole("button", { name: "Reset zoom" }));
+  await user.click(screen.getByRole("button", { name: "1 Nov 2026 – 30 Nov 2026 ×" }));
   await waitFor(() => expect(spans).toContain("all"));
   expect(router.state.location.search).not.toHaveProperty("from");
 });
 
-it("shows small multiples of all series of the metric with one request", async () => {
-  const asked: string[][] = [];
+it("says what is drawn in the heading and the document's title", async () => {
+  openDashboard("/clusters/1/trend?workload=dd&view=table&series=[3]");
+  const title = "Throughput of dd · disk · node-1 · hpc1";
+  expect(await screen.findByRole("heading", { name: title })).toBeInTheDocument();
+  expect(document.title).toBe(`${title} · iotide`);
+});
+
+it("compares two time ranges by median, spread and count, without a verdict, and keeps them in the address", async () => {
   server.use(
-    http.get("*/api/v1/points", ({ request }) => {
-      const ids = new URL(request.url).searchParams.getAll("series_id");
-      asked.push(ids);
-      return HttpResponse.json(ids.map((id) => ({ ...points(Number(id)), left_out: 0 })));
+    http.get("*/api/v1/series/:id/points", ({ params, request }) => {
+      const isEarlier = new URL(request.url).searchParams.get("to") === "2026-10-31T00:00:00.000Z";
+      const median = isEarlier ? [100e6, 100e6, 100e6] : [80e6, 80e6];
+      return HttpResponse.json({ ...points(Number(params.id)), median });
     }),
   );
-  const { user, router } = openDashboard("/clusters/1/trend?view=table&series=[3]");
-  await user.click(await screen.findByText("By target"));
-  const table = within(await screen.findByRole("table", { name: "Values of the small multiples" }));
-  expect(table.getAllByRole("row")).toHaveLength(1 + 4);
-  expect(screen.getByText("disk · 4 of 12 series")).toBeInTheDocument();
-  expect(asked).toEqual([["1", "2", "3", "4"]]);
-  expect(router.state.location.search).toMatchObject({ each: "target" });
+  const { router, user } = openDashboard("/clusters/1/trend?view=table&series=[3]");
+  await user.click(await screen.findByRole("button", { name: "Compare two time ranges" }));
+  await waitFor(() => expect(router.state.location.search).toHaveProperty("b_to"));
+  const a = "a_from=2026-10-01T00:00:00.000Z&a_to=2026-10-31T00:00:00.000Z";
+  const b = "b_from=2026-11-01T00:00:00.000Z&b_to=2026-11-20T00:00:00.000Z";
+  router.history.push(`/clusters/1/trend?view=table&series=[3]&${a}&${b}`);
+  const table = within(await screen.findByRole("table", { name: "Two time ranges" }));
+  expect(await table.findByText("−20.0 %")).toBeInTheDocument();
+  expect(table.getAllByRole("row")[1]).toHaveTextContent(/100 MB\/s.*3.*80 MB\/s.*2/);
+  await user.click(screen.getByRole("button", { name: "Stop comparing" }));
+  await waitFor(() => expect(router.state.location.search).not.toHaveProperty("a_from"));
+});
+
+it("leads to the trends of all targets and clusters with the same time range", async () => {
+  const from = "2026-11-01T00:00:00.000Z";
+  openDashboard(`/clusters/1/trend?workload=dd&view=table&series=[3]&from=${from}`);
+  const link = await screen.findByRole("link", { name: "All targets and clusters" });
+  const address = new URL(link.getAttribute("href") ?? "", "http://iotide");
+  expect(address.pathname).toBe("/trends");
+  expect(Object.fromEntries(address.searchParams)).toEqual({ workload: "dd", from });
 });

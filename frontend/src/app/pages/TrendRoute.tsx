@@ -5,10 +5,11 @@ import { Group, NativeSelect, Skeleton } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect } from "react";
-import type { Cluster, Workload } from "@/api/types";
+import type { Workload } from "@/api/types";
+import { ButtonLink } from "@/components/links";
 import { Loaded, Section } from "@/components/Page";
-import { clustersQuery } from "@/features/clusters/queries";
 import { PointRuns } from "@/features/runs/RunsSection";
+import { trendTitle } from "@/features/trends/names";
 import { measuredWorkloadsQuery, pointsQuery, seriesQuery } from "@/features/trends/queries";
 import { TrendSection } from "@/features/trends/TrendSection";
 import { workloadsQuery } from "@/features/workloads/queries";
@@ -18,8 +19,6 @@ import { AddEvent } from "./AddEvent";
 import { ClusterPage } from "./ClusterPage";
 
 const NO_SERIES: readonly number[] = [];
-const NO_NAMES: ReadonlyMap<number, string> = new Map();
-const namesOf = (clusters: readonly Cluster[]) => new Map(clusters.map(({ id, name }) => [id, name]));
 
 const route = getRouteApi("/shell/clusters/$clusterId/trend");
 
@@ -27,36 +26,37 @@ export default function TrendRoute() {
   const { clusterId } = route.useParams();
   const navigate = route.useNavigate();
   const workloads = useQuery(workloadsQuery(clusterId));
-  usePrefetched(clusterId);
+  const titleOf = usePrefetched(clusterId);
   useEffect(preparePlots, []);
   return (
     <ClusterPage
       actions={(cluster) => <AddEvent cluster={cluster} />}
       clusterId={clusterId}
       onChoose={(chosen) => void navigate({ params: { clusterId: chosen }, search: {} })}
-      title={(name) => t`Trend of ${name}`}
+      title={titleOf}
     >
-      {() => (
+      {({ name }) => (
         <Loaded empty={t`No agent in this cluster has announced a workload yet.`} lines={8} query={workloads}>
-          {(rows) => <WorkloadTrend workloads={rows} />}
+          {(rows) => <WorkloadTrend title={titleOf(name)} workloads={rows} />}
         </Loaded>
       )}
     </ClusterPage>
   );
 }
 
-/** Request what the address names at once, without waiting for the workloads. */
-function usePrefetched(clusterId: number) {
+/** Request what the address names at once, without waiting for the workloads. Return the title of what is drawn. */
+function usePrefetched(clusterId: number): (clusterName: string) => string {
   const { workload, series = NO_SERIES, from, to } = route.useSearch();
-  useQuery({ ...seriesQuery(clusterId, workload ?? ""), enabled: workload !== undefined });
+  const all = useQuery({ ...seriesQuery(clusterId, workload ?? ""), enabled: workload !== undefined });
   useQueries({ queries: series.slice(0, MAX_TRACES).map((id) => pointsQuery(id, { from, to })) });
+  const drawn = (all.data ?? []).filter(({ id }) => series.includes(id));
+  return (clusterName) => trendTitle(drawn, clusterName);
 }
 
-function WorkloadTrend({ workloads }: { workloads: readonly Workload[] }) {
+function WorkloadTrend({ title, workloads }: { title: string; workloads: readonly Workload[] }) {
   const { clusterId } = route.useParams();
   const view = route.useSearch();
   const navigate = route.useNavigate();
-  const { data: clusterNames = NO_NAMES } = useQuery({ ...clustersQuery, select: namesOf });
   const chosen = workloads.find(({ name }) => name === view.workload);
   const measured = useQuery({ ...measuredWorkloadsQuery(clusterId), enabled: !chosen });
   if (!chosen && measured.isPending) return <Skeleton aria-label={t`Loading`} height={380} role="status" />;
@@ -67,6 +67,18 @@ function WorkloadTrend({ workloads }: { workloads: readonly Workload[] }) {
     <Section
       actions={
         <Group gap="xs">
+          <ButtonLink
+            search={{
+              workload: workload.name,
+              ...(view.metric && { metric: view.metric }),
+              ...(view.from && { from: view.from }),
+              ...(view.to && { to: view.to }),
+            }}
+            to="/trends"
+            variant="default"
+          >
+            {t`All targets and clusters`}
+          </ButtonLink>
           <NativeSelect
             aria-label={t`Workload`}
             data={workloads.map(({ name, title }) => ({ value: name, label: title }))}
@@ -80,9 +92,11 @@ function WorkloadTrend({ workloads }: { workloads: readonly Workload[] }) {
     >
       <TrendSection
         clusterId={clusterId}
-        clusterNames={clusterNames}
-        onView={(change) => void navigate({ search: { ...view, ...change }, replace: true })}
+        onView={(change) =>
+          void navigate({ search: { ...view, workload: workload.name, ...change }, replace: true })
+        }
         renderRuns={(point) => <PointRuns {...point} />}
+        title={title}
         view={view}
         workload={workload}
       />

@@ -1,36 +1,63 @@
-/** /trends: choice of a cluster. */
+/** /trends: one metric over clusters and targets. All choices are in the address. */
 
 import { t } from "@lingui/core/macro";
-import { Stack } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
-import { TextLink } from "@/components/links";
-import { Hint } from "@/components/looks";
-import { OriginBadge } from "@/components/Origin";
-import { Loaded, Page, Section } from "@/components/Page";
-import { clustersQuery } from "@/features/clusters/queries";
-import { NoCluster } from "./ClusterPage";
+import { getRouteApi } from "@tanstack/react-router";
+import { useEffect, useMemo } from "react";
+import type { Cluster } from "@/api/types";
+import { Loaded, Section } from "@/components/Page";
+import { MetricTrends, metricTitleOf } from "@/features/trends/MetricTrends";
+import { metricBoardQuery } from "@/features/trends/queries";
+import { preparePlots } from "@/plots/Plot";
+import { ClustersPage } from "./ClusterPage";
+
+const route = getRouteApi("/shell/trends");
 
 export default function TrendsRoute() {
-  const clusters = useQuery(clustersQuery);
+  const { cluster, workload, metric } = route.useSearch();
+  const navigate = route.useNavigate();
+  const { data: board } = useQuery(metricBoardQuery({ clusterId: cluster, workload, metric }));
+  useEffect(preparePlots, []);
   return (
-    <Page title={t`Trends`}>
-      <Section description={t`Performance over time, per cluster.`} title={t`Clusters`}>
-        <Loaded empty={<NoCluster />} query={clusters}>
-          {(rows) => (
-            <Stack gap="xs">
-              {rows.map(({ id, name, description }) => (
-                <div key={id}>
-                  <TextLink fw={600} params={{ clusterId: id }} to="/clusters/$clusterId/trend">
-                    {name}
-                  </TextLink>{" "}
-                  <OriginBadge clusterId={id} />
-                  <Hint>{description}</Hint>
-                </div>
-              ))}
-            </Stack>
-          )}
-        </Loaded>
-      </Section>
-    </Page>
+    <ClustersPage
+      clusterId={cluster}
+      onChoose={(chosen) =>
+        void navigate({ search: (view) => ({ ...view, cluster: chosen, panels: undefined }) })
+      }
+      title={board?.workload ? t`Trends: ${metricTitleOf(board)} of ${board.workload}` : t`Trends`}
+    >
+      {(clusters) => <Trends clusters={clusters} />}
+    </ClustersPage>
+  );
+}
+
+function Trends({ clusters }: { clusters: readonly Cluster[] }) {
+  const view = route.useSearch();
+  const navigate = route.useNavigate();
+  const board = useQuery(
+    metricBoardQuery({ clusterId: view.cluster, workload: view.workload, metric: view.metric }),
+  );
+  const names = useMemo(() => new Map(clusters.map(({ id, name }) => [id, name])), [clusters]);
+  return (
+    <Loaded
+      empty={t`No data points yet. Each finished configuration of a campaign adds one.`}
+      isEmpty={({ measured }) => measured.length === 0}
+      lines={8}
+      query={board}
+    >
+      {(found) => (
+        <Section
+          description={t`Worst first. Click a title to open the full trend; drag in a chart to zoom all of them.`}
+          title={t`Charts`}
+        >
+          <MetricTrends
+            board={found}
+            clusterNames={names}
+            onView={(change) => void navigate({ search: { ...view, ...change }, replace: true })}
+            view={view}
+          />
+        </Section>
+      )}
+    </Loaded>
   );
 }

@@ -4,9 +4,21 @@ import { ALERT_STATES } from "@/api/states";
 import { figureParam, idIn, idParam, optional, text } from "./params";
 import { shell } from "./shell";
 
+const moment = optional(z.iso.datetime());
+
 export const trends = createRoute({
   getParentRoute: () => shell,
   path: "trends",
+  validateSearch: z.object({
+    cluster: optional(idParam),
+    workload: text,
+    metric: text,
+    by: optional(z.enum(["node", "cluster"])),
+    from: moment,
+    to: moment,
+    zoomed: optional(z.boolean()),
+    panels: optional(idParam),
+  }),
   component: lazyRouteComponent(() => import("../pages/TrendsRoute")),
 });
 
@@ -23,10 +35,13 @@ export const trend = createRoute({
     cell: optional(idParam),
     zoomed: optional(z.boolean()),
     view: optional(z.enum(["table"])),
-    from: optional(z.iso.datetime()),
-    to: optional(z.iso.datetime()),
+    from: moment,
+    to: moment,
+    a_from: moment,
+    a_to: moment,
+    b_from: moment,
+    b_to: moment,
     event: optional(idParam),
-    each: optional(z.enum(["target", "cluster", "workload"])),
   }),
   component: lazyRouteComponent(() => import("../pages/TrendRoute")),
 });

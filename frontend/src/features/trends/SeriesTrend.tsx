@@ -41,6 +41,7 @@ export function SeriesTrend({ seriesId, at, chosenCellId, onChoose }: SeriesTren
           lines={lines}
           metricTitle={series.title}
           onChoose={({ cellId }) => onChoose(cellId)}
+          title={t`Trend of `}
         />
       )}
     </Loaded>

@@ -1,199 +1,169 @@
-/** Small multiples by target, cluster or workload on a common scale, loaded with one request. */
+/** Small multiples on common axes, drawn when scrolled into view. A drag in one zooms all. */
 
 import { t } from "@lingui/core/macro";
-import { Box, SegmentedControl, Stack, Text } from "@mantine/core";
-import { useQuery } from "@tanstack/react-query";
-import { type ReactNode, useEffect, useMemo, useRef, useState } from "react";
-import type { Points, Workload } from "@/api/types";
+import { Box } from "@mantine/core";
+import { type UseQueryResult, useQueries } from "@tanstack/react-query";
+import { type ReactNode, useCallback, useEffect, useMemo, useRef, useState } from "react";
+import type { Points } from "@/api/types";
 import { useNow } from "@/components/clock";
-import { Hint } from "@/components/looks";
+import { TextLink } from "@/components/links";
+import { Detail, Problem } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
-import { Loaded, Section } from "@/components/Page";
+import { ErrorNotice } from "@/components/Page";
 import { useScheme } from "@/components/preferences";
-import { ScrollTable } from "@/components/ScrollTable";
-import { Quantity } from "@/components/values";
+import { formatDay, fromLocalTime } from "@/lib/time";
 import { type Scale, scaleFor } from "@/lib/units";
 import { Plot } from "@/plots/Plot";
 import { smallTrendFigure } from "@/plots/smallTrend";
-import { endDay } from "@/plots/timeAxis";
-import { pointsTable } from "./exports";
+import { endDay, type Span } from "@/plots/timeAxis";
+import { pointsExport } from "./exports";
 import { nameSeries } from "./names";
-import { manyPointsQuery, pointsPath, type Span, seriesOfMetricQuery } from "./queries";
-import { EACH, type Each, type TrendView } from "./selection";
-import { commonRange, type SmallGroup, smallGroups } from "./small";
+import { commonRange, commonStart, type SmallGroup } from "./panels";
+import { manyPointsQuery, SERIES_AT_ONCE } from "./queries";
 
-const CHART_PIXELS = 180;
+const CHART_PIXELS = 170;
 const NOW_STEP_SECONDS = 600;
-const NO_CHARTS = "none";
 
 interface SmallChartsProps {
-  readonly clusterId: number;
-  readonly clusterNames: ReadonlyMap<number, string>;
-  readonly workload: Workload;
-  readonly metric: string;
+  readonly groups: readonly SmallGroup[];
   readonly metricTitle: string;
   readonly span: Span;
-  readonly view: TrendView;
-  readonly onView: (change: TrendView) => void;
+  readonly fromZero: boolean;
+  readonly onSpan: (span: { from: string | undefined; to: string | undefined }) => void;
 }
 
 export function SmallCharts(props: SmallChartsProps) {
-  const { each, zoomed } = props.view;
+  const { groups, span, fromZero } = props;
+  const ids = useMemo(() => groups.flatMap(({ series }) => series.map(({ id }) => id)), [groups]);
+  const { found, failed, isPending } = usePoints(ids, span);
+  const common = useMemo(() => {
+    const all = [...found.values()];
+    const range = commonRange(all, fromZero);
+    return {
+      range,
+      scale: scaleFor(all[0]?.series.unit ?? "count", range[1]),
+      shown: { from: commonStart(all, span.from), to: span.to },
+    };
+  }, [found, fromZero, span]);
   return (
-    <Section
-      actions={
-        <SegmentedControl
-          aria-label={t`Split small multiples by`}
-          data={[
-            { value: NO_CHARTS, label: t`None` },
-            ...EACH.map((value) => ({ value, label: t`By ${value}` })),
-          ]}
-          onChange={(chosen) => props.onView({ each: EACH.find((value) => value === chosen) })}
-          size="xs"
-          value={each ?? NO_CHARTS}
-        />
-      }
-      description={t`${props.metricTitle} as small multiples on a common scale${zoomed ? "" : t` from zero`}.`}
-      title={t`Small multiples`}
-    >
-      {each ? (
-        <Groups {...props} each={each} />
-      ) : (
-        <Text c="dimmed">{t`Choose how to split the charts: by target, cluster or workload.`}</Text>
-      )}
-    </Section>
+    <>
+      {failed && <ErrorNotice error={failed} />}
+      <Box aria-busy={isPending} className="iotide-panels">
+        {groups.map((group) => (
+          <SmallChart
+            {...props}
+            {...common}
+            found={found}
+            group={group}
+            isPending={isPending}
+            key={group.title}
+          />
+        ))}
+      </Box>
+    </>
   );
 }
 
-function Groups(props: SmallChartsProps & { each: Each }) {
-  const { each, metric, clusterId, workload, clusterNames } = props;
-  const wanted = {
-    ...(each !== "cluster" && { clusterId }),
-    ...(each !== "workload" && { workload: workload.name }),
-  };
-  const series = useQuery(seriesOfMetricQuery(metric, wanted));
-  return (
-    <Loaded empty={t`This metric has no points yet.`} query={series}>
-      {(rows) => {
-        const { groups, hidden } = smallGroups(rows, each, clusterNames);
-        return (
-          <Stack gap="xs">
-            <Grid {...props} groups={groups} />
-            {hidden > 0 && (
-              <Hint>{t`${hidden} more charts are not shown. Select a target above, or export the data.`}</Hint>
-            )}
-          </Stack>
-        );
-      }}
-    </Loaded>
+/** Points by series id, in requests of bounded size. */
+function usePoints(ids: readonly number[], span: Span) {
+  const parts = Array.from({ length: Math.ceil(ids.length / SERIES_AT_ONCE) }, (_, part) =>
+    ids.slice(part * SERIES_AT_ONCE, (part + 1) * SERIES_AT_ONCE),
   );
-}
-
-function Grid(props: SmallChartsProps & { groups: readonly SmallGroup[] }) {
-  const { groups, span, view } = props;
-  const ids = groups.flatMap(({ series }) => series.map(({ id }) => id));
-  const points = useQuery(manyPointsQuery(ids, span));
-  return (
-    <Loaded lines={8} query={points}>
-      {(found) => {
-        const range = commonRange(found, !view.zoomed);
-        const scale = scaleFor(found[0]?.series.unit ?? "count", range[1]);
-        const byId = new Map(found.map((own) => [own.series.id, own]));
-        const shown = groups.map((group) => ({ ...group, points: pointsOf(group, byId) }));
-        return (
-          <>
-            <Box className="iotide-panels">
-              {shown.map((group) => (
-                <SmallChart {...props} group={group} key={group.title} range={range} scale={scale} />
-              ))}
-            </Box>
-            <NewestTable ids={ids} shown={shown} span={span} />
-          </>
-        );
-      }}
-    </Loaded>
+  const combine = useCallback(
+    (results: readonly UseQueryResult<Points[]>[]) => ({
+      found: new Map(results.flatMap(({ data = [] }) => data.map((own) => [own.series.id, own] as const))),
+      failed: results.find(({ error }) => error)?.error ?? null,
+      isPending: results.some((result) => result.isPending),
+    }),
+    [],
   );
+  return useQueries({ queries: parts.map((part) => manyPointsQuery(part, span)), combine });
 }
 
-function pointsOf({ series }: SmallGroup, byId: ReadonlyMap<number, Points>): readonly Points[] {
-  return series.flatMap(({ id }) => byId.get(id) ?? []);
-}
-
-type Shown = SmallGroup & { readonly points: readonly Points[] };
-
-interface SmallChartProps {
-  readonly group: Shown;
-  readonly metricTitle: string;
+interface SmallChartProps extends SmallChartsProps {
+  readonly group: SmallGroup;
+  readonly found: ReadonlyMap<number, Points>;
+  readonly isPending: boolean;
   readonly range: readonly [number, number];
   readonly scale: Scale;
-  readonly span: Span;
-  readonly view: TrendView;
+  readonly shown: Span;
 }
 
-function SmallChart({ group, metricTitle, range, scale, span: { from, to } }: SmallChartProps) {
-  const scheme = useScheme();
-  const names = useNames(group);
-  const lines = group.points.map((points) => ({ name: names.get(points.series.id) ?? "", points }));
-  const span = from && to ? ([from, to] as const) : undefined;
-  const end = useNow(NOW_STEP_SECONDS);
-  const figure = smallTrendFigure(
-    lines.map(({ name, points: { at, median, gaps } }) => ({ name, at, median, gaps })),
-    { metricTitle, scale, range, span, scheme, end },
-  );
+function SmallChart(props: SmallChartProps) {
+  const { group, metricTitle, found, isPending, span } = props;
+  const points = group.series.flatMap(({ id }) => found.get(id) ?? []);
+  const isEmpty = !isPending && points.every(({ at }) => at.length === 0);
+  const [first] = group.series;
+  if (!first) return null;
   return (
-    <div>
-      <Text fw={600} size="sm">
-        {group.title}
-        {group.leftOut > 0 && t` · ${group.series.length} of ${group.series.length + group.leftOut} series`}
-      </Text>
+    <section aria-label={group.title}>
+      <div className="iotide-panel-title">
+        <TextLink
+          fw={600}
+          params={{ clusterId: first.cluster_id }}
+          search={{
+            workload: first.workload,
+            metric: first.metric,
+            series: group.series.map(({ id }) => id),
+            ...(span.from && { from: span.from }),
+            ...(span.to && { to: span.to }),
+          }}
+          size="sm"
+          to="/clusters/$clusterId/trend"
+        >
+          {group.title}
+        </TextLink>
+        <StateLine group={group} isEmpty={isEmpty} />
+      </div>
       <WhenSeen height={CHART_PIXELS}>
-        <Plot
-          exported={{ table: () => pointsTable(lines) }}
-          figure={figure}
-          height={CHART_PIXELS}
-          label={t`${metricTitle}, ${group.title}, until ${endDay({ span, end })}`}
-          viewKey={group.title}
-        />
+        {points.length > 0 && <Chart {...props} label={`${metricTitle}, ${group.title}`} points={points} />}
       </WhenSeen>
-    </div>
+    </section>
   );
 }
 
-function useNames({ series }: SmallGroup): ReadonlyMap<number, string> {
+function StateLine({ group: { state, leftOut, series }, isEmpty }: { group: SmallGroup; isEmpty: boolean }) {
+  const Look = state?.isBad ? Problem : Detail;
+  const since = state?.since ? t`since ${formatDay(state.since)}` : "";
+  const words = [state?.words, since].filter(Boolean).join(" ");
+  const more = leftOut > 0 ? t`${series.length} of ${series.length + leftOut} series` : "";
+  const empty = isEmpty ? t`no points in this time range` : "";
+  return <Look>{[words, more, empty].filter(Boolean).join(" · ")}</Look>;
+}
+
+function Chart(props: SmallChartProps & { label: string; points: readonly Points[] }) {
+  const { group, points, metricTitle, range, scale, shown, span, label, onSpan } = props;
+  const scheme = useScheme();
+  const end = useNow(NOW_STEP_SECONDS);
   const titlesOf = useTitlesOf();
-  return useMemo(() => nameSeries(series, titlesOf(series[0]?.workload ?? "")), [series, titlesOf]);
-}
-
-function NewestTable({ ids, shown, span }: { ids: readonly number[]; shown: readonly Shown[]; span: Span }) {
-  return (
-    <ScrollTable
-      exported={{ hasFiles: true, path: pointsPath(ids, span) }}
-      head={[t`Chart`, t`Series`, t`Points`, t`Newest`, t`Min`, t`Max`]}
-      label={t`Values of the small multiples`}
-      maxHeight={320}
-    >
-      {shown.flatMap((group) =>
-        group.points.map((points) => <NewestRow group={group} key={points.series.id} points={points} />),
-      )}
-    </ScrollTable>
+  const lines = useMemo(() => {
+    const [first] = group.series;
+    const names = nameSeries(group.series, titlesOf(first?.workload ?? "", first?.cluster_id));
+    return points.map((own) => ({ name: names.get(own.series.id) ?? "", points: own }));
+  }, [group, points, titlesOf]);
+  const figure = useMemo(
+    () =>
+      smallTrendFigure(
+        lines.map(({ name, points: { at, median, gaps } }) => ({ name, at, median, gaps })),
+        { metricTitle, scale, range, span: shown, scheme, end, markAt: group.markAt },
+      ),
+    [lines, metricTitle, scale, range, shown, scheme, end, group],
   );
-}
-
-function NewestRow({ group, points }: { group: Shown; points: Points }) {
-  const { unit, id } = points.series;
-  const names = useNames(group);
-  const ends = [points.median.at(-1), ...commonRange([points], false)];
   return (
-    <tr>
-      <td>{group.title}</td>
-      <td className="iotide-name">{names.get(id)}</td>
-      <td>{points.at.length + points.left_out}</td>
-      {["newest", "smallest", "largest"].map((which, place) => (
-        <td key={which}>
-          <Quantity unit={unit} value={points.at.length > 0 ? (ends[place] ?? null) : null} />
-        </td>
-      ))}
-    </tr>
+    <Plot
+      exported={pointsExport(lines, span)}
+      figure={figure}
+      height={CHART_PIXELS}
+      isBare
+      label={t`${label}, until ${endDay({ span, end })}`}
+      onZoom={(zoom) =>
+        onSpan({
+          from: zoom ? fromLocalTime(zoom[0]) : undefined,
+          to: zoom ? fromLocalTime(zoom[1]) : undefined,
+        })
+      }
+      viewKey={`${group.title} ${shown.from} ${shown.to} ${range.join(" ")}`}
+    />
   );
 }
 

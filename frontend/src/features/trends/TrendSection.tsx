@@ -1,25 +1,30 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Alert, Button, Group, Stack, Text } from "@mantine/core";
-import { keepPreviousData, type UseQueryResult, useQueries, useQuery } from "@tanstack/react-query";
+import { Button, Group, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { type ReactNode, useCallback, useEffect, useEffectEvent, useMemo, useState } from "react";
-import type { Points, Series, SeriesAnalysis, Workload } from "@/api/types";
+import { type ReactNode, useEffect, useEffectEvent, useMemo, useState } from "react";
+import type { Series, Workload } from "@/api/types";
 import { Hint } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import { ErrorNotice, Loaded, Section } from "@/components/Page";
-import { describeValues, plainTitle } from "@/lib/options";
-import { formatExactTime } from "@/lib/time";
+import { plainTitle } from "@/lib/options";
 import { formatCount } from "@/lib/units";
 import { MAX_TRACES } from "@/plots/figure";
+import type { Span } from "@/plots/timeAxis";
+import type { RangePair } from "@/plots/trendNotes";
 import { ChangesSection } from "./ChangesSection";
 import { type Analyses, type ChosenPoint, chartEvents, type NamedPoints } from "./drawn";
 import { EventsSection } from "./EventsSection";
 import { GapsSection, StaleNotice } from "./GapsSection";
+import { useAnalyses, useLines } from "./loaded";
 import { nameSeries } from "./names";
-import { analysisQuery, pointsQuery, type Span, seriesQuery } from "./queries";
-import { SmallCharts } from "./SmallCharts";
+import { seriesQuery } from "./queries";
+import { RangeComparison } from "./RangeComparison";
+import { firstRanges, rangesOf, viewOf } from "./ranges";
+import { SupersededNotice } from "./SupersededNotice";
 import { type Selection, selectSeries, type TrendView } from "./selection";
+import { TimeRange } from "./TimeRange";
 import { TrendChart } from "./TrendChart";
 import { TrendPickers } from "./TrendPickers";
 import { TrendTable } from "./TrendTable";
@@ -27,7 +32,8 @@ import { TrendTable } from "./TrendTable";
 interface TrendSectionProps {
   readonly clusterId: number;
   readonly workload: Workload;
-  readonly clusterNames: ReadonlyMap<number, string>;
+  /** Says what is drawn. */
+  readonly title: string;
   readonly view: TrendView;
   readonly onView: (change: TrendView) => void;
   readonly renderRuns: (point: ChosenPoint & { campaignId: number }) => ReactNode;
@@ -63,7 +69,7 @@ function Trend(props: TrendProps) {
       <SupersededNotice listed={all} span={span} wanted={view.series} />
       {failed && <ErrorNotice error={failed} />}
       <StaleNotice lines={lines} />
-      <SpanNotice isPending={isPending} lines={lines} onView={onView} span={span} />
+      <SpanNotice isPending={isPending} lines={lines} />
       <Drawn
         {...props}
         lines={lines}
@@ -78,7 +84,6 @@ function Trend(props: TrendProps) {
       >
         {chosen ? renderRuns(chosen) : <Text c="dimmed">{t`No point selected.`}</Text>}
       </Section>
-      <SmallCharts {...props} metric={selection.metric} metricTitle={metricTitle} span={span} />
     </Stack>
   );
 }
@@ -108,6 +113,30 @@ function useSpan({ from, to }: TrendView): Span {
   return useMemo(() => ({ from, to }), [from, to]);
 }
 
+interface RangeBarProps {
+  readonly analyses: Analyses;
+  readonly span: Span;
+  readonly ranges: RangePair | undefined;
+  readonly onView: TrendProps["onView"];
+}
+
+function RangeBar({ analyses, span, ranges, onView }: RangeBarProps) {
+  return (
+    <Group gap="sm">
+      <TimeRange onSpan={onView} span={span} />
+      {!ranges && (
+        <Button
+          onClick={() => onView(viewOf(firstRanges(analyses, Date.now())))}
+          size="compact-sm"
+          variant="default"
+        >
+          {t`Compare two time ranges`}
+        </Button>
+      )}
+    </Group>
+  );
+}
+
 interface DrawnProps extends TrendProps {
   readonly lines: readonly NamedPoints[];
   readonly selection: Selection;
@@ -116,70 +145,45 @@ interface DrawnProps extends TrendProps {
   readonly onChoose: (point: ChosenPoint) => void;
 }
 
-function Drawn({ lines, selection, metricTitle, span, view, onView, onChoose }: DrawnProps) {
+function Drawn({ lines, selection, metricTitle, title, span, view, onView, onChoose }: DrawnProps) {
   const analyses = useAnalyses(selection.drawn);
+  const ranges = useMemo(() => rangesOf(view), [view]);
   const navigate = useNavigate();
   const [pointedAtId, setPointedAtId] = useState<number | null>(null);
   const shownEvents = useMemo(() => chartEvents(lines, analyses, view.event), [lines, analyses, view.event]);
   const chooseEvent = (event: number | undefined) => onView({ event });
   return (
     <>
+      <RangeBar analyses={analyses} onView={onView} ranges={ranges} span={span} />
       {view.view === "table" ? (
         <TrendTable lines={lines} onChoose={onChoose} span={span} />
       ) : (
         <TrendChart
-          analyses={analyses}
+          {...{ analyses, lines, metricTitle, onChoose, ranges, shownEvents, span, title }}
           chosenCellId={view.cell}
           fromZero={!view.zoomed}
-          shownEvents={shownEvents}
-          lines={lines}
-          metricTitle={metricTitle}
-          onChoose={onChoose}
           onEvent={chooseEvent}
           onPointEvent={setPointedAtId}
           onRun={(runId) => void navigate({ to: "/runs/$runId", params: { runId } })}
-          onSpan={({ from, to }) => onView({ from, to })}
-          span={span}
+          onSpan={onView}
         />
       )}
+      {ranges && <RangeComparison lines={lines} onView={onView} ranges={ranges} />}
       {selection.drawn.length < selection.candidates.length && <NotAll selection={selection} />}
       <ChangesSection analyses={analyses} lines={lines} onChoose={onChoose} />
       <GapsSection lines={lines} />
-      <EventsSection
-        analyses={analyses}
-        chosenId={view.event}
-        lines={lines}
-        onChoose={chooseEvent}
-        pointedAtId={pointedAtId}
-      />
+      <EventsSection {...{ analyses, lines, pointedAtId }} chosenId={view.event} onChoose={chooseEvent} />
     </>
   );
 }
 
-interface SpanNoticeProps {
-  readonly lines: readonly NamedPoints[];
-  readonly span: Span;
-  readonly isPending: boolean;
-  readonly onView: TrendProps["onView"];
-}
-
-/** Selected time span with a reset, and the number of points not drawn. */
-function SpanNotice({ lines, span, isPending, onView }: SpanNoticeProps) {
+/** Number of points not drawn. */
+function SpanNotice({ lines, isPending }: { lines: readonly NamedPoints[]; isPending: boolean }) {
   const leftOut = lines.reduce((sum, { points }) => sum + points.left_out, 0);
-  if (!span.from && !isPending && leftOut === 0) return null;
+  if (!isPending && leftOut === 0) return null;
   return (
     <Group gap="xs" role="status">
       {isPending && <Text c="dimmed">{t`Loading points …`}</Text>}
-      {span.from && span.to && (
-        <>
-          <Text size="sm">{t`From ${formatExactTime(span.from)} to ${formatExactTime(span.to)}`}</Text>
-          <Button
-            onClick={() => onView({ from: undefined, to: undefined })}
-            size="compact-sm"
-            variant="default"
-          >{t`Reset zoom`}</Button>
-        </>
-      )}
       {leftOut > 0 && (
         <Hint>
           <Trans>
@@ -222,55 +226,4 @@ function chosenPoint(lines: readonly NamedPoints[], { cell }: TrendView) {
       return { seriesId: points.series.id, cellId: cell, campaignId };
   }
   return undefined;
-}
-
-interface SupersededNoticeProps {
-  readonly listed: readonly Series[];
-  readonly wanted: readonly number[] | undefined;
-  readonly span: Span;
-}
-
-/** Explains why series in the address are not drawn. */
-function SupersededNotice({ listed, wanted = [], span }: SupersededNoticeProps) {
-  const unlisted = wanted.filter((id) => !listed.some((series) => series.id === id)).slice(0, MAX_TRACES);
-  const found = useQueries({ queries: unlisted.map((id) => pointsQuery(id, span)) });
-  const titlesOf = useTitlesOf();
-  return found.map(({ data }) => {
-    if (data?.series.superseded == null) return null;
-    const { id, title, labels, workload, superseded } = data.series;
-    const name = [title, describeValues(labels, titlesOf(workload))].filter(Boolean).join(", ");
-    return (
-      <Alert color="orange" key={id} title={t`${name}: superseded`}>
-        {superseded}
-      </Alert>
-    );
-  });
-}
-
-/** Loaded points of the drawn series. Points of the previous span stay until the next ones arrive. */
-function useLines(drawn: readonly Series[], names: ReadonlyMap<number, string>, span: Span) {
-  const combine = useCallback(
-    (results: readonly UseQueryResult<Points>[]) => ({
-      lines: results.flatMap(({ data }): NamedPoints[] =>
-        data ? [{ name: names.get(data.series.id) ?? t`series ${data.series.id}`, points: data }] : [],
-      ),
-      failed: results.find(({ error }) => error)?.error ?? null,
-      isPending: results.some((result) => result.isPending || result.isPlaceholderData),
-    }),
-    [names],
-  );
-  return useQueries({
-    queries: drawn.map(({ id }) => ({ ...pointsQuery(id, span), placeholderData: keepPreviousData })),
-    combine,
-  });
-}
-
-/** Loaded analyses by series id. */
-function useAnalyses(drawn: readonly Series[]): Analyses {
-  const combine = useCallback(
-    (results: readonly UseQueryResult<SeriesAnalysis>[]) =>
-      new Map(results.flatMap(({ data }) => (data ? [[data.series_id, data] as const] : []))),
-    [],
-  );
-  return useQueries({ queries: drawn.map(({ id }) => analysisQuery(id)), combine });
 }

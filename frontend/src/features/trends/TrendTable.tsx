@@ -5,9 +5,9 @@ import type { Points } from "@/api/types";
 import { FlagTitles, MeasuredValue } from "@/components/MeasuredValue";
 import { ScrollTable } from "@/components/ScrollTable";
 import { Quantity, When } from "@/components/values";
+import type { Span } from "@/plots/timeAxis";
 import type { ChosenPoint, NamedPoints } from "./drawn";
 import { pointsExport } from "./exports";
-import type { Span } from "./queries";
 
 interface TrendTableProps {
   readonly lines: readonly NamedPoints[];

@@ -86,3 +86,16 @@ it("keeps gaps and failures around a time, and everything after the newest point
   const newest = around(points, day(299));
   expect([newest.gaps, newest.failures]).toEqual([[gaps[3]], [failures[2], failures[3]]]);
 });
+
+it("shades a drop until it recovered, and labels the recovery as one", () => {
+  const analysis = {
+    changes: [drop, rise],
+    events: [],
+    suspect: null,
+    drift: null,
+  } as unknown as SeriesAnalysis;
+  const points = { series: { id: 7 }, at: [], gaps: [] } as unknown as Points;
+  const line = toLine({ name: "write", points }, new Map([[7, analysis]]));
+  expect(line.incidents).toEqual([{ since: drop.at, until: drop.ended_at }]);
+  expect(line.changes.map(({ isRecovery }) => isRecovery)).toEqual([false, true]);
+});

@@ -3,7 +3,10 @@
 import { t } from "@lingui/core/macro";
 import type { Points, SeriesAnalysis, SeriesChange } from "@/api/types";
 import { type LaneMark, laneOf } from "@/plots/chartEvents";
-import type { ChangeMark, DriftLine, TrendLine } from "@/plots/trend";
+import type { TrendLine } from "@/plots/trend";
+import type { Incident } from "@/plots/trendNotes";
+import type { ChangeMark, DriftLine } from "@/plots/trendShapes";
+import { causeOf } from "./causes";
 
 export interface NamedPoints {
   readonly name: string;
@@ -23,24 +26,34 @@ export function toLine({ name, points }: NamedPoints, analyses: Analyses): Trend
   const { at, median, low, high, n, flags, usual_flags: usual } = points;
   const analysis = analyses.get(points.series.id);
   const changes = (analysis?.changes ?? [])
-    .flatMap((change) => (change.confirmed_at === null ? [] : marksOf(change)))
+    .flatMap((change) =>
+      change.confirmed_at === null ? [] : marksOf(change, causeOf(change, analysis?.events)),
+    )
     .sort((a, b) => Date.parse(a.at) - Date.parse(b.at));
   const band = analysis?.suspect ?? null;
   return {
     ...{ name, at, median, low, high, n, flags, usual, changes, band },
     cellId: points.cell_id,
     drift: driftOf(analysis),
+    incidents: incidentsOf(analysis),
     gaps: points.gaps,
   };
 }
 
 /** A shift that is over also has a mark at its end, which no other change marks. */
-function marksOf(change: SeriesChange): ChangeMark[] {
+function marksOf(change: SeriesChange, cause: string | null): ChangeMark[] {
   const { at, previous_at: previousAt, ended_at: end, words } = change;
   const { median_before: before, median_after: after } = change;
-  const start = { at, previousAt, words, before, after };
+  const start = { at, previousAt, words, before, after, cause, isRecovery: change.direction === "recovered" };
   if (!change.is_over || end === null) return [start];
-  return [start, { at: end, previousAt: end, words, before: after, after: before }];
+  return [start, { at: end, previousAt: end, words, before: after, after: before, isRecovery: true }];
+}
+
+/** Confirmed drops that are over, from their start to their recovery. */
+function incidentsOf(analysis: SeriesAnalysis | undefined): Incident[] {
+  return (analysis?.changes ?? []).flatMap(({ at, ended_at: until, direction, confirmed_at: confirmed }) =>
+    confirmed !== null && until !== null && direction === "worse" ? [{ since: at, until }] : [],
+  );
 }
 
 function driftOf(analysis: SeriesAnalysis | undefined): DriftLine | null {

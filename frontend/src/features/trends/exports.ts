@@ -1,7 +1,8 @@
 import type { ExportSource } from "@/components/export/ExportButton";
 import type { ExportTable } from "@/lib/exported";
+import type { Span } from "@/plots/timeAxis";
 import type { NamedPoints } from "./drawn";
-import { pointsPath, type Span } from "./queries";
+import { pointsPath } from "./queries";
 
 /** Export menu entries of a trend. */
 export function pointsExport(lines: readonly NamedPoints[], span: Span): Partial<ExportSource> {

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { Series } from "@/api/types";
 import { plainTitle } from "@/lib/options";
-import { nameSeries as nameTitled } from "./names";
+import { nameSeries as nameTitled, trendTitle } from "./names";
 
 const nameSeries = (rows: readonly Series[]) => nameTitled(rows, plainTitle);
 
@@ -46,4 +46,15 @@ it("marks a default value if another series changes the option", () => {
   const names = nameSeries([series(1, {}), series(2, { options: { direct: "never" } })]);
   expect(names.get(1)).toBe("Direct default");
   expect(names.get(2)).toBe("Direct never");
+});
+
+it("says what is drawn: metric, workload, targets, nodes and cluster", () => {
+  const drawn = (node: string, target: string) =>
+    ({ title: "Throughput", workload: "dd", node_names: [node], target_names: [target] }) as Series;
+  expect(trendTitle([drawn("c10", "scratch"), drawn("c2", "scratch")], "hpc1")).toBe(
+    "Throughput of dd · scratch · c2, c10 · hpc1",
+  );
+  const many = ["a", "b", "c", "d"].map((name) => drawn(name, "scratch"));
+  expect(trendTitle(many, "hpc1")).toBe("Throughput of dd · scratch · 4 nodes · hpc1");
+  expect(trendTitle([], "hpc1")).toBe("Trend of hpc1");
 });

@@ -43,3 +43,23 @@ function namePart(name: string, value: unknown, title: string, isOption: boolean
   const text = optionValue(name, value);
   return SPEAKS_FOR_ITSELF.has(name) ? text : `${title} ${text}`;
 }
+
+const MOST_NAMES = 3;
+
+/** Title of the drawn series, for example `Throughput of dd · scratch · c01, c02 · hpc1`. The series have one metric. */
+export function trendTitle(drawn: readonly Series[], clusterName: string): string {
+  const [first] = drawn;
+  if (!first) return t`Trend of ${clusterName}`;
+  const targets = distinct(drawn.flatMap(({ target_names }) => target_names));
+  const nodes = distinct(drawn.flatMap(({ node_names }) => node_names));
+  const places = [
+    targets.length > MOST_NAMES ? t`${targets.length} targets` : targets.join(", "),
+    nodes.length > MOST_NAMES ? t`${nodes.length} nodes` : nodes.join(", "),
+    clusterName,
+  ];
+  return [t`${first.title} of ${first.workload}`, ...places].filter(Boolean).join(" · ");
+}
+
+function distinct(names: readonly string[]): string[] {
+  return [...new Set(names)].sort((a, b) => a.localeCompare(b, "en", { numeric: true }));
+}

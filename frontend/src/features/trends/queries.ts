@@ -1,11 +1,14 @@
 import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
 import { get, getEvery, getItems, itemsOf, LARGEST_PAGE, pages } from "@/api/requests";
+import type { Span } from "@/plots/timeAxis";
 
 /** Points that the server reads and returns at most. The returned ones keep the shape of the line. */
 const POINTS_LOOKED_AT = 10_000;
 const POINTS_DRAWN = 1000;
 const POINTS_DRAWN_SMALL = 120;
 const CHANGES_PER_PAGE = 50;
+/** Limit of the server for one request of points. */
+export const SERIES_AT_ONCE = 64;
 
 export interface ChangeFilter {
   readonly clusterId?: number | undefined;
@@ -47,12 +50,6 @@ export function measuredWorkloadsQuery(clusterId: number) {
   });
 }
 
-/** Time span in UTC; undefined ends are open. */
-export interface Span {
-  readonly from?: string | undefined;
-  readonly to?: string | undefined;
-}
-
 export function pointsQuery(seriesId: number, span: Span) {
   const query = { limit: POINTS_LOOKED_AT, points: POINTS_DRAWN, ...span };
   return queryOptions({
@@ -79,22 +76,40 @@ export function pointsPath(seriesIds: readonly number[], { from, to }: Span): st
   return `/api/v1/points?${query}`;
 }
 
-/** Series of one metric, optionally of one workload or cluster. */
-export function seriesOfMetricQuery(
-  metric: string,
-  { clusterId, workload }: { readonly clusterId?: number; readonly workload?: string },
-) {
-  const query = { metric, cluster_id: clusterId, workload };
-  return queryOptions({
-    queryKey: ["series", "list", "metric", query],
-    queryFn: ({ signal }) => getEvery("/api/v1/series", { query, signal }),
-  });
-}
-
 export function analysisQuery(seriesId: number) {
   return queryOptions({
     queryKey: ["series", seriesId, "analysis"],
     queryFn: ({ signal }) =>
       get("/api/v1/series/{series_id}/analysis", { path: { series_id: seriesId }, signal }),
+  });
+}
+
+/** Refetched by time too, since a series becomes stale without an update. */
+const STATES_MILLISECONDS = 60_000;
+
+export interface MetricChoice {
+  readonly clusterId: number | undefined;
+  readonly workload: string | undefined;
+  readonly metric: string | undefined;
+}
+
+/** Series of one metric with their states, worst first. Without a workload or metric, the server chooses. */
+export function metricBoardQuery({ clusterId, workload, metric }: MetricChoice) {
+  const query = { cluster_id: clusterId, workload, metric };
+  return queryOptions({
+    queryKey: ["series", "list", "states", query],
+    queryFn: ({ signal }) => get("/api/v1/board/series", { query, signal }),
+    placeholderData: (previous) => previous,
+    refetchInterval: STATES_MILLISECONDS,
+  });
+}
+
+/** All points of a range, for its statistics. */
+export function rangeQuery(seriesId: number, span: Span) {
+  const query = { limit: POINTS_LOOKED_AT, ...span };
+  return queryOptions({
+    queryKey: ["series", seriesId, "points", "range", span],
+    queryFn: ({ signal }) =>
+      get("/api/v1/series/{series_id}/points", { path: { series_id: seriesId }, query, signal }),
   });
 }

@@ -19,12 +19,12 @@ export interface TrendView {
   readonly to?: string | undefined;
   /** Highlighted event. */
   readonly event?: number | undefined;
-  /** How to split the small multiples; undefined for none. */
-  readonly each?: Each | undefined;
+  /** Compared ranges in UTC; undefined: none are compared. */
+  readonly a_from?: string | undefined;
+  readonly a_to?: string | undefined;
+  readonly b_from?: string | undefined;
+  readonly b_to?: string | undefined;
 }
-
-export const EACH = ["target", "cluster", "workload"] as const;
-export type Each = (typeof EACH)[number];
 
 export interface Selection {
   readonly metrics: readonly string[];

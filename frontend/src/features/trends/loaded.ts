@@ -1,0 +1,37 @@
+/** Loaded points and analyses of drawn series. */
+
+import { t } from "@lingui/core/macro";
+import { keepPreviousData, type UseQueryResult, useQueries } from "@tanstack/react-query";
+import { useCallback } from "react";
+import type { Points, Series, SeriesAnalysis } from "@/api/types";
+import type { Span } from "@/plots/timeAxis";
+import type { Analyses, NamedPoints } from "./drawn";
+import { analysisQuery, pointsQuery } from "./queries";
+
+/** Loaded points of the drawn series. Points of the previous span stay until the next ones arrive. */
+export function useLines(drawn: readonly Series[], names: ReadonlyMap<number, string>, span: Span) {
+  const combine = useCallback(
+    (results: readonly UseQueryResult<Points>[]) => ({
+      lines: results.flatMap(({ data }): NamedPoints[] =>
+        data ? [{ name: names.get(data.series.id) ?? t`series ${data.series.id}`, points: data }] : [],
+      ),
+      failed: results.find(({ error }) => error)?.error ?? null,
+      isPending: results.some((result) => result.isPending || result.isPlaceholderData),
+    }),
+    [names],
+  );
+  return useQueries({
+    queries: drawn.map(({ id }) => ({ ...pointsQuery(id, span), placeholderData: keepPreviousData })),
+    combine,
+  });
+}
+
+/** Loaded analyses by series id. */
+export function useAnalyses(drawn: readonly Series[]): Analyses {
+  const combine = useCallback(
+    (results: readonly UseQueryResult<SeriesAnalysis>[]) =>
+      new Map(results.flatMap(({ data }) => (data ? [[data.series_id, data] as const] : []))),
+    [],
+  );
+  return useQueries({ queries: drawn.map(({ id }) => analysisQuery(id)), combine });
+}

@@ -1,0 +1,50 @@
+import { expect, it } from "vitest";
+import type { Points, SeriesStanding } from "@/api/types";
+import { commonRange, commonStart, panelsOf } from "./panels";
+
+function standing(
+  id: number,
+  target: string,
+  state: SeriesStanding["state"] = "in_control",
+  since: string | null = null,
+): SeriesStanding {
+  const series = { id, cluster_id: 1 + (id % 2), target_names: [target], node_names: ["n1"], workload: "dd" };
+  return { series, state, since, shift_ratio: null, words: `words ${id}` } as SeriesStanding;
+}
+const NAMES = new Map([
+  [1, "hpc"],
+  [2, "studio"],
+]);
+
+it("makes a panel for each target of a cluster, worst first, with the state of its worst series", () => {
+  const since = "2026-09-07T00:00:00Z";
+  const panels = panelsOf(
+    [standing(2, "nvme", "slower", since), standing(4, "scratch"), standing(6, "nvme"), standing(1, "nvme")],
+    "target",
+    NAMES,
+  );
+  expect(panels.map(({ title, series }) => [title, series.map(({ id }) => id)])).toEqual([
+    ["hpc · nvme", [2, 6]],
+    ["hpc · scratch", [4]],
+    ["studio · nvme", [1]],
+  ]);
+  expect(panels[0]).toMatchObject({ state: { words: "words 2", since, isBad: true }, markAt: since });
+  expect(panels[1]).toMatchObject({ state: { isBad: false }, markAt: null });
+});
+
+it("makes panels by node or cluster, and counts series that are not drawn", () => {
+  const many = [2, 4, 6, 8].map((id) => standing(id, `t${id}`));
+  expect(panelsOf(many, "node", NAMES)).toMatchObject([{ title: "hpc · n1", leftOut: 1 }]);
+  expect(panelsOf(many, "cluster", NAMES)).toMatchObject([{ title: "hpc", leftOut: 1 }]);
+});
+
+it("gives all charts one scale and one start", () => {
+  const found = [
+    { median: [3, 9], at: ["2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"] },
+    { median: [5], at: ["2026-01-01T00:00:00Z"] },
+  ] as Points[];
+  expect(commonRange(found, true)).toEqual([0, 9]);
+  expect(commonRange(found, false)).toEqual([3, 9]);
+  expect(commonStart(found, undefined)).toBe("2026-01-01T00:00:00Z");
+  expect(commonStart(found, "2026-02-15T00:00:00Z")).toBe("2026-02-15T00:00:00Z");
+});
