@@ -3901,11 +3901,13 @@ export interface components {
         PowerOutput: {
             repeats: number;
             numbers: number;
+            repeats_recommended: number | null;
             workloads: components["schemas"]["WorkloadPower"][];
         };
         PowerRow: {
             scatter_ratio: number;
             difference_ratio: number | null;
+            shared_difference_ratio: number | null;
             repeats_needed: number | null;
         };
         Preview: {

@@ -254,7 +254,12 @@ def test_the_scatter_of_earlier_runs_says_which_difference_the_repeats_show(
     assert difference is not None
     needed = repeats_needed(difference, 0.06, 6)
     assert dd["rows"] == [
-        {"scatter_ratio": pytest.approx(0.06), "difference_ratio": pytest.approx(difference), "repeats_needed": needed}
+        {
+            "scatter_ratio": pytest.approx(0.06),
+            "difference_ratio": pytest.approx(difference),
+            "shared_difference_ratio": pytest.approx(smallest_difference(0.06, 4, 6)),
+            "repeats_needed": needed,
+        }
     ]
 
 
@@ -268,6 +273,29 @@ def test_the_scatter_of_other_configurations_of_the_cluster_is_used_else_the_usu
     assert (dd["scatter_source"], dd["rows"][0]["scatter_ratio"]) == ("workload", pytest.approx(0.06))
     assert (create["scatter_source"], create["scatter_runs"]) == (None, 0)
     assert [row["scatter_ratio"] for row in create["rows"]] == [0.03, 0.06, 0.10]
+
+
+@pytest.mark.usefixtures("scattered")
+def test_the_recommended_repeats_show_of_all_numbers_what_four_show_of_one_and_stay_when_taken(
+    ready: ReadyCluster,
+    preview: Callable[..., dict[str, Any]],
+) -> None:
+    workloads = [{"workload": "dd", "sweep": {"file_size_bytes": ["1 GiB", "2 GiB", "3 GiB"]}}]
+    alone = smallest_difference(0.06, 4)
+    assert alone is not None
+    needed = repeats_needed(alone, 0.06, 6)
+    assert needed is not None
+    for repeats in (2, 4, needed):
+        power = preview(ready.plan(repeats=repeats, workloads=workloads))["power"]
+        assert power["repeats_recommended"] == needed
+    [row] = power["workloads"][0]["rows"]
+    assert row["shared_difference_ratio"] <= alone
+
+
+def test_adaptive_repeats_have_no_recommended_number(
+    preview: Callable[[dict[str, Any]], dict[str, Any]], ready: ReadyCluster
+) -> None:
+    assert preview(ready.plan(repeats={"until": "3 %", "most": 20}))["power"]["repeats_recommended"] is None
 
 
 def test_an_adaptive_plan_is_previewed_at_its_maximum(

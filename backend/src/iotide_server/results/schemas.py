@@ -348,6 +348,10 @@ class PowerRow(Output):
         float | None,
         Field(description="Smallest difference shown where one number is compared; null below four repeats"),
     ]
+    shared_difference_ratio: Annotated[
+        float | None,
+        Field(description="Smallest difference shown where all numbers are compared; null below four repeats"),
+    ]
     repeats_needed: Annotated[
         int | None, Field(description="Repeats that show it with all numbers compared; null if more than 1000")
     ]
@@ -368,6 +372,13 @@ class PowerOutput(Output):
 
     repeats: Annotated[int, Field(description="As planned; with adaptive repeats, the fewest")]
     numbers: Annotated[int, Field(description="Primary numbers compared together")]
+    repeats_recommended: Annotated[
+        int | None,
+        Field(
+            description="Fewest repeats that show with all numbers compared what four repeats show of one number; null:"
+            " more than 1000, or adaptive repeats"
+        ),
+    ]
     workloads: list[WorkloadPower]
 
 

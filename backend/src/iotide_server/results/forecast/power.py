@@ -10,7 +10,13 @@ from iotide_server.results.forecast.past import RepeatedSeries, repeated_series
 from iotide_server.results.schemas import PowerOutput, PowerRow, ScatterSource, WorkloadPower
 from iotide_server.statistics.adaptive import LOOKS
 from iotide_server.workloads.primary import of_whole_runs, primary_metrics
-from iotide_wire.power import USUAL_SCATTERS, pooled_scatter, repeats_needed, smallest_difference
+from iotide_wire.power import (
+    FEWEST_REPEATS,
+    USUAL_SCATTERS,
+    pooled_scatter,
+    repeats_needed,
+    smallest_difference,
+)
 
 
 def forecast_power(session: Session, planned: PlannedCampaign, digests: Mapping[str, Collection[str]]) -> PowerOutput:
@@ -29,11 +35,10 @@ def forecast_power(session: Session, planned: PlannedCampaign, digests: Mapping[
         for block in own
     )
     repeats = planned.plan.repeats if planned.plan.adaptive is None else LOOKS[0]
-    return PowerOutput(
-        repeats=repeats,
-        numbers=numbers,
-        workloads=[_of_workload(name, *known[name], repeats, numbers) for name in blocks],
-    )
+    workloads = [_of_workload(name, *known[name], repeats, numbers) for name in blocks]
+    is_fixed = planned.plan.adaptive is None
+    recommended = _recommended(workloads, numbers) if is_fixed else None
+    return PowerOutput(repeats=repeats, numbers=numbers, repeats_recommended=recommended, workloads=workloads)
 
 
 def _known(
@@ -96,5 +101,22 @@ def _row(scatter_ratio: float, repeats: int, numbers: int) -> PowerRow:
     return PowerRow(
         scatter_ratio=scatter_ratio,
         difference_ratio=difference,
+        shared_difference_ratio=smallest_difference(scatter_ratio, repeats, numbers),
         repeats_needed=None if difference is None else repeats_needed(difference, scatter_ratio, numbers),
     )
+
+
+def _recommended(workloads: Sequence[WorkloadPower], numbers: int) -> int | None:
+    """Return the fewest repeats that show among all numbers what four repeats show of one; None if more than 1000.
+
+    An unknown scatter counts as ordinary.
+    """
+    scatters = [own.rows[len(own.rows) // 2].scatter_ratio for own in workloads]
+    needed = [_needed_for_all(scatter, numbers) for scatter in scatters]
+    known = [count for count in needed if count is not None]
+    return max(known, default=None) if len(known) == len(needed) else None
+
+
+def _needed_for_all(scatter_ratio: float, numbers: int) -> int | None:
+    alone = smallest_difference(scatter_ratio, FEWEST_REPEATS)
+    return None if alone is None else repeats_needed(alone, scatter_ratio, numbers)
