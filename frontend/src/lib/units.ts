@@ -22,6 +22,7 @@ const RATES: Readonly<Record<RateUnits, { names: readonly string[]; step: number
   bits: { names: ["bit/s", "kbit/s", "Mbit/s", "Gbit/s", "Tbit/s"], step: 1000, perByte: 8 },
 };
 const QUANTITY = /^\s*(-?\d+(?:\.\d+)?)\s*([A-Za-z]*)\s*$/;
+const BARE_LETTER = /^\s*(\d+(?:\.\d+)?)\s*([kmgtp])\s*$/i;
 const SECONDS_BY_UNIT: Readonly<Record<string, number>> = {
   "": 1,
   ms: 0.001,
@@ -70,6 +71,12 @@ export function parseBytes(text: string): number {
   if (!Number.isSafeInteger(sizeBytes))
     throw new UnitError(`“${text}” is not a whole number of bytes. ${SIZE_REMEDY}`);
   return sizeBytes;
+}
+
+/** Return `64M`, as dd and fio take it, as `64 MiB`; other texts unchanged. For inputs that show what it means. */
+export function spellSize(text: string): string {
+  const [, number, letter] = BARE_LETTER.exec(text) ?? [];
+  return number && letter ? `${number} ${letter.toUpperCase()}iB` : text;
 }
 
 /** Parses `4096 Mbit/s` or `1.5 GB/s`. `Mb/s` is refused because it is ambiguous between bits and bytes. */

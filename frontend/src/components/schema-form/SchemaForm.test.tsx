@@ -77,19 +77,41 @@ it("shows at the field why a size is invalid", async () => {
   const { user } = renderForm();
   const size = screen.getByRole("textbox", { name: "File size" });
   await user.clear(size);
-  await user.type(size, "64 M");
-  expect(size).toHaveAccessibleDescription(/“64 M” is not a size. Enter a whole number of bytes/);
+  await user.type(size, "64 Q");
+  expect(size).toHaveAccessibleDescription(/“64 Q” is not a size. Enter a whole number of bytes/);
 });
 
-it("turns a value into a sweep that starts with it, and back into its first value", async () => {
+it("takes a comma list as a sweep and says what it means, without an icon", async () => {
   const { user, lastValue } = renderForm();
-  const toggle = screen.getByRole("button", { name: "Sweep over Jobs" });
+  const size = input("File size");
+  await user.clear(size);
+  await user.type(size, "64M");
+  expect(screen.getByText("means 64 MiB")).toBeInTheDocument();
+  await user.type(size, ", 1G");
+  expect(screen.getByText("Sweep of 2: 64 MiB, 1 GiB")).toBeInTheDocument();
+  expect(lastValue()).toEqual({ options: { file_size_bytes: "64M, 1G" }, sweep: {} });
+  await user.type(size, ", x");
+  expect(size).toHaveAccessibleDescription(/“x” is not a size/);
+  expect(screen.queryByRole("button", { name: "Sweep over File size" })).not.toBeInTheDocument();
+});
+
+it("shows the sweep of an earlier plan as a list, which typing changes", async () => {
+  const { user, lastValue } = renderForm(FIELDS, { options: {}, sweep: { jobs: [1, 4] } });
+  expect(input("Jobs")).toHaveValue("1, 4");
+  await user.type(input("Jobs"), ", 8");
+  expect(lastValue()).toEqual({ options: { jobs: "1, 4, 8" }, sweep: {} });
+});
+
+it("turns a choice into a sweep that starts with it, and back into its first value", async () => {
+  const { user, lastValue } = renderForm(FIELDS, { options: { pattern: "write" }, sweep: {} });
+  const toggle = screen.getByRole("button", { name: "Sweep over Pattern" });
   await user.click(toggle);
   expect(toggle).toHaveAttribute("aria-pressed", "true");
-  await user.type(input("Jobs"), "4{Enter}8{Enter}");
-  expect(lastValue().sweep).toEqual({ jobs: ["1", "4", "8"] });
+  await user.click(input("Pattern"));
+  await user.click(screen.getByRole("option", { name: "read" }));
+  expect(lastValue().sweep).toEqual({ pattern: ["write", "read"] });
   await user.click(toggle);
-  expect(lastValue()).toEqual({ options: { jobs: "1" }, sweep: {} });
+  expect(lastValue()).toEqual({ options: { pattern: "write" }, sweep: {} });
 });
 
 it("requires an option without default", async () => {
@@ -117,15 +139,6 @@ it("offers the named choices of a size, and accepts them when typed", async () =
   await user.type(size, "o");
   expect(size).not.toHaveAccessibleDescription(/not a size/);
   expect(lastValue().options).toEqual({ file_size_bytes: "auto" });
-});
-
-it("sweeps over sizes and named choices", async () => {
-  const { user, lastValue } = renderForm(readFields(forms.bonnie));
-  await user.click(screen.getByRole("button", { name: "Sweep over File size" }));
-  expect(lastValue().sweep).toEqual({ file_size_bytes: ["auto"] });
-  await user.type(input("File size"), "48 GiB,64 GiB{Enter}");
-  expect(lastValue().sweep).toEqual({ file_size_bytes: ["auto", "48 GiB", "64 GiB"] });
-  expect(input("File size")).not.toHaveAccessibleDescription(/not a size/);
 });
 
 it("shows choices of sizes with units, and keeps the number", async () => {
@@ -201,15 +214,12 @@ describe("a nullable option", () => {
   });
 
   it("sweeps over null, distinct from a choice named none", async () => {
-    const start = { options: { limit_seconds: null }, sweep: { mode: ["none"] } };
+    const start = { options: {}, sweep: { mode: ["none"], limit_seconds: [null, 60] } };
     const { user, lastValue } = renderForm(nullable, start);
-    await user.click(screen.getByRole("button", { name: "Sweep over Limit" }));
-    await user.type(input("Limit"), "1 min{Enter}");
+    expect(input("Limit")).toHaveValue("(none), 1 min");
     await user.click(input("Mode"));
     await user.click(screen.getByRole("option", { name: "(none)" }));
-    expect(lastValue().sweep).toEqual({ limit_seconds: [null, "1 min"], mode: ["none", null] });
-    await user.click(screen.getByRole("button", { name: "Sweep over Limit" }));
-    expect(lastValue().options).toEqual({ limit_seconds: null });
+    expect(lastValue().sweep.mode).toEqual(["none", null]);
   });
 });
 

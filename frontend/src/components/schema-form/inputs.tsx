@@ -12,7 +12,7 @@ import {
   TextInput,
 } from "@mantine/core";
 import type { Field, List, Scalar } from "./schema";
-import { choiceOf, valueText } from "./values";
+import { choiceOf, NONE, shownText, sweptText, valueText } from "./values";
 
 export interface InputProps {
   readonly field: Field;
@@ -22,9 +22,11 @@ export interface InputProps {
   readonly onChange: (value: unknown) => void;
 }
 
-/** The brackets distinguish it from a choice named `none`. */
-const NONE = "(none)";
-const UNIT_PLACEHOLDER = { bytes: "64 MiB", bytes_per_second: "1024 Mbit/s", seconds: "10 min" };
+const UNIT_PLACEHOLDER = {
+  bytes: "64 MiB, or 64M, 128M, 1G",
+  bytes_per_second: "1024 Mbit/s",
+  seconds: "10 min",
+};
 
 export function SingleInput({ field, value, problem, onChange }: InputProps) {
   const shown = value === undefined ? field.defaultValue : value;
@@ -76,11 +78,9 @@ interface TextLikeProps extends LabelledProps {
 }
 
 function TextLikeInput({ field, shown, onChange, ...common }: TextLikeProps) {
-  const isNumber = field.kind === "integer" || field.kind === "number";
-  const isText = !isNumber || field.unit !== undefined || field.choices.length > 0;
   const input = {
     ...common,
-    inputMode: isText ? ("text" as const) : ("decimal" as const),
+    inputMode: "text" as const,
     placeholder: field.kind === "json" ? "[1, 2]" : field.unit && UNIT_PLACEHOLDER[field.unit],
     value: valueText(field, shown),
   };
@@ -197,13 +197,4 @@ function SeveralInput({ field, values, allowDuplicates, onChange, ...common }: S
 
 function choiceTexts(field: Field): string[] {
   return field.choices.map((choice) => valueText(field, choice));
-}
-
-function sweptText(field: Field, value: unknown): string {
-  return value === null ? NONE : shownText(field, value);
-}
-
-/** A choice is shown the same way however the plan spells it. */
-function shownText(field: Field, value: unknown): string {
-  return valueText(field, choiceOf(field, value) ?? value);
 }

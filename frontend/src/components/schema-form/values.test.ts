@@ -1,7 +1,7 @@
 import forms from "@testing/forms.json";
 import { describe, expect, it } from "vitest";
 import { type Field, readFields } from "./schema";
-import { choiceOf, problemOf, problemsOf, toPlan, valueText } from "./values";
+import { choiceOf, meaningOf, problemOf, problemsOf, toPlan, valueText } from "./values";
 
 const SCHEMA = {
   type: "object",
@@ -89,7 +89,7 @@ describe("problemOf", () => {
   });
 
   it.each([
-    ["file_size_bytes", "64 M", /KiB, MiB/],
+    ["file_size_bytes", "64 Q", /KiB, MiB/],
     ["file_size_bytes", "0", /Must be at least 1/],
     ["file_size_bytes", "", /Enter a value/],
     ["jobs", 257, /Must be at most 256/],
@@ -112,6 +112,56 @@ it("checks each value of a sweep, and requires at least one", () => {
   ).toEqual({
     file_size_bytes: expect.stringContaining("“x” is not a size"),
     jobs: "Enter at least one value.",
+  });
+});
+
+describe("a typed list", () => {
+  const size = field("file_size_bytes");
+  const typed = (options: Record<string, unknown>) => ({ options, sweep: {} });
+
+  it("of sizes is sent as a sweep, with bare letters as powers of 1024", () => {
+    const form = typed({ file_size_bytes: "64M, 128m,1G", jobs: "1; 4" });
+    expect(problemsOf([size, field("jobs")], form)).toEqual({});
+    expect(toPlan(all, form)).toEqual({
+      options: {},
+      sweep: { file_size_bytes: ["64 MiB", "128 MiB", "1 GiB"], jobs: [1, 4] },
+    });
+    expect(meaningOf(size, form)).toBe("Sweep of 3: 64 MiB, 128 MiB, 1 GiB");
+  });
+
+  it("of one value is that value, and says what a bare letter means", () => {
+    expect(toPlan(all, typed({ file_size_bytes: "64M" })).options).toEqual({ file_size_bytes: "64 MiB" });
+    expect(toPlan(all, typed({ file_size_bytes: "64M," }))).toEqual({
+      options: { file_size_bytes: "64 MiB" },
+      sweep: {},
+    });
+    expect(meaningOf(size, typed({ file_size_bytes: "1.5 g" }))).toBe("means 1536 MiB");
+    expect(meaningOf(size, typed({ file_size_bytes: "64 MiB" }))).toBeNull();
+    expect(meaningOf(size, typed({}))).toBeNull();
+  });
+
+  it.each([
+    ["64M, 64 MiB", "64 MiB occurs twice."],
+    ["64M, much", /“much” is not a size/],
+    [",", "Enter at least one value."],
+  ])("%j has a problem", (text, problem) => {
+    const form = typed({ file_size_bytes: text });
+    expect(problemsOf([size], form).file_size_bytes).toMatch(problem);
+    expect(meaningOf(size, form)).toBeNull();
+  });
+
+  it("may contain auto and an empty value", () => {
+    const auto = field("file_size_bytes", readFields(forms.dd));
+    expect(toPlan([auto], typed({ file_size_bytes: "auto, 4G" })).sweep).toEqual({
+      file_size_bytes: ["auto", "4 GiB"],
+    });
+    expect(toPlan(all, typed({ limit_seconds: "(none), 1 min" })).sweep).toEqual({
+      limit_seconds: [null, "1 min"],
+    });
+  });
+
+  it("does not split texts", () => {
+    expect(toPlan(all, typed({ note: "a, b" }))).toEqual({ options: { note: "a, b" }, sweep: {} });
   });
 });
 
@@ -174,7 +224,7 @@ describe("a list", () => {
 
   it.each([
     ["sizes_bytes", [], "Enter at least one value."],
-    ["sizes_bytes", ["4 KiB", "5 K"], /“5 K” is not a size/],
+    ["sizes_bytes", ["4 KiB", "5 Q"], /“5 Q” is not a size/],
     ["sizes_bytes", ["4 KiB", 511], "Must be at least 512 B."],
     ["file_sizes_bytes", ["large"], /or auto$/],
     ["depths", ["1", "many"], "Enter a number."],

@@ -6,9 +6,28 @@ import {
   parseBytes,
   parseRate,
   parseSeconds,
+  spellSize,
   UnitError,
 } from "@/lib/units";
 import type { Constant, Field, List, Scalar } from "./schema";
+
+/** The brackets distinguish it from a choice named `none`. */
+export const NONE = "(none)";
+const SEPARATOR = /[,;]/;
+
+/** Return whether a comma list in the field's input is a sweep: for sizes, rates, durations and numbers. */
+export function takesList(field: Field): field is Scalar {
+  return field.kind === "integer" || field.kind === "number";
+}
+
+/** Return the values of a sweep, also of a list typed as text; undefined for a single value. */
+export function sweptValues(field: Field, { options, sweep }: FormValue): readonly unknown[] | undefined {
+  const typed = options[field.name];
+  if (sweep[field.name] || !takesList(field) || typeof typed !== "string" || !SEPARATOR.test(typed))
+    return sweep[field.name];
+  const texts = typed.split(SEPARATOR).map((text) => text.trim());
+  return texts.filter(Boolean).map((text) => (text === NONE && field.isNullable ? null : text));
+}
 
 /** Return the text for an input, in the largest unit that is exact. */
 export function valueText(field: Field, value: unknown): string {
@@ -28,6 +47,32 @@ export function choiceOf(field: Field, value: unknown): Constant | undefined {
   const text = String(value).trim();
   const number = numberOrNaN(field, value);
   return field.choices.find((choice) => String(choice) === text || choice === number);
+}
+
+/** A choice is shown the same way however the plan spells it. */
+export function shownText(field: Field, value: unknown): string {
+  return valueText(field, choiceOf(field, value) ?? value);
+}
+
+export function sweptText(field: Field, value: unknown): string {
+  return value === null ? NONE : shownText(field, value);
+}
+
+/** Say which values a typed list has, or what a bare `64M` means; null if there is nothing to explain. */
+export function meaningOf(field: Field, form: FormValue): string | null {
+  if (!takesList(field)) return null;
+  const swept = sweptValues(field, form);
+  const typed = form.options[field.name];
+  const isBare = typeof typed === "string" && field.unit === "bytes" && spellSize(typed) !== typed;
+  const values = swept ?? (isBare ? [typed] : []);
+  if (values.length === 0 || sweepProblem(field, values) !== null) return null;
+  const texts = values.map((value) => exactText(field, value)).join(", ");
+  return swept ? t`Sweep of ${swept.length}: ${texts}` : t`means ${texts}`;
+}
+
+function exactText(field: Field, value: unknown): string {
+  if (value === null || value === "") return NONE;
+  return valueText(field, choiceOf(field, value) ?? toNumber(field, value));
 }
 
 /** Return why a value is invalid, or null. */
@@ -55,6 +100,14 @@ function severalProblem(
   return values.map((value) => problemOf(field, value)).find((problem) => problem !== null) ?? null;
 }
 
+function sweepProblem(field: Field, values: readonly unknown[]): string | null {
+  const problem = severalProblem(field, values, 1);
+  if (problem !== null || !takesList(field)) return problem;
+  const texts = values.map((value) => exactText(field, value));
+  const twice = texts.find((text, index) => texts.indexOf(text) < index);
+  return twice === undefined ? null : t`${twice} occurs twice.`;
+}
+
 function numberProblem(field: Scalar, value: unknown): string | null {
   const alternatives = field.choices.map((choice) => t` or ${valueText(field, choice)}`).join("");
   try {
@@ -69,7 +122,7 @@ function numberProblem(field: Scalar, value: unknown): string | null {
 function toNumber(field: Field, value: unknown): number {
   if (typeof value === "number") return value;
   const text = String(value).trim();
-  if (field.unit === "bytes") return parseBytes(text);
+  if (field.unit === "bytes") return parseBytes(spellSize(text));
   if (field.unit === "bytes_per_second") return parseRate(text);
   if (field.unit === "seconds") return parseSeconds(text);
   return text === "" ? Number.NaN : Number(text);
@@ -101,8 +154,8 @@ export interface FormValue {
 
 export function problemsOf(fields: readonly Field[], { options, sweep }: FormValue): Record<string, string> {
   const problems = fields.map((field) => {
-    const values = sweep[field.name];
-    const problem = values ? severalProblem(field, values, 1) : problemOf(field, options[field.name]);
+    const values = sweptValues(field, { options, sweep });
+    const problem = values ? sweepProblem(field, values) : problemOf(field, options[field.name]);
     return [field.name, problem] as const;
   });
   return Object.fromEntries(
@@ -110,13 +163,27 @@ export function problemsOf(fields: readonly Field[], { options, sweep }: FormVal
   );
 }
 
-/** Convert the form for a plan: numbers become numbers, texts with a unit stay as written. */
-export function toPlan(fields: readonly Field[], { options, sweep }: FormValue): FormValue {
+/** Convert the form for a plan: numbers become numbers, lists sweeps, and `64M` is sent as `64 MiB`. */
+export function toPlan(fields: readonly Field[], form: FormValue): FormValue {
   const byName = new Map(fields.map((field) => [field.name, field]));
+  const { options, sweep } = withTypedSweeps(fields, form);
   return {
     options: mapValues(options, (name, value) => planValue(byName.get(name), value)),
     sweep: mapValues(sweep, (name, values) => values.map((value) => planValue(byName.get(name), value))),
   };
+}
+
+/** Move lists that were typed as text to the sweep; one of a single value is that value. */
+function withTypedSweeps(fields: readonly Field[], form: FormValue): FormValue {
+  const { options, sweep } = { options: { ...form.options }, sweep: { ...form.sweep } };
+  for (const field of fields) {
+    const values = sweptValues(field, form);
+    if (!values || sweep[field.name]) continue;
+    delete options[field.name];
+    if (values.length === 1) options[field.name] = values[0];
+    else sweep[field.name] = [...values];
+  }
+  return { options, sweep };
 }
 
 function mapValues<From, To>(
@@ -135,7 +202,7 @@ function planValue(field: Field | undefined, value: unknown): unknown {
   if (choice !== undefined) return choice;
   if (field.kind === "json") return jsonOrText(value);
   if (field.kind !== "integer" && field.kind !== "number") return value;
-  const trimmed = value.trim();
+  const trimmed = field.unit === "bytes" ? spellSize(value).trim() : value.trim();
   return trimmed !== "" && Number.isFinite(Number(trimmed)) ? Number(trimmed) : trimmed;
 }
 
