@@ -6,6 +6,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
+from ready_made import QUESTIONS, head_of, ready_made
 
 from iotide_agent.cli.plan_file import read_plan, read_schedule
 from iotide_agent.workloads.registry import workload
@@ -55,3 +56,19 @@ def test_every_example_is_in_the_table_of_the_readme() -> None:
     readme = (EXAMPLES / "README.md").read_text()
     for path in EXAMPLES.glob("*.yaml"):
         assert f"| `{path.name}` |" in readme
+
+
+def test_every_ready_made_campaign_asks_the_question_of_the_readme() -> None:
+    readme = (EXAMPLES / "README.md").read_text()
+    for made in ready_made()[: len(QUESTIONS)]:
+        assert f"| `{made['key']}.yaml` | {made['question']} |" in readme
+
+
+def test_the_builder_has_the_plans_of_the_examples() -> None:
+    written = EXAMPLES.parent / "frontend/src/features/campaigns/builder/readyMade.json"
+    assert json.loads(written.read_text()) == ready_made(), "run ./dev generate"
+
+
+def test_a_head_without_a_question_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"begin with `# Title: summary\.`"):
+        head_of("# Quick: one stream.\nname: quick\n")
