@@ -109,14 +109,27 @@ async function places(request: APIRequestContext): Promise<Place[]> {
     {
       name: "builder",
       path: `/campaigns/new?cluster=${cluster}&from=${campaign?.id}`,
-      sign: heading("Preview"),
+      sign: heading("Workloads"),
+    },
+    {
+      name: "builder-review",
+      path: `/campaigns/new?cluster=${cluster}&from=${campaign?.id}&step=review`,
+      sign: heading("Run matrix"),
     },
     {
       name: "builder-stages",
       path: `/campaigns/new?cluster=${cluster}&from=${paused?.id}`,
-      sign: shown((page) => page.getByLabel("Stage 2: variant")),
+      sign: shown((page) => page.getByText("Advanced", { exact: true })),
+      act: async (page) => {
+        await page.getByText("Advanced", { exact: true }).click();
+        await expect(page.getByLabel("Stage 2: variant")).toBeVisible();
+      },
     },
-    { name: "builder-empty", path: `/campaigns/new?cluster=${empty}`, sign: heading("Preview") },
+    {
+      name: "builder-empty",
+      path: `/campaigns/new?cluster=${empty}`,
+      sign: heading("What do you want to know?"),
+    },
     ...campaignPlaces(campaign?.id, paused?.id),
     {
       name: "run",
@@ -268,7 +281,11 @@ test("schedules and blackouts", async ({ browser, request }) => {
   const table = (name: string) => shown((page) => page.getByRole("table", { name }).first());
   const next = shown((page) => page.getByRole("list", { name: "Next firings" }));
   await look(page, { name: "schedules", path: "/schedules", sign: table("Schedules") });
-  await look(page, { name: "builder-schedule", path: `/campaigns/new?schedule=${id}`, sign: next });
+  await look(page, {
+    name: "builder-schedule",
+    path: `/campaigns/new?schedule=${id}&step=when`,
+    sign: next,
+  });
   await look(page, {
     name: "cluster-blackouts",
     path: `/clusters/${cluster}`,

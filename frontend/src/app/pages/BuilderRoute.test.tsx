@@ -1,3 +1,4 @@
+import forms from "@testing/forms.json";
 import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
 import { screen, waitFor } from "@testing-library/react";
@@ -88,8 +89,10 @@ it("starts from a template's link, renames templates and deletes them after conf
     }),
   );
   const { user } = openDashboard("/campaigns/new?cluster=1");
-  await user.click(await screen.findByRole("link", { name: "weekly" }));
+  await user.click(await screen.findByText("1 template"));
+  await user.click(screen.getByRole("link", { name: "weekly" }));
   await waitFor(() => expect(screen.getByRole("textbox", { name: "Campaign name" })).toHaveValue("pairs"));
+  await user.click(screen.getByText("1 stage, template weekly"));
   await user.click(screen.getByRole("button", { name: "Rename or delete" }));
   const name = screen.getByRole("textbox", { name: "Name of template weekly" });
   await user.clear(name);
@@ -128,7 +131,7 @@ it("asks before a change of cluster deselects nodes, and keeps the rest", async 
 });
 
 it("asks for the maximum and the wanted width of adaptive repeats", async () => {
-  const { user } = openDashboard("/campaigns/new?cluster=1");
+  const { user } = openDashboard("/campaigns/new?cluster=1&step=review");
   await user.click(await screen.findByRole("combobox", { name: "Repeat mode" }));
   await user.click(await screen.findByRole("option", { name: "Until the interval is narrow" }));
   expect(screen.getByRole("textbox", { name: "Maximum repeats" })).toHaveValue("40");
@@ -137,10 +140,60 @@ it("asks for the maximum and the wanted width of adaptive repeats", async () => 
 });
 
 it("allows an empty number while typing, and disables submission meanwhile", async () => {
-  const { user } = openDashboard("/campaigns/new?cluster=1");
+  const { user } = openDashboard("/campaigns/new?cluster=1&step=review");
   const repeats = await screen.findByRole("textbox", { name: "Repeats" });
   await user.type(repeats, "{Backspace}");
   expect(screen.getByText("Enter the number of repeats.")).toBeInTheDocument();
   await user.type(repeats, "8");
   expect(repeats).toHaveValue("8");
+});
+
+it("keeps what was entered across the steps, which the address names", async () => {
+  const words = { words: "At 22:00 every day", firings: [] };
+  server.use(http.post("*/api/v1/schedules/preview", () => HttpResponse.json(words)));
+  const { router, user } = openDashboard("/campaigns/new?cluster=1");
+  await enter(user);
+  await user.click(screen.getByRole("link", { name: "3 When" }));
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ cluster: 1, step: "when" }));
+  await user.click(screen.getByRole("radio", { name: "Every night between" }));
+  await user.click(screen.getByRole("link", { name: "2 Review" }));
+  expect(await screen.findByRole("heading", { name: "Preview" })).toBeInTheDocument();
+  expect(screen.getByRole("link", { name: "2 Review" })).toHaveAttribute("aria-current", "page");
+  expect(screen.getByRole("link", { name: "1 Where and what" })).not.toHaveAttribute("aria-current");
+  await user.click(screen.getByRole("link", { name: "Back" }));
+  expect(await screen.findByRole("textbox", { name: "Campaign name" })).toHaveValue("nightly");
+  expect(screen.getByRole("checkbox", { name: "node-1" })).toBeChecked();
+  router.history.back();
+  router.history.back();
+  expect(await screen.findByRole("radio", { name: "Every night between" })).toBeChecked();
+  expect(screen.getByLabelText("Night begins")).toHaveValue("22:00");
+});
+
+it("starts in the cluster that the user used last, and never in sample data", async () => {
+  const sample = { id: 9, name: "demo-hpc", description: "", origin: "made_up" };
+  const used = [
+    { id: 3, cluster_id: 9, owner: "grace" },
+    { id: 2, cluster_id: 2, owner: "grace" },
+  ];
+  server.use(
+    http.get("*/api/v1/clusters", () => listOf([sample, ...CLUSTERS])),
+    http.get("*/api/v1/campaigns", () => listOf(used)),
+  );
+  openDashboard("/campaigns/new");
+  expect(await screen.findByRole("combobox", { name: "Cluster" })).toHaveDisplayValue("hpc2");
+  expect(screen.queryByRole("option", { name: /demo-hpc/ })).not.toBeInTheDocument();
+});
+
+it("fills in a ready-made campaign, offered only for announced workloads and on an empty builder", async () => {
+  const dd = { id: 1, name: "dd", title: "dd", description: "", options_schema: forms.dd, step_roles: [] };
+  server.use(http.get("*/api/v1/workloads", () => listOf([dd])));
+  const { user } = openDashboard("/campaigns/new?cluster=1");
+  await user.click(await screen.findByRole("checkbox", { name: "node-1" }));
+  expect(screen.getByRole("button", { name: /^Full IOzone surface/ })).toBeDisabled();
+  await user.click(screen.getByRole("button", { name: /^Quick check/ }));
+  expect(screen.getByRole("textbox", { name: "Campaign name" })).toHaveValue("quick-check");
+  expect(screen.getByRole("combobox", { name: "File size" })).toHaveValue("4 GiB");
+  expect(screen.getByRole("checkbox", { name: "node-1" })).toBeChecked();
+  expect(screen.getByText("time limit 30 min, a note")).toBeInTheDocument();
+  expect(screen.queryByRole("button", { name: /^Quick check/ })).not.toBeInTheDocument();
 });

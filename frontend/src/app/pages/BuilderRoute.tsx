@@ -3,7 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
-import { useQueries, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useState } from "react";
 import type { CampaignPlan, Cluster } from "@/api/types";
@@ -16,7 +16,9 @@ import { CampaignBuilder } from "@/features/campaigns/builder/CampaignBuilder";
 import { repeatOf, type StoredSchedule } from "@/features/campaigns/builder/calendar";
 import { draftKey, type Origin, readKept } from "@/features/campaigns/builder/keptDraft";
 import { remedied } from "@/features/campaigns/builder/remedies";
-import { campaignQuery } from "@/features/campaigns/queries";
+import type { BuilderStep } from "@/features/campaigns/builder/steps";
+import { usualCluster } from "@/features/campaigns/builder/usualCluster";
+import { campaignQuery, campaignsQuery } from "@/features/campaigns/queries";
 import { scheduleQuery } from "@/features/campaigns/schedules/queries";
 import { templateQuery } from "@/features/campaigns/templates/queries";
 import { clustersQuery, nodesQuery } from "@/features/clusters/queries";
@@ -29,14 +31,11 @@ import { NoCluster } from "./ClusterPage";
 const route = getRouteApi("/shell/campaigns/new");
 
 export default function BuilderRoute() {
-  const { cluster: wanted, ...origin } = route.useSearch();
+  const { cluster: wanted, step = "what", ...origin } = route.useSearch();
   const { from, schedule: scheduleId, template, with: remedies } = origin;
   const key = draftKey(usePrincipal(), origin);
-  const clusters = useQuery(clustersQuery);
   const original = useOriginal(origin);
-  const chosenId = wanted ?? readKept(key)?.clusterId ?? original.data?.cluster_id;
-  const own = clusters.data?.filter((cluster) => cluster.origin !== "published") ?? [];
-  const chosen = own.find(({ id }) => id === chosenId) ?? own[0];
+  const { clusters, own, chosen, isLoading } = useClusterOf(key, wanted, original);
   const plan = original.data?.plan ?? undefined;
   if (original.schedule && original.data?.plan === null)
     return <RemovedSchedule name={original.schedule.name} />;
@@ -55,7 +54,7 @@ export default function BuilderRoute() {
       <Loaded empty={<NoCluster />} isEmpty={() => own.length === 0} query={clusters}>
         {() =>
           chosen &&
-          !original.isLoading && (
+          !isLoading && (
             <>
               {original.isLoadingError && <ErrorNotice error={original.error} />}
               <Builder
@@ -66,6 +65,7 @@ export default function BuilderRoute() {
                 remedies={remedies ?? []}
                 templateId={template}
                 schedule={original.schedule}
+                step={step}
               />
             </>
           )
@@ -73,6 +73,34 @@ export default function BuilderRoute() {
       </Loaded>
     </Page>
   );
+}
+
+/** Nothing runs on published results or sample data. */
+function isReal(origin: Cluster["origin"]): boolean {
+  return origin !== "published" && origin !== "made_up";
+}
+
+/** Return the draft's cluster and those to choose from. A new campaign starts in the one used last. */
+function useClusterOf(key: string, wanted: number | undefined, original: ReturnType<typeof useOriginal>) {
+  const { name } = usePrincipal();
+  const clusters = useQuery(clustersQuery);
+  const chosenId = wanted ?? readKept(key)?.clusterId ?? original.data?.cluster_id;
+  // A schedule of sample data opens where it is, to be read.
+  const isSampleMeant = wanted !== undefined || original.schedule !== undefined;
+  const given = clusters.data?.find(
+    ({ id, origin }) => id === chosenId && (isReal(origin) || (origin === "made_up" && isSampleMeant)),
+  );
+  const isAsked = clusters.data !== undefined && given === undefined && !original.isLoading;
+  const campaigns = useInfiniteQuery({ ...campaignsQuery({}), enabled: isAsked });
+  const real = (clusters.data ?? []).filter(({ origin }) => isReal(origin));
+  const isLoading = original.isLoading || (isAsked && campaigns.isLoading);
+  const usual = isLoading ? undefined : usualCluster(real, campaigns.data ?? [], name);
+  return {
+    clusters,
+    own: given && !real.includes(given) ? [given, ...real] : real,
+    chosen: given ?? usual,
+    isLoading,
+  };
 }
 
 function ToSchedules() {
@@ -138,6 +166,7 @@ function DraftCluster({ clusters, current, draftKey, original }: DraftClusterPro
 }
 
 interface BuilderProps {
+  readonly step: BuilderStep;
   readonly cluster: Cluster;
   readonly original: CampaignPlan | undefined;
   readonly schedule: StoredSchedule | undefined;

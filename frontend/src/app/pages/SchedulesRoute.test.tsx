@@ -159,12 +159,13 @@ it("reports a deleted schedule, and links to campaigns and schedules", async () 
 
 it("opens a schedule in the builder with its next firings, and replaces it on save", async () => {
   const bodies = answerBuilder();
-  const { user, router } = openDashboard("/campaigns/new?schedule=5");
+  const { user, router } = openDashboard("/campaigns/new?schedule=5&step=when");
   const next = within(await screen.findByRole("list", { name: "Next firings" }));
   expect(next.getAllByRole("listitem").map((item) => item.textContent)).toEqual([
     "Sat, 28 Mar 2026, 02:30 GMT+1",
     "Sun, 29 Mar 2026, 03:00 GMT+2",
   ]);
+  await user.click(screen.getByText("Advanced"));
   const cron = screen.getByRole("textbox", { name: "Cron expression" });
   await user.clear(cron);
   await user.type(cron, "61 2 * * *");

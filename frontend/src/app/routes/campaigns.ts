@@ -1,6 +1,7 @@
 import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
 import * as z from "zod/mini";
 import { CAMPAIGN_STATES } from "@/api/states";
+import { STEPS } from "@/features/campaigns/builder/steps";
 import { REMEDIES } from "@/lib/remedies";
 import { figureParam, idIn, idParam, optional, stateParam, text } from "./params";
 import { requireLogin, shell } from "./shell";
@@ -22,6 +23,7 @@ export const builder = createRoute({
     schedule: optional(idParam),
     template: optional(idParam),
     with: optional(z.readonly(z.array(z.enum(REMEDIES)))),
+    step: optional(z.enum(STEPS)),
   }),
   component: lazyRouteComponent(() => import("../pages/BuilderRoute")),
 });

@@ -1,4 +1,4 @@
-/** Campaign builder: nodes x targets x workloads x options x repeats, with a preview. */
+/** Campaign builder in three steps: where and what, review, when. The draft is one for all of them. */
 
 import { t } from "@lingui/core/macro";
 import { Grid, Stack, TextInput } from "@mantine/core";
@@ -9,15 +9,22 @@ import type { Campaign, CampaignPlan, Node, Target, Workload } from "@/api/types
 import { ConfirmButton } from "@/components/buttons";
 import { Section } from "@/components/Page";
 import { previewQuery } from "../queries";
-import { SaveTemplate, TemplatesSection } from "../templates/TemplatesSection";
-import { ConditionsSection } from "./ConditionsSection";
+import { SaveTemplate } from "../templates/TemplatesSection";
+import { AdvancedFold } from "./AdvancedFold";
 import type { StoredSchedule } from "./calendar";
 import { type Draft, draftOf, EMPTY_DRAFT, emptyDraft, missingParts, planOf, refusedOption } from "./draft";
+import { useIdempotencyKey } from "./idempotencyKey";
 import { useKeptDraft } from "./keptDraft";
+import { MatrixSection } from "./MatrixSection";
 import { PlacesSection } from "./PlacesSection";
+import { PlanFile } from "./PlanFile";
 import { PreviewPanel } from "./PreviewPanel";
-import { StagesSection } from "./StagesSection";
+import { ReadyMade } from "./ReadyMade";
+import { RepeatsSection } from "./RepeatsSection";
+import { StepBar } from "./StepBar";
+import { StepLinks } from "./StepLinks";
 import { Submits } from "./Submits";
+import type { BuilderStep } from "./steps";
 import { WhenSection } from "./WhenSection";
 import { WorkloadsSection } from "./WorkloadsSection";
 
@@ -28,6 +35,7 @@ interface CampaignBuilderProps {
   readonly nodes: readonly Node[];
   readonly targets: readonly Target[];
   readonly workloads: readonly Workload[];
+  readonly step: BuilderStep;
   /** Plan of the campaign to duplicate. */
   readonly original: CampaignPlan | undefined;
   readonly schedule: StoredSchedule | undefined;
@@ -39,7 +47,7 @@ interface CampaignBuilderProps {
   readonly onScheduled: () => void;
 }
 
-export function CampaignBuilder({ cluster, original, draftKey, ...props }: CampaignBuilderProps) {
+export function CampaignBuilder({ cluster, original, draftKey, step, ...props }: CampaignBuilderProps) {
   const { draft, change, forget, isKept } = useKeptDraft({
     key: draftKey,
     clusterId: cluster.id,
@@ -50,35 +58,93 @@ export function CampaignBuilder({ cluster, original, draftKey, ...props }: Campa
   const missing = missingParts(draft, props.workloads);
   const plan = missing.length === 0 ? planOf(draft, cluster.name, props.workloads) : undefined;
   const preview = usePreview(plan);
+  const idempotencyKey = useIdempotencyKey(plan);
+  const shared = {
+    ...props,
+    clusterId: cluster.id,
+    draft,
+    idempotencyKey,
+    missing,
+    onChange: change,
+    plan,
+    preview,
+  };
+  return (
+    <Stack>
+      <StepLinks current={step} />
+      {step === "what" && <WhatStep {...shared} />}
+      {step === "review" && <ReviewStep {...shared} />}
+      {step === "when" && <WhenSection draft={draft} onChange={(part) => change({ ...draft, ...part })} />}
+      <StepBar
+        discard={isKept && <DiscardButton onDiscard={forget} />}
+        error={preview.error}
+        missing={missing}
+        preview={plan && preview.data}
+        step={step}
+      >
+        <Submits {...shared} forget={forget} variant={step === "what" ? "default" : "filled"} />
+      </StepBar>
+    </Stack>
+  );
+}
+
+interface StepProps
+  extends Pick<CampaignBuilderProps, "nodes" | "targets" | "workloads" | "schedule" | "templateId"> {
+  readonly clusterId: number;
+  readonly draft: Draft;
+  readonly missing: readonly string[];
+  readonly plan: CampaignPlan | undefined;
+  readonly preview: ReturnType<typeof usePreview>;
+  readonly idempotencyKey: string;
+  readonly onChange: (draft: Draft) => void;
+}
+
+function WhatStep({ draft, onChange, preview, ...props }: StepProps) {
+  return (
+    <Stack>
+      {draft.choices.length === 0 && !props.schedule && (
+        <ReadyMade draft={draft} onChange={onChange} workloads={props.workloads} />
+      )}
+      <NameSection draft={draft} onChange={onChange} />
+      <PlacesSection draft={draft} nodes={props.nodes} onChange={onChange} targets={props.targets} />
+      <WorkloadsSection
+        draft={draft}
+        onChange={onChange}
+        refused={refusalOf(preview.error)}
+        workloads={props.workloads}
+      />
+      <AdvancedFold {...props} draft={draft} onChange={onChange} />
+    </Stack>
+  );
+}
+
+function ReviewStep({ draft, onChange, missing, preview, plan, clusterId, ...props }: StepProps) {
+  const shown = plan && !preview.error ? preview.data : undefined;
   return (
     <Grid gap="lg">
-      <Grid.Col span={{ base: 12, lg: 7 }}>
-        <Stack>
-          {!props.schedule && <TemplatesSection clusterId={cluster.id} usedId={props.templateId} />}
-          <NameSection draft={draft} onChange={change} />
-          <PlacesSection draft={draft} nodes={props.nodes} onChange={change} targets={props.targets} />
-          <WorkloadsSection
-            draft={draft}
-            onChange={change}
-            refused={refusalOf(preview.error)}
-            workloads={props.workloads}
-          />
-          <ConditionsSection draft={draft} onChange={change} />
-          <StagesSection draft={draft} onChange={change} />
-          <WhenSection draft={draft} onChange={(part) => change({ ...draft, ...part })} />
-        </Stack>
-      </Grid.Col>
       <Grid.Col span={{ base: 12, lg: 5 }}>
-        <Stack className="iotide-side">
+        <Stack>
           <PreviewPanel
             error={preview.error}
             isFetching={preview.isFetching}
             missing={missing}
             preview={preview.data}
           />
-          <Submits {...props} clusterId={cluster.id} forget={forget} plan={plan} repeat={draft.repeat} />
-          <SaveTemplate clusterId={cluster.id} plan={plan} />
-          {isKept && <DiscardButton onDiscard={forget} />}
+          <RepeatsSection draft={draft} onChange={onChange} power={shown?.power} />
+        </Stack>
+      </Grid.Col>
+      <Grid.Col span={{ base: 12, lg: 7 }}>
+        <Stack>
+          {shown && <MatrixSection preview={shown} />}
+          {plan && (
+            <PlanFile
+              draft={draft}
+              idempotencyKey={props.idempotencyKey}
+              plan={plan}
+              schedule={props.schedule}
+            />
+          )}
+          <SaveTemplate clusterId={clusterId} plan={plan} />
         </Stack>
       </Grid.Col>
     </Grid>
@@ -91,6 +157,7 @@ function NameSection({ draft, onChange }: { draft: Draft; onChange: (draft: Draf
       <TextInput
         aria-label={t`Campaign name`}
         description={t`Letters, digits, dots, dashes and underscores.`}
+        maw={400}
         onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
         placeholder={t`nightly-scratch`}
         value={draft.name}
@@ -106,7 +173,7 @@ function DiscardButton({ onDiscard }: { onDiscard: () => void }) {
       title={t`Discard draft?`}
       body={t`The draft is kept in this tab until you submit it. Discarding it resets the form.`}
       yes={t`Discard`}
-      size="xs"
+      variant="subtle"
     >{t`Discard draft`}</ConfirmButton>
   );
 }

@@ -1,35 +1,24 @@
 import { t } from "@lingui/core/macro";
-import { NumberInput, Select, SimpleGrid, Textarea, TextInput } from "@mantine/core";
+import { Select, SimpleGrid, Textarea, TextInput } from "@mantine/core";
 import type { CampaignPlan } from "@/api/types";
 import { Section } from "@/components/Page";
-import type { Count } from "./calendar";
+import { CountInput } from "./CountInput";
 import { coolDownProblem, type Draft, timeLimitProblem } from "./draft";
 import { type DraftQuiet, POLICIES, quietProblem } from "./quiet";
-import {
-  type DraftRepeating,
-  FEWEST_ADAPTIVE,
-  MODES,
-  MOST_ADAPTIVE,
-  MOST_PERCENT,
-  repeatingProblem,
-} from "./repeating";
 
-const EXCLUSIVITY: readonly { value: CampaignPlan["exclusive"]; label: string }[] = [
+export const EXCLUSIVITY: readonly { value: CampaignPlan["exclusive"]; label: string }[] = [
   { value: "node", label: t`Exclusive node` },
   { value: "node+target", label: t`Exclusive node and target` },
   { value: "cluster", label: t`Exclusive cluster` },
   { value: "none", label: t`Shared with other runs` },
 ];
 
-const CACHE: readonly { value: CampaignPlan["cache"]; label: string }[] = [
+export const CACHE: readonly { value: CampaignPlan["cache"]; label: string }[] = [
   { value: "drop", label: t`Drop caches before reads` },
   { value: "remount", label: t`Remount targets before reads` },
   { value: "larger_than_memory", label: t`Data twice as large as memory` },
   { value: "none", label: t`None (reads are flagged)` },
 ];
-
-/** Number of repeats after a change to the mode or from it. */
-const USUAL_COUNTS = { together: 4, spread: 4, adaptive: MOST_ADAPTIVE } as const;
 
 interface ConditionsSectionProps {
   readonly draft: Draft;
@@ -40,7 +29,6 @@ export function ConditionsSection({ draft, onChange }: ConditionsSectionProps) {
   return (
     <Section title={t`Conditions`}>
       <SimpleGrid cols={{ base: 1, sm: 2 }}>
-        <RepeatsInputs draft={draft} onChange={onChange} />
         <ExclusivitySelect draft={draft} onChange={onChange} />
         <CacheSelect draft={draft} onChange={onChange} />
         <QuietInputs onChange={(quiet) => onChange({ ...draft, quiet })} quiet={draft.quiet} />
@@ -70,85 +58,6 @@ export function ConditionsSection({ draft, onChange }: ConditionsSectionProps) {
         />
       </SimpleGrid>
     </Section>
-  );
-}
-
-function RepeatsInputs({ draft, onChange }: ConditionsSectionProps) {
-  const { repeats, repeating } = draft;
-  const isAdaptive = repeating.mode === "adaptive";
-  const changeMode = (mode: DraftRepeating["mode"]) =>
-    onChange({
-      ...draft,
-      repeats: isAdaptive === (mode === "adaptive") ? repeats : USUAL_COUNTS[mode],
-      repeating: { ...repeating, mode },
-    });
-  return (
-    <>
-      <CountInput
-        description={
-          isAdaptive
-            ? t`Largest number of runs of a configuration, 8 to 40.`
-            : t`Use 4 or more for intervals.`
-        }
-        label={isAdaptive ? t`Maximum repeats` : t`Repeats`}
-        max={isAdaptive ? MOST_ADAPTIVE : 1000}
-        min={isAdaptive ? FEWEST_ADAPTIVE : 1}
-        onChange={(count) => onChange({ ...draft, repeats: count })}
-        value={repeats}
-      />
-      <Select
-        allowDeselect={false}
-        data={MODES.map(({ value, label }) => ({ value, label }))}
-        description={MODES.find(({ value }) => value === repeating.mode)?.does}
-        label={t`Repeat mode`}
-        onChange={(mode) => mode && changeMode(mode)}
-        value={repeating.mode}
-      />
-      <RepeatingInputs
-        onChange={(changed) => onChange({ ...draft, repeating: { ...repeating, ...changed } })}
-        repeating={repeating}
-      />
-    </>
-  );
-}
-
-interface RepeatingInputsProps {
-  readonly repeating: DraftRepeating;
-  readonly onChange: (changed: Partial<DraftRepeating>) => void;
-}
-
-function RepeatingInputs({ repeating, onChange }: RepeatingInputsProps) {
-  if (repeating.mode === "together") return null;
-  if (repeating.mode === "spread")
-    return (
-      <TextInput
-        description={t`Three repeats over 3 d are one a day.`}
-        error={repeatingProblem(repeating)}
-        label={t`Spread over`}
-        onChange={(event) => onChange({ spread: event.currentTarget.value })}
-        value={repeating.spread}
-      />
-    );
-  return (
-    <>
-      <NumberInput
-        description={t`Half of the interval's width, relative to the median. Choose your usual scatter: less is seldom reached.`}
-        error={repeating.untilPercent === "" && t`Enter a number.`}
-        label={t`Wanted width (±)`}
-        max={MOST_PERCENT}
-        min={0.1}
-        onChange={(entered) => onChange({ untilPercent: typeof entered === "number" ? entered : "" })}
-        suffix=" %"
-        value={repeating.untilPercent}
-      />
-      <TextInput
-        description={t`No run starts later than this after the first one. Leave it empty for no limit.`}
-        error={repeatingProblem(repeating)}
-        label={t`Time budget`}
-        onChange={(event) => onChange({ budget: event.currentTarget.value })}
-        value={repeating.budget}
-      />
-    </>
   );
 }
 
@@ -196,26 +105,6 @@ function DurationInputs({ draft, onChange }: ConditionsSectionProps) {
         value={draft.timeLimit}
       />
     </>
-  );
-}
-
-interface CountInputProps {
-  readonly label: string;
-  readonly description: string;
-  readonly min: number;
-  readonly max: number;
-  readonly value: Count;
-  readonly onChange: (value: Count) => void;
-}
-
-function CountInput({ onChange, ...input }: CountInputProps) {
-  return (
-    <NumberInput
-      {...input}
-      allowDecimal={false}
-      error={input.value === "" && t`Enter a number.`}
-      onChange={(entered) => onChange(typeof entered === "number" ? entered : "")}
-    />
   );
 }
 

@@ -1,25 +1,10 @@
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
-import {
-  Checkbox,
-  Group,
-  Input,
-  MultiSelect,
-  ScrollArea,
-  SegmentedControl,
-  SimpleGrid,
-  Stack,
-  Switch,
-  Text,
-  TextInput,
-} from "@mantine/core";
-import { type ReactNode, useState } from "react";
+import { Group, Input, MultiSelect, SegmentedControl, SimpleGrid, Switch } from "@mantine/core";
 import type { Node, Target } from "@/api/types";
-import { Detail, RowButton } from "@/components/looks";
 import { Section } from "@/components/Page";
-import { hostMatcher } from "@/lib/hostList";
 import { formatValue } from "@/lib/units";
 import { type Draft, doubledCounts, pickNodes } from "./draft";
+import { PickList } from "./PickList";
 
 interface PlacesSectionProps {
   readonly draft: Draft;
@@ -48,7 +33,6 @@ export function PlacesSection({ draft, nodes, targets, onChange }: PlacesSection
         />
       </SimpleGrid>
       {draft.nodes.length > 1 && <NodesTogether draft={draft} onChange={onChange} />}
-      <AlsoWatch draft={draft} nodes={nodes} onChange={onChange} />
       {draft.targets.length > 1 && (
         <Switch
           checked={draft.targetsAtOnce}
@@ -59,26 +43,6 @@ export function PlacesSection({ draft, nodes, targets, onChange }: PlacesSection
         />
       )}
     </Section>
-  );
-}
-
-/** Offers nodes without load, such as storage servers, and those that an earlier plan monitored. */
-function AlsoWatch({ draft, nodes, onChange }: Omit<PlacesSectionProps, "targets">) {
-  const others = nodes.filter(({ name }) => !draft.nodes.includes(name) || draft.observers.includes(name));
-  if (others.length === 0 || draft.nodes.length === 0) return null;
-  return (
-    <Stack gap={4} mt="md">
-      <PickList
-        empty={null}
-        items={others.map(({ name, role, state }) => ({ name, detail: `${role}, ${state}` }))}
-        label={t`Also monitor (no load)`}
-        onPick={(picked) => onChange({ ...draft, observers: picked })}
-        picked={draft.observers}
-      />
-      <Detail>
-        <Trans>CPU, disk and network are sampled during the runs, without locking these nodes.</Trans>
-      </Detail>
-    </Stack>
   );
 }
 
@@ -144,55 +108,4 @@ function describeTarget(target: Target): string {
   return [target.path, mount?.fstype, free === null ? "" : `${formatValue(free, "bytes")} free`]
     .filter(Boolean)
     .join(", ");
-}
-
-interface PickItem {
-  readonly name: string;
-  readonly detail: ReactNode;
-}
-
-interface PickListProps {
-  readonly label: string;
-  readonly items: readonly PickItem[];
-  readonly picked: readonly string[];
-  readonly onPick: (names: string[]) => void;
-  /** Shown without items: how to add some. */
-  readonly empty: ReactNode;
-}
-
-const FILTER_FROM = 10;
-
-function PickList({ label, items, picked, onPick, empty }: PickListProps) {
-  const [filter, setFilter] = useState("");
-  if (items.length === 0) return <Text c="dimmed">{empty}</Text>;
-  const isListed =
-    hostMatcher(filter) ?? ((name: string) => name.toLowerCase().includes(filter.toLowerCase()));
-  const shown = items.filter(({ name }) => isListed(name));
-  return (
-    <Checkbox.Group label={label} onChange={onPick} value={[...picked]}>
-      <Stack gap="xs" mt={4}>
-        <Group gap="xs">
-          {items.length > FILTER_FROM && (
-            <TextInput
-              aria-label={t`Filter: ${label}`}
-              onChange={(event) => setFilter(event.currentTarget.value)}
-              placeholder={t`Filter, or node[001-128]`}
-              size="xs"
-              value={filter}
-            />
-          )}
-          <RowButton onClick={() => onPick(shown.map(({ name }) => name))}>{t`All`}</RowButton>
-          <RowButton onClick={() => onPick([])}>{t`None`}</RowButton>
-          <Detail>{t`${picked.length} of ${items.length} selected`}</Detail>
-        </Group>
-        <ScrollArea.Autosize mah={260} type="auto">
-          <Stack gap={6}>
-            {shown.map(({ name, detail }) => (
-              <Checkbox description={detail} key={name} label={name} value={name} />
-            ))}
-          </Stack>
-        </ScrollArea.Autosize>
-      </Stack>
-    </Checkbox.Group>
-  );
 }

@@ -3,14 +3,9 @@ import { Trans } from "@lingui/react/macro";
 import { Alert, DataList, Stack, Text } from "@mantine/core";
 import type { Preview } from "@/api/types";
 import { Definition } from "@/components/Definition";
-import { Detail } from "@/components/looks";
-import { useDescriber } from "@/components/optionTitles";
 import { ErrorNotice, Section } from "@/components/Page";
-import { Place } from "@/components/Place";
-import { Row, ScrollTable } from "@/components/ScrollTable";
-import { Datum, Quantity } from "@/components/values";
+import { Quantity } from "@/components/values";
 import { formatEstimate } from "@/lib/units";
-import { ShownDifferences } from "./ShownDifferences";
 
 interface PreviewPanelProps {
   readonly missing: readonly string[];
@@ -43,9 +38,6 @@ function PreviewBody({ preview }: { preview: Preview }) {
           {preview.cell_count} {preview.cell_count === 1 ? t`configuration` : t`configurations`},{" "}
           {preview.run_count} {preview.run_count === 1 ? t`run` : t`runs`}
         </Definition>
-        <Definition label={t`Detectable differences, same day`}>
-          <ShownDifferences power={preview.power} />
-        </Definition>
         <Definition label={t`Time`}>
           {preview.seconds_estimated === null
             ? t`unknown: ${preview.seconds_unknown_because ?? t`no rate is known yet`}`
@@ -64,7 +56,6 @@ function PreviewBody({ preview }: { preview: Preview }) {
         ))}
       </DataList>
       <Warnings preview={preview} />
-      <Matrix preview={preview} />
     </>
   );
 }
@@ -92,41 +83,4 @@ function Warnings({ preview: { warnings } }: { preview: Preview }) {
       {message}
     </Alert>
   ));
-}
-
-function Matrix({ preview }: { preview: Preview }) {
-  const { cells, cell_count } = preview;
-  const describeCell = useDescriber(cells);
-  return (
-    <>
-      <ScrollTable
-        head={[t`Node and target`, t`Workload`, t`Options`, t`Space`, t`Run time`]}
-        label={t`Run matrix`}
-        maxHeight={320}
-      >
-        {cells.map((cell) => (
-          <Row key={cell.ordinal}>
-            <td className="iotide-name">
-              <Place of={cell} />
-              {cell.sender_name && <Detail>{t`${cell.sender_name} sends`}</Detail>}
-              {cell.observer_names.length > 0 && (
-                <Detail>{t`monitoring ${cell.observer_names.join(", ")}`}</Detail>
-              )}
-            </td>
-            {cell.workload}
-            <td className="iotide-wrap">{describeCell(cell)}</td>
-            <Quantity unit="bytes" value={cell.bytes_needed} />
-            <Datum unit="seconds" value={cell.run_seconds_estimated}>
-              {cell.run_seconds_estimated === null
-                ? t`unknown`
-                : t`about ${formatEstimate(cell.run_seconds_estimated)}`}
-            </Datum>
-          </Row>
-        ))}
-      </ScrollTable>
-      {cells.length < cell_count && (
-        <Detail>{t`First ${cells.length} of ${cell_count} configurations.`}</Detail>
-      )}
-    </>
-  );
 }

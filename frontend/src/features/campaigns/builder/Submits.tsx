@@ -1,162 +1,76 @@
-/** Submits the plan or saves it as a schedule, and shows the same as YAML and curl. */
+/** Submits the plan or saves it as a schedule. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Stack, Text } from "@mantine/core";
+import { Button } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
-import type { Campaign, CampaignPlan, SchedulePlan } from "@/api/types";
-import { Command } from "@/components/Command";
-import { ErrorNotice, Section } from "@/components/Page";
-import { useMay } from "@/components/session";
-import { randomKey } from "@/lib/keys";
+import type { Campaign, CampaignPlan } from "@/api/types";
+import { ErrorNotice } from "@/components/Page";
+import { useMayRun } from "@/components/session";
 import { submitCampaign } from "../queries";
 import { saveSchedule } from "../schedules/queries";
-import { calendarOf, type Repeat, type StoredSchedule } from "./calendar";
-import { planAsCurl, planAsYaml, scheduleAsCurl, scheduleAsYaml } from "./export";
+import { type StoredSchedule, scheduleOf } from "./calendar";
+import type { Draft } from "./draft";
 
 interface SubmitsProps {
   readonly clusterId: number;
+  readonly draft: Pick<Draft, "repeat" | "window">;
   /** Undefined while the draft is incomplete. */
   readonly plan: CampaignPlan | undefined;
-  readonly repeat: Repeat;
+  readonly idempotencyKey: string;
   /** The schedule to replace; undefined creates one. */
   readonly schedule: StoredSchedule | undefined;
   readonly forget: () => void;
   readonly onSubmitted: (campaign: Campaign) => void;
   readonly onScheduled: () => void;
+  readonly variant: "default" | "filled";
 }
 
-export function Submits({ clusterId, plan, repeat, schedule, forget, ...props }: SubmitsProps) {
-  function done(notify: () => void): void {
-    forget();
-    notify();
-  }
-  if (repeat.when === "now")
-    return (
-      <CampaignSubmit
-        clusterId={clusterId}
-        onSubmitted={(campaign) => done(() => props.onSubmitted(campaign))}
-        plan={plan}
-      />
-    );
-  const calendar = calendarOf(repeat);
-  const body = plan &&
-    calendar && { name: schedule?.name ?? plan.name, ...calendar, missed: repeat.missed, plan };
-  return (
-    <ScheduleSubmit
-      body={body}
-      clusterId={clusterId}
-      onSaved={() => done(props.onScheduled)}
-      scheduleId={schedule?.id}
-    />
-  );
+export function Submits(props: SubmitsProps) {
+  return props.draft.repeat.when === "now" ? <CampaignSubmit {...props} /> : <ScheduleSubmit {...props} />;
 }
 
-function CampaignSubmit({
-  clusterId,
-  plan,
-  onSubmitted,
-}: Pick<SubmitsProps, "clusterId" | "plan" | "onSubmitted">) {
+function CampaignSubmit({ clusterId, plan, idempotencyKey, forget, onSubmitted, variant }: SubmitsProps) {
   const submit = useMutation(submitCampaign);
-  const idempotencyKey = useKeyOf(plan);
-  const maySubmit = useMay("operator", clusterId);
+  const mayRun = useMayRun(clusterId);
+  function done(campaign: Campaign): void {
+    forget();
+    onSubmitted(campaign);
+  }
   return (
     <>
       {submit.error && <ErrorNotice error={submit.error} />}
       <Button
-        disabled={!plan || !maySubmit}
+        disabled={!plan || !mayRun}
         loading={submit.isPending}
-        onClick={() => plan && submit.mutate({ plan, idempotencyKey }, { onSuccess: onSubmitted })}
-        size="md"
+        onClick={() => plan && submit.mutate({ plan, idempotencyKey }, { onSuccess: done })}
+        variant={variant}
       >
-        {maySubmit ? t`Submit campaign` : t`You need the operator role to submit`}
+        {mayRun ? t`Submit campaign` : t`You need the operator role in a cluster with nodes of its own`}
       </Button>
-      {plan && (
-        <AsFile
-          curl={planAsCurl(plan, location.origin, idempotencyKey)}
-          description={t`Submit the same campaign without a browser.`}
-          file={t`YAML, for iotide campaign submit FILE.yaml`}
-          yaml={planAsYaml(plan)}
-        >
-          <Button
-            component="a"
-            download={`${plan.name}.yaml`}
-            href={`data:application/yaml;charset=utf-8,${encodeURIComponent(planAsYaml(plan))}`}
-            size="xs"
-            variant="default"
-            w="fit-content"
-          >{t`Download YAML`}</Button>
-        </AsFile>
-      )}
     </>
   );
 }
 
-/**
- * Return an idempotency key that is fixed for a plan, so that a second click or a retry creates no second campaign.
- */
-function useKeyOf(plan: CampaignPlan | undefined): string {
-  const text = JSON.stringify(plan ?? null);
-  const [kept, setKept] = useState({ text, key: randomKey() });
-  if (kept.text === text) return kept.key;
-  const fresh = { text, key: randomKey() };
-  setKept(fresh);
-  return fresh.key;
-}
-
-interface ScheduleSubmitProps {
-  readonly clusterId: number;
-  readonly scheduleId: number | undefined;
-  readonly body: SchedulePlan | undefined;
-  readonly onSaved: () => void;
-}
-
-function ScheduleSubmit({ clusterId, scheduleId, body, onSaved }: ScheduleSubmitProps) {
+function ScheduleSubmit({ clusterId, plan, draft, schedule, forget, onScheduled, variant }: SubmitsProps) {
   const save = useMutation(saveSchedule);
-  const maySave = useMay("operator", clusterId);
-  const label = scheduleId === undefined ? t`Create schedule` : t`Save schedule`;
+  const mayRun = useMayRun(clusterId);
+  const body = plan && scheduleOf(plan, draft, schedule);
+  const label = schedule === undefined ? t`Create schedule` : t`Save schedule`;
+  function done(): void {
+    forget();
+    onScheduled();
+  }
   return (
     <>
       {save.error && <ErrorNotice error={save.error} />}
       <Button
-        disabled={!body || !maySave}
+        disabled={!body || !mayRun}
         loading={save.isPending}
-        onClick={() => body && save.mutate({ body, scheduleId }, { onSuccess: onSaved })}
-        size="md"
+        onClick={() => body && save.mutate({ body, scheduleId: schedule?.id }, { onSuccess: done })}
+        variant={variant}
       >
-        {maySave ? label : t`You need the operator role to create schedules`}
+        {mayRun ? label : t`You need the operator role in a cluster with nodes of its own`}
       </Button>
-      {body && (
-        <AsFile
-          curl={scheduleAsCurl(body, location.origin)}
-          description={t`Create the same schedule without a browser.`}
-          file={t`YAML, for iotide schedule submit FILE.yaml`}
-          yaml={scheduleAsYaml(body)}
-        />
-      )}
     </>
-  );
-}
-
-interface AsFileProps {
-  readonly description: string;
-  /** Names the command that takes the file. */
-  readonly file: string;
-  readonly yaml: string;
-  readonly curl: string;
-  readonly children?: ReactNode;
-}
-
-function AsFile({ description, file, yaml, curl, children }: AsFileProps) {
-  return (
-    <Section description={description} title={t`Plan as YAML or curl`}>
-      <Stack gap="xs">
-        <Text size="sm">{file}</Text>
-        <Command label={t`Copy YAML`} maxHeight={240} text={yaml} />
-        {children}
-        <Text size="sm">{t`curl`}</Text>
-        <Command label={t`Copy curl command`} maxHeight={240} text={curl} />
-      </Stack>
-    </Section>
   );
 }

@@ -1,157 +1,141 @@
-/** Schedule of a plan: submitted once now or repeatedly, with hours in which runs may start. */
+/** Schedule of a plan: submitted once now or repeatedly. Each choice writes the calendar and the window. */
 
 import { t } from "@lingui/core/macro";
-import { NumberInput, SegmentedControl, Select, SimpleGrid, Stack, Text, TextInput } from "@mantine/core";
+import { Group, NativeSelect, Radio, Stack, Text, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
-import type { Calendar, Schedule } from "@/api/types";
+import type { ReactNode } from "react";
+import type { Calendar } from "@/api/types";
 import { ErrorNotice, Section } from "@/components/Page";
-import { TimeZoneSelect } from "@/components/TimeZoneSelect";
 import { formatFiring, WEEKDAYS } from "@/lib/time";
 import { calendarQuery } from "../schedules/queries";
-import { calendarOf, type DraftWindow, offsetProblem, PLACES, type Repeat, windowProblem } from "./calendar";
-import type { Draft } from "./draft";
+import { CalendarFold, type WhenProps } from "./CalendarFold";
+import { calendarOf, chooseWhen, PLACES, type Repeat, windowProblem } from "./calendar";
 
 const PREVIEW_DELAY_MILLISECONDS = 400;
+/** Width of a time with its picker. */
+const TIME_WIDTH = 120;
 
-const WHEN = [
-  { value: "now", label: t`Now` },
-  { value: "cron", label: t`Cron schedule` },
-  { value: "monthly", label: t`Monthly` },
-] as const satisfies readonly { value: Repeat["when"]; label: string }[];
-
-const MISSED = [
-  { value: "skip", label: t`Skipped` },
-  { value: "run_once", label: t`Run once when the service is back` },
-] as const satisfies readonly { value: Schedule["missed"]; label: string }[];
-
-interface WhenSectionProps {
-  readonly draft: Pick<Draft, "repeat" | "window">;
-  readonly onChange: (part: Partial<Pick<Draft, "repeat" | "window">>) => void;
-}
-
-export function WhenSection({ draft: { repeat, window }, onChange }: WhenSectionProps) {
+export function WhenSection({ draft, onChange }: WhenProps) {
+  const { repeat, window } = draft;
+  const calendar = calendarOf(repeat, window);
   return (
-    <Section
-      description={t`When the campaign is submitted, and the hours in which its runs may start.`}
-      title={t`Schedule`}
-    >
+    <Section title={t`When`}>
       <Stack>
-        <RepeatInputs onChange={(changed) => onChange({ repeat: changed })} repeat={repeat} />
-        <SimpleGrid cols={{ base: 1, sm: 2 }}>
-          <WindowInputs onChange={(changed) => onChange({ window: changed })} window={window} />
-        </SimpleGrid>
+        <Radio.Group
+          aria-label={t`When`}
+          onChange={(when) => onChange(chooseWhen(repeat, window, when as Repeat["when"]))}
+          value={repeat.when}
+        >
+          <Stack gap="xs">
+            <Radio label={t`Now`} value="now" />
+            <NightChoice draft={draft} onChange={onChange} />
+            <WeekChoice draft={draft} onChange={onChange} />
+            <MonthChoice draft={draft} onChange={onChange} />
+            {repeat.when === "cron" && <Radio label={t`By the cron expression below`} value="cron" />}
+          </Stack>
+        </Radio.Group>
+        {calendar && <NextFirings calendar={calendar} />}
+        <CalendarFold draft={draft} onChange={onChange} />
       </Stack>
     </Section>
   );
 }
 
-interface RepeatInputsProps {
-  readonly repeat: Repeat;
-  readonly onChange: (repeat: Repeat) => void;
-}
-
-function RepeatInputs({ repeat, onChange }: RepeatInputsProps) {
-  const calendar = calendarOf(repeat);
+function Choice({ value, label, children }: { value: string; label: string; children: ReactNode }) {
   return (
-    <>
-      <SegmentedControl
-        aria-label={t`Repeat`}
-        data={[...WHEN]}
-        onChange={(when) => onChange({ ...repeat, when })}
-        value={repeat.when}
-        w="fit-content"
-      />
-      {repeat.when !== "now" && (
-        <>
-          <SimpleGrid cols={{ base: 1, sm: 2 }}>
-            <DayInputs onChange={onChange} repeat={repeat} />
-            <TimeZoneSelect
-              onChange={(timeZone) => onChange({ ...repeat, timeZone })}
-              value={repeat.timeZone}
-            />
-            <LimitInputs onChange={onChange} repeat={repeat} />
-          </SimpleGrid>
-          {calendar && <NextFirings calendar={calendar} />}
-        </>
-      )}
-    </>
+    <Group gap="xs">
+      <Radio label={label} value={value} />
+      {children}
+    </Group>
   );
 }
 
-function DayInputs({ repeat, onChange }: RepeatInputsProps) {
-  if (repeat.when === "cron")
-    return (
-      <TextInput
-        description={t`Minute, hour, day of the month, month, day of the week.`}
-        label={t`Cron expression`}
-        onChange={(event) => onChange({ ...repeat, cron: event.currentTarget.value })}
-        value={repeat.cron}
-      />
-    );
+function NightChoice({ draft: { repeat, window }, onChange }: WhenProps) {
+  const night = chooseWhen(repeat, window, "nightly");
+  const change = (hours: Partial<typeof window>) =>
+    onChange({ ...night, window: { ...night.window, ...hours } });
+  const isChosen = repeat.when === "nightly";
+  const shown = isChosen ? window : night.window;
   return (
-    <>
-      <Select
-        allowDeselect={false}
-        data={[...PLACES]}
-        label={t`Occurrence in the month`}
-        onChange={(place) => place && onChange({ ...repeat, place })}
-        value={repeat.place}
-      />
-      <Select
-        allowDeselect={false}
-        data={[...WEEKDAYS]}
-        label={t`Weekday`}
-        onChange={(weekday) => weekday && onChange({ ...repeat, weekday })}
+    <Choice label={t`Every night between`} value="nightly">
+      <TimeInput label={t`Night begins`} onChange={(from) => change({ from })} value={shown.from} />
+      <Text size="sm">{t`and`}</Text>
+      <TimeInput label={t`Night ends`} onChange={(until) => change({ until })} value={shown.until} />
+      {isChosen && windowProblem(window) && (
+        <Text c="var(--mantine-color-error)" size="xs">
+          {windowProblem(window)}
+        </Text>
+      )}
+    </Choice>
+  );
+}
+
+/** Return what changes an input of a choice, which also chooses it. */
+function changerOf({ draft: { repeat, window }, onChange }: WhenProps, when: Repeat["when"]) {
+  const chosen = chooseWhen(repeat, window, when);
+  return (part: Partial<Repeat>) => onChange({ ...chosen, repeat: { ...chosen.repeat, ...part } });
+}
+
+function WeekChoice(props: WhenProps) {
+  const { repeat } = props.draft;
+  const change = changerOf(props, "weekly");
+  return (
+    <Choice label={t`Every week on`} value="weekly">
+      <NativeSelect
+        aria-label={t`Day of the week`}
+        data={WEEKDAYS.map(capitalised)}
+        onChange={({ currentTarget }) => change({ weekday: currentTarget.value })}
         value={repeat.weekday}
       />
-      <TextInput
-        label={t`Time`}
-        onChange={(event) => onChange({ ...repeat, at: event.currentTarget.value })}
-        type="time"
-        value={repeat.at}
-      />
-    </>
+      <Text size="sm">{t`at`}</Text>
+      <TimeInput label={t`Weekly start`} onChange={(at) => change({ at })} value={repeat.at} />
+    </Choice>
   );
 }
 
-function LimitInputs({ repeat, onChange }: RepeatInputsProps) {
+function MonthChoice(props: WhenProps) {
+  const { repeat } = props.draft;
+  const change = changerOf(props, "monthly");
   return (
-    <>
-      <TextInput
-        description={t`Each start is delayed by a random time up to this value.`}
-        error={offsetProblem(repeat.randomOffset)}
-        label={t`Random offset`}
-        onChange={(event) => onChange({ ...repeat, randomOffset: event.currentTarget.value })}
-        value={repeat.randomOffset}
+    <Choice label={t`Monthly on the`} value="monthly">
+      <NativeSelect
+        aria-label={t`Occurrence in the month`}
+        data={[...PLACES]}
+        onChange={({ currentTarget }) => change({ place: currentTarget.value })}
+        value={repeat.place}
       />
-      <TextInput
-        description={t`In your display time zone. Empty: never.`}
-        label={t`Ends at`}
-        onChange={(event) => onChange({ ...repeat, endsAt: event.currentTarget.value })}
-        type="datetime-local"
-        value={repeat.endsAt}
+      <NativeSelect
+        aria-label={t`Weekday in the month`}
+        data={WEEKDAYS.map(capitalised)}
+        onChange={({ currentTarget }) => change({ weekday: currentTarget.value })}
+        value={repeat.weekday}
       />
-      <NumberInput
-        allowDecimal={false}
-        description={t`Empty: no limit.`}
-        label={t`Maximum campaigns`}
-        max={1_000_000}
-        min={1}
-        onChange={(entered) =>
-          onChange({ ...repeat, maxFirings: typeof entered === "number" ? entered : "" })
-        }
-        value={repeat.maxFirings}
-      />
-      <Select
-        allowDeselect={false}
-        data={[...MISSED]}
-        description={t`Firings while the service was down.`}
-        label={t`Missed firings`}
-        onChange={(missed) => missed && onChange({ ...repeat, missed })}
-        value={repeat.missed}
-      />
-    </>
+      <Text size="sm">{t`at`}</Text>
+      <TimeInput label={t`Monthly start`} onChange={(at) => change({ at })} value={repeat.at} />
+    </Choice>
+  );
+}
+
+function capitalised(value: string) {
+  return { value, label: value.slice(0, 1).toUpperCase() + value.slice(1) };
+}
+
+interface TimeInputProps {
+  readonly label: string;
+  readonly value: string;
+  readonly onChange: (time: string) => void;
+}
+
+function TimeInput({ label, value, onChange }: TimeInputProps) {
+  return (
+    <TextInput
+      aria-label={label}
+      onChange={(event) => onChange(event.currentTarget.value)}
+      type="time"
+      value={value}
+      w={TIME_WIDTH}
+    />
   );
 }
 
@@ -177,35 +161,5 @@ function NextFirings({ calendar }: { calendar: Calendar }) {
         </>
       )}
     </Stack>
-  );
-}
-
-interface WindowInputsProps {
-  readonly window: DraftWindow;
-  readonly onChange: (window: DraftWindow) => void;
-}
-
-function WindowInputs({ window, onChange }: WindowInputsProps) {
-  return (
-    <>
-      <TextInput
-        description={t`Runs start only within these hours. Empty: any hour.`}
-        error={windowProblem(window)}
-        label={t`Runs start from`}
-        onChange={(event) => onChange({ ...window, from: event.currentTarget.value })}
-        type="time"
-        value={window.from}
-      />
-      <TextInput
-        description={t`Runs that could exceed this hour wait for the next window.`}
-        label={t`Runs end by`}
-        onChange={(event) => onChange({ ...window, until: event.currentTarget.value })}
-        type="time"
-        value={window.until}
-      />
-      {(window.from !== "" || window.until !== "") && (
-        <TimeZoneSelect onChange={(timeZone) => onChange({ ...window, timeZone })} value={window.timeZone} />
-      )}
-    </>
   );
 }

@@ -28,11 +28,13 @@ export function WorkloadsSection({ draft, workloads, refused, onChange }: Worklo
   return (
     <Section
       actions={<AddMenu onAdd={(name) => onChange(addChoice(draft, name))} workloads={workloads} />}
-      description={t`Click the sweep icon next to an option to test several values. All combinations are run.`}
+      description={t`A list such as 64M, 128M, 1G in a size or number tests each value. All combinations are run.`}
       title={t`Workloads`}
     >
       <Stack>
-        {draft.choices.length === 0 && <NoChoice hasWorkloads={workloads.length > 0} />}
+        {draft.choices.length === 0 && (
+          <NoChoice onAdd={(name) => onChange(addChoice(draft, name))} workloads={workloads} />
+        )}
         {draft.choices.map((choice, index) => (
           <ChoiceCard
             choice={choice}
@@ -52,17 +54,28 @@ export function WorkloadsSection({ draft, workloads, refused, onChange }: Worklo
   );
 }
 
-function NoChoice({ hasWorkloads }: { hasWorkloads: boolean }) {
+/** One click for each workload while there is none; the menu describes them. */
+function NoChoice({ workloads, onAdd }: AddMenuProps) {
+  if (workloads.length === 0)
+    return <Text c="dimmed">{t`No agent in this cluster has announced a workload yet.`}</Text>;
+  const names = workloads.map(({ name }) => name).sort();
   return (
-    <Text c="dimmed">
-      {hasWorkloads
-        ? t`Add a workload. dd is a good start for plain write and read rates.`
-        : t`No agent in this cluster has announced a workload yet.`}
-    </Text>
+    <Group gap="xs">
+      {names.map((name) => (
+        <RowButton aria-label={t`Add ${name}`} key={name} onClick={() => onAdd(name)}>
+          {name}
+        </RowButton>
+      ))}
+    </Group>
   );
 }
 
-function AddMenu({ workloads, onAdd }: { workloads: readonly Workload[]; onAdd: (name: string) => void }) {
+interface AddMenuProps {
+  readonly workloads: readonly Workload[];
+  readonly onAdd: (name: string) => void;
+}
+
+function AddMenu({ workloads, onAdd }: AddMenuProps) {
   const byTitle = workloads.toSorted((one, other) => one.title.localeCompare(other.title));
   return (
     <Menu position="bottom-start" width={320}>

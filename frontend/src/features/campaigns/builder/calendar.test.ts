@@ -1,17 +1,28 @@
 import { describe, expect, it } from "vitest";
 import type { Schedule } from "@/api/types";
-import { ANY_HOUR, calendarOf, NOW, planWindow, repeatOf, repeatProblem, windowProblem } from "./calendar";
+import {
+  ANY_HOUR,
+  calendarOf,
+  chooseWhen,
+  cronOf,
+  NOW,
+  planWindow,
+  type Repeat,
+  repeatOf,
+  repeatProblem,
+  windowProblem,
+} from "./calendar";
 import { scheduleAsYaml } from "./export";
 
 const nightly = { ...NOW, when: "cron", timeZone: "Europe/Zurich" } as const;
 
 describe("calendarOf", () => {
   it("is undefined for a plan submitted now", () => {
-    expect(calendarOf(NOW)).toBeUndefined();
+    expect(calendarOf(NOW, ANY_HOUR)).toBeUndefined();
   });
 
   it("is a cron expression with its zone, without limits by default", () => {
-    expect(calendarOf(nightly)).toEqual({
+    expect(calendarOf(nightly, ANY_HOUR)).toEqual({
       cron: "30 2 * * *",
       time_zone: "Europe/Zurich",
       random_offset_seconds: 0,
@@ -22,7 +33,7 @@ describe("calendarOf", () => {
 
   it("is a monthly day in words, with an offset and an end", () => {
     const repeat = { ...nightly, when: "monthly", randomOffset: "30 min", maxFirings: 12 } as const;
-    expect(calendarOf(repeat)).toMatchObject({
+    expect(calendarOf(repeat, ANY_HOUR)).toMatchObject({
       monthly: "first sunday at 02:30",
       random_offset_seconds: 1800,
       max_firings: 12,
@@ -30,8 +41,8 @@ describe("calendarOf", () => {
   });
 
   it.each(["soon", "2 d", ""])("is undefined while the random offset is %j", (randomOffset) => {
-    expect(calendarOf({ ...nightly, randomOffset })).toBeUndefined();
-    expect(repeatProblem({ ...nightly, randomOffset })).toBe("Correct the random offset.");
+    expect(calendarOf({ ...nightly, randomOffset }, ANY_HOUR)).toBeUndefined();
+    expect(repeatProblem({ ...nightly, randomOffset }, ANY_HOUR)).toBe("Correct the random offset.");
   });
 });
 
@@ -45,7 +56,7 @@ it("restores a stored schedule", () => {
     max_firings: 3,
     missed: "run_once",
   } as Schedule;
-  expect(calendarOf(repeatOf(stored))).toEqual({
+  expect(calendarOf(repeatOf(stored), ANY_HOUR)).toEqual({
     monthly: "last friday at 22:00",
     time_zone: "America/New_York",
     random_offset_seconds: 90,
@@ -53,6 +64,50 @@ it("restores a stored schedule", () => {
     max_firings: 3,
   });
   expect(repeatOf(stored).missed).toBe("run_once");
+});
+
+describe("a choice of when", () => {
+  const zurich: Repeat = { ...NOW, timeZone: "Europe/Zurich" };
+
+  it("of every night writes the hours as window and their begin as cron", () => {
+    const { repeat, window } = chooseWhen(zurich, ANY_HOUR, "nightly");
+    expect(calendarOf(repeat, window)).toMatchObject({ cron: "0 22 * * *", time_zone: "Europe/Zurich" });
+    expect(planWindow(window)).toEqual({ from: "22:00", until: "05:00", time_zone: "Europe/Zurich" });
+    expect(calendarOf(repeat, { ...window, from: "21:30" })).toMatchObject({ cron: "30 21 * * *" });
+    expect(repeatProblem(repeat, ANY_HOUR)).toBe("Enter the hours of the night.");
+  });
+
+  it.each([
+    ["sunday", "30 2 * * 0"],
+    ["monday", "30 2 * * 1"],
+    ["saturday", "30 2 * * 6"],
+  ])("of every week on %s writes %s", (weekday, cron) => {
+    const { repeat } = chooseWhen({ ...zurich, weekday }, ANY_HOUR, "weekly");
+    expect(calendarOf(repeat, ANY_HOUR)).toMatchObject({ cron });
+  });
+
+  it("other than every night leaves no night behind", () => {
+    const night = chooseWhen(zurich, ANY_HOUR, "nightly");
+    expect(chooseWhen(night.repeat, night.window, "now").window).toEqual(ANY_HOUR);
+    const hours = { ...ANY_HOUR, from: "10:00", until: "12:00" };
+    expect(chooseWhen(zurich, hours, "weekly").window).toEqual(hours);
+  });
+
+  it.each([
+    ["nightly", "0 22 * * *", "22:00"],
+    ["cron", "30 2 * * *", "22:00"],
+    ["cron", "0 22 * * *", ""],
+    ["weekly", "5 4 * * 3", ""],
+    ["cron", "05 4 * * 3", ""],
+    ["cron", "5 4 * * 7", ""],
+    ["cron", "5 4 1 * *", ""],
+  ])("is %s for the cron expression %s in a window from %j, and keeps the expression", (when, cron, from) => {
+    const window = from ? { from, until: "05:00", time_zone: "Europe/Zurich" } : null;
+    const schedule = { cron, time_zone: "Europe/Zurich", random_offset_seconds: 0, plan: { window } };
+    const repeat = repeatOf(schedule as unknown as Schedule);
+    expect(repeat.when).toBe(when);
+    expect(cronOf(repeat, { from })).toBe(cron);
+  });
 });
 
 describe("the hours in which runs start", () => {

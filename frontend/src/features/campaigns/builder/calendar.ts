@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import * as z from "zod/mini";
-import type { Calendar, CampaignPlan, Schedule } from "@/api/types";
-import { fromLocalTime, inputTime, timeZone } from "@/lib/time";
+import type { Calendar, CampaignPlan, Schedule, SchedulePlan } from "@/api/types";
+import { fromLocalTime, inputTime, timeZone, WEEKDAYS } from "@/lib/time";
 import { durationProblem, exactSeconds, parseSeconds } from "@/lib/units";
 
 /** A number, or "" while the input is empty. */
@@ -13,8 +13,8 @@ export const DraftWindow = z.object({ from: z.string(), until: z.string(), timeZ
 export type DraftWindow = z.infer<typeof DraftWindow>;
 
 export const Repeat = z.object({
-  /** Once now, or repeatedly. */
-  when: z.enum(["now", "cron", "monthly"]),
+  /** Once now, or repeatedly. `nightly` starts with the window; `cron` is an expression that no other choice writes. */
+  when: z.enum(["now", "nightly", "weekly", "monthly", "cron"]),
   cron: z.string(),
   place: z.string(),
   weekday: z.string(),
@@ -41,6 +41,8 @@ export const PLACES = ["first", "second", "third", "fourth", "last"] as const;
 const LONGEST_OFFSET = 86_400;
 
 export const ANY_HOUR: DraftWindow = { from: "", until: "", timeZone: timeZone() };
+
+export const NIGHT = { from: "22:00", until: "05:00" };
 
 export const NOW: Repeat = {
   when: "now",
@@ -75,7 +77,7 @@ export function windowProblem({ from, until }: DraftWindow): string | null {
 
 export function repeatOf(schedule: Schedule): Repeat {
   const [place = NOW.place, weekday = NOW.weekday] = schedule.monthly?.toLowerCase().split(/\s+/) ?? [];
-  return {
+  const stored: Repeat = {
     when: schedule.monthly ? "monthly" : "cron",
     cron: schedule.monthly ? NOW.cron : schedule.cron,
     place,
@@ -87,11 +89,49 @@ export function repeatOf(schedule: Schedule): Repeat {
     maxFirings: schedule.max_firings ?? "",
     missed: schedule.missed,
   };
+  return schedule.monthly ? stored : asPreset(stored, schedule.plan?.window ?? null);
+}
+
+const EACH_DAY = /^(\d{1,2}) (\d{1,2}) \* \* (\*|\d)$/;
+
+/** Return the choice that writes exactly this cron expression, and the expression itself otherwise. */
+function asPreset(stored: Repeat, window: CampaignPlan["window"]): Repeat {
+  const [, minute = "", hour = "", day = ""] = EACH_DAY.exec(stored.cron) ?? [];
+  const at = `${hour.padStart(2, "0")}:${minute.padStart(2, "0")}`;
+  const isNight = day === "*" && window?.from === at && window.time_zone === stored.timeZone;
+  const weekday = WEEKDAYS[(Number(day) + WEEKDAYS.length - 1) % WEEKDAYS.length] ?? stored.weekday;
+  const preset: Repeat = isNight
+    ? { ...stored, when: "nightly" }
+    : { ...stored, when: "weekly", weekday, at };
+  return cronOf(preset, { from: at }) === stored.cron ? preset : stored;
+}
+
+/** Return the cron expression of a schedule; empty if it has none. */
+export function cronOf({ when, cron, weekday, at }: Repeat, { from }: Pick<DraftWindow, "from">): string {
+  const [hour, minute] = (when === "nightly" ? from : at).split(":").map(Number);
+  const day =
+    when === "nightly" ? "*" : ((WEEKDAYS as readonly string[]).indexOf(weekday) + 1) % WEEKDAYS.length;
+  if (when === "cron") return cron;
+  return when === "nightly" || when === "weekly" ? `${minute} ${hour} * * ${day}` : "";
+}
+
+/** Return repeat and window after a choice. Only nights need a window; they also leave none behind. */
+export function chooseWhen(repeat: Repeat, window: DraftWindow, when: Repeat["when"]) {
+  const isNight = when === "nightly";
+  const others = repeat.when === "nightly" ? ANY_HOUR : window;
+  const night = window.from === "" || window.until === "" ? { ...window, ...NIGHT } : window;
+  return {
+    repeat: { ...repeat, when, cron: cronOf(repeat, window) || repeat.cron },
+    window: isNight ? { ...night, timeZone: repeat.timeZone } : others,
+  };
 }
 
 /** Return why the calendar is invalid, or null. The server checks the rest in its preview. */
-export function repeatProblem(repeat: Repeat): string | null {
+export function repeatProblem(repeat: Repeat, window: Pick<DraftWindow, "from">): string | null {
   if (repeat.when === "now") return null;
+  if (repeat.when === "nightly" && window.from === "") return t`Enter the hours of the night.`;
+  if (repeat.when !== "nightly" && repeat.when !== "cron" && repeat.at === "")
+    return t`Enter the time of the start.`;
   return offsetProblem(repeat.randomOffset) && t`Correct the random offset.`;
 }
 
@@ -100,15 +140,25 @@ export function offsetProblem(text: string): string | null {
 }
 
 /** Return the calendar for the API; undefined if the plan is submitted once or the calendar is incomplete. */
-export function calendarOf(repeat: Repeat): Calendar | undefined {
-  if (repeat.when === "now" || repeatProblem(repeat) !== null) return undefined;
+export function calendarOf(repeat: Repeat, window: DraftWindow): Calendar | undefined {
+  if (repeat.when === "now" || repeatProblem(repeat, window) !== null) return undefined;
   return {
-    ...(repeat.when === "cron"
-      ? { cron: repeat.cron }
-      : { monthly: t`${repeat.place} ${repeat.weekday} at ${repeat.at}` }),
+    ...(repeat.when === "monthly"
+      ? { monthly: `${repeat.place} ${repeat.weekday} at ${repeat.at}` }
+      : { cron: cronOf(repeat, window) }),
     time_zone: repeat.timeZone,
     random_offset_seconds: parseSeconds(repeat.randomOffset),
     ends_at: repeat.endsAt === "" ? null : fromLocalTime(repeat.endsAt),
     max_firings: repeat.maxFirings === "" ? null : repeat.maxFirings,
   };
+}
+
+/** Return the schedule of a plan; undefined if it is submitted once or its calendar is incomplete. */
+export function scheduleOf(
+  plan: CampaignPlan,
+  { repeat, window }: { readonly repeat: Repeat; readonly window: DraftWindow },
+  stored: StoredSchedule | undefined,
+): SchedulePlan | undefined {
+  const calendar = calendarOf(repeat, window);
+  return calendar && { name: stored?.name ?? plan.name, ...calendar, missed: repeat.missed, plan };
 }

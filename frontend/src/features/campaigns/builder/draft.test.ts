@@ -49,7 +49,7 @@ describe("missingParts", () => {
   });
 
   it("reports an unreadable option", () => {
-    const choices = [{ key: 0, workload: "dd", options: { file_size_bytes: "64 M" }, sweep: {} }];
+    const choices = [{ key: 0, workload: "dd", options: { file_size_bytes: "64 Q" }, sweep: {} }];
     expect(missingParts({ ...complete, choices }, workloads)).toEqual(["Correct the options marked in red."]);
   });
 

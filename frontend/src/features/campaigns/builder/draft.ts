@@ -194,7 +194,7 @@ export function missingParts(draft: Draft, workloads: readonly Workload[]): stri
     [coolDownProblem(draft) !== null, t`Correct the cool-down.`],
     [quietProblem(draft.quiet) !== null, t`Correct the maximum wait for an idle node.`],
     [windowProblem(draft.window) !== null, t`Correct the hours in which runs start.`],
-    [repeatProblem(draft.repeat) !== null, repeatProblem(draft.repeat) ?? ""],
+    [repeatProblem(draft.repeat, draft.window) !== null, repeatProblem(draft.repeat, draft.window) ?? ""],
     [
       draft.choices.some((choice) => hasNoPlace(draft, choice)),
       t`A workload with its own nodes, targets or stages has none left. Choose “Use campaign settings” for it.`,
