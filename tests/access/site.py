@@ -191,6 +191,7 @@ class AccessSite:
             confirmed_change(session, series, NOW + timedelta(days=5), 100.0, 80.0)
             raise_alerts(session, series.id)
             self.ids["alert_id"] = session.execute(metadata.tables["alert"].select()).one().id
+            self.ids["incident_id"] = session.execute(metadata.tables["alert_group"].select()).one().id
 
 
 def _mark(session: Session, table: type[Node] | type[Target] | type[Campaign]) -> None:

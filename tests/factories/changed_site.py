@@ -283,6 +283,9 @@ def findings(site: ChangedSite) -> None:
     (alert,) = site.read("/alerts?state=untriaged")["items"]
     site.change("changed", "POST /alerts/{alert_id}/actions", {"action": "acknowledge"}, alert_id=alert["id"])
     site.change("changed", "PUT /alerts/{alert_id}/mute", {"until": "2999-01-01T00:00:00Z"}, alert_id=alert["id"])
+    incident_id = alert["group"]["id"]
+    taken = {"action": "comment", "comment": "seen in the meeting"}
+    site.change("changed", "POST /incidents/{incident_id}/actions", taken, incident_id=incident_id)
     site.change("changed", "PUT /alert-rules/{rule_id}", rule | {"name": "slow"}, rule_id=made["id"])
     site.change("removed", "DELETE /alert-rules/{rule_id}", rule_id=made["id"])
     said = {"workload_revision": 1, "parser_version": "9.9", "orders": [reading]}

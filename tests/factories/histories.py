@@ -66,3 +66,19 @@ def confirmed_change(session: Session, series: Series, at: datetime, before: flo
     session.add(made)
     session.flush()
     return made
+
+
+def another(series: Series, session: Session, **differing: object) -> Series:
+    """Add a second series with points on the same days."""
+    columns = {column.name: getattr(series, column.name) for column in Series.__table__.columns if column.name != "id"}
+    made = Series(**(columns | {"key_sha256": f"{differing}", "metric": "wait"} | differing))
+    session.add(made)
+    session.flush()
+    session.execute(
+        text(
+            "INSERT INTO point (series_id, cell_id, campaign_id, at, median, low, high, run_count)"
+            " SELECT :made, cell_id, campaign_id, at, median, low, high, run_count FROM point WHERE series_id = :series"
+        ),
+        {"made": made.id, "series": series.id},
+    )
+    return made

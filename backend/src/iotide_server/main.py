@@ -35,6 +35,7 @@ from iotide_server.agent_api.heartbeats_first import HeartbeatsFirst
 from iotide_server.agent_api.idle_heartbeats import IDLE_HEARTBEATS, IdleHeartbeats
 from iotide_server.agent_api.routes import router as agent_api
 from iotide_server.agent_api.routes import take_heartbeat
+from iotide_server.alerts.incidents.routes import router as incidents
 from iotide_server.alerts.routes import router as alerts
 from iotide_server.campaigns.routes import router as campaigns
 from iotide_server.change_feed.feed import FEED, Feed
@@ -98,7 +99,7 @@ SLICES: Final[tuple[APIRouter, ...]] = (
     agent_api,  # first: routes are matched in order, and agents send most requests
     *(health, sessions, oidc, accounts, audit, clusters, targets, workloads),
     *(campaigns, campaign_results, schedules, templates, runs, results, surfaces),
-    *(trends, advice, alerts, explorer, overview, notifications, published, change_feed),
+    *(trends, advice, alerts, incidents, explorer, overview, notifications, published, change_feed),
 )
 HEARTBEAT_ROUTE: Final = next(
     route for route in agent_api.routes if isinstance(route, APIRoute) and route.endpoint is take_heartbeat

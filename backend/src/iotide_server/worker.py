@@ -9,12 +9,15 @@ from celery.signals import setup_logging, worker_ready
 from structlog.contextvars import bound_contextvars
 
 from iotide_server.alerts.digest import send_channel_digests
-from iotide_server.alerts.groups import ALERT_GROUP, send_group
+from iotide_server.alerts.incidents.joining import INCIDENTS, request_incidents
+from iotide_server.alerts.incidents.notifying import ALERT_GROUP, send_incident
 from iotide_server.alerts.oversight import watch_cluster
 from iotide_server.alerts.raising import raise_alerts
 from iotide_server.alerts.repository import noteworthy_series
+from iotide_server.alerts.rules import add_default_rule
 from iotide_server.bundled.readiness import announce_ready
 from iotide_server.campaigns.rounds import rounds_handler
+from iotide_server.clusters.service import DEFAULT_RULE
 from iotide_server.kit.allocation import give_memory_back
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import WORK_STATEMENT_SECONDS, Database, open_engine
@@ -46,7 +49,9 @@ HANDLERS: Final[Mapping[str, Handler]] = {
     SUPERSEDED: settle_superseded,
     REANALYSIS: reanalyse,
     ALERTS: raise_alerts,
-    ALERT_GROUP: send_group,
+    ALERT_GROUP: send_incident,
+    INCIDENTS: request_incidents,
+    DEFAULT_RULE: add_default_rule,
     OVERSIGHT: watch_cluster,
     DIGEST: send_channel_digests,
     RETENTION: give_up_old,

@@ -1871,6 +1871,54 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/incidents": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_incidents"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidents/{incident_id}": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_incident"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/incidents/{incident_id}/actions": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["act_on_incident"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/explorer/runs": {
         parameters: {
             query?: never;
@@ -3242,6 +3290,61 @@ export interface components {
             name: string;
             value: string | number | boolean;
         };
+        IncidentActionInput: {
+            action: components["schemas"]["IncidentMove"];
+            /** @default  */
+            comment: string;
+            owner?: string | null;
+            event_id?: number | null;
+        };
+        IncidentDetail: {
+            incident: components["schemas"]["IncidentOutput"];
+            changes: components["schemas"]["IncidentMember"][];
+            changes_left_out: number;
+            stale: components["schemas"]["AlertOutput"][];
+            actions: components["schemas"]["IncidentStep"][];
+            events: components["schemas"]["EventOutput"][];
+        };
+        IncidentMember: {
+            series: components["schemas"]["SeriesOutput"];
+            change: components["schemas"]["SeriesChange"];
+            alert_id: number | null;
+            alert_state: components["schemas"]["AlertState"] | null;
+        };
+        /** @enum {string} */
+        IncidentMove: "acknowledge" | "expect" | "set_cause" | "ignore" | "comment" | "reopen";
+        IncidentOutput: {
+            id: number;
+            cluster_id: number;
+            cluster_name: string;
+            /** @enum {string} */
+            kind: "worse" | "better" | "neither" | "stale";
+            state: components["schemas"]["IncidentState"];
+            words: string;
+            /** Format: date-time */
+            at: string;
+            ended_at: string | null;
+            worst_ratio: number | null;
+            series_count: number;
+            series: components["schemas"]["SeriesOutput"] | null;
+            change: components["schemas"]["SeriesChange"] | null;
+            event: components["schemas"]["EventOutput"] | null;
+            is_event_set: boolean;
+            owner: string | null;
+            is_environment: boolean;
+            told_at: string | null;
+            moves: components["schemas"]["IncidentMove"][];
+        };
+        /** @enum {string} */
+        IncidentState: "open" | "acknowledged" | "expected" | "ignored" | "ended" | "withdrawn";
+        IncidentStep: {
+            /** Format: date-time */
+            at: string;
+            who: string | null;
+            action: string;
+            comment: string;
+            alerts: number;
+        };
         /** @enum {string} */
         JobEnd: "done" | "cancelled" | "time_limit" | "node_failed" | "failed";
         JobNode: {
@@ -3702,6 +3805,10 @@ export interface components {
         };
         Page_FiringOutput_: {
             items: components["schemas"]["FiringOutput"][];
+            next_cursor: string | null;
+        };
+        Page_IncidentOutput_: {
+            items: components["schemas"]["IncidentOutput"][];
             next_cursor: string | null;
         };
         Page_JoinTokenOutput_: {
@@ -8379,6 +8486,80 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["RemovedRule"];
+                };
+            };
+        };
+    };
+    list_incidents: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string | null;
+                state?: ("open" | "acknowledged" | "expected" | "ignored" | "ended")[] | null;
+                kind?: ("worse" | "better" | "neither" | "stale") | null;
+                cluster_id?: number | null;
+                series_id?: number | null;
+                target_id?: number | null;
+                owner?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_IncidentOutput_"];
+                };
+            };
+        };
+    };
+    get_incident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                incident_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentDetail"];
+                };
+            };
+        };
+    };
+    act_on_incident: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path: {
+                incident_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["IncidentActionInput"];
+            };
+        };
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["IncidentDetail"];
                 };
             };
         };

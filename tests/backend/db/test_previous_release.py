@@ -46,6 +46,7 @@ TABLES: Final = {
     "campaign_id": "campaign",
     "channel_id": "channel",
     "cluster_id": "cluster",
+    "incident_id": "alert_group",
     "node_id": "node",
     "reading_id": "reading",
     "rule_id": "alert_rule",

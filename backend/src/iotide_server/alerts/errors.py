@@ -20,3 +20,9 @@ OWNER_UNKNOWN = ErrorKind(422, "owner_unknown", field="owner", shows="name").say
     "owner: no user {name} can see this cluster",
     "name a user with a role in the cluster, or omit owner to assign the alert to yourself",
 )
+INCIDENT_NOT_FOUND = ErrorKind(404, "incident_not_found", field="incident_id").says(
+    "there is no incident {incident_id}"
+)
+INCIDENT_MOVE_REFUSED = ErrorKind(409, "incident_move_refused", field="action", shows="move").says(
+    "incident {incident_id} is {state}: {move} is not possible in this state", "possible actions: {possible:names}"
+)

@@ -54,8 +54,8 @@ class Week:
         return not (self.changes or self.waiting or self.stopped or self.noisiest)
 
 
-def group_message(
-    group_id: int, alerts: Sequence[AlertOutput], titles: Mapping[str, Titles], *, is_environment: bool
+def incident_message(
+    incident_id: int, alerts: Sequence[AlertOutput], titles: Mapping[str, Titles], *, is_environment: bool
 ) -> Message:
     """`titles` are of the options, by workload."""
     first = alerts[0]
@@ -69,9 +69,9 @@ def group_message(
         cluster_id=first.cluster_id,
         subject=f"{first.cluster_name}: {'environment: ' if is_environment else ''}{_subject(alerts, titles)}",
         text="\n".join(lines),
-        path=f"/alerts/{first.id}" if len(alerts) == 1 else f"/alerts?group={group_id}",
+        path=f"/incidents/{incident_id}",
         data={
-            "group_id": group_id,
+            "group_id": incident_id,
             "cluster": first.cluster_name,
             "is_environment": is_environment,
             "alert_count": len(alerts),
@@ -101,7 +101,7 @@ def digest_message(week: Week) -> Message:
         cluster_id=week.cluster_id,
         subject=f"{week.cluster_name}, week until {written(week.until)}: {subject}",
         text="\n\n".join(part for part in parts if part),
-        path=f"/alerts?cluster={week.cluster_id}",
+        path=f"/incidents?cluster={week.cluster_id}",
         data={
             "cluster": week.cluster_name,
             "since": week.since.isoformat(),

@@ -48,13 +48,15 @@ class AlertRuleChannel(Base):
     __table_args__ = (Index("ix_alert_rule_channel_channel_id", "channel_id"),)
 
 
-class AlertGroup(Identified, Base):
-    __tablename__ = "alert_group"
+class Incident(Identified, Base):
+    """Related changes of a cluster, or its series that became stale together."""
+
+    __tablename__ = "alert_group"  # release 0.2.0 has this name
 
     cluster_id: Mapped[int] = mapped_column(ForeignKey("cluster.id"))
-    kind: Mapped[str]
-    # at, window_from, window_until: of its first alert; those within two runs of it belong to the group
-    at: Mapped[datetime]
+    kind: Mapped[str]  # by its gravest change: `change` (worse), `better` or `neither`; `missing` is stale
+    at: Mapped[datetime]  # of its first change
+    # window_from, window_until: around the change that began it; those within two runs of it may belong to it
     window_from: Mapped[datetime]
     window_until: Mapped[datetime]
     # common to all of its series; may be empty
@@ -63,11 +65,51 @@ class AlertGroup(Identified, Base):
     created_at: Mapped[datetime]
     # when its message was queued for the channels
     told_at: Mapped[datetime | None]
+    # state to owner_id: computed from its alerts and changes by `incidents.settling`
+    state: Mapped[str] = mapped_column(server_default="open")
+    ended_at: Mapped[datetime | None]  # when the last of its changes recovered or was over
+    series_count: Mapped[int] = mapped_column(server_default="0")
+    worst_change_id: Mapped[int | None] = mapped_column(ForeignKey("change_point.id", ondelete="SET NULL"))
+    worst_ratio: Mapped[float | None]
+    owner_id: Mapped[int | None] = mapped_column(ForeignKey("user_account.id", ondelete="SET NULL"))
+    event_id: Mapped[int | None] = mapped_column(ForeignKey("event.id", ondelete="SET NULL"))  # its cause
+    is_event_set: Mapped[bool] = mapped_column(server_default="false")  # by a user; False: the nearest event
 
     __table_args__ = (
-        CheckConstraint("kind IN ('change', 'missing')", name="kind"),
+        CheckConstraint("kind IN ('change', 'missing', 'better', 'neither')", name="kind"),
+        CheckConstraint("state IN ('open', 'acknowledged', 'expected', 'ignored', 'ended', 'withdrawn')", name="state"),
         Index("ix_alert_group_cluster_id_at", "cluster_id", "at"),
+        Index("ix_alert_group_worst_change_id", "worst_change_id"),
+        Index("ix_alert_group_owner_id", "owner_id"),
+        Index("ix_alert_group_event_id", "event_id"),
     )
+
+
+class IncidentChange(Base):
+    """Each confirmed change belongs to one incident."""
+
+    __tablename__ = "incident_change"
+
+    change_point_id: Mapped[int] = mapped_column(
+        ForeignKey("change_point.id", ondelete="CASCADE"), primary_key=True, autoincrement=False
+    )
+    incident_id: Mapped[int] = mapped_column(ForeignKey("alert_group.id", ondelete="CASCADE"))
+
+    __table_args__ = (Index("ix_incident_change_incident_id", "incident_id"),)
+
+
+class IncidentAction(Identified, Base):
+    """What a user did to an incident; its alerts have their own actions too."""
+
+    __tablename__ = "incident_action"
+
+    incident_id: Mapped[int] = mapped_column(ForeignKey("alert_group.id", ondelete="CASCADE"))
+    at: Mapped[datetime] = mapped_column(server_default=func.now())
+    who: Mapped[str]
+    action: Mapped[str]
+    comment: Mapped[str]
+
+    __table_args__ = (Index("ix_incident_action_incident_id", "incident_id", "id"),)
 
 
 class Alert(Identified, Base):

@@ -6,7 +6,8 @@ from datetime import datetime
 
 from sqlalchemy.orm import Session
 
-from iotide_server.alerts import groups, repository
+from iotide_server.alerts import repository
+from iotide_server.alerts.incidents.joining import join
 from iotide_server.alerts.journal import SILENT, AlertStep, note
 from iotide_server.alerts.lifecycle import AlertState
 from iotide_server.alerts.models import Alert
@@ -77,4 +78,4 @@ def _raise(session: Session, late: ScheduledSeries, silence: _Silence, now: date
     )
     session.add(alert)
     note(session, alert, AlertStep(SILENT, now, comment=silence.words))
-    groups.join(session, alert, series, now)
+    join(session, alert, series, now)

@@ -7,13 +7,16 @@ from typing import Final
 
 from sqlalchemy.orm import Session
 
-from iotide_server.alerts import confirming, groups, repository, scopes
+from iotide_server.alerts import confirming, repository, scopes
+from iotide_server.alerts.incidents.joining import Placing, is_confirmed, place
+from iotide_server.alerts.incidents.notifying import controls_changed
 from iotide_server.alerts.journal import AlertStep, close, note
 from iotide_server.alerts.lifecycle import AlertState, AlertUpdate, ClosedBecause, after_update, closes
 from iotide_server.alerts.models import Alert, AlertRule
 from iotide_server.kit.db import transaction_time
 from iotide_server.results.models import Series
 from iotide_server.statistics.shifts import Direction, Shift, is_near
+from iotide_server.trends.changes.recoveries import direction_of
 from iotide_server.trends.models import ChangePoint, SeriesCourse
 from iotide_server.trends.points.repository import lock_series
 
@@ -43,12 +46,13 @@ def raise_alerts(session: Session, series_id: int) -> None:
     )
     _follow_changes(look)
     _follow_silences(look)
-    raised = _raise_newest(look)
+    if _raise_worse(look):
+        _follow_changes(look)
+    _raise_asked(look)
     follow(session, series, look.alerts, look.changes, look.now)
-    if raised is not None:
-        groups.join(session, raised, series, look.now)
+    place(Placing(session, series, look.changes, look.alerts, look.now))
     if look.changes:
-        groups.controls_changed(session, series)
+        controls_changed(session, series)
 
 
 def rule_of(session: Session, series: Series) -> AlertRule | None:
@@ -123,17 +127,51 @@ def _follow_silences(look: Look) -> None:
             note(look.session, alert, AlertStep(AlertUpdate.RECOVERED, look.now), state=after.value)
 
 
-def _raise_newest(look: Look) -> Alert | None:
-    # Several changes found at once are an imported history. Only the newest one raises an alert.
-    confirmed = [one for one in look.changes if one.confirmed_at is not None and one.gone_at is None]
-    newest = confirmed[-1] if confirmed else None
+def _raise_worse(look: Look) -> bool:
+    """Raise an alert for each confirmed change for the worse; return whether there was a new one."""
+    known = {alert.change_point_id for alert in look.alerts}
+    found = [
+        one
+        for one in look.changes
+        if is_confirmed(one)
+        and one.id not in known
+        and direction_of(one, look.series.better) is Direction.WORSE
+        and not _is_accepted(look, one)
+    ]
+    # Several changes found at once are an imported history. Only the newest one is sent to channels.
+    newest = _newest(look)
+    for change in found:
+        _raise(look, change, _rule_for(look, change) if change is newest else None)
+    return bool(found)
+
+
+def _raise_asked(look: Look) -> None:
+    """Raise an alert for the newest change if it is not for the worse, but a rule asks for both directions."""
+    newest = _newest(look)
     if newest is None or any(alert.change_point_id == newest.id for alert in look.alerts):
-        return None
-    rule = rule_of(look.session, look.series)
-    if rule is None or not _is_asked_for(look, rule, newest):
-        return None
-    near = repository.window(look.session, look.series.id, newest.at)
-    suspicion = next((alert for alert in look.alerts if _became(alert, newest)), None)
+        return
+    # An improvement that reverses a change belongs to that change's alert.
+    known = {alert.change_point_id for alert in look.alerts if alert.state in _TAKEN_BACK}
+    is_reversal = any(
+        one.id in known
+        and one.gone_at is None
+        and one.at < newest.at
+        and shift_of(one).is_taken_back_by(shift_of(newest))
+        for one in look.changes
+    )
+    rule = None if is_reversal or _is_accepted(look, newest) else _rule_for(look, newest)
+    if rule is not None:
+        _raise(look, newest, rule)
+
+
+def _newest(look: Look) -> ChangePoint | None:
+    return next((one for one in reversed(look.changes) if one.confirmed_at is not None and one.gone_at is None), None)
+
+
+def _raise(look: Look, change: ChangePoint, rule: AlertRule | None) -> None:
+    near = repository.window(look.session, look.series.id, change.at)
+    is_newest = change is _newest(look)
+    suspicion = next((alert for alert in look.alerts if is_newest and _became(alert, change)), None)
     alert = suspicion or Alert(
         cluster_id=look.series.cluster_id, series_id=look.series.id, kind="change", state=AlertState.SUSPECT.value
     )
@@ -144,33 +182,28 @@ def _raise_newest(look: Look) -> Alert | None:
         look.alerts.append(alert)
     state = after_update(AlertState.SUSPECT, AlertUpdate.CONFIRMED).value
     step = AlertStep(AlertUpdate.CONFIRMED, look.now)
-    note(look.session, alert, step, state=state, change_point_id=newest.id, rule_id=rule.id)
-    return alert
+    rule_id = None if rule is None else rule.id
+    note(look.session, alert, step, state=state, change_point_id=change.id, rule_id=rule_id)
 
 
 def _became(alert: Alert, change: ChangePoint) -> bool:
     return alert.state == AlertState.SUSPECT and (change.confirmed_at or alert.raised_at) >= alert.raised_at
 
 
-def _is_asked_for(look: Look, rule: AlertRule, change: ChangePoint) -> bool:
-    # Not for a change confirmed before the rule's creation, or to an accepted level. An improvement that reverses a
-    # change belongs to that change's alert.
-    shift = shift_of(change)
-    if change.confirmed_at is None or change.confirmed_at < rule.created_at:
-        return False
-    if not scopes.asks_for(rule, shift, look.series.better):
-        return False
-    accepted = [alert for alert in look.alerts if alert.baseline_at is not None]
+def _rule_for(look: Look, change: ChangePoint) -> AlertRule | None:
+    """Return the rule that decides who is notified; none for changes confirmed before the rule's creation."""
+    rule = rule_of(look.session, look.series)
+    if rule is None or change.confirmed_at is None or change.confirmed_at < rule.created_at:
+        return None
+    return rule if scopes.asks_for(rule, shift_of(change), look.series.better) else None
+
+
+def _is_accepted(look: Look, change: ChangePoint) -> bool:
+    """Check that a change leads to the level that a user accepted last."""
+    accepted = [alert for alert in look.alerts if alert.baseline_at is not None and alert.at < change.at]
     newest = max(accepted, key=lambda alert: alert.baseline_at or look.now, default=None)
-    if newest is not None and newest.baseline_level is not None and is_near(shift.after, newest.baseline_level):
-        return False
-    if shift.direction(look.series.better) is Direction.WORSE:
-        return True
-    known = {alert.change_point_id for alert in look.alerts if alert.state in _TAKEN_BACK}
-    return not any(
-        one.id in known and one.gone_at is None and one.at < change.at and shift_of(one).is_taken_back_by(shift)
-        for one in look.changes
-    )
+    level = None if newest is None else newest.baseline_level
+    return level is not None and is_near(change.median_after, level)
 
 
 def follow(

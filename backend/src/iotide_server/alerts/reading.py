@@ -72,14 +72,14 @@ def alert(session: Session, principal: Principal, alert_id: int, now: datetime) 
     return AlertDetail(
         alert=shown(session, [found], now)[0],
         actions=[AlertActionOutput.model_validate(row) for row in reversed(session.scalars(actions).all())],
-        group=[one for one in of_group(session, found[0].group_id, now) if one.id != alert_id],
+        group=[one for one in of_incident(session, found[0].group_id, now) if one.id != alert_id],
     )
 
 
-def of_group(session: Session, group_id: int | None, now: datetime) -> list[AlertOutput]:
-    if group_id is None:
+def of_incident(session: Session, incident_id: int | None, now: datetime) -> list[AlertOutput]:
+    if incident_id is None:
         return []
-    statement = _described().where(models.Alert.group_id == group_id).order_by(models.Alert.id)
+    statement = _described().where(models.Alert.group_id == incident_id).order_by(models.Alert.id)
     return shown(session, session.execute(statement).all(), now)
 
 
@@ -117,7 +117,7 @@ def _described() -> Select[*tuple[Any, ...]]:
             Series,
             ChangePoint,
             models.AlertRule,
-            models.AlertGroup,
+            models.Incident,
             Event,
             Cluster.name.label("cluster_name"),
             User.name.label("owner"),
@@ -127,7 +127,7 @@ def _described() -> Select[*tuple[Any, ...]]:
         .join(Cluster, Cluster.id == models.Alert.cluster_id)
         .outerjoin(ChangePoint, ChangePoint.id == models.Alert.change_point_id)
         .outerjoin(models.AlertRule, models.AlertRule.id == models.Alert.rule_id)
-        .outerjoin(models.AlertGroup, models.AlertGroup.id == models.Alert.group_id)
+        .outerjoin(models.Incident, models.Incident.id == models.Alert.group_id)
         .outerjoin(Event, Event.id == models.Alert.event_id)
         .outerjoin(User, User.id == models.Alert.owner_id)
     )

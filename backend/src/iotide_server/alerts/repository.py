@@ -1,4 +1,4 @@
-"""SQL of alerts, their rules and groups."""
+"""SQL of alerts and their rules."""
 
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.orm import Session
 
 from iotide_server.alerts.lifecycle import OPEN, Move
-from iotide_server.alerts.models import Alert, AlertAction, AlertGroup, AlertRule, AlertRuleChannel, SeriesMute
+from iotide_server.alerts.models import Alert, AlertAction, AlertRule, AlertRuleChannel, Incident, SeriesMute
 from iotide_server.kit.db import any_of
 from iotide_server.results.models import Point, Series
 from iotide_server.trends.models import ChangePoint, SeriesCourse
@@ -93,39 +93,22 @@ def reopened_at(session: Session, alert_ids: Collection[int]) -> Mapping[int, da
     return dict(session.execute(statement).all())
 
 
-def lock_groups(session: Session, cluster_id: int) -> None:
-    """Block other groupings of the cluster's alerts."""
-    session.execute(
-        text("SELECT pg_advisory_xact_lock(hashtextextended('alert_group', :cluster_id))"), {"cluster_id": cluster_id}
-    )
-
-
-def group_near(session: Session, cluster_id: int, kind: str, near: Window) -> AlertGroup | None:
-    """Return the nearest group whose first alert is within two runs of either series."""
-    is_near = AlertGroup.at.between(near.first_at, near.last_at) | (
-        (AlertGroup.window_from <= near.at) & (AlertGroup.window_until >= near.at)
-    )
-    statement = select(AlertGroup).where(AlertGroup.cluster_id == cluster_id, AlertGroup.kind == kind, is_near)
-    nearest = func.abs(func.extract("epoch", AlertGroup.at - near.at))
-    return session.scalars(statement.order_by(nearest, AlertGroup.id).limit(1)).one_or_none()
-
-
-def control_changed(session: Session, group: AlertGroup) -> bool:
-    """Return whether a control workload of the group's rules changed at the same time on one of its nodes."""
-    values = {"group_id": group.id, "window_from": group.window_from, "window_until": group.window_until}
+def control_changed(session: Session, incident: Incident) -> bool:
+    """Return whether a control workload of the incident's rules changed at the same time on one of its nodes."""
+    values = {"group_id": incident.id, "window_from": incident.window_from, "window_until": incident.window_until}
     return bool(session.scalar(_CONTROL_CHANGED, values))
 
 
-def groups_controlled(session: Session, series: Series) -> Sequence[AlertGroup]:
-    """Return unmarked groups around a change of this series, which is their rules' control workload."""
+def incidents_controlled(session: Session, series: Series) -> Sequence[Incident]:
+    """Return unmarked incidents around a change of this series, which is their rules' control workload."""
     statement = (
-        select(AlertGroup)
-        .join(Alert, Alert.group_id == AlertGroup.id)
+        select(Incident)
+        .join(Alert, Alert.group_id == Incident.id)
         .join(AlertRule, AlertRule.id == Alert.rule_id)
-        .join(ChangePoint, ChangePoint.at.between(AlertGroup.window_from, AlertGroup.window_until))
+        .join(ChangePoint, ChangePoint.at.between(Incident.window_from, Incident.window_until))
         .where(
-            AlertGroup.cluster_id == series.cluster_id,
-            AlertGroup.is_environment.is_(False),
+            Incident.cluster_id == series.cluster_id,
+            Incident.is_environment.is_(False),
             AlertRule.control_workload == series.workload,
             ChangePoint.series_id == series.id,
             ChangePoint.gone_at.is_(None),

@@ -1,6 +1,7 @@
 """Alert rules: creation, changes and removal."""
 
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy import select
 from sqlalchemy.orm import Session
@@ -11,19 +12,21 @@ from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.alerts import models, repository
 from iotide_server.alerts.errors import ALERT_RULE_NAME_TAKEN, ALERT_RULE_NOT_FOUND
+from iotide_server.alerts.incidents.repository import settle_alerts
 from iotide_server.alerts.journal import close
 from iotide_server.alerts.lifecycle import AlertState, AlertUpdate, ClosedBecause, closes
 from iotide_server.alerts.models import Alert
 from iotide_server.alerts.schemas import AlertRuleInput, AlertRuleOutput
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.models import Cluster
-from iotide_server.kit.db import Json, fields_of, in_clusters, savepoint
+from iotide_server.kit.db import Json, fields_of, in_clusters, savepoint, transaction_time
 from iotide_server.kit.pagination import Page, PageRequest, newest_first
 from iotide_server.notifications.service import channels_for
 from iotide_server.targets import service as targets
 from iotide_server.targets.models import Target
 
 _KEPT = ("workload", "metric", "least_shift_ratio", "missing_runs", "control_workload", "muted_until")
+_DEFAULT: Final = {"name": "regressions", "directions": "worse", "least_shift_ratio": 0.05, "missing_runs": True}
 
 
 def list_rules(
@@ -64,10 +67,12 @@ def remove(session: Session, principal: Principal, rule_id: int, now: datetime) 
     removed.removed_at = now
     closed = 0
     raised = select(Alert).where(Alert.rule_id == rule_id).order_by(Alert.id).with_for_update()
-    for alert in session.scalars(raised).all():
+    alerts = session.scalars(raised).all()
+    for alert in alerts:
         if closes(AlertState(alert.state), AlertUpdate.RULE_REMOVED):
             close(session, alert, ClosedBecause.RULE_REMOVED, now, who=principal.name)
             closed += 1
+    settle_alerts(session, removed.cluster_id, alerts)
     before, after = _summary(session, removed), {"closed_alerts": closed}
     repository.set_channels(session, rule_id, ())
     _record(session, principal, "alert_rule_removed", removed, before=before, after=after)
@@ -117,3 +122,13 @@ def _shown(session: Session, row: models.AlertRule) -> AlertRuleOutput:
         channel_ids=repository.channels_of(session, [row.id]),
         open_alerts=repository.open_alerts_of_rule(session, row.id),
     )
+
+
+def add_default_rule(session: Session, cluster_id: int) -> None:
+    """Add a rule for all series of a new cluster, which notifies nobody until channels are added. Safe to repeat."""
+    known = select(models.AlertRule.id).where(models.AlertRule.cluster_id == cluster_id)
+    if session.get(Cluster, cluster_id) is None or session.scalars(known.limit(1)).first() is not None:
+        return
+    made = models.AlertRule(cluster_id=cluster_id, created_at=transaction_time(session), **_DEFAULT)
+    session.add(made)
+    session.flush()

@@ -17,6 +17,7 @@ from iotide_server.alerts.errors import (
     ALERT_NOT_FOUND,
     OWNER_UNKNOWN,
 )
+from iotide_server.alerts.incidents.repository import settle_alerts
 from iotide_server.alerts.journal import AlertStep, note
 from iotide_server.alerts.lifecycle import AlertState, Move, moved, possible
 from iotide_server.alerts.models import Alert, SeriesMute
@@ -44,9 +45,12 @@ def act(session: Session, principal: Principal, alert_id: int, wanted: AlertActi
     changes: dict[str, object] = {"state": after.value}
     match wanted.action:
         case Move.ACKNOWLEDGE:
-            changes |= {"owner_id": _owner(session, principal, alert, wanted.owner), "due_at": wanted.due_at}
+            changes |= {
+                "owner_id": owner_of(session, principal, alert.cluster_id, wanted.owner),
+                "due_at": wanted.due_at,
+            }
         case Move.EXPECT:
-            changes |= {"event_id": _event(session, alert, wanted.event_id)}
+            changes |= {"event_id": event_of(session, alert.cluster_id, wanted.event_id)}
         case Move.ACCEPT_BASELINE:
             if change is None:
                 raise ALERT_MOVE_REFUSED(alert_id=alert_id, state=state, move=wanted.action, possible=(Move.COMMENT,))
@@ -58,6 +62,7 @@ def act(session: Session, principal: Principal, alert_id: int, wanted: AlertActi
     if after is not state:
         changes["state_before"] = None
     noted = note(session, alert, AlertStep(wanted.action, now, principal.name, wanted.comment), **changes)
+    settle_alerts(session, alert.cluster_id, [alert])
     action = Action("alert_" + wanted.action, "alert", alert.id, alert.cluster_id, noted.before, noted.after)
     audit.record(session, principal, action)
 
@@ -95,17 +100,19 @@ def _check_details(wanted: AlertActionInput) -> None:
         raise ALERT_DETAIL_MISSING(field="comment", action=wanted.action)
 
 
-def _owner(session: Session, principal: Principal, alert: Alert, name: str | None) -> int | None:
+def owner_of(session: Session, principal: Principal, cluster_id: int, name: str | None) -> int | None:
+    """Return the named member of the cluster, by default the caller."""
     if name is None:
         return principal.user_id
-    user_id = accounts.member(session, name, alert.cluster_id)
+    user_id = accounts.member(session, name, cluster_id)
     if user_id is None:
         raise OWNER_UNKNOWN(name=name)
     return user_id
 
 
-def _event(session: Session, alert: Alert, event_id: int | None) -> int | None:
+def event_of(session: Session, cluster_id: int, event_id: int | None) -> int:
+    """Return the id of an event of the cluster; raises EVENT_NOT_FOUND."""
     event = session.get(Event, event_id) if event_id is not None else None
-    if event is None or event.cluster_id != alert.cluster_id:
+    if event is None or event.cluster_id != cluster_id:
         raise EVENT_NOT_FOUND(event_id=event_id or 0)
     return event.id

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from sqlalchemy import Row
 from sqlalchemy.exc import IntegrityError
@@ -40,11 +40,15 @@ from iotide_server.clusters.views import (
     node_clock,
     node_state,
 )
-from iotide_server.kit.db import Json, savepoint, set_fields
+from iotide_server.kit.db import Json, savepoint, set_fields, transaction_time
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.pagination import Page, PageRequest
 from iotide_server.kit.suggest import choose_from, in_order
 from iotide_server.kit.wake import wake_scheduler
+from iotide_server.kit.work import want_work
+
+DEFAULT_RULE: Final = "default_rule"
+"""Kind of work, requested by a new cluster; the key is the cluster. `alerts` adds the rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +104,7 @@ def create_cluster(
         session.add(created)
     after = {"name": name, "description": description, "launcher": launcher.value}
     live.record(session, principal, Action.on("cluster_created", created, after=after))
+    want_work(session, DEFAULT_RULE, created.id, transaction_time(session))
     return created
 
 

@@ -3,18 +3,18 @@
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from factories.histories import confirmed_change, history, levels
+from factories.histories import another, confirmed_change, history, levels
 from factories.measured import Measured
 from factories.schedules import add_schedule
 from sqlalchemy import select, text
 from sqlalchemy.orm import Session
 
 from iotide_server.alerts.digest import compose
-from iotide_server.alerts.groups import send_group
-from iotide_server.alerts.models import Alert, AlertGroup, AlertRule, AlertRuleChannel, SeriesMute
+from iotide_server.alerts.incidents.notifying import send_incident
+from iotide_server.alerts.models import Alert, AlertRule, AlertRuleChannel, Incident, SeriesMute
 from iotide_server.alerts.oversight import watch_cluster
 from iotide_server.alerts.raising import raise_alerts
-from iotide_server.alerts.reading import of_group
+from iotide_server.alerts.reading import of_incident
 from iotide_server.notifications.digests import DueDigest
 from iotide_server.notifications.models import Channel, Delivery
 from iotide_server.results.models import Series
@@ -57,32 +57,16 @@ def rule(measured: Measured) -> AlertRule:
     return made
 
 
-def another(series: Series, session: Session, **differing: object) -> Series:
-    """Add a second series with points on the same days."""
-    columns = {column.name: getattr(series, column.name) for column in Series.__table__.columns if column.name != "id"}
-    made = Series(**(columns | {"key_sha256": f"{differing}", "metric": "wait"} | differing))
-    session.add(made)
-    session.flush()
-    session.execute(
-        text(
-            "INSERT INTO point (series_id, cell_id, campaign_id, at, median, low, high, run_count)"
-            " SELECT :made, cell_id, campaign_id, at, median, low, high, run_count FROM point WHERE series_id = :series"
-        ),
-        {"made": made.id, "series": series.id},
-    )
-    return made
-
-
 def change(session: Session, series: Series, day: int) -> None:
     """Add a regression of the series on that day."""
     confirmed_change(session, series, NOW + timedelta(days=day), 100.0, 80.0)
     raise_alerts(session, series.id)
 
 
-def groups(session: Session) -> list[AlertGroup]:
+def groups(session: Session) -> list[Incident]:
     session.flush()
     session.expire_all()
-    return list(session.scalars(select(AlertGroup).order_by(AlertGroup.id)))
+    return list(session.scalars(select(Incident).order_by(Incident.id)))
 
 
 def subjects(session: Session) -> list[str]:
@@ -97,15 +81,15 @@ def test_changes_within_two_runs_are_one_group_and_one_message(session: Session,
     assert group.node_ids == series.node_ids
     (due,) = session.execute(text("SELECT key, due_at - now() AS wait FROM work WHERE kind = 'alert_group'"))
     assert (due.key, due.wait) == (group.id, timedelta(seconds=30))
-    send_group(session, group.id)
-    send_group(session, group.id)
+    send_incident(session, group.id)
+    send_incident(session, group.id)
     assert subjects(session) == ["blade: 2 changes"]
     message = session.scalars(select(Delivery)).one()
     assert "Write rate of dd (Operation write) on node1, scratch: 20.0 % lower, worse" in message.text
     assert [alert["state"] for alert in message.data["alerts"]] == ["untriaged", "untriaged"]
     assert groups(session)[0].told_at is not None
     change(session, another(series, session, labels={"operation": "late"}, better="higher"), 6)
-    send_group(session, group.id)
+    send_incident(session, group.id)
     assert len(subjects(session)) == 1
 
 
@@ -126,7 +110,7 @@ def test_a_control_workload_that_changed_too_means_the_environment(
     for one in moved:
         change(session, one, 5)
     (group,) = groups(session)
-    send_group(session, group.id)
+    send_incident(session, group.id)
     assert subjects(session) == ["blade: environment: Write rate of dd (Operation write) 20.0 % lower, worse"]
 
 
@@ -134,7 +118,7 @@ def test_a_control_workload_that_changed_too_means_the_environment(
 def test_a_control_that_changed_at_another_time_means_nothing(session: Session, series: Series) -> None:
     change(session, another(series, session, workload="control", better="neither"), 9)
     change(session, series, 5)
-    assert [group.is_environment for group in groups(session)] == [False]
+    assert [group.is_environment for group in groups(session)] == [False, False]
 
 
 @pytest.mark.parametrize("muted", ["series", "rule", "noise"])
@@ -150,7 +134,7 @@ def test_muted_and_judged_changes_are_not_notified(
         session.execute(text("UPDATE alert SET state = 'noise'"))
     session.flush()
     session.expire_all()
-    send_group(session, groups(session)[0].id)
+    send_incident(session, groups(session)[0].id)
     assert subjects(session) == []
     assert len(session.scalars(select(Alert)).all()) == 1
 
@@ -181,7 +165,7 @@ def test_a_stale_scheduled_series_is_notified_once_and_recovers_with_its_next_po
         watch_cluster(session, measured.cluster.id)
     (alert,) = session.scalars(select(Alert)).all()
     assert (alert.kind, alert.state, alert.series_id) == ("missing", "untriaged", series.id)
-    send_group(session, groups(session)[0].id)
+    send_incident(session, groups(session)[0].id)
     assert subjects(session) == ["blade: Write rate of dd (Operation write) is stale"]
     history(measured, [100.0], first_day=1)
     raise_alerts(session, series.id)
@@ -210,7 +194,7 @@ def test_a_scheduled_series_that_lost_its_mount_is_notified_at_once_and_recovers
     for _ in range(2):
         watch_cluster(session, measured.cluster.id)
     (alert,) = session.scalars(select(Alert)).all()
-    (shown,) = of_group(session, alert.group_id, NOW)
+    (shown,) = of_incident(session, alert.group_id, NOW)
     assert (shown.kind, shown.at) == ("stale", LATER)
     assert shown.words == "no data since 2 Dec 2026: /scratch (scratch) is not mounted on node1"
     mount.problem = None
@@ -230,7 +214,7 @@ def test_the_alert_of_a_stale_series_shows_why_its_schedule_fails(
     session.flush()
     watch_cluster(session, measured.cluster.id)
     (alert,) = session.scalars(select(Alert)).all()
-    (shown,) = of_group(session, alert.group_id, NOW)
+    (shown,) = of_incident(session, alert.group_id, NOW)
     assert shown.words.startswith("no data since 24 Aug 2026: nightly failed 3 times in a row since 25 Aug 2026: ")
     assert shown.words.endswith(": node1 is retired")
 

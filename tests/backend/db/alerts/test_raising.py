@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.alerts.journal import AlertStep, note
 from iotide_server.alerts.lifecycle import Move
-from iotide_server.alerts.models import Alert, AlertAction, AlertGroup, AlertRule
+from iotide_server.alerts.models import Alert, AlertAction, AlertRule, Incident
 from iotide_server.alerts.raising import raise_alerts
 from iotide_server.alerts.repository import noteworthy_series
 from iotide_server.results.models import Series
@@ -88,7 +88,7 @@ def test_only_a_confirmed_change_raises_an_alert_and_only_one(session: Session, 
     (alert,) = alerts(session)
     assert (alert.state, alert.kind, alert.rule_id) == ("untriaged", "change", wanted.id)
     assert (alert.at, alert.window_from) == (NOW + timedelta(days=20), NOW + timedelta(days=18))
-    assert alert.group_id == session.scalars(select(AlertGroup.id)).one()
+    assert alert.group_id == session.scalars(select(Incident.id)).one()
     grow(measured, levels((1, 80.0)), first_day=30)
     assert len(alerts(session)) == 1
 
@@ -104,12 +104,15 @@ def test_only_a_confirmed_change_raises_an_alert_and_only_one(session: Session, 
     ],
     ids=lambda differing: next(iter(differing)),
 )
-def test_a_change_without_a_rule_raises_nothing(
+def test_a_change_without_a_rule_raises_an_alert_and_notifies_nobody(
     session: Session, measured: Measured, differing: dict[str, object]
 ) -> None:
     rule(measured, **differing)
     step(measured)
-    assert alerts(session) == []
+    (alert,) = alerts(session)
+    assert (alert.state, alert.rule_id) == ("untriaged", None)
+    assert alert.group_id == session.scalars(select(Incident.id)).one()
+    assert session.scalars(text("SELECT key FROM work WHERE kind = 'alert_group'")).all() == []
 
 
 def test_a_change_that_moves_by_some_runs_keeps_its_alert_and_its_owner(session: Session, measured: Measured) -> None:
@@ -178,11 +181,11 @@ def test_only_a_change_to_another_than_the_accepted_level_raises_an_alert(sessio
 
 
 def test_only_the_newest_change_of_a_history_loaded_at_once_is_notified(session: Session, measured: Measured) -> None:
-    rule(measured)
+    wanted = rule(measured)
     grow(measured, levels((20, 100.0), (20, 80.0), (20, 60.0)))
     grow(measured, levels((2, 60.0)), first_day=60)
-    (alert,) = alerts(session)
-    assert alert.at == NOW + timedelta(days=40)
+    days = [(alert.at - NOW).days for alert in alerts(session)]
+    assert (days, [alert.rule_id for alert in alerts(session)]) == ([20, 40], [None, wanted.id])
 
 
 def test_a_suspect_becomes_the_alert_of_its_change(session: Session, measured: Measured) -> None:

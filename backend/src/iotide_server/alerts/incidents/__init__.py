@@ -1,0 +1,1 @@
+"""Incidents: related changes as one object, with or without an alert rule."""
