@@ -31,6 +31,7 @@ const LISTS = [
   "series",
   "samples",
   "alerts",
+  "incidents",
   "alert-rules",
   "trend-events",
   "sessions",

@@ -205,8 +205,7 @@ function ofCluster(cluster: number | undefined): Place[] {
     },
     { name: "queue", path: `/queues/${cluster}`, sign: heading("Waiting runs") },
     { name: "surfaces-one", path: "/surfaces", sign: heading("Slices") },
-    { name: "changes", path: "/changes?unconfirmed=true", sign: heading("Changes") },
-    { name: "alerts", path: "/alerts?state=all", sign: heading("Alerts") },
+    { name: "incidents", path: "/incidents", sign: heading("Incidents") },
     { name: "published", path: "/published", sign: chart },
     { name: "peers", path: `/peers?cluster=${cluster}`, sign: heading("Peers of e2e") },
     {

@@ -29,7 +29,7 @@ async function walk(page) {
   });
   await page.goto(`${url}/`);
   await page.getByRole("banner").getByRole("link", { name: "Sign in" }).waitFor();
-  for (const path of ["/campaigns", "/runs", "/schedules", "/alerts", "/trends", "/changes", "/compare", "/published", "/"]) {
+  for (const path of ["/campaigns", "/runs", "/schedules", "/incidents", "/trends", "/compare", "/published", "/"]) {
     // The change feed never ends, so the network is never idle. A page sends its requests at once.
     await page.goto(url + path);
     await page.getByRole("heading", { level: 1 }).waitFor();

@@ -1,6 +1,6 @@
-/** States of runs, campaigns and alerts. */
+/** States of runs, campaigns and incidents. */
 
-import type { Alert, Campaign, Run } from "./types";
+import type { Campaign, Incident, Run } from "./types";
 
 export type State = Run["state"] & Campaign["state"];
 
@@ -16,26 +16,13 @@ export type CampaignState = Campaign["state"];
 
 export const CAMPAIGN_STATES = [...STATES, "paused"] as const satisfies readonly CampaignState[];
 
-export type AlertState = Alert["state"];
+export type IncidentState = Incident["state"];
 
-/** In the order of an alert's life cycle. */
-export const ALERT_STATES = [
-  "suspect",
-  "untriaged",
+/** States by which incidents are filtered, most urgent first. */
+export const INCIDENT_STATES = [
+  "open",
   "acknowledged",
-  "investigating",
   "expected",
-  "noise",
-  "wont_fix",
-  "fixed",
-  "verified",
-  "recovered",
-  "closed",
-] as const satisfies readonly AlertState[];
-
-/** States that need action. */
-export const OPEN_ALERT_STATES = [
-  "untriaged",
-  "acknowledged",
-  "investigating",
-] as const satisfies readonly AlertState[];
+  "ignored",
+  "ended",
+] as const satisfies readonly IncidentState[];

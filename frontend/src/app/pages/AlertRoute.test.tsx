@@ -82,42 +82,6 @@ beforeEach(() => {
   );
 });
 
-it("groups alerts of one change and requests open alerts by default", async () => {
-  const asked: string[][] = [];
-  server.use(
-    http.get("*/api/v1/alerts", ({ request }) => {
-      asked.push(new URL(request.url).searchParams.getAll("state"));
-      return listOf([ALERT, { ...ALERT, id: 4, group: null }, { ...ALERT, id: 3 }]);
-    }),
-  );
-  const { router, user } = openDashboard("/alerts");
-  await screen.findByRole("heading", { name: "Alerts" });
-  const table = within(await screen.findByRole("table", { name: "Alerts" }));
-  const rows = table.getAllByRole("row").map((row) => row.textContent);
-  expect(rows[1]).toMatch(/2 changed together, including a control workload/);
-  expect(rows.slice(2).map((text) => text?.slice(0, 7))).toEqual(["Alert 5", "Alert 3", "Alert 4"]);
-  await user.selectOptions(screen.getByRole("combobox", { name: "State" }), "wont_fix");
-  await waitFor(() => expect(router.state.location.search).toEqual({ state: "wont_fix" }));
-  await waitFor(() => expect(asked.at(-1)).toEqual(["wont_fix"]));
-  expect(asked[0]).toEqual(["untriaged", "acknowledged", "investigating"]);
-});
-
-it("shows the group that a notification links to, in any state", async () => {
-  const asked: URLSearchParams[] = [];
-  server.use(
-    http.get("*/api/v1/alerts", ({ request }) => {
-      asked.push(new URL(request.url).searchParams);
-      return listOf([{ ...ALERT, state: "expected" }]);
-    }),
-  );
-  const { router, user } = openDashboard("/alerts?group=8");
-  await screen.findByRole("heading", { name: "Changed together" });
-  expect([asked[0]?.get("group_id"), asked[0]?.getAll("state")]).toEqual(["8", []]);
-  await user.click(screen.getByRole("button", { name: "Show all groups" }));
-  await waitFor(() => expect(router.state.location.search).toEqual({}));
-  await screen.findByRole("heading", { name: "Open alerts" });
-});
-
 it("sends the fields of an action and offers no other actions", async () => {
   const bodies: unknown[] = [];
   server.use(

@@ -1,6 +1,6 @@
-import { createRoute, lazyRouteComponent } from "@tanstack/react-router";
+import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import * as z from "zod/mini";
-import { ALERT_STATES } from "@/api/states";
+import { INCIDENT_STATES } from "@/api/states";
 import { figureParam, idIn, idParam, optional, text } from "./params";
 import { shell } from "./shell";
 
@@ -46,6 +46,7 @@ export const trend = createRoute({
   component: lazyRouteComponent(() => import("../pages/TrendRoute")),
 });
 
+/** Redirects to the incidents of the cluster, which have the changes. */
 export const changes = createRoute({
   getParentRoute: () => shell,
   path: "changes",
@@ -53,9 +54,31 @@ export const changes = createRoute({
     cluster: optional(idParam),
     workload: text,
     direction: optional(z.enum(["better", "worse"])),
-    unconfirmed: optional(z.boolean()),
   }),
-  component: lazyRouteComponent(() => import("../pages/ChangesRoute")),
+  beforeLoad: ({ search: { cluster, direction } }) => {
+    throw redirect({ to: "/incidents", search: { cluster, kind: direction }, replace: true });
+  },
+});
+
+export const incidents = createRoute({
+  getParentRoute: () => shell,
+  path: "incidents",
+  validateSearch: z.object({
+    cluster: optional(idParam),
+    state: optional(z.enum(INCIDENT_STATES)),
+    kind: optional(z.enum(["worse", "better", "neither", "stale"])),
+    owner: text,
+    series: optional(idParam),
+    target: optional(idParam),
+  }),
+  component: lazyRouteComponent(() => import("../pages/IncidentsRoute")),
+});
+
+export const incident = createRoute({
+  getParentRoute: () => shell,
+  path: "incidents/$incidentId",
+  params: { parse: ({ incidentId }) => ({ incidentId: idIn(incidentId) }) },
+  component: lazyRouteComponent(() => import("../pages/IncidentRoute")),
 });
 
 const comparisonParams = z.object({
@@ -101,17 +124,16 @@ export const surfaces = createRoute({
   component: lazyRouteComponent(() => import("../pages/SurfacesRoute")),
 });
 
+/** Redirects to incidents. A group of alerts is an incident of the same number. */
 export const alerts = createRoute({
   getParentRoute: () => shell,
   path: "alerts",
-  validateSearch: z.object({
-    cluster: optional(idParam),
-    state: optional(z.enum([...ALERT_STATES, "all"])),
-    owner: text,
-    kind: optional(z.enum(["change", "stale"])),
-    group: optional(idParam),
-  }),
-  component: lazyRouteComponent(() => import("../pages/AlertsRoute")),
+  validateSearch: z.object({ cluster: optional(idParam), owner: text, group: optional(idParam) }),
+  beforeLoad: ({ search: { cluster, owner, group } }) => {
+    if (group !== undefined)
+      throw redirect({ to: "/incidents/$incidentId", params: { incidentId: group }, replace: true });
+    throw redirect({ to: "/incidents", search: { cluster, owner }, replace: true });
+  },
 });
 
 export const alert = createRoute({

@@ -267,6 +267,7 @@ const PLACES: ReadonlyMap<string, (id: number) => LinkProps> = new Map(
     campaign: (campaignId: number): LinkProps => ({ to: "/campaigns/$campaignId", params: { campaignId } }),
     run: (runId: number): LinkProps => ({ to: "/runs/$runId", params: { runId } }),
     alert: (alertId: number): LinkProps => ({ to: "/alerts/$alertId", params: { alertId } }),
+    incident: (incidentId: number): LinkProps => ({ to: "/incidents/$incidentId", params: { incidentId } }),
     schedule: (): LinkProps => ({ to: "/schedules" }),
     template: (): LinkProps => ({ to: "/schedules" }),
     user: (): LinkProps => ({ to: "/settings/people" }),

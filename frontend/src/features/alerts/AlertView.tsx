@@ -17,7 +17,6 @@ import { Quantity, When } from "@/components/values";
 import { formatExactTime, fromLocalTime, shownTimeZone } from "@/lib/time";
 import { formatP } from "@/lib/units";
 import { AlertMoves } from "./AlertMoves";
-import { AlertTable } from "./AlertTable";
 import { muteAlert } from "./queries";
 import { actionWords } from "./words";
 
@@ -33,8 +32,8 @@ export function AlertView({ detail: { alert, actions, group }, trend, renderAdd 
       title={t`Alert ${alert.id}`}
       trail={
         <Trans>
-          <TextLink to="/alerts" underline="always">
-            Alerts
+          <TextLink to="/incidents" underline="always">
+            Incidents
           </TextLink>{" "}
           · {alert.cluster_name} · raised <When at={alert.raised_at} />
         </Trans>
@@ -53,13 +52,10 @@ export function AlertView({ detail: { alert, actions, group }, trend, renderAdd 
         {trend}
       </Section>
       <AlertMoves alert={alert} key={alert.state} renderAdd={renderAdd} />
-      {group.length > 0 && (
-        <Section
-          description={t`Changes in this cluster within two runs of each other. One message reports them all.`}
-          title={t`Related changes`}
-        >
-          <AlertTable alerts={group} label={t`Alerts of the group`} />
-        </Section>
+      {alert.group && (
+        <TextLink params={{ incidentId: alert.group.id }} to="/incidents/$incidentId">
+          {group.length > 0 ? t`Incident with ${group.length} more alerts` : t`Incident of this alert`}
+        </TextLink>
       )}
       <History actions={actions} />
       <MuteForm alert={alert} />

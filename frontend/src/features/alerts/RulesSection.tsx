@@ -36,13 +36,13 @@ export function RulesSection({ renderForm, mayAdd, channels }: RulesSectionProps
           >{t`Add alert rule`}</AddButton>
         )
       }
-      description={t`Which changes raise an alert. If several rules match a series, the most specific one applies.`}
+      description={t`Which changes are sent to channels. Every confirmed change is an incident, with or without a rule. A new cluster starts with a rule for all series that got slower by 5 % or more, without a channel. If several rules match a series, the most specific one applies.`}
       title={t`Alert rules`}
     >
       <Stack>
         {(open === "new" || edited) && <div key={open}>{renderForm(edited, close)}</div>}
         <Loaded
-          empty={t`No alert rules yet. Changes appear under Changes, but no notifications are sent.`}
+          empty={t`No alert rules yet. Changes appear under Incidents, but no notifications are sent.`}
           query={rules}
         >
           {(rows) => (

@@ -1,24 +1,68 @@
 import { infiniteQueryOptions, mutationOptions, queryOptions } from "@tanstack/react-query";
 import { get, getEvery, itemsOf, pages, post, put, refetch, remove } from "@/api/requests";
-import type { AlertState } from "@/api/states";
-import type { Alert, AlertActionInput, AlertRuleInput } from "@/api/types";
+import type { IncidentState } from "@/api/states";
+import type { AlertActionInput, AlertRuleInput, Incident, IncidentActionInput } from "@/api/types";
 
-const PAGE_SIZE = 100;
+const PAGE_SIZE = 50;
+/** Points of a sparkline, and of the chart of an incident. */
+const POINTS_SMALL = 60;
+const POINTS_DRAWN = 500;
+const POINTS_LOOKED_AT = 10_000;
 
-export interface AlertFilter {
+export interface IncidentFilter {
   readonly clusterId?: number | undefined;
-  readonly states?: readonly AlertState[] | undefined;
+  readonly states?: readonly Exclude<IncidentState, "withdrawn">[] | undefined;
   readonly owner?: string | undefined;
-  readonly kind?: Alert["kind"] | undefined;
-  readonly group?: number | undefined;
+  readonly kind?: Incident["kind"] | undefined;
+  readonly seriesId?: number | undefined;
+  readonly targetId?: number | undefined;
 }
 
-export function alertsQuery({ clusterId, states, owner, kind, group }: AlertFilter) {
-  const query = { cluster_id: clusterId, state: states, owner, kind, group_id: group };
+/** Open ones first, each newest first. Keys begin with the topic of the change feed. */
+export function incidentsQuery({ clusterId, states, owner, kind, seriesId, targetId }: IncidentFilter) {
+  const query = {
+    ...{ cluster_id: clusterId, state: states, owner, kind },
+    ...{ series_id: seriesId, target_id: targetId },
+  };
   return infiniteQueryOptions({
-    queryKey: ["alert", "list", query],
-    ...pages("/api/v1/alerts", PAGE_SIZE, { query }),
+    queryKey: ["alert", "list", "incidents", query],
+    ...pages("/api/v1/incidents", PAGE_SIZE, { query }),
     select: itemsOf,
+  });
+}
+
+export function incidentQuery(incidentId: number) {
+  return queryOptions({
+    queryKey: ["alert", "list", "incidents", incidentId],
+    queryFn: ({ signal }) =>
+      get("/api/v1/incidents/{incident_id}", { path: { incident_id: incidentId }, signal }),
+  });
+}
+
+export const actOnIncident = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: ({ incidentId, body }: { incidentId: number; body: IncidentActionInput }) =>
+    post("/api/v1/incidents/{incident_id}/actions", { path: { incident_id: incidentId }, body }),
+  onSuccess: refetch(["alert"]),
+});
+
+/** Points of the worst series of incidents, by series. */
+export function sparkPointsQuery(seriesIds: readonly number[]) {
+  const query = { series_id: seriesIds, limit: POINTS_LOOKED_AT, points: POINTS_SMALL };
+  return queryOptions({
+    queryKey: ["series", "list", "incident points", seriesIds],
+    queryFn: async ({ signal }) =>
+      new Map((await get("/api/v1/points", { query, signal })).map((points) => [points.series.id, points])),
+    enabled: seriesIds.length > 0,
+  });
+}
+
+export function seriesPointsQuery(seriesId: number) {
+  const query = { limit: POINTS_LOOKED_AT, points: POINTS_DRAWN };
+  return queryOptions({
+    queryKey: ["series", seriesId, "incident points"],
+    queryFn: ({ signal }) =>
+      get("/api/v1/series/{series_id}/points", { path: { series_id: seriesId }, query, signal }),
   });
 }
 

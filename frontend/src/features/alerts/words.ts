@@ -1,5 +1,5 @@
 import { t } from "@lingui/core/macro";
-import type { AlertActionInput } from "@/api/types";
+import type { AlertActionInput, IncidentActionInput } from "@/api/types";
 
 export type Move = AlertActionInput["action"];
 
@@ -34,4 +34,21 @@ export function actionWords(action: string): string {
   const known: Readonly<Record<string, MoveWords>> = MOVES;
   const words = known[action]?.label ?? action.replaceAll("_", " ");
   return words.charAt(0).toUpperCase() + words.slice(1);
+}
+
+export type IncidentMove = IncidentActionInput["action"];
+
+export const INCIDENT_MOVES: Readonly<Record<IncidentMove, MoveWords>> = {
+  acknowledge: { label: t`Acknowledge`, meaning: t`You are working on it.` },
+  expect: { label: t`Expected`, meaning: t`The change was intended. It needs no more attention.` },
+  set_cause: { label: t`Set cause`, meaning: t`Choose the event that caused the change.` },
+  ignore: { label: t`Ignore`, meaning: t`The change is accepted. It needs no more attention.` },
+  comment: { label: t`Comment`, meaning: t`The state does not change.` },
+  reopen: { label: t`Reopen`, meaning: t`The decision was wrong. The incident is open again.` },
+};
+
+/** Label of a history entry of an incident. */
+export function stepWords(action: string): string {
+  const known: Readonly<Record<string, MoveWords>> = INCIDENT_MOVES;
+  return known[action]?.label ?? actionWords(action);
 }

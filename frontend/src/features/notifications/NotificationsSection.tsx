@@ -44,7 +44,7 @@ export function NotificationsSection({ scopes }: NotificationsSectionProps) {
       <Stack>
         <Suspense>{open?.what === "add" && <ChannelForm onDone={close} scopes={scopes} />}</Suspense>
         <Loaded
-          empty={t`No channels yet. Alerts are shown on the Alerts page, but no notifications are sent.`}
+          empty={t`No channels yet. Incidents are shown on the Incidents page, but no notifications are sent.`}
           query={channels}
         >
           {(rows) => (

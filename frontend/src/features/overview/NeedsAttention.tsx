@@ -108,7 +108,7 @@ function Remedy({ item }: { item: AttentionItem }) {
       return <ClusterLink id={clusterId} name={remedy} />;
     case "open_alerts":
       return (
-        <TextLink search={{ cluster: clusterId }} to="/alerts">
+        <TextLink search={{ cluster: clusterId }} to="/incidents">
           {remedy}
         </TextLink>
       );

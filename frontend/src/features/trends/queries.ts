@@ -1,31 +1,13 @@
-import { infiniteQueryOptions, queryOptions } from "@tanstack/react-query";
-import { get, getEvery, getItems, itemsOf, LARGEST_PAGE, pages } from "@/api/requests";
+import { queryOptions } from "@tanstack/react-query";
+import { get, getEvery, getItems, LARGEST_PAGE } from "@/api/requests";
 import type { Span } from "@/plots/timeAxis";
 
 /** Points that the server reads and returns at most. The returned ones keep the shape of the line. */
 const POINTS_LOOKED_AT = 10_000;
 const POINTS_DRAWN = 1000;
 const POINTS_DRAWN_SMALL = 120;
-const CHANGES_PER_PAGE = 50;
 /** Limit of the server for one request of points. */
 export const SERIES_AT_ONCE = 64;
-
-export interface ChangeFilter {
-  readonly clusterId?: number | undefined;
-  readonly workload?: string | undefined;
-  readonly direction?: "better" | "worse" | undefined;
-  readonly withUnconfirmed?: boolean | undefined;
-}
-
-/** Changes of all series, most recently found first. */
-export function changesQuery({ clusterId, workload, direction, withUnconfirmed = false }: ChangeFilter) {
-  const query = { cluster_id: clusterId, workload, direction, with_unconfirmed: withUnconfirmed };
-  return infiniteQueryOptions({
-    queryKey: ["series", "list", "changes", query],
-    ...pages("/api/v1/changes", CHANGES_PER_PAGE, { query }),
-    select: itemsOf,
-  });
-}
 
 /** Series of one workload on a cluster; a few hundred at most. */
 export function seriesQuery(clusterId: number, workload: string) {
