@@ -2031,6 +2031,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/board/series": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_metric_board"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/channels": {
         parameters: {
             query?: never;
@@ -3476,10 +3492,18 @@ export interface components {
             runs: components["schemas"]["MeasuredRun"][];
             measurements: components["schemas"]["Measurement"][];
         };
+        MeasuredMetric: {
+            metric: string;
+            title: string;
+        };
         MeasuredRun: {
             id: number;
             repeat: number;
             started_at: string | null;
+        };
+        MeasuredWorkload: {
+            workload: string;
+            metrics: components["schemas"]["MeasuredMetric"][];
         };
         Measurement: {
             labels: {
@@ -3494,6 +3518,13 @@ export interface components {
             flags: string[];
             run_ids: number[];
             values: number[];
+        };
+        MetricBoard: {
+            workload: string | null;
+            metric: string | null;
+            measured: components["schemas"]["MeasuredWorkload"][];
+            series: components["schemas"]["SeriesStanding"][];
+            is_cut: boolean;
         };
         MetricSpec: {
             name: string;
@@ -4445,6 +4476,13 @@ export interface components {
             point_count: number;
             last_value: number | null;
             last_at: string | null;
+        };
+        SeriesStanding: {
+            series: components["schemas"]["SeriesOutput"];
+            state: components["schemas"]["SeriesState"];
+            since: string | null;
+            shift_ratio: number | null;
+            words: string;
         };
         /** @enum {string} */
         SeriesState: "slower" | "stale" | "noisy" | "faster" | "in_control" | "no_baseline";
@@ -8780,6 +8818,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Throughput"];
+                };
+            };
+        };
+    };
+    get_metric_board: {
+        parameters: {
+            query?: {
+                cluster_id?: number | null;
+                workload?: string | null;
+                metric?: string | null;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["MetricBoard"];
                 };
             };
         };
