@@ -22,7 +22,7 @@ export function StepBar({ step, missing, preview, error, discard, children }: St
   const problem = missing[0] ?? error?.message;
   const isRefused = missing.length === 0 && error !== null;
   return (
-    <Group className="iotide-bar" justify="space-between">
+    <Group className="iotide-actions" justify="space-between">
       <Text flex={1} role="status" size="sm" {...(isRefused && { c: "var(--mantine-color-error)" })}>
         {problem ?? (preview && summaryOf(preview))}
       </Text>
