@@ -4,6 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import pairwise
+from math import floor, log10
 from statistics import median
 from typing import Final
 
@@ -69,7 +70,7 @@ def _rounded(line: LevelLine) -> LevelLine:
 
 
 def _short(value: float) -> float:
-    return float(f"{value:.{_DIGITS}g}")
+    return round(value, _DIGITS - 1 - floor(log10(abs(value)))) if value else 0.0
 
 
 def cell_line(judged: JudgedSeries, drift: Drift | None, cause: str | None, now: datetime) -> str:

@@ -102,7 +102,7 @@ _DAILY: Final = text(
         SELECT chosen.cluster_id, chosen.id, date_trunc('day', newest.at, 'UTC') AS day,
                percentile_cont(0.5) WITHIN GROUP (ORDER BY newest.median) AS value
         FROM chosen CROSS JOIN LATERAL (
-            SELECT at, median FROM point WHERE series_id = chosen.id AND at >= :since AND at < :until
+            SELECT at, median FROM point WHERE series_id = chosen.id AND at >= :since AND at <= :until
             ORDER BY at DESC LIMIT :most_points
         ) AS newest
         GROUP BY chosen.cluster_id, chosen.id, day
