@@ -11,6 +11,8 @@ const CONFIG: Partial<Config> = {
   modeBarButtonsToRemove: ["select2d", "lasso2d", "autoScale2d", "toImage"],
 };
 
+const GREY = "#868e96";
+
 /** On touch, dragging must scroll the page; a toolbar on hover would never leave. */
 export function isTouch(): boolean {
   return globalThis.matchMedia?.("(hover: none)").matches ?? false;
@@ -23,7 +25,7 @@ export function toolbarConfig(isHidden: boolean): Partial<Config> {
 /** Layout of the toolbar in the colours of the figure. */
 export function toolbarLayout({ layout }: Figure): Partial<Layout> {
   const ink = layout.font?.color?.toString() ?? "#343a40";
-  const modebar = { bgcolor: "rgba(0,0,0,0)", color: `${ink}99`, activecolor: ink };
+  const modebar = { bgcolor: "rgba(0,0,0,0)", color: GREY, activecolor: ink };
   // A drag on touch scrolls. A 3-D scene has its own mode and still turns.
   return isTouch() ? { modebar, dragmode: false } : { modebar };
 }

@@ -39,12 +39,12 @@ it("names metric and unit on the axis, in the scale of the largest value", () =>
 
 it("names the displayed time zone and the end date on the axis", () => {
   expect(trendFigure([line], options).layout.xaxis?.title).toEqual({
-    text: `Start of the runs (${shownTimeZone()}), until 27 Nov 2026`,
+    text: `Time (${shownTimeZone()}), until 27 Nov 2026`,
   });
   const span = { from: "2026-11-01T00:00:00Z", to: "2026-11-08T12:00:00Z" };
   const { title } = trendFigure([line], { ...options, span }).layout.xaxis ?? {};
   expect(title).toEqual({
-    text: `Start of the runs (${shownTimeZone()}), until 8 Nov 2026`,
+    text: `Time (${shownTimeZone()}), until 8 Nov 2026`,
   });
 });
 

@@ -93,7 +93,7 @@ export function trendFigure(lines: readonly TrendLine[], options: TrendOptions):
         ...range,
         ...axes.xaxis,
         type: "date",
-        title: { text: timeTitle(options) },
+        title: { text: timeTitle(options), ...(options.isNarrow && { font: { size: 11 } }) },
       },
       yaxis: {
         ...layout.yaxis,
@@ -143,7 +143,7 @@ function valueRange(
 
 /** The axis title includes the end date, so that pictures have it, too. */
 function timeTitle(options: TrendOptions): string {
-  return t`Start of the runs (${shownTimeZone()}), until ${endDay(options)}`;
+  return t`Time (${shownTimeZone()}), until ${endDay(options)}`;
 }
 
 function trendTrace(

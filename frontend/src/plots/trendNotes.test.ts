@@ -55,3 +55,13 @@ it("shortens labels on a small screen, and leaves out those without room, the ol
   expect(annotations[0]?.x).toBe(localTime("2026-06-30T00:00:00Z"));
   for (const { text = "" } of annotations) expect(text.length).toBeLessThanOrEqual(28);
 });
+
+it("never lets a label leave the chart, also on a small screen", () => {
+  const line = {
+    changes: [drop("2026-06-20T00:00:00Z", "OST0007 and OST0013 taken out")],
+    colour: "#111111",
+  };
+  const [note] = changeNotes([line], { ...options, isNarrow: true }).annotations;
+  expect(note?.xanchor).toBe("left");
+  expect(note?.text?.length).toBeLessThan(24);
+});

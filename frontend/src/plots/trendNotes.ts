@@ -36,7 +36,7 @@ const LETTER_PIXELS = 6.3;
 /** Widths of the plot that labels may assume. */
 const WIDE_PIXELS = 900;
 const NARROW_PIXELS = 270;
-const MOST_LETTERS = { wide: 58, narrow: 28 } as const;
+const MOST_LETTERS = { wide: 80, narrow: 28 } as const;
 /** Changes closer than this share of the axis share a label. */
 const SAME_SHARE = 0.012;
 
@@ -57,15 +57,17 @@ export function changeNotes(
   const starts: number[] = [];
   const annotations: Partial<Annotation>[] = [];
   for (const label of labelsOf(lines, options).toReversed()) {
-    const share = (label.text.length * LETTER_PIXELS) / width;
-    const isLeft = label.place + share > 1;
+    const wanted = (label.text.length * LETTER_PIXELS) / width;
+    const isLeft = label.place + wanted > 1 && label.place > 0.5;
+    const share = Math.min(wanted, isLeft ? label.place : 1 - label.place);
+    const text = shortened(label.text, Math.floor((share * width) / LETTER_PIXELS));
     const [start, end] = isLeft ? [label.place - share, label.place] : [label.place, label.place + share];
     const row = Array.from({ length: MOST_ROWS }, (_, index) => index).find(
       (index) => end <= (starts[index] ?? 2),
     );
     if (row === undefined) continue;
     starts[row] = start;
-    annotations.push(annotationOf(label, row, isLeft, options.scheme));
+    annotations.push(annotationOf({ ...label, text }, row, isLeft, options.scheme));
   }
   return { annotations, rows: starts.length };
 }

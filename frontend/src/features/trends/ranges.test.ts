@@ -28,7 +28,8 @@ it("first compares as long before the newest confirmed change as after it", () =
     confirmed_at: "2026-11-12T00:00:00Z",
   };
   const unconfirmed = { ...change, at: "2026-11-20T00:00:00Z", confirmed_at: null };
-  const analysis = { changes: [change, unconfirmed] } as unknown as SeriesAnalysis;
+  const recovery = { ...change, at: "2026-11-15T00:00:00Z", direction: "recovered" };
+  const analysis = { changes: [change, unconfirmed, recovery] } as unknown as SeriesAnalysis;
   const ranges = firstRanges(new Map([[1, analysis]]), NOW);
   expect(ranges).toEqual({
     a: { from: "2026-10-17T00:00:00.000Z", to: "2026-11-06T00:00:00.000Z" },

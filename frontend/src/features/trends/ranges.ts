@@ -27,10 +27,11 @@ export const NO_RANGES: TrendView = {
   b_to: undefined,
 };
 
-/** Before and after the newest confirmed change, equally long; without one the last 30 days and the 30 before. */
+/** Before and after the newest confirmed change that is no recovery, equally long; without one the last 30 days and the 30 before. */
 export function firstRanges(analyses: Analyses, now: number): RangePair {
   const [newest] = [...analyses.values()]
-    .flatMap(({ changes }) => changes.filter(({ confirmed_at }) => confirmed_at !== null))
+    .flatMap(({ changes }) => changes)
+    .filter(({ confirmed_at, direction }) => confirmed_at !== null && direction !== "recovered")
     .sort((a, b) => Date.parse(b.at) - Date.parse(a.at));
   if (!newest) {
     const middle = now - USUAL_DAYS * DAY_MILLISECONDS;
