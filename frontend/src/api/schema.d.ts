@@ -3953,10 +3953,15 @@ export interface components {
             difference_ratio: number;
             robust_z: number | null;
             is_odd: boolean;
+            by_campaign: components["schemas"]["PeerCampaign"][];
             words: string;
         };
         /** @enum {string} */
         PeerBasis: "common_campaigns" | "own_campaigns";
+        PeerCampaign: {
+            campaign_id: number;
+            difference_ratio: number;
+        };
         PeerGroup: {
             kind: components["schemas"]["PeerKind"];
             alike: string;

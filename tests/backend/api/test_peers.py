@@ -60,6 +60,7 @@ def test_the_slower_of_three_raid_sets_is_found_by_runs_generated_around_a_third
         ("raid2", 6, False),
     ]
     odd, *others = group["members"]
+    assert [one["difference_ratio"] for one in odd["by_campaign"]] == [pytest.approx(odd["difference_ratio"])]
     assert odd["difference_ratio"] == pytest.approx(-0.23, abs=0.03)
     assert odd["robust_z"] < -group["z_limit"]
     assert odd["words"].startswith("outlier: 2")

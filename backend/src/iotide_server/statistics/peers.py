@@ -47,6 +47,7 @@ class ComparedPeer:
     difference_ratio: float  # from the group's median, median over campaigns
     robust_z: float | None  # difference over the spread between peers, on logarithms; None where infinite
     is_odd: bool  # 5 % from the group's median at least, and beyond `z_limit`
+    campaign_ratios: Mapping[int, float]  # by campaign: ratio of its median to the group's, minus 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +86,7 @@ def compared_peers(runs: Runs) -> ComparedPeers | None:
     sigma = _spread(list(values.values()), centre, _assumed_variance(runs, levels, basis))
     limit = z_limit(len(values))
     members = {
-        name: _peer([runs[name][at] for at in levels[name]], value - centre, (value - centre) / sigma, limit)
+        name: _peer(runs[name], {at: level - centre for at, level in levels[name].items()}, value - centre, sigma, limit)
         for name, value in values.items()
     }
     usual = {campaign: exp(level + centre) for campaign, level in centres.items()}
@@ -154,8 +155,18 @@ def _finite(values: Iterable[float]) -> list[float]:
     return list(filter(isfinite, values))
 
 
-def _peer(runs: Sequence[Sequence[float]], difference: float, z: float, limit: float) -> ComparedPeer:
-    values = list(chain.from_iterable(runs))
-    ratio = exp(difference) - 1
+def _peer(
+    runs: Mapping[int, Sequence[float]], distances: Mapping[int, float], difference: float, sigma: float, limit: float
+) -> ComparedPeer:
+    values = list(chain.from_iterable(runs[at] for at in distances))
+    z, ratio = difference / sigma, exp(difference) - 1
     is_odd = abs(ratio) >= LEAST_RATIO and abs(z) > limit
-    return ComparedPeer(len(values), len(runs), median(values), ratio, z if isfinite(z) else None, is_odd)
+    return ComparedPeer(
+        len(values),
+        len(distances),
+        median(values),
+        ratio,
+        z if isfinite(z) else None,
+        is_odd,
+        {at: exp(distance) - 1 for at, distance in distances.items()},
+    )

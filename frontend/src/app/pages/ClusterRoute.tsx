@@ -89,6 +89,12 @@ function Actions({ cluster }: { cluster: Cluster }) {
         to="/clusters/$clusterId/trend"
         variant="default"
       >{t`Trend`}</ButtonLink>
+      <ButtonLink
+        search={{ cluster: clusterId }}
+        size="xs"
+        to="/peers"
+        variant="default"
+      >{t`Peers`}</ButtonLink>
       <LoggedIn>
         <ButtonLink
           search={{ cluster: clusterId }}

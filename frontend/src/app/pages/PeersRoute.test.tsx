@@ -2,7 +2,10 @@ import { openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
 import { screen, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
+
+// plotly needs a canvas, which happy-dom lacks. Figures are tested as data.
+vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
 
 const PEER = {
   n: 6,
@@ -10,6 +13,7 @@ const PEER = {
   difference_ratio: 0.01,
   campaigns: 3,
   robust_z: 0.3,
+  by_campaign: [{ campaign_id: 1, difference_ratio: 0.01 }],
   is_odd: false,
   words: "",
 };
@@ -52,14 +56,16 @@ it("shows the outlier first with its distance, and peers with too few runs", asy
   );
   openDashboard("/peers");
   await screen.findByRole("heading", { name: "Peers of hpc1" });
-  const table = within(await screen.findByRole("table", { name: /^Peers of dd: Throughput/ }));
-  const [, odd] = table.getAllByRole("row");
+  expect(await screen.findByText("Outliers: raid3")).toBeVisible();
+  expect(screen.getByRole("figure", { name: /^Campaigns of dd: Throughput/ })).toBeInTheDocument();
+  const table = within(screen.getByRole("table", { name: /^Peers of dd: Throughput/, hidden: true }));
+  const [, odd] = table.getAllByRole("row", { hidden: true });
   expect(odd).toHaveTextContent(
     "raid3154 MB/s63−23.0 %-9.1outlier: 23.0 % below the median of 3 peers, worse",
   );
   expect(
     screen.getByText(
-      /robust z beyond ±5.2; compared within each campaign.*Fewer than four runs to compare: raid4/,
+      /Each dot is a campaign.s median.*robust z beyond ±5.2; compared within each campaign.*Fewer than four runs to compare: raid4/,
     ),
   ).toBeInTheDocument();
   expect(screen.getByText(/2 more groups are not shown/)).toBeInTheDocument();

@@ -103,6 +103,7 @@ def test_a_slow_day_of_a_campaign_that_measured_all_hides_no_outlier_and_makes_n
     assert found.basis is PeerBasis.COMMON_CAMPAIGNS
     assert odd(runs) == ["node4"]
     assert found.members["node4"].difference_ratio == pytest.approx(-0.12)
+    assert found.members["node4"].campaign_ratios == pytest.approx(dict.fromkeys(range(6), -0.12))
     assert [found.usual[campaign] for campaign in range(6)] == pytest.approx(100 * days)
 
 
@@ -111,6 +112,9 @@ def test_peers_of_campaigns_of_their_own_are_compared_with_their_days() -> None:
     runs = by_campaign(100 * days[:, :, None] * np.array([1, 1.01, 0.99, 1])[None, None, :], is_common=False)
     found = judged(runs)
     assert (found.basis, odd(runs)) == (PeerBasis.OWN_CAMPAIGNS, [])
+    assert [min(peer.campaign_ratios.values()) for peer in found.members.values()] == pytest.approx(
+        [0.0366, -0.0361, 0.1194, -0.0672], abs=1e-3
+    )
     slow = {**runs, "node4": {9: [60.0, 61.0, 60.0, 60.0]}}
     assert odd(slow) == ["node4"]
 

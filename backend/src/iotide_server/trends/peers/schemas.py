@@ -9,6 +9,13 @@ from iotide_server.trends.peers.groups import PeerKind
 from iotide_wire.units import Unit
 
 
+class PeerCampaign(Output):
+    """A campaign's median, compared with the group's."""
+
+    campaign_id: int
+    difference_ratio: Annotated[float, Field(description="Ratio to the group's median, minus 1")]
+
+
 class Peer(Output):
     """A member of a peer group, compared with the group's median.
 
@@ -27,6 +34,9 @@ class Peer(Output):
         float | None, Field(description="Difference over the spread between peers; null where the value is 0")
     ]
     is_odd: bool
+    by_campaign: Annotated[
+        list[PeerCampaign], Field(description="In the order of campaigns; empty in groups of more than 200 members")
+    ]
     words: Annotated[str, Field(examples=["outlier: 23.0 % below the median of 3 peers, worse"])]
 
 

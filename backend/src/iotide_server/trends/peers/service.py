@@ -20,12 +20,13 @@ from iotide_server.trends.changes.words import peer_basis_words, peer_words, unj
 from iotide_server.trends.peers import repository
 from iotide_server.trends.peers.groups import EqualSeries as Group
 from iotide_server.trends.peers.groups import PeerFilter, PeerKind, equal_series
-from iotide_server.trends.peers.schemas import Peer, PeerGroup, Peers
+from iotide_server.trends.peers.schemas import Peer, PeerCampaign, PeerGroup, Peers
 from iotide_server.trends.points.levels import Level, run_levels
 
 NEWEST_CELLS: Final = 10  # per series, since its last change
 MOST_LEVELS: Final = 1_000_000  # per group: 10,000 nodes with ten cells of ten runs
 MOST_SHOWN: Final = 50_000
+MOST_WITH_CAMPAIGNS: Final = 200  # members; no figure shows the campaigns of more
 
 _SERIES_AT_ONCE: Final = 2_000
 
@@ -156,6 +157,7 @@ def _judged(group: Group, runs: NewestRuns) -> tuple[int, PeerGroup]:
             series_id=group.series[name].id,
             n=peer.run_count,
             campaigns=peer.campaign_count,
+            by_campaign=_by_campaign(peer) if len(judged) <= MOST_WITH_CAMPAIGNS else [],
             words=peer_words(peer.difference_ratio, len(judged), first.better, is_odd=peer.is_odd),
         )
         for name, peer in judged.items()
@@ -173,6 +175,11 @@ def _judged(group: Group, runs: NewestRuns) -> tuple[int, PeerGroup]:
         basis_words=None if found is None else peer_basis_words(found.basis),
         has_odd=any(peer.is_odd for peer in members),
     )
+
+
+def _by_campaign(peer: statistics.ComparedPeer) -> list[PeerCampaign]:
+    ordered = sorted(peer.campaign_ratios.items())
+    return [PeerCampaign(campaign_id=campaign_id, difference_ratio=ratio) for campaign_id, ratio in ordered]
 
 
 def _run_count(runs: NewestRuns, series_id: int) -> int:
