@@ -6,7 +6,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "@playwright/test";
-import { look, openLoggedIn, shown } from "./look";
+import { look, openLoggedIn } from "./look";
 import { items } from "./surroundings";
 
 const ANSWERS = join(__dirname, "../../frontend/testing/verdicts.json");
@@ -22,13 +22,17 @@ test("what may be said of so many runs", async ({ browser, request }) => {
     name: "verdicts-of-two",
     path: `/compare?a=${a?.id}&b=${b?.id}`,
     sign: async () => {
+      await page.getByRole("button", { name: "All values" }).click();
       await expect(page.getByRole("table", { name: /^Metrics of/ })).toHaveCount(PAIRS);
     },
   });
   await look(page, {
     name: "verdicts-of-many",
     path: `/compare?campaigns=%5B${a?.id}%5D`,
-    sign: shown(() => page.getByRole("table", { name: "Verdicts" })),
+    sign: async () => {
+      await page.getByRole("button", { name: "All values" }).click();
+      await expect(page.getByRole("table", { name: "Verdicts" })).toBeVisible();
+    },
   });
   await page.context().close();
 });

@@ -1,6 +1,6 @@
 /** Every page in light and dark, wide and narrow; pages with their own spec are in `pages-*.spec.ts`. */
 
-import { type APIRequestContext, expect, test } from "@playwright/test";
+import { type APIRequestContext, expect, type Page, test } from "@playwright/test";
 import { heading, look, openLoggedIn, openPage, type Place, shown } from "./look";
 import { items, post } from "./surroundings";
 
@@ -49,8 +49,12 @@ const OF_SETTINGS: Place[] = [
 
 /** Of a campaign with itself, so that both sides are equal. */
 function comparison(id: number | undefined): Place {
-  const numbers = shown((page) => page.getByRole("table", { name: /^Metrics of/ }).first());
-  return { name: "compare", path: `/compare?a=${id}&b=${id}`, sign: numbers };
+  const answer = shown((page) => page.getByRole("table", { name: "Primary metrics" }));
+  const act = async (page: Page) => {
+    await page.getByRole("button", { name: "All values" }).click();
+    await expect(page.getByRole("table", { name: /^Metrics of/ }).first()).toBeVisible();
+  };
+  return { name: "compare", path: `/compare?a=${id}&b=${id}`, sign: answer, act };
 }
 
 /** Campaigns: all, one that has ended and one that waits for an operator. */

@@ -39,11 +39,15 @@ test.beforeAll(async ({ request }) => {
 test("compare two file systems and read the verdict", async ({ page }) => {
   await inFewClicks(page, async () => {
     await page.getByRole("navigation").getByRole("link", { name: "Compare" }).click();
-    await page.getByRole("combobox", { name: "Campaigns" }).click();
-    await page.getByRole("option", { name: new RegExp(NAME) }).click();
+    await page
+      .getByRole("table", { name: "Latest campaigns" })
+      .getByRole("row")
+      .filter({ hasText: NAME })
+      .getByRole("checkbox")
+      .click();
+    await page.getByRole("button", { name: "By target" }).click();
     await readsVerdict(page);
   });
-  await page.keyboard.press("Escape");
   await isAccessible(page);
 });
 
@@ -71,11 +75,11 @@ test("compare two pinned runs", async ({ page }) => {
 });
 
 async function readsVerdict(page: Page): Promise<void> {
-  const verdicts = page.getByRole("table", { name: "Verdicts" });
+  const answer = page.getByRole("table", { name: "Primary metrics" });
   await expect(
-    verdicts.getByText(/not significant|% (higher|lower)|practical threshold|two modes/),
+    answer.getByText(/not significant|better|worse|practical threshold|two modes/).first(),
   ).toBeVisible();
-  await expect(verdicts.getByText("4 runs").first()).toBeVisible();
+  await expect(answer.getByText("n 4 and 4").first()).toBeVisible();
 }
 
 async function isAccessible(page: Page): Promise<void> {

@@ -1,7 +1,7 @@
 /** A ratio with its interval, drawn on a scale with "no difference" in the middle. Small enough for a table cell. */
 
 import { t } from "@lingui/core/macro";
-import { formatFactor, formatShift } from "@/lib/units";
+import { formatFactor, formatRoughFactor, formatShift } from "@/lib/units";
 import { type Interval, markOf } from "./interval";
 
 const USUAL_WIDTH = 96;
@@ -11,20 +11,23 @@ const MIDDLE = HEIGHT / 2;
 interface IntervalMarkProps {
   /** Without low and high it is drawn as a hollow dot. */
   readonly of: Interval;
+  /** The interval of the label, if the drawn one is its inverse. */
+  readonly written?: Interval;
   /** The largest ratio on the scale, the same for a whole table. */
   readonly reach: number;
-  readonly width?: number;
   /** Grey if the two sides are not comparable. */
   readonly isFaint?: boolean;
+  readonly width?: number;
 }
 
-export function IntervalMark({ of, reach, width = USUAL_WIDTH, isFaint = false }: IntervalMarkProps) {
+export function IntervalMark(props: IntervalMarkProps) {
+  const { of, written = of, reach, isFaint = false, width = USUAL_WIDTH } = props;
   const { dot, bar, cutLow, cutHigh } = markOf(of, reach);
   return (
     <svg
-      aria-label={inWords(of)}
+      aria-label={inWords(written)}
       className="iotide-interval"
-      data-export={JSON.stringify({ ratio: of.ratio, ci_low: of.low, ci_high: of.high })}
+      data-export={JSON.stringify({ ratio: written.ratio, ci_low: written.low, ci_high: written.high })}
       data-faint={isFaint || undefined}
       height={HEIGHT}
       role="img"
@@ -47,4 +50,27 @@ export function IntervalMark({ of, reach, width = USUAL_WIDTH, isFaint = false }
 function inWords({ ratio, low, high }: Interval): string {
   if (low === null || high === null) return t`ratio ${formatFactor(ratio)}, no interval`;
   return t`${formatShift(ratio)}, interval from ${formatShift(low)} to ${formatShift(high)}`;
+}
+
+interface IntervalAxisProps {
+  readonly reach: number;
+  /** Ratios. */
+  readonly ticks: readonly number[];
+  readonly width: number;
+}
+
+/** The logarithmic scale above marks of the same reach and width. */
+export function IntervalAxis({ reach, ticks, width }: IntervalAxisProps) {
+  return (
+    <svg aria-hidden="true" className="iotide-interval-axis" height={HEIGHT} width={width}>
+      {ticks.map((tick) => {
+        const x = (markOf({ ratio: tick, low: null, high: null }, reach).dot ?? 0) * width;
+        return (
+          <text key={tick} textAnchor="middle" x={x} y={HEIGHT - 4}>
+            {`${formatRoughFactor(tick).replace(/\.0$/, "")}×`}
+          </text>
+        );
+      })}
+    </svg>
+  );
 }

@@ -19,10 +19,10 @@ const LEAST_REACH = 1.1;
 const MOST_REACH = 4;
 
 /** Return the reach that shows all intervals, within bounds: on a scale of a few per cent, noise would look large. */
-export function reachOf(intervals: readonly Interval[]): number {
+export function reachOf(intervals: readonly Interval[], most = MOST_REACH): number {
   const ends = intervals.flatMap(({ ratio, low, high }) => [ratio, low ?? ratio, high ?? ratio]);
   const far = ends.filter((end) => end > 0).map((end) => Math.max(end, 1 / end));
-  return Math.min(MOST_REACH, Math.max(LEAST_REACH, ...far) * 1.02);
+  return Math.min(most, Math.max(LEAST_REACH, ...far) * 1.02);
 }
 
 export function markOf({ ratio, low, high }: Interval, reach: number): Mark {

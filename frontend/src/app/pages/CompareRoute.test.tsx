@@ -13,6 +13,9 @@ const CAMPAIGNS = [12, 13].map((id) => ({
   cluster_id: 1,
   cluster_name: "hpc1",
   state: "finished",
+  plan: { nodes: ["node-1"], targets: ["ext4", "xfs"], workloads: [{ workload: "dd" }] },
+  counts: { finished: 8 },
+  ended_at: "2026-11-21T10:00:00Z",
 }));
 const CELL = {
   cell_id: 1,
@@ -78,6 +81,11 @@ function compared(isAlike: boolean) {
   return { pairs: [pair], only_a: [4], only_b: [] };
 }
 
+/** The tables are folded below the forest plot. */
+async function openValues(user: ReturnType<typeof openDashboard>["user"]): Promise<void> {
+  await user.click(await screen.findByRole("button", { name: "All values" }));
+}
+
 beforeEach(() => {
   server.use(...USUAL_ANSWERS);
   server.use(
@@ -91,8 +99,8 @@ beforeEach(() => {
 
 it("shows for each value only the statistics that its number of runs allows", async () => {
   server.use(http.get("*/api/v1/comparison", () => HttpResponse.json(compared(true))));
-  openDashboard("/compare?a=12&b=13");
-  await screen.findByRole("heading", { name: "Compare" });
+  const { user } = openDashboard("/compare?a=12&b=13");
+  await openValues(user);
   const table = within(await screen.findByRole("table", { name: "Metrics of 1: dd" }));
   const [, sure, few, one, modes] = table.getAllByRole("row");
   expect(sure).toHaveTextContent(/−20\.0 %−22\.0 % to −18\.0 %worse B 18\.0 to 22\.0 % lower0\.0286/);
@@ -104,7 +112,8 @@ it("shows for each value only the statistics that its number of runs allows", as
 
 it("lists differences in setup first, and gives no verdict for them", async () => {
   server.use(http.get("*/api/v1/comparison", () => HttpResponse.json(compared(false))));
-  openDashboard("/compare?a=12&b=13");
+  const { user } = openDashboard("/compare?a=12&b=13");
+  await openValues(user);
   const differences = await screen.findByRole("table", { name: "Differences" });
   expect(differences).toHaveTextContent("File size1 KiBnone");
   const numbers = screen.getByRole("table", { name: "Metrics of 1: dd" });
@@ -205,6 +214,7 @@ it("compares several file systems, each with the baseline", async () => {
     }),
   );
   const { router, user } = openDashboard("/compare?campaigns=%5B12%5D");
+  await openValues(user);
   const table = within(await screen.findByRole("table", { name: "Verdicts" }));
   expect(table.getByRole("columnheader", { name: "ext4 (baseline)" })).toBeInTheDocument();
   const [, xfs, btrfs] = table.getAllByRole("cell");
@@ -223,7 +233,8 @@ it("compares several file systems, each with the baseline", async () => {
 
 it("lists setup differences of sides first and calls none better or worse", async () => {
   server.use(http.get("*/api/v1/comparison/sides", () => HttpResponse.json(sides(false))));
-  openDashboard("/compare?cells=%5B1%2C2%5D");
+  const { user } = openDashboard("/compare?cells=%5B1%2C2%5D");
+  await openValues(user);
   const verdicts = await screen.findByRole("table", { name: "Verdicts" });
   const differences = screen.getByRole("table", { name: "Differences" });
   expect(differences).toHaveTextContent("Nodesnode-1node-2node-1");
@@ -235,7 +246,52 @@ it("says how often repeats were added to a side of many", async () => {
   const answer = structuredClone(sides(true));
   Object.assign(answer.rows[0]?.metrics[0]?.verdicts[1] ?? {}, { looks: 2 });
   server.use(http.get("*/api/v1/comparison/sides", () => HttpResponse.json(answer)));
-  openDashboard("/compare?campaigns=%5B12%5D");
+  const { user } = openDashboard("/compare?campaigns=%5B12%5D");
+  await openValues(user);
   const [, xfs] = within(await screen.findByRole("table", { name: "Verdicts" })).getAllByRole("cell");
   expect(xfs).toHaveTextContent(/p 0\.0286?; look 2, after repeats were added: limits are stricter$/);
+});
+
+it("offers the latest campaigns and the ways to compare them, and goes there", async () => {
+  server.use(http.get("*/api/v1/comparison/sides", () => HttpResponse.json(sides(true))));
+  const { router, user } = openDashboard("/compare");
+  const latest = within(await screen.findByRole("table", { name: "Latest campaigns" }));
+  expect(latest.getAllByRole("row")).toHaveLength(3);
+  expect(screen.getByRole("button", { name: "By target" })).toBeDisabled();
+  await user.click(latest.getByRole("checkbox", { name: "Compare campaign 12" }));
+  expect(screen.getByRole("button", { name: "By node" })).toBeDisabled();
+  expect(screen.getByText(/by node: they have one node/)).toBeVisible();
+  await user.click(screen.getByRole("button", { name: "By target" }));
+  await waitFor(() => expect(router.state.location.search).toEqual({ campaigns: [12], by: "target" }));
+  expect(await screen.findByRole("table", { name: "Primary metrics" })).toBeInTheDocument();
+});
+
+it("answers first: all primary metrics in one forest plot, best first", async () => {
+  const answer = structuredClone(sides(true));
+  const [metric] = answer.rows[0]?.metrics ?? [];
+  const faster = {
+    ...VERDICT,
+    verdict: "higher",
+    ratio: 1.5,
+    low: 1.4,
+    high: 1.6,
+    words: "40.0 to 60.0 % higher",
+  };
+  answer.rows[0]?.metrics.push({
+    ...structuredClone(metric as NonNullable<typeof metric>),
+    title: "Read rate",
+    metric: "read_rate",
+    verdicts: [null, faster, null],
+  } as never);
+  server.use(http.get("*/api/v1/comparison/sides", () => HttpResponse.json(answer)));
+  openDashboard("/compare?campaigns=%5B12%5D");
+  const table = await screen.findByRole("table", { name: "Primary metrics" });
+  const [, , ...rows] = within(table).getAllByRole("row");
+  expect(rows.map((row) => row.textContent)).toEqual([
+    expect.stringMatching(/^xfs: Read rate\+50\.0 %\+40\.0 % to \+60\.0 %n 4 and 4better$/),
+    expect.stringMatching(/^xfs: Throughput−20\.0 %−22\.0 % to −18\.0 %n 4 and 4worse$/),
+    expect.stringMatching(/^btrfs: Throughputn 2 and 4|^btrfs: Throughputratio/),
+  ]);
+  expect(screen.getByText("xfs compared with ext4: 1 better, 1 worse")).toBeVisible();
+  expect(screen.queryByRole("table", { name: "Verdicts" })).not.toBeInTheDocument();
 });

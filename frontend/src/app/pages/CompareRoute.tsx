@@ -2,12 +2,14 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Button, SegmentedControl, Text } from "@mantine/core";
+import { Button, SegmentedControl, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { lazy, useEffect } from "react";
 import { DialogButton } from "@/components/buttons";
+import { Fold } from "@/components/Fold";
 import { ButtonLink } from "@/components/links";
+import { Hint } from "@/components/looks";
 import { Page, Section } from "@/components/Page";
 import { useMayRun, useMaySomewhere } from "@/components/session";
 import { campaignQuery } from "@/features/campaigns/queries";
@@ -17,6 +19,7 @@ import type { RenderRepeats } from "@/features/comparison/NumbersTable";
 import { preparePlots } from "@/plots/Plot";
 import { ClusterTitles } from "./ClusterTitles";
 import { CampaignsPicker, SidePicker } from "./ComparedCampaigns";
+import { CompareStart } from "./CompareStart";
 
 const route = getRouteApi("/shell/compare");
 type Search = ReturnType<typeof route.useSearch>;
@@ -47,32 +50,74 @@ export default function CompareRoute() {
   return (
     <Page actions={<Actions choose={choose} search={search} />} title={t`Compare`}>
       <ClusterTitles clusterId={campaign?.cluster_id}>
-        {!search.cells && <Pickers choose={choose} search={search} />}
-        <Compared choose={choose} search={search} />
+        {isEmpty(search) ? (
+          // Pushed, so that “back” returns to the choice.
+          <CompareStart onChoose={(chosen) => void navigate({ search: chosen })} />
+        ) : (
+          <Chosen choose={choose} search={search} />
+        )}
       </ClusterTitles>
     </Page>
   );
+}
+
+function isEmpty({ campaigns = [], cells = [], a, b, two }: Search): boolean {
+  return campaigns.length + cells.length === 0 && a === undefined && b === undefined && two !== true;
 }
 
 function isOfTwo({ a, b, two, cells }: Search): boolean {
   return !cells && (two === true || a !== undefined || b !== undefined);
 }
 
-function Actions({ search, choose }: ChoosingProps) {
-  const { a, b, a_cell, b_cell, campaigns = [], cells } = search;
-  const isPair = isOfTwo(search) && a !== undefined && b !== undefined;
+function isComplete(search: Search): boolean {
+  return !isOfTwo(search) || (search.a !== undefined && search.b !== undefined);
+}
+
+/** The answer, then what was chosen; the choice comes first only while it is not complete. */
+function Chosen(props: ChoosingProps) {
+  const { a, b, cells, campaigns } = props.search;
+  if (!isComplete(props.search))
+    return (
+      <>
+        <Section title={t`Selection`}>
+          <Pickers {...props} />
+        </Section>
+        <Text c="dimmed">
+          <Trans>
+            Choose two campaigns. An interval needs at least four runs of each configuration. With fewer there
+            is no verdict.
+          </Trans>
+        </Text>
+      </>
+    );
+  const ids = campaigns ?? [a, b];
   return (
     <>
-      {cells && <ButtonLink search={{}} to="/compare" variant="default">{t`Compare campaigns`}</ButtonLink>}
-      {isPair && (
+      <Compared {...props} />
+      {!cells && (
+        <Fold summary={t`campaigns ${ids.join(", ")}`} title={t`Selection`}>
+          <Pickers {...props} />
+        </Fold>
+      )}
+    </>
+  );
+}
+
+function Actions({ search, choose }: ChoosingProps) {
+  const { a, b, a_cell, b_cell } = search;
+  if (isEmpty(search)) return null;
+  return (
+    <>
+      {a !== undefined && b !== undefined && (
         <Button
           onClick={() => choose({ a: b, b: a, a_cell: b_cell, b_cell: a_cell })}
           variant="default"
         >{t`Swap A and B`}</Button>
       )}
-      {(isPair || cells || campaigns.length > 0) && (
+      {isComplete(search) && (
         <ButtonLink search={search} to="/compare/report" variant="default">{t`Report`}</ButtonLink>
       )}
+      <ButtonLink search={{}} to="/compare" variant="default">{t`New comparison`}</ButtonLink>
     </>
   );
 }
@@ -81,23 +126,20 @@ function Pickers({ search, choose }: ChoosingProps) {
   const { a, b, a_cell, b_cell, campaigns = [] } = search;
   const isTwo = isOfTwo(search);
   return (
-    <Section
-      actions={
-        <SegmentedControl
-          aria-label={t`Comparison mode`}
-          data={WAYS}
-          onChange={(way) => choose(way === "two" ? { ...NO_SIDES, two: true } : NO_PAIR)}
-          size="xs"
-          value={isTwo ? "two" : "many"}
-        />
-      }
-      description={
-        isTwo
+    <Stack gap="sm">
+      <SegmentedControl
+        aria-label={t`Comparison mode`}
+        data={WAYS}
+        onChange={(way) => choose(way === "two" ? { ...NO_SIDES, two: true } : NO_PAIR)}
+        size="xs"
+        value={isTwo ? "two" : "many"}
+        w="fit-content"
+      />
+      <Hint>
+        {isTwo
           ? t`Matching configurations are paired automatically, or choose one on each side. Results are shown as B relative to A.`
-          : t`Compare file systems, nodes or options within one campaign, or several campaigns.`
-      }
-      title={t`Selection`}
-    >
+          : t`Compare file systems, nodes or options within one campaign, or several campaigns.`}
+      </Hint>
       {isTwo ? (
         <>
           <SidePicker
@@ -119,32 +161,17 @@ function Pickers({ search, choose }: ChoosingProps) {
           onChoose={(ids) => choose({ ...NO_SIDES, campaigns: ids.length > 0 ? ids : undefined })}
         />
       )}
-    </Section>
+    </Stack>
   );
 }
 
 function Compared({ search, choose }: ChoosingProps) {
   const { a, b, a_cell: aCell, b_cell: bCell, campaigns = [], cells = [], by, against, metric } = search;
   const view = { metric, onView: choose, renderRepeats };
-  if (!isOfTwo(search) && campaigns.length + cells.length > 0)
-    return (
-      <SidesSections many={{ campaigns: cells.length > 0 ? [] : campaigns, cells, by, against }} {...view} />
-    );
-  if (a !== undefined && b !== undefined) return <PairSections sides={{ a, b, aCell, bCell }} {...view} />;
+  if (isOfTwo(search) && a !== undefined && b !== undefined)
+    return <PairSections sides={{ a, b, aCell, bCell }} {...view} />;
   return (
-    <Text c="dimmed">
-      {isOfTwo(search) ? (
-        <Trans>
-          Choose two campaigns. An interval needs at least four runs of each configuration. With fewer there
-          is no verdict.
-        </Trans>
-      ) : (
-        <Trans>
-          Choose a campaign, or pin runs on the Runs page and compare those. If a campaign has several file
-          systems, they are compared first. An interval needs at least four runs on each side.
-        </Trans>
-      )}
-    </Text>
+    <SidesSections many={{ campaigns: cells.length > 0 ? [] : campaigns, cells, by, against }} {...view} />
   );
 }
 

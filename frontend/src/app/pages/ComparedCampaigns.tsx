@@ -4,7 +4,7 @@ import { useInfiniteQuery, useQueries } from "@tanstack/react-query";
 import type { ListedCampaign } from "@/api/types";
 import { campaignQuery, campaignsQuery, cellsQuery } from "@/features/campaigns/queries";
 
-const MOST_CAMPAIGNS = 6;
+export const MOST_CAMPAIGNS = 6;
 export const PICKER = {
   limit: 100,
   nothingFoundMessage: t`No recent campaign has this name or number.`,

@@ -28,6 +28,12 @@ beforeEach(() => {
   );
 });
 
+/** The tables are folded below the forest plot. */
+async function openValues(address: string): Promise<void> {
+  const { user } = openDashboard(address);
+  await user.click(await screen.findByText("All values"));
+}
+
 /** Texts that must not appear below four runs, below thirty runs, and without a single ratio. */
 function expectRules(runs: number, shape: string, text: string) {
   const hasInterval = runs >= 4 && !hasModes(runs, shape) && shape !== "zero";
@@ -44,7 +50,7 @@ function hasModes(runs: number, shape: string): boolean {
 }
 
 it("compares two campaigns by number of runs, without percentages if there is no interval", async () => {
-  openDashboard("/compare?a=1&b=2");
+  await openValues("/compare?a=1&b=2");
   const tables = await screen.findAllByLabelText(/^Metrics of/, { selector: "table" });
   expect(tables).toHaveLength(2 * RUNS.length);
   for (const [place, runs] of RUNS.entries()) {
@@ -65,7 +71,7 @@ it("shows a side's caution only on its own values", async () => {
   const metrics = pair?.metrics.map((metric) => ({ ...metric, flags: ["FSYNC"], flags_b: ["FSYNC"] }));
   const answer = { ...verdicts.comparison, pairs: [{ ...pair, metrics }] };
   server.use(http.get("*/api/v1/comparison", () => HttpResponse.json(answer)));
-  openDashboard("/compare?a=1&b=2");
+  await openValues("/compare?a=1&b=2");
   const table = await screen.findByLabelText(/^Metrics of/, { selector: "table" });
   const [, first] = table.querySelectorAll("tr");
   const [a, b] = first?.querySelectorAll("td") ?? [];
@@ -74,14 +80,14 @@ it("shows a side's caution only on its own values", async () => {
 });
 
 it("gives no verdict for pairs with different setups", async () => {
-  openDashboard("/compare?a=1&b=2");
+  await openValues("/compare?a=1&b=2");
   const tables = await screen.findAllByLabelText(/^Metrics of.*unlike/, { selector: "table" });
   for (const table of tables) expect(table).not.toHaveTextContent(/better|worse/);
 });
 
 it("says under each verdict which scatter it uses, and gives none for one day each", async () => {
   server.use(http.get("*/api/v1/comparison", () => HttpResponse.json(verdicts.bases)));
-  openDashboard("/compare?a=1&b=2");
+  await openValues("/compare?a=1&b=2");
   const table = await screen.findByLabelText(/^Metrics of/, { selector: "table" });
   expect(screen.getByRole("alert")).toHaveTextContent("Some numbers were measured on one day each.");
   const [, ...rows] = table.querySelectorAll("tr");
@@ -101,7 +107,7 @@ it("says under each verdict which scatter it uses, and gives none for one day ea
 });
 
 it("compares many sides in the same way, with both modes of a bimodal side", async () => {
-  openDashboard("/compare?campaigns=%5B1%5D");
+  await openValues("/compare?campaigns=%5B1%5D");
   const table = await screen.findByLabelText("Verdicts", { selector: "table" });
   const [, ...rows] = table.querySelectorAll("tr");
   for (const [place, runs] of RUNS.entries()) {

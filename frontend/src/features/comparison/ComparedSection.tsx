@@ -1,7 +1,7 @@
 /** Section of a comparison: differences in setup, figure, table and a sentence. */
 
 import { t } from "@lingui/core/macro";
-import { Alert, NativeSelect, Stack } from "@mantine/core";
+import { NativeSelect, Stack } from "@mantine/core";
 import { type ComponentProps, type ReactNode, useMemo } from "react";
 import { Hint } from "@/components/looks";
 import { OptionValue } from "@/components/OptionValue";
@@ -112,11 +112,6 @@ function Differences({ names, rows }: Pick<Compared, "names" | "rows">) {
   if (once.length === 0) return null;
   return (
     <Stack gap="xs">
-      {rows.some(isUnlike) && (
-        <Alert color="orange">
-          {t`Some of these configurations differ. Their ratios may not be meaningful and are grey.`}
-        </Alert>
-      )}
       <ScrollTable head={[t`Differences in setup`, ...names, ...seen]} label={t`Differences`}>
         {once.map(({ key, row, option, values, title }) => (
           <tr key={key}>

@@ -1,31 +1,22 @@
-/** Comparison of two campaigns or of several sides. */
+/** Comparison of two campaigns or of several sides: all primary metrics first, then runs and values, folded. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Alert, Text } from "@mantine/core";
+import { Alert, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo } from "react";
 import type { CampaignComparison, SidesComparison } from "@/api/types";
-import { ExportMenu } from "@/components/ExportMenu";
-import { TextLink } from "@/components/links";
+import { Fold } from "@/components/Fold";
 import { useTitlesOf } from "@/components/optionTitles";
-import { Loaded } from "@/components/Page";
+import { Loaded, Section } from "@/components/Page";
 import { UnmeasuredLoad } from "@/components/UnmeasuredLoad";
 import { Choice, ComparedSection, isUnlike } from "./ComparedSection";
-import {
-  type Cell,
-  type ChosenNumber,
-  type Compared,
-  chooseNumber,
-  PAIR,
-  type Row,
-  textOfPart,
-  titleOfDimension,
-  titleOfMetric,
-} from "./compared";
+import { type ChosenNumber, type Compared, chooseNumber, textOfPart, titleOfDimension } from "./compared";
 import { comparedTable } from "./exports";
+import { ForestTable } from "./ForestTable";
 import { NumbersTable, type RenderRepeats } from "./NumbersTable";
 import { useNamedPairs, useNamedSides } from "./named";
+import { Alone, PairSection } from "./PairSection";
 import { type ComparedMany, type ComparedSides, comparisonQuery, sidesQuery } from "./queries";
 
 /** Address parameters; `metric` is the metric that is drawn. */
@@ -42,8 +33,8 @@ export function PairSections({ sides, ...view }: ViewProps & { readonly sides: C
     <Loaded lines={8} query={useQuery(comparisonQuery(sides))}>
       {(found) => (
         <>
-          <UnmeasuredLoad campaignIds={[sides.a, sides.b]} />
           <Pairs found={found} {...view} />
+          <UnmeasuredLoad campaignIds={[sides.a, sides.b]} />
         </>
       )}
     </Loaded>
@@ -60,8 +51,8 @@ export function SidesSections({ many, ...view }: ViewProps & { readonly many: Co
     >
       {(found) => (
         <>
-          <UnmeasuredLoad campaignIds={many.campaigns} />
           <Sides found={found} {...view} />
+          <UnmeasuredLoad campaignIds={many.campaigns} />
         </>
       )}
     </Loaded>
@@ -71,19 +62,18 @@ export function SidesSections({ many, ...view }: ViewProps & { readonly many: Co
 function Pairs({ found, renderRepeats, ...view }: ViewProps & { readonly found: CampaignComparison }) {
   const compared = useNamedPairs(found.pairs);
   const number = useNumber(compared, view.metric);
+  if (number.rows.length === 0) return <Text c="dimmed">{t`The two sides have no common metric yet.`}</Text>;
   return (
     <>
+      <Answer compared={compared} />
       <Alone cells={found.only_a} side="A" />
       <Alone cells={found.only_b} side="B" />
-      <OneDayNotice compared={compared} />
-      {number.rows.length > 0 ? (
+      <Values isOpenAtFirst={view.metric !== undefined}>
         <FigureSection {...view} compared={compared} number={number} />
-      ) : (
-        <Text c="dimmed">{t`The two sides have no common metric yet.`}</Text>
-      )}
-      {compared.rows.map((row) => (
-        <PairSection key={row.name} renderRepeats={renderRepeats} row={row} />
-      ))}
+        {compared.rows.map((row) => (
+          <PairSection key={row.name} renderRepeats={renderRepeats} row={row} />
+        ))}
+      </Values>
     </>
   );
 }
@@ -91,34 +81,66 @@ function Pairs({ found, renderRepeats, ...view }: ViewProps & { readonly found: 
 function Sides({ found, renderRepeats, ...view }: ViewProps & { readonly found: SidesComparison }) {
   const compared = useNamedSides(found);
   const number = useNumber(compared, view.metric);
-  const hasUnlike = compared.rows.some(isUnlike);
-  const differences = compared.rows.some((row) => row.differences.length > 0) && (
-    <ComparedSection title={t`Differences`} unlike={compared} />
-  );
+  const hasDifferences = compared.rows.some((row) => row.differences.length > 0);
   return (
     <>
-      {hasUnlike && differences}
-      <OneDayNotice compared={compared} />
-      <FigureSection {...view} compared={compared} number={number}>
+      <Answer compared={compared}>
         <SideChoices found={found} names={compared.names} onView={view.onView} />
-      </FigureSection>
-      <ComparedSection
-        description={t`Ratio to the baseline with its 95 % confidence interval. Verdicts are corrected for the number of primary metrics. With fewer than 4 runs only the ratio of medians is shown (grey).`}
-        sentence={leftOut(found)}
-        table={
-          <NumbersTable
-            compared={compared}
-            exported={() => comparedTable(compared, number.key)}
-            head=""
-            label={t`Verdicts`}
-            renderRepeats={renderRepeats}
-            rows={number.rows}
-          />
-        }
-        title={t`Verdicts`}
-      />
-      {!hasUnlike && differences}
+      </Answer>
+      {hasDifferences && <ComparedSection title={t`Differences`} unlike={compared} />}
+      <Values isOpenAtFirst={view.metric !== undefined}>
+        <FigureSection {...view} compared={compared} number={number} />
+        <ComparedSection
+          description={t`Ratio to the baseline with its 95 % confidence interval. Verdicts are corrected for the number of primary metrics. With fewer than 4 runs only the ratio of medians is shown (grey).`}
+          sentence={leftOut(found)}
+          table={
+            <NumbersTable
+              compared={compared}
+              exported={() => comparedTable(compared, number.key)}
+              head=""
+              label={t`Verdicts`}
+              renderRepeats={renderRepeats}
+              rows={number.rows}
+            />
+          }
+          title={t`Verdicts`}
+        />
+      </Values>
     </>
+  );
+}
+
+/** The forest plot of all primary metrics, and what to keep in mind when reading it. */
+function Answer({ compared, children }: { readonly compared: Compared; readonly children?: ReactNode }) {
+  return (
+    <>
+      <Section actions={children} title={t`All primary metrics`}>
+        <ForestTable compared={compared} exported={() => comparedTable(compared)} />
+      </Section>
+      {compared.rows.some(isUnlike) && (
+        <Alert color="orange">
+          {t`Some of these configurations differ. Their ratios may not be meaningful and are grey.`}
+        </Alert>
+      )}
+      <OneDayNotice compared={compared} />
+    </>
+  );
+}
+
+interface ValuesProps {
+  readonly isOpenAtFirst: boolean;
+  readonly children: ReactNode;
+}
+
+function Values({ isOpenAtFirst, children }: ValuesProps) {
+  return (
+    <Fold
+      isOpenAtFirst={isOpenAtFirst}
+      summary={t`each run, medians and p of every metric`}
+      title={t`All values`}
+    >
+      <Stack>{children}</Stack>
+    </Fold>
   );
 }
 
@@ -130,20 +152,14 @@ function useNumber(compared: Compared, metric = ""): ChosenNumber {
 interface FigureSectionProps extends Pick<ViewProps, "onView"> {
   readonly compared: Compared;
   readonly number: ChosenNumber;
-  /** Additional controls. */
-  readonly children?: ReactNode;
 }
 
-function FigureSection({ compared, number, onView, children }: FigureSectionProps) {
+function FigureSection({ compared, number, onView }: FigureSectionProps) {
   const { key, title, titles, rows, drawn } = number;
   return (
     <ComparedSection
       actions={
-        <>
-          <ExportMenu name={t`Comparison`} table={() => comparedTable(compared)} />
-          {children}
-          <Choice choices={titles} label={t`Metric`} onChoose={(metric) => onView({ metric })} value={key} />
-        </>
+        <Choice choices={titles} label={t`Metric`} onChoose={(metric) => onView({ metric })} value={key} />
       }
       figure={{ compared, number }}
       sentence={
@@ -156,66 +172,6 @@ function FigureSection({ compared, number, onView, children }: FigureSectionProp
       }
       title={title}
     />
-  );
-}
-
-function PairSection({ row, renderRepeats }: Pick<ViewProps, "renderRepeats"> & { readonly row: Row }) {
-  const { name, workload, cells, metrics } = row;
-  const titleOf = useTitlesOf()(workload);
-  const compared = { names: PAIR, against: 0, rows: [row] };
-  const [a, b] = cells.map((cell, place) => {
-    const runs = Math.min(...metrics.map(({ numbers }) => numbers[place]?.n ?? Number.NaN));
-    return (
-      cell && [<NamedCell cell={cell} key="cell" side={PAIR[place] ?? ""} />, " ", renderRepeats(cell, runs)]
-    );
-  });
-  return (
-    <ComparedSection
-      description={
-        <Trans>
-          {a} compared with {b}
-        </Trans>
-      }
-      sentence={metrics.length === 0 && t`These configurations have no common metric.`}
-      table={
-        metrics.length > 0 && (
-          <NumbersTable
-            compared={compared}
-            exported={() => comparedTable(compared)}
-            head={t`Metric`}
-            label={t`Metrics of ${name}`}
-            rows={metrics.map((metric) => ({ ...row, name: titleOfMetric(metric, titleOf), metric }))}
-          />
-        )
-      }
-      title={name}
-      unlike={compared}
-    />
-  );
-}
-
-function NamedCell({ cell, side }: { readonly cell: Cell; readonly side: string }) {
-  return (
-    <Trans>
-      {side}:{" "}
-      <TextLink params={{ campaignId: cell.campaign_id }} to="/campaigns/$campaignId" underline="always">
-        campaign {cell.campaign_id}, configuration {cell.ordinal}
-      </TextLink>{" "}
-      ({cell.node_names.join(", ")} on {cell.target_names.join(", ") || t`no target`})
-    </Trans>
-  );
-}
-
-function Alone({ side, cells }: { readonly side: string; readonly cells: readonly number[] }) {
-  if (cells.length === 0) return null;
-  return (
-    <Alert color="orange">
-      <Trans>
-        {cells.length === 1 ? t`Configuration` : t`Configurations`} {cells.join(", ")} of {side}{" "}
-        {cells.length === 1 ? t`has` : t`have`} no clear counterpart. To compare them, select a configuration
-        of each side above.
-      </Trans>
-    </Alert>
   );
 }
 

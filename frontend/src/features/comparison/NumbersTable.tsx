@@ -3,10 +3,8 @@
 import { t } from "@lingui/core/macro";
 import { Group, Text } from "@mantine/core";
 import type { ReactNode } from "react";
-import type { SideVerdict } from "@/api/types";
 import { DirectionBadge } from "@/components/badges";
 import { conditionsOf } from "@/components/conditionsOf";
-import { cautionsOf } from "@/components/flagWords";
 import { IntervalMark } from "@/components/IntervalMark";
 import { reachOf } from "@/components/interval";
 import { Detail } from "@/components/looks";
@@ -17,7 +15,7 @@ import { ScrollTable } from "@/components/ScrollTable";
 import { Datum } from "@/components/values";
 import type { ExportTable } from "@/lib/exported";
 import { formatP, formatShift } from "@/lib/units";
-import { type Cell, type Compared, isWeakVerdict, type MetricRow } from "./compared";
+import { type Cell, type Compared, intervalOf, type Judged, judgedOf, type MetricRow } from "./compared";
 
 /** Renders a button that adds repeats where an interval needs more runs. */
 export type RenderRepeats = (cell: Pick<Cell, "campaign_id" | "cell_id">, runs: number) => ReactNode;
@@ -92,36 +90,6 @@ export function NumbersTable({ compared, label, head, rows, exported, renderRepe
       })}
     </ScrollTable>
   );
-}
-
-interface Judged {
-  readonly verdict: SideVerdict;
-  readonly isGrey: boolean;
-  readonly isAlike: boolean;
-  /** Significantly higher or lower. */
-  readonly isJudged: boolean;
-  /** Neither value has a flag that is a caution. */
-  readonly isTrusted: boolean;
-  readonly direction: "better" | "worse" | null;
-}
-
-function judgedOf({ cells, metric }: MetricRow, place: number, against: number): Judged | null {
-  const [verdict, isAlike] = [metric.verdicts[place], cells[place]?.is_alike === true];
-  if (!verdict) return null;
-  const both = [metric.numbers[place], metric.numbers[against]];
-  const direction = metric.better === verdict.verdict ? "better" : "worse";
-  return {
-    ...{ verdict, isAlike, isGrey: isWeakVerdict(verdict, cells[place]) },
-    isJudged: isAlike && (verdict.verdict === "higher" || verdict.verdict === "lower"),
-    isTrusted: both.every((one) => !one || cautionsOf(one.flags).length === 0),
-    direction: metric.better === "neither" ? null : direction,
-  };
-}
-
-/** The ratio with its interval, or the ratio of medians; null without a ratio. */
-function intervalOf({ ratio, low, high, median_ratio }: SideVerdict) {
-  const shown = ratio ?? median_ratio;
-  return shown === null ? null : { ratio: shown, low: ratio && low, high: ratio && high };
 }
 
 /** Bold if the verdict is reliable. Also drawn if `reach` is given. */

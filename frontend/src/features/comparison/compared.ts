@@ -12,6 +12,8 @@ import type {
   SidesRow,
   SideVerdict,
 } from "@/api/types";
+import { cautionsOf } from "@/components/flagWords";
+import type { Interval } from "@/components/interval";
 import { describeValues, optionValue, plainTitle, type TitleOf, type Values } from "@/lib/options";
 import { type ComparedRuns, comparisonFigure } from "@/plots/comparison";
 import { axisScale, type Figure, type Scheme } from "@/plots/figure";
@@ -208,4 +210,35 @@ export function shiftsOf(rows: readonly MetricRow[], names: readonly string[]): 
       return [{ ...verdict, name: line, ratio, isWeak }];
     }),
   );
+}
+
+export interface Judged {
+  readonly verdict: SideVerdict;
+  readonly isGrey: boolean;
+  readonly isAlike: boolean;
+  /** Significantly higher or lower. */
+  readonly isJudged: boolean;
+  /** Neither value has a flag that is a caution. */
+  readonly isTrusted: boolean;
+  readonly direction: "better" | "worse" | null;
+}
+
+/** The verdict on a side and what it is worth; null for the baseline and without a value. */
+export function judgedOf({ cells, metric }: MetricRow, place: number, against: number): Judged | null {
+  const [verdict, isAlike] = [metric.verdicts[place], cells[place]?.is_alike === true];
+  if (!verdict) return null;
+  const both = [metric.numbers[place], metric.numbers[against]];
+  const direction = metric.better === verdict.verdict ? "better" : "worse";
+  return {
+    ...{ verdict, isAlike, isGrey: isWeakVerdict(verdict, cells[place]) },
+    isJudged: isAlike && (verdict.verdict === "higher" || verdict.verdict === "lower"),
+    isTrusted: both.every((one) => !one || cautionsOf(one.flags).length === 0),
+    direction: metric.better === "neither" ? null : direction,
+  };
+}
+
+/** The ratio with its interval, or the ratio of medians; null without a ratio. */
+export function intervalOf({ ratio, low, high, median_ratio }: SideVerdict): Interval | null {
+  const shown = ratio ?? median_ratio;
+  return shown === null ? null : { ratio: shown, low: ratio && low, high: ratio && high };
 }
