@@ -40,8 +40,16 @@ test("the overview, and what its rows lead to", async ({ browser, request }) => 
   await look(page, { name: "cluster-empty", path: `/clusters/${bare}`, sign: join });
   const runs = shown((page) => page.getByRole("table", { name: "Latest runs" }));
   await look(page, { name: "node", path: `/nodes/${node?.id}`, sign: runs });
-  const stack = shown((page) => page.getByRole("img", { name: /^Layers of scratch/ }).first());
-  await look(page, { name: "target", path: `/targets/${target?.id}`, sign: stack });
+  const trends = shown((page) => page.getByRole("region", { name: /^Trend by workload/ }));
+  await look(page, {
+    name: "target",
+    path: `/targets/${target?.id}`,
+    sign: trends,
+    act: async () => {
+      await page.getByRole("button", { name: "Storage layers" }).click();
+      await expect(page.getByRole("img", { name: /^Layers of scratch/ }).first()).toBeVisible();
+    },
+  });
   await page.context().close();
 });
 

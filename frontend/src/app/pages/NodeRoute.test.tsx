@@ -2,7 +2,10 @@ import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
 import { screen, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
+
+// plotly needs a canvas, which happy-dom lacks. Figures are tested as data.
+vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
 
 const MOUNT = { path: "/scratch", fstype: "xfs", source: "/dev/md0", total_bytes: 4096, free_bytes: 1024 };
 const NODE = {
@@ -64,14 +67,17 @@ it("shows a node's leases, tools and targets, and only changed facts", async () 
       return listOf([EVENT]);
     }),
   );
-  openDashboard("/nodes/4");
+  const { user } = openDashboard("/nodes/4");
   expect(await screen.findByRole("heading", { name: "Node node-1" })).toBeInTheDocument();
   expect(screen.getByRole("progressbar", { name: "Progress of run 7" })).toBeInTheDocument();
   expect(screen.getByText("2 runs at a time")).toBeInTheDocument();
+  await user.click(screen.getByRole("button", { name: "Workloads and tools" }));
   const tools = within(screen.getByRole("table", { name: "Workloads of node-1" }));
   expect(tools.getByText("it is absent")).toBeInTheDocument();
+  await user.click(screen.getByRole("button", { name: "Targets and mounts" }));
   const targets = within(await screen.findByRole("table", { name: "Targets on this node" }));
   expect(targets.getByRole("link", { name: "scratch" })).toHaveAttribute("href", "/targets/3");
+  await user.click(screen.getByRole("button", { name: "Changes" }));
   const changed = within(await screen.findByRole("table", { name: "Changes" }));
   const [, kernel, scheduler] = changed.getAllByRole("row");
   expect(kernel).toHaveTextContent("kernel.release6.1.0-256.1.0-30Run 12");
@@ -117,7 +123,8 @@ it("shows the effect on runs before a node is revoked", async () => {
     }),
   );
   const { user } = openDashboard("/nodes/4");
-  await user.click(await screen.findByRole("button", { name: "Revoke" }));
+  await user.click(await screen.findByRole("button", { name: "Manage" }));
+  await user.click(await screen.findByRole("menuitem", { name: /^Revoke/ }));
   const dialog = await screen.findByRole("dialog");
   expect(await within(dialog).findByText("its order stays")).toBeInTheDocument();
   expect(within(dialog).getByText("2 runs wait for this node and keep waiting.")).toBeInTheDocument();
@@ -142,3 +149,84 @@ it.each([
     expect(await screen.findByText(words)).toBeInTheDocument();
   },
 );
+
+it("explains each action of the menu Manage, and shows only destructive ones in red", async () => {
+  server.use(http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)));
+  const { user } = openDashboard("/nodes/4");
+  await user.click(await screen.findByRole("button", { name: "Manage" }));
+  const items = await screen.findAllByRole("menuitem");
+  expect(items.map((item) => item.querySelector("p")?.textContent)).toEqual([
+    "Drain",
+    "Rotate credentials",
+    "Enrol again",
+    "Revoke",
+    "Retire",
+  ]);
+  for (const item of items) expect(item.textContent?.length).toBeGreaterThan(40);
+});
+
+it("creates no enrolment token before it is asked for", async () => {
+  let created = 0;
+  server.use(
+    http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)),
+    http.post("*/api/v1/nodes/4/join-token", () => {
+      created += 1;
+      return HttpResponse.json({ command: "iotide-agent enrol", expires_at: "2026-11-22T10:00:00Z" });
+    }),
+  );
+  const { user } = openDashboard("/nodes/4");
+  await user.click(await screen.findByRole("button", { name: "Manage" }));
+  await user.click(await screen.findByRole("menuitem", { name: /^Enrol again/ }));
+  expect(created).toBe(0);
+  await user.click(await screen.findByRole("button", { name: "Create enrol command" }));
+  expect(await screen.findByText("iotide-agent enrol")).toBeInTheDocument();
+  expect(created).toBe(1);
+});
+
+const SERIES = {
+  id: 7,
+  cluster_id: 1,
+  node_names: ["node-1"],
+  target_names: ["scratch"],
+  variant: "",
+  workload: "dd",
+  options: {},
+  metric: "throughput",
+  title: "Throughput",
+  unit: "bytes_per_second",
+  better: "higher",
+  labels: { operation: "read" },
+  superseded: null,
+  point_count: 60,
+  last_value: 1e9,
+  last_at: new Date().toISOString(),
+};
+const DROP = {
+  id: 1,
+  series_id: 7,
+  at: "2026-09-07T10:00:00Z",
+  shift_ratio: -0.12,
+  direction: "worse",
+  confirmed_at: "2026-09-09T10:00:00Z",
+  ended_at: null,
+  is_over: false,
+};
+
+it("opens with what is slower, since when, the state and the newest run", async () => {
+  server.use(
+    http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)),
+    http.get("*/api/v1/series", () => listOf([SERIES])),
+    http.get("*/api/v1/points", () =>
+      HttpResponse.json([{ series: SERIES, at: [], median: [], gaps: [], low: [], high: [], n: [] }]),
+    ),
+    http.get("*/api/v1/series/7/analysis", () =>
+      HttpResponse.json({ series_id: 7, course: "changed", changes: [DROP], drift: null }),
+    ),
+  );
+  openDashboard("/nodes/4");
+  const slower = await screen.findByRole("link", { name: "dd read −12.0 % since 7 Sep 2026" });
+  expect(slower).toHaveAttribute("href", expect.stringContaining("/clusters/1/trend"));
+  expect(screen.getByText("online")).toBeVisible();
+  expect(screen.getByText("no run yet")).toBeVisible();
+  expect(screen.getByRole("region", { name: "Trend by workload, last 90 days" })).toBeInTheDocument();
+});

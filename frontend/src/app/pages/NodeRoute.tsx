@@ -1,22 +1,48 @@
-/** /nodes/ID */
+/** /nodes/ID: state and trends of a node, then its runs and facts. */
 
+import { t } from "@lingui/core/macro";
 import { getRouteApi } from "@tanstack/react-router";
 import { EventHistory } from "@/components/events/EventHistory";
+import { ButtonLink } from "@/components/links";
 import { NodePage } from "@/features/clusters/NodePage";
+import { LastRunNote } from "@/features/runs/LastRunNote";
 import { LastRuns } from "@/features/runs/LastRuns";
 import { TargetsOfNode } from "@/features/targets/TargetsOfNode";
+import { SubjectStatus } from "@/features/trends/SubjectStatus";
+import { SubjectTrends } from "@/features/trends/SubjectTrends";
+import { ClusterTitles } from "./ClusterTitles";
 
 const route = getRouteApi("/shell/nodes/$nodeId");
 
 export default function NodeRoute() {
   const { nodeId } = route.useParams();
+  const subject = { node_id: nodeId };
   return (
     <NodePage
-      history={<EventHistory subject={{ node_id: nodeId }} />}
+      history={<EventHistory subject={subject} />}
       key={nodeId}
+      links={({ cluster_id }) => (
+        <ButtonLink
+          search={{ cluster: cluster_id }}
+          size="xs"
+          to="/peers"
+          variant="default"
+        >{t`Peers`}</ButtonLink>
+      )}
       nodeId={nodeId}
       runs={<LastRuns nodeId={nodeId} />}
+      status={({ cluster_id }) => (
+        <>
+          <SubjectStatus clusterId={cluster_id} subject={subject} />
+          <LastRunNote nodeId={nodeId} />
+        </>
+      )}
       targets={(node) => <TargetsOfNode clusterId={node.cluster_id} nodeId={nodeId} />}
+      trends={({ cluster_id }) => (
+        <ClusterTitles clusterId={cluster_id}>
+          <SubjectTrends clusterId={cluster_id} subject={subject} />
+        </ClusterTitles>
+      )}
     />
   );
 }

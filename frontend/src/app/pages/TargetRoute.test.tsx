@@ -36,6 +36,7 @@ it("enables confirmation runs on a target, and changes nothing else", async () =
     }),
   );
   const { user } = openDashboard("/targets/4");
+  await user.click(await screen.findByRole("button", { name: "Confirmation runs" }));
   const again = await screen.findByRole("switch", { name: /^Measure again when a change is suspected/ });
   expect(again).not.toBeChecked();
   await user.click(again);

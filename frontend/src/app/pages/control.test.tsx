@@ -135,7 +135,7 @@ it("releases what a stuck node holds after an operator confirms the consequences
 it("hides the action for a node that sends heartbeats", async () => {
   server.use(http.get("*/api/v1/nodes/4", () => HttpResponse.json({ ...NODE, state: "online" })));
   openDashboard("/nodes/4");
-  expect(await screen.findByRole("button", { name: "Drain node node-1" })).toBeInTheDocument();
+  expect(await screen.findByRole("button", { name: "Manage" })).toBeInTheDocument();
   expect(screen.queryByRole("button", { name: "Declare dead" })).not.toBeInTheDocument();
 });
 

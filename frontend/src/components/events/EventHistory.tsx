@@ -1,7 +1,8 @@
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import type { TrendEvent } from "@/api/types";
-import { Loaded, Section } from "@/components/Page";
+import { Fold } from "@/components/Fold";
+import { Loaded } from "@/components/Page";
 import { ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/values";
 import { RunLink } from "../links";
@@ -14,7 +15,7 @@ const MAX_HEIGHT = 440;
 export function EventHistory({ subject }: { subject: EventSubject }) {
   const events = useQuery(eventsQuery(subject));
   return (
-    <Section description={t`Facts that changed between runs, and events added by users.`} title={t`Changes`}>
+    <Fold summary={t`facts that changed between runs, and events added by users`} title={t`Changes`}>
       <Loaded
         empty={t`No changes yet. Each run compares its facts with the previous run. A new kernel, mount option or stripe appears here.`}
         query={events}
@@ -31,7 +32,7 @@ export function EventHistory({ subject }: { subject: EventSubject }) {
           </ScrollTable>
         )}
       </Loaded>
-    </Section>
+    </Fold>
   );
 }
 

@@ -34,8 +34,8 @@ function Report({ report }: { report: AdviceReport }) {
   return (
     <Stack>
       {report.advice.length === 0 && <Nothing report={report} />}
-      {report.advice.map((advice) => (
-        <AdviceCard advice={advice} key={`${advice.code} ${advice.subjects[0]} ${advice.title}`} />
+      {byCode(report.advice).map(([advice, ...others]) => (
+        <AdviceCard advice={advice} key={advice.code} others={others} />
       ))}
       {report.not_known.length > 0 && (
         <details>
@@ -52,6 +52,17 @@ function Report({ report }: { report: AdviceReport }) {
       <LookedAt report={report} />
     </Stack>
   );
+}
+
+/** The same advice for several campaigns or mounts is one card. The most severe comes first, as the server sorts. */
+function byCode(all: readonly Advice[]): [Advice, ...Advice[]][] {
+  const cards = new Map<string, [Advice, ...Advice[]]>();
+  for (const advice of all) {
+    const card = cards.get(advice.code);
+    if (card) card.push(advice);
+    else cards.set(advice.code, [advice]);
+  }
+  return [...cards.values()];
 }
 
 function Nothing({ report: { places, cells } }: { report: AdviceReport }) {
@@ -102,7 +113,13 @@ function counted(count: number, what: string): string {
 const COLOURS = { high: "red", medium: "orange", low: "blue" } as const;
 const MOST_RUNS = 4;
 
-function AdviceCard({ advice }: { advice: Advice }) {
+interface AdviceCardProps {
+  readonly advice: Advice;
+  /** Advice of the same kind for others. */
+  readonly others: readonly Advice[];
+}
+
+function AdviceCard({ advice, others }: AdviceCardProps) {
   return (
     <Paper aria-label={advice.title} component="article" p="sm" withBorder>
       <Stack gap="xs">
@@ -125,6 +142,16 @@ function AdviceCard({ advice }: { advice: Advice }) {
           <Evidence evidence={advice.evidence} title={advice.title} />
           <Detail>{t`Source of the rule: ${advice.source}`}</Detail>
         </details>
+        {others.length > 0 && (
+          <details>
+            <summary>{t`Also for ${others.length} more`}</summary>
+            <Stack gap="xs" mt="xs">
+              {others.map((other) => (
+                <AdviceCard advice={other} key={`${other.subjects[0]} ${other.title}`} others={[]} />
+              ))}
+            </Stack>
+          </details>
+        )}
       </Stack>
     </Paper>
   );

@@ -1,69 +1,88 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Badge, DataList, Group, Stack, Text } from "@mantine/core";
-import { useMutation, useQuery } from "@tanstack/react-query";
-import { useNavigate } from "@tanstack/react-router";
+import { Badge, Stack, Text } from "@mantine/core";
+import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Node } from "@/api/types";
 import { StateBadge } from "@/components/badges";
-import { ConfirmButton } from "@/components/buttons";
-import { Definition } from "@/components/Definition";
-import { DrainButton, DrainNote } from "@/components/drain/DrainButton";
+import { DefinitionRow, Fact } from "@/components/DefinitionRow";
+import { DrainNote } from "@/components/drain/DrainButton";
+import { Fold } from "@/components/Fold";
 import { Hint } from "@/components/looks";
+import { ManageMenu } from "@/components/ManageMenu";
 import { useClusters } from "@/components/Origin";
-import { LoadedPage, Page, Section } from "@/components/Page";
+import { LoadedPage, Page } from "@/components/Page";
 import { PlaceTrail } from "@/components/Place";
 import { FactsTable, Row, ScrollTable } from "@/components/ScrollTable";
+import { StatusLine } from "@/components/StatusLine";
 import { StuckNote } from "@/components/StuckNote";
-import { useMay } from "@/components/session";
 import { Quantity, When } from "@/components/values";
 import { AgentVersion } from "./AgentVersion";
 import { describeNode } from "./facts";
 import { NodeActivity } from "./NodeActivity";
 import { NodeDecisionButtons } from "./NodeDecisionButtons";
-import { ClockOffset, CredentialsAge, IdentityButtons } from "./NodeIdentity";
-import { nodeQuery, retireNode } from "./queries";
+import { ClockOffset, CredentialsAge } from "./NodeIdentity";
+import { useNodeActions } from "./nodeActions";
+import { nodeQuery } from "./queries";
 
 interface NodePageProps {
   readonly nodeId: number;
   /** Rendered by other features. */
+  readonly status: (node: Node) => ReactNode;
+  readonly trends: (node: Node) => ReactNode;
+  readonly links: (node: Node) => ReactNode;
   readonly targets: (node: Node) => ReactNode;
   readonly runs: ReactNode;
   readonly history: ReactNode;
 }
 
-export function NodePage({ nodeId, targets, runs, history }: NodePageProps) {
+export function NodePage({ nodeId, ...parts }: NodePageProps) {
   const node = useQuery(nodeQuery(nodeId));
   return (
     <LoadedPage query={node} title={t`Node ${nodeId}`}>
       {(found) => (
         <Page
-          actions={<Actions node={found} />}
+          actions={
+            <>
+              {parts.links(found)}
+              <Actions node={found} />
+            </>
+          }
           title={t`Node ${found.name}`}
           trail={<PlaceTrail clusterId={found.cluster_id} />}
         >
+          <StatusLine>
+            <StateBadge state={found.state} />
+            <Text c="dimmed" inherit span>
+              <Trans>
+                last seen <When at={found.last_seen_at} />
+              </Trans>
+            </Text>
+            {parts.status(found)}
+          </StatusLine>
           <DrainNote drain={found.drain} />
           <Stuck node={found} />
-          <Section title={t`Status`}>
-            <Now node={found} />
-          </Section>
-          {runs}
-          <Section
-            description={t`Workloads that the agent can run, and reasons for those that it cannot run.`}
-            title={t`Workloads and tools`}
-          >
-            <ToolTable node={found} />
-          </Section>
-          <Section title={t`Targets and mounts`}>
-            <Stack>
-              {targets(found)}
-              <MountTable node={found} />
-            </Stack>
-          </Section>
-          {history}
-          <Section description={t`Latest report of the agent.`} title={t`Facts`}>
-            <FactsTable facts={found.facts} label={t`Facts of ${found.name}`} maxHeight={440} />
-          </Section>
+          <NodeFacts node={found} />
+          {parts.trends(found)}
+          {parts.runs}
+          <Stack gap="xs">
+            <Fold summary={toolsSummary(found)} title={t`Workloads and tools`}>
+              <ToolTable node={found} />
+            </Fold>
+            <Fold title={t`Targets and mounts`}>
+              <Stack>
+                {parts.targets(found)}
+                <MountTable node={found} />
+              </Stack>
+            </Fold>
+            {parts.history}
+            <Fold
+              summary={t`${Object.keys(found.facts).length} facts, latest report of the agent`}
+              title={t`Facts`}
+            >
+              <FactsTable facts={found.facts} label={t`Facts of ${found.name}`} maxHeight={440} />
+            </Fold>
+          </Stack>
         </Page>
       )}
     </LoadedPage>
@@ -86,90 +105,58 @@ function Stuck({ node }: { node: Node }) {
 }
 
 function Actions({ node }: { node: Node }) {
+  const actions = useNodeActions(node);
   if (node.state === "retired") return null;
   return (
     <>
       <NodeDecisionButtons node={node} />
-      <IdentityButtons node={node} />
-      <DrainButton
-        clusterId={node.cluster_id}
-        drain={node.drain}
-        name={t`node ${node.name}`}
-        subject={{ kind: "node", id: node.id }}
-      />
-      <RetireButton node={node} />
+      <ManageMenu actions={actions} />
     </>
   );
 }
 
-function Now({ node }: { node: Node }) {
+function NodeFacts({ node }: { node: Node }) {
   return (
-    <DataList size="sm">
-      <Definition label={t`State`}>
-        <Group gap="xs">
-          <StateBadge state={node.state} />
-          <span>
-            <Trans>
-              last seen <When at={node.last_seen_at} />
-            </Trans>
-          </span>
-        </Group>
-      </Definition>
+    <DefinitionRow>
       {node.problem && (
-        <Definition label={t`Skipped`}>
+        <Fact label={t`Skipped`}>
           <Text c="var(--mantine-color-error)" inherit>
             {node.problem}
           </Text>
-        </Definition>
+        </Fact>
       )}
-      <Definition label={t`Held by`}>
+      <Fact label={t`Held by`}>
         <NodeActivity
           idle={node.stuck.length > 0 ? t`a process that cannot be killed` : t`none (free)`}
           node={node}
         />
-      </Definition>
-      <Definition label={t`Capacity`}>
+      </Fact>
+      <Fact label={t`Capacity`}>
         {node.slots === 1 ? t`one run at a time` : t`${node.slots} runs at a time`}
-      </Definition>
-      <Definition label={t`Role`}>{node.role}</Definition>
-      <Definition label={t`System`}>{describeNode(node.facts) || t`unknown`}</Definition>
-      <Definition label={t`Agent`}>
+      </Fact>
+      <Fact label={t`Role`}>{node.role}</Fact>
+      <Fact label={t`System`}>{describeNode(node.facts) || t`unknown`}</Fact>
+      <Fact label={t`Agent`}>
         <AgentVersion isLong standing={node.agent_standing} version={node.agent_version} />
         {node.wire_version !== null && <Hint>{t`wire version ${node.wire_version}`}</Hint>}
-      </Definition>
-      <Definition label={t`Clock`}>
+      </Fact>
+      <Fact label={t`Clock`}>
         <ClockOffset clock={node.clock} />
-      </Definition>
-      <Definition label={t`Credentials`}>
+      </Fact>
+      <Fact label={t`Credentials`}>
         <CredentialsAge node={node} />
-      </Definition>
-      <Definition label={t`Approved directories`}>
-        <span style={{ overflowWrap: "anywhere" }}>
-          {node.approved_directories.join(", ") || t`none yet: set approved_directories in agent.toml`}
-        </span>
-      </Definition>
-    </DataList>
+      </Fact>
+      <Fact label={t`Approved directories`}>
+        {node.approved_directories.join(", ") || t`none yet: set approved_directories in agent.toml`}
+      </Fact>
+    </DefinitionRow>
   );
 }
 
-function RetireButton({ node }: { node: Node }) {
-  const retire = useMutation(retireNode);
-  const navigate = useNavigate();
-  const mayRetire = useMay("admin", node.cluster_id);
-  if (!mayRetire) return null;
-  const params = { clusterId: node.cluster_id };
-  return (
-    <ConfirmButton
-      loading={retire.isPending}
-      onConfirm={() =>
-        retire.mutate(node.id, { onSuccess: () => void navigate({ to: "/clusters/$clusterId", params }) })
-      }
-      title={t`Retire ${node.name}?`}
-      body={t`The agent loses access and the node gets no further runs. Results are kept.`}
-      yes={t`Retire node`}
-      size="xs"
-    >{t`Retire`}</ConfirmButton>
-  );
+function toolsSummary({ workloads }: Node): string {
+  const absent = workloads.filter(({ available }) => !available).length;
+  const all = t`${workloads.length} workloads`;
+  return absent > 0 ? t`${all}, ${absent} unavailable` : all;
 }
 
 function ToolTable({ node }: { node: Node }) {

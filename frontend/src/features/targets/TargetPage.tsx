@@ -1,70 +1,119 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Button, Checkbox, Group, Progress, Stack, Switch, Text, Title } from "@mantine/core";
+import { Badge, Stack } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
-import { type ReactNode, useState } from "react";
-import type { Target, TargetFacts, TargetPlace } from "@/api/types";
-import { DrainButton, DrainNote } from "@/components/drain/DrainButton";
-import { NodeLink, TargetLink } from "@/components/links";
+import { lazy, type ReactNode } from "react";
+import type { Target } from "@/api/types";
+import { DrainNote } from "@/components/drain/DrainButton";
+import { useDrainAction } from "@/components/drain/useDrainAction";
 import { Problem } from "@/components/looks";
-import { ErrorNotice, Loaded, LoadedPage, Page, Section } from "@/components/Page";
+import { ManageMenu } from "@/components/ManageMenu";
+import { Loaded, LoadedPage, Page } from "@/components/Page";
 import { PlaceTrail } from "@/components/Place";
-import { FactsTable, Row, ScrollTable } from "@/components/ScrollTable";
+import { StatusLine } from "@/components/StatusLine";
 import { StuckNote } from "@/components/StuckNote";
 import { useMay } from "@/components/session";
-import { Quantity, When } from "@/components/values";
-import { nodesOf, together } from "./alike";
-import { setBacking, setSuspects, targetFactsQuery, targetQuery, targetsQuery } from "./queries";
-import { StackDiagram } from "./StackDiagram";
-import { layersOf } from "./stack";
+import { When } from "@/components/values";
+import { retireTarget, targetFactsQuery, targetQuery } from "./queries";
+import { AllFacts, Known } from "./TargetSections";
+
+const ConfirmModal = lazy(() => import("@/components/ConfirmModal"));
 
 interface TargetPageProps {
   readonly targetId: number;
   /** Rendered by other features. */
+  readonly status: (target: Target) => ReactNode;
+  readonly trends: (target: Target) => ReactNode;
+  readonly links: (target: Target) => ReactNode;
   readonly advice: ReactNode;
   readonly runs: ReactNode;
   readonly history: ReactNode;
 }
 
-export function TargetPage({ targetId, advice, runs, history }: TargetPageProps) {
+export function TargetPage({ targetId, advice, runs, history, ...parts }: TargetPageProps) {
   const target = useQuery(targetQuery(targetId));
   const facts = useQuery(targetFactsQuery(targetId));
   return (
     <LoadedPage query={target} title={t`Target ${targetId}`}>
       {(found) => (
         <Page
-          actions={<Actions target={found} />}
+          actions={
+            <>
+              {parts.links(found)}
+              <Manage target={found} />
+            </>
+          }
           title={t`Target ${found.name}`}
           trail={<Trail target={found} />}
         >
+          <StatusLine>
+            <MountState target={found} />
+            {parts.status(found)}
+          </StatusLine>
           <DrainNote drain={found.drain} />
           <StuckNote loads={found.stuck}>
             {found.scope === "shared"
               ? t`No other run uses this target until the process has ended or an operator frees it on the node's page.`
               : t`No other run uses this target on that node until the process has ended.`}
           </StuckNote>
-          {advice}
-          <Loaded query={facts}>{(known) => <Known facts={known} target={found} />}</Loaded>
-          {history}
+          {parts.trends(found)}
           {runs}
-          {facts.data && <AllFacts places={facts.data.places} />}
+          {advice}
+          <Stack gap="xs">
+            <Loaded query={facts}>{(known) => <Known facts={known} target={found} />}</Loaded>
+            {history}
+            {facts.data && <AllFacts places={facts.data.places} />}
+          </Stack>
         </Page>
       )}
     </LoadedPage>
   );
 }
 
-function Actions({ target }: { target: Target }) {
-  if (target.retired_at) return null;
+/** Whether its nodes can use it, with the problems of those that cannot. */
+function MountState({ target: { mounts, retired_at: retiredAt } }: { target: Target }) {
+  if (retiredAt) return <Badge color="gray">{t`retired`}</Badge>;
+  if (mounts.length === 0) return <Badge color="gray">{t`no mount reported`}</Badge>;
+  const broken = mounts.filter(({ problem }) => problem);
   return (
-    <DrainButton
-      clusterId={target.cluster_id}
-      drain={target.drain}
-      name={t`target ${target.name}`}
-      size="sm"
-      subject={{ kind: "target", id: target.id }}
-    />
+    <>
+      <Badge color={broken.length > 0 ? "red" : "green"} miw="max-content">
+        {broken.length > 0
+          ? t`unusable on ${broken.length} of ${mounts.length} nodes`
+          : mounts.length === 1
+            ? t`mounted`
+            : t`mounted on ${mounts.length} nodes`}
+      </Badge>
+      {broken.map(({ node_id, node_name, problem }) => (
+        <Problem key={node_id}>
+          {node_name}: {problem}
+        </Problem>
+      ))}
+    </>
   );
+}
+
+function Manage({ target }: { target: Target }) {
+  const retire = useMutation(retireTarget);
+  const mayOperate = useMay("operator", target.cluster_id);
+  const mayRetire = useMay("admin", target.cluster_id);
+  const drain = useDrainAction({ kind: "target", id: target.id }, t`target ${target.name}`, target.drain);
+  if (target.retired_at) return null;
+  const retiring = {
+    label: t`Retire`,
+    description: t`Removes the target from the cluster for good. Results are kept.`,
+    isDestructive: true,
+    dialog: (onClose: () => void) => (
+      <ConfirmModal
+        body={t`The target gets no further runs. Results are kept.`}
+        onClose={onClose}
+        onConfirm={() => retire.mutate(target.id)}
+        title={t`Retire ${target.name}?`}
+        yes={t`Retire target`}
+      />
+    ),
+  };
+  return <ManageMenu actions={[...(mayOperate ? [drain] : []), ...(mayRetire ? [retiring] : [])]} />;
 }
 
 function Trail({ target: { cluster_id: clusterId, scope, retired_at: retiredAt } }: { target: Target }) {
@@ -77,188 +126,5 @@ function Trail({ target: { cluster_id: clusterId, scope, retired_at: retiredAt }
         </Trans>
       )}
     </PlaceTrail>
-  );
-}
-
-function Known({ target, facts }: { target: Target; facts: TargetFacts }) {
-  const mayChange = useMay("operator", target.cluster_id) && !target.retired_at;
-  return (
-    <>
-      <Section
-        description={t`Capacity as last reported by each node. Earlier values are not stored.`}
-        title={t`Mounts`}
-      >
-        <PlaceTable places={facts.places} target={target} />
-      </Section>
-      <Section
-        description={t`From the mount down to the disks, as last reported by each node.`}
-        title={t`Storage layers`}
-      >
-        <Stack>
-          {together([...facts.places, ...facts.backing], stackOf).map((places) => (
-            <Made key={`${places[0]?.target.id} ${places[0]?.node_id}`} places={places} />
-          ))}
-        </Stack>
-      </Section>
-      <Section
-        description={t`Targets of the storage nodes that serve it. Their facts are recorded with its runs. A change of the server's RAID appears as an event in the trend.`}
-        title={t`Backing targets`}
-      >
-        <BackedBy mayChange={mayChange} suggested={facts.suggested_backing} target={target} />
-      </Section>
-      <Section title={t`Confirmation runs`}>
-        <SuspectsSwitch target={target} />
-      </Section>
-    </>
-  );
-}
-
-function PlaceTable({ places, target }: { places: readonly TargetPlace[]; target: Target }) {
-  const problems = new Map(target.mounts.map(({ node_id, problem }) => [node_id, problem]));
-  return (
-    <ScrollTable
-      head={[t`Node`, t`Directory`, t`File system`, t`Size`, t`Used`, t`Inodes used`]}
-      label={t`Mounts`}
-    >
-      {places.map(({ mount, ...place }) => (
-        <Row key={place.node_id}>
-          <td className="iotide-strong">
-            <NodeLink id={place.node_id} name={place.node_name} />
-          </td>
-          <td className="iotide-wrap">
-            {place.path}
-            <Problem>{problems.get(place.node_id)}</Problem>
-          </td>
-          {mount ? t`${mount.fstype} on ${mount.source}` : t`not mounted`}
-          <Quantity unit="bytes" value={mount?.total_bytes ?? null} />
-          <Used free={mount?.free_bytes} label={t`Space used`} total={mount?.total_bytes} />
-          <Used free={mount?.free_inodes} label={t`Inodes used`} total={mount?.total_inodes} />
-        </Row>
-      ))}
-    </ScrollTable>
-  );
-}
-
-function AllFacts({ places }: { places: readonly TargetPlace[] }) {
-  return together(places, ({ mount }) => mount?.facts).map((alike) => {
-    const title = t`Facts on ${nodesOf(alike)}`;
-    return (
-      <Section key={title} title={title}>
-        <FactsTable facts={alike[0]?.mount?.facts ?? {}} label={title} maxHeight={320} />
-      </Section>
-    );
-  });
-}
-
-interface UsedProps {
-  readonly label: string;
-  readonly free: number | null | undefined;
-  readonly total: number | null | undefined;
-}
-
-function Used({ label, free, total }: UsedProps) {
-  if (!total || free === null || free === undefined) return <span>{t`unknown`}</span>;
-  const percent = Math.round((100 * (total - free)) / total);
-  return (
-    <>
-      <span className="iotide-number">{percent} %</span>
-      <Progress aria-label={label} miw={80} size="sm" value={percent} />
-    </>
-  );
-}
-
-/** Grouping key of places. */
-function stackOf({ target, mount }: TargetPlace) {
-  return [target.id, mount && layersOf(mount)];
-}
-
-function Made({ places }: { places: readonly TargetPlace[] }) {
-  const [first] = places;
-  if (!first?.mount) return null;
-  const name = t`${first.target.name} on ${nodesOf(places)}`;
-  return (
-    <Stack gap="xs">
-      <Title order={3} size="h5">
-        {name}
-      </Title>
-      <StackDiagram layers={layersOf(first.mount)} name={name} />
-    </Stack>
-  );
-}
-
-/** Switch for confirmation runs after suspected changes. */
-function SuspectsSwitch({ target }: { target: Target }) {
-  const change = useMutation(setSuspects);
-  const mayChange = useMay("operator", target.cluster_id) && !target.retired_at;
-  return (
-    <Stack gap="xs">
-      <Switch
-        checked={target.confirms_suspects}
-        description={t`Starts three runs of the same configuration, at most once a day for each configuration. The campaign is named confirm-… and states the reason.`}
-        disabled={!mayChange || change.isPending}
-        label={t`Measure again when a change is suspected`}
-        onChange={({ currentTarget }) =>
-          change.mutate({ targetId: target.id, confirms: currentTarget.checked })
-        }
-      />
-      {change.error && <ErrorNotice error={change.error} />}
-    </Stack>
-  );
-}
-
-interface BackedByProps {
-  readonly target: Target;
-  readonly suggested: readonly { readonly id: number; readonly name: string }[];
-  readonly mayChange: boolean;
-}
-
-function BackedBy({ target, suggested, mayChange }: BackedByProps) {
-  if (mayChange) return <Choice suggested={suggested} target={target} />;
-  if (target.backed_by.length === 0) return <Text c="dimmed">{t`No backing target is set.`}</Text>;
-  return (
-    <Group>
-      {target.backed_by.map(({ id, name }) => (
-        <TargetLink id={id} key={id} name={name} />
-      ))}
-    </Group>
-  );
-}
-
-function Choice({ target, suggested }: Omit<BackedByProps, "mayChange">) {
-  const { data: targets = [] } = useQuery(targetsQuery(target.cluster_id));
-  const [ticked, setTicked] = useState<ReadonlySet<number>>(new Set(target.backed_by.map(({ id }) => id)));
-  const save = useMutation(setBacking);
-  const others = targets.filter(({ id }) => id !== target.id);
-  if (others.length === 0) return <Text c="dimmed">{t`The cluster has no other target.`}</Text>;
-  function tick(id: number, isTicked: boolean): void {
-    const next = new Set(ticked);
-    if (isTicked) next.add(id);
-    else next.delete(id);
-    setTicked(next);
-  }
-  return (
-    <Stack gap="xs">
-      {others.map(({ id, name, mounts }) => (
-        <Checkbox
-          checked={ticked.has(id)}
-          description={mounts.map((mount) => t`${mount.path} on ${mount.node_name}`).join(", ")}
-          key={id}
-          label={
-            suggested.some((one) => one.id === id)
-              ? t`${name} (suggested: contains the exported directory)`
-              : name
-          }
-          onChange={(event) => tick(id, event.currentTarget.checked)}
-        />
-      ))}
-      {save.error && <ErrorNotice error={save.error} />}
-      <Group>
-        <Button
-          loading={save.isPending}
-          onClick={() => save.mutate({ targetId: target.id, targets: [...ticked] })}
-          size="xs"
-        >{t`Save`}</Button>
-      </Group>
-    </Stack>
   );
 }
