@@ -199,6 +199,8 @@ _TARGETS = {
 }
 _CAMPAIGNS = {
     "GET /campaigns": _LISTED,
+    "GET /campaign-groups": _LISTED,
+    "GET /campaign-headlines": Request(Ownership.UNOWNED, query="campaign_id={measured_campaign_id}", shows=False),
     "POST /campaigns": Request(body=_plan),
     "POST /campaigns/preview": Request(body=_plan),
     "GET /campaigns/{campaign_id}": _SHOWN,
@@ -274,6 +276,7 @@ _FINDINGS = {
     "DELETE /alert-rules/{rule_id}": _SHOWN,
     "GET /explorer/runs": _LISTED,
     "GET /explorer/count": _OWN,
+    "GET /explorer/search": Request(Ownership.UNOWNED, query="text=alpha"),
     "GET /explorer/sparklines": Request(Ownership.UNOWNED, query="series_id={series_id}", shows=False),
     "GET /explorer/views": _OWN,
     "POST /explorer/views": Request(Ownership.UNOWNED, lambda _: {"name": "another", "query": ""}, by_operating=True),

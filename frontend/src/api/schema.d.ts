@@ -895,6 +895,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaign-groups": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_campaign_groups"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/campaigns/{campaign_id}": {
         parameters: {
             query?: never;
@@ -1047,6 +1063,22 @@ export interface paths {
             cookie?: never;
         };
         get: operations["get_campaign_conduct"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/campaign-headlines": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["list_campaign_headlines"];
         put?: never;
         post?: never;
         delete?: never;
@@ -1967,6 +1999,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/explorer/search": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["search_names"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/explorer/views": {
         parameters: {
             query?: never;
@@ -2536,6 +2584,35 @@ export interface components {
             only_a: number[];
             only_b: number[];
         };
+        CampaignGroup: {
+            newest: components["schemas"]["ListedCampaign"];
+            schedule: components["schemas"]["CampaignsOfSchedule"] | null;
+        };
+        CampaignHeadline: {
+            campaign_id: number;
+            ordinal: number;
+            series_id: number;
+            workload: string;
+            target_names: string[];
+            metric: string;
+            title: string;
+            unit: components["schemas"]["Unit"];
+            /** @enum {string} */
+            better: "higher" | "lower" | "neither";
+            labels: {
+                [key: string]: string | number | boolean;
+            };
+            n: number;
+            median: number;
+            low: number;
+            high: number;
+            flags: string[];
+            usual_flags: string[];
+            previous: components["schemas"]["PreviousHeadline"] | null;
+        };
+        CampaignHeadlines: {
+            items: components["schemas"]["CampaignHeadline"][];
+        };
         CampaignMeasures: {
             metrics: components["schemas"]["CampaignMetric"][];
             counters: string[];
@@ -2613,7 +2690,17 @@ export interface components {
             note: string;
         };
         /** @enum {string} */
+        CampaignSort: "newest" | "oldest" | "name";
+        /** @enum {string} */
         CampaignState: "waiting" | "active" | "paused" | "finished" | "failed" | "cancelled";
+        CampaignsOfSchedule: {
+            id: number;
+            name: string;
+            campaign_count: number;
+            recent_states: {
+                [key: string]: number;
+            };
+        };
         Candidate: {
             /** @enum {string} */
             scope: "node" | "shared";
@@ -3198,6 +3285,26 @@ export interface components {
             };
             target_id: number | null;
             value: number;
+        };
+        FoundName: {
+            /** @enum {string} */
+            kind: "cluster" | "node" | "target" | "campaign" | "schedule";
+            id: number;
+            name: string;
+            cluster_id: number;
+            cluster_name: string;
+        };
+        FoundSeries: {
+            id: number;
+            title: string;
+            workload: string;
+            metric: string;
+            labels: {
+                [key: string]: string | number | boolean;
+            };
+            target_names: string[];
+            cluster_id: number;
+            cluster_name: string;
         };
         Gap: {
             /** Format: date-time */
@@ -3806,6 +3913,10 @@ export interface components {
             items: components["schemas"]["BlackoutOutput"][];
             next_cursor: string | null;
         };
+        Page_CampaignGroup_: {
+            items: components["schemas"]["CampaignGroup"][];
+            next_cursor: string | null;
+        };
         Page_CellOutput_: {
             items: components["schemas"]["CellOutput"][];
             next_cursor: string | null;
@@ -4079,6 +4190,12 @@ export interface components {
             };
             bytes_needed: number;
             run_seconds_estimated: number | null;
+        };
+        PreviousHeadline: {
+            campaign_id: number;
+            median: number;
+            n: number;
+            ratio: number | null;
         };
         /** @enum {string} */
         PrincipalKind: "user" | "token" | "node" | "anonymous";
@@ -4392,6 +4509,10 @@ export interface components {
         };
         /** @enum {string} */
         ScheduleState: "active" | "paused" | "ended";
+        SearchResult: {
+            named: components["schemas"]["FoundName"][];
+            series: components["schemas"]["FoundSeries"][];
+        };
         SeenHost: {
             name: string;
             is_up: boolean;
@@ -6784,6 +6905,9 @@ export interface operations {
                 cluster_id?: number | null;
                 state?: components["schemas"]["CampaignState"] | null;
                 owner?: string | null;
+                schedule_id?: number | null;
+                text?: string | null;
+                sort?: components["schemas"]["CampaignSort"];
             };
             header?: never;
             path?: never;
@@ -6830,6 +6954,34 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["CampaignOutput"];
+                };
+            };
+        };
+    };
+    list_campaign_groups: {
+        parameters: {
+            query?: {
+                limit?: number;
+                cursor?: string | null;
+                cluster_id?: number | null;
+                state?: components["schemas"]["CampaignState"] | null;
+                owner?: string | null;
+                schedule_id?: number | null;
+                text?: string | null;
+                sort?: components["schemas"]["CampaignSort"];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Page_CampaignGroup_"];
                 };
             };
         };
@@ -7084,6 +7236,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Conduct"];
+                };
+            };
+        };
+    };
+    list_campaign_headlines: {
+        parameters: {
+            query: {
+                campaign_id: number[];
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["CampaignHeadlines"];
                 };
             };
         };
@@ -8691,6 +8864,27 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Sparklines"];
+                };
+            };
+        };
+    };
+    search_names: {
+        parameters: {
+            query: {
+                text: string;
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["SearchResult"];
                 };
             };
         };

@@ -1,19 +1,23 @@
 """Read access to campaigns: state, counts, progress, remaining time."""
 
+from collections import defaultdict
 from datetime import datetime
 
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.roles.principal import Principal
-from iotide_server.campaigns import repository
+from iotide_server.campaigns import list_queries, repository
 from iotide_server.campaigns.errors import CAMPAIGN_NOT_FOUND
+from iotide_server.campaigns.list_queries import ListRequest
 from iotide_server.campaigns.models import Campaign as CampaignRow
 from iotide_server.campaigns.repository import AnyRow
 from iotide_server.campaigns.schemas import (
     AdaptiveProgress,
     CampaignFilter,
+    CampaignGroup,
     CampaignOutput,
+    CampaignsOfSchedule,
     CampaignState,
     ListedCampaign,
     Timeline,
@@ -44,8 +48,31 @@ def campaign(session: Session, principal: Principal, campaign_id: int, now: date
 def list_campaigns(
     session: Session, principal: Principal, wanted: CampaignFilter, paging: PageRequest, now: datetime
 ) -> Page[ListedCampaign]:
-    rows = repository.page(session, principal.visible_clusters(), wanted, paging, now)
+    rows = list_queries.page(session, ListRequest(principal.visible_clusters(), wanted, paging), now)
     return rows.page(lambda row: _shown(session, row, now))
+
+
+def list_groups(
+    session: Session, principal: Principal, wanted: CampaignFilter, paging: PageRequest, now: datetime
+) -> Page[CampaignGroup]:
+    rows = list_queries.page_of_groups(session, ListRequest(principal.visible_clusters(), wanted, paging), now)
+    schedules = sorted({row.schedule_id for row in rows.rows} - {None})
+    counts = list_queries.campaign_counts(session, schedules)
+    states: dict[int, dict[CampaignState, int]] = defaultdict(dict)
+    for found in list_queries.recent_states(session, schedules, now):
+        states[found.schedule_id][CampaignState(found.state)] = found.campaigns
+    return rows.page(
+        lambda row: CampaignGroup(
+            newest=_shown(session, row, now),
+            schedule=row.schedule_id
+            and CampaignsOfSchedule(
+                id=row.schedule_id,
+                name=row.schedule_name,
+                campaign_count=counts[row.schedule_id],
+                recent_states=states[row.schedule_id],
+            ),
+        )
+    )
 
 
 def _shown(session: Session, row: AnyRow, now: datetime) -> ListedCampaign:

@@ -1,7 +1,6 @@
 """SQL of campaigns."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any, Final, cast
 
@@ -19,18 +18,14 @@ from iotide_server.campaigns.models import (
     CellNode,
     CellTarget,
 )
-from iotide_server.campaigns.plain import LISTED_PLAN_BYTES
 from iotide_server.campaigns.planned import PlannedBlock, PlannedCampaign
-from iotide_server.campaigns.schemas import CampaignFilter
-from iotide_server.kit.db import array_of
-from iotide_server.kit.pagination import PageRequest, Slice
 
 AnyRow = Row[Any]
 
 BUDGET_USED_UP: Final = "budget_used_up"
 """Reason code of runs that adaptive repeats had no time for. They do not make their campaign a cancelled one."""
 
-_DESCRIBED: Final = f"""
+_COLUMNS: Final = """
     SELECT campaign.id, campaign.name, campaign.cluster_id, cluster.name AS cluster_name, user_account.name AS owner,
            CASE WHEN octet_length(CAST(campaign.plan AS text)) <= :plan_bytes THEN campaign.plan END AS plan,
            campaign.created_at, counted.*, schedule.id AS schedule_id, schedule.name AS schedule_name,
@@ -57,7 +52,8 @@ _DESCRIBED: Final = f"""
                       AND cell.stage = campaign_stage.ordinal AND run.state = 'waiting'
                 ) THEN 'paused'
                 WHEN active + finished + failed + cancelled = 0 THEN 'waiting' ELSE 'active' END AS state
-    FROM campaign
+"""
+_JOINS: Final = f"""
     JOIN cluster ON cluster.id = campaign.cluster_id
     LEFT JOIN user_account ON user_account.id = campaign.owner_id
     LEFT JOIN firing ON firing.campaign_id = campaign.id
@@ -87,13 +83,6 @@ _DESCRIBED: Final = f"""
     ) AS adaptive ON true
 """  # noqa: S608 - made of the constant above
 _ANY_SIZE: Final = 2**31 - 1
-_CONDITIONS: Final = {
-    "campaign_id": "campaign.id = :campaign_id",
-    "cluster_id": "campaign.cluster_id = :cluster_id",
-    "owner": "user_account.name = :owner",
-    "visible": "campaign.cluster_id = ANY(:visible)",
-    "before_id": "campaign.id < :before_id",
-}
 _COPY_CELLS: Final = (
     "COPY cell (campaign_id, ordinal, stage, variant, workload_id, options, options_sha256, bytes_needed, bytes_moved)"
     " FROM STDIN"
@@ -234,8 +223,13 @@ def set_priority(session: Session, campaign_id: int, priority: int) -> int:
     return int(session.execute(statement, {"campaign_id": campaign_id, "priority": priority}).scalar_one())
 
 
+def described_sql(source: str) -> str:
+    """Return a SELECT with the state and progress of the campaigns in `source`, a table or a subquery."""
+    return f"{_COLUMNS} FROM {source} AS campaign {_JOINS}"
+
+
 def described(session: Session, campaign_id: int, now: datetime) -> AnyRow:
-    statement = text(_DESCRIBED + "WHERE campaign.id = :campaign_id")
+    statement = text(described_sql("campaign") + "WHERE campaign.id = :campaign_id")
     return session.execute(statement, {"campaign_id": campaign_id, "plan_bytes": _ANY_SIZE, "now": now}).one()
 
 
@@ -243,25 +237,6 @@ def previous_of_schedule(session: Session, campaign_id: int) -> int | None:
     """Return the previous campaign of its schedule that has ended with a finished run."""
     found: int | None = session.scalar(_PREVIOUS_OF_SCHEDULE, {"campaign_id": campaign_id})
     return found
-
-
-def page(
-    session: Session, visible: frozenset[int] | None, wanted: CampaignFilter, paging: PageRequest, now: datetime
-) -> Slice[AnyRow]:
-    """Return campaigns, newest first; a plan over LISTED_PLAN_BYTES is None."""
-    values: dict[str, Any] = {**asdict(wanted), "visible": array_of(visible), "before_id": paging.before_id}
-    state = values.pop("state")
-    given = {name: value for name, value in values.items() if value is not None}
-    conditions = " AND ".join(_CONDITIONS[name] for name in given)
-    statement = text(
-        f"SELECT * FROM ({_DESCRIBED} WHERE {conditions}) AS described"  # noqa: S608 - made of the constants above
-        " WHERE CAST(:state AS text) IS NULL OR state = :state ORDER BY id DESC LIMIT :limit"
-    )
-    rows = session.execute(
-        statement,
-        {**given, "state": state, "limit": paging.limit + 1, "plan_bytes": LISTED_PLAN_BYTES, "now": now},
-    ).all()
-    return paging.cut(rows, key=lambda row: int(row.id))
 
 
 def lock_stages_due(session: Session) -> list[tuple[CampaignStage, int]]:

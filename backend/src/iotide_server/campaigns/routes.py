@@ -13,6 +13,7 @@ from iotide_server.campaigns.plain import PlanInput
 from iotide_server.campaigns.repeats import MoreRepeats
 from iotide_server.campaigns.schemas import (
     CampaignFilter,
+    CampaignGroup,
     CampaignOutput,
     CampaignPatch,
     ListedCampaign,
@@ -40,8 +41,19 @@ IdempotencyKey = Annotated[
 def list_campaigns(
     principal: Viewer, session: Tx, now: Now, paging: Paging, wanted: Annotated[CampaignFilter, Depends()]
 ) -> Page[ListedCampaign]:
-    """Return the campaigns that you may see, newest first."""
+    """Return the campaigns that you may see."""
     return reading.list_campaigns(session, principal, wanted, paging, now)
+
+
+@router.get("/campaign-groups", summary="List campaigns by schedule")
+def list_campaign_groups(
+    principal: Viewer, session: Tx, now: Now, paging: Paging, wanted: Annotated[CampaignFilter, Depends()]
+) -> Page[CampaignGroup]:
+    """Return of each schedule only the newest campaign, with the number and states of its campaigns.
+
+    The filters select among these and the campaigns that users submitted.
+    """
+    return reading.list_groups(session, principal, wanted, paging, now)
 
 
 @router.post(

@@ -27,11 +27,22 @@ class CampaignState(StrEnum):
     CANCELLED = "cancelled"
 
 
+class CampaignSort(StrEnum):
+    NEWEST = "newest"
+    OLDEST = "oldest"
+    NAME = "name"
+
+
 @dataclass(frozen=True, slots=True)
 class CampaignFilter:
     cluster_id: Annotated[int | None, Query(ge=1, le=LARGEST_ID)] = None
     state: CampaignState | None = None
     owner: Annotated[str | None, Query(max_length=100, description="Name of the user who submitted it")] = None
+    schedule_id: Annotated[
+        int | None, Query(ge=1, le=LARGEST_ID, description="Only campaigns that this schedule submitted")
+    ] = None
+    text: Annotated[str | None, Query(min_length=1, max_length=100, description="Part of the name")] = None
+    sort: Annotated[CampaignSort, Query(description="By submission, or by name")] = CampaignSort.NEWEST
 
 
 class CampaignPatch(Input):
@@ -125,6 +136,25 @@ class ListedCampaign(Output):
     seconds_remaining_estimated: Annotated[
         float | None, Field(description="At the pace of its runs so far; null before the first has finished")
     ]
+
+
+class CampaignsOfSchedule(Output):
+    """Campaigns that a schedule has submitted."""
+
+    id: int
+    name: str
+    campaign_count: int
+    recent_states: Annotated[
+        dict[CampaignState, int],
+        Field(description="Number of its newest 20 campaigns in each state", examples=[{"finished": 19, "failed": 1}]),
+    ]
+
+
+class CampaignGroup(Output):
+    """The newest campaign of a schedule, or a campaign that a user submitted."""
+
+    newest: ListedCampaign
+    schedule: Annotated[CampaignsOfSchedule | None, Field(description="Null: a user submitted it")]
 
 
 class CampaignOutput(ListedCampaign):

@@ -10,7 +10,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.explorer.cursors import PageEnd
 from iotide_server.explorer.schemas import ExplorerFilter, RunSort, SortKey
-from iotide_server.kit.db import array_of
+from iotide_server.kit.db import array_of, containing
 from iotide_server.runs.queries import CONDITIONS
 
 AnyRow = Row[Any]
@@ -153,7 +153,7 @@ def _named(session: Session, words: str) -> tuple[list[str], dict[str, Any]]:
     """Return alternative conditions on names with these words, and their values."""
     conditions: list[str] = []
     values: dict[str, Any] = {}
-    pattern = _containing(words)
+    pattern = containing(words)
     for name, (statement, condition) in _NAMED.items():
         some = text(f"{statement} LIMIT :most")
         ids = list(session.scalars(some, {"text": pattern, "most": MOST_NAMED + 1}))
@@ -164,11 +164,6 @@ def _named(session: Session, words: str) -> tuple[list[str], dict[str, Any]]:
             conditions.append(condition)
             values[name] = ids
     return conditions, values
-
-
-def _containing(words: str) -> str:
-    escaped = words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
-    return f"%{escaped}%"
 
 
 def places(session: Session, wanted: RunConditions, sort: RunSort, after: PageEnd | None, limit: int) -> list[PageEnd]:

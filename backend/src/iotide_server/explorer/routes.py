@@ -6,7 +6,7 @@ from fastapi import APIRouter, Depends, Query
 
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Person, Viewer
-from iotide_server.explorer import service, views
+from iotide_server.explorer import search, service, views
 from iotide_server.explorer.schemas import (
     MOST_SERIES,
     ExplorerFilter,
@@ -19,6 +19,7 @@ from iotide_server.explorer.schemas import (
     SavedViews,
     Sparklines,
 )
+from iotide_server.explorer.search import SearchResult
 from iotide_server.kit.pagination import Page
 from iotide_server.kit.web import Id, Now, Tx, errors
 
@@ -49,6 +50,16 @@ def list_sparklines(
 ) -> Sparklines:
     """Return the newest points of each visible series."""
     return service.sparklines(session, principal, series_id)
+
+
+@router.get("/search", summary="Search by name")
+def search_names(
+    principal: Viewer,
+    session: Tx,
+    text: Annotated[str, Query(min_length=1, max_length=100, examples=["c03"])],
+) -> SearchResult:
+    """Return clusters, nodes, targets, campaigns, schedules and series with these words, at most five of each."""
+    return search.search(session, principal, text)
 
 
 @router.get("/views", summary="List your views of runs")

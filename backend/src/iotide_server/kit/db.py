@@ -351,3 +351,9 @@ def number(value: object) -> float | None:
     if isinstance(value, bool) or not isinstance(value, int | float):
         return None
     return float(value) if 0 <= value <= LARGEST_NUMBER else None
+
+
+def containing(words: str) -> str:
+    """Return the pattern of ILIKE for texts that contain these words literally."""
+    escaped = words.replace("\\", "\\\\").replace("%", "\\%").replace("_", "\\_")
+    return f"%{escaped}%"

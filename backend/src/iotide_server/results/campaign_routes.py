@@ -3,8 +3,9 @@
 from typing import Annotated, Final
 
 from anyio import CapacityLimiter
-from fastapi import APIRouter, Depends, Request
+from fastapi import APIRouter, Depends, Query, Request
 from fastapi.responses import StreamingResponse
+from pydantic import Field
 
 from iotide_server.accounts.roles.heavy import ONE_HEAVY_REQUEST, one_by_one
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
@@ -15,11 +16,12 @@ from iotide_server.campaigns.planning import cluster_of, foresee
 from iotide_server.campaigns.resolved import resolve
 from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.db import DATABASE
-from iotide_server.kit.pagination import Page, Paging
+from iotide_server.kit.pagination import LARGEST_ID, Page, Paging
 from iotide_server.kit.web import ONE_AT_A_TIME, Id, Now, Tx, errors
 from iotide_server.results import reading
 from iotide_server.results.figures import conduct_queries, measurements
 from iotide_server.results.figures.conduct import Conduct, conduct
+from iotide_server.results.figures.headlines import MOST_CAMPAIGNS, CampaignHeadlines, campaign_headlines
 from iotide_server.results.figures.measurements import MeasureChoice
 from iotide_server.results.figures.sample_files import campaign_samples_csv
 from iotide_server.results.forecast.service import preview
@@ -76,6 +78,19 @@ def get_campaign_conduct(principal: Viewer, session: Tx, campaign_id: Id) -> Con
     """Return how caches, exclusivity and other load were handled in the finished runs, and the unanswered checks."""
     campaigns.visible_campaign(session, principal, campaign_id)
     return conduct(conduct_queries.measured_runs(session, campaign_id))
+
+
+@router.get("/campaign-headlines", summary="List the main results of campaigns")
+def list_campaign_headlines(
+    principal: Viewer,
+    session: Tx,
+    campaign_id: Annotated[
+        list[Annotated[int, Field(ge=1, le=LARGEST_ID)]],
+        Query(min_length=1, max_length=MOST_CAMPAIGNS, description="Ids of campaigns"),
+    ],
+) -> CampaignHeadlines:
+    """Return one number for each of these campaigns that you may see and that has results, by id."""
+    return campaign_headlines(session, principal, campaign_id)
 
 
 @router.get("/campaigns/{campaign_id}/measures", summary="List the measures of a campaign", responses=errors(404))
