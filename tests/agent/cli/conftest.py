@@ -6,7 +6,7 @@ import pytest
 from factories.commands import Ended, Hurried, Iotide, run
 from factories.fake_server import FakeServer, fake_server
 
-from iotide_agent.cli import user
+from iotide_agent.cli import following, user
 
 
 @pytest.fixture
@@ -21,6 +21,7 @@ def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
 @pytest.fixture
 def iotide(capfd: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Iotide:
     monkeypatch.setattr(user, "time", Hurried)
+    monkeypatch.setattr(following, "time", Hurried)
 
     def ended(*arguments: str) -> Ended:
         status = run(*arguments)

@@ -41,6 +41,31 @@ PAIR = {"a": CELL, "b": CELL | {"campaign_id": 13, "target_names": ["xfs"]}, "is
 TARGETS = {"name": "targets", "a": "nfs", "b": "xfs"}
 
 
+SIDE = {"n": 4, "median": 3.1e8, "values": [], "run_ids": [], "flags": [], "modes": None}
+VERDICT = METRIC | {"words": "290 to 840 % higher", "ratio": 4.8, "low": 2.9, "high": 8.4, "p_value": 0.0286}
+OF_SIDES = METRIC | {
+    "unit": "bytes_per_second",
+    "is_primary": True,
+    "numbers": [SIDE, SIDE | {"median": 1.5e9}],
+    "verdicts": [None, VERDICT | {"runs_missing": 0, "reasons": []}],
+}
+SYSTEM_TIME = OF_SIDES | {
+    "title": "System time",
+    "unit": "seconds",
+    "is_primary": False,
+    "numbers": [SIDE | {"median": 0.2}, SIDE | {"median": 0.1}],
+}
+SIDES: dict[str, Any] = {
+    "by": "target",
+    "dimensions": ["target", "options.file_size_bytes"],
+    "sides": ["disk", "shm"],
+    "against": 0,
+    "rows": [{"workload": "dd", "options": {}, "cells": [], "differences": [], "metrics": [OF_SIDES, SYSTEM_TIME]}],
+    "sides_left_out": [],
+    "rows_left_out": 0,
+}
+
+
 def compared(*metrics: dict[str, Any], **changes: object) -> dict[str, Any]:
     pair = PAIR | {"differences": [TARGETS], "metrics": list(metrics)} | changes
     return {"pairs": [pair], "only_a": [], "only_b": [2, 3]}
@@ -116,3 +141,30 @@ def test_a_refusal_of_the_server_ends_with_status_2(server: FakeServer, capsys: 
 def test_an_unknown_campaign_or_cell_ends_with_status_2(wrong: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run("compare", "--", wrong, "13") == 2
     assert "CAMPAIGN:CELL" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("by", "asked"),
+    [("target", "target"), ("node", "node"), ("file_size_bytes", "options.file_size_bytes")],
+)
+def test_sides_of_one_campaign_are_asked_for_by_target_node_or_option(
+    by: str, asked: str, server: FakeServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    server.on(f"GET /comparison/sides?campaign=12&by={asked}", (200, SIDES))
+    assert run("compare", "12", "--by", by) == 0
+    assert capsys.readouterr().out.splitlines() == [
+        "by target, relative to disk",
+        "dd",
+        "  Throughput (Operation write)",
+        "    disk: 310 MB/s, n = 4",
+        "    shm: 1.5 GB/s; 290 to 840 % higher; n = 4 and 4, ratio 4.80 [2.90, 8.40], p = 0.0286",
+        "  System time (Operation write)",
+        "    disk: 200 ms, n = 4",
+        "    shm: 100 ms; 290 to 840 % higher; n = 4 and 4, ratio 4.80 [2.90, 8.40], p = 0.0286",
+    ]
+
+
+def test_one_configuration_has_no_sides(capsys: pytest.CaptureFixture[str], server: FakeServer) -> None:
+    del server
+    assert run("compare", "12:1") == 2
+    assert "one configuration has no sides" in capsys.readouterr().err

@@ -294,3 +294,34 @@ def test_interrupted_watcher_reports_that_the_campaign_continues(
     ended = iotide("campaign", "show", "7", "--watch")
     assert ended.status == 130
     assert "campaign 7 continues" in ended.err
+
+
+def test_campaigns_are_listed_with_their_main_result_and_the_ratio_to_the_previous_one(
+    server: FakeServer, iotide: Iotide
+) -> None:
+    headline = RATE | {
+        "campaign_id": 7,
+        "title": "Throughput",
+        "n": 4,
+        "median": 1.2e8,
+        "low": 1.1e8,
+        "high": 1.3e8,
+        "previous": {"campaign_id": 5, "median": 1e8, "n": 3, "ratio": 1.2},
+    }
+    found = page(campaign("finished", finished=3, cancelled=1), campaign("active", active=1) | {"id": 8})
+    server.on("GET /campaigns?text=fir&schedule_id=3&sort=name&limit=20", found)
+    server.on("GET /campaign-headlines?campaign_id=7", (200, {"items": [headline]}))
+    ended = iotide("campaign", "list", "--name", "fir", "--schedule", "3", "--sort", "name")
+    heading, first, second = (
+        [word.strip() for word in line.split("  ") if word.strip()] for line in ended.out.splitlines()
+    )
+    assert heading == ["id", "name", "state", "runs", "main result", "previous", "cluster", "owner", "submitted"]
+    assert first[:6] == [
+        *("7", "first", "finished", "4, 1 cancelled"),
+        *("120 MB/s write (n = 4, 110 MB/s to 130 MB/s)", "ratio 1.20 to 5 (n = 3)"),
+    ]
+    assert second[:4] == ["8", "first", "active", "0 of 1, 50 %"]
+
+
+def test_shell_completion_can_be_installed(iotide: Iotide) -> None:
+    assert "--install-completion" in iotide("--help").out

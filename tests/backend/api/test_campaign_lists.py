@@ -44,7 +44,7 @@ def three(client: TestClient, admin: Person, plan: MakePlan) -> list[int]:
 
 @pytest.fixture
 def nightly(client: TestClient, admin: Person, plan: MakePlan, clock: MovedClock) -> Json:
-    """A schedule that has run twice, and once more after a campaign that a user submitted."""
+    """A schedule that has run twice, and again after a campaign that a user submitted."""
     body = {"name": "nightly", "plan": plan(name="night"), "cron": "30 2 * * *", "time_zone": "Europe/Zurich"}
     schedule: Json = client.post(f"{API}/schedules", json=body, headers=admin.headers).json()
     for step in range(4):

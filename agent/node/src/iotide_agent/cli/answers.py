@@ -80,6 +80,7 @@ class Campaign(Answer):
     id: int
     name: str
     cluster_name: str
+    owner: str | None = None
     state: str
     created_at: datetime
     counts: Counts
@@ -242,6 +243,23 @@ class SampleAnswer(_OfMetric):
 
 class Headline(_OfMetric):
     value: float
+
+
+class PreviousHeadline(Answer):
+    campaign_id: int
+    n: int
+    ratio: float | None
+
+
+class CampaignHeadline(_OfMetric):
+    """Main result of a campaign, and that of the previous one of its schedule."""
+
+    campaign_id: int
+    n: int
+    median: float
+    low: float
+    high: float
+    previous: PreviousHeadline | None
 
 
 class UnansweredCheck(Answer):

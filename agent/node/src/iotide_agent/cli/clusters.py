@@ -5,6 +5,7 @@ from typing import Annotated
 
 import typer
 
+from iotide_agent.cli.api import Api, Document
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.server import AsJson, opened, show
 
@@ -26,6 +27,24 @@ Wanted = Annotated[
 ]
 
 
+OnlyCluster = Annotated[str | None, typer.Option("--cluster", metavar="NAME", help="Only this cluster.")]
+
+
+def named_cluster(api: Api, name: str) -> Document:
+    """Raise RefusedError if there is no cluster of that name."""
+    found = next((item for item in api.items("/clusters", {}) if item["name"] == name), None)
+    if found is None:
+        remedy = "see `iotide cluster list`"
+        raise RefusedError([Problem("cluster_not_found", "no such cluster", "name", name, remedy)])
+    return found
+
+
+def chosen_clusters(api: Api, name: str | None) -> dict[int, str]:
+    """Return the names of all clusters by id, or only that one; raise RefusedError."""
+    found = api.items("/clusters", {}) if name is None else [named_cluster(api, name)]
+    return {int(cluster["id"]): str(cluster["name"]) for cluster in found}
+
+
 @cluster_app.command("list")
 def list_clusters(context: typer.Context, *, as_json: AsJson = False) -> None:
     """List clusters and their run launchers."""
@@ -39,10 +58,7 @@ def list_clusters(context: typer.Context, *, as_json: AsJson = False) -> None:
 def change_launcher(context: typer.Context, name: Name, launcher: Wanted = None, *, as_json: AsJson = False) -> None:
     """Show a cluster's run launcher, or change it. A change is refused while a run is active."""
     with opened(context) as api:
-        found = next((item for item in api.items("/clusters", {}) if item["name"] == name), None)
-        if found is None:
-            remedy = "see `iotide cluster list`"
-            raise RefusedError([Problem("cluster_not_found", "no such cluster", "name", name, remedy)])
+        found = named_cluster(api, name)
         if launcher is not None:
             found = api.patch(f"/clusters/{found['id']}", {"launcher": launcher.value})
     show(

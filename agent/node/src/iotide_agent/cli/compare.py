@@ -1,19 +1,21 @@
 """The command `iotide compare`."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Annotated, Final
 
 import typer
 
-from iotide_agent.cli.api import Document
+from iotide_agent.cli.api import Api, Document
 from iotide_agent.cli.names import Catalogue, Marks, read_catalogue
+from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.server import AsJson, opened, show
 from iotide_wire.cautions import cautions
-from iotide_wire.names import option_value
-from iotide_wire.units import format_factor, format_p
+from iotide_wire.names import option_value, plain_title
+from iotide_wire.units import Unit, format_factor, format_p, format_value
 
 _OPTION: Final = "options."
+_PLACES: Final = frozenset({"target", "node", "cluster", "campaign", "variant"})
 _HELP: Final = "Number of a campaign, or CAMPAIGN:CELL for one of its configurations."
 _SIDE: Final = re.compile(r"([1-9]\d{0,17})(?::([1-9]\d{0,17}))?")
 
@@ -27,19 +29,86 @@ def _side(given: str) -> str:
 def compare_campaigns(
     context: typer.Context,
     a: Annotated[str, typer.Argument(metavar="A", parser=_side, help=_HELP)],
-    b: Annotated[str, typer.Argument(metavar="B", parser=_side, help=_HELP)],
+    b: Annotated[str | None, typer.Argument(metavar="[B]", parser=_side, help=_HELP)] = None,
     *,
+    by: Annotated[
+        str | None,
+        typer.Option(metavar="WHAT", help="Compare by target, node, cluster, campaign, variant or an option."),
+    ] = None,
     as_json: AsJson = False,
 ) -> None:
-    """Compare two campaigns: configurations are paired, and results are shown as B relative to A."""
+    """Compare two campaigns, or what one campaign measured on its targets and nodes or with its options.
+
+    Of two campaigns, configurations are paired, and results are shown as B relative to A. With --by or without B,
+    results are relative to those of the first target, node or value.
+    """
+    with opened(context) as api:
+        if b is None or by is not None:
+            answer = read_sides(api, _whole([a, *([] if b is None else [b])]), by)
+        else:
+            answer = api.get("/comparison", _pair(a, b))
+        catalogue = Catalogue() if as_json else read_catalogue(api)
+    words = lines if "pairs" in answer else side_lines
+    show(answer, lambda: words(answer, catalogue), as_json=as_json)
+
+
+def _pair(a: str, b: str) -> dict[str, str]:
     asked: dict[str, str] = {}
     for name, given in (("a", a), ("b", b)):
         campaign, _, cell = given.partition(":")
         asked |= {name: campaign} | ({f"{name}_cell": cell} if cell else {})
-    with opened(context) as api:
-        answer = api.get("/comparison", asked)
-        catalogue = Catalogue() if as_json else read_catalogue(api)
-    show(answer, lambda: lines(answer, catalogue), as_json=as_json)
+    return asked
+
+
+def _whole(given: Sequence[str]) -> list[int]:
+    """Return the campaigns; raise RefusedError for a single configuration."""
+    for side in given:
+        if ":" in side:
+            remedy = "give another configuration to compare with, or a campaign"
+            raise RefusedError([Problem("invalid_input", "one configuration has no sides", "A", side, remedy)])
+    return [int(side) for side in given]
+
+
+def read_sides(api: Api, campaigns: Sequence[int], by: str | None) -> Document:
+    """Compare the sides of campaigns; `by` None: targets, else nodes, else the first option that varies."""
+    dimension = by if by is None or by in _PLACES or by.startswith(_OPTION) else f"{_OPTION}{by}"
+    return api.get("/comparison/sides", {"campaign": campaigns} | ({} if dimension is None else {"by": dimension}))
+
+
+def side_lines(answer: Document, catalogue: Catalogue, *, only_primary: bool = False) -> Iterator[str]:
+    if answer["by"] is None:
+        yield "nothing to compare: its configurations do not differ"
+        return
+    by = answer["by"].removeprefix(_OPTION)
+    names = [option_value(by, side) for side in answer["sides"]]
+    base = answer["against"]
+    yield f"by {plain_title(by).lower()}, relative to {names[base]}"
+    marks = Marks()
+    for row in answer["rows"]:
+        options = catalogue.described(row["workload"], row["options"])
+        yield f"{row['workload']}{', ' if options else ''}{options}"
+        metrics = [metric for metric in row["metrics"] if metric["is_primary"] or not only_primary]
+        if not metrics:
+            yield "  no results on several sides yet"
+        for metric in metrics:
+            yield from _metric_lines(metric, _named(metric, row["workload"], catalogue), names, base, marks)
+    yield from marks.lines()
+    if answer["sides_left_out"] or answer["rows_left_out"]:
+        yield f"left out: {len(answer['sides_left_out'])} sides, {answer['rows_left_out']} rows"
+
+
+def _metric_lines(metric: Document, title: str, names: Sequence[str], base: int, marks: Marks) -> Iterator[str]:
+    yield f"  {title}"
+    first = metric["numbers"][base]
+    for name, number, verdict in zip(names, metric["numbers"], metric["verdicts"], strict=True):
+        if number is None:
+            continue
+        value = f"{format_value(number['median'], Unit(metric['unit']))}{marks.of(cautions(number['flags']))}"
+        if verdict is None:
+            yield f"    {name}: {value}, n = {number['n']}"
+            continue
+        counts = {"n_a": 0 if first is None else first["n"], "n_b": number["n"]}
+        yield f"    {name}: {'; '.join([value, verdict['words'], _numbers(verdict | counts), *_conditions(verdict)])}"
 
 
 def lines(answer: Document, catalogue: Catalogue) -> Iterator[str]:

@@ -96,6 +96,11 @@ def minute(moment: datetime) -> str:
     return f"{moment:%Y-%m-%d %H:%M} UTC"
 
 
+def minute_of(moment: str | None, missing: str = "never") -> str:
+    """Return the minute of a time as the server sends it."""
+    return missing if moment is None else minute(datetime.fromisoformat(moment))
+
+
 def stage_lines(campaign: Campaign) -> list[str]:
     lines = [
         f"stage {stage.ordinal} ({stage.variant}): {stage.state}, {stage.ended} of {stage.runs} runs ended"

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Annotated, Final, TextIO
 
 import typer
-from rich.live import Live
 
-from iotide_agent.cli import control, display, run_display
+from iotide_agent.cli import control, display, findings, inventory, outcomes, run_display
 from iotide_agent.cli.answers import Artefact, Campaign, Cell, Event, Headline, Preview, Run, RunDetail, SampleAnswer
 from iotide_agent.cli.api import Api, Document
+from iotide_agent.cli.campaign_lists import CampaignSort, campaign_headlines, campaign_list
 from iotide_agent.cli.clusters import cluster_app
 from iotide_agent.cli.compare import compare_campaigns
-from iotide_agent.cli.live_progress import LiveProgress
+from iotide_agent.cli.following import SOME_RUN_FAILED, follow_to_end
 from iotide_agent.cli.names import Catalogue, read_catalogue
 from iotide_agent.cli.plan_file import read_plan
 from iotide_agent.cli.power import show_power
@@ -27,21 +27,21 @@ from iotide_agent.cli.reparse import chosen_runs, read_run_again, send
 from iotide_agent.cli.schedules import schedule_app
 from iotide_agent.cli.server import AsJson, Limit, PlainConsole, Server, console, is_confirmed, opened, print_json, show
 from iotide_agent.cli.speaking import ask, say
-from iotide_agent.cli.watch import ended_cells, look, watch
+from iotide_agent.cli.watch import look
 
-DONE: Final = 0
-SOME_RUN_FAILED: Final = 1
 REFUSED: Final = 2
-INTERRUPTED: Final = 130
 _MOST_BY_ID: Final = 50
 """Limit of the server."""
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help=__doc__)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help=__doc__)
 campaign_app = typer.Typer(no_args_is_help=True, help="Submit, follow and cancel campaigns.")
 run_app = typer.Typer(no_args_is_help=True, help="Inspect runs.")
 app.add_typer(campaign_app, name="campaign")
 app.add_typer(run_app, name="run")
 control.add_to(app, campaign_app)
+outcomes.add_to(campaign_app)
+inventory.add_to(app)
+findings.add_to(app)
 app.add_typer(schedule_app, name="schedule")
 app.add_typer(cluster_app, name="cluster")
 app.command("compare")(compare_campaigns)
@@ -79,7 +79,7 @@ def submit_campaign(context: typer.Context, file: PlanFile, *, follow: Watch = F
     with opened(context) as api:
         answer = api.post("/campaigns", plan.model_dump(mode="json"), idempotency_key=str(uuid.uuid4()))
         if follow:
-            _follow(api, int(answer["id"]), as_json=as_json)
+            follow_to_end(api, int(answer["id"]), as_json=as_json)
         elif as_json:
             print_json(answer)
         else:
@@ -98,18 +98,25 @@ def preview_campaign(context: typer.Context, file: PlanFile, *, as_json: AsJson 
 
 
 @campaign_app.command("list")
-def list_campaigns(
+def list_campaigns(  # noqa: PLR0913 - each is an option of the command
     context: typer.Context,
     *,
     state: Annotated[str | None, typer.Option(help="waiting, active, paused, finished, failed or cancelled.")] = None,
     cluster_id: Annotated[int | None, typer.Option(min=1, help="Only this cluster.")] = None,
+    name: Annotated[str | None, typer.Option(help="Only campaigns with this text in their name.")] = None,
+    schedule: Annotated[int | None, typer.Option(min=1, help="Only campaigns of this schedule.")] = None,
+    owner: Annotated[str | None, typer.Option(help="Only campaigns that this user submitted.")] = None,
+    sort: Annotated[CampaignSort, typer.Option(help="newest, oldest or name.")] = CampaignSort.NEWEST,
     limit: Limit = 20,
     as_json: AsJson = False,
 ) -> None:
-    """List campaigns, newest first."""
+    """List campaigns with their main result."""
+    filters = _given(state=state, cluster_id=cluster_id, text=name, schedule_id=schedule, owner=owner)
+    order = {} if sort is CampaignSort.NEWEST else {"sort": sort.value}
     with opened(context) as api:
-        answers = list(api.items("/campaigns", _given(state=state, cluster_id=cluster_id), limit))
-    show(answers, lambda: display.campaign_table(Campaign.of(answer) for answer in answers), as_json=as_json)
+        answers = list(api.items("/campaigns", filters | order, limit))
+        results = {} if as_json else campaign_headlines(api, answers)
+    show(answers, lambda: campaign_list(map(Campaign.of, answers), results), as_json=as_json)
 
 
 @campaign_app.command("show")
@@ -119,7 +126,7 @@ def show_campaign(
     """Show a campaign and its results."""
     with opened(context) as api:
         if follow:
-            _follow(api, campaign, as_json=as_json)
+            follow_to_end(api, campaign, as_json=as_json)
             return
         answer = api.get(f"/campaigns/{campaign}")
         cells = list(api.items(f"/campaigns/{campaign}/cells", {}))
@@ -296,29 +303,6 @@ def main(arguments: Sequence[str] | None = None) -> None:
         else:
             display.show_problems(PlainConsole(stderr=True), refused.problems)
         sys.exit(REFUSED)
-
-
-def _follow(api: Api, campaign_id: int, *, as_json: bool) -> None:
-    progress_console = PlainConsole(stderr=as_json)
-    progress = LiveProgress(progress_console)
-    try:
-        with Live(progress.renderable, console=progress_console, transient=True):
-            campaign = watch(api, campaign_id, progress.update, time.sleep)
-    except KeyboardInterrupt:
-        say(f"campaign {campaign_id} continues; follow it with `iotide campaign show {campaign_id} --watch`", err=True)
-        raise typer.Exit(INTERRUPTED) from None
-    if as_json:
-        print_json(api.get(f"/campaigns/{campaign_id}"))
-    else:
-        cells = ended_cells(api, campaign_id, time.sleep)
-        display.show_results(console(), cells, read_catalogue(api))
-        if not all(cell.is_computed for cell in cells):
-            say(f"these results do not include all runs yet; see `iotide campaign show {campaign_id}`", err=True)
-        counts = campaign.counts
-        ended = f"{counts.finished} runs finished, {counts.failed} failed, {counts.cancelled} cancelled"
-        say(f"campaign {campaign.id} ({campaign.name}): {ended}")
-    if campaign.counts.failed or campaign.counts.cancelled:
-        raise typer.Exit(SOME_RUN_FAILED)
 
 
 def _given(**filters: str | int | None) -> dict[str, str | int]:
