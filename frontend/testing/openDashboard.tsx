@@ -19,6 +19,8 @@ export function listOf(items: readonly unknown[]) {
 const ROLES = [{ role: "admin", cluster_id: null }];
 const LISTS = [
   "campaigns",
+  "campaign-groups",
+  "campaign-headlines",
   "schedules",
   "templates",
   "channels",

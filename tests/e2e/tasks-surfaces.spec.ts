@@ -6,7 +6,8 @@ import { objections } from "./look";
 
 test("see the difference surface of two IOzone runs", async ({ page }) => {
   await inFewClicks(page, async () => {
-    await page.getByRole("navigation").getByRole("link", { name: "Surfaces" }).click();
+    await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Compare" }).click();
+    await page.getByRole("link", { name: "Surfaces" }).click();
     await page.getByRole("combobox", { name: "Surface B" }).click();
     await page.getByRole("option", { name: /^surface-before/ }).click();
     const difference = page.getByRole("figure", { name: /^Difference of Throughput/ });

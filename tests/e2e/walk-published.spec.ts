@@ -11,7 +11,8 @@ const RATIOS = ["4.2", "4.3", "3.6", "4.7"];
 test("published results next to one's own", async ({ page, request }) => {
   await signIn(page);
   await page.goto("/");
-  await page.getByRole("navigation").getByRole("link", { name: "Published" }).click();
+  await page.getByRole("navigation", { name: "Main" }).getByRole("link", { name: "Compare" }).click();
+  await page.getByRole("link", { name: "Published results" }).click();
   await page.getByRole("link", { name: /^Duration of dd for files of four sizes/ }).click();
   await seeBars(page);
   await seeRatios(page);

@@ -1,43 +1,94 @@
-import { renderWithApp } from "@testing/render";
-import { screen } from "@testing-library/react";
-import { expect, it, vi } from "vitest";
-import { PaletteList } from "./CommandPalette";
-import type { Command } from "./commands";
+import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
+import { server } from "@testing/server";
+import { screen, waitFor, within } from "@testing-library/react";
+import { HttpResponse, http } from "msw";
+import { beforeEach, expect, it } from "vitest";
 
-function command(label: string): Command {
-  return { id: label, label, group: "Page", run: vi.fn() };
-}
+const C03 = { kind: "node", id: 33, name: "c03", cluster_id: 1, cluster_name: "hpc1" };
+const CAMPAIGN = { kind: "campaign", id: 7, name: "c03-check", cluster_id: 1, cluster_name: "hpc1" };
+const SERIES = {
+  ...{ id: 5, title: "Throughput", workload: "dd", metric: "throughput", labels: { operation: "write" } },
+  ...{ target_names: ["scratch"], cluster_id: 1, cluster_name: "hpc1" },
+};
 
-function renderPalette() {
-  const commands = [command("Overview"), command("Campaigns"), command("Settings")];
-  const onClose = vi.fn();
-  const onRun = vi.fn();
-  const list = <PaletteList commands={commands} onClose={onClose} onRun={onRun} />;
-  return { ...renderWithApp(list), commands, onClose, onRun };
+let asked: (string | null)[];
+
+beforeEach(() => {
+  asked = [];
+  server.use(
+    ...USUAL_ANSWERS,
+    http.get("*/api/v1/tokens", () => listOf([])),
+    http.get("*/api/v1/explorer/search", ({ request }) => {
+      const text = new URL(request.url).searchParams.get("text") ?? "";
+      asked.push(text);
+      const named = [CAMPAIGN, C03].filter(({ name }) => name.includes(text));
+      return HttpResponse.json({ named, series: text === "scratch" ? [SERIES] : [] });
+    }),
+  );
+});
+
+async function openPalette() {
+  const opened = openDashboard("/settings/tokens");
+  await screen.findByRole("heading", { name: "Tokens" });
+  await opened.user.keyboard("{Control>}k{/Control}");
+  await screen.findByRole("textbox", { name: "Command" });
+  return opened;
 }
 
 it("runs the first match on Enter and closes", async () => {
-  const { user, commands, onClose } = renderPalette();
-  await user.type(screen.getByRole("textbox", { name: "Command" }), "camp{Enter}");
-  expect(commands[1]?.run).toHaveBeenCalledOnce();
-  expect(onClose).toHaveBeenCalledOnce();
+  const { user, router } = await openPalette();
+  await user.keyboard("camp{Enter}");
+  await waitFor(() => expect(router.state.location.pathname).toBe("/campaigns"));
+  expect(screen.queryByRole("textbox", { name: "Command" })).not.toBeInTheDocument();
 });
 
 it("moves through the matches with the arrow keys", async () => {
-  const { user, commands } = renderPalette();
-  await user.type(screen.getByRole("textbox", { name: "Command" }), "{ArrowDown}{ArrowDown}{Enter}");
-  expect(commands[2]?.run).toHaveBeenCalledOnce();
+  const { user, router } = await openPalette();
+  await user.keyboard("{ArrowDown}{ArrowDown}{Enter}");
+  await waitFor(() => expect(router.state.location.pathname).toBe("/schedules"));
+});
+
+it("finds a node by its name, before campaigns that only contain it", async () => {
+  const { user, router } = await openPalette();
+  await user.keyboard("c03");
+  const found = within(await screen.findByRole("listbox", { name: "Commands" }));
+  const options = await found.findAllByRole("option");
+  expect(options.map(({ textContent }) => textContent)).toEqual([
+    "c03 Node · hpc1",
+    "c03-check (7) Campaign · hpc1",
+  ]);
+  server.use(
+    http.get("*/api/v1/nodes/33", () =>
+      HttpResponse.json({ error: { code: "node_not_found", message: "none" } }, { status: 404 }),
+    ),
+  );
+  await user.keyboard("{Enter}");
+  await waitFor(() => expect(router.state.location.pathname).toBe("/nodes/33"));
+});
+
+it("asks the server once typing pauses, not at each key", async () => {
+  const { user } = await openPalette();
+  await user.keyboard("c03");
+  await screen.findByRole("option", { name: /^c03 Node/ });
+  expect(asked).toEqual(["c03"]);
+});
+
+it("opens the trend of a series", async () => {
+  const { user, router } = await openPalette();
+  await user.keyboard("scratch");
+  await user.click(await screen.findByRole("option", { name: /^dd · write · scratch/ }));
+  await waitFor(() => expect(router.state.location.pathname).toBe("/clusters/1/trend"));
+  expect(router.state.location.search).toMatchObject({ workload: "dd", series: [5] });
 });
 
 it("reports that nothing matches", async () => {
-  const { user } = renderPalette();
-  await user.type(screen.getByRole("textbox", { name: "Command" }), "xyz");
-  expect(screen.getByText("No matches.")).toBeInTheDocument();
-  expect(screen.queryByRole("option")).not.toBeInTheDocument();
+  const { user } = await openPalette();
+  await user.keyboard("xyz");
+  expect(await screen.findByText("No matches.")).toBeInTheDocument();
 });
 
 it("opens a run by its number", async () => {
-  const { user, onRun } = renderPalette();
-  await user.type(screen.getByRole("textbox", { name: "Command" }), "run 71{Enter}");
-  expect(onRun).toHaveBeenCalledWith(71);
+  const { user, router } = await openPalette();
+  await user.keyboard("run 71{Enter}");
+  await waitFor(() => expect(router.state.location.pathname).toBe("/runs/71"));
 });

@@ -1,22 +1,18 @@
 import { t } from "@lingui/core/macro";
 import { Combobox, Group, Modal, Text, TextInput, useCombobox, useMantineColorScheme } from "@mantine/core";
-import { type UseQueryResult, useInfiniteQuery, useQueries, useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
-import { useEffect, useMemo, useState } from "react";
-import type { Target } from "@/api/types";
+import { useEffect, useState } from "react";
 import { useIsLoggedIn } from "@/components/session";
-import { campaignsQuery } from "@/features/campaigns/queries";
-import { clustersQuery } from "@/features/clusters/queries";
-import { targetsQuery } from "@/features/targets/queries";
 import { RATE_UNITS, type RateUnits, setPreferences } from "@/lib/preferences";
-import { type Command, matchCommands, runByNumber } from "./commands";
-import { PLACES } from "./places";
+import { type Command, matchCommands, rankCommands, runByNumber } from "./commands";
+import { COMPARE_TABS, PLACES } from "./places";
+import { useFoundCommands } from "./useFoundCommands";
 
-const MOST_SHOWN = 12;
-const NONE = [] as const;
+const MOST_SHOWN = 30;
 const RATE_NAMES: Readonly<Record<RateUnits, string>> = { decimal: "MB/s", binary: "MiB/s", bits: "Mbit/s" };
 const PAGES = [
-  ...PLACES.map(({ to, label }) => ({ to, label: to === "/published" ? t`Published results` : label })),
+  ...PLACES.filter(({ to }) => to !== "/compare"),
+  ...COMPARE_TABS,
   { to: "/settings/tokens", label: t`API tokens` },
 ] as const;
 
@@ -28,8 +24,11 @@ interface CommandPaletteProps {
 
 export default function CommandPalette({ onClose, onDisplay, onHelp }: CommandPaletteProps) {
   const navigate = useNavigate();
-  const commands = [...useCommands(), ...useActions(onDisplay, onHelp)];
+  const [typed, setTyped] = useState("");
+  const own = [...usePages(), ...useActions(onDisplay, onHelp)];
+  const found = useFoundCommands(typed);
   const openRun = (runId: number) => void navigate({ to: "/runs/$runId", params: { runId } });
+  const shown = rankCommands(matchCommands(own, typed), found, typed);
   return (
     <Modal
       attributes={{ header: { role: "presentation" } }}
@@ -40,26 +39,32 @@ export default function CommandPalette({ onClose, onDisplay, onHelp }: CommandPa
       withCloseButton={false}
       yOffset="12vh"
     >
-      <PaletteList commands={commands} onClose={onClose} onRun={openRun} />
+      <PaletteList
+        commands={[...runByNumber(typed, openRun), ...shown].slice(0, MOST_SHOWN)}
+        onClose={onClose}
+        onType={setTyped}
+        typed={typed}
+      />
     </Modal>
   );
 }
 
 interface PaletteListProps {
+  /** The commands that match the typed text, best first. */
   readonly commands: readonly Command[];
+  readonly typed: string;
+  readonly onType: (text: string) => void;
   readonly onClose: () => void;
-  readonly onRun: (runId: number) => void;
 }
 
-export function PaletteList({ commands, onClose, onRun }: PaletteListProps) {
+function PaletteList({ commands, typed, onType, onClose }: PaletteListProps) {
   const combobox = useCombobox({ opened: true });
-  const [typed, setTyped] = useState("");
-  const shown = [...runByNumber(typed, onRun), ...matchCommands(commands, typed)].slice(0, MOST_SHOWN);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: a new text selects the first match again
-  useEffect(() => void combobox.selectFirstOption(), [typed]);
+  const first = commands[0]?.id;
+  // biome-ignore lint/correctness/useExhaustiveDependencies: another text or another best match is selected
+  useEffect(() => void combobox.selectFirstOption(), [typed, first]);
   function submit(id: string): void {
     onClose();
-    shown.find((command) => command.id === id)?.run();
+    commands.find((command) => command.id === id)?.run();
   }
   return (
     <Combobox onOptionSubmit={submit} store={combobox}>
@@ -67,19 +72,20 @@ export function PaletteList({ commands, onClose, onRun }: PaletteListProps) {
         <TextInput
           aria-label={t`Command`}
           data-autofocus
-          onChange={(event) => setTyped(event.currentTarget.value)}
-          placeholder={t`Type a page, cluster, campaign, target, run number or action`}
+          maxLength={100}
+          onChange={(event) => onType(event.currentTarget.value)}
+          placeholder={t`Type a node, target, campaign, series, run number, page or action`}
           value={typed}
         />
       </Combobox.EventsTarget>
-      <Combobox.Options aria-label={t`Commands`} mt="xs">
-        {shown.length === 0 && <Combobox.Empty>{t`No matches.`}</Combobox.Empty>}
-        {shown.map(({ id, label, group }) => (
+      <Combobox.Options aria-label={t`Commands`} mah="60vh" mt="xs" style={{ overflowY: "auto" }}>
+        {commands.length === 0 && <Combobox.Empty>{t`No matches.`}</Combobox.Empty>}
+        {commands.map(({ id, label, group, place }) => (
           <Combobox.Option key={id} value={id}>
-            <Group justify="space-between">
-              {label}{" "}
-              <Text c="inherit" component="span" size="xs">
-                {group}
+            <Group justify="space-between" wrap="nowrap">
+              <span className="iotide-wrap">{label}</span>{" "}
+              <Text c="inherit" component="span" size="xs" ta="end">
+                {place === undefined ? group : `${group} · ${place}`}
               </Text>
             </Group>
           </Combobox.Option>
@@ -87,6 +93,17 @@ export function PaletteList({ commands, onClose, onRun }: PaletteListProps) {
       </Combobox.Options>
     </Combobox>
   );
+}
+
+function usePages(): Command[] {
+  const navigate = useNavigate();
+  const isLoggedIn = useIsLoggedIn();
+  const pages = PAGES.filter(({ to }) => isLoggedIn || !to.startsWith("/settings")).map(
+    ({ to, label }): Command => ({ id: to, label, group: "Page", run: () => void navigate({ to }) }),
+  );
+  if (!isLoggedIn) return pages;
+  const create = () => void navigate({ to: "/campaigns/new" });
+  return [...pages, { id: "new", label: t`New campaign`, group: "Action", run: create }];
 }
 
 function useActions(onDisplay: () => void, onHelp: () => void): Command[] {
@@ -120,56 +137,4 @@ function useActions(onDisplay: () => void, onHelp: () => void): Command[] {
     scheme("dark"),
     scheme("auto"),
   ];
-}
-
-function useCommands(): Command[] {
-  const navigate = useNavigate();
-  const isLoggedIn = useIsLoggedIn();
-  const { data: campaigns = [] } = useInfiniteQuery(campaignsQuery({}));
-  const { data: clusters = NONE } = useQuery(clustersQuery);
-  const targets = useQueries({
-    queries: clusters.map(({ id }) => targetsQuery(id)),
-    combine: gatherTargets,
-  });
-  return useMemo(
-    () => [
-      ...PAGES.filter(({ to }) => isLoggedIn || to !== "/settings").map(
-        ({ to, label }): Command => ({ id: to, label, group: "Page", run: () => void navigate({ to }) }),
-      ),
-      ...(isLoggedIn ? [newCampaign(() => void navigate({ to: "/campaigns/new" }))] : []),
-      ...clusters.map(
-        ({ id, name }): Command => ({
-          id: t`trend ${id}`,
-          label: t`Trend of ${name}`,
-          group: "Trend",
-          run: () => void navigate({ to: "/clusters/$clusterId/trend", params: { clusterId: id } }),
-        }),
-      ),
-      ...targets.map(
-        ({ id, name }): Command => ({
-          id: t`target ${id}`,
-          label: name,
-          group: "Target",
-          run: () => void navigate({ to: "/targets/$targetId", params: { targetId: id } }),
-        }),
-      ),
-      ...campaigns.map(
-        ({ id, name }): Command => ({
-          id: t`campaign ${id}`,
-          label: `${name} (${id})`,
-          group: "Campaign",
-          run: () => void navigate({ to: "/campaigns/$campaignId", params: { campaignId: id } }),
-        }),
-      ),
-    ],
-    [navigate, campaigns, clusters, targets, isLoggedIn],
-  );
-}
-
-function newCampaign(run: () => void): Command {
-  return { id: "new", label: t`New campaign`, group: "Action", run };
-}
-
-function gatherTargets(results: readonly UseQueryResult<Target[]>[]): readonly Target[] {
-  return results.flatMap(({ data = [] }) => data);
 }

@@ -6,7 +6,10 @@ import { PLACES_BY_KEY } from "./keys";
 
 const ACTIONS = [
   ["?", t`Show this help`],
-  [t`Ctrl K or /`, t`Command palette: open pages, clusters, campaigns, targets or runs, or run an action`],
+  [
+    t`Ctrl K or /`,
+    t`Command palette: find nodes, targets, campaigns, series, runs and pages, or run an action`,
+  ],
   ["n", t`New campaign`],
   ["j, k", t`Next and previous table row; Enter opens the row`],
   [t`Esc`, t`Close the dialog or menu`],

@@ -19,7 +19,7 @@ import { sessionQuery } from "@/features/accounts/queries";
 import { clustersQuery } from "@/features/clusters/queries";
 import { namedWorkloadsQuery } from "@/features/workloads/queries";
 import { type Action, actionOf, isTaken, moveRow, PAIR_MILLISECONDS } from "./keys";
-import { PLACES } from "./places";
+import { PLACE_GROUPS, type Place } from "./places";
 
 const AwayBanner = lazy(() => import("./AwayBanner"));
 const CommandPalette = lazy(() => import("./CommandPalette"));
@@ -74,7 +74,6 @@ export function Shell() {
 
 function Menu() {
   const isLoggedIn = useIsLoggedIn();
-  const places = PLACES.filter(({ to }) => isLoggedIn || to !== "/settings");
   const { pathname } = useLocation();
   const nav = useRef<HTMLElement>(null);
   // On a narrow screen the menu scrolls. Keep the current link visible.
@@ -83,23 +82,32 @@ function Menu() {
     const current = nav.current?.querySelector("[aria-current]");
     current?.scrollIntoView({ block: "nearest", inline: "nearest" });
   }, [pathname]);
+  const groups = PLACE_GROUPS.filter(({ places }) => isLoggedIn || places[0].to !== "/settings");
   return (
     <nav aria-label={t`Main`} className="iotide-scroll" ref={nav}>
-      {places.map(({ to, label, icon, holds }) => {
-        const isAround = holds?.test(pathname) ?? false;
-        return (
-          <MenuLink
-            active={isAround}
-            activeOptions={{ exact: to === "/", includeSearch: false }}
-            aria-current={isAround || undefined}
-            key={to}
-            label={label}
-            leftSection={<Icon name={icon} />}
-            to={to}
-          />
-        );
-      })}
+      {groups.map(({ label, places }) => (
+        // biome-ignore lint/a11y/useSemanticElements: a fieldset is for inputs
+        <div aria-label={label} key={label} role="group">
+          {places.map((place) => (
+            <PlaceLink key={place.to} pathname={pathname} place={place} />
+          ))}
+        </div>
+      ))}
     </nav>
+  );
+}
+
+function PlaceLink({ place: { to, label, icon, holds }, pathname }: { place: Place; pathname: string }) {
+  const isAround = holds?.test(pathname) ?? false;
+  return (
+    <MenuLink
+      active={isAround}
+      activeOptions={{ exact: to === "/", includeSearch: false }}
+      aria-current={isAround || undefined}
+      label={label}
+      leftSection={<Icon name={icon} />}
+      to={to}
+    />
   );
 }
 
@@ -131,7 +139,6 @@ function Header({ isLineUp, onPalette, onDisplay }: HeaderProps) {
           size={36}
           title={t`Units, time zone, colours`}
           variant="default"
-          visibleFrom="sm"
         >
           <Icon name="settings" />
         </ActionIcon>
@@ -166,6 +173,7 @@ function SchemeToggle() {
       size={36}
       title={label}
       variant="default"
+      visibleFrom="sm"
     >
       <Icon name={other} />
     </ActionIcon>

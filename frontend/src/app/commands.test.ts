@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { type Command, matchCommands } from "./commands";
+import { type Command, matchCommands, rankCommands } from "./commands";
 
 function command(label: string, group: Command["group"] = "Page"): Command {
   return { id: label, label, group, run: () => undefined };
@@ -27,4 +27,10 @@ it("lists commands that begin with the typed text first", () => {
 
 it("returns nothing without a match", () => {
   expect(labels("xyz")).toEqual([]);
+});
+
+it("puts what is named exactly like the text first, and other names after the pages", () => {
+  const found = [command("runs-nightly", "Campaign"), command("Runs", "Node")];
+  const ranked = rankCommands([command("Runs of today")], found, " runs ");
+  expect(ranked.map(({ label }) => label)).toEqual(["Runs", "Runs of today", "runs-nightly"]);
 });

@@ -4,7 +4,19 @@ export interface Command {
   readonly id: string;
   readonly label: string;
   /** Shown next to the label; typing it also finds the command. */
-  readonly group: "Page" | "Action" | "Campaign" | "Trend" | "Target" | "Run";
+  readonly group:
+    | "Page"
+    | "Action"
+    | "Cluster"
+    | "Node"
+    | "Target"
+    | "Campaign"
+    | "Schedule"
+    | "Series"
+    | "Trend"
+    | "Run";
+  /** Where it is, for example the cluster of a node. */
+  readonly place?: string;
   readonly run: () => void;
 }
 
@@ -14,8 +26,17 @@ export function matchCommands(commands: readonly Command[], typed: string): Comm
   const words = text.split(/\s+/);
   const beginsWithText = (command: Command) => Number(command.label.toLowerCase().startsWith(text));
   return commands
-    .filter(({ label, group }) => words.every((word) => `${group} ${label}`.toLowerCase().includes(word)))
+    .filter(({ label, group, place = "" }) =>
+      words.every((word) => `${group} ${label} ${place}`.toLowerCase().includes(word)),
+    )
     .sort((a, b) => beginsWithText(b) - beginsWithText(a));
+}
+
+/** Put names equal to the typed text first, then the commands of this page, then the other names. */
+export function rankCommands(own: readonly Command[], found: readonly Command[], typed: string): Command[] {
+  const text = typed.trim().toLowerCase();
+  const isNamed = ({ label }: Command) => label.toLowerCase() === text;
+  return [...found.filter(isNamed), ...own, ...found.filter((command) => !isNamed(command))];
 }
 
 /** Offer a typed number as a run. The run's page reports if it does not exist. */

@@ -5,6 +5,7 @@ afterEach(() => document.body.replaceChildren());
 
 it("opens a page with g and its letter, not with the letter only", () => {
   expect(actionOf("t", "g")).toEqual({ kind: "go", to: "/trends" });
+  expect(actionOf("i", "g")).toEqual({ kind: "go", to: "/incidents" });
   expect(actionOf("t", undefined)).toBeUndefined();
   expect(actionOf("x", "g")).toBeUndefined();
   expect(actionOf("toString", "g")).toBeUndefined();

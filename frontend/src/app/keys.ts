@@ -1,11 +1,7 @@
 import { t } from "@lingui/core/macro";
-import { PLACES } from "./places";
+import { PLACES, type Place } from "./places";
 
-type Place = (typeof PLACES)[number];
-
-export const PLACES_BY_KEY: ReadonlyMap<string, Place> = new Map(
-  PLACES.flatMap((place) => (place.key === null ? [] : [[place.key, place] as const])),
-);
+export const PLACES_BY_KEY: ReadonlyMap<string, Place> = new Map(PLACES.map((place) => [place.key, place]));
 
 export type Action =
   | { readonly kind: "go"; readonly to: Place["to"] }

@@ -1,4 +1,4 @@
-/** /campaigns */
+/** /campaigns: all choices are in the address. */
 
 import { getRouteApi } from "@tanstack/react-router";
 import { CampaignsPage } from "@/features/campaigns/CampaignsPage";
@@ -6,7 +6,14 @@ import { CampaignsPage } from "@/features/campaigns/CampaignsPage";
 const route = getRouteApi("/shell/campaigns");
 
 export default function CampaignsRoute() {
-  const { state } = route.useSearch();
+  const view = route.useSearch();
   const navigate = route.useNavigate();
-  return <CampaignsPage onState={(chosen) => void navigate({ search: { state: chosen } })} state={state} />;
+  return (
+    <CampaignsPage
+      onView={(change) =>
+        void navigate({ search: { ...view, ...change }, replace: true, resetScroll: false })
+      }
+      view={view}
+    />
+  );
 }

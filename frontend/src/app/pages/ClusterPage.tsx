@@ -18,10 +18,11 @@ interface ClusterPageProps {
   readonly clusterId: number | undefined;
   readonly onChoose: (clusterId: number) => void;
   readonly actions?: (cluster: Cluster) => ReactNode;
+  readonly tabs?: ReactNode;
   readonly children: (cluster: Cluster) => ReactNode;
 }
 
-export function ClusterPage({ title, clusterId, onChoose, actions, children }: ClusterPageProps) {
+export function ClusterPage({ title, clusterId, onChoose, actions, tabs, children }: ClusterPageProps) {
   const clusters = useQuery(clustersQuery);
   const known = clusters.data ?? [];
   const first = known.find(({ origin }) => origin !== "published") ?? known[0];
@@ -38,6 +39,7 @@ export function ClusterPage({ title, clusterId, onChoose, actions, children }: C
       }
       title={title(chosen?.name ?? String(clusterId ?? ""))}
     >
+      {tabs}
       <Loaded empty={<NoCluster />} lines={8} query={clusters}>
         {() =>
           chosen ? (

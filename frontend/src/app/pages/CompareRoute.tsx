@@ -20,6 +20,7 @@ import { preparePlots } from "@/plots/Plot";
 import { ClusterTitles } from "./ClusterTitles";
 import { CampaignsPicker, SidePicker } from "./ComparedCampaigns";
 import { CompareStart } from "./CompareStart";
+import { CompareTabs } from "./PlaceTabs";
 
 const route = getRouteApi("/shell/compare");
 type Search = ReturnType<typeof route.useSearch>;
@@ -49,6 +50,7 @@ export default function CompareRoute() {
     void navigate({ search: (before: Search) => ({ ...before, ...change }), replace: true });
   return (
     <Page actions={<Actions choose={choose} search={search} />} title={t`Compare`}>
+      <CompareTabs />
       <ClusterTitles clusterId={campaign?.cluster_id}>
         {isEmpty(search) ? (
           // Pushed, so that “back” returns to the choice.

@@ -8,6 +8,7 @@ import { ChoiceFilter } from "@/components/filters";
 import { PeerSections } from "@/features/comparison/PeerSections";
 import { workloadsQuery } from "@/features/workloads/queries";
 import { ClusterPage } from "./ClusterPage";
+import { CompareTabs } from "./PlaceTabs";
 
 const route = getRouteApi("/shell/peers");
 
@@ -19,6 +20,7 @@ export default function PeersRoute() {
       actions={(cluster) => <WorkloadFilter cluster={cluster} />}
       clusterId={clusterId}
       onChoose={(chosen) => void navigate({ search: { cluster: chosen }, replace: true })}
+      tabs={<CompareTabs />}
       title={(name) => t`Peers of ${name}`}
     >
       {({ id }) => <PeerSections clusterId={id} workload={workload} />}

@@ -17,6 +17,7 @@ import { campaignQuery } from "@/features/campaigns/queries";
 import { publishedSourcesQuery } from "@/features/published/queries";
 import { Cited, ClaimSection, SourcesTable } from "@/features/published/SourcesTable";
 import { optionOf, PICKER, useKnown } from "./ComparedCampaigns";
+import { CompareTabs } from "./PlaceTabs";
 
 const route = getRouteApi("/shell/published");
 
@@ -30,6 +31,7 @@ export default function PublishedRoute() {
   const sources = useQuery(publishedSourcesQuery);
   return (
     <Page title={t`Published results`}>
+      <CompareTabs />
       <Loaded empty={<NothingLoaded />} lines={8} query={sources}>
         {(found) => {
           const chosen = chooseSource(found, key, cluster);

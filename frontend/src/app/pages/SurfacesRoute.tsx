@@ -19,6 +19,7 @@ import { SurfaceSlices, SurfaceTable } from "@/features/surfaces/SurfaceSlices";
 import { formatDay } from "@/lib/time";
 import { prepareSpatialPlots } from "@/plots/Plot";
 import type { PlaceOnSurface } from "@/plots/surface";
+import { CompareTabs } from "./PlaceTabs";
 
 const route = getRouteApi("/shell/surfaces");
 
@@ -44,6 +45,7 @@ export default function SurfacesRoute() {
   useQuery({ ...surfaceQuery({ a: a ?? "", b, metric, operation }), enabled: a !== undefined });
   return (
     <Page title={t`Surfaces`}>
+      <CompareTabs />
       <Loaded empty={<NothingYet />} lines={8} query={sources}>
         {(found) => {
           const first = a ?? found[0]?.source;

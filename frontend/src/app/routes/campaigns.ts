@@ -9,7 +9,16 @@ import { requireLogin, shell } from "./shell";
 export const campaigns = createRoute({
   getParentRoute: () => shell,
   path: "campaigns",
-  validateSearch: z.object({ state: optional(z.enum(CAMPAIGN_STATES)) }),
+  validateSearch: z.object({
+    text,
+    cluster: optional(idParam),
+    state: optional(z.enum(CAMPAIGN_STATES)),
+    schedule: optional(idParam),
+    owner: text,
+    sort: optional(z.enum(["newest", "oldest", "name"])),
+    flat: optional(z.boolean()),
+    open: optional(z.readonly(z.array(idParam))),
+  }),
   component: lazyRouteComponent(() => import("../pages/CampaignsRoute")),
 });
 

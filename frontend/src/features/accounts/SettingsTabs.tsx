@@ -1,6 +1,5 @@
 import { t } from "@lingui/core/macro";
-import { Group } from "@mantine/core";
-import { ButtonLink } from "@/components/links";
+import { PageTabs } from "@/components/PageTabs";
 import { useMay, useMaySomewhere } from "@/components/session";
 
 const ALL = [
@@ -17,20 +16,5 @@ export function SettingsTabs() {
     "/settings/people": useMay("admin", null),
     "/settings/audit": useMaySomewhere("admin"),
   };
-  return (
-    <Group aria-label={t`Settings pages`} component="nav" gap="xs">
-      {ALL.filter(({ to }) => mayOpen[to]).map(({ to, label }) => (
-        <ButtonLink
-          activeOptions={{ exact: true, includeSearch: false }}
-          activeProps={{ variant: "light" }}
-          key={to}
-          size="compact-md"
-          to={to}
-          variant="default"
-        >
-          {label}
-        </ButtonLink>
-      ))}
-    </Group>
-  );
+  return <PageTabs label={t`Settings pages`} tabs={ALL.filter(({ to }) => mayOpen[to])} />;
 }

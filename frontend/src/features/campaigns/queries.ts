@@ -1,7 +1,7 @@
-import { infiniteQueryOptions, mutationOptions, queryOptions } from "@tanstack/react-query";
+import { infiniteQueryOptions, keepPreviousData, mutationOptions, queryOptions } from "@tanstack/react-query";
 import { retryWhileBusy } from "@/api/errors";
-import { get, itemsOf, pages, patch, post, refetch, refetchLater } from "@/api/requests";
-import type { Campaign, CampaignPlan } from "@/api/types";
+import { get, getItems, itemsOf, pages, patch, post, refetch, refetchLater } from "@/api/requests";
+import type { Campaign, CampaignPlan, CampaignSort } from "@/api/types";
 
 /** Heartbeats do not update campaigns on the change feed, so poll for progress. */
 const PROGRESS_MILLISECONDS = 3000;
@@ -13,13 +13,46 @@ const MOST_ORDERS_OF_A_TIMELINE = 400;
 export interface CampaignFilter {
   readonly state?: Campaign["state"] | undefined;
   readonly clusterId?: number | undefined;
+  readonly scheduleId?: number | undefined;
+  readonly owner?: string | undefined;
+  /** Part of the name. */
+  readonly text?: string | undefined;
+  readonly sort?: CampaignSort | undefined;
 }
 
-export function campaignsQuery({ state, clusterId }: CampaignFilter) {
+export function campaignsQuery(filter: CampaignFilter) {
   return infiniteQueryOptions({
-    queryKey: ["campaign", "list", { state, clusterId }],
-    ...pages("/api/v1/campaigns", PAGE_SIZE, { query: { state, cluster_id: clusterId } }),
+    queryKey: ["campaign", "list", filter],
+    ...pages("/api/v1/campaigns", PAGE_SIZE, { query: parametersOf(filter) }),
     select: itemsOf,
+    placeholderData: keepPreviousData,
+  });
+}
+
+/** Like `campaignsQuery`, with only the newest campaign of each schedule. */
+export function campaignGroupsQuery(filter: CampaignFilter) {
+  return infiniteQueryOptions({
+    queryKey: ["campaign", "list", "groups", filter],
+    ...pages("/api/v1/campaign-groups", PAGE_SIZE, { query: parametersOf(filter) }),
+    select: itemsOf,
+    placeholderData: keepPreviousData,
+  });
+}
+
+function parametersOf({ clusterId, scheduleId, ...filter }: CampaignFilter) {
+  return { ...filter, cluster_id: clusterId, schedule_id: scheduleId };
+}
+
+/** Main results of campaigns by id; those without results are missing. */
+export function headlinesQuery(campaignIds: readonly number[]) {
+  return queryOptions({
+    queryKey: ["cell", "headlines", campaignIds],
+    queryFn: async ({ signal }) => {
+      const query = { campaign_id: campaignIds };
+      const found = await getItems("/api/v1/campaign-headlines", { query, signal });
+      return new Map(found.map((headline) => [headline.campaign_id, headline]));
+    },
+    enabled: campaignIds.length > 0,
   });
 }
 

@@ -75,3 +75,11 @@ export const removeView = mutationOptions({
   mutationFn: (id: number) => remove("/api/v1/explorer/views/{view_id}", { path: { view_id: id } }),
   onSuccess: refetch(["saved_view"]),
 });
+
+/** Names that contain the text. */
+export function searchQuery(text: string) {
+  return queryOptions({
+    queryKey: ["search", text],
+    queryFn: ({ signal }) => get("/api/v1/explorer/search", { query: { text }, signal }),
+  });
+}
