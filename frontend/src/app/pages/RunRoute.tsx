@@ -10,6 +10,7 @@ import { Section } from "@/components/Page";
 import { headlineOf } from "@/features/runs/headline";
 import { runQuery } from "@/features/runs/queries";
 import { RunPage } from "@/features/runs/RunPage";
+import { pointsQuery } from "@/features/trends/queries";
 import { ClusterTitles } from "./ClusterTitles";
 
 const SeriesTrend = lazy(async () => ({
@@ -37,11 +38,17 @@ export default function RunRoute() {
   );
 }
 
-/** Shown for finished runs only: a failed run is not a point of a trend. */
+const FEWEST_POINTS = 2;
+
+/** Shown for finished runs only: a failed run is not a point of a trend. A single point is none. */
 function RunTrend({ run }: { run: RunDetail }) {
   const navigate = route.useNavigate();
   const sample = run.state === "finished" ? headlineOf(run.samples) : undefined;
-  if (!sample) return null;
+  const { data: points } = useQuery({
+    ...pointsQuery(sample?.series_id ?? 0, {}),
+    enabled: sample !== undefined,
+  });
+  if (!sample || !points || points.at.length < FEWEST_POINTS) return null;
   const link = (cell: number) => ({
     to: "/clusters/$clusterId/trend" as const,
     params: { clusterId: run.cluster_id },

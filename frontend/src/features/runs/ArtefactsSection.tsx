@@ -1,11 +1,11 @@
 import { t } from "@lingui/core/macro";
-import { Group, Stack, Text } from "@mantine/core";
+import { Group, Stack, Text, Title } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Artefact, RunDetail } from "@/api/types";
 import { Command } from "@/components/Command";
 import { Hint, RowButton } from "@/components/looks";
-import { Loaded, Section } from "@/components/Page";
+import { Loaded } from "@/components/Page";
 import { Quantity } from "@/components/values";
 import { nodeOf } from "./nodeOf";
 import { artefactsQuery, artefactTextQuery } from "./queries";
@@ -15,7 +15,8 @@ const LARGEST_SHOWN_BYTES = 256 * 1024;
 export function ArtefactsSection({ run }: { run: RunDetail }) {
   const artefacts = useQuery(artefactsQuery(run.id));
   return (
-    <Section description={t`Unmodified tool output.`} title={t`Raw output`}>
+    <>
+      <Title mt="md" order={3} size="h6">{t`Raw output`}</Title>
       <Loaded empty={t`No output yet.`} query={artefacts}>
         {(rows) => (
           <Stack gap="xs">
@@ -25,7 +26,7 @@ export function ArtefactsSection({ run }: { run: RunDetail }) {
           </Stack>
         )}
       </Loaded>
-    </Section>
+    </>
   );
 }
 

@@ -3,9 +3,10 @@ import { Chip, Group, NativeSelect, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo, useState } from "react";
 import type { Curve, RunDetail } from "@/api/types";
+import { Fold } from "@/components/Fold";
 import { Hint } from "@/components/looks";
 import { useOrigin } from "@/components/Origin";
-import { Loaded, Section } from "@/components/Page";
+import { Loaded } from "@/components/Page";
 import { useScheme } from "@/components/preferences";
 import { ScrollTable } from "@/components/ScrollTable";
 import { type View, ViewChoice } from "@/components/ViewChoice";
@@ -28,21 +29,26 @@ interface CurveSectionProps {
 }
 
 export function CurveSection({ run, shown, onShow }: CurveSectionProps) {
+  const seconds = isTooShortForCurve(run, SAMPLE_SECONDS) ? loadSeconds(run) : null;
+  if (seconds !== null)
+    return (
+      <Fold summary={t`none: the benchmark ran for only ${formatDuration(seconds)}`} title={t`Curves`}>
+        <Hint>{t`Samples are taken once a second, so a shorter benchmark has no curve.`}</Hint>
+      </Fold>
+    );
+  return (
+    <Fold isOpenAtFirst={shown !== undefined} summary={t`node counters during the run`} title={t`Curves`}>
+      <Counters onShow={onShow} run={run} shown={shown} />
+    </Fold>
+  );
+}
+
+function Counters({ run, shown, onShow }: CurveSectionProps) {
   const counters = useQuery(countersQuery(run.id));
   return (
-    <Section description={t`Node counters during the run.`} title={t`Curves`}>
-      <Loaded empty={whyNoCurve(run, useOrigin(run.cluster_id))} query={counters}>
-        {(names) =>
-          isTooShortForCurve(run, SAMPLE_SECONDS) ? (
-            <Text c="dimmed">
-              {t`The benchmark ran for ${formatDuration(loadSeconds(run))}, too short for a curve. Samples are taken once a second.`}
-            </Text>
-          ) : (
-            <CounterGroups groups={groupsOf(names)} onShow={onShow} run={run} shown={shown} />
-          )
-        }
-      </Loaded>
-    </Section>
+    <Loaded empty={whyNoCurve(run, useOrigin(run.cluster_id))} query={counters}>
+      {(names) => <CounterGroups groups={groupsOf(names)} onShow={onShow} run={run} shown={shown} />}
+    </Loaded>
   );
 }
 
@@ -132,7 +138,7 @@ interface CurveChartProps {
 
 function CurveChart({ curves, panels: wanted, run }: CurveChartProps) {
   const scheme = useScheme();
-  const { panels, still } = useMemo(() => curvePanels(wanted, curves, run), [wanted, curves, run]);
+  const { panels, still, short } = useMemo(() => curvePanels(wanted, curves, run), [wanted, curves, run]);
   const figure = useMemo(
     () => curvesFigure(panels, stepMarks(run, curves), scheme),
     [panels, curves, run, scheme],
@@ -155,6 +161,7 @@ function CurveChart({ curves, panels: wanted, run }: CurveChartProps) {
             <b>{title}:</b> {says}
           </Hint>
         ))}
+      {short.length > 0 && <Hint>{t`Not drawn because of a single sample: ${short.join(", ")}.`}</Hint>}
       {still.length > 0 && <Hint>{t`Not drawn because always 0: ${still.join(", ")}.`}</Hint>}
     </>
   );

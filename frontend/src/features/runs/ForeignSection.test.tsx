@@ -1,5 +1,5 @@
 import { renderWithApp } from "@testing/render";
-import { screen, within } from "@testing-library/react";
+import { fireEvent, screen, within } from "@testing-library/react";
 import { expect, it } from "vitest";
 import type { RunDetail } from "@/api/types";
 import { ForeignSection } from "./ForeignSection";
@@ -38,6 +38,7 @@ function runWith(foreign_load: object | null): RunDetail {
 
 it("shows other load before and during the run, and unmeasured values as unknown", () => {
   renderWithApp(<ForeignSection run={runWith({ before, during })} />);
+  fireEvent.click(screen.getByRole("button", { name: "Other load on the nodes" }));
   const [, first, second] = within(screen.getByRole("table")).getAllByRole("row");
   expect(first).toHaveTextContent(/5 s before25 %2 MB\/s1 kB\/s2 %unknown/);
   expect(first).toHaveTextContent("1.5 tasks on 4 CPUs; batch jobs 4711; start delayed by 12.4 s");
@@ -46,6 +47,7 @@ it("shows other load before and during the run, and unmeasured values as unknown
 
 it("never shows a sample that was too short as one of an idle node", () => {
   renderWithApp(<ForeignSection run={runWith({ before: { ...before, seconds: 4.97 }, during: null })} />);
+  fireEvent.click(screen.getByRole("button", { name: "Other load on the nodes" }));
   const [, first, second] = within(screen.getByRole("table")).getAllByRole("row");
   expect(first).toHaveTextContent(/before: not measured, 4\.9 s of 5 s(not measured){5}1\.5 tasks/);
   expect(second).toHaveTextContent("during: not measured");
@@ -53,6 +55,7 @@ it("never shows a sample that was too short as one of an idle node", () => {
 
 it("shows the time range of samples between short runs", () => {
   renderWithApp(<ForeignSection run={runWith({ before: { ...before, within_seconds: 42 }, during })} />);
+  fireEvent.click(screen.getByRole("button", { name: "Other load on the nodes" }));
   expect(screen.getByText("5 s within 42 s before")).toBeVisible();
 });
 

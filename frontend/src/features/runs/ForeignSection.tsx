@@ -1,8 +1,8 @@
 import { t } from "@lingui/core/macro";
 import type { ReactNode } from "react";
 import type { ForeignBefore, ForeignDuring, RunDetail } from "@/api/types";
-import { Detail } from "@/components/looks";
-import { Section } from "@/components/Page";
+import { Fold } from "@/components/Fold";
+import { Detail, Hint } from "@/components/looks";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { Quantity } from "@/components/values";
 import { formatDuration, formatNumber } from "@/lib/units";
@@ -10,15 +10,19 @@ import { formatDuration, formatNumber } from "@/lib/units";
 export function ForeignSection({ run }: { run: RunDetail }) {
   const attempt = run.attempts.findLast(({ orders }) => orders.some(({ foreign_load }) => foreign_load));
   if (!attempt) return null;
+  const orders = attempt.orders.map(({ foreign_load }) => foreign_load);
   return (
-    <Section
-      description={t`Activity on the nodes before the run, and activity during the run not caused by the benchmark.`}
+    <Fold
+      summary={orders.some(isMeasured) ? undefined : t`not measured`}
       title={
         run.attempts.length > 1
           ? t`Other load on the nodes, attempt ${attempt.ordinal}`
           : t`Other load on the nodes`
       }
     >
+      <Hint mb="xs">
+        {t`Activity on the nodes before the run, and activity during the run not caused by the benchmark.`}
+      </Hint>
       <ScrollTable
         head={[
           t`Node`,
@@ -52,8 +56,12 @@ export function ForeignSection({ run }: { run: RunDetail }) {
       <Detail mt="xs">
         {t`During a run, the kernel does not attribute waiting time to processes. Pressure values of that period are an upper bound.`}
       </Detail>
-    </Section>
+    </Fold>
   );
+}
+
+function isMeasured(load: ForeignLoad): boolean {
+  return load !== null && (load.during !== null || (load.before?.seconds ?? 0) >= JUDGED_SECONDS);
 }
 
 function BeforeRow({ before, node }: { before: ForeignBefore; node: string }) {
@@ -83,6 +91,8 @@ function BeforeRow({ before, node }: { before: ForeignBefore; node: string }) {
 
 /** Shorter samples are not evaluated. Their values are hidden, since they would look like those of an idle node. */
 const JUDGED_SECONDS = 5;
+
+type ForeignLoad = RunDetail["attempts"][number]["orders"][number]["foreign_load"];
 
 function sampleWords({ seconds, within_seconds }: ForeignBefore): string {
   if (seconds < JUDGED_SECONDS)

@@ -4,12 +4,13 @@ import { Loaded, Section, ShowMore } from "@/components/Page";
 import { MeasuredRuns } from "./MeasuredRuns";
 import { runsQuery } from "./queries";
 
-const PAGE_SIZE = 10;
+/** The status line reads the same page. */
+export const LAST_RUNS = 10;
 
-type LastRunsProps = { readonly nodeId: number } | { readonly targetId: number };
+export type LastRunsProps = { readonly nodeId: number } | { readonly targetId: number };
 
 export function LastRuns(of: LastRunsProps) {
-  const runs = useInfiniteQuery(runsQuery({ ...of, pageSize: PAGE_SIZE }));
+  const runs = useInfiniteQuery(runsQuery({ ...of, pageSize: LAST_RUNS }));
   return (
     <Section title={t`Latest runs`}>
       <Loaded empty={t`No runs yet.`} query={runs}>

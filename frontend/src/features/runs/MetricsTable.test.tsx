@@ -62,3 +62,11 @@ it.each(["failed", "cancelled"])("never shows a value of a %s run in bold", (sta
   expect(row?.querySelector(".iotide-strong")).toBeNull();
   expect(row).toHaveTextContent("ended before its work was done");
 });
+
+it("shows the values of the main metric, and folds the others", () => {
+  const duration = { ...SAMPLE, id: 3, metric: "duration", title: "Duration", better: "lower", value: 0.1 };
+  const rows = shown({ samples: [duration, SAMPLE] });
+  expect(rows.map((row) => row.cells[0]?.textContent)).toEqual(["Throughput"]);
+  expect(screen.getByText("More metrics (1)")).toBeInTheDocument();
+  expect(screen.getByRole("table", { name: "More metrics", hidden: true })).toHaveTextContent("Duration");
+});

@@ -10,43 +10,66 @@ import { type ExportRecord, spread } from "@/lib/exported";
 import { describeValues } from "@/lib/options";
 import { nodeOf } from "./nodeOf";
 import { flagsOfNumber, isPartial } from "./numberFlags";
+import { headlineSamples } from "./summary";
 
+const MAX_HEIGHT = 440;
+
+/** The values of the headline's metric; all others are folded. */
 export function MetricsTable({ run }: { run: RunDetail }) {
-  const titleOf = useTitlesOf()(run.workload);
   if (run.samples.length === 0) return <NoSample run={run} />;
+  const main = headlineSamples(run.samples);
+  const others = run.samples.filter((sample) => !main.includes(sample));
   return (
     <>
       {isPartial(run) && (
         <Text size="sm">{t`The run did not complete. These values cover the part that ran and are not used in results.`}</Text>
       )}
-      <ScrollTable head={[t`Metric`, t`Value`, t`Better`, ""]} label={t`Metrics`}>
-        {run.samples.map((sample) => (
-          <Row key={sample.id}>
-            <td className="iotide-name">
-              {sample.title}
-              <Detail data-export={JSON.stringify(labelColumns(run, sample))}>
-                {[placeOf(run, sample), describeValues(sample.labels, titleOf)].filter(Boolean).join(": ")}
-              </Detail>
-              {sample.superseded !== null && <Superseded because={sample.superseded} />}
-            </td>
-            <td className={sample.superseded === null ? undefined : "iotide-superseded"}>
-              <MeasuredValue {...flagsOfNumber(run, sample)} unit={sample.unit} value={sample.value} />
-            </td>
-            {sample.better}
-            <TextLink
-              params={{ clusterId: run.cluster_id }}
-              search={{
-                workload: run.workload,
-                metric: sample.metric,
-                series: [sample.series_id],
-                cell: run.cell_id,
-              }}
-              to="/clusters/$clusterId/trend"
-            >{t`Trend`}</TextLink>
-          </Row>
-        ))}
-      </ScrollTable>
+      {main.length > 0 && <SamplesTable label={t`Metrics`} run={run} samples={main} />}
+      {others.length > 0 && (
+        <details>
+          <summary>{t`More metrics (${others.length})`}</summary>
+          <SamplesTable label={t`More metrics`} run={run} samples={others} />
+        </details>
+      )}
     </>
+  );
+}
+
+interface SamplesTableProps {
+  readonly run: RunDetail;
+  readonly samples: readonly Sample[];
+  readonly label: string;
+}
+
+function SamplesTable({ run, samples, label }: SamplesTableProps) {
+  const titleOf = useTitlesOf()(run.workload);
+  return (
+    <ScrollTable head={[t`Metric`, t`Value`, ""]} label={label} maxHeight={MAX_HEIGHT}>
+      {samples.map((sample) => (
+        <Row key={sample.id}>
+          <td className="iotide-name">
+            {sample.title}
+            <Detail data-export={JSON.stringify(labelColumns(run, sample))}>
+              {[placeOf(run, sample), describeValues(sample.labels, titleOf)].filter(Boolean).join(": ")}
+            </Detail>
+            {sample.superseded !== null && <Superseded because={sample.superseded} />}
+          </td>
+          <td className={sample.superseded === null ? undefined : "iotide-superseded"}>
+            <MeasuredValue {...flagsOfNumber(run, sample)} unit={sample.unit} value={sample.value} />
+          </td>
+          <TextLink
+            params={{ clusterId: run.cluster_id }}
+            search={{
+              workload: run.workload,
+              metric: sample.metric,
+              series: [sample.series_id],
+              cell: run.cell_id,
+            }}
+            to="/clusters/$clusterId/trend"
+          >{t`Trend`}</TextLink>
+        </Row>
+      ))}
+    </ScrollTable>
   );
 }
 
@@ -64,6 +87,7 @@ function targetOf({ target_names }: RunDetail, { target_name }: Sample): string 
 function labelColumns(run: RunDetail, sample: Sample): ExportRecord {
   return {
     code: sample.metric,
+    better: sample.better,
     node: nodeOf(run, sample.order_id) || null,
     target: targetOf(run, sample),
     ...spread("label_", sample.labels),

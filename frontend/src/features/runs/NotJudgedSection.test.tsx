@@ -1,5 +1,5 @@
 import { renderWithApp } from "@testing/render";
-import { screen } from "@testing-library/react";
+import { fireEvent, screen } from "@testing-library/react";
 import { expect, it } from "vitest";
 import type { RunDetail } from "@/api/types";
 import { NotJudgedSection } from "./NotJudgedSection";
@@ -15,12 +15,15 @@ it("lists each check without a result once, with steps and reasons", () => {
   renderWithApp(
     <NotJudgedSection run={runWith([short, { ...short, phase: "read", because: "9 s, 25 needed" }])} />,
   );
-  expect(screen.getAllByText("steadiness")).toHaveLength(1);
+  expect(screen.getByText("steadiness")).toBeVisible();
+  fireEvent.click(screen.getByRole("button", { name: "Checks not evaluated" }));
+  expect(screen.getAllByRole("term")).toHaveLength(1);
   expect(screen.getByText("write: 12 s, 25 needed; read: 9 s, 25 needed")).toBeVisible();
 });
 
 it("states that an older agent does not report it", () => {
   renderWithApp(<NotJudgedSection run={runWith(null)} />);
+  fireEvent.click(screen.getByRole("button", { name: "Checks not evaluated" }));
   expect(screen.getByText(/does not report which checks/)).toBeVisible();
 });
 

@@ -4,10 +4,12 @@ import { t } from "@lingui/core/macro";
 import { DataList, Text } from "@mantine/core";
 import type { RunDetail } from "@/api/types";
 import { Definition } from "@/components/Definition";
+import { Fold } from "@/components/Fold";
 import {
   codesOf,
   type FlagRank,
   flagTitle,
+  flagTitles,
   meaningOf,
   notesOf,
   rankOfFlag,
@@ -16,7 +18,6 @@ import {
 } from "@/components/flagWords";
 import { Hint } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
-import { Section } from "@/components/Page";
 import { Reasons } from "@/components/Reasons";
 import { ScrollTable } from "@/components/ScrollTable";
 import { describeValues } from "@/lib/options";
@@ -25,24 +26,23 @@ export function NotJudgedSection({ run }: { run: RunDetail }) {
   if (run.state !== "finished") return null;
   if (run.not_judged === null)
     return (
-      <Section title={t`Checks not evaluated`}>
+      <Fold title={t`Checks not evaluated`} summary={t`unknown`}>
         <Hint>{t`This agent version does not report which checks it could not evaluate.`}</Hint>
-      </Section>
+      </Fold>
     );
   if (run.not_judged.length === 0) return null;
+  const groups = groupsOf(run.not_judged);
   return (
-    <Section
-      description={t`Checks with too little data. They neither passed nor failed.`}
-      title={t`Checks not evaluated`}
-    >
+    <Fold summary={groups.map(([title]) => title).join(", ")} title={t`Checks not evaluated`}>
+      <Hint mb="xs">{t`Checks with too little data. They neither passed nor failed.`}</Hint>
       <DataList size="sm">
-        {groupsOf(run.not_judged).map(([title, reasons]) => (
+        {groups.map(([title, reasons]) => (
           <Definition key={title} label={title}>
             {reasons.join("; ")}
           </Definition>
         ))}
       </DataList>
-    </Section>
+    </Fold>
   );
 }
 
@@ -68,9 +68,13 @@ export function FlagsSection({ run }: { run: RunDetail }) {
   const titleOf = useTitlesOf()(run.workload);
   const flags = shownFlags(run.flags);
   if (flags.length === 0) return null;
+  const hasLimit = flags.some(({ limit }) => limit !== "");
   return (
-    <Section description={t`Reasons to be cautious with this result.`} title={t`Flags`}>
-      <ScrollTable head={[t`Flag`, t`Measured`, t`Scope`, t`Limit`, t`Effect`]} label={t`Flags`}>
+    <Fold summary={flagTitles(codesOf(flags))} title={t`Flags`}>
+      <ScrollTable
+        head={[t`Flag`, t`Measured`, t`Scope`, ...(hasLimit ? [t`Limit`] : []), t`Effect`]}
+        label={t`Flags`}
+      >
         {flags.map((flag) => (
           <tr key={JSON.stringify(flag)}>
             <td className="iotide-strong">
@@ -81,7 +85,7 @@ export function FlagsSection({ run }: { run: RunDetail }) {
               {OUTLIERS.has(flag.code) && <Reasons reasons={otherNotes(flags)} />}
             </td>
             <td className="iotide-wrap">{describeValues(flag.labels ?? {}, titleOf) || t`the whole run`}</td>
-            <td className="iotide-wrap">{flag.limit}</td>
+            {hasLimit && <td className="iotide-wrap">{flag.limit}</td>}
             <td className="iotide-wrap">{effectOf(rankOfFlag(flag))}</td>
           </tr>
         ))}
@@ -95,7 +99,7 @@ export function FlagsSection({ run }: { run: RunDetail }) {
           </Definition>
         ))}
       </DataList>
-    </Section>
+    </Fold>
   );
 }
 

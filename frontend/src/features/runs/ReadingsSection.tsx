@@ -2,9 +2,10 @@ import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import { Fragment, useState } from "react";
 import type { Reading, RunDetail } from "@/api/types";
-import { Detail, RowButton } from "@/components/looks";
+import { Fold } from "@/components/Fold";
+import { Detail, Hint, RowButton } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
-import { Loaded, Section } from "@/components/Page";
+import { Loaded } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { Quantity, When } from "@/components/values";
 import { describeValues } from "@/lib/options";
@@ -18,10 +19,10 @@ export function ReadingsSection({ run }: { run: RunDetail }) {
   const newest = new Map(run.readings.map(({ order_id, ordinal }) => [order_id, ordinal] as const).reverse());
   if (run.readings.every(({ ordinal }) => ordinal === 1)) return null;
   return (
-    <Section
-      description={t`The raw output was parsed again by another parser version. The values above come from the newest reading.`}
-      title={t`Readings`}
-    >
+    <Fold title={t`Readings`}>
+      <Hint mb="xs">
+        {t`The raw output was parsed again by another parser version. The values above come from the newest reading.`}
+      </Hint>
       <ScrollTable head={HEAD} label={t`Readings`}>
         {run.readings.map((reading) => (
           <ReadingRows
@@ -32,7 +33,7 @@ export function ReadingsSection({ run }: { run: RunDetail }) {
           />
         ))}
       </ScrollTable>
-    </Section>
+    </Fold>
   );
 }
 

@@ -1,11 +1,12 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Alert, Button, DataList, SimpleGrid, Text } from "@mantine/core";
+import { Alert, Button, Stack } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { RunDetail } from "@/api/types";
 import { ConfirmMutation } from "@/components/buttons";
-import { Definition } from "@/components/Definition";
+import { DefinitionRow, Fact } from "@/components/DefinitionRow";
+import { Fold } from "@/components/Fold";
 import { cautionsOf } from "@/components/flagWords";
 import { CampaignLink } from "@/components/links";
 import { Hint } from "@/components/looks";
@@ -14,9 +15,9 @@ import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded, LoadedPage, Page, Section } from "@/components/Page";
 import { FactsTable, ScrollTable } from "@/components/ScrollTable";
 import { useMay, useMayRun } from "@/components/session";
-import { When } from "@/components/values";
+import { Seconds, When } from "@/components/values";
 import { optionValue } from "@/lib/options";
-import { formatExactTime, formatLogTime } from "@/lib/time";
+import { elapsedSeconds, formatExactTime, formatLogTime } from "@/lib/time";
 import { ArtefactsSection } from "./ArtefactsSection";
 import { CurveSection } from "./CurveSection";
 import { ForeignSection } from "./ForeignSection";
@@ -24,8 +25,9 @@ import { MetricsTable } from "./MetricsTable";
 import { FlagsSection, NotJudgedSection } from "./NotJudgedSection";
 import { cancelRun, retryRun, runEventsQuery, runQuery } from "./queries";
 import { ReadingsSection } from "./ReadingsSection";
+import { RunSummaryLine } from "./RunSummaryLine";
 import { RunState } from "./RunsTable";
-import { StepsSection } from "./StepsSection";
+import { commandWords, StepsSection } from "./StepsSection";
 import { WritersSection } from "./WritersSection";
 
 interface RunPageProps {
@@ -41,43 +43,48 @@ export function RunPage({ runId, curves, onCurves, trend }: RunPageProps) {
     <LoadedPage query={run} title={t`Run ${runId}`}>
       {(found) => (
         <Page actions={<Actions run={found} />} title={t`Run ${found.id}`} trail={<Trail run={found} />}>
+          <RunSummaryLine run={found} />
           <Reasons run={found} />
-          <SimpleGrid cols={{ base: 1, md: 2 }}>
-            <Section title={t`State`}>
-              <StateList run={found} />
-            </Section>
-            <Section title={t`Options`}>
-              <OptionList run={found} />
-            </Section>
-          </SimpleGrid>
+          <RunFacts run={found} />
           <Section title={t`Metrics`}>
             <MetricsTable run={found} />
           </Section>
-          <ReadingsSection run={found} />
-          <FlagsSection run={found} />
-          <NotJudgedSection run={found} />
-          <CurveSection onShow={onCurves} run={found} shown={curves} />
-          <WritersSection run={found} />
           {trend}
-          <ForeignSection run={found} />
-          <StepsSection run={found} />
-          <ArtefactsSection run={found} />
-          <EventLog runId={found.id} />
-          <Section title={t`Environment`}>
-            {Object.keys(found.environment).length > 0 ? (
-              <FactsTable facts={found.environment} label={t`Environment`} maxHeight={400} />
-            ) : (
-              <Text c="dimmed">{t`The agent records it when the run starts.`}</Text>
-            )}
-          </Section>
-          {found.observations.map(({ order_id, node_name, environment }) => (
-            <Section key={order_id} title={t`Environment of ${node_name} (monitored)`}>
-              <FactsTable facts={environment} label={t`Environment of ${node_name}`} maxHeight={400} />
-            </Section>
-          ))}
+          <Stack gap="xs">
+            <FlagsSection run={found} />
+            <NotJudgedSection run={found} />
+            <CurveSection onShow={onCurves} run={found} shown={curves} />
+            <WritersSection run={found} />
+            <ForeignSection run={found} />
+            <Fold summary={commandWords(found)} title={t`Commands and raw output`}>
+              <StepsSection run={found} />
+              <ArtefactsSection run={found} />
+            </Fold>
+            <ReadingsSection run={found} />
+            <Fold title={t`Log`}>
+              <EventLog runId={found.id} />
+            </Fold>
+            <Environment run={found} />
+          </Stack>
         </Page>
       )}
     </LoadedPage>
+  );
+}
+
+function Environment({ run: { environment, observations } }: { run: RunDetail }) {
+  const count = Object.keys(environment).length;
+  return (
+    <>
+      <Fold title={t`Environment`} summary={count > 0 ? t`${count} facts` : t`recorded when the run starts`}>
+        <FactsTable facts={environment} label={t`Environment`} maxHeight={400} />
+      </Fold>
+      {observations.map(({ order_id, node_name, environment: facts }) => (
+        <Fold key={order_id} title={t`Environment of ${node_name} (monitored)`}>
+          <FactsTable facts={facts} label={t`Environment of ${node_name}`} maxHeight={400} />
+        </Fold>
+      ))}
+    </>
   );
 }
 
@@ -104,23 +111,34 @@ function Reasons({ run }: { run: RunDetail }) {
   );
 }
 
-function StateList({ run }: { run: RunDetail }) {
+/** State and options; what is usual or unknown is left out. */
+function RunFacts({ run }: { run: RunDetail }) {
+  const titleOf = useTitlesOf()(run.workload);
   const isPublished = useOrigin(run.cluster_id) === "published";
-  const never = isPublished ? t`not published` : t`not yet`;
+  const { started_at: start, ended_at: end } = run;
   return (
-    <DataList size="sm">
-      <Definition label={t`State`}>
+    <DefinitionRow>
+      <Fact label={t`State`}>
         <RunState run={run} />
-      </Definition>
-      {run.state === "finished" && <Definition label={t`Validity`}>{validityWords(run)}</Definition>}
-      <Definition label={t`Started`}>{run.started_at ? <When at={run.started_at} /> : never}</Definition>
-      <Definition label={t`Ended`}>
-        {run.ended_at && !isPublished ? <When at={run.ended_at} /> : never}
-      </Definition>
-      {run.variant && <Definition label={t`Variant`}>{run.variant}</Definition>}
-      <Definition label={t`Attempts`}>{run.attempts_made}</Definition>
+      </Fact>
+      {run.state === "finished" && <Fact label={t`Validity`}>{validityWords(run)}</Fact>}
+      <Fact label={t`Started`}>
+        {start ? <When at={start} /> : isPublished ? t`not published` : t`not yet`}
+      </Fact>
+      {start && end && !isPublished && (
+        <Fact label={t`Duration`}>
+          <Seconds value={elapsedSeconds(start, Date.parse(end))} />
+        </Fact>
+      )}
+      {run.variant && <Fact label={t`Variant`}>{run.variant}</Fact>}
+      {run.attempts_made > 1 && <Fact label={t`Attempts`}>{run.attempts_made}</Fact>}
       <BatchJob run={run} />
-    </DataList>
+      {Object.entries(run.options).map(([name, value]) => (
+        <Fact key={name} label={titleOf(name)}>
+          {optionValue(name, value)}
+        </Fact>
+      ))}
+    </DefinitionRow>
   );
 }
 
@@ -129,25 +147,10 @@ function BatchJob({ run }: { run: RunDetail }) {
   if (!job) return null;
   const said = job.words ? ` (${job.words})` : "";
   return (
-    <Definition label={job.system === "slurm" ? t`Slurm job` : t`LSF job`}>
+    <Fact label={job.system === "slurm" ? t`Slurm job` : t`LSF job`}>
       {job.job_id ?? t`to be submitted`}: {job.ending ?? job.state}
       {said}
-    </Definition>
-  );
-}
-
-function OptionList({ run }: { run: RunDetail }) {
-  const titleOf = useTitlesOf()(run.workload);
-  const options = Object.entries(run.options);
-  if (options.length === 0) return <Text c="dimmed">{t`All options have default values.`}</Text>;
-  return (
-    <DataList size="sm" vars={() => ({ root: { "--data-list-label-width": "10rem" } })}>
-      {options.map(([name, value]) => (
-        <Definition key={name} label={titleOf(name)}>
-          {optionValue(name, value)}
-        </Definition>
-      ))}
-    </DataList>
+    </Fact>
   );
 }
 
@@ -184,21 +187,19 @@ function Actions({ run }: { run: RunDetail }) {
 function EventLog({ runId }: { runId: number }) {
   const events = useQuery(runEventsQuery(runId));
   return (
-    <Section title={t`Log`}>
-      <Loaded empty={t`No events yet.`} query={events}>
-        {(rows) => (
-          <ScrollTable head={[t`Time`, t`Event`, t`Details`]} label={t`Event log`} maxHeight={400}>
-            {rows.map(({ at, kind, text }) => (
-              <tr key={`${at} ${kind} ${text}`}>
-                <td title={formatExactTime(at)}>{formatLogTime(at)}</td>
-                <td>{kind}</td>
-                <td className="iotide-wrap">{text}</td>
-              </tr>
-            ))}
-          </ScrollTable>
-        )}
-      </Loaded>
-    </Section>
+    <Loaded empty={t`No events yet.`} query={events}>
+      {(rows) => (
+        <ScrollTable head={[t`Time`, t`Event`, t`Details`]} label={t`Event log`} maxHeight={400}>
+          {rows.map(({ at, kind, text }) => (
+            <tr key={`${at} ${kind} ${text}`}>
+              <td title={formatExactTime(at)}>{formatLogTime(at)}</td>
+              <td>{kind}</td>
+              <td className="iotide-wrap">{text}</td>
+            </tr>
+          ))}
+        </ScrollTable>
+      )}
+    </Loaded>
   );
 }
 

@@ -7,7 +7,6 @@ import type { RunDetail, StepRecord } from "@/api/types";
 import { StateBadge } from "@/components/badges";
 import { Command } from "@/components/Command";
 import { Hint } from "@/components/looks";
-import { Section } from "@/components/Page";
 import { Quantity } from "@/components/values";
 import { shellCommand } from "@/lib/shell";
 import { formatDuration } from "@/lib/units";
@@ -22,31 +21,39 @@ export function StepsSection({ run }: { run: RunDetail }) {
     attempt.orders.map((order) => ({ ...order, attempt: attempt.ordinal, reason: attempt.reason })),
   );
   if (orders.length === 0) return null;
+  const start = describeStart(run);
   return (
-    <Section description={describeStart(run)} title={t`Commands`}>
-      <Stack>
-        {orders.map((order) => (
-          <Stack gap="xs" key={order.id}>
-            <Group gap="xs">
-              <Title order={3} size="h6">
-                <Trans>
-                  {order.node_name}
-                  {order.step_role && ` (${order.step_role})`}, attempt {order.attempt}
-                </Trans>
-              </Title>
-              <StateBadge state={order.outcome ?? order.state} />
-              {order.silent_since && <StateBadge state="silent" />}
-              {order.reason && order.role === "load" && <Text size="sm">{order.reason}</Text>}
-            </Group>
-            {order.steps.length === 0 && <Text c="dimmed">{describeNoCommand(order)}</Text>}
-            {order.steps.map((step) => (
-              <Step key={`${step.name} ${step.started_at}`} step={step} />
-            ))}
-          </Stack>
-        ))}
-      </Stack>
-    </Section>
+    <Stack>
+      {start && <Hint>{start}</Hint>}
+      {orders.map((order) => (
+        <Stack gap="xs" key={order.id}>
+          <Group gap="xs">
+            <Title order={3} size="h6">
+              <Trans>
+                {order.node_name}
+                {order.step_role && ` (${order.step_role})`}, attempt {order.attempt}
+              </Trans>
+            </Title>
+            <StateBadge state={order.outcome ?? order.state} />
+            {order.silent_since && <StateBadge state="silent" />}
+            {order.reason && order.role === "load" && <Text size="sm">{order.reason}</Text>}
+          </Group>
+          {order.steps.length === 0 && <Text c="dimmed">{describeNoCommand(order)}</Text>}
+          {order.steps.map((step) => (
+            <Step key={`${step.name} ${step.started_at}`} step={step} />
+          ))}
+        </Stack>
+      ))}
+    </Stack>
   );
+}
+
+/** Number of commands, and of those that failed. */
+export function commandWords({ attempts }: RunDetail): string {
+  const steps = attempts.flatMap(({ orders }) => orders).flatMap((order) => order.steps);
+  const failed = steps.filter(({ exit_status }) => exit_status !== 0).length;
+  const all = steps.length === 1 ? t`1 command` : t`${steps.length} commands`;
+  return failed > 0 ? t`${all}, ${failed} failed` : all;
 }
 
 /** Start skew of a gang's nodes in the last attempt in which all started. */

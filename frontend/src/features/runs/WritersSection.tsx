@@ -4,7 +4,7 @@ import { t } from "@lingui/core/macro";
 import { Stack } from "@mantine/core";
 import { useMemo } from "react";
 import type { RunDetail } from "@/api/types";
-import { Section } from "@/components/Page";
+import { Fold } from "@/components/Fold";
 import { useScheme } from "@/components/preferences";
 import { ScrollTable } from "@/components/ScrollTable";
 import { Datum, Quantity } from "@/components/values";
@@ -32,7 +32,7 @@ export function WritersSection({ run }: { run: RunDetail }) {
   );
   if (steps.length === 0) return null;
   return (
-    <Section description={t`One row per writer, timed by the clock of its node.`} title={t`Writers`}>
+    <Fold summary={t`one row per writer, timed by the clock of its node`} title={t`Writers`}>
       <Stack>
         <Plot
           figure={figure}
@@ -49,7 +49,7 @@ export function WritersSection({ run }: { run: RunDetail }) {
           </ScrollTable>
         </details>
       </Stack>
-    </Section>
+    </Fold>
   );
 }
 

@@ -58,3 +58,10 @@ it("aligns a monitored node with the start of the load", () => {
 it("starts a monitored node at its own first sample if the load has no curve", () => {
   expect(linesOf([curve(2, 8)], "cpu_user_ratio", run).map(({ firstSecond }) => firstSecond)).toEqual([0]);
 });
+
+it("does not draw curves with a single value, and names their panels", () => {
+  const { panels, short, still } = curvePanels([PROCESSORS], [curve(1, 10, [0.5]), curve(2, 8)], run);
+  expect(panels.map(({ title }) => title)).toEqual(["Monitored node server1: CPU"]);
+  expect(short).toEqual(["CPU"]);
+  expect(still).toEqual([]);
+});

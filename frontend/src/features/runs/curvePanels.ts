@@ -9,6 +9,8 @@ export interface CurvePanels {
   readonly panels: readonly CurvePanel[];
   /** Titles of panels whose values are all zero; not drawn. */
   readonly still: readonly string[];
+  /** Titles of panels whose lines have a single value each; not drawn. */
+  readonly short: readonly string[];
 }
 
 export function curvePanels(
@@ -27,9 +29,11 @@ export function curvePanels(
       drawable({ ...panel, title: `${prefix}: ${panel.title}` }, ofWatched, run, curves),
     ])
     .filter(({ lines }) => lines.length > 0);
+  const isDrawn = (panel: CurvePanel) => !isStill(panel) && !isShort(panel);
   return {
-    panels: all.filter((panel) => !isStill(panel)),
+    panels: all.filter(isDrawn).map((panel) => ({ ...panel, lines: panel.lines.filter(hasCourse) })),
     still: all.filter(isStill).map(({ title }) => title),
+    short: all.filter((panel) => isShort(panel) && !isStill(panel)).map(({ title }) => title),
   };
 }
 
@@ -65,6 +69,15 @@ function drawable(
 
 function nameOf(counter: string | undefined, node: string | undefined): string {
   return [counter, node].filter((part) => part !== undefined).join(", ") || "value";
+}
+
+function isShort({ lines }: CurvePanel): boolean {
+  return !lines.some(hasCourse);
+}
+
+/** A single value has no course: it would be a dot without a line. */
+function hasCourse({ values }: CurveLine): boolean {
+  return values.filter((value) => value !== null).length > 1;
 }
 
 function isStill({ lines }: CurvePanel): boolean {

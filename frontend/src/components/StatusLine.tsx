@@ -1,0 +1,12 @@
+/** State of a node or target in one line below the heading. */
+
+import { Group } from "@mantine/core";
+import type { ReactNode } from "react";
+
+export function StatusLine({ children }: { children: ReactNode }) {
+  return (
+    <Group className="iotide-status" fz="lg" gap="4px 16px">
+      {children}
+    </Group>
+  );
+}
