@@ -150,7 +150,7 @@ it.each([
   },
 );
 
-it("explains each action of the menu Manage, and shows only destructive ones in red", async () => {
+it("explains each action of the menu Manage", async () => {
   server.use(http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)));
   const { user } = openDashboard("/nodes/4");
   await user.click(await screen.findByRole("button", { name: "Manage" }));
