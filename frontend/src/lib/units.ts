@@ -239,6 +239,13 @@ export function formatRoughFactor(factor: number): string {
   return factor >= 1 ? factor.toFixed(1) : factor.toPrecision(2);
 }
 
+/** Return a ratio in percent, without the percent sign: one digit after the point below 10. */
+export function formatRoughPercent(ratio: number): string {
+  const percent = Math.abs(ratio) * 100;
+  const shown = percent < 9.95 ? percent.toFixed(1) : Math.round(percent).toLocaleString("en-US");
+  return ratio < 0 ? `−${shown}` : shown;
+}
+
 /** A count: `12,400`. */
 export function formatCount(count: number): string {
   return count.toLocaleString("en-US");

@@ -163,7 +163,7 @@ it("lists problems in one line each, with date and with the remedy as a link", a
   for (const [name, address] of [
     ["run it", "/schedules"],
     ["start the agent", "/clusters/1"],
-    ["acknowledge", "/alerts?cluster=1"],
+    ["acknowledge", "/incidents?cluster=1"],
     ["compare", "/peers?cluster=1&workload=dd"],
     ["measure it again", "/clusters/1/trend?workload=dd&metric=throughput&series=%5B7%5D"],
   ])

@@ -125,7 +125,7 @@ function Bar({ value: { result, parts }, largest }: Pick<PivotCellProps, "value"
 }
 
 function widthOf({ median }: CellResult, largest: number) {
-  return { width: `${((100 * Math.max(0, median)) / largest).toFixed(1)}%` };
+  return { width: `${(100 * Math.max(0, median)) / largest}%` };
 }
 
 /** Colours of the parts of a duration. */

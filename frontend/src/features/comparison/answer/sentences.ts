@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { conditionsOf } from "@/components/conditionsOf";
-import { formatRoughFactor } from "@/lib/units";
+import { formatRoughFactor, formatRoughPercent } from "@/lib/units";
 import { type Contrast, type Kind, uncapitalized } from "./contrasts";
 
 const MOST_SENTENCES = 4;
@@ -130,16 +130,10 @@ interface Size {
 function sizeOf(manner: Manner, least: number, most: number, isFactor = most >= LEAST_FACTOR): Size {
   const isOfSpeed = manner === "faster" && isFactor;
   const share = (factor: number) => (manner === "lower" ? 1 - 1 / factor : factor - 1);
-  const format = isOfSpeed ? formatRoughFactor : (factor: number) => percentOf(share(factor));
+  const format = isOfSpeed ? formatRoughFactor : (factor: number) => formatRoughPercent(share(factor));
   const [from, to] = [format(least), format(most)];
   const unit = isOfSpeed ? "x" : " %";
   return { words: `${from === to ? to : t`${from} to ${to}`}${unit}`, isFactor: isOfSpeed };
-}
-
-function percentOf(share: number): string {
-  const percent = Math.abs(share) * 100;
-  const shown = percent < 9.95 ? percent.toFixed(1) : Math.round(percent).toLocaleString("en-US");
-  return share < 0 ? `−${shown}` : shown;
 }
 
 /** Kinds other than a difference, in the order in which they are stated. */
@@ -176,7 +170,7 @@ function otherSentence(contrasts: readonly Contrast[], kind: Kind, claim: string
 /** The possible difference where none is shown. */
 function spanWords(contrast: Contrast | undefined): string {
   const { low = null, high = null } = contrast?.verdict ?? {};
-  return low === null || high === null ? "" : t`could be ${percentOf(low - 1)} to ${percentOf(high - 1)} %; `;
+  return low === null || high === null ? "" : t`could be ${formatRoughPercent(low - 1)} to ${formatRoughPercent(high - 1)} %; `;
 }
 
 function runsWords(contrast: Contrast): string {
