@@ -1,4 +1,4 @@
-/** Quality of all results in words, once, each with its remedy. */
+/** Quality of the results in words, once, each with its remedy. The answer card has what concerns all of them. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
@@ -10,8 +10,14 @@ import { type QualityLine, qualityOf, type ResultGroup } from "./results";
 /** Flag of values whose runs scatter. */
 const SCATTERS = "CV";
 
-export function QualityNote({ groups }: { groups: readonly ResultGroup[] }) {
-  const lines = qualityOf(groups);
+interface QualityNoteProps {
+  readonly groups: readonly ResultGroup[];
+  /** Codes of flags that the answer card states. */
+  readonly stated: readonly string[];
+}
+
+export function QualityNote({ groups, stated }: QualityNoteProps) {
+  const lines = qualityOf(groups).filter(({ code }) => !stated.includes(code));
   if (lines.length === 0) return null;
   const valueCount = groups.reduce((sum, { rows }) => sum + rows.length, 0);
   return (

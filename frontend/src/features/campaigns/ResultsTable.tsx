@@ -6,12 +6,13 @@ import { Stack, Text } from "@mantine/core";
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo, useState } from "react";
 import type { Campaign, Cell } from "@/api/types";
-import { cautionsOf, notesOf } from "@/components/flagWords";
+import { cautionsOf, commonTo, notesOf } from "@/components/flagWords";
 import { TextLink } from "@/components/links";
 import { Detail } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
-import { Loaded, ShowMore } from "@/components/Page";
+import { Loaded, Loading, ShowMore } from "@/components/Page";
 import { useMayRun } from "@/components/session";
+import { primaryResults } from "./answer/headlines";
 import { describeCounts, isOpen } from "./CampaignProgress";
 import { PivotTable, type PivotTableProps } from "./PivotTable";
 import { QualityNote } from "./QualityNote";
@@ -54,12 +55,15 @@ function Pivots({ campaign, cells, onRepeats }: PivotsProps) {
   const measures = useQuery(measuresQuery(campaign.id));
   const titlesOf = useTitlesOf();
   const groups = useMemo(() => groupResults(cells, titlesOf), [cells, titlesOf]);
-  const { primary, others } = splitPrimary(groups, measures.data?.metrics ?? []);
+  const metrics = measures.data?.metrics ?? [];
+  const { primary, others } = splitPrimary(groups, metrics);
+  const stated = commonTo(primaryResults(cells, metrics).map(({ result }) => result.flags));
+  if (measures.isPending) return <Loading lines={8} />;
   const nodes = [...new Set(cells.map(({ node_names }) => node_names.join(", ")))];
   const shared = { campaignId: campaign.id, clusterId: campaign.cluster_id };
   return (
     <>
-      <QualityNote groups={primary} />
+      <QualityNote groups={primary} stated={stated} />
       <PivotTables groups={primary} onRepeats={onRepeats} shownElsewhere={commonWords(primary)} {...shared} />
       {others.length > 0 && <MoreMetrics groups={others} shownElsewhere={commonWords(groups)} {...shared} />}
       <Detail>
