@@ -206,7 +206,7 @@ it("states a caution of all results once, and duplicates the campaign without it
   answerWith({});
   server.use(http.get("*/api/v1/campaigns/9/cells", () => listOf([cellOf(["CACHE_SIZE", "DURATION"])])));
   const { router, user } = openDashboard("/campaigns/9");
-  expect(await (await answer()).findByText("All 1 results: may be cached, too short")).toBeInTheDocument();
+  expect(await (await answer()).findByText("All results (1): may be cached, too short")).toBeInTheDocument();
   await user.click((await answer()).getByRole("link", { name: "Duplicate with auto size" }));
   await waitFor(() => expect(router.state.location.search).toMatchObject({ from: 9, with: ["auto_size"] }));
 });

@@ -37,13 +37,13 @@ export function ReportPage({ title, fileName, back, children }: ReportPageProps)
   );
 }
 
-interface FoldProps {
+interface PaperFoldProps {
   readonly title: string;
   readonly children: ReactNode;
 }
 
 /** Details for the screen. They are printed only if they are open. */
-export function Fold({ title, children }: FoldProps) {
+export function PaperFold({ title, children }: PaperFoldProps) {
   return (
     <details>
       <summary>{title}</summary>

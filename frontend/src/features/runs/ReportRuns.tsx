@@ -8,7 +8,7 @@ import { FLAG_WORDS } from "@/components/flagWords";
 import { Loaded } from "@/components/Page";
 import { PaperTable } from "@/components/PaperTable";
 import { RunLinks } from "@/components/RunLinks";
-import { Fold } from "@/components/report/ReportPage";
+import { PaperFold } from "@/components/report/ReportPage";
 import { Row } from "@/components/ScrollTable";
 import { optionValue } from "@/lib/options";
 import { MOST_REPORTED_RUNS, reportedRunsQuery, runQuery } from "./queries";
@@ -23,9 +23,9 @@ export function ReportRuns({ campaignId }: { campaignId: number }) {
           <>
             <h2>{t`Runs without a result`}</h2>
             <Endings runs={found} />
-            <Fold title={t`Flags`}>
+            <PaperFold title={t`Flags`}>
               <Flags runs={found} />
-            </Fold>
+            </PaperFold>
             {found.length >= MOST_REPORTED_RUNS && (
               <p className="quiet">{t`Only the newest ${MOST_REPORTED_RUNS} runs are included.`}</p>
             )}
@@ -92,7 +92,7 @@ function Endings({ runs }: { runs: readonly Run[] }) {
 function Environment({ runId }: { runId: number }) {
   const run = useQuery(runQuery(runId));
   return (
-    <Fold title={t`Environment`}>
+    <PaperFold title={t`Environment`}>
       <p className="quiet">
         <Trans>
           As reported by run <RunLinks ids={[runId]} />. Changes appear as events in trends.
@@ -116,6 +116,6 @@ function Environment({ runId }: { runId: number }) {
           </PaperTable>
         )}
       </Loaded>
-    </Fold>
+    </PaperFold>
   );
 }

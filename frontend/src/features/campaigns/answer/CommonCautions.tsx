@@ -77,6 +77,6 @@ function useCautions(campaign: Campaign, offered: Offered): Cautions | null {
 
 function titleOf({ codes, fewCount, resultCount }: Cautions): string {
   const few = t`${fewCount} of ${resultCount} results have fewer than ${ENOUGH_RUNS} runs`;
-  const common = t`All ${resultCount} results: ${flagTitles(codes).toLowerCase()}`;
+  const common = t`All results (${resultCount}): ${flagTitles(codes).toLowerCase()}`;
   return [...(codes.length > 0 ? [common] : []), ...(fewCount > 0 ? [few] : [])].join("; ");
 }

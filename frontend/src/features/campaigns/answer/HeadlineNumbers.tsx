@@ -16,7 +16,7 @@ export function HeadlineNumbers({ campaignId }: { campaignId: number }) {
   const headlines = (rows: readonly Cell[]) => headlinesOf(rows, measures?.metrics ?? []);
   return (
     <Loaded
-      empty={t`No valid results yet.`}
+      empty={t`No valid results.`}
       isEmpty={(rows) => measures !== undefined && headlines(rows).length === 0}
       query={cells}
     >

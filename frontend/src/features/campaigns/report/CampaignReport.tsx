@@ -5,7 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import type { ReactNode } from "react";
 import type { Campaign } from "@/api/types";
 import { ButtonLink, TextLink } from "@/components/links";
-import { Fold, ReportPage } from "@/components/report/ReportPage";
+import { PaperFold, ReportPage } from "@/components/report/ReportPage";
 import { formatExactTime } from "@/lib/time";
 import { planAsYaml } from "../builder/export";
 import { describeCounts, isOpen } from "../CampaignProgress";
@@ -43,10 +43,10 @@ export function CampaignReport({ campaign, answer, runs }: CampaignReportProps) 
       <ReportResults campaignId={id} />
       <ReportSetup campaign={campaign} />
       {runs}
-      <Fold title={t`Plan`}>
+      <PaperFold title={t`Plan`}>
         <p className="quiet">{t`Submit this file with iotide campaign submit to repeat the measurement.`}</p>
         <pre>{planAsYaml(plan)}</pre>
-      </Fold>
+      </PaperFold>
     </ReportPage>
   );
 }

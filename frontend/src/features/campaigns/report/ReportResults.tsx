@@ -10,7 +10,7 @@ import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded } from "@/components/Page";
 import { PaperTable } from "@/components/PaperTable";
 import { RunLinks } from "@/components/RunLinks";
-import { Fold } from "@/components/report/ReportPage";
+import { PaperFold } from "@/components/report/ReportPage";
 import { Row } from "@/components/ScrollTable";
 import { useUnitsWords } from "@/components/UnitsNote";
 import { formatValue } from "@/lib/units";
@@ -57,11 +57,11 @@ function Tables({ campaignId, cells }: { campaignId: number; cells: readonly Cel
         </Trans>
       </p>
       {others.length > 0 && (
-        <Fold title={t`Other metrics (${others.length})`}>
+        <PaperFold title={t`Other metrics (${others.length})`}>
           {others.map((group) => (
             <GroupTable group={group} key={group.key} />
           ))}
-        </Fold>
+        </PaperFold>
       )}
     </>
   );

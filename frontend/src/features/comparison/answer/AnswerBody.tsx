@@ -3,7 +3,6 @@
 import { t } from "@lingui/core/macro";
 import type { ReactNode } from "react";
 import { IntervalMark } from "@/components/IntervalMark";
-import { reachOf } from "@/components/interval";
 import type { Contrast } from "./contrasts";
 import { marksOf } from "./marks";
 import { answerOf, type Sentence } from "./sentences";
@@ -21,7 +20,6 @@ interface AnswerBodyProps {
 export function AnswerBody({ contrasts, repeats, more }: AnswerBodyProps) {
   const { sentences, leftOut } = answerOf(contrasts);
   const forest = marksOf(contrasts);
-  const reach = reachOf(forest.marks.map(({ interval }) => interval));
   const baselines = [...new Set(contrasts.map(({ baseline }) => baseline))].join(", ");
   return (
     <div className="iotide-answer">
@@ -32,12 +30,12 @@ export function AnswerBody({ contrasts, repeats, more }: AnswerBodyProps) {
         {leftOut > 0 && more && <li>{more}</li>}
       </ul>
       {forest.marks.length > 0 && (
-        <div className="iotide-forest">
+        <div className="iotide-ratios">
           <ul aria-label={t`Ratios to ${baselines}`}>
             {forest.marks.map(({ key, name, interval, words, isFaint }) => (
               <li key={key}>
                 <span>{name}</span>
-                <IntervalMark isFaint={isFaint} of={interval} reach={reach} width={MARK_WIDTH} />
+                <IntervalMark isFaint={isFaint} of={interval} reach={forest.reach} width={MARK_WIDTH} />
                 <span className="iotide-number">{words}</span>
               </li>
             ))}

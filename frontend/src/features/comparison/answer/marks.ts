@@ -1,11 +1,13 @@
 /** Marks of the small forest plot of an answer. */
 
 import { t } from "@lingui/core/macro";
-import type { Interval } from "@/components/interval";
+import { type Interval, reachOf } from "@/components/interval";
 import { formatFactor } from "@/lib/units";
 import type { Contrast } from "./contrasts";
 
 const MOST_MARKS = 8;
+/** Wider than in a table, so that a factor of several is not cut. */
+const MOST_REACH = 20;
 
 export interface Mark {
   readonly key: string;
@@ -18,6 +20,8 @@ export interface Mark {
 
 export interface Marks {
   readonly marks: readonly Mark[];
+  /** Largest ratio on their scale. */
+  readonly reach: number;
   readonly leftOut: number;
 }
 
@@ -40,7 +44,8 @@ export function marksOf(contrasts: readonly Contrast[]): Marks {
     ];
   });
   const marks = all.sort((a, b) => distance(b) - distance(a)).slice(0, MOST_MARKS);
-  return { marks, leftOut: all.length - marks.length };
+  const intervals = marks.map(({ interval }) => interval);
+  return { marks, reach: reachOf(intervals, MOST_REACH), leftOut: all.length - marks.length };
 }
 
 function distance({ interval: { ratio }, isFaint }: Mark): number {

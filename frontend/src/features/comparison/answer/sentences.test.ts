@@ -117,6 +117,11 @@ it("gives no verdict for different setups, and draws no ratio of them", () => {
   expect(marksOf(contrasts).marks).toEqual([]);
 });
 
+it("draws a factor of several with its whole interval", () => {
+  const { reach } = marksOf(contrastsOf(compared([{}])));
+  expect(reach).toBeGreaterThan(8.4);
+});
+
 it("draws the largest difference first, and ratios without an interval as faint", () => {
   const contrasts = contrastsOf(compared([{ verdicts: [FEW] }, { verdicts: [UNDECIDED] }, {}]));
   const { marks } = marksOf(contrasts);
