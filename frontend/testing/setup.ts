@@ -2,7 +2,7 @@
 
 import "@testing-library/jest-dom/vitest";
 import { cleanup, configure } from "@testing-library/react";
-import { afterAll, afterEach, beforeAll, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, expect, vi } from "vitest";
 import { tableData } from "@/lib/tableData";
 import { displayedNumbers } from "./exportCheck";
 import { server } from "./server";
@@ -49,4 +49,8 @@ afterEach(() => {
     server.resetHandlers();
   }
 });
-afterAll(() => server.close());
+afterAll(async () => {
+  // Files share modules: a page that is still loading at the end of this one could not be loaded by a later one.
+  await vi.dynamicImportSettled();
+  server.close();
+});

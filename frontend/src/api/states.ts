@@ -18,7 +18,7 @@ export const CAMPAIGN_STATES = [...STATES, "paused"] as const satisfies readonly
 
 export type IncidentState = Incident["state"];
 
-/** States by which incidents are filtered, most urgent first. */
+/** States of incidents for the filter, most urgent first. */
 export const INCIDENT_STATES = [
   "open",
   "acknowledged",

@@ -99,7 +99,7 @@ class IncidentChange(Base):
 
 
 class IncidentAction(Identified, Base):
-    """What a user did to an incident; its alerts have their own actions too."""
+    """Action of a user on an incident. Its alerts have their own actions too."""
 
     __tablename__ = "incident_action"
 

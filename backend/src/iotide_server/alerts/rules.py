@@ -125,7 +125,7 @@ def _shown(session: Session, row: models.AlertRule) -> AlertRuleOutput:
 
 
 def add_default_rule(session: Session, cluster_id: int) -> None:
-    """Add a rule for all series of a new cluster, which notifies nobody until channels are added. Safe to repeat."""
+    """Add a rule for all series of a new cluster, without channels and so without notifications. Safe to repeat."""
     known = select(models.AlertRule.id).where(models.AlertRule.cluster_id == cluster_id)
     if session.get(Cluster, cluster_id) is None or session.scalars(known.limit(1)).first() is not None:
         return

@@ -1,4 +1,4 @@
-/** What is left to do before the first campaign of a new installation. */
+/** Steps of a new installation up to its first campaign. */
 
 import { t } from "@lingui/core/macro";
 import { Group, Stack, Text, ThemeIcon } from "@mantine/core";
@@ -87,9 +87,9 @@ interface StepProps {
   readonly title: string;
   /** The number of the step to do now. */
   readonly next: number;
-  /** What was done; falsy if it was not. */
+  /** Result of the step; falsy if it is not done. */
   readonly done: string | false | null;
-  /** What to do, shown while it is not done. */
+  /** Instructions, shown while the step is not done. */
   readonly children: ReactNode;
 }
 

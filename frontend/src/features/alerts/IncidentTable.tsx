@@ -14,7 +14,7 @@ import { IncidentMoves } from "./IncidentMoves";
 import { IncidentSpark } from "./IncidentSpark";
 import { sparkPointsQuery } from "./queries";
 
-/** The server returns the points of so many series at once. */
+/** Limit of series for one request of points. */
 const MOST_SPARKS = 60;
 
 interface IncidentTableProps {

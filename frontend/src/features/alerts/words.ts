@@ -40,9 +40,9 @@ export type IncidentMove = IncidentActionInput["action"];
 
 export const INCIDENT_MOVES: Readonly<Record<IncidentMove, MoveWords>> = {
   acknowledge: { label: t`Acknowledge`, meaning: t`You are working on it.` },
-  expect: { label: t`Expected`, meaning: t`The change was intended. It needs no more attention.` },
+  expect: { label: t`Expected`, meaning: t`The change was intended. It needs no further attention.` },
   set_cause: { label: t`Set cause`, meaning: t`Choose the event that caused the change.` },
-  ignore: { label: t`Ignore`, meaning: t`The change is accepted. It needs no more attention.` },
+  ignore: { label: t`Ignore`, meaning: t`The change is accepted. It needs no further attention.` },
   comment: { label: t`Comment`, meaning: t`The state does not change.` },
   reopen: { label: t`Reopen`, meaning: t`The decision was wrong. The incident is open again.` },
 };

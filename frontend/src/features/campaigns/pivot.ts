@@ -42,7 +42,7 @@ const PART = "part";
 const PLACES = ["target", "node", "variant"];
 const PAIR = ["target", "node"];
 const MOST_COLUMNS = 8;
-/** Up to so many pairs of target and node have a column each. */
+/** With more pairs of target and node, pairs have no columns. */
 const MOST_PAIRS = 4;
 
 export function pivotOf({ rows }: ResultGroup, titleOf: TitleOf): Pivot {

@@ -24,7 +24,7 @@ export interface Curve {
   readonly changes: readonly number[];
 }
 
-/** Return the chart of a period of so many seconds; null without points. */
+/** Return the chart of a period; null without points. */
 export function curveOf(trend: CellTrend, periodSeconds: number): Curve | null {
   const { at_seconds: at, medians, levels, changes_seconds: changes } = trend;
   if (medians.length === 0) return null;

@@ -219,7 +219,7 @@ def test_an_alert_of_the_previous_release_keeps_its_group_as_its_incident(sessio
     )
 
 
-def test_a_new_cluster_has_one_rule_that_notifies_nobody(session: Session, measured: Measured) -> None:
+def test_a_new_cluster_has_one_rule_without_notifications(session: Session, measured: Measured) -> None:
     for _ in range(2):
         add_default_rule(session, measured.cluster.id)
     (rule,) = session.scalars(select(AlertRule)).all()

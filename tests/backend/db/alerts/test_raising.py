@@ -104,7 +104,7 @@ def test_only_a_confirmed_change_raises_an_alert_and_only_one(session: Session, 
     ],
     ids=lambda differing: next(iter(differing)),
 )
-def test_a_change_without_a_rule_raises_an_alert_and_notifies_nobody(
+def test_a_change_without_a_rule_raises_an_alert_without_notifications(
     session: Session, measured: Measured, differing: dict[str, object]
 ) -> None:
     rule(measured, **differing)

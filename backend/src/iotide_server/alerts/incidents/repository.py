@@ -97,7 +97,7 @@ _NAMED: Final = text(
 
 
 def lock(session: Session, cluster_id: int) -> None:
-    """Block other changes of which alerts and changes belong to the cluster's incidents."""
+    """Block other updates of the members of the cluster's incidents."""
     session.execute(
         text("SELECT pg_advisory_xact_lock(hashtextextended('alert_group', :cluster_id))"), {"cluster_id": cluster_id}
     )

@@ -56,7 +56,7 @@ def act(session: Session, principal: Principal, incident_id: int, wanted: Incide
 def _changes(
     session: Session, principal: Principal, incident: Incident, wanted: IncidentActionInput
 ) -> dict[str, object]:
-    """Return what the action sets in each alert, beside its state."""
+    """Return the fields that the action sets in each alert, in addition to its state."""
     match wanted.action:
         case IncidentMove.ACKNOWLEDGE:
             return {"owner_id": owner_of(session, principal, incident.cluster_id, wanted.owner)}

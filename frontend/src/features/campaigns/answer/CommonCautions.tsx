@@ -65,7 +65,7 @@ export function PaperCautions({ campaign }: Pick<CommonCautionsProps, "campaign"
   );
 }
 
-/** Return null where nothing is to be said. Missing repeats count once the campaign has ended. */
+/** Return null without cautions. Missing repeats count once the campaign has ended. */
 function useCautions(campaign: Campaign, offered: Offered): Cautions | null {
   const { data: cells } = useInfiniteQuery(cellsQuery(campaign.id));
   const { data: measures } = useQuery(measuresQuery(campaign.id));

@@ -11,7 +11,7 @@ export const REMEDY_NAMES: Readonly<Record<Remedy, string>> = {
   wait_idle: t`waiting for idle nodes`,
 };
 
-/** What a cluster offers, the newest announcement of a workload first. */
+/** Workloads and targets of a cluster, the newest announcement of a workload first. */
 export interface Offered {
   readonly workloads: readonly Workload[];
   readonly targets: readonly Target[];

@@ -4,7 +4,7 @@ import type { SidesMetric, SideVerdict } from "@/api/types";
 import { headlineWords } from "@/lib/headline";
 import { type Compared, metricKey, type Row } from "../compared";
 
-/** What the server says about a contrast. */
+/** The server's verdict on a contrast. */
 export type Kind =
   | "different"
   | "equal"
@@ -17,7 +17,7 @@ export type Kind =
 
 export interface Contrast {
   readonly key: string;
-  /** What was measured, such as `write, file size 256 MiB`. */
+  /** Name of the measured value, such as `write, file size 256 MiB`. */
   readonly what: string;
   /** The same without the title of the metric; may be empty. */
   readonly where: string;

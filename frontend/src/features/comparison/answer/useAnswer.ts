@@ -1,4 +1,4 @@
-/** What a campaign's answer compares: its own sides, or the previous campaign of its schedule. */
+/** Comparison of a campaign's answer: its own sides, or the previous campaign of its schedule. */
 
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
@@ -10,7 +10,7 @@ import { NO_SIDES, useNamedSides } from "../named";
 import { sidesQuery } from "../queries";
 import { contrastsOf } from "./contrasts";
 
-/** Value of the choice that stands for the previous campaign of the schedule. */
+/** Value of the choice for the previous campaign of the schedule. */
 export const PREVIOUS = "previous";
 
 /** A larger campaign is compared only on request: reading all its cells takes seconds. */
