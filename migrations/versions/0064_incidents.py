@@ -4,6 +4,8 @@ Compatible with the previous release, which writes groups of kind `change` or `m
 are. It does not know the work.
 """
 
+from typing import Any
+
 import sqlalchemy as sa
 from alembic import op
 
@@ -12,7 +14,7 @@ down_revision = "0063"
 branch_labels = None
 depends_on = None
 
-_COLUMNS = (
+_COLUMNS: tuple[tuple[str, Any, dict[str, Any]], ...] = (
     ("state", sa.String(), {"server_default": "open", "nullable": False}),
     ("ended_at", sa.DateTime(timezone=True), {}),
     ("series_count", sa.BigInteger(), {"server_default": "0", "nullable": False}),

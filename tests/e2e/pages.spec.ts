@@ -98,31 +98,22 @@ function campaignPlaces(id: number | undefined, paused: number | undefined): Pla
   ];
 }
 
-/** Every page, with the ids of existing objects. */
-async function places(request: APIRequestContext): Promise<Place[]> {
-  const [campaign] = await items(request, "campaigns?state=finished");
-  const [finished] = await items(request, "runs?state=finished&workload=fio");
-  const [failed] = await items(request, "runs?state=failed");
-  const [paused] = await items(request, "campaigns?state=paused");
-  const [after, before] = (await items(request, "surface-sources")) as unknown as { source: string }[];
-  const clusters = await items(request, "clusters");
-  const cluster = clusters.find(({ name }) => name === "e2e")?.id;
-  const studio = clusters.find(({ name }) => name === "demo-studio")?.id;
-  const empty = clusters.find(({ name }) => name === EMPTY_CLUSTER)?.id;
+/** The builder's steps, with stages, and empty. */
+function builderPlaces({ cluster, empty, campaign, paused }: Builds): Place[] {
   return [
     {
       name: "builder",
-      path: `/campaigns/new?cluster=${cluster}&from=${campaign?.id}`,
+      path: `/campaigns/new?cluster=${cluster}&from=${campaign}`,
       sign: heading("Workloads"),
     },
     {
       name: "builder-review",
-      path: `/campaigns/new?cluster=${cluster}&from=${campaign?.id}&step=review`,
+      path: `/campaigns/new?cluster=${cluster}&from=${campaign}&step=review`,
       sign: heading("Run matrix"),
     },
     {
       name: "builder-stages",
-      path: `/campaigns/new?cluster=${cluster}&from=${paused?.id}`,
+      path: `/campaigns/new?cluster=${cluster}&from=${paused}`,
       sign: shown((page) => page.getByText("Advanced", { exact: true })),
       act: async (page) => {
         await page.getByText("Advanced", { exact: true }).click();
@@ -134,6 +125,37 @@ async function places(request: APIRequestContext): Promise<Place[]> {
       path: `/campaigns/new?cluster=${empty}`,
       sign: heading("What do you want to know?"),
     },
+  ];
+}
+
+function incidentPlaces(incident: number | undefined): Place[] {
+  const list = heading("Incidents");
+  return [
+    { name: "incidents", path: "/incidents", sign: list },
+    { name: "incident", path: `/incidents/${incident}`, sign: chart },
+    // Redirects of addresses of release 0.2.
+    { name: "changes", path: "/changes", sign: list },
+    { name: "alerts", path: "/alerts", sign: list },
+    { name: "alert-missing", path: "/alerts/999999999", sign: refusal },
+  ];
+}
+
+type Builds = Readonly<Record<"cluster" | "empty" | "campaign" | "paused", number | undefined>>;
+
+/** Every page, with the ids of existing objects. */
+async function places(request: APIRequestContext): Promise<Place[]> {
+  const [campaign] = await items(request, "campaigns?state=finished");
+  const [finished] = await items(request, "runs?state=finished&workload=fio");
+  const [failed] = await items(request, "runs?state=failed");
+  const [paused] = await items(request, "campaigns?state=paused");
+  const [incident] = await items(request, "incidents");
+  const [after, before] = (await items(request, "surface-sources")) as unknown as { source: string }[];
+  const clusters = await items(request, "clusters");
+  const cluster = clusters.find(({ name }) => name === "e2e")?.id;
+  const studio = clusters.find(({ name }) => name === "demo-studio")?.id;
+  const empty = clusters.find(({ name }) => name === EMPTY_CLUSTER)?.id;
+  return [
+    ...builderPlaces({ cluster, empty, campaign: campaign?.id, paused: paused?.id }),
     ...campaignPlaces(campaign?.id, paused?.id),
     {
       name: "run",
@@ -143,7 +165,7 @@ async function places(request: APIRequestContext): Promise<Place[]> {
     { name: "run-failed", path: `/runs/${failed?.id}`, sign: heading(`Run ${failed?.id}`) },
     ...ofManyRuns({ cluster, empty, run: finished?.id, campaign: campaign?.id }),
     { name: "run-missing", path: "/runs/999999999", sign: refusal },
-    { name: "alert-missing", path: "/alerts/999999999", sign: refusal },
+    ...incidentPlaces(incident?.id),
     ...ofCluster(cluster),
     {
       name: "trend",

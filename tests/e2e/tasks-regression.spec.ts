@@ -65,6 +65,24 @@ async function showsState(page: Page, state: string): Promise<void> {
   await expect(about.getByText(state, { exact: true })).toBeVisible();
 }
 
+/** Explain the acknowledged change by its event, and accept the level after it. */
+async function decide(page: Page): Promise<void> {
+  const expected = page.getByRole("button", { name: "Expected", exact: true });
+  await expect(expected).toBeDisabled();
+  await page.getByRole("combobox", { name: "Event that explains the change" }).click();
+  await page.getByRole("option", { name: new RegExp(CAUSE) }).click();
+  await expected.click();
+  await showsState(page, "expected");
+  await expect(page.getByText(new RegExp(`${CAUSE} \\(source:`))).toBeVisible();
+
+  await page.getByRole("button", { name: "Accept as new baseline" }).click();
+  await expect(page.getByText(/^accepted /)).toBeVisible();
+  const history = page.getByRole("table", { name: "History" });
+  for (const action of ["Acknowledge", "Expected", "Accept as new baseline"])
+    await expect(history.getByText(action, { exact: true })).toBeVisible();
+  await expect(history.getByText("looking at it")).toBeVisible();
+}
+
 test.beforeAll(async ({ request }) => {
   await post(request, "alert-rules", { name: "slower", cluster: CLUSTER, metric: "rate", channel_ids: [] });
   await measure(request, 1000, FAST_FIRINGS);
@@ -99,20 +117,7 @@ test("a regression from the suspicion to the new baseline", async ({ page, reque
   await page.getByRole("button", { name: "Acknowledge" }).click();
   await showsState(page, "acknowledged");
 
-  const expected = page.getByRole("button", { name: "Expected", exact: true });
-  await expect(expected).toBeDisabled();
-  await page.getByRole("combobox", { name: "Event that explains the change" }).click();
-  await page.getByRole("option", { name: new RegExp(CAUSE) }).click();
-  await expected.click();
-  await showsState(page, "expected");
-  await expect(page.getByText(new RegExp(`${CAUSE} \\(source:`))).toBeVisible();
-
-  await page.getByRole("button", { name: "Accept as new baseline" }).click();
-  await expect(page.getByText(/^accepted /)).toBeVisible();
-  const history = page.getByRole("table", { name: "History" });
-  for (const action of ["Acknowledge", "Expected", "Accept as new baseline"])
-    await expect(history.getByText(action, { exact: true })).toBeVisible();
-  await expect(history.getByText("looking at it")).toBeVisible();
+  await decide(page);
 
   await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
   await alert.getByRole("link", { name: "acknowledge or explain the change" }).click();

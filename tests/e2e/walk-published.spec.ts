@@ -66,6 +66,7 @@ async function seeSource(page: Page): Promise<void> {
   await page.getByRole("tabpanel").getByRole("link", { name: /^\d+$/ }).first().click();
   // Each remaining row of the list shows this caution, too.
   await expect(page.getByRole("heading", { name: /^Run \d+$/ })).toBeVisible();
+  await page.getByRole("button", { name: /Flags$/ }).click();
   await expect(page.getByRole("cell", { name: "Published, not measured here" })).toBeVisible();
   await expect(page.getByText(/Infiniband Interconnects, table of dd times/).first()).toBeVisible();
 }

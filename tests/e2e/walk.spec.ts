@@ -96,9 +96,13 @@ async function inspectRun(page: Page): Promise<void> {
   await page.getByRole("tab", { name: "Runs" }).click();
   await page.getByRole("tabpanel").getByRole("link", { name: /^\d+$/ }).first().click();
   await expect(page.getByRole("heading", { name: /^Run \d+$/ })).toBeVisible();
+  await page.getByRole("button", { name: /Commands and raw output$/ }).click();
   await expect(page.getByText(/fio --name=iotide/).first()).toBeVisible();
+  await page.getByRole("button", { name: /Environment$/ }).click();
   await expect(page.getByRole("table", { name: "Environment" }).getByText("kernel.release")).toBeVisible();
   await expect(page.getByText("Throughput").first()).toBeVisible();
+  const curves = page.getByRole("button", { name: /Curves$/ });
+  if ((await curves.getAttribute("aria-expanded")) === "false") await curves.click();
   await expect(page.locator("figure .scatterlayer .trace").first()).toBeVisible();
 }
 

@@ -10,7 +10,7 @@ from factories.fake_server import FakeServer
 from .responses import CELL, campaign, page
 from .test_compare import PAIR, SIDES
 
-NO_SIDES = {
+NO_SIDES: dict[str, Any] = {
     "by": None,
     "dimensions": [],
     "sides": [],

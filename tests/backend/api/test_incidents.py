@@ -175,7 +175,8 @@ def test_the_list_has_open_incidents_first_and_pages_through_all_of_them(
 
     days = [one["at"][5:10] for one in page("")["items"]]
     assert days == ["12-06", "11-26", "12-16"]
-    paged, cursor = [], ""
+    paged: list[str] = []
+    cursor: str | None = ""
     while cursor is not None:
         found = page(f"limit=1{cursor and f'&cursor={cursor}'}")
         paged += [one["at"][5:10] for one in found["items"]]

@@ -32,7 +32,7 @@ def grown(database: Database, parts: dict[str, list[list[float]]], *, until_days
         return found
 
 
-def shown(client: TestClient, person: Person, **wanted: object) -> dict[str, Any]:
+def shown(client: TestClient, person: Person, **wanted: str | int) -> dict[str, Any]:
     answer = client.get("/api/v1/board/series", params=wanted, headers=person.headers)
     assert answer.status_code == 200, answer.text
     body: dict[str, Any] = answer.json()

@@ -86,7 +86,9 @@ def compared_peers(runs: Runs) -> ComparedPeers | None:
     sigma = _spread(list(values.values()), centre, _assumed_variance(runs, levels, basis))
     limit = z_limit(len(values))
     members = {
-        name: _peer(runs[name], {at: level - centre for at, level in levels[name].items()}, value - centre, sigma, limit)
+        name: _peer(
+            runs[name], {at: level - centre for at, level in levels[name].items()}, value - centre, sigma, limit
+        )
         for name, value in values.items()
     }
     usual = {campaign: exp(level + centre) for campaign, level in centres.items()}

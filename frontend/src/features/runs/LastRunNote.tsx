@@ -16,7 +16,7 @@ export function LastRunNote(of: LastRunsProps) {
   return (
     <span>
       <Trans>
-        last <RunLink id={run.id} name={t`run`} /> <When at={run.started_at} />
+        last <RunLink id={run.id} name={t`run`} underline="always" /> <When at={run.started_at} />
       </Trans>
       {run.state === "failed" && t`, failed`}
     </span>

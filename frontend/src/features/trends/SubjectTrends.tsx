@@ -100,7 +100,7 @@ function Panel({ panel, clusterId, points, since, now }: PanelProps) {
   return (
     <div>
       <Text fw={600} size="sm">
-        <TextLink params={{ clusterId }} search={link} to="/clusters/$clusterId/trend">
+        <TextLink params={{ clusterId }} search={link} to="/clusters/$clusterId/trend" underline="always">
           {workload}: {title}
         </TextLink>
         {leftOut > 0 && t` · ${series.length} of ${series.length + leftOut} series`}

@@ -1,6 +1,7 @@
 """An incident in one line, and events in few words."""
 
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
@@ -8,7 +9,7 @@ from iotide_server.alerts.incidents.causes import short_event
 from iotide_server.alerts.incidents.words import IncidentFacts, incident_words
 
 AT = datetime(2026, 8, 11, tzinfo=UTC)
-FACTS = {
+FACTS: dict[str, Any] = {
     "kind": "change",
     "at": AT,
     "ended_at": None,
@@ -49,7 +50,7 @@ FACTS = {
         ({"is_withdrawn": True, "worst_ratio": None}, "scratch: dd change withdrawn since 11 Aug 2026"),
     ],
 )
-def test_a_line_names_place_size_time_cause_and_end(differing: dict[str, object], words: str) -> None:
+def test_a_line_names_place_size_time_cause_and_end(differing: dict[str, Any], words: str) -> None:
     assert incident_words(IncidentFacts(**(FACTS | differing))) == words
 
 

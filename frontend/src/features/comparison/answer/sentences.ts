@@ -170,7 +170,9 @@ function otherSentence(contrasts: readonly Contrast[], kind: Kind, claim: string
 /** The possible difference where none is shown. */
 function spanWords(contrast: Contrast | undefined): string {
   const { low = null, high = null } = contrast?.verdict ?? {};
-  return low === null || high === null ? "" : t`could be ${formatRoughPercent(low - 1)} to ${formatRoughPercent(high - 1)} %; `;
+  return low === null || high === null
+    ? ""
+    : t`could be ${formatRoughPercent(low - 1)} to ${formatRoughPercent(high - 1)} %; `;
 }
 
 function runsWords(contrast: Contrast): string {
