@@ -78,7 +78,14 @@ function PaletteList({ commands, typed, onType, onClose }: PaletteListProps) {
           value={typed}
         />
       </Combobox.EventsTarget>
-      <Combobox.Options aria-label={t`Commands`} mah="60vh" mt="xs" style={{ overflowY: "auto" }}>
+      <Combobox.Options
+        aria-label={t`Commands`}
+        mah="60vh"
+        mt="xs"
+        style={{ overflowY: "auto" }}
+        // A region that scrolls must be reachable by keyboard.
+        tabIndex={0}
+      >
         {commands.length === 0 && <Combobox.Empty>{t`No matches.`}</Combobox.Empty>}
         {commands.map(({ id, label, group, place }) => (
           <Combobox.Option key={id} value={id}>
