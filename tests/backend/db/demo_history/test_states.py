@@ -34,7 +34,8 @@ def test_the_overview_names_the_cluster_that_lost_its_home_and_the_series_withou
 ) -> None:
     board = sample.get("/board", days=days)
     needed = attention(board)
-    assert set(needed) == {"lost_mount", "failing_schedule", "stale_series"}
+    assert set(needed) == {"lost_mount", "failing_schedule", "stale_series", "outlier_node"}
+    assert "c03" in needed["outlier_node"]["words"]
     assert needed["lost_mount"]["words"] == "/home (home) is not mounted on c02"
     failing = needed["failing_schedule"]
     assert failing["words"].startswith("weekly failed 4 times in a row since ")
