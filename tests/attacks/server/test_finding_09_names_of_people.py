@@ -38,7 +38,15 @@ SECRET: Final = "zzsecret"
 HIDDEN_FIELDS: Final = {
     *("user_account.name", "api_token.name"),
     *("audit_entry.principal_name", "audit_entry.before", "audit_entry.after"),
-    *("drain.by", "firing.asked_by", "event.told_by", "reading.read_by", "alert_action.who", "series_mute.who"),
+    *(
+        "drain.by",
+        "firing.asked_by",
+        "event.told_by",
+        "reading.read_by",
+        "alert_action.who",
+        "incident_action.who",
+        "series_mute.who",
+    ),
     *("delivery.text", "delivery.data"),
 }
 """Columns that hold names: of `PersonShown` fields, or of answers that anonymous readers never get."""
@@ -206,7 +214,7 @@ def lose_a_run_for_good(culprit: Culprit) -> set[str]:
         "INSERT INTO firing (schedule_id, planned_at, fired_at, campaign_id)"
         " SELECT :schedule_id, now(), now(), campaign_id FROM run WHERE id = :measured_run_id"
     )
-    return routes | {"GET /series/{series_id}/points", "GET /board", "GET /board/series"}
+    return routes | {"GET /series/{series_id}/points", "GET /board"}
 
 
 def take_things_in_hand(culprit: Culprit) -> set[str]:

@@ -44,6 +44,11 @@ def of_size(kind: str, size_bytes: int) -> tuple[str, dict[str, Any]]:
     return f"{API}/{kind}", body.get(kind, wanted)
 
 
+def without_previous(shown: dict[str, Any]) -> dict[str, Any]:
+    """Leave out the previous campaign, which only the page of a campaign shows."""
+    return {name: value for name, value in shown.items() if name != "previous_campaign_id"}
+
+
 @pytest.mark.parametrize("kind", ["templates", "schedules", "campaigns"])
 @pytest.mark.usefixtures("ready")
 def test_a_list_has_no_large_plans(client: TestClient, admin: Person, kind: str) -> None:
@@ -55,7 +60,7 @@ def test_a_list_has_no_large_plans(client: TestClient, admin: Person, kind: str)
     assert listed.pop("plan") is None
     alone = client.get(f"{path}/{listed['id']}", headers=admin.headers).json()
     assert alone.pop("plan") == made.json()["plan"]
-    assert alone == listed
+    assert without_previous(alone) == listed
 
 
 @pytest.mark.parametrize("kind", ["templates", "schedules", "campaigns"])
@@ -63,7 +68,7 @@ def test_a_list_has_no_large_plans(client: TestClient, admin: Person, kind: str)
 def test_a_small_plan_is_in_lists_as_before(client: TestClient, admin: Person, kind: str) -> None:
     path, body = of_size(kind, 2_000)
     made = client.post(path, json=body, headers=admin.headers).json()
-    assert client.get(path, headers=admin.headers).json()["items"] == [made]
+    assert client.get(path, headers=admin.headers).json()["items"] == [without_previous(made)]
 
 
 @pytest.mark.parametrize("kind", ["templates", "schedules", "campaigns", "campaigns/preview"])

@@ -11,7 +11,7 @@ from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Session
 from sqlalchemy.types import BigInteger
 
-from iotide_server.kit.db import array_of
+from iotide_server.kit.db import any_text_of, array_of
 from iotide_server.statistics.lateness import USUAL_GAPS
 from iotide_server.workloads.models import Workload
 from iotide_server.workloads.primary import metric_places
@@ -78,7 +78,7 @@ def measured_metrics(
     found: dict[str, list[AnyRow]] = {}
     for row in session.execute(_MEASURED, {"visible": array_of(visible), "cluster_id": cluster_id}):
         found.setdefault(row.workload, []).append(row)
-    statement = select(Workload.name, Workload.metrics).where(Workload.name.in_(list(found))).order_by(Workload.id)
+    statement = select(Workload.name, Workload.metrics).where(Workload.name == any_text_of(found)).order_by(Workload.id)
     places = {name: metric_places(metrics) for name, metrics in session.execute(statement)}
     for workload, rows in found.items():
         own = places.get(workload, {})

@@ -133,7 +133,7 @@ class Measure:
     unit: str
     kind: str | None  # file system of the targets; None: any
 
-    def values(self, visible: list[int] | None) -> dict[str, object]:
+    def parameters(self, visible: list[int] | None) -> dict[str, object]:
         named = ("workload", "metric", "operation", "unit", "kind")
         return {"visible": visible, **{name: getattr(self, name) for name in named}}
 
@@ -181,14 +181,14 @@ def measures(session: Session, visible: list[int] | None, most: int) -> Sequence
 
 def measured_clusters(session: Session, visible: list[int] | None, measure: Measure) -> Sequence[AnyRow]:
     """Return the clusters with series of a measure, their number, and the file systems of their targets."""
-    return session.execute(_KINDS.bindparams(*_BOUND), measure.values(visible)).all()
+    return session.execute(_KINDS.bindparams(*_BOUND), measure.parameters(visible)).all()
 
 
 def daily_medians(
     session: Session, visible: list[int] | None, measure: Measure, cluster_ids: Sequence[int], extent: Extent
 ) -> Sequence[AnyRow]:
     """Return cluster_id, day, median and the number of series, in time order."""
-    values = measure.values(visible) | {
+    values = measure.parameters(visible) | {
         "cluster_ids": list(cluster_ids),
         "since": extent.since,
         "until": extent.until,

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
-from sqlalchemy import ColumnElement, Row, Select, and_, func, literal, select, text, tuple_
+from sqlalchemy import ColumnElement, Row, Select, and_, func, literal, or_, select, text, tuple_
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role, User
@@ -165,7 +165,7 @@ def _filtered(visible: frozenset[int] | None, wanted: IncidentFilter) -> Select[
         )
         by_alert = select(Alert.group_id).join(Series, Series.id == Alert.series_id).where(and_(*own))
         by_alert = by_alert.where(Alert.group_id.is_not(None))
-        conditions.append(Incident.id.in_(by_change.union(by_alert)))
+        conditions.append(or_(Incident.id.in_(by_change), Incident.id.in_(by_alert)))
     return _described().where(*conditions)
 
 
