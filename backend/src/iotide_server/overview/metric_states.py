@@ -30,10 +30,12 @@ RECOVERIES_SINCE: Final = timedelta(days=365)
 class MetricChoice:
     cluster_id: OptionalId = None
     workload: Annotated[
-        str | None, Query(max_length=100, description="Default: that with the longest series", examples=["dd"])
+        str | None,
+        Query(min_length=1, max_length=100, description="Default: that with the longest series", examples=["dd"]),
     ] = None
     metric: Annotated[
-        str | None, Query(max_length=100, description="Default: the first primary one", examples=["write_rate"])
+        str | None,
+        Query(min_length=1, max_length=100, description="Default: the first primary one", examples=["write_rate"]),
     ] = None
 
 
