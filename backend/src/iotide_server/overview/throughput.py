@@ -24,10 +24,10 @@ MOST_MEASURES: Final = 200
 
 @dataclass(frozen=True, slots=True)
 class ThroughputChoice:
-    workload: Annotated[str | None, Query(min_length=1, max_length=100, examples=["dd"])] = None
-    metric: Annotated[str | None, Query(min_length=1, max_length=100, examples=["throughput"])] = None
-    operation: Annotated[str | None, Query(min_length=1, max_length=100, description="Label of the metric")] = None
-    kind: Annotated[str | None, Query(min_length=1, max_length=100, description="File system of the targets")] = None
+    workload: Annotated[str | None, Query(max_length=100, examples=["dd"])] = None
+    metric: Annotated[str | None, Query(max_length=100, examples=["throughput"])] = None
+    operation: Annotated[str | None, Query(max_length=100, description="Label of the metric")] = None
+    kind: Annotated[str | None, Query(max_length=100, description="File system of the targets")] = None
     days: Annotated[int, Query(ge=7, le=365, description="Length of the period")] = 90
 
 
