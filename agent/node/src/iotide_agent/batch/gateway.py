@@ -38,7 +38,7 @@ from iotide_wire.messages import HelloRequest
 MOST_REFUSALS: Final = 3
 """Rejected submissions of a job after which its run fails."""
 UNLISTED_SECONDS: Final = 60.0
-"""How long a batch system may take to list an accepted job."""
+"""Longest time until a batch system lists an accepted job."""
 _AGAIN_SECONDS: Final = 1.0
 _SUPERSEDED: Final = "agent_superseded"
 _logger = logging.getLogger(__name__)

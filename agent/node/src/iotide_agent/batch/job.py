@@ -15,7 +15,7 @@ from iotide_wire.messages import Outcome
 from iotide_wire.units import format_seconds
 
 UNANSWERED_SECONDS: Final = 180.0
-"""How long a job without work from the server keeps its nodes."""
+"""Longest time that a job without work from the server keeps its nodes."""
 _ENDED_BY_BATCH: Final = Verdict(
     Outcome.CANCELLED,
     "batch_ended",

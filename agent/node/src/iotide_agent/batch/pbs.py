@@ -23,7 +23,7 @@ _LOST_NODE: Final = -18
 _DOWN: Final = frozenset(
     {"down", "offline", "stale", "state-unknown", "unresolvable", "initializing", "maintenance", "unknown"}
 )
-"""One of several states, which commas separate, is enough; any other only delays a job."""
+"""A node is down with any one of these among its states. Other states only delay a job."""
 _FIRST_ENTRY: Final = re.compile(r'^([ \t]+)"[^"\n]+":[ \t]*\{', re.MULTILINE)
 _JSON: Final = json.JSONDecoder(strict=False)
 

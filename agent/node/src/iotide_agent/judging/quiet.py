@@ -21,9 +21,9 @@ RECENT_SECONDS: Final = 60.0
 wait five seconds for a new sample.
 """
 FLAG_PATIENCE_SECONDS: Final = SAMPLE_SECONDS + 2.0
-"""How long a run with policy `flag` waits for a sample: 5 s, and the agent's clock ticks."""
+"""Longest wait of a run with policy `flag` for a sample: 5 s, and the agent's clock ticks."""
 PATIENCE_SECONDS: Final = 60.0
-"""How long a run is held back if no sample can begin, because this agent uses the node."""
+"""Delay of a run if no sample can begin, because this agent uses the node."""
 NODE_BUSY: Final = "node_busy"
 _SLACK_SECONDS: Final = 2.0
 """A sample is from just before the run if it is at most this much older than its own length."""

@@ -25,7 +25,7 @@ from iotide_agent.loads.stream_files import Chunk, FileRule, Ring, Writer
 _SILENCE_SECONDS: Final = 5.0
 """Without a datagram for this long the stream is over, even without the sender's announcement."""
 _STRAGGLER_SECONDS: Final = 0.3
-"""How long missing datagrams may still arrive after the sender's end."""
+"""Longest wait for missing datagrams after the sender's end."""
 _LOOK_SECONDS: Final = 0.1
 _LOOK_DATAGRAMS: Final = 16
 _SO_RCVBUFFORCE: Final = 33

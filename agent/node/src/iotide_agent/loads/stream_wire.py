@@ -26,7 +26,7 @@ FILE_NAME: Final = "stream-{:06d}.data"
 """Name of a recorded file; numbers start from 1 in each directory."""
 PAGE_BYTES: Final = 4096
 START_SECONDS: Final = 60.0
-"""How long each end waits for the other."""
+"""Longest wait of each end for the other."""
 INTERRUPTED_STATUS: Final = 130
 """Exit status of either end after a signal. The report then covers the finished part."""
 

@@ -56,7 +56,7 @@ MOST_SHARE: Final = 1.5
 _RECYCLES: Final = Holds.of("files", "recycle")
 _MOST_DECLARED: Final = 10_000
 _PATIENCE_SECONDS: Final = 600.0
-"""How long a sender waits for the receiver on another node, which first flushes its dirty pages."""
+"""Longest wait of a sender for the receiver on another node, which first flushes its dirty pages."""
 _ENDLESS_SECONDS: Final = 30.0 * 86_400
 """Limited only by the run's time limit: the first rate showed that the receiver is reachable, and later ones wait until
 the previous one is read back.
