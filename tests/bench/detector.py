@@ -1,8 +1,8 @@
 """Quality of change detection: ours, Apache Otava's, asv's and a fixed rule's, on generated series.
 
 All runs at once: a change is found if a detector names a run within three of it. Otava and asv also validate the
-series. They scored F1 0.62 and 0.85 when the method was chosen. If they differ by more than 0.1, the limits do not
-apply to these series. Our own detector is scored again by scatter, with short series and with values that repeat, on
+series. Their F1 over 25 seeds was 0.615 and 0.778, with standard deviations of 0.007 and 0.015. If one differs by more
+than five of them, the limits do not apply to these series. Our own detector is scored again by scatter, with short series and with values that repeat, on
 halvings in short series, and by the steps that it invents where rates age or follow a season. Streaming: each series
 grows run by run as in service. An alert is a change that the analysis finds after a run and still finds after the next
 two; its delay is counted from the first run after the change. Each start draws a new seed, so that no detector was
@@ -33,8 +33,8 @@ STREAMED_EACH: Final = 1
 AR5_EACH: Final = 20
 HALVINGS: Final = 200
 SLOW_EACH: Final = 8
-EXPECTED_F1: Final = {"Apache Otava": 0.62, "asv": 0.85}
-MOST_APART: Final = 0.1
+EXPECTED_F1: Final = {"Apache Otava": (0.615, 0.035), "asv": (0.778, 0.075)}
+"""Mean over 25 seeds, and five standard deviations."""
 LEAST: Final = {"f1": 0.95, "halving_n24_ar6": 0.85}
 MOST: Final = {
     "false_per_100": 0.1,
@@ -180,9 +180,9 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=int.from_bytes(os.urandom(4)), help="drawn at random by default")
     asked = parser.parse_args()
     figures, f1_of = measure(asked.seed)
-    strange = [name for name, f1 in EXPECTED_F1.items() if abs(f1_of[name] - f1) > MOST_APART]
+    strange = [name for name, (f1, most_apart) in EXPECTED_F1.items() if abs(f1_of[name] - f1) > most_apart]
     for name in strange:
-        print(f"detector: {name} came out at {f1_of[name]:.2f}, not near {EXPECTED_F1[name]}: the series differ")
+        print(f"detector: {name} came out at {f1_of[name]:.2f}, not near {EXPECTED_F1[name][0]}: the series differ")
     shown = " ".join(
         f"{name}={figure:g}" if name == "delay_runs" else f"{name}={figure:.3f}" for name, figure in figures.items()
     )

@@ -174,7 +174,7 @@ def campaigns(node: Host, desk: Desk, authority: Path) -> None:
     shutil.copy(authority, node.root / "root/ca.crt")  # the hosts have no SSH
     node.typed.append(Command(node.name, copied, 0.0))
     _say(node.typed[-1])
-    words = {"SERVER": desk.host, "iot_...": token["token"], "12 13": "1 2"}
+    words = {"SERVER": desk.host, "iot_...": token["token"], "12 13": "1 2", "report 12": "report 1"}
     repeated = [line for line in lines for _ in range(CAMPAIGNS if "campaign submit" in line else 1)]
     for _ in type_lines(node, repeated, words):
         pass

@@ -88,8 +88,10 @@ def test_each_candidate_has_a_name_of_its_own_that_the_server_accepts() -> None:
     ]
     found = find_candidates(places, ["data", "data-xfs"])
     assert [one.suggested_name for one in found] == ["data-xfs-2", "scratch", "scratch-xfs"]
-    assert [suggest_name(path) for path in ("/srv/bench", "/mnt/data (old)/", "/")] == [
+    assert [suggest_name(path) for path in ("/srv/bench", "/scratch/iotide", "/iotide", "/mnt/data (old)/", "/")] == [
         "srv-bench",
+        "scratch",
+        "iotide",
         "mnt-data-old",
         "root",
     ]
