@@ -10,6 +10,8 @@ export interface Question {
   readonly yes: string;
   /** “Keep it” by default. */
   readonly no?: string;
+  /** Nothing is lost. The button of any other question is red. */
+  readonly isHarmless?: boolean;
 }
 
 interface ConfirmModalProps extends Question {
@@ -22,6 +24,7 @@ export default function ConfirmModal({
   body,
   yes,
   no = t`Keep it`,
+  isHarmless = false,
   onClose,
   onConfirm,
 }: ConfirmModalProps) {
@@ -38,7 +41,7 @@ export default function ConfirmModal({
         <Button data-autofocus onClick={onClose} variant="default">
           {no}
         </Button>
-        <Button color="red" onClick={confirm}>
+        <Button {...(!isHarmless && { color: "red" })} onClick={confirm}>
           {yes}
         </Button>
       </Group>

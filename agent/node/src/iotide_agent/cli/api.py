@@ -87,7 +87,10 @@ class Api:
             raise self._no_api(response)
         return found
 
-    def items(self, path: str, parameters: Mapping[str, str | int], limit: int | None = None) -> Iterator[Document]:
+    def items(
+        self, path: str, parameters: Mapping[str, str | int | list[str]], limit: int | None = None
+    ) -> Iterator[Document]:
+        """A list of values repeats its parameter."""
         wanted = dict(parameters) | {"limit": min(limit or _PAGE, _PAGE)}
         given = 0
         while True:
