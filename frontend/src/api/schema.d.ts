@@ -3435,7 +3435,7 @@ export interface components {
             alert_state: components["schemas"]["AlertState"] | null;
         };
         /** @enum {string} */
-        IncidentMove: "acknowledge" | "expect" | "set_cause" | "ignore" | "comment" | "reopen";
+        IncidentMove: "acknowledge" | "expect" | "set_cause" | "ignore" | "comment" | "reopen" | "undo";
         IncidentOutput: {
             id: number;
             cluster_id: number;
@@ -8714,7 +8714,7 @@ export interface operations {
                 state?: ("open" | "acknowledged" | "expected" | "ignored" | "ended")[] | null;
                 kind?: ("worse" | "better" | "neither" | "stale") | null;
                 cluster_id?: number | null;
-                series_id?: number | null;
+                series_id?: number[] | null;
                 target_id?: number | null;
                 owner?: string | null;
             };

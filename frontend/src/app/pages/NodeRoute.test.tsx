@@ -1,6 +1,6 @@
 import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
-import { screen, within } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it, vi } from "vitest";
 
@@ -163,6 +163,22 @@ it("explains each action of the menu Manage", async () => {
     "Retire",
   ]);
   for (const item of items) expect(item.textContent?.length).toBeGreaterThan(40);
+});
+
+it("shows a button in red only for what destroys", async () => {
+  server.use(http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)));
+  const { user } = openDashboard("/nodes/4");
+  async function colourOf(item: RegExp, button: string): Promise<string> {
+    await user.click(await screen.findByRole("button", { name: "Manage" }));
+    await user.click(await screen.findByRole("menuitem", { name: item }));
+    const dialog = within(await screen.findByRole("dialog"));
+    const colour = dialog.getByRole("button", { name: button }).style.getPropertyValue("--button-bg");
+    await user.keyboard("{Escape}");
+    await waitFor(() => expect(screen.queryByRole("dialog")).not.toBeInTheDocument());
+    return colour;
+  }
+  expect(await colourOf(/^Retire/, "Retire node")).toContain("red");
+  expect(await colourOf(/^Rotate/, "Rotate credentials")).not.toContain("red");
 });
 
 it("creates no enrolment token before it is asked for", async () => {

@@ -35,7 +35,14 @@ export function IncidentsList({ clusterId, view, onView, renderAdd }: IncidentsL
   const { state, kind, owner, series, target } = view;
   const states = state && [state];
   const incidents = useInfiniteQuery(
-    incidentsQuery({ clusterId, states, kind, owner, seriesId: series, targetId: target }),
+    incidentsQuery({
+      clusterId,
+      states,
+      kind,
+      owner,
+      seriesIds: series === undefined ? undefined : [series],
+      targetId: target,
+    }),
   );
   const isFiltered = clusterId !== undefined || Object.values(view).some((value) => value !== undefined);
   return (

@@ -54,7 +54,9 @@ class Api:
     ) -> None:
         self._client.close()
 
-    def get(self, path: str, parameters: Mapping[str, str | int | Sequence[int]] | None = None) -> Document:
+    def get(
+        self, path: str, parameters: Mapping[str, str | int | Sequence[int] | Sequence[str]] | None = None
+    ) -> Document:
         return self._document(self._send(self._client.build_request("GET", path, params=parameters)))
 
     def get_text(self, path: str) -> str:
@@ -88,7 +90,7 @@ class Api:
         return found
 
     def items(
-        self, path: str, parameters: Mapping[str, str | int | list[str]], limit: int | None = None
+        self, path: str, parameters: Mapping[str, str | int | Sequence[int] | Sequence[str]], limit: int | None = None
     ) -> Iterator[Document]:
         """A list of values repeats its parameter."""
         wanted = dict(parameters) | {"limit": min(limit or _PAGE, _PAGE)}
