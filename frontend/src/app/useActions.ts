@@ -2,12 +2,12 @@
 
 import { t } from "@lingui/core/macro";
 import { useMantineColorScheme } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
+import { useMutation, useQuery } from "@tanstack/react-query";
 import { useLocation, useNavigate } from "@tanstack/react-router";
 import type { Cluster } from "@/api/types";
-import { useClusters } from "@/components/Origin";
 import { hasRole, useIsLoggedIn, usePrincipal } from "@/components/session";
 import { logOut } from "@/features/accounts/queries";
+import { clustersQuery } from "@/features/clusters/queries";
 import { RATE_UNITS, type RateUnits, setPreferences } from "@/lib/preferences";
 import type { Command } from "./commands";
 
@@ -47,7 +47,8 @@ function useUserActions(): Command[] {
 /** An event belongs to a cluster, so each cluster has its own command. */
 function useEventActions(onAdd: (cluster: Cluster) => void): Command[] {
   const principal = usePrincipal();
-  const changeable = useClusters().filter(
+  const { data: clusters = [] } = useQuery(clustersQuery);
+  const changeable = clusters.filter(
     ({ id, origin }) => origin !== "published" && hasRole(principal, "operator", id),
   );
   return changeable.map((cluster) => ({

@@ -10,8 +10,8 @@ export interface Question {
   readonly yes: string;
   /** “Keep it” by default. */
   readonly no?: string;
-  /** Nothing is lost. The button of any other question is red. */
-  readonly isHarmless?: boolean;
+  /** Nothing is lost. Any other question has a red button. */
+  readonly isSafe?: boolean;
 }
 
 interface ConfirmModalProps extends Question {
@@ -24,7 +24,7 @@ export default function ConfirmModal({
   body,
   yes,
   no = t`Keep it`,
-  isHarmless = false,
+  isSafe = false,
   onClose,
   onConfirm,
 }: ConfirmModalProps) {
@@ -41,7 +41,7 @@ export default function ConfirmModal({
         <Button data-autofocus onClick={onClose} variant="default">
           {no}
         </Button>
-        <Button {...(!isHarmless && { color: "red" })} onClick={confirm}>
+        <Button {...(!isSafe && { color: "red" })} onClick={confirm}>
           {yes}
         </Button>
       </Group>

@@ -33,14 +33,14 @@ export function ConfirmButton({
   body,
   yes,
   no,
-  isHarmless = false,
+  isSafe = false,
   onConfirm,
   ...button
 }: ConfirmButtonProps) {
-  const question = { title, body, yes, ...(no && { no }), isHarmless, onConfirm };
+  const question = { title, body, yes, ...(no && { no }), isSafe, onConfirm };
   return (
     <DialogButton
-      {...(!isHarmless && { color: "red" })}
+      {...(!isSafe && { color: "red" })}
       dialog={(onClose) => <ConfirmModal {...question} onClose={onClose} />}
       variant="outline"
       {...button}

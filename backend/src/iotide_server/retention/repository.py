@@ -11,8 +11,7 @@ from sqlalchemy.orm import Session
 from iotide_server.results.ingest.curves import Stretch
 from iotide_server.results.models import CurveChunk
 
-# Every change for the worse has an alert, so an alert keeps its runs only while a user has it in hand or is given time
-# to look at it.
+# Every change for the worse has an alert. It keeps its runs while it is new, or while a user handles it.
 _KEEPS: Final = "(alert.state IN ('acknowledged', 'investigating', 'fixed') OR alert.raised_at >= :raised_since)"
 _OLD: Final = (
     # An alert's runs and its confirmation runs need their raw output and curves.

@@ -39,7 +39,7 @@ export function actionWords(action: string): string {
 export type IncidentMove = IncidentActionInput["action"];
 
 interface IncidentMoveWords extends MoveWords {
-  /** What is true after it. */
+  /** Ends the sentence "Incident 8: ...". */
   readonly done: string;
 }
 

@@ -95,7 +95,7 @@ function Buttons({ campaign, pause }: { campaign: Campaign; pause: Pause }) {
         >{t`Probe nodes`}</Button>
         <ConfirmButton
           disabled={!isReady}
-          isHarmless
+          isSafe
           loading={confirm.isPending}
           onConfirm={() => confirm.mutate({ campaignId: campaign.id, found: pause.found_sha256 })}
           title={t`Start stage ${pause.ordinal}, ${pause.variant}?`}

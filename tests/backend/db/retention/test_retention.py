@@ -197,7 +197,7 @@ def test_an_alert_keeps_its_runs_for_90_days_and_while_a_user_handles_it(
     assert (session.scalars(select(ThinnedRun.run_id)).all() == []) is is_kept
 
 
-def test_runs_of_an_alert_that_nobody_handles_expire_as_time_passes(session: Session, measured: Measured) -> None:
+def test_runs_of_an_unhandled_alert_expire_as_time_passes(session: Session, measured: Measured) -> None:
     run = pointed(measured, b"evidence")
     alert = alert_around(run, session, state="untriaged", raised_days_ago=0)
     alert.confirmation_id = run.campaign_id

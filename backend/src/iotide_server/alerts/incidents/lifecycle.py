@@ -46,7 +46,7 @@ ALERT_MOVES: Final[Mapping[IncidentMove, Move]] = {
 _JUDGING: Final = (IncidentMove.ACKNOWLEDGE, IncidentMove.EXPECT, IncidentMove.IGNORE)
 _ALWAYS: Final = (IncidentMove.SET_CAUSE, IncidentMove.COMMENT)
 DECISIONS: Final = (*_JUDGING, IncidentMove.SET_CAUSE, IncidentMove.REOPEN)
-"""What a user can undo, if no other decision followed."""
+"""The newest of these can be undone."""
 
 
 def possible_moves(
