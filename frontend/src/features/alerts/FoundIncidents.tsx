@@ -5,7 +5,7 @@ import { Stack } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Incident } from "@/api/types";
-import { ErrorNotice, Section, ShowMore } from "@/components/Page";
+import { ErrorNotice, Loading, Section, ShowMore } from "@/components/Page";
 import { IncidentTable } from "./IncidentTable";
 import { type IncidentFilter, incidentsQuery } from "./queries";
 
@@ -39,11 +39,12 @@ export function SeriesIncidents({ filter, renderAdd }: FoundIncidentsProps) {
 export function OpenIncidents({ filter, renderAdd }: FoundIncidentsProps) {
   const incidents = useInfiniteQuery(incidentsQuery(filter));
   if (incidents.error) return <ErrorNotice error={incidents.error} />;
+  if (!incidents.data) return <Loading lines={2} />;
   return (
     <Stack gap="xs">
       <IncidentTable
         hasTrend
-        incidents={incidents.data ?? []}
+        incidents={incidents.data}
         isOfSeveral={false}
         label={t`Open incidents`}
         renderAdd={renderAdd}
