@@ -295,3 +295,14 @@ it("leads to the trends of all targets and clusters with the same time range", a
   expect(address.pathname).toBe("/trends");
   expect(Object.fromEntries(address.searchParams)).toEqual({ workload: "dd", from });
 });
+
+it("takes two compared time ranges along to the trends of all targets", async () => {
+  const ranges = {
+    ...{ a_from: "2026-10-01T00:00:00.000Z", a_to: "2026-10-31T00:00:00.000Z" },
+    ...{ b_from: "2026-11-01T00:00:00.000Z", b_to: "2026-11-20T00:00:00.000Z" },
+  };
+  openDashboard(`/clusters/1/trend?workload=dd&view=table&series=[3]&${new URLSearchParams(ranges)}`);
+  const link = await screen.findByRole("link", { name: "All targets and clusters" });
+  const address = new URL(link.getAttribute("href") ?? "", "http://iotide");
+  expect(Object.fromEntries(address.searchParams)).toEqual({ workload: "dd", ...ranges });
+});

@@ -12,6 +12,7 @@ import { SeriesIncidents } from "@/features/alerts/FoundIncidents";
 import { PointRuns } from "@/features/runs/RunsSection";
 import { trendTitle } from "@/features/trends/names";
 import { measuredWorkloadsQuery, pointsQuery, seriesQuery } from "@/features/trends/queries";
+import { rangeSearch } from "@/features/trends/ranges";
 import { TrendSection } from "@/features/trends/TrendSection";
 import { workloadsQuery } from "@/features/workloads/queries";
 import { MAX_TRACES } from "@/plots/figure";
@@ -76,6 +77,7 @@ function WorkloadTrend({ title, workloads }: { title: string; workloads: readonl
               ...(view.metric && { metric: view.metric }),
               ...(view.from && { from: view.from }),
               ...(view.to && { to: view.to }),
+              ...rangeSearch(view),
             }}
             to="/trends"
             variant="default"

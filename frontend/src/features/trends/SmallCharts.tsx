@@ -16,10 +16,12 @@ import { type Scale, scaleFor } from "@/lib/units";
 import { Plot } from "@/plots/Plot";
 import { smallTrendFigure } from "@/plots/smallTrend";
 import { endDay, type Span } from "@/plots/timeAxis";
+import type { RangePair } from "@/plots/trendNotes";
 import { pointsExport } from "./exports";
 import { nameSeries } from "./names";
 import { commonRange, commonStart, type SmallGroup } from "./panels";
 import { manyPointsQuery, SERIES_AT_ONCE } from "./queries";
+import { viewOf } from "./ranges";
 
 const CHART_PIXELS = 170;
 const NOW_STEP_SECONDS = 600;
@@ -29,6 +31,8 @@ interface SmallChartsProps {
   readonly metricTitle: string;
   readonly span: Span;
   readonly fromZero: boolean;
+  /** Two compared ranges. */
+  readonly ranges: RangePair | undefined;
   readonly onSpan: (span: { from: string | undefined; to: string | undefined }) => void;
 }
 
@@ -107,6 +111,7 @@ function SmallChart(props: SmallChartProps) {
             series: group.series.map(({ id }) => id),
             ...(span.from && { from: span.from }),
             ...(span.to && { to: span.to }),
+            ...(props.ranges && viewOf(props.ranges)),
           }}
           size="sm"
           to="/clusters/$clusterId/trend"
@@ -133,6 +138,7 @@ function StateLine({ group: { state, leftOut, series }, isEmpty }: { group: Smal
 
 function Chart(props: SmallChartProps & { label: string; points: readonly Points[] }) {
   const { group, points, metricTitle, range, scale, shown, span, label, onSpan } = props;
+  const { ranges } = props;
   const scheme = useScheme();
   const end = useNow(NOW_STEP_SECONDS);
   const titlesOf = useTitlesOf();
@@ -145,9 +151,9 @@ function Chart(props: SmallChartProps & { label: string; points: readonly Points
     () =>
       smallTrendFigure(
         lines.map(({ name, points: { at, median, gaps } }) => ({ name, at, median, gaps })),
-        { metricTitle, scale, range, span: shown, scheme, end, markAt: group.markAt },
+        { metricTitle, scale, range, span: shown, scheme, end, markAt: group.markAt, ranges },
       ),
-    [lines, metricTitle, scale, range, shown, scheme, end, group],
+    [lines, metricTitle, scale, range, shown, scheme, end, group, ranges],
   );
   return (
     <Plot
