@@ -51,7 +51,7 @@ def cells(line: str) -> list[str]:
 
 def test_trends_have_a_row_for_each_cluster_and_workload(server: FakeServer, iotide: Iotide) -> None:
     server.on("GET /clusters?limit=200", page(HPC))
-    server.on("GET /board?days=90", (200, {"cells": [SLOWER, STALE]}))
+    server.on("GET /board?days=90", (200, {"cells": [SLOWER, STALE], "workloads": ["dd", "fio"]}))
     heading, slower, unknown = iotide("trends").out.splitlines()
     assert cells(heading) == ["cluster", "workload", "state", "since", "change", "worst series", "last point"]
     assert cells(slower) == [
@@ -61,6 +61,9 @@ def test_trends_have_a_row_for_each_cluster_and_workload(server: FakeServer, iot
     assert cells(unknown)[:3] == ["hpc", "fio", "no baseline"]
     only = json.loads(iotide("trends", "--workload", "dd", "--json").out)
     assert only == [SLOWER | {"cluster_name": "hpc"}]
+    ended = iotide("trends", "--workload", "fyo")
+    assert (ended.status, "workload = 'fyo'" in ended.err) == (2, True)
+    assert "did you mean fio? measured: dd, fio" in ended.err
 
 
 def test_incidents_are_one_list_of_the_server_in_the_words_of_the_page(server: FakeServer, iotide: Iotide) -> None:

@@ -11,6 +11,7 @@ from iotide_agent.cli.api import Document
 from iotide_agent.cli.clusters import OnlyCluster, chosen_clusters, named_cluster
 from iotide_agent.cli.display import minute_of, table_of
 from iotide_agent.cli.names import Catalogue, read_catalogue
+from iotide_agent.cli.problems import Problem, RefusedError, did_you_mean
 from iotide_agent.cli.server import AsJson, Limit, opened, show
 
 
@@ -44,6 +45,7 @@ def list_trends(
     with opened(context) as api:
         clusters = chosen_clusters(api, cluster)
         board = api.get("/board", {"days": days})
+        _check_workload(workload, board["workloads"])
         catalogue = Catalogue() if as_json else read_catalogue(api)
     answers = [
         cell | {"cluster_name": clusters[cell["cluster_id"]]}
@@ -51,6 +53,12 @@ def list_trends(
         if cell["cluster_id"] in clusters and workload in {None, cell["workload"]}
     ]
     show(answers, lambda: _trend_table(answers, catalogue), as_json=as_json)
+
+
+def _check_workload(workload: str | None, known: Sequence[str]) -> None:
+    if workload is not None and workload not in known:
+        remedy = f"{did_you_mean(workload, known)}measured: {', '.join(known) or 'none'}"
+        raise RefusedError([Problem("workload_not_found", "no series in this period", "workload", workload, remedy)])
 
 
 def _trend_table(cells: Sequence[Document], catalogue: Catalogue) -> Table:
