@@ -1,4 +1,4 @@
-import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
+import { listOf, NO_BOARD, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
 import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
@@ -245,4 +245,23 @@ it("opens with what is slower, since when, the state and the newest run", async 
   expect(screen.getByText("online")).toBeVisible();
   expect(screen.getByText("no run yet")).toBeVisible();
   expect(screen.getByRole("region", { name: "Trend by workload, last 90 days" })).toBeInTheDocument();
+});
+
+it("says how the node differs from its peers, with the way to their plot", async () => {
+  const item = { kind: "outlier_node", cluster_id: 1, node_id: 4, workload: "dd", series: null };
+  const words = "node-1: dd write throughput 16.4 % below the median of 4 nodes";
+  const attention = [
+    { ...item, words },
+    { ...item, node_id: 5, words: "node-2: dd 9 % below" },
+  ];
+  server.use(
+    http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)),
+    http.get("*/api/v1/board", () => HttpResponse.json({ ...NO_BOARD, attention })),
+  );
+  openDashboard("/nodes/4");
+  const note = await screen.findByRole("link", {
+    name: "dd write throughput 16.4 % below the median of 4 nodes",
+  });
+  expect(note).toHaveAttribute("href", "/peers?cluster=1&workload=dd");
+  expect(screen.queryByText(/9 % below/)).not.toBeInTheDocument();
 });

@@ -282,7 +282,7 @@ it("offers the actions on the incidents of the drawn series below their chart", 
   const table = within(await screen.findByRole("table", { name: "Incidents of the drawn series" }));
   const row = within(table.getByRole("row", { name: /−20\.0 %/ }));
   expect(row.getAllByRole("button").map(({ textContent }) => textContent)).toEqual([
-    ...["Acknowledge", "Expected", "Set cause", "Ignore", "Comment, owner"],
+    ...["Acknowledge", "Expected", "Ignore", "Set cause", "Comment, owner"],
   ]);
   expect(asked).toEqual(["3"]);
 });

@@ -16,9 +16,9 @@ const CommentDialog = lazy(() => import("./CommentDialog"));
 const OFFERED: readonly IncidentMove[] = [
   "acknowledge",
   "expect",
-  "set_cause",
   "ignore",
   "undo",
+  "set_cause",
   "reopen",
   "comment",
 ];
@@ -45,7 +45,7 @@ export function IncidentMoves({ incident, renderAdd, hasForm = false }: Incident
   }
   return (
     <Stack gap={4}>
-      <Group gap={4} wrap="wrap">
+      <Group gap={4} miw={260} wrap="wrap">
         {offered.map((action) => (
           <RowButton
             aria-label={t`${INCIDENT_MOVES[action].label}: incident ${incident.id}`}

@@ -49,7 +49,7 @@ export function IncidentsList({ clusterId, view, onView, renderAdd }: IncidentsL
     <Section
       actions={<Filters onView={onView} view={view} />}
       description={t`Confirmed changes of one event, or of related series at one time, are one incident.`}
-      title={t`Incidents`}
+      title={t`Open ones first`}
     >
       <Loaded empty={isFiltered ? t`No incidents match.` : NO_INCIDENT} lines={8} query={incidents}>
         {(rows) => (
