@@ -229,17 +229,20 @@ def test_a_node_below_its_peers_is_named_while_its_newest_point_has_the_mark(
     assert attention(client, admin) == []
 
 
-def test_open_alerts_are_counted_by_workload_since_the_first(
+def test_open_incidents_of_a_cluster_are_one_item_until_they_are_acknowledged(
     client: TestClient, admin: Person, database: Database
 ) -> None:
-    rule = {"name": "slower", "cluster": "blade", "directions": "both"}
     with database.transaction() as session:
         measured = site(session)
         series = history(measured, levels((12, 100.0), (8, 80.0)), first_day=-20)
-    assert client.post("/api/v1/alert-rules", headers=admin.headers, json=rule).status_code == 201
-    with database.transaction() as session:
-        confirmed_change(session, series, NOW - 8 * DAY, 100.0, 80.0).confirmed_at = NOW + DAY
+        confirmed_change(session, series, NOW - 8 * DAY, 100.0, 80.0)
         raise_alerts(session, series.id)
     (item,) = attention(client, admin)
-    assert (item["kind"], item["words"], item["workload"]) == ("open_alerts", "1 open alert of dd", "dd")
-    assert item["since"] is not None
+    assert (item["kind"], item["words"]) == ("open_incidents", "1 open incident of dd")
+    assert item["since"] == (NOW - 8 * DAY).isoformat().replace("+00:00", "Z")
+    (cell,) = client.get("/api/v1/board", headers=admin.headers).json()["cells"]
+    assert cell["open_incidents"] == 1
+    (incident,) = client.get("/api/v1/incidents", headers=admin.headers).json()["items"]
+    actions = f"/api/v1/incidents/{incident['id']}/actions"
+    assert client.post(actions, headers=admin.headers, json={"action": "acknowledge"}).status_code == 200
+    assert attention(client, admin) == []

@@ -15,7 +15,7 @@ from iotide_server.schedules.failing import FailingSchedule, LostMount, names
 
 ORDER: Final[Sequence[AttentionKind]] = (
     *("stuck_node", "vanished_target", "lost_mount"),
-    *("failing_schedule", "overdue_schedule", "open_alerts"),
+    *("failing_schedule", "overdue_schedule", "open_incidents"),
     *("silent_nodes", "outlier_node", "outlier_target", "stale_series"),
 )
 
@@ -32,7 +32,14 @@ class Needed:
     node_id: int | None = None
     series_id: int | None = None  # newest of several with the same reason
     series_count: int = 0
-    workload: str | None = None  # of alerts and outliers
+    workload: str | None = None  # of outliers
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIncident:
+    cluster_id: int
+    at: datetime
+    workloads: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,12 +93,17 @@ def of_overdue(rows: Iterable[Row[Any]]) -> list[Needed]:
     ]
 
 
-def of_alerts(rows: Iterable[Row[Any]]) -> list[Needed]:
+def of_incidents(incidents: Iterable[OpenIncident]) -> list[Needed]:
+    """Return an item per cluster."""
+    by_cluster: defaultdict[int, list[OpenIncident]] = defaultdict(list)
+    for one in incidents:
+        by_cluster[one.cluster_id].append(one)
     found: list[Needed] = []
-    for row in rows:
-        words = f"{row.alerts} open {'alert' if row.alerts == 1 else 'alerts'} of {row.workload}"
-        remedy = "acknowledge or explain the change"
-        found.append(Needed("open_alerts", row.cluster_id, words, remedy, row.since, workload=row.workload))
+    for cluster_id, own in by_cluster.items():
+        workloads = names({workload for one in own for workload in one.workloads})
+        words = f"{len(own)} open {'incident' if len(own) == 1 else 'incidents'} of {workloads}"
+        remedy = "acknowledge or set the cause"
+        found.append(Needed("open_incidents", cluster_id, words, remedy, min(one.at for one in own)))
     return found
 
 

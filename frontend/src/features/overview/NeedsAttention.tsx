@@ -106,7 +106,7 @@ function Remedy({ item }: { item: AttentionItem }) {
       return <NodeLink id={node_id ?? 0} name={remedy} />;
     case "silent_nodes":
       return <ClusterLink id={clusterId} name={remedy} />;
-    case "open_alerts":
+    case "open_incidents":
       return (
         <TextLink search={{ cluster: clusterId }} to="/incidents">
           {remedy}
