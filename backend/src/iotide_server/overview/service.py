@@ -45,6 +45,7 @@ from iotide_server.results.schemas import SeriesOutput
 from iotide_server.schedules.failing import FailingSchedule, failing_schedules
 from iotide_server.statistics.course import Course
 from iotide_server.trends.changes.drift import Drift
+from iotide_server.trends.changes.words import stale_words
 from iotide_server.trends.events import repository as events
 
 MOST_ATTENTION: Final = 100
@@ -59,7 +60,7 @@ def board(session: Session, principal: Principal, since: datetime, now: datetime
     incidents = repository.open_incidents(session, visible)
     by_cluster = Counter(one.cluster_id for one in incidents)
     odd = queries.flagged_runs(session, {row.id: row.cell_id for row in site.rows if row.is_odd and not row.is_stale})
-    found = [*of_incidents(incidents), *of_outliers(odd), *of_stale(_stopped(site))]
+    found = [*of_incidents(incidents), *of_outliers(odd), *of_stale(_stopped(site, failing))]
     needed = [*_needed(session, failing, visible, now), *found]
     return Board(
         since=since,
@@ -73,10 +74,13 @@ def board(session: Session, principal: Principal, since: datetime, now: datetime
     )
 
 
-def _stopped(site: JudgedSite) -> Iterator[StaleSeries]:
+def _stopped(site: JudgedSite, failing: Mapping[int, FailingSchedule]) -> Iterator[StaleSeries]:
     for row in site.rows:
         if row.id in site.stale and not _is_meant(row):
-            known = (row.id, row.cluster_id, row.workload, site.stale[row.id], row.last_at, row.schedule_id)
+            words, schedule = site.stale[row.id], failing.get(row.schedule_id)
+            if schedule is not None:
+                words = stale_words(row.last_at, f"schedule {schedule.name} fails")  # its own item has the reason
+            known = (row.id, row.cluster_id, row.workload, words, row.last_at, row.schedule_id)
             yield StaleSeries(*known, alike=row.alike)
 
 

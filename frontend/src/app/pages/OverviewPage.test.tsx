@@ -160,7 +160,7 @@ it("lists problems in one line each, with date and with the remedy as a link", a
   const lost = list.getAllByRole("link", { name: "mount /home on c02 again" });
   expect(lost.map((link) => link.getAttribute("href"))).toEqual(["/targets/5", "/targets/6"]);
   expect(lost[0]?.closest("li")).toHaveTextContent(
-    "hpc1: /home (home) is not mounted on c02, since 1 Nov 2026mount /home on c02 again",
+    "hpc1: /home (home) is not mounted on c02, since 1 Nov 2026 mount /home on c02 again",
   );
   for (const [name, address] of [
     ["run it", "/schedules"],

@@ -49,7 +49,7 @@ function Trends({ clusters }: { clusters: readonly Cluster[] }) {
     >
       {(found) => (
         <Section
-          description={t`Worst first, one quantity each. The charts share one y scale, except those with “own scale”. Click a title for the full trend; drag in a chart to zoom all of them.`}
+          description={t`Worst first. Charts share a y scale unless they say “own scale”. Click a title for the full trend; drag in a chart to zoom all of them.`}
           title={titleOf(view.by ?? "target")}
         >
           <MetricTrends

@@ -70,9 +70,9 @@ function Items({ items, label, names }: ItemsProps) {
               <Trans>
                 , since <Day at={item.since} />
               </Trans>
-            )}
+            )}{" "}
+            <Remedy item={item} />
           </span>
-          <Remedy item={item} />
         </li>
       ))}
     </ul>

@@ -41,7 +41,7 @@ export function StatusCell({ cell, periodSeconds }: StatusCellProps) {
 }
 
 function StatusCurve({ cell: { trend }, periodSeconds }: StatusCellProps) {
-  const curve = curveOf(trend, periodSeconds);
+  const curve = trend.medians.length > 1 && curveOf(trend, periodSeconds);
   if (!curve) return null;
   return (
     <svg

@@ -43,13 +43,19 @@ function drawn(...medians: readonly number[]): Points[] {
 }
 
 it("shares a scale from zero among charts of one order of magnitude, and marks those with their own", () => {
-  const scales = panelScales([drawn(8, 9), drawn(2), drawn(500, 700), drawn()], true);
+  const scales = panelScales([drawn(8, 9), drawn(2, 2), drawn(500, 700), drawn(), drawn(1)], true);
   expect(scales.map(({ range, isOwn }) => [range, isOwn])).toEqual([
     [[0, 9], false],
     [[0, 9], false],
     [[0, 700], true],
     [[0, 9], false],
+    [[0, 1], true],
   ]);
+});
+
+it("lets trends choose the scale, not charts with a single point", () => {
+  const scales = panelScales([drawn(9, 9), drawn(8, 9), drawn(40), drawn(40), drawn(40)], true);
+  expect(scales.map(({ range: [, most] }) => most)).toEqual([9, 9, 40, 40, 40]);
 });
 
 it("gives each chart its own scale if axes may be cut, and says which are", () => {

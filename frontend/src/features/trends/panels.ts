@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import type { Points, Series, SeriesStanding } from "@/api/types";
-import { byQuantity, quantityOf, SAME_ORDER } from "./quantity";
+import { byQuantity, quantityOf } from "./quantity";
 
 export interface SmallGroup {
   readonly title: string;
@@ -64,8 +64,11 @@ export interface PanelScale {
   readonly isCut: boolean;
 }
 
+/** A line that fills less of the height than this factor says is too flat to read. */
+const SAME_SCALE = 5;
+
 /**
- * The scale of each panel. Those of the same order of magnitude share one that starts at zero; as many as possible.
+ * The scale of each panel. As many trends as possible share one that starts at zero, if all are high enough on it.
  *
  * Without `fromZero`, each has its own.
  */
@@ -74,7 +77,9 @@ export function panelScales(
   fromZero: boolean,
 ): readonly PanelScale[] {
   const extents = panels.map(extentOf);
-  const shared = fromZero ? sharedTop(extents.map(([, most]) => most)) : 0;
+  // Panels with one point are no trends yet.
+  const trends = panels.filter((panel) => panel.some(({ median }) => median.length > 1)).map(extentOf);
+  const shared = fromZero ? sharedTop((trends.length > 0 ? trends : extents).map(([, most]) => most)) : 0;
   return extents.map(([least, most]) => {
     if (!fromZero) return { range: [least, most], isOwn: true, isCut: least > 0 };
     const isOwn = !isUnder(shared, most);
@@ -90,10 +95,10 @@ function extentOf(panel: readonly Points[]): readonly [number, number] {
 
 /** Panels without points fit every scale. */
 function isUnder(top: number, most: number): boolean {
-  return most === 0 || (most <= top && most > top / SAME_ORDER);
+  return most === 0 || (most <= top && most > top / SAME_SCALE);
 }
 
-/** The largest value under which most panels are of its order of magnitude; 0 if they have nothing to share. */
+/** The largest value under which most panels are high enough; 0 if they have nothing to share. */
 function sharedTop(tops: readonly number[]): number {
   const drawn = tops.filter((top) => top > 0).sort((a, b) => b - a);
   const fitting = (top: number) => drawn.filter((most) => isUnder(top, most)).length;

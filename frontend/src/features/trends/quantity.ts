@@ -6,7 +6,7 @@ import { optionValue } from "@/lib/options";
 /** Labels that make another quantity of a metric. The others are its conditions, such as a file size. */
 const QUANTITY_LABELS = ["operation", "part", "pattern", "order", "percentile"] as const;
 /** Values within this factor are of the same order of magnitude. */
-export const SAME_ORDER = 10;
+const SAME_ORDER = 10;
 
 /** For example `read, p99`; empty if the metric is one quantity. */
 export function quantityOf({ labels }: Pick<Series, "labels">): string {
