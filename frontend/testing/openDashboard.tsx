@@ -51,7 +51,7 @@ export const NO_BOARD = {
       name: "hpc1",
       nodes: { online: 0, stuck: 0, silent: 0, never_seen: 0, drained: 0, passed_over: 0 },
       targets: 0,
-      open_alerts: 0,
+      open_incidents: 0,
     },
   ],
   workloads: [],

@@ -2404,7 +2404,7 @@ export interface components {
         AttemptState: "open" | "finished" | "failed" | "cancelled" | "declined" | "lost";
         AttentionItem: {
             /** @enum {string} */
-            kind: "stuck_node" | "vanished_target" | "lost_mount" | "failing_schedule" | "overdue_schedule" | "open_alerts" | "silent_nodes" | "outlier_node" | "outlier_target" | "stale_series";
+            kind: "stuck_node" | "vanished_target" | "lost_mount" | "failing_schedule" | "overdue_schedule" | "open_incidents" | "silent_nodes" | "outlier_node" | "outlier_target" | "stale_series";
             cluster_id: number;
             words: string;
             remedy: string;
@@ -2512,7 +2512,7 @@ export interface components {
             line: string;
             trend: components["schemas"]["CellTrend"];
             suspects: number;
-            open_alerts: number;
+            open_incidents: number;
             /** Format: date-time */
             last_at: string;
         };
@@ -2521,7 +2521,7 @@ export interface components {
             name: string;
             nodes: components["schemas"]["BoardNodes"];
             targets: number;
-            open_alerts: number;
+            open_incidents: number;
         };
         BoardNodes: {
             online: number;

@@ -41,6 +41,8 @@ export function smallTrendFigure(lines: readonly SmallLine[], options: SmallOpti
       x: line.at.map(localTime),
       y: line.median.map((value) => value / divisor),
       line: { color: traceColour(options.scheme, index), width: 1.3 },
+      // The newest point is at the right edge.
+      cliponaxis: false,
       marker: { size: 4, symbol: traceSymbol(index) },
       hovertemplate: `%{y:,.3~r} ${unit}<br>%{x|%d %b %Y %H:%M}<extra>${line.name}</extra>`,
     })),

@@ -92,14 +92,17 @@ beforeEach(() => {
   );
 });
 
-it("opens the workload with the longest series, not one measured once", async () => {
+it("opens the worst trend of the cluster", async () => {
   const once = { ...DD, id: 2, name: "iozone", title: "IOzone" };
   server.use(
     http.get("*/api/v1/workloads", () => listOf([once, DD])),
-    http.get("*/api/v1/series", () => listOf([{ ...series(50, 1), workload: "iozone" }, ...MANY])),
+    http.get("*/api/v1/board/series", () =>
+      HttpResponse.json({ measured: [], series: [{ series: { ...series(3, 1), workload: "dd" } }] }),
+    ),
   );
-  openDashboard("/clusters/1/trend");
+  const { router } = openDashboard("/clusters/1/trend");
   expect(await screen.findByLabelText("Workload")).toHaveValue("dd");
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ workload: "dd", series: [3] }));
 });
 
 it("keeps its first choice of series even if others get more points", async () => {

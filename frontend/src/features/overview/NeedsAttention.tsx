@@ -66,38 +66,48 @@ function Items({ items, label, names, renderIncidents }: ItemsProps) {
   return (
     <ul aria-label={label} className="iotide-attention">
       {items.map((item) => (
-        <li data-blocking={BLOCKING.includes(item.kind)} key={keyOf(item)}>
-          <Icon name="alert" size={16} />
-          <span>
-            <ClusterLink fw={600} id={item.cluster_id} name={names.get(item.cluster_id)} />: {wordsOf(item)}
-            {item.since && !DATED.includes(item.kind) && (
-              <Trans>
-                , since <Day at={item.since} />
-              </Trans>
-            )}
-          </span>
-          <Remedy item={item} />
-          {item.kind === "open_alerts" && (
-            <Unfolded label={t`Open incidents of ${names.get(item.cluster_id) ?? ""}`}>
-              {() => renderIncidents(item.cluster_id)}
-            </Unfolded>
-          )}
-        </li>
+        <AttentionLine
+          clusterName={names.get(item.cluster_id)}
+          item={item}
+          key={keyOf(item)}
+          renderIncidents={renderIncidents}
+        />
       ))}
     </ul>
   );
 }
 
-/** Details of an item below its line, loaded once they are shown. */
-function Unfolded({ label, children }: { label: string; children: () => ReactNode }) {
+interface AttentionLineProps extends Pick<NeedsAttentionProps, "renderIncidents"> {
+  readonly item: AttentionItem;
+  readonly clusterName: string | undefined;
+}
+
+/** Incidents are loaded once they are shown. */
+function AttentionLine({ item, clusterName, renderIncidents }: AttentionLineProps) {
   const [isOpen, setIsOpen] = useState(false);
   return (
-    <>
-      <RowButton aria-expanded={isOpen} aria-label={label} onClick={() => setIsOpen(!isOpen)}>
-        {isOpen ? t`Hide` : t`Show`}
-      </RowButton>
-      {isOpen && <div className="iotide-attention-more">{children()}</div>}
-    </>
+    <li className={isOpen ? "iotide-attention-open" : undefined} data-blocking={BLOCKING.includes(item.kind)}>
+      <Icon name="alert" size={16} />
+      <span>
+        <ClusterLink fw={600} id={item.cluster_id} name={clusterName} />: {wordsOf(item)}
+        {item.since && !DATED.includes(item.kind) && (
+          <Trans>
+            , since <Day at={item.since} />
+          </Trans>
+        )}{" "}
+        <Remedy item={item} />{" "}
+        {item.kind === "open_incidents" && (
+          <RowButton
+            aria-expanded={isOpen}
+            aria-label={t`Open incidents of ${clusterName ?? ""}`}
+            onClick={() => setIsOpen(!isOpen)}
+          >
+            {isOpen ? t`Hide` : t`Show`}
+          </RowButton>
+        )}
+      </span>
+      {isOpen && <div className="iotide-attention-more">{renderIncidents(item.cluster_id)}</div>}
+    </li>
   );
 }
 
@@ -128,7 +138,7 @@ function Remedy({ item }: { item: AttentionItem }) {
       return <NodeLink id={node_id ?? 0} name={remedy} />;
     case "silent_nodes":
       return <ClusterLink id={clusterId} name={remedy} />;
-    case "open_alerts":
+    case "open_incidents":
       return (
         <TextLink search={{ cluster: clusterId }} to="/incidents">
           {remedy}

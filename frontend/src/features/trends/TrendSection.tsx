@@ -202,8 +202,8 @@ function NotAll({ selection }: { selection: Selection }) {
   return (
     <Hint>
       <Trans>
-        {selection.drawn.length} of {selection.candidates.length} series are drawn. A chart shows at most{" "}
-        {MAX_TRACES}.
+        {selection.drawn.length} of {selection.candidates.length} series are drawn. Choose up to {MAX_TRACES}{" "}
+        above. By default they are of one quantity and order of magnitude.
       </Trans>
     </Hint>
   );
