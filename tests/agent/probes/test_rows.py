@@ -1,8 +1,7 @@
 import logging
+from typing import Any
 
 import pytest
-
-from typing import Any
 
 from iotide_agent.probes.rows import read_rows
 
