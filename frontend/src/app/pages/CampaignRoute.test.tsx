@@ -149,9 +149,8 @@ it("states cautions above the table, and in a cell only those that others lack",
   server.use(http.get("*/api/v1/campaigns/9/cells", () => listOf(cells)));
   openDashboard("/campaigns/9");
   const table = await screen.findByRole("table", { name: "dd: Rate" });
-  const note = screen.getByText("Quality of the results").closest("[role=alert]");
-  expect(note).toHaveTextContent("May be cached: all values.");
-  expect(note).toHaveTextContent("Reducible data: 1 of 2 values.");
+  const note = screen.getByText("All results (2): may be cached").closest("[role=alert]");
+  expect(note).toHaveTextContent("Reducible data: 1 of 2 results.");
   const texts = [...table.querySelectorAll("tbody tr")].map((row) => row.textContent);
   expect(texts[0]).not.toContain("too short");
   expect(texts[1]).toContain("reducible data1 note");
@@ -166,9 +165,8 @@ it("states what the plan measures too little of once, with the spread", async ()
   const results = second.results.map((result) => ({ ...result, variation_ratio: 0.12 }));
   server.use(http.get("*/api/v1/campaigns/9/cells", () => listOf([first, { ...second, results }])));
   openDashboard("/campaigns/9");
-  const note = (await screen.findByText("Quality of the results")).closest("[role=alert]");
-  expect(note).toHaveTextContent("Too short: all values.");
-  expect(note).toHaveTextContent("High variance: 1 of 2 values, by 12 %.");
+  const note = (await screen.findByText("All results (2): too short")).closest("[role=alert]");
+  expect(note).toHaveTextContent("High variance: 1 of 2 results, by 12 %.");
 });
 
 function answerCells(cells: readonly object[], metrics: readonly object[] = []) {

@@ -1,23 +1,21 @@
-/** Results of a campaign: their quality in words, a pivot table for each primary metric, and the other metrics folded. */
+/** Results of a campaign: a pivot table for each primary metric, and the other metrics folded. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Stack, Text } from "@mantine/core";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import type { Campaign, Cell } from "@/api/types";
-import { cautionsOf, commonTo, notesOf } from "@/components/flagWords";
+import { cautionsOf, notesOf } from "@/components/flagWords";
 import { TextLink } from "@/components/links";
 import { Detail } from "@/components/looks";
-import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded, Loading, ShowMore } from "@/components/Page";
 import { useMayRun } from "@/components/session";
-import { primaryResults } from "./answer/headlines";
 import { describeCounts, isOpen } from "./CampaignProgress";
 import { PivotTable, type PivotTableProps } from "./PivotTable";
-import { QualityNote } from "./QualityNote";
-import { cellsQuery, measuresQuery } from "./queries";
-import { commonFlags, groupResults, type ResultGroup, splitPrimary } from "./results";
+import { cellsQuery } from "./queries";
+import { commonFlags, type ResultGroup } from "./results";
+import { useResults } from "./useResults";
 
 interface ResultsTableProps {
   readonly campaign: Campaign;
@@ -52,20 +50,17 @@ interface PivotsProps {
 }
 
 function Pivots({ campaign, cells, onRepeats }: PivotsProps) {
-  const measures = useQuery(measuresQuery(campaign.id));
-  const titlesOf = useTitlesOf();
-  const groups = useMemo(() => groupResults(cells, titlesOf), [cells, titlesOf]);
-  const metrics = measures.data?.metrics ?? [];
-  const { primary, others } = splitPrimary(groups, metrics);
-  const stated = commonTo(primaryResults(cells, metrics).map(({ result }) => result.flags));
-  if (measures.isPending) return <Loading lines={8} />;
+  const results = useResults(campaign.id);
+  if (!results) return <Loading lines={8} />;
+  const { primary, others } = results;
   const nodes = [...new Set(cells.map(({ node_names }) => node_names.join(", ")))];
   const shared = { campaignId: campaign.id, clusterId: campaign.cluster_id };
   return (
     <>
-      <QualityNote groups={primary} stated={stated} />
       <PivotTables groups={primary} onRepeats={onRepeats} shownElsewhere={commonWords(primary)} {...shared} />
-      {others.length > 0 && <MoreMetrics groups={others} shownElsewhere={commonWords(groups)} {...shared} />}
+      {others.length > 0 && (
+        <MoreMetrics groups={others} shownElsewhere={commonWords([...primary, ...others])} {...shared} />
+      )}
       <Detail>
         <Trans>
           Values are medians and link to their trends. ± is the coefficient of variation of the runs. Bars

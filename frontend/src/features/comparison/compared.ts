@@ -29,6 +29,8 @@ export interface Row extends Omit<SidesRow, "cells"> {
 
 export interface Compared {
   readonly names: readonly string[];
+  /** Compared dimension of the sides; undefined for two campaigns. */
+  readonly by?: string | null;
   /** Index of the baseline. */
   readonly against: number;
   readonly rows: readonly Row[];

@@ -52,6 +52,6 @@ export function useNamedSides(found: SidesComparison): Compared {
       ];
       return sidesRow(found, row, parts.filter(Boolean).join(", ") || row.workload);
     });
-    return { names: sideNames(found), against, rows: named };
+    return { names: sideNames(found), by, against, rows: named };
   }, [found, say]);
 }

@@ -2,11 +2,10 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
+import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect } from "react";
-import type { Cell, CellResult } from "@/api/types";
+import type { CellResult } from "@/api/types";
 import { cautionsOf } from "@/components/flagWords";
-import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded } from "@/components/Page";
 import { PaperTable } from "@/components/PaperTable";
 import { RunLinks } from "@/components/RunLinks";
@@ -14,9 +13,9 @@ import { PaperFold } from "@/components/report/ReportPage";
 import { Row } from "@/components/ScrollTable";
 import { useUnitsWords } from "@/components/UnitsNote";
 import { formatValue } from "@/lib/units";
-import { primaryKeys } from "../answer/headlines";
-import { cellsQuery, measuresQuery } from "../queries";
-import { groupResults, type ResultGroup, type ResultRow } from "../results";
+import { cellsQuery } from "../queries";
+import type { ResultGroup, ResultRow } from "../results";
+import { useResults } from "../useResults";
 
 export function ReportResults({ campaignId }: { campaignId: number }) {
   const cells = useInfiniteQuery(cellsQuery(campaignId));
@@ -30,26 +29,21 @@ export function ReportResults({ campaignId }: { campaignId: number }) {
       isEmpty={(rows) => !hasNextPage && rows.every(({ results }) => results.length === 0)}
       query={cells}
     >
-      {(rows) => <Tables campaignId={campaignId} cells={rows} />}
+      {() => <Tables campaignId={campaignId} />}
     </Loaded>
   );
 }
 
-function Tables({ campaignId, cells }: { campaignId: number; cells: readonly Cell[] }) {
-  const titlesOf = useTitlesOf();
+function Tables({ campaignId }: { campaignId: number }) {
   const units = useUnitsWords();
-  const { data: measures } = useQuery(measuresQuery(campaignId));
-  if (!measures) return null;
-  const primary = primaryKeys(measures.metrics);
-  const groups = groupResults(cells, titlesOf);
-  const others = groups.filter(({ key }) => !primary.has(key));
+  const results = useResults(campaignId);
+  if (!results) return null;
+  const { primary, others } = results;
   return (
     <>
-      {groups
-        .filter(({ key }) => primary.has(key))
-        .map((group) => (
-          <GroupTable group={group} key={group.key} />
-        ))}
+      {primary.map((group) => (
+        <GroupTable group={group} key={group.key} />
+      ))}
       <p className="quiet">
         <Trans>
           n is the number of valid runs; an interval needs at least four. Spread is the coefficient of

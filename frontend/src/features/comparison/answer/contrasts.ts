@@ -2,6 +2,7 @@
 
 import type { SidesMetric, SideVerdict } from "@/api/types";
 import { headlineWords } from "@/lib/headline";
+import { optionValue, type Values } from "@/lib/options";
 import { type Compared, metricKey, type Row } from "../compared";
 
 /** The server's verdict on a contrast. */
@@ -17,11 +18,19 @@ export type Kind =
 
 export interface Contrast {
   readonly key: string;
+  /** Common key of the sides of a value. */
+  readonly valueKey: string;
   /** Name of the measured value, such as `write, file size 256 MiB`. */
   readonly what: string;
   /** The same without the title of the metric; may be empty. */
   readonly where: string;
+  /** The same without title, operation and file size. */
+  readonly rest: string;
+  /** File size, if it is not in `rest`. */
+  readonly size: string;
   readonly side: string;
+  /** Sides are values of an option, not places or campaigns. */
+  readonly isOfOption: boolean;
   readonly baseline: string;
   readonly kind: Kind;
   readonly metric: SidesMetric;
@@ -45,7 +54,7 @@ const KINDS: Partial<Record<SideVerdict["verdict"], Kind>> = {
 /** Headlines of throughput have no title. */
 const UNTITLED = { metric: "throughput", title: "" };
 
-export function contrastsOf({ names, against, rows }: Compared): Contrast[] {
+export function contrastsOf({ names, by, against, rows }: Compared): Contrast[] {
   return rows.flatMap((row) =>
     primaryMetrics(row).flatMap((metric) =>
       metric.verdicts.flatMap((verdict, place): Contrast[] => {
@@ -55,9 +64,12 @@ export function contrastsOf({ names, against, rows }: Compared): Contrast[] {
         return [
           {
             key: [row.name, metricKey(metric), place].join(" "),
+            valueKey: [row.name, metricKey(metric)].join(" "),
             what: wordsFor(row, metric),
             where: wordsFor(row, { ...metric, ...UNTITLED }),
+            ...sizeAndRest(row, metric),
             side: names[place] ?? "",
+            isOfOption: by?.startsWith("options.") === true,
             baseline: names[against] ?? "",
             kind,
             metric,
@@ -88,6 +100,19 @@ function kindOf({ verdict, basis }: SideVerdict, isAlike: boolean): Kind | null 
 function wordsFor({ name, workload }: Row, metric: SidesMetric): string {
   const where = name === workload ? "" : uncapitalized(name);
   return [uncapitalized(headlineWords(metric)), where].filter(Boolean).join(", ");
+}
+
+const SIZE = "file_size_bytes";
+
+/** The name of the row has the file size if rows differ in it. */
+function sizeAndRest(row: Row, metric: SidesMetric): Pick<Contrast, "size" | "rest"> {
+  const { operation: _, [SIZE]: own, ...labels } = metric.labels;
+  const { [SIZE]: size = own }: Values = row.options;
+  const words = size === undefined ? "" : optionValue(SIZE, size);
+  return {
+    size: row.name.includes(words) ? "" : words,
+    rest: wordsFor(row, { ...metric, ...UNTITLED, labels }),
+  };
 }
 
 /** Return `file size` for `File size`; abbreviations such as `O_DIRECT` stay. */
