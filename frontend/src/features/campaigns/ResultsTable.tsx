@@ -2,19 +2,19 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Stack, Text } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import { useInfiniteQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Campaign, Cell } from "@/api/types";
-import { cautionsOf, notesOf } from "@/components/flagWords";
 import { TextLink } from "@/components/links";
 import { Detail } from "@/components/looks";
 import { Loaded, Loading, ShowMore } from "@/components/Page";
 import { useMayRun } from "@/components/session";
 import { describeCounts, isOpen } from "./CampaignProgress";
 import { PivotTable, type PivotTableProps } from "./PivotTable";
+import { statedWords } from "./pivotNotes";
 import { cellsQuery } from "./queries";
-import { commonFlags, type ResultGroup } from "./results";
+import type { ResultGroup } from "./results";
 import { useResults } from "./useResults";
 
 interface ResultsTableProps {
@@ -57,25 +57,21 @@ function Pivots({ campaign, cells, onRepeats }: PivotsProps) {
   const shared = { campaignId: campaign.id, clusterId: campaign.cluster_id };
   return (
     <>
-      <PivotTables groups={primary} onRepeats={onRepeats} shownElsewhere={commonWords(primary)} {...shared} />
-      {others.length > 0 && (
-        <MoreMetrics groups={others} shownElsewhere={commonWords([...primary, ...others])} {...shared} />
-      )}
-      <Detail>
-        <Trans>
-          Values are medians and link to their trends. ± is the coefficient of variation of the runs. Bars
-          compare the values of a table. {cells.filter(({ results }) => results.length > 0).length} of{" "}
-          {cells.length} configurations have results. Rejected runs do not count.{" "}
-          {nodes.length === 1 && t`Node: ${nodes.join()}.`}
-        </Trans>
-      </Detail>
+      <PivotTables groups={primary} onRepeats={onRepeats} shownElsewhere={statedWords(primary)} {...shared} />
+      <Group gap="xs" justify="space-between">
+        {others.length > 0 && (
+          <MoreMetrics groups={others} shownElsewhere={statedWords([...primary, ...others])} {...shared} />
+        )}
+        <Detail>
+          <Trans>
+            Medians; ± is the coefficient of variation.{" "}
+            {cells.filter(({ results }) => results.length > 0).length} of {cells.length} configurations have
+            results, without rejected runs. {nodes.length === 1 && t`Node: ${nodes.join()}.`}
+          </Trans>
+        </Detail>
+      </Group>
     </>
   );
-}
-
-function commonWords(groups: readonly ResultGroup[]): string[] {
-  const codes = commonFlags(groups);
-  return [...cautionsOf(codes), ...notesOf(codes)];
 }
 
 interface PivotTablesProps extends Omit<PivotTableProps, "group"> {
@@ -97,7 +93,7 @@ function MoreMetrics({ groups, ...context }: PivotTablesProps) {
   const [isOpened, setIsOpened] = useState(false);
   const titles = [...new Set(groups.map(({ title }) => title))].join(", ");
   return (
-    <details onToggle={({ currentTarget: { open } }) => setIsOpened(open)}>
+    <details className="iotide-beside" onToggle={({ currentTarget: { open } }) => setIsOpened(open)}>
       <summary>{t`More metrics: ${titles}`}</summary>
       {isOpened && <PivotTables groups={groups} {...context} />}
     </details>

@@ -1,7 +1,6 @@
 /** Quality of a campaign's results in words, once, each caution with its remedy. */
 
 import { t } from "@lingui/core/macro";
-import { Trans } from "@lingui/react/macro";
 import { Alert, Button, Group } from "@mantine/core";
 import type { Campaign } from "@/api/types";
 import { flagTitle, flagTitles, meaningOf, rankOf, remedyOf } from "@/components/flagWords";
@@ -36,26 +35,31 @@ export function QualityNote({ campaign, offered, isFewStated, onRepeats }: Quali
       color={fewCount > 0 || codes.some((code) => rankOf(code) <= 2) ? "orange" : "gray"}
       title={titleOf(found)}
     >
-      {common
-        .filter((code) => !isAvoided(code, remedies))
-        .map(remedyOf)
-        .join(" ")}
-      {partial.map((line) => (
-        <div key={line.code}>
-          <Trans>
-            <b>{flagTitle(line.code)}</b>: {countWords(line, found)}. {remedyOf(line.code)}
-          </Trans>
+      <Group gap="xs">
+        {partial.length > 0 && <span>{partialWords(found)}</span>}
+        {mayRun && remedies.length > 0 && (
+          <DuplicateLink campaign={campaign} offered={offered} remedies={remedies} />
+        )}
+        {mayRun && fewCount > 0 && (
+          <Button onClick={onRepeats} size="compact-sm" variant="default">{t`Add missing repeats`}</Button>
+        )}
+        <Remedies codes={codes.filter((code) => !isAvoided(code, remedies))} />
+      </Group>
+    </Alert>
+  );
+}
+
+function Remedies({ codes }: { codes: readonly string[] }) {
+  if (codes.length === 0) return null;
+  return (
+    <details className="iotide-beside">
+      <summary>{t`What to do`}</summary>
+      {codes.map((code) => (
+        <div key={code}>
+          <b>{flagTitle(code)}</b>: {remedyOf(code)}
         </div>
       ))}
-      {mayRun && (
-        <Group gap="xs" mt={4}>
-          {remedies.length > 0 && <DuplicateLink campaign={campaign} offered={offered} remedies={remedies} />}
-          {fewCount > 0 && (
-            <Button onClick={onRepeats} size="compact-sm" variant="default">{t`Add missing repeats`}</Button>
-          )}
-        </Group>
-      )}
-    </Alert>
+    </details>
   );
 }
 
@@ -83,10 +87,9 @@ const NOTHING: Offered = { workloads: [], targets: [] };
 export function PaperQuality({ campaign }: Pick<QualityNoteProps, "campaign">) {
   const found = useQuality(campaign, NOTHING, false);
   if (!found) return null;
-  const lines = found.partial.map((line) => `${flagTitle(line.code)}: ${countWords(line, found)}.`);
   return (
     <p>
-      <strong>{titleOf(found)}.</strong> {[...found.common.map(meaningOf), ...lines].join(" ")}
+      <strong>{titleOf(found)}.</strong> {[...found.common.map(meaningOf), partialWords(found)].join(" ")}
     </p>
   );
 }
@@ -106,6 +109,12 @@ function titleOf({ common, fewCount, resultCount }: Quality): string {
   const all = t`All results (${resultCount}): ${flagTitles(common).toLowerCase()}`;
   const parts = [...(common.length > 0 ? [all] : []), ...(fewCount > 0 ? [few] : [])];
   return parts.join("; ") || t`Quality of the results`;
+}
+
+/** Return `May be cached: 3 of 8 results; too short: 2 of 8 results.`; empty without partial flags. */
+function partialWords(found: Quality): string {
+  const words = found.partial.map((line) => `${flagTitle(line.code)}: ${countWords(line, found)}`);
+  return words.length > 0 ? `${words.join("; ")}.` : "";
 }
 
 function countWords({ code, resultCount, spread }: PartialFlag, { resultCount: all }: Quality): string {

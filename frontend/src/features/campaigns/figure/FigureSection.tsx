@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Stack, Text } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Campaign, CampaignMeasures, MeasuredCell } from "@/api/types";
@@ -167,19 +167,27 @@ function Drawn({ cells, sides, isCut, measure, workload, view, renderPickers }: 
   );
   return (
     <Stack gap="xs">
-      {renderPickers?.(layout)}
+      <Group gap="xs">
+        {renderPickers?.(layout)}
+        <FigureTable
+          dimensions={dimensionsOf(layout.rows)}
+          layout={layout}
+          measure={measure}
+          titleOf={titleOf}
+        />
+      </Group>
       <div className="iotide-panels">
         {panels.map(({ title, figure }) => (
           <div key={title}>
             {title && (
-              <Text fw={600} size="sm" ta="center">
+              <Text className="iotide-panel-title" fw={600} size="sm" ta="center">
                 {title}
               </Text>
             )}
             <Plot
               exported={{ table: () => runsTable(layout.rows, dimensionsOf(layout.rows), measure) }}
               figure={figure}
-              height={panels.length === 1 ? 400 : 340}
+              height={panels.length === 1 ? 320 : 240}
               label={[measure.title, title].filter(Boolean).join(", ")}
               viewKey={`${measure.key} ${layout.kind} ${layout.axes} ${title}`}
             />
@@ -188,12 +196,6 @@ function Drawn({ cells, sides, isCut, measure, workload, view, renderPickers }: 
       </div>
       <WithoutValues measure={measure} sides={sides} workload={workload} />
       <FigureCaption isCut={isCut} layout={layout} measure={measure} undrawn={undrawn} />
-      <FigureTable
-        dimensions={dimensionsOf(layout.rows)}
-        layout={layout}
-        measure={measure}
-        titleOf={titleOf}
-      />
     </Stack>
   );
 }

@@ -8,7 +8,7 @@ import { marksOf } from "./marks";
 import { answerOf } from "./sentences";
 import type { Sentence } from "./words";
 
-const MARK_WIDTH = 160;
+const MARK_WIDTH = 120;
 
 interface AnswerBodyProps {
   readonly contrasts: readonly Contrast[];
@@ -42,8 +42,8 @@ export function AnswerBody({ contrasts, renderRepeats, more }: AnswerBodyProps) 
             ))}
           </ul>
           <small className="quiet">
-            {t`Ratio to ${baselines} with its 95 % interval, logarithmic; the dashed line is 1.`}{" "}
-            {forest.leftOut > 0 && t`${forest.leftOut} smaller ones are not drawn.`}
+            {t`Ratio to ${baselines} with 95 % interval, logarithmic; dashed: 1.`}{" "}
+            {forest.leftOut > 0 && t`${forest.leftOut} smaller not drawn.`}
           </small>
         </div>
       )}

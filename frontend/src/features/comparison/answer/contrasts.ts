@@ -1,6 +1,8 @@
 /** Contrasts of a comparison: each side against the baseline, by primary metrics only. */
 
-import type { SidesMetric, SideVerdict } from "@/api/types";
+import { t } from "@lingui/core/macro";
+import type { SideNumbers, SidesMetric, SideVerdict } from "@/api/types";
+import { cautionsOf } from "@/components/flagWords";
 import { headlineWords } from "@/lib/headline";
 import { optionValue, type Values } from "@/lib/options";
 import { type Compared, metricKey, type Row } from "../compared";
@@ -35,6 +37,8 @@ export interface Contrast {
   readonly kind: Kind;
   readonly metric: SidesMetric;
   readonly verdict: SideVerdict;
+  /** Why the sides are not comparable, if they are not. */
+  readonly unlike: string;
   /** Of the side and of the baseline. */
   readonly runs: readonly [number, number];
   readonly medians: readonly [number, number];
@@ -56,15 +60,16 @@ const UNTITLED = { metric: "throughput", title: "" };
 
 export function contrastsOf({ names, by, against, rows }: Compared): Contrast[] {
   return rows.flatMap((row) =>
-    primaryMetrics(row).flatMap((metric) =>
-      metric.verdicts.flatMap((verdict, place): Contrast[] => {
+    primaryMetrics(row).flatMap((found) => {
+      const metric = { ...found, labels: ownLabels(row, found) };
+      return metric.verdicts.flatMap((verdict, place): Contrast[] => {
         const [side, baseline] = [metric.numbers[place], metric.numbers[against]];
         const kind = verdict && kindOf(verdict, row.cells[place]?.is_alike === true);
         if (!verdict || !kind || !side || !baseline) return [];
         return [
           {
-            key: [row.name, metricKey(metric), place].join(" "),
-            valueKey: [row.name, metricKey(metric)].join(" "),
+            key: [row.name, metricKey(found), place].join(" "),
+            valueKey: [row.name, metricKey(found)].join(" "),
             what: wordsFor(row, metric),
             where: wordsFor(row, { ...metric, ...UNTITLED }),
             ...sizeAndRest(row, metric),
@@ -74,12 +79,16 @@ export function contrastsOf({ names, by, against, rows }: Compared): Contrast[] 
             kind,
             metric,
             verdict,
+            unlike:
+              verdict.verdict === "unlike"
+                ? unlikeWords(side, baseline, [names[place], names[against]])
+                : t`the setups differ`,
             runs: [side.n, baseline.n],
             medians: [side.median, baseline.median],
           },
         ];
-      }),
-    ),
+      });
+    }),
   );
 }
 
@@ -90,6 +99,16 @@ function primaryMetrics({ metrics }: Row): SidesMetric[] {
   return whole.length > 0 ? whole : primary;
 }
 
+/** Cautions of one side only. */
+function unlikeWords(side: SideNumbers, baseline: SideNumbers, [own, base]: (string | undefined)[]): string {
+  const [words, others] = [cautionsOf(side.flags), cautionsOf(baseline.flags)];
+  const only = (name: string, found: readonly string[], other: readonly string[]) => {
+    const extra = found.filter((word) => !other.includes(word));
+    return extra.length > 0 ? [t`only ${name}: ${extra.join(", ")}`] : [];
+  };
+  return [...only(own ?? "", words, others), ...only(base ?? "", others, words)].join("; ");
+}
+
 /** Return null for a metric that the server does not judge. */
 function kindOf({ verdict, basis }: SideVerdict, isAlike: boolean): Kind | null {
   if (!isAlike) return "incomparable";
@@ -97,20 +116,24 @@ function kindOf({ verdict, basis }: SideVerdict, isAlike: boolean): Kind | null 
   return KINDS[verdict] ?? "incomparable";
 }
 
-function wordsFor({ name, workload }: Row, metric: SidesMetric): string {
-  const where = name === workload ? "" : uncapitalized(name);
-  return [uncapitalized(headlineWords(metric)), where].filter(Boolean).join(", ");
+function wordsFor({ workload, distinction, isOfMany }: Row, metric: SidesMetric): string {
+  const words = [isOfMany && workload, uncapitalized(headlineWords(metric))].filter(Boolean).join(" ");
+  return [words, uncapitalized(distinction)].filter(Boolean).join(", ");
+}
+
+/** Leave out labels that repeat an option, such as dd's file size. */
+function ownLabels({ options }: Row, { labels }: SidesMetric): SidesMetric["labels"] {
+  return Object.fromEntries(Object.entries(labels).filter(([name, value]) => options[name] !== value));
 }
 
 const SIZE = "file_size_bytes";
 
-/** The name of the row has the file size if rows differ in it. */
 function sizeAndRest(row: Row, metric: SidesMetric): Pick<Contrast, "size" | "rest"> {
   const { operation: _, [SIZE]: own, ...labels } = metric.labels;
   const { [SIZE]: size = own }: Values = row.options;
   const words = size === undefined ? "" : optionValue(SIZE, size);
   return {
-    size: row.name.includes(words) ? "" : words,
+    size: row.distinction.includes(words) ? "" : words,
     rest: wordsFor(row, { ...metric, ...UNTITLED, labels }),
   };
 }

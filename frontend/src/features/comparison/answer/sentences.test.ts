@@ -29,7 +29,8 @@ interface Shape extends Partial<Omit<SidesMetric, "verdicts">> {
 function compared(shapes: readonly Shape[], names = ["disk", "shm"]): Compared {
   const numbers = names.map(() => ({ n: 4, median: 1, values: [1], run_ids: [], flags: [], modes: null }));
   const rows = shapes.map(({ name = "dd", isAlike = true, verdicts = [VERDICT], ...metric }) => ({
-    ...{ name, workload: "dd", options: {}, differences: [] },
+    ...{ name, distinction: name === "dd" ? "" : name, isOfMany: false },
+    ...{ workload: "dd", options: {}, differences: [] },
     cells: names.map((_, place) => ({ cell_id: place, is_alike: isAlike || place === 0 })),
     metrics: [
       {

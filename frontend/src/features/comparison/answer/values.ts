@@ -98,10 +98,6 @@ function reasonOf(kind: Kind, own: readonly Contrast[]): string {
     case "modes":
       return t`the runs have two modes`;
     default:
-      return listed([
-        ...new Set(
-          own.map(({ verdict }) => (verdict.verdict === "unlike" ? verdict.words : t`the setups differ`)),
-        ),
-      ]);
+      return listed([...new Set(own.map(({ unlike }) => unlike))]);
   }
 }
