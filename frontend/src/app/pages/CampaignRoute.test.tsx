@@ -195,6 +195,13 @@ it("adds repeats from a value with few runs", async () => {
   expect(screen.getAllByText("2 runs")).toHaveLength(1);
 });
 
+it("marks no value if all have too few runs, as the answer says", async () => {
+  answerCells([cellOf(1, 2), cellOf(2, 1)]);
+  await screen.findByRole("table", { name: "dd: Rate" });
+  expect(screen.getByText("2 of 2 results have fewer than 4 runs")).toBeInTheDocument();
+  expect(screen.queryByRole("button", { name: /^Add repeats of/ })).not.toBeInTheDocument();
+});
+
 it("shows metrics that are not primary only when asked", async () => {
   const cell = cellOf(1, 4);
   const results = ["rate", "elapsed"].flatMap((metric) =>

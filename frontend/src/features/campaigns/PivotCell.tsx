@@ -18,6 +18,8 @@ export interface CellContext {
   readonly clusterId: number;
   /** Opens the form to add repeats; undefined hides its button. */
   readonly onRepeats?: ((cellId: number) => void) | undefined;
+  /** All values have too few runs, as the answer says. */
+  readonly isFewStated: boolean;
   /** Cautions and notes already shown above the tables. */
   readonly shownElsewhere: readonly string[];
 }
@@ -38,6 +40,7 @@ export function PivotCell({
   largest,
   clusterId,
   onRepeats,
+  isFewStated,
   shownElsewhere,
 }: PivotCellProps) {
   const { cell, result } = value;
@@ -61,7 +64,9 @@ export function PivotCell({
           </Detail>
         )}
         <Notes letters={letters} notes={notesOfValue(result, shownElsewhere)} />
-        {n < ENOUGH_RUNS && <FewRuns n={n} name={name} onAdd={onRepeats && (() => onRepeats(cell.id))} />}
+        {n < ENOUGH_RUNS && !isFewStated && (
+          <FewRuns n={n} name={name} onAdd={onRepeats && (() => onRepeats(cell.id))} />
+        )}
       </Group>
       {n > 1 && n < ENOUGH_RUNS && (
         <Detail>

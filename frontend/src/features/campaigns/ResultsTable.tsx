@@ -14,7 +14,7 @@ import { describeCounts, isOpen } from "./CampaignProgress";
 import { PivotTable, type PivotTableProps } from "./PivotTable";
 import { statedWords } from "./pivotNotes";
 import { cellsQuery } from "./queries";
-import type { ResultGroup } from "./results";
+import { ENOUGH_RUNS, type ResultGroup, resultsOf } from "./results";
 import { useResults } from "./useResults";
 
 interface ResultsTableProps {
@@ -54,7 +54,8 @@ function Pivots({ campaign, cells, onRepeats }: PivotsProps) {
   if (!results) return <Loading lines={8} />;
   const { primary, others } = results;
   const nodes = [...new Set(cells.map(({ node_names }) => node_names.join(", ")))];
-  const shared = { campaignId: campaign.id, clusterId: campaign.cluster_id };
+  const isFewStated = resultsOf(primary).every(({ n }) => n < ENOUGH_RUNS);
+  const shared = { campaignId: campaign.id, clusterId: campaign.cluster_id, isFewStated };
   return (
     <>
       <PivotTables groups={primary} onRepeats={onRepeats} shownElsewhere={statedWords(primary)} {...shared} />

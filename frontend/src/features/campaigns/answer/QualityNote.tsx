@@ -73,6 +73,7 @@ function DuplicateLink({
   const change = dropped.length > 0 ? t`${names}, without ${dropped.join(", ")}` : names;
   return (
     <ButtonLink
+      className="iotide-wrapping"
       search={{ cluster: campaign.cluster_id, from: campaign.id, with: [...remedies] }}
       size="compact-sm"
       to="/campaigns/new"

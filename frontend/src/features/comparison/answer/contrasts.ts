@@ -22,6 +22,8 @@ export interface Contrast {
   readonly key: string;
   /** Common key of the sides of a value. */
   readonly valueKey: string;
+  /** Common key of the values of a workload that differ in options only. */
+  readonly measureKey: string;
   /** Name of the measured value, such as `write, file size 256 MiB`. */
   readonly what: string;
   /** The same without the title of the metric; may be empty. */
@@ -69,6 +71,7 @@ export function contrastsOf({ names, by, against, rows }: Compared): Contrast[] 
         return [
           {
             key: [row.name, metricKey(found), place].join(" "),
+            measureKey: [row.workload, metric.metric, metric.labels.operation].join(" "),
             valueKey: [row.name, metricKey(found)].join(" "),
             what: wordsFor(row, metric),
             where: wordsFor(row, { ...metric, ...UNTITLED }),

@@ -130,6 +130,18 @@ it("names values of an option after their number, and counts the lines beyond fo
   expect([texts.length, leftOut]).toEqual([5, 1]);
 });
 
+it("states the best value of each operation before a second one of any", () => {
+  const read = { labels: { operation: "read" }, name: "small", verdicts: [FEW] };
+  const { sentences } = answerOf(
+    contrastsOf(compared([{ name: "small", verdicts: [FEW] }, { name: "large", verdicts: [FEW] }, read])),
+  );
+  expect(sentences.slice(0, 3).map(({ claim, detail }) => `${claim} ${detail}`)).toEqual([
+    "disk wrote at 1 B/s for small, shm at 1 B/s",
+    "disk read at 1 B/s for small, shm at 1 B/s",
+    "disk wrote at 1 B/s for large, shm at 1 B/s",
+  ]);
+});
+
 it("puts the shortest time first", () => {
   const { texts } = withMedians("options.flush", [[3e6, 1e6]], ["none", "fsync"], "lower");
   expect(texts[0]).toBe("write, file size 0 MiB: 1 MB/s (fsync), 3 MB/s (none)");

@@ -9,18 +9,20 @@ import { listed, runsOfAll, type Sentence } from "./words";
 
 const WITHOUT_RATIO: readonly Kind[] = ["few", "one_day", "modes", "incomparable"];
 
-/** Return one line for each value, the best one first. */
+/** Return one line for each value: the best of each metric and operation, then the others. */
 export function valueSentences(contrasts: readonly Contrast[]): Sentence[] {
   const unknown = contrasts.filter(({ kind }) => WITHOUT_RATIO.includes(kind));
-  return [...groupBy(unknown, ({ valueKey }) => valueKey).values()]
-    .map((group) => ({ group, best: ranked(group)[0]?.median ?? 0 }))
-    .sort((a, b) => byBest(a.group, b.group) * (a.best - b.best))
-    .map(({ group }) => valueSentence(group));
+  const measures = [...groupBy(unknown, ({ measureKey }) => measureKey).values()].map((own) =>
+    [...groupBy(own, ({ valueKey }) => valueKey).values()].sort(byBest),
+  );
+  const best = measures.flatMap(([first]) => (first ? [first] : []));
+  const others = measures.flatMap(([, ...rest]) => rest);
+  return [...best, ...others].map(valueSentence);
 }
 
-/** Values are ordered only among those of one unit. */
-function byBest([a]: readonly Contrast[], [b]: readonly Contrast[]): number {
-  return a && b && a.metric.unit === b.metric.unit ? signOf(a) : 0;
+function byBest(a: readonly Contrast[], b: readonly Contrast[]): number {
+  const [one] = a as [Contrast];
+  return signOf(one) * ((ranked(a)[0]?.median ?? 0) - (ranked(b)[0]?.median ?? 0));
 }
 
 function signOf({ metric: { better } }: Contrast): number {
