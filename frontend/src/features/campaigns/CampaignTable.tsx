@@ -59,7 +59,7 @@ interface CampaignCellsProps {
   readonly columns: Columns;
 }
 
-/** The badge stands below the name where there is no room next to it. */
+/** Moves the badge below the name where there is no room next to it. */
 const WRAPS = { whiteSpace: "normal" } as const;
 
 interface CampaignRowProps extends CampaignCellsProps {
