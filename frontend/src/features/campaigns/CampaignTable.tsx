@@ -59,6 +59,9 @@ interface CampaignCellsProps {
   readonly columns: Columns;
 }
 
+/** Moves the badge below the name where there is no room next to it. */
+const WRAPS = { whiteSpace: "normal" } as const;
+
 interface CampaignRowProps extends CampaignCellsProps {
   /** Below its schedule. */
   readonly isInner?: boolean;
@@ -85,9 +88,9 @@ export function CampaignRow({ isInner = false, ...cells }: CampaignRowProps) {
 export function CampaignCells({ campaign, headline, columns }: CampaignCellsProps) {
   return (
     <>
-      <td>{headline && <MainResult headline={headline} />}</td>
+      <td className="iotide-wrap">{headline && <MainResult headline={headline} />}</td>
       <td>{headline?.previous && <Previous previous={headline.previous} />}</td>
-      <td>
+      <td style={WRAPS}>
         {campaign.cluster_name} <RowOriginBadge clusterId={campaign.cluster_id} />
       </td>
       {columns.hasOwners && <td>{campaign.owner}</td>}

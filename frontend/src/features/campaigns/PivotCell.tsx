@@ -11,7 +11,7 @@ import { Quantity } from "@/components/values";
 import { formatSpread, formatValue } from "@/lib/units";
 import { STACKED } from "./figure/choice";
 import type { PivotValue } from "./pivot";
-import { type NoteLetters, notesOfValue } from "./pivotNotes";
+import { lettersFor, type NoteLetters, notesOfValue } from "./pivotNotes";
 import { ENOUGH_RUNS } from "./results";
 
 export interface CellContext {
@@ -83,7 +83,7 @@ export function PivotCell({
 
 function Notes({ notes, letters }: { notes: readonly string[]; letters: NoteLetters }) {
   if (notes.length === 0) return null;
-  return <sup title={notes.join(", ")}>{notes.map((note) => letters.get(note)).join(", ")}</sup>;
+  return <sup title={notes.join(", ")}>{lettersFor(notes, letters)}</sup>;
 }
 
 /** Bold without any caution, grey with one that other values lack. */

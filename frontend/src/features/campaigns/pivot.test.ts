@@ -39,7 +39,7 @@ function cell(median: number, given: Given = {}): Cell {
 }
 
 function pivot(...cells: readonly Cell[]) {
-  const [group] = groupResults(cells, () => plainTitle);
+  const [group] = groupResults(cells);
   if (!group) throw new Error("no group");
   const { columns, rows, largest } = pivotOf(group, plainTitle);
   return {

@@ -42,3 +42,11 @@ export function lettersOf({ rows }: Pivot, stated: readonly string[]): NoteLette
 export function legendOf(letters: NoteLetters): string {
   return [...letters].map(([note, letter]) => `${letter}: ${note}`).join("; ");
 }
+
+/** Return the letters of a value's notes, such as `a, b`. */
+export function lettersFor(notes: readonly string[], letters: NoteLetters): string {
+  return notes
+    .flatMap((note) => letters.get(note) ?? [])
+    .sort()
+    .join(", ");
+}

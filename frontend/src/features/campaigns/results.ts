@@ -4,7 +4,6 @@ import type { Campaign, CampaignMeasures, Cell, CellResult } from "@/api/types";
 import { commonTo } from "@/components/flagWords";
 import { type ExportTable, plainCell, recordTable, spread } from "@/lib/exported";
 import { groupBy } from "@/lib/grouping";
-import { describerAmong, type TitleOf } from "@/lib/options";
 import { isOpen } from "./CampaignProgress";
 
 export interface Measured {
@@ -12,47 +11,31 @@ export interface Measured {
   readonly result: CellResult;
 }
 
-export interface ResultRow extends Measured {
-  /** Options and labels that distinguish the row from others of its table. */
-  readonly what: string;
-}
-
 export interface ResultGroup {
   readonly key: string;
   readonly workload: string;
   readonly metric: string;
   readonly title: string;
-  readonly rows: readonly ResultRow[];
+  readonly rows: readonly Measured[];
 }
 
-/** Higher-is-better metrics come first. */
-export function groupResults(cells: readonly Cell[], titlesOf: (workload: string) => TitleOf): ResultGroup[] {
-  const members = cells.flatMap((cell) => cell.results.map((result) => ({ cell, result })));
+/** Higher-is-better metrics come first; rows are in plan order. */
+export function groupResults(cells: readonly Cell[]): ResultGroup[] {
+  const inOrder = cells.toSorted((a, b) => a.ordinal - b.ordinal);
+  const members = inOrder.flatMap((cell) => cell.results.map((result) => ({ cell, result })));
   return [...groupBy(members, ({ cell, result }) => `${cell.workload} ${result.metric}`)]
-    .map(([key, group]) => toGroup(key, group, titlesOf))
+    .map(([key, rows]) => ({
+      key,
+      workload: rows[0]?.cell.workload ?? "",
+      metric: rows[0]?.result.metric ?? "",
+      title: rows[0]?.result.title ?? "",
+      rows,
+    }))
     .sort((a, b) => rank(a) - rank(b));
 }
 
 function rank({ rows }: ResultGroup): number {
   return rows[0]?.result.better === "higher" ? 0 : 1;
-}
-
-function toGroup(
-  key: string,
-  members: readonly Measured[],
-  titlesOf: (workload: string) => TitleOf,
-): ResultGroup {
-  const values = members.map(({ cell, result }) => ({ ...cell.options, ...result.labels }));
-  const [first] = members;
-  const describeMember = describerAmong(values, titlesOf(first?.cell.workload ?? ""));
-  const rows = members.map((member, index) => ({ ...member, what: describeMember(values[index] ?? {}) }));
-  return {
-    key,
-    workload: first?.cell.workload ?? "",
-    metric: first?.result.metric ?? "",
-    title: first?.result.title ?? "",
-    rows: rows.sort((a, b) => a.cell.ordinal - b.cell.ordinal || a.what.localeCompare(b.what)),
-  };
 }
 
 const WRITER = "writer";
@@ -74,7 +57,7 @@ export function splitPrimary(groups: readonly ResultGroup[], metrics: CampaignMe
   const isNamed = ({ workload, key }: ResultGroup) => named.has(key) || !ranked.has(workload);
   const rows = groups.filter(isNamed).flatMap((group) => group.rows);
   const whole = new Set(rows.filter((row) => !isOfWriter(row)).map(({ cell }) => cell.id));
-  const isPrimary = (row: ResultRow) => !(isOfWriter(row) && whole.has(row.cell.id));
+  const isPrimary = (row: Measured) => !(isOfWriter(row) && whole.has(row.cell.id));
   return {
     primary: withRows(groups.filter(isNamed), isPrimary),
     others: groups.flatMap((group) =>
@@ -83,11 +66,11 @@ export function splitPrimary(groups: readonly ResultGroup[], metrics: CampaignMe
   };
 }
 
-function isOfWriter({ result }: ResultRow): boolean {
+function isOfWriter({ result }: Measured): boolean {
   return WRITER in result.labels;
 }
 
-function withRows(groups: readonly ResultGroup[], isWanted: (row: ResultRow) => boolean): ResultGroup[] {
+function withRows(groups: readonly ResultGroup[], isWanted: (row: Measured) => boolean): ResultGroup[] {
   return groups
     .map((group) => ({ ...group, rows: group.rows.filter(isWanted) }))
     .filter(({ rows }) => rows.length > 0);
@@ -128,7 +111,7 @@ export function resultsOf(groups: readonly ResultGroup[]): CellResult[] {
 
 /** Return the source of the campaign's surface: a matrix of IOzone, or a sweep of both sizes; null without one. */
 export function surfaceSource({ rows }: ResultGroup, campaignId: number): string | null {
-  const sizes = (of: readonly ResultRow[], name: string) =>
+  const sizes = (of: readonly Measured[], name: string) =>
     new Set(of.map(({ result }) => result.labels[name])).size;
   for (const [ordinal, own] of groupBy(rows, ({ cell }) => String(cell.ordinal)))
     if (sizes(own, "file_size_bytes") > 1 && sizes(own, "record_size_bytes") > 1)

@@ -1,6 +1,5 @@
 import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
-import { useTitlesOf } from "@/components/optionTitles";
 import { cellsQuery, measuresQuery } from "./queries";
 import { groupResults, type Results, splitPrimary } from "./results";
 
@@ -8,10 +7,8 @@ import { groupResults, type Results, splitPrimary } from "./results";
 export function useResults(campaignId: number): Results | undefined {
   const { data: cells } = useInfiniteQuery(cellsQuery(campaignId));
   const { data: measures, isPending } = useQuery(measuresQuery(campaignId));
-  const titlesOf = useTitlesOf();
   return useMemo(
-    () =>
-      cells && !isPending ? splitPrimary(groupResults(cells, titlesOf), measures?.metrics ?? []) : undefined,
-    [cells, isPending, measures, titlesOf],
+    () => (cells && !isPending ? splitPrimary(groupResults(cells), measures?.metrics ?? []) : undefined),
+    [cells, isPending, measures],
   );
 }

@@ -1,6 +1,5 @@
 import { expect, it } from "vitest";
 import type { CampaignMeasures, CampaignPlan, Cell } from "@/api/types";
-import { plainTitle } from "@/lib/options";
 import { groupResults, splitPrimary } from "../results";
 import { headlinesOf } from "./headlines";
 import { qualityOf } from "./quality";
@@ -27,10 +26,7 @@ function primaryOf(...cells: readonly (readonly object[])[]) {
     ...{ id: at, ordinal: at, workload: "dd", options: { at } },
     results: results.map((result) => ({ ...RESULT, ...result })),
   }));
-  return splitPrimary(
-    groupResults(made as unknown as Cell[], () => plainTitle),
-    METRICS,
-  ).primary;
+  return splitPrimary(groupResults(made as unknown as Cell[]), METRICS).primary;
 }
 
 it("states one headline for each operation, over all configurations", () => {

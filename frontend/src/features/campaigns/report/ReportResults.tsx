@@ -13,7 +13,7 @@ import { PaperFold } from "@/components/report/ReportPage";
 import { useUnitsWords } from "@/components/UnitsNote";
 import { formatSpread, formatValue } from "@/lib/units";
 import { type Pivot, type PivotRow, pivotOf } from "../pivot";
-import { legendOf, lettersOf, type NoteLetters, notesOfValue, statedWords } from "../pivotNotes";
+import { legendOf, lettersFor, lettersOf, type NoteLetters, notesOfValue, statedWords } from "../pivotNotes";
 import { cellsQuery } from "../queries";
 import type { Measured, ResultGroup } from "../results";
 import { useResults } from "../useResults";
@@ -130,11 +130,11 @@ function Rows({ pivot: { columns }, rows, letters, stated, title }: RowsProps) {
 
 function Value({ cell, result, letters, stated }: Measured & Pick<RowsProps, "letters" | "stated">) {
   const { n, unit, median, low, high, variation_ratio: variation, flags } = result;
-  const notes = notesOfValue(result, stated).map((note) => letters.get(note));
+  const notes = lettersFor(notesOfValue(result, stated), letters);
   return (
     <div>
       <span className={cautionsOf(flags).length > 0 ? "quiet" : "strong"}>{formatValue(median, unit)}</span>{" "}
-      {variation !== null && formatSpread(variation)} {notes.length > 0 && <sup>{notes.join(", ")}</sup>}
+      {variation !== null && formatSpread(variation)} {notes && <sup>{notes}</sup>}
       <div className="quiet">
         <Trans>
           {n > 1 && t`${formatValue(low, unit)} to ${formatValue(high, unit)},`} n {n}:{" "}

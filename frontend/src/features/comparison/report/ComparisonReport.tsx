@@ -8,7 +8,7 @@ import { conditionsOf } from "@/components/conditionsOf";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded } from "@/components/Page";
 import { PaperTable } from "@/components/PaperTable";
-import { ReportPage } from "@/components/report/ReportPage";
+import { PaperFold, ReportPage } from "@/components/report/ReportPage";
 import { useUnitsWords } from "@/components/UnitsNote";
 import { formatExactTime } from "@/lib/time";
 import { formatFactor, formatP, formatValue } from "@/lib/units";
@@ -30,6 +30,8 @@ import { type ComparedMany, type ComparedSides, comparisonQuery, sidesQuery } fr
 
 const WIDTH_PX = 680;
 const HEIGHT_PX = 320;
+/** More rows of the table are folded. */
+const MOST_PRINTED_ROWS = 25;
 
 interface SheetProps {
   readonly back: ReactNode;
@@ -71,7 +73,12 @@ function Sheet({ compared, back, metric }: SheetProps & { readonly compared: Com
       <h2>{t`Figures`}</h2>
       <Figures compared={compared} metric={metric} />
       <h2>{t`Primary metrics`}</h2>
-      <ContrastTable contrasts={contrasts} />
+      <ContrastTable contrasts={contrasts.slice(0, MOST_PRINTED_ROWS)} label={t`Primary metrics`} />
+      {contrasts.length > MOST_PRINTED_ROWS && (
+        <PaperFold title={t`${contrasts.length - MOST_PRINTED_ROWS} more primary metrics`}>
+          <ContrastTable contrasts={contrasts.slice(MOST_PRINTED_ROWS)} label={t`More primary metrics`} />
+        </PaperFold>
+      )}
       <p className="quiet">
         {t`Ratios have 95 % confidence intervals. Verdicts are corrected for the number of primary metrics.`}{" "}
         {units}
@@ -109,9 +116,14 @@ function Figures({ compared, metric = "" }: Pick<SheetProps, "metric"> & { reado
 
 const HEAD = [t`Metric`, t`Side`, t`Median`, t`Baseline`, t`Ratio`, t`Verdict`, "p"];
 
-function ContrastTable({ contrasts }: { readonly contrasts: readonly Contrast[] }) {
+interface ContrastTableProps {
+  readonly contrasts: readonly Contrast[];
+  readonly label: string;
+}
+
+function ContrastTable({ contrasts, label }: ContrastTableProps) {
   return (
-    <PaperTable head={HEAD} label={t`Primary metrics`}>
+    <PaperTable head={HEAD} label={label}>
       {contrasts.map(({ key, what, side, medians: [own, base], metric: { unit }, runs, verdict }) => (
         <tr key={key}>
           <td className="strong">{what}</td>
