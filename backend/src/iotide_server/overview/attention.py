@@ -36,6 +36,15 @@ class Needed:
 
 
 @dataclass(frozen=True, slots=True)
+class OldIncidents:
+    """Open incidents of a cluster that were found more than 90 days ago."""
+
+    cluster_id: int
+    count: int
+    first_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
 class OpenIncident:
     cluster_id: int
     at: datetime
@@ -93,18 +102,34 @@ def of_overdue(rows: Iterable[Row[Any]]) -> list[Needed]:
     ]
 
 
-def of_incidents(incidents: Iterable[OpenIncident]) -> list[Needed]:
+def of_incidents(incidents: Iterable[OpenIncident], old: Iterable[OldIncidents]) -> list[Needed]:
     """Return an item per cluster."""
     by_cluster: defaultdict[int, list[OpenIncident]] = defaultdict(list)
     for one in incidents:
         by_cluster[one.cluster_id].append(one)
+    older = {one.cluster_id: one for one in old}
     found: list[Needed] = []
-    for cluster_id, own in by_cluster.items():
-        workloads = names({workload for one in own for workload in one.workloads})
-        words = f"{len(own)} open {'incident' if len(own) == 1 else 'incidents'} of {workloads}"
+    for cluster_id in sorted({*by_cluster, *older}):
+        own, rest = by_cluster[cluster_id], older.get(cluster_id)
+        since = min([*(one.at for one in own), *([] if rest is None else [rest.first_at])])
         remedy = "acknowledge or set the cause"
-        found.append(Needed("open_incidents", cluster_id, words, remedy, min(one.at for one in own)))
+        found.append(Needed("open_incidents", cluster_id, _incident_words(own, rest), remedy, since))
     return found
+
+
+def _incident_words(own: Sequence[OpenIncident], old: OldIncidents | None) -> str:
+    parts: list[str] = []
+    if own:
+        workloads = names({workload for one in own for workload in one.workloads})
+        parts.append(f"{_counted(len(own))} of {workloads}")
+    if old is not None:
+        number = str(old.count) if own else _counted(old.count)
+        parts.append(f"{number} found more than 90 days ago")
+    return ", and ".join(parts)
+
+
+def _counted(incidents: int) -> str:
+    return f"{incidents} open {'incident' if incidents == 1 else 'incidents'}"
 
 
 def of_stuck(rows: Iterable[Row[Any]]) -> list[Needed]:

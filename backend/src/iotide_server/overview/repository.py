@@ -6,18 +6,18 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
-from sqlalchemy import Row, bindparam, select, text
+from sqlalchemy import Row, bindparam, func, select, text
 from sqlalchemy.dialects.postgresql import ARRAY, distinct_on
 from sqlalchemy.orm import Session
 from sqlalchemy.types import BigInteger
 
 from iotide_server.alerts.incidents import repository as incidents
 from iotide_server.alerts.incidents.lifecycle import IncidentState
-from iotide_server.alerts.lifecycle import AlertState
+from iotide_server.alerts.lifecycle import FRESH, AlertState
 from iotide_server.alerts.models import Alert, Incident
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.db import any_of, array_of, in_clusters
-from iotide_server.overview.attention import KnownMount, OpenIncident
+from iotide_server.overview.attention import KnownMount, OldIncidents, OpenIncident
 from iotide_server.overview.standing import AgreedChange, OverShift
 from iotide_server.statistics.lateness import USUAL_GAPS
 from iotide_server.trends.changes.repository import is_over
@@ -197,14 +197,28 @@ def last_over(session: Session, series_ids: Collection[int]) -> dict[int, OverSh
     }
 
 
-def open_incidents(session: Session, visible: frozenset[int] | None) -> list[OpenIncident]:
-    """Return the incidents that are not acknowledged, oldest first."""
-    statement = select(Incident.id, Incident.cluster_id, Incident.at).where(Incident.state == IncidentState.OPEN)
-    found = session.execute(statement.where(*in_clusters(Incident.cluster_id, visible)).order_by(Incident.at)).all()
+def open_incidents(session: Session, visible: frozenset[int] | None, now: datetime) -> list[OpenIncident]:
+    """Return the incidents of the last 90 days that are not acknowledged, oldest first."""
+    statement = select(Incident.id, Incident.cluster_id, Incident.at).where(
+        Incident.state == IncidentState.OPEN,
+        Incident.created_at >= now - FRESH,
+        *in_clusters(Incident.cluster_id, visible),
+    )
+    found = session.execute(statement.order_by(Incident.at)).all()
     workloads: defaultdict[int, set[str]] = defaultdict(set)
     for row in incidents.names(session, [row.id for row in found]):
         workloads[row.incident_id].add(row.workload)
     return [OpenIncident(row.cluster_id, row.at, frozenset(workloads[row.id])) for row in found]
+
+
+def old_incidents(session: Session, visible: frozenset[int] | None, now: datetime) -> list[OldIncidents]:
+    """Return the open incidents that were found earlier, as a number for each cluster."""
+    statement = select(Incident.cluster_id, func.count(), func.min(Incident.at)).where(
+        Incident.state == IncidentState.OPEN,
+        Incident.created_at < now - FRESH,
+        *in_clusters(Incident.cluster_id, visible),
+    )
+    return [OldIncidents(*row) for row in session.execute(statement.group_by(Incident.cluster_id))]
 
 
 OVERDUE_AFTER: Final = timedelta(hours=1)  # a restart of the scheduler takes minutes

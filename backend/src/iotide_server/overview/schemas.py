@@ -70,7 +70,7 @@ class BoardCell(Output):
     ]
     trend: CellTrend
     suspects: Annotated[int, Field(description="Series whose newest points suggest a change")]
-    open_incidents: Annotated[int, Field(description="Incidents that are not acknowledged")]
+    open_incidents: Annotated[int, Field(description="Not acknowledged, found in the last 90 days")]
     last_at: Annotated[datetime, Field(description="Time of the newest point")]
 
 
@@ -92,7 +92,7 @@ class BoardCluster(Output):
     name: Annotated[str, Field(examples=["hpc1"])]
     nodes: BoardNodes
     targets: int
-    open_incidents: Annotated[int, Field(description="Incidents that are not acknowledged")]
+    open_incidents: Annotated[int, Field(description="Not acknowledged, found in the last 90 days")]
 
 
 class SeriesStanding(Output):

@@ -57,10 +57,15 @@ def board(session: Session, principal: Principal, since: datetime, now: datetime
     visible = principal.visible_clusters()
     failing = failing_schedules(session, visible, with_names=are_shown())
     site = judged_site(session, visible, failing, since, now)
-    incidents = repository.open_incidents(session, visible)
+    incidents = repository.open_incidents(session, visible, now)
+    old = repository.old_incidents(session, visible, now)
     by_cluster = Counter(one.cluster_id for one in incidents)
     odd = queries.flagged_runs(session, {row.id: row.cell_id for row in site.rows if row.is_odd and not row.is_stale})
-    found = [*of_incidents(incidents), *of_outliers(odd), *of_stale(_stopped(site, failing))]
+    found = [
+        *of_incidents(incidents, old),
+        *of_outliers(odd),
+        *of_stale(_stopped(site, failing)),
+    ]
     needed = [*_needed(session, failing, visible, now), *found]
     return Board(
         since=since,

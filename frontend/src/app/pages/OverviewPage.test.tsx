@@ -218,3 +218,28 @@ it("shows nodes with problems and clusters not measured", async () => {
   expect(cluster.getByText("2 stuck")).toBeInTheDocument();
   expect(cluster.getByText("not measured in this period")).toBeInTheDocument();
 });
+
+it("shows the open incidents of a cluster with their actions below the line that counts them", async () => {
+  const attention = [
+    { ...ITEM, kind: "open_incidents", words: "1 open incident of dd", remedy: "acknowledge" },
+  ];
+  answerBoard({ cells: [SLOWER], attention });
+  const asked: string[] = [];
+  const incident = {
+    ...{ id: 8, cluster_id: 1, cluster_name: "hpc1", kind: "worse", state: "open", owner: null },
+    ...{ words: "scratch: dd write −20.0 % since 11 Aug 2026", at: "2026-08-11T10:00:00Z", series: null },
+    ...{ change: null, event: null, moves: ["acknowledge"], is_environment: false },
+  };
+  server.use(
+    http.get("*/api/v1/incidents", ({ request }) => {
+      asked.push(new URL(request.url).search);
+      return listOf([incident]);
+    }),
+  );
+  const { user } = openDashboard("/");
+  await user.click(await screen.findByRole("button", { name: "Open incidents of hpc1" }));
+  const table = within(await screen.findByRole("table", { name: "Open incidents" }));
+  expect(table.getByRole("link", { name: incident.words })).toHaveAttribute("href", "/incidents/8");
+  expect(table.getByRole("button", { name: "Acknowledge: incident 8" })).toBeEnabled();
+  expect(asked).toEqual(["?cluster_id=1&state=open&limit=5"]);
+});

@@ -8,16 +8,20 @@ import { useEffect, useEffectEvent } from "react";
 import type { Workload } from "@/api/types";
 import { ButtonLink } from "@/components/links";
 import { Loaded, Section } from "@/components/Page";
+import { SeriesIncidents } from "@/features/alerts/FoundIncidents";
 import { PointRuns } from "@/features/runs/RunsSection";
 import { trendTitle } from "@/features/trends/names";
 import { metricBoardQuery, pointsQuery, seriesQuery } from "@/features/trends/queries";
+import { rangeSearch } from "@/features/trends/ranges";
 import { TrendSection } from "@/features/trends/TrendSection";
 import { workloadsQuery } from "@/features/workloads/queries";
 import { MAX_TRACES } from "@/plots/figure";
 import { preparePlots } from "@/plots/Plot";
 import { AddEvent } from "./AddEvent";
+import { addCause } from "./addCause";
 import { ClusterPage } from "./ClusterPage";
 
+const INCIDENTS_AT_ONCE = 5;
 const NO_SERIES: readonly number[] = [];
 
 const route = getRouteApi("/shell/clusters/$clusterId/trend");
@@ -90,6 +94,7 @@ function WorkloadTrend({ title, workloads }: { title: string; workloads: readonl
               ...(view.metric && { metric: view.metric }),
               ...(view.from && { from: view.from }),
               ...(view.to && { to: view.to }),
+              ...rangeSearch(view),
             }}
             to="/trends"
             variant="default"
@@ -112,11 +117,19 @@ function WorkloadTrend({ title, workloads }: { title: string; workloads: readonl
         onView={(change) =>
           void navigate({ search: { ...view, workload: workload.name, ...change }, replace: true })
         }
+        renderIncidents={(seriesIds) => <DrawnIncidents seriesIds={seriesIds} />}
         renderRuns={(point) => <PointRuns {...point} />}
         title={title}
         view={view}
         workload={workload}
       />
     </Section>
+  );
+}
+
+function DrawnIncidents({ seriesIds }: { seriesIds: readonly number[] }) {
+  const { clusterId } = route.useParams();
+  return (
+    <SeriesIncidents filter={{ clusterId, seriesIds, atOnce: INCIDENTS_AT_ONCE }} renderAdd={addCause} />
   );
 }

@@ -25,14 +25,20 @@ interface StatusBoardProps {
   readonly days: Period | undefined;
   readonly onDays: (days: Period | undefined) => void;
   readonly actionsOf?: (clusterId: number) => ReactNode;
+  readonly renderIncidents: (clusterId: number) => ReactNode;
 }
 
-export default function StatusBoard({ clusterId, days = USUAL_DAYS, onDays, actionsOf }: StatusBoardProps) {
+export default function StatusBoard(props: StatusBoardProps) {
+  const { clusterId, days = USUAL_DAYS, onDays, actionsOf, renderIncidents } = props;
   const board = useQuery(boardQuery(days));
   return (
     <>
       {board.data && (
-        <NeedsAttention board={ofCluster(board.data, clusterId)} isOfOneCluster={clusterId !== undefined} />
+        <NeedsAttention
+          board={ofCluster(board.data, clusterId)}
+          isOfOneCluster={clusterId !== undefined}
+          renderIncidents={renderIncidents}
+        />
       )}
       <Section
         actions={

@@ -16,12 +16,14 @@ import { scaleFor } from "@/lib/units";
 import { Plot } from "@/plots/Plot";
 import { smallTrendFigure } from "@/plots/smallTrend";
 import { endDay, type Span } from "@/plots/timeAxis";
+import type { RangePair } from "@/plots/trendNotes";
 import { pointsExport } from "./exports";
 import { LineNames } from "./LineNames";
 import { nameSeries } from "./names";
 import { commonStart, type PanelScale, panelScales, type SmallGroup } from "./panels";
 import { withoutQuantity } from "./quantity";
 import { manyPointsQuery, SERIES_AT_ONCE } from "./queries";
+import { viewOf } from "./ranges";
 
 const CHART_PIXELS = 170;
 const NOW_STEP_SECONDS = 600;
@@ -32,6 +34,8 @@ interface SmallChartsProps {
   readonly metricTitle: string;
   readonly span: Span;
   readonly fromZero: boolean;
+  /** Two compared ranges. */
+  readonly ranges: RangePair | undefined;
   readonly onSpan: (span: { from: string | undefined; to: string | undefined }) => void;
 }
 
@@ -109,6 +113,7 @@ function SmallChart(props: SmallChartProps) {
             series: group.series.map(({ id }) => id),
             ...(span.from && { from: span.from }),
             ...(span.to && { to: span.to }),
+            ...(props.ranges && viewOf(props.ranges)),
           }}
           size="sm"
           to="/clusters/$clusterId/trend"
@@ -144,6 +149,7 @@ function StateLine({ group: { state, leftOut, series }, isEmpty, scale }: StateL
 function Chart(props: SmallChartProps & { label: string }) {
   const { group, points, metricTitle, shown, span, label, onSpan } = props;
   const { range } = props.scale;
+  const { ranges } = props;
   const scheme = useScheme();
   const end = useNow(NOW_STEP_SECONDS);
   const titlesOf = useTitlesOf();
@@ -162,9 +168,10 @@ function Chart(props: SmallChartProps & { label: string }) {
           scale: scaleFor(group.series[0]?.unit ?? "count", range[1]),
           span: shown,
           markAt: group.markAt,
+          ranges,
         },
       ),
-    [lines, metricTitle, range, shown, scheme, end, group],
+    [lines, metricTitle, range, shown, scheme, end, group, ranges],
   );
   return (
     <>
