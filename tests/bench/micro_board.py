@@ -122,5 +122,9 @@ def _plans(database: Database, ask: Callable[[Any], object]) -> list[tuple[str, 
 
 def _rows_read(plan: Mapping[str, Any]) -> int:
     """Return the rows that the scans below found or filtered out."""
-    own = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0) if "Relation Name" in plan else 0
-    return round(own * plan["Actual Loops"]) + sum(_rows_read(part) for part in plan.get("Plans", ()))
+    below = sum(_rows_read(part) for part in plan.get("Plans", ()))
+    if "Relation Name" not in plan:
+        return below
+    own: float = plan["Actual Rows"] + plan.get("Rows Removed by Filter", 0)
+    loops: int = plan["Actual Loops"]
+    return below + round(own * loops)

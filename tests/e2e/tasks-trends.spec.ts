@@ -9,7 +9,7 @@ import { items } from "./surroundings";
 /** The sample data contains one remount of its NFS target, two fifths of the way. */
 async function openTrend(page: Page): Promise<void> {
   await page.getByRole("navigation").getByRole("link", { name: "Trends" }).click();
-  await page.getByRole("link", { name: "demo-studio · projects", exact: true }).click();
+  await page.getByRole("link", { name: "demo-studio · projects · read", exact: true }).click();
 }
 
 test("find the change on a trend of a year and open the run behind it", async ({ page }) => {
@@ -58,7 +58,7 @@ for (const scheme of ["light", "dark"] as const)
       await page.getByRole("navigation").getByRole("link", { name: "Trends" }).click();
       await expect(page.locator("figure .scatterlayer .trace").first()).toBeVisible();
       expect(await objections(page)).toEqual([]);
-      await page.getByRole("link", { name: "demo-studio · projects", exact: true }).click();
+      await page.getByRole("link", { name: "demo-studio · projects · read", exact: true }).click();
       await expect(page.getByRole("table", { name: "Changes" })).toBeVisible();
       expect(await objections(page)).toEqual([]);
       await page.getByRole("button", { name: /^Export Throughput of dd/ }).click();

@@ -65,7 +65,12 @@ export function ClustersPage({ title, clusterId, onChoose, children }: ClustersP
   const clusters = useQuery(clustersQuery);
   return (
     <Page
-      actions={<ClusterFilter clusterId={clusterId} clusters={clusters.data ?? []} onChoose={onChoose} />}
+      actions={
+        clusters.data &&
+        clusters.data.length > 0 && (
+          <ClusterFilter clusterId={clusterId} clusters={clusters.data} onChoose={onChoose} />
+        )
+      }
       title={title}
     >
       <Loaded empty={<NoCluster />} lines={8} query={clusters}>

@@ -17,7 +17,7 @@ export function StatusCell({ cell, periodSeconds }: StatusCellProps) {
   const marked = [line, suspects > 0 && t`${suspects} suspect`].filter(Boolean).join(", ");
   return (
     <TextLink
-      className="iotide-status"
+      className="iotide-status-cell"
       data-bad={color !== "gray" || undefined}
       data-state={state}
       params={{ clusterId }}

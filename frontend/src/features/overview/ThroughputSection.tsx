@@ -2,6 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Group, NativeSelect, Text } from "@mantine/core";
+import { useMediaQuery } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Throughput, ThroughputMeasure } from "@/api/types";
@@ -13,6 +14,9 @@ import { throughputFigure } from "@/plots/throughput";
 import { type ThroughputChoice, throughputQuery } from "./queries";
 
 const PLOT_PIXELS = 280;
+/** On a narrow screen each line of the legend has a row above the plot. */
+const LEGEND_ROW_PIXELS = 19;
+const NARROW = "(max-width: 48em)";
 
 interface ThroughputSectionProps {
   readonly days: number;
@@ -87,6 +91,7 @@ function nameOf({ title, operation }: ThroughputMeasure): string {
 
 function ClustersPlot({ found, choice }: { found: Throughput; choice: ThroughputChoice }) {
   const scheme = useScheme();
+  const isNarrow = useMediaQuery(NARROW);
   const { drawn, clusters, clusters_left_out, series_left_out } = found;
   const figure = useMemo(
     () => drawn && throughputFigure(clusters, { metricTitle: nameOf(drawn), unit: drawn.unit, scheme }),
@@ -98,7 +103,7 @@ function ClustersPlot({ found, choice }: { found: Throughput; choice: Throughput
     <>
       <Plot
         figure={figure}
-        height={PLOT_PIXELS}
+        height={PLOT_PIXELS + (isNarrow ? LEGEND_ROW_PIXELS * clusters.length : 0)}
         label={t`${drawn.workload}: ${nameOf(drawn)} of all clusters`}
         viewKey={[drawn.workload, nameOf(drawn), choice.kind].join(" ")}
       />

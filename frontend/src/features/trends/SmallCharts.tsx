@@ -21,6 +21,7 @@ import { pointsExport } from "./exports";
 import { LineNames } from "./LineNames";
 import { nameSeries } from "./names";
 import { commonStart, type PanelScale, panelScales, type SmallGroup } from "./panels";
+import { withoutQuantity } from "./quantity";
 import { manyPointsQuery, SERIES_AT_ONCE } from "./queries";
 import { viewOf } from "./ranges";
 
@@ -154,7 +155,8 @@ function Chart(props: SmallChartProps & { label: string }) {
   const titlesOf = useTitlesOf();
   const lines = useMemo(() => {
     const [first] = group.series;
-    const names = nameSeries(group.series, titlesOf(first?.workload ?? "", first?.cluster_id));
+    const titleOf = titlesOf(first?.workload ?? "", first?.cluster_id);
+    const names = nameSeries(group.series.map(withoutQuantity), titleOf);
     return points.map((own) => ({ name: names.get(own.series.id) ?? "", points: own }));
   }, [group, points, titlesOf]);
   const figure = useMemo(

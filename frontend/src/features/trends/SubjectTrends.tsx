@@ -17,6 +17,7 @@ import { pointsTable } from "./exports";
 import { LineNames } from "./LineNames";
 import { nameSeries } from "./names";
 import { panelScales } from "./panels";
+import { withoutQuantity } from "./quantity";
 import { SUBJECT_DAYS, type SubjectPanel } from "./subject";
 import type { Subject } from "./subjectQueries";
 import { useSubject } from "./useSubject";
@@ -84,7 +85,7 @@ function Panel({ panel, clusterId, points, since, now }: PanelProps) {
   const scheme = useScheme();
   const titlesOf = useTitlesOf();
   const names = useMemo(
-    () => nameSeries(series, titlesOf(workload, clusterId)),
+    () => nameSeries(series.map(withoutQuantity), titlesOf(workload, clusterId)),
     [series, titlesOf, workload, clusterId],
   );
   const own = series.flatMap(({ id }) => points.filter((one) => one.series.id === id));

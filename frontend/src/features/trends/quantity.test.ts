@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Series } from "@/api/types";
-import { byQuantity, quantityOf } from "./quantity";
+import { byQuantity, quantityOf, withoutQuantity } from "./quantity";
 
 function series(id: number, labels: object, last_value: number | null = 100): Series {
   return { id, labels, last_value } as Series;
@@ -13,6 +13,11 @@ it("names a quantity by its operation and percentile, not by the conditions", ()
     "read, p99.9",
   );
   expect(quantityOf(series(1, { direct: true }))).toBe("");
+});
+
+it("leaves the conditions for the names of lines, since the title has the quantity", () => {
+  const labels = { operation: "read", percentile: "p99", direct: true };
+  expect(withoutQuantity(series(1, labels)).labels).toEqual({ direct: true });
 });
 
 it("keeps reads and writes apart, and file sizes of one operation together", () => {

@@ -5,6 +5,7 @@ import { optionValue } from "@/lib/options";
 
 /** Labels that make another quantity of a metric. The others are its conditions, such as a file size. */
 const QUANTITY_LABELS = ["operation", "part", "pattern", "order", "percentile"] as const;
+const IN_TITLE: ReadonlySet<string> = new Set(QUANTITY_LABELS);
 /** Values within this factor are of the same order of magnitude. */
 const SAME_ORDER = 10;
 
@@ -13,6 +14,12 @@ export function quantityOf({ labels }: Pick<Series, "labels">): string {
   return QUANTITY_LABELS.filter((name) => name in labels)
     .map((name) => optionValue(name, labels[name]))
     .join(", ");
+}
+
+/** The series without the labels that the title of its quantity has. */
+export function withoutQuantity(series: Series): Series {
+  const conditions = Object.entries(series.labels).filter(([name]) => !IN_TITLE.has(name));
+  return { ...series, labels: Object.fromEntries(conditions) };
 }
 
 export interface Quantity<Item> {
