@@ -69,6 +69,14 @@ interface IncidentRowProps extends Pick<IncidentTableProps, "isOfSeveral" | "ren
 function IncidentRow({ incident, isOfSeveral, hasTrend, isNarrow, points, renderAdd }: IncidentRowProps) {
   const owner = incident.owner ?? <LoggedIn>{t`unassigned`}</LoggedIn>;
   const moves = <IncidentMoves incident={incident} renderAdd={renderAdd} />;
+  // An array, since a row makes a cell of each child, also of an absent one.
+  const trend = hasTrend
+    ? [
+        <td key="trend">
+          <IncidentSpark incident={incident} points={points} />
+        </td>,
+      ]
+    : [];
   if (isNarrow)
     return (
       <Row>
@@ -88,11 +96,7 @@ function IncidentRow({ incident, isOfSeveral, hasTrend, isNarrow, points, render
       <td className="iotide-wrap">
         <Words incident={incident} isOfSeveral={isOfSeveral} />
       </td>
-      {hasTrend && (
-        <td>
-          <IncidentSpark incident={incident} points={points} />
-        </td>
-      )}
+      {trend}
       <IncidentState incident={incident} />
       <td>{owner}</td>
       <td>{moves}</td>
