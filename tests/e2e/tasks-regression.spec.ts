@@ -105,7 +105,10 @@ test("a regression from the suspicion to the new baseline", async ({ page, reque
   await expect(page.getByText(/% lower, worse \(\d+ points after, \d+ before\)/).first()).toBeVisible();
   await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
   const needed = page.getByRole("list", { name: "Needs attention" });
-  const alert = needed.getByRole("listitem").filter({ hasText: CLUSTER }).filter({ hasText: "open incident" });
+  const alert = needed
+    .getByRole("listitem")
+    .filter({ hasText: CLUSTER })
+    .filter({ hasText: "open incident" });
   await alert.getByRole("link", { name: "acknowledge or set the cause" }).click();
   await page
     .getByRole("table", { name: "Incidents" })

@@ -3239,6 +3239,7 @@ export interface components {
                 [key: string]: string | number | boolean;
             };
             target_id?: number | null;
+            peers?: components["schemas"]["PeerDistance"] | null;
         };
         /** @enum {string} */
         FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD" | "PUBLISHED" | "LOAD_NOT_MEASURED" | "CUT" | "BOUND" | "TOOL_CLOCK" | "TIME_SET" | "NODE_TIME" | "LATE_START";
@@ -4071,6 +4072,12 @@ export interface components {
         PeerBasis: "common_campaigns" | "own_campaigns";
         PeerCampaign: {
             campaign_id: number;
+            difference_ratio: number;
+        };
+        PeerDistance: {
+            kind: components["schemas"]["PeerKind"];
+            metric: string;
+            peer_count: number;
             difference_ratio: number;
         };
         PeerGroup: {

@@ -209,8 +209,8 @@ def test_items_of_other_clusters_are_not_shown(
 def test_a_node_below_its_peers_is_named_while_its_newest_point_has_the_mark(
     client: TestClient, admin: Person, database: Database
 ) -> None:
-    measured_words = "Write rate: 305 MB/s, 24.1 % below the 402 MB/s of 3 nodes (4 runs, z -11.7)"
-    flag = {"code": "PEER_ODD", "effect": "marked", "measured": measured_words, "limit": "5 %"}
+    peers = {"kind": "nodes", "metric": "write_rate", "peer_count": 3, "difference_ratio": -0.241}
+    flag = {"code": "PEER_ODD", "effect": "marked", "measured": "305 MB/s", "limit": "5 %", "peers": peers}
     with database.transaction() as session:
         measured = site(session)
         series = history(measured, levels((3, 100.0)), first_day=-3)

@@ -42,7 +42,7 @@ _DRAWN: Final = text(
 )
 _FLAGGED: Final = text(
     f"""
-    SELECT series.cluster_id, series.workload, series.title, series.better, series.labels,
+    SELECT series.cluster_id, series.workload, series.metric, series.title, series.better, series.labels,
            node.id AS node_id, node.name AS node_name, target.id AS target_id, target.name AS target_name,
            jsonb_path_query_array(run.flags, '$[*] ? (@.code == "{FlagCode.PEER_ODD}")') AS flags
     FROM unnest(CAST(:series_ids AS bigint[]), CAST(:cell_ids AS bigint[])) AS odd (series_id, cell_id)
