@@ -21,7 +21,7 @@ const SETTINGS: Place = {
   act: async (page) => page.getByRole("button", { name: "Add alert rule" }).click(),
 };
 
-/** Settings with pages of their own. */
+/** Settings with pages of their own, and the glossary. */
 const OF_SETTINGS: Place[] = [
   SETTINGS,
   {
@@ -45,6 +45,7 @@ const OF_SETTINGS: Place[] = [
         .first()
         .click(),
   },
+  { name: "glossary", path: "/glossary", sign: heading("Glossary") },
 ];
 
 /** Of a campaign with itself, so that both sides are equal. */

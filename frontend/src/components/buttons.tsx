@@ -78,6 +78,7 @@ export function AddButton({ children, isOpen, onToggle }: AddButtonProps) {
       onClick={onToggle}
       size="compact-sm"
       variant="subtle"
+      w="fit-content"
     >
       {children}
     </Button>

@@ -45,7 +45,7 @@ export function peersFigure(rows: readonly PeerRow[], scheme: Scheme): Figure {
       annotations: rows.flatMap((row, place) => (row.isOdd ? [oddNote(row, place, odd)] : [])),
       xaxis: {
         ...layout.xaxis,
-        title: { text: t`Difference from the group's median (%)` },
+        title: { font: { size: 12 }, text: t`Difference from the group's median (%)` },
         zeroline: false,
         range: rangeOf(rows),
       },

@@ -287,6 +287,7 @@ it("offers the actions on the incidents of the drawn series below their chart", 
   expect(row.getAllByRole("button").map(({ textContent }) => textContent)).toEqual([
     ...["Acknowledge", "Expected", "Ignore", "Set cause", "Comment, owner"],
   ]);
+  expect(row.getAllByRole("cell")).toHaveLength(table.getAllByRole("columnheader").length);
   expect(asked).toEqual(["3"]);
 });
 

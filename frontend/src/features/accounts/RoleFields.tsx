@@ -51,7 +51,7 @@ function RoleLine({ chosen, taken, onChange, onRemove }: RoleLineProps) {
   const used = taken.map(choiceOf);
   const place = places.find(({ value }) => value === choiceOf(clusterId))?.label ?? t`the new cluster`;
   return (
-    <Group align="flex-end" gap="xs">
+    <Group gap="xs">
       <Select
         aria-label={t`Cluster of the role`}
         data={places.filter(({ value }) => !used.includes(value))}
