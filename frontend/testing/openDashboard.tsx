@@ -51,7 +51,7 @@ export const NO_BOARD = {
       name: "hpc1",
       nodes: { online: 0, stuck: 0, silent: 0, never_seen: 0, drained: 0, passed_over: 0 },
       targets: 0,
-      open_alerts: 0,
+      open_incidents: 0,
     },
   ],
   workloads: [],
@@ -76,7 +76,9 @@ export const USUAL_ANSWERS = [
   http.get("*/api/v1/session", () =>
     HttpResponse.json({ principal: { kind: "user", id: 1, name: "grace", roles: ROLES } }),
   ),
-  http.get("*/api/v1/clusters", () => listOf([{ id: 1, name: "hpc1", description: "", launcher: "direct" }])),
+  http.get("*/api/v1/clusters", () =>
+    listOf([{ id: 1, name: "hpc1", description: "", launcher: "direct", origin: "own" }]),
+  ),
   http.get("*/api/v1/board", () => HttpResponse.json(NO_BOARD)),
   http.get("*/api/v1/board/throughput", () => HttpResponse.json(NO_THROUGHPUT)),
   http.get("*/api/v1/board/series", () => HttpResponse.json(NO_METRIC)),

@@ -2,11 +2,11 @@
 
 All runs at once: a change is found if a detector names a run within three of it. Otava and asv also validate the
 series. Their F1 over 25 seeds was 0.615 and 0.778, with standard deviations of 0.007 and 0.015. If one differs by more
-than five of them, the limits do not apply to these series. Our own detector is scored again by scatter, with short series and with values that repeat, on
-halvings in short series, and by the steps that it invents where rates age or follow a season. Streaming: each series
-grows run by run as in service. An alert is a change that the analysis finds after a run and still finds after the next
-two; its delay is counted from the first run after the change. Each start draws a new seed, so that no detector was
-fitted to it; the last line prints it, and --seed repeats it.
+than five of them, the limits do not apply to these series. Our own detector is scored again by scatter, with short
+series and with values that repeat, on halvings in short series, and by the steps that it invents where rates age or
+follow a season. Streaming: each series grows run by run as in service. An alert is a change that the analysis finds
+after a run and still finds after the next two; its delay is counted from the first run after the change. Each start
+draws a new seed, so that no detector was fitted to it; the last line prints it, and --seed repeats it.
 """
 
 import argparse

@@ -9,6 +9,7 @@ import argparse
 import os
 import random
 import re
+import resource
 import subprocess
 import sys
 import tempfile
@@ -28,6 +29,8 @@ LARGEST_SEED_BYTES: Final = 65_536
 _SPARE_SECONDS: Final = 120.0
 """Time for a process to start and, at the end, to minimise its findings."""
 _REDUCE_SECONDS: Final = 120.0
+_LEAST_SHARE: Final = 0.125
+"""Share of a CPU that each process gets at least, also where other programs use the machine."""
 _TRACED: Final = 20
 """Slowdown per input under libFuzzer: measured with plans in YAML, 48 ms instead of some 3."""
 _EXECUTED: Final = re.compile(r"stat::number_of_executed_units:\s*(\d+)")
@@ -39,6 +42,9 @@ _FOUND: Final = re.compile(r"^finding: (.*)$", re.MULTILINE)
 def main() -> int:
     """Run the bench; return 1 if a parser broke its promise."""
     asked = _asked()
+    if asked.limit:
+        # Time on a CPU: an endless loop uses all of it, a process that waits for other programs does not.
+        resource.setrlimit(resource.RLIMIT_CPU, (asked.limit, asked.limit))
     if asked.child:
         _feed(asked.child, asked.seconds, asked.seed, Path(asked.work))
         return 0
@@ -74,6 +80,7 @@ def _asked() -> argparse.Namespace:
     )
     parser.add_argument("--seed", type=int, default=0, help="of libFuzzer; 0: random")
     parser.add_argument("--keep", action=argparse.BooleanOptionalAction, default=True, help="renew the kept corpus")
+    parser.add_argument("--limit", type=int, help=argparse.SUPPRESS)
     for hidden in ("--child", "--reduce", "--work"):
         parser.add_argument(hidden, help=argparse.SUPPRESS)
     return parser.parse_args()
@@ -102,13 +109,13 @@ def _fuzz(name: str, seconds: int, seed: int, *, keeps: bool) -> tuple[int, list
 
 
 def _run(arguments: tuple[str, ...], limit_seconds: float) -> tuple[int | str, str]:
-    command = [sys.executable, __file__, *arguments]
+    command = [sys.executable, __file__, *arguments, "--limit", str(round(limit_seconds))]
     try:
         done = subprocess.run(
             command,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
-            timeout=limit_seconds,
+            timeout=limit_seconds / _LEAST_SHARE,
             check=False,
             encoding="utf-8",
             errors="replace",

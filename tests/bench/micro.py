@@ -9,6 +9,7 @@ from collections.abc import Callable
 from inspect import Parameter, signature
 from typing import Any, Final
 
+from micro_board import board
 from micro_noise import agent_noise
 from micro_searches import audit, explorer
 from micro_storage import history, ingest, metrics
@@ -16,6 +17,7 @@ from micro_stream import stream
 
 PARTS: Final[dict[str, Callable[..., bool]]] = {
     "audit": audit,
+    "board": board,
     "explorer": explorer,
     "history": history,
     "ingest": ingest,

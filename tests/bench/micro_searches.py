@@ -4,11 +4,10 @@ import resource
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final, TypeAlias
+from typing import Final, TypeAlias
 
-from private_database import migrated_database, p95_ms, vacuum
-from sqlalchemy import event, text
-from sqlalchemy.engine import Connection
+from private_database import executed, migrated_database, p95_ms, vacuum
+from sqlalchemy import text
 
 from iotide_server.accounts.audit import reading as audit_reading
 from iotide_server.accounts.audit.schemas import AuditFile, AuditFilter
@@ -194,17 +193,9 @@ def _search(database: Database, pages: Mapping[str, _Pages], *, explains: bool) 
 
 def _plans(database: Database, read: _Pages) -> list[str]:
     """Return how PostgreSQL executes the statements of a first page."""
-    done: list[tuple[str, Any]] = []
-
-    def note(_connection: Connection, _cursor: object, statement: str, parameters: object, *_: object) -> None:
-        done.append((statement, parameters))
-
-    event.listen(database.engine, "before_cursor_execute", note)
-    next(iter(read()))
-    event.remove(database.engine, "before_cursor_execute", note)
     lines: list[str] = []
     with database.engine.connect() as connection:
-        for statement, parameters in done:
+        for statement, parameters in executed(database, lambda: next(iter(read()))):
             lines += connection.exec_driver_sql(f"EXPLAIN (ANALYZE, BUFFERS) {statement}", parameters).scalars()
     return lines
 

@@ -77,6 +77,7 @@ def places(stack: LocalStack) -> list[Place]:
     clusters = {cluster["name"]: cluster["id"] for cluster in stack.get("/clusters")["items"]}
     trend = stack.get("/series", cluster_id=clusters["page-hpc"], workload="dd")["items"]
     drawn = [len(stack.get(f"/series/{one['id']}/points", limit=10_000, points=POINTS_A_SERIES)["at"]) for one in trend]
+    series = json.dumps([one["id"] for one in trend], separators=(",", ":"))
     if sum(drawn) < POINTS:
         raise SystemExit(f"the trend has no more than {sum(drawn)} points")
     monthly = _campaign(stack, clusters["page-hpc"], "monthly")
@@ -90,7 +91,7 @@ def places(stack: LocalStack) -> list[Place]:
         Place("explorer", "/runs", {"table[aria-label=Runs] tbody tr": 20, "table[aria-label=Runs] td svg": 10}),
         Place(
             "trend",
-            f"/clusters/{clusters['page-hpc']}/trend?workload=dd",
+            f"/clusters/{clusters['page-hpc']}/trend?workload=dd&series={series}",
             {"figure .scatterlayer path.point": sum(drawn)},
         ),
         Place(

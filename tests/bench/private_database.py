@@ -1,11 +1,13 @@
 """Private PostgreSQL with durable commits for benches, and a database on it with the schema of this release."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from statistics import quantiles
+from typing import Any
 
 from services import running, temporary_state
-from sqlalchemy import text
+from sqlalchemy import event, text
+from sqlalchemy.engine import Connection
 
 from iotide_server.bundled.postgres import PrivatePostgres, prepare_postgres
 from iotide_server.kit.db import Database, open_engine
@@ -36,6 +38,19 @@ def vacuum(database: Database) -> None:
     """Vacuum as autovacuum would within a minute of many inserts."""
     with database.engine.connect().execution_options(isolation_level="AUTOCOMMIT") as connection:
         connection.execute(text("VACUUM ANALYZE"))
+
+
+def executed(database: Database, ask: Callable[[], object]) -> list[tuple[str, Any]]:
+    """Return the statements that `ask` executes, with their parameters."""
+    done: list[tuple[str, Any]] = []
+
+    def note(_connection: Connection, _cursor: object, statement: str, parameters: object, *_: object) -> None:
+        done.append((statement, parameters))
+
+    event.listen(database.engine, "before_cursor_execute", note)
+    ask()
+    event.remove(database.engine, "before_cursor_execute", note)
+    return done
 
 
 def p95_ms(seconds: list[float]) -> float:

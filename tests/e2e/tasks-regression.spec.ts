@@ -126,8 +126,11 @@ test("a regression from the suspicion to the new baseline", async ({ page, reque
   await expect(page.getByText(/% lower, worse \(\d+ points after, \d+ before\)/).first()).toBeVisible();
   await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
   const needed = page.getByRole("list", { name: "Needs attention" });
-  const alert = needed.getByRole("listitem").filter({ hasText: CLUSTER }).filter({ hasText: "open alert" });
-  await alert.getByRole("link", { name: "acknowledge or explain the change" }).click();
+  const alert = needed
+    .getByRole("listitem")
+    .filter({ hasText: CLUSTER })
+    .filter({ hasText: "open incident" });
+  await alert.getByRole("link", { name: "acknowledge or set the cause" }).click();
   await page
     .getByRole("table", { name: "Incidents" })
     .getByRole("link", { name: /^disk: command/ })
@@ -141,7 +144,7 @@ test("a regression from the suspicion to the new baseline", async ({ page, reque
   await decide(page);
 
   await page.getByRole("navigation").getByRole("link", { name: "Overview" }).click();
-  await alert.getByRole("link", { name: "acknowledge or explain the change" }).click();
+  await alert.getByRole("link", { name: "acknowledge or set the cause" }).click();
   const open = page.getByRole("table", { name: "Incidents" }).getByRole("link", { name: /^disk: command/ });
   await open.click();
   // The other metric of the command changed with it: one click decides about both.

@@ -20,7 +20,7 @@ from made_mounts import FileSystem, made_mount
 from rig import unmount
 
 from storm.checker import Verdict, judge, read_log
-from storm.faults import FAULTS, LASTS_LONG, Storm, start_scheduler
+from storm.faults import FAULTS, LASTS_LONG, Storm, signal_all, start_scheduler
 from storm.network import CutNetwork, cut_network
 from storm.site import StormSite
 
@@ -108,13 +108,13 @@ def _site(stack: LocalStack, directory: Path, weather: Weather) -> Iterator[tupl
             within = network.within if network and number == 0 else ()
             site.add_agent(environment=ahead if number == 1 else None, within=within)
         if "agent's disk full" in weather.faults:
-            site.agent_disk = until_the_end.enter_context(_disk_of_its_own(stack, site.agents[-1]))
+            site.agent_disk = until_the_end.enter_context(_disk_of_its_own(site, site.agents[-1]))
         site.add_targets()
         yield site, network
 
 
 @contextmanager
-def _disk_of_its_own(stack: LocalStack, agent: Agent) -> Iterator[Path]:
+def _disk_of_its_own(site: StormSite, agent: Agent) -> Iterator[Path]:
     """Put the state of an agent on a small disk and restart it there."""
     os.killpg(agent.process.pid, signal.SIGTERM)
     agent.process.wait()
@@ -123,11 +123,12 @@ def _disk_of_its_own(stack: LocalStack, agent: Agent) -> Iterator[Path]:
     with made_mount(AGENT_DISK, state):
         subprocess.run(["cp", "-a", f"{former}/.", state], check=True)  # with its pipes
         state.chmod(0o700)
-        stack.restart_agent(agent)
+        site.stack.restart_agent(agent)
         try:
             yield state
         finally:
-            os.killpg(agent.process.pid, signal.SIGKILL)
+            # Its runners too: without an agent, one that waits for its start signal keeps the disk for minutes.
+            signal_all(site.processes_of(agent, with_loads=True), signal.SIGKILL)
             agent.process.wait()
             unmount(state)
 

@@ -82,7 +82,7 @@ def _kill_agents(storm: Storm, chance: random.Random) -> None:
     """Kill agents and Celery workers of some nodes; their runners and loads continue."""
     agents = chance.sample(storm.site.agents, max(1, len(storm.site.agents) // 3))
     for agent in agents:
-        _signal(storm.site.processes_of(agent, with_loads=False), signal.SIGKILL)
+        signal_all(storm.site.processes_of(agent, with_loads=False), signal.SIGKILL)
     time.sleep(chance.uniform(0.5, 3))
     for agent in agents:
         storm.site.stack.restart_agent(agent)
@@ -90,9 +90,9 @@ def _kill_agents(storm: Storm, chance: random.Random) -> None:
 
 def _freeze_agent(storm: Storm, chance: random.Random) -> None:
     processes = storm.site.processes_of(chance.choice(storm.site.agents), with_loads=False)
-    _signal(processes, signal.SIGSTOP)
+    signal_all(processes, signal.SIGSTOP)
     time.sleep(FROZEN_SECONDS)
-    _signal(processes, signal.SIGCONT)
+    signal_all(processes, signal.SIGCONT)
 
 
 def _freeze_node_past_the_limit(storm: Storm, chance: random.Random) -> None:
@@ -101,13 +101,13 @@ def _freeze_node_past_the_limit(storm: Storm, chance: random.Random) -> None:
     frozen: set[int] = set()
     # A scan may miss a process that is starting; a frozen process starts none.
     while more := set(storm.site.processes_of(agent, with_loads=True)) - frozen:
-        _signal(more, signal.SIGSTOP)
+        signal_all(more, signal.SIGSTOP)
         frozen |= more
     for run in storm.site.open_runs():
         if agent.name in run["node_names"]:
             storm.site.frozen[run["id"]].add(agent.name)
     time.sleep(_PAST_THE_LIMIT_SECONDS)
-    _signal(frozen, signal.SIGCONT)
+    signal_all(frozen, signal.SIGCONT)
 
 
 def _fill_agent_disk(storm: Storm, _: random.Random) -> None:
@@ -138,7 +138,7 @@ def _fill(disk: Path) -> None:
         ballast.unlink()
 
 
-def _signal(processes: Iterable[int], number: signal.Signals) -> None:
+def signal_all(processes: Iterable[int], number: signal.Signals) -> None:
     for pid in processes:
         with suppress(ProcessLookupError):
             os.kill(pid, number)

@@ -78,6 +78,7 @@ def test_a_server_of_an_older_version_is_sent_no_flag_that_it_would_refuse() -> 
         2: ["DURATION", "CLOCK"],
         3: ["DURATION", "LOAD_NOT_MEASURED", "CUT", "LATE_START"],
     }
+    assert "peers" not in json.loads(as_spoken(said, WIRE_VERSION - 1))["flags"][0]
 
 
 def test_an_older_server_keeps_the_result_of_an_agent_that_reports_skipped_checks() -> None:

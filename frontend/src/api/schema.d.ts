@@ -2404,7 +2404,7 @@ export interface components {
         AttemptState: "open" | "finished" | "failed" | "cancelled" | "declined" | "lost";
         AttentionItem: {
             /** @enum {string} */
-            kind: "stuck_node" | "vanished_target" | "lost_mount" | "failing_schedule" | "overdue_schedule" | "open_alerts" | "silent_nodes" | "outlier_node" | "outlier_target" | "stale_series";
+            kind: "stuck_node" | "vanished_target" | "lost_mount" | "failing_schedule" | "overdue_schedule" | "open_incidents" | "silent_nodes" | "outlier_node" | "outlier_target" | "stale_series";
             cluster_id: number;
             words: string;
             remedy: string;
@@ -2512,7 +2512,7 @@ export interface components {
             line: string;
             trend: components["schemas"]["CellTrend"];
             suspects: number;
-            open_alerts: number;
+            open_incidents: number;
             /** Format: date-time */
             last_at: string;
         };
@@ -2521,7 +2521,7 @@ export interface components {
             name: string;
             nodes: components["schemas"]["BoardNodes"];
             targets: number;
-            open_alerts: number;
+            open_incidents: number;
         };
         BoardNodes: {
             online: number;
@@ -3239,6 +3239,7 @@ export interface components {
                 [key: string]: string | number | boolean;
             };
             target_id?: number | null;
+            peers?: components["schemas"]["PeerDistance"] | null;
         };
         /** @enum {string} */
         FlagCode: "CACHE_SIZE" | "CACHE_DROP" | "FSYNC" | "DURATION" | "STEADY" | "CV" | "OUTLIER" | "STRAGGLER" | "CLIENT_BOUND" | "CLOCK" | "ERRORS" | "ENV_CHANGED" | "DEGRADED" | "FOREIGN_LOAD" | "WRONG_MOUNT" | "FORK_BOUND" | "NO_DIRECT" | "ZEROES" | "TOO_FAST" | "PEER_ODD" | "PUBLISHED" | "LOAD_NOT_MEASURED" | "CUT" | "BOUND" | "TOOL_CLOCK" | "TIME_SET" | "NODE_TIME" | "LATE_START";
@@ -3435,7 +3436,7 @@ export interface components {
             alert_state: components["schemas"]["AlertState"] | null;
         };
         /** @enum {string} */
-        IncidentMove: "acknowledge" | "expect" | "set_cause" | "ignore" | "comment" | "reopen";
+        IncidentMove: "acknowledge" | "expect" | "set_cause" | "ignore" | "comment" | "reopen" | "undo";
         IncidentOutput: {
             id: number;
             cluster_id: number;
@@ -4071,6 +4072,12 @@ export interface components {
         PeerBasis: "common_campaigns" | "own_campaigns";
         PeerCampaign: {
             campaign_id: number;
+            difference_ratio: number;
+        };
+        PeerDistance: {
+            kind: components["schemas"]["PeerKind"];
+            metric: string;
+            peer_count: number;
             difference_ratio: number;
         };
         PeerGroup: {
@@ -8714,7 +8721,7 @@ export interface operations {
                 state?: ("open" | "acknowledged" | "expected" | "ignored" | "ended")[] | null;
                 kind?: ("worse" | "better" | "neither" | "stale") | null;
                 cluster_id?: number | null;
-                series_id?: number | null;
+                series_id?: number[] | null;
                 target_id?: number | null;
                 owner?: string | null;
             };

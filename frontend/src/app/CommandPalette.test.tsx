@@ -2,7 +2,7 @@ import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
 import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
-import { beforeEach, expect, it } from "vitest";
+import { beforeEach, expect, it, vi } from "vitest";
 
 const C03 = { kind: "node", id: 33, name: "c03", cluster_id: 1, cluster_name: "hpc1" };
 const CAMPAIGN = { kind: "campaign", id: 7, name: "c03-check", cluster_id: 1, cluster_name: "hpc1" };
@@ -91,4 +91,28 @@ it("opens a run by its number", async () => {
   const { user, router } = await openPalette();
   await user.keyboard("run 71{Enter}");
   await waitFor(() => expect(router.state.location.pathname).toBe("/runs/71"));
+});
+
+it("adds an event to a cluster without leaving the page", async () => {
+  const { user, router } = await openPalette();
+  await user.keyboard("add event");
+  await user.click(await screen.findByRole("option", { name: "Add event Action · hpc1" }));
+  expect(await screen.findByRole("dialog", { name: "Add event to hpc1" })).toBeInTheDocument();
+  expect(router.state.location.pathname).toBe("/settings/tokens");
+});
+
+it("signs out", async () => {
+  const left = vi.spyOn(location, "assign").mockImplementation(() => undefined);
+  server.use(http.delete("*/api/v1/session", () => HttpResponse.json({ provider_url: null })));
+  const { user } = await openPalette();
+  await user.keyboard("sign out{Enter}");
+  await waitFor(() => expect(left).toHaveBeenCalledWith("/login"));
+});
+
+it("explains a word, after the names that contain it", async () => {
+  const { user, router } = await openPalette();
+  await user.keyboard("stale{Enter}");
+  await waitFor(() => expect(router.state.location.pathname).toBe("/glossary"));
+  expect(await screen.findByText(/^a series without new data/)).toBeInTheDocument();
+  expect(screen.queryByText("maintenance window")).not.toBeInTheDocument();
 });

@@ -1,34 +1,28 @@
 import { t } from "@lingui/core/macro";
-import { Combobox, Group, Modal, Text, TextInput, useCombobox, useMantineColorScheme } from "@mantine/core";
+import { Combobox, Group, Modal, Text, TextInput, useCombobox } from "@mantine/core";
 import { useNavigate } from "@tanstack/react-router";
 import { useEffect, useState } from "react";
-import { useIsLoggedIn } from "@/components/session";
-import { RATE_UNITS, type RateUnits, setPreferences } from "@/lib/preferences";
 import { type Command, matchCommands, rankCommands, runByNumber } from "./commands";
-import { COMPARE_TABS, PLACES } from "./places";
+import { type Dialogs, useActions } from "./useActions";
+import { useDocs } from "./useDocs";
 import { useFoundCommands } from "./useFoundCommands";
+import { usePages } from "./usePages";
 
 const MOST_SHOWN = 30;
-const RATE_NAMES: Readonly<Record<RateUnits, string>> = { decimal: "MB/s", binary: "MiB/s", bits: "Mbit/s" };
-const PAGES = [
-  ...PLACES.filter(({ to }) => to !== "/compare"),
-  ...COMPARE_TABS,
-  { to: "/settings/tokens", label: t`API tokens` },
-] as const;
 
 interface CommandPaletteProps {
   readonly onClose: () => void;
-  readonly onDisplay: () => void;
-  readonly onHelp: () => void;
+  readonly dialogs: Dialogs;
 }
 
-export default function CommandPalette({ onClose, onDisplay, onHelp }: CommandPaletteProps) {
+export default function CommandPalette({ onClose, dialogs }: CommandPaletteProps) {
   const navigate = useNavigate();
   const [typed, setTyped] = useState("");
-  const own = [...usePages(), ...useActions(onDisplay, onHelp)];
+  const own = [...usePages(), ...useActions(dialogs)];
   const found = useFoundCommands(typed);
+  const docs = useDocs(typed);
   const openRun = (runId: number) => void navigate({ to: "/runs/$runId", params: { runId } });
-  const shown = rankCommands(matchCommands(own, typed), found, typed);
+  const shown = [...rankCommands(matchCommands(own, typed), found, typed), ...docs];
   return (
     <Modal
       attributes={{ header: { role: "presentation" } }}
@@ -74,7 +68,7 @@ function PaletteList({ commands, typed, onType, onClose }: PaletteListProps) {
           data-autofocus
           maxLength={100}
           onChange={(event) => onType(event.currentTarget.value)}
-          placeholder={t`Type a node, target, campaign, series, run number, page or action`}
+          placeholder={t`Type a node, target, campaign, series, run number, page, action or word`}
           value={typed}
         />
       </Combobox.EventsTarget>
@@ -100,48 +94,4 @@ function PaletteList({ commands, typed, onType, onClose }: PaletteListProps) {
       </Combobox.Options>
     </Combobox>
   );
-}
-
-function usePages(): Command[] {
-  const navigate = useNavigate();
-  const isLoggedIn = useIsLoggedIn();
-  const pages = PAGES.filter(({ to }) => isLoggedIn || !to.startsWith("/settings")).map(
-    ({ to, label }): Command => ({ id: to, label, group: "Page", run: () => void navigate({ to }) }),
-  );
-  if (!isLoggedIn) return pages;
-  const create = () => void navigate({ to: "/campaigns/new" });
-  return [...pages, { id: "new", label: t`New campaign`, group: "Action", run: create }];
-}
-
-function useActions(onDisplay: () => void, onHelp: () => void): Command[] {
-  const { setColorScheme } = useMantineColorScheme();
-  const scheme = (name: "light" | "dark" | "auto"): Command => ({
-    id: name,
-    label: name === "auto" ? t`Use the system's colour scheme` : t`Use the ${name} colour scheme`,
-    group: "Action",
-    run: () => setColorScheme(name),
-  });
-  const rates = RATE_UNITS.map(
-    (name): Command => ({
-      id: t`rates ${name}`,
-      label: t`Show rates in ${RATE_NAMES[name]}`,
-      group: "Action",
-      run: () => setPreferences({ rates: name }),
-    }),
-  );
-  return [
-    ...rates,
-    { id: "utc", label: t`Show times in UTC`, group: "Action", run: () => setPreferences({ zone: "UTC" }) },
-    {
-      id: t`own zone`,
-      label: t`Show times in this computer's time zone`,
-      group: "Action",
-      run: () => setPreferences({ zone: null }),
-    },
-    { id: "display", label: t`Units, time zone, colours`, group: "Action", run: onDisplay },
-    { id: "keys", label: t`Show keyboard shortcuts`, group: "Action", run: onHelp },
-    scheme("light"),
-    scheme("dark"),
-    scheme("auto"),
-  ];
 }

@@ -1,6 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { Kbd, Stack } from "@mantine/core";
 import { Dialog } from "@/components/Dialog";
+import { TextLink } from "@/components/links";
 import { Hint } from "@/components/looks";
 import { PLACES_BY_KEY } from "./keys";
 
@@ -35,7 +36,10 @@ export default function KeysModal({ onClose }: { onClose: () => void }) {
             ))}
           </tbody>
         </table>
-        <Hint>{t`Shortcuts are off while you type in a field.`}</Hint>
+        <Hint>
+          {t`Shortcuts are off while you type in a field.`}{" "}
+          <TextLink onClick={onClose} to="/glossary">{t`Glossary of all words`}</TextLink>
+        </Hint>
       </Stack>
     </Dialog>
   );

@@ -7,6 +7,7 @@ import { useQuery, useQueryClient, useSuspenseQuery } from "@tanstack/react-quer
 import { Outlet, useLocation, useNavigate } from "@tanstack/react-router";
 import { lazy, Suspense, useEffect, useEffectEvent, useRef, useState } from "react";
 import { followUpdates, refetchOnUpdates } from "@/api/changeFeed";
+import type { Cluster } from "@/api/types";
 import { Icon } from "@/components/Icon";
 import { ButtonLink, MenuLink, TextLink } from "@/components/links";
 import { Detail } from "@/components/looks";
@@ -21,6 +22,9 @@ import { namedWorkloadsQuery } from "@/features/workloads/queries";
 import { type Action, actionOf, isTaken, moveRow, PAIR_MILLISECONDS } from "./keys";
 import { PLACE_GROUPS, type Place } from "./places";
 
+const AddEventForm = lazy(() =>
+  import("./pages/AddEvent").then(({ AddEventForm }) => ({ default: AddEventForm })),
+);
 const AwayBanner = lazy(() => import("./AwayBanner"));
 const CommandPalette = lazy(() => import("./CommandPalette"));
 const DisplayModal = lazy(() => import("./DisplayModal"));
@@ -39,6 +43,7 @@ export function Shell() {
   const [isPaletteOpen, palette] = useDisclosure();
   const [isDisplayOpen, display] = useDisclosure();
   const [isHelpOpen, help] = useDisclosure();
+  const [eventCluster, setEventCluster] = useState<Cluster>();
   useHotkeys([["mod+K", palette.toggle]], []);
   useKeys({ help: help.open, palette: palette.open });
   return (
@@ -63,10 +68,16 @@ export function Shell() {
       </div>
       <Suspense>
         {isPaletteOpen && (
-          <CommandPalette onClose={palette.close} onDisplay={display.open} onHelp={help.open} />
+          <CommandPalette
+            dialogs={{ display: display.open, help: help.open, addEvent: setEventCluster }}
+            onClose={palette.close}
+          />
         )}
       </Suspense>
       <Suspense>{isDisplayOpen && <DisplayModal onClose={display.close} />}</Suspense>
+      <Suspense>
+        {eventCluster && <AddEventForm cluster={eventCluster} onClose={() => setEventCluster(undefined)} />}
+      </Suspense>
       <Suspense>{isHelpOpen && <KeysModal onClose={help.close} />}</Suspense>
     </SessionProvider>
   );

@@ -14,7 +14,9 @@ export interface Command {
     | "Schedule"
     | "Series"
     | "Trend"
-    | "Run";
+    | "Run"
+    | "Glossary"
+    | "Docs";
   /** Where it is, for example the cluster of a node. */
   readonly place?: string;
   readonly run: () => void;

@@ -1,5 +1,16 @@
 import { createRouter } from "@tanstack/react-router";
-import { audit, cluster, node, overview, people, queue, settings, target, tokens } from "@/app/routes/places";
+import {
+  audit,
+  cluster,
+  glossary,
+  node,
+  overview,
+  people,
+  queue,
+  settings,
+  target,
+  tokens,
+} from "@/app/routes/places";
 import { RouteError } from "./RouteError";
 import { builder, campaign, campaigns, report, run, runs, schedules } from "./routes/campaigns";
 import {
@@ -43,6 +54,7 @@ const pages = shell.addChildren([
   alert,
   peers,
   published,
+  glossary,
   settings,
   people,
   tokens,

@@ -10,6 +10,8 @@ export interface Question {
   readonly yes: string;
   /** “Keep it” by default. */
   readonly no?: string;
+  /** Nothing is lost. Any other question has a red button. */
+  readonly isSafe?: boolean;
 }
 
 interface ConfirmModalProps extends Question {
@@ -22,6 +24,7 @@ export default function ConfirmModal({
   body,
   yes,
   no = t`Keep it`,
+  isSafe = false,
   onClose,
   onConfirm,
 }: ConfirmModalProps) {
@@ -38,7 +41,7 @@ export default function ConfirmModal({
         <Button data-autofocus onClick={onClose} variant="default">
           {no}
         </Button>
-        <Button color="red" onClick={confirm}>
+        <Button {...(!isSafe && { color: "red" })} onClick={confirm}>
           {yes}
         </Button>
       </Group>

@@ -6,7 +6,13 @@ import { Detail } from "./looks";
 
 export function DefinitionRow({ children }: { children: ReactNode }) {
   return (
-    <Group align="flex-start" className="iotide-definitions" component="dl" gap="xs 24px" m={0}>
+    <Group
+      align="flex-start"
+      className="iotide-definitions"
+      component="dl"
+      m={0}
+      style={{ gap: "10px 24px" }}
+    >
       {children}
     </Group>
   );

@@ -5,9 +5,15 @@ import { RunLink } from "./links";
 
 const MOST_LINKS = 40;
 
-export function RunLinks({ ids }: { ids: readonly number[] }) {
+interface RunLinksProps {
+  readonly ids: readonly number[];
+  /** Up to this number, each run has a link of its own. */
+  readonly mostLinks?: number;
+}
+
+export function RunLinks({ ids, mostLinks = MOST_LINKS }: RunLinksProps) {
   const spans = runSpans(ids);
-  const parts = ids.length <= MOST_LINKS ? ids.map((id) => [id, id] as const) : spans;
+  const parts = ids.length <= mostLinks ? ids.map((id) => [id, id] as const) : spans;
   return (
     <span data-export={JSON.stringify({ ids: ids.join(" "), n: ids.length })}>
       {parts.map(([first, last], index) => (

@@ -5,7 +5,7 @@ import type { ReactNode } from "react";
 
 export function StatusLine({ children }: { children: ReactNode }) {
   return (
-    <Group className="iotide-status" fz="lg" gap="4px 16px">
+    <Group fz="lg" style={{ gap: "4px 16px" }}>
       {children}
     </Group>
   );

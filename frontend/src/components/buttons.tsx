@@ -27,12 +27,20 @@ interface ConfirmButtonProps extends Omit<DialogButtonProps, "dialog">, Question
 
 const ConfirmModal = lazy(() => import("./ConfirmModal"));
 
-/** A button for an action that cannot be undone. It asks first. */
-export function ConfirmButton({ title, body, yes, no, onConfirm, ...button }: ConfirmButtonProps) {
-  const question = { title, body, yes, ...(no && { no }), onConfirm };
+/** A button that asks first, red for an action that cannot be undone. */
+export function ConfirmButton({
+  title,
+  body,
+  yes,
+  no,
+  isSafe = false,
+  onConfirm,
+  ...button
+}: ConfirmButtonProps) {
+  const question = { title, body, yes, ...(no && { no }), isSafe, onConfirm };
   return (
     <DialogButton
-      color="red"
+      {...(!isSafe && { color: "red" })}
       dialog={(onClose) => <ConfirmModal {...question} onClose={onClose} />}
       variant="outline"
       {...button}

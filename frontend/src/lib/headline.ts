@@ -1,7 +1,8 @@
-/** Name of a run's value in lists. */
+/** Words for the value of a run. */
 
 import { t } from "@lingui/core/macro";
 import { optionValue, plainTitle, type Values } from "./options";
+import type { Unit } from "./units";
 
 interface Named {
   readonly metric: string;
@@ -21,4 +22,11 @@ export function headlineWords({ metric, title, labels }: Named): string {
     ...(labels.nodes === "all" ? [t`all nodes`] : []),
   ];
   return words.join(", ") || title;
+}
+
+/** Return `wrote` or `read` for a rate in bytes; undefined for other values. */
+export function verbOf(operation: unknown, unit: Unit): string | undefined {
+  if (unit !== "bytes_per_second") return undefined;
+  const verbs = { write: t`wrote`, overwrite: t`overwrote`, rewrite: t`overwrote`, read: t`read` };
+  return verbs[operation as keyof typeof verbs];
 }

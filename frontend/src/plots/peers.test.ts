@@ -20,7 +20,7 @@ it("draws each campaign of each peer in its row, in per cent of the group's medi
 it("names each row with its number of runs, and an outlier with its value and robust z", () => {
   const { layout } = peersFigure([ODD, USUAL], "light");
   expect(layout.yaxis?.ticktext).toEqual(["raid3 (n 6)", "raid1 (n 6)"]);
-  expect(layout.annotations?.map(({ text }) => text)).toEqual(["<b>−23.0 %, z -9.1</b>"]);
+  expect(layout.annotations?.map(({ text }) => text)).toEqual(["<b>−23.0 %, z −9.1</b>"]);
 });
 
 it("does not stretch small differences over the whole axis", () => {

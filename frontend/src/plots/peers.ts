@@ -115,7 +115,7 @@ function oddNote(
   color: string,
 ): NonNullable<Layout["annotations"]>[number] {
   const isLow = difference < 0;
-  const score = z === null ? "" : t`, z ${formatNumber(z)}`;
+  const score = z === null ? "" : t`, z ${formatNumber(z).replace("-", "−")}`;
   return {
     ...{ x: 0, y: place, showarrow: false, xanchor: isLow ? "left" : "right", xshift: isLow ? 8 : -8 },
     text: `<b>${formatShift(1 + difference)}${score}</b>`,

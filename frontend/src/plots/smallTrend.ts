@@ -5,6 +5,7 @@ import { localTime } from "@/lib/time";
 import type { Scale } from "@/lib/units";
 import { baseLayout, type Figure, type Scheme, traceColour, traceSymbol } from "./figure";
 import { gapShapes, type Stretch, shownRange, type TimeSpan } from "./timeAxis";
+import { type RangePair, rangeShapes } from "./trendNotes";
 
 export interface SmallLine {
   readonly name: string;
@@ -21,6 +22,8 @@ export interface SmallOptions extends TimeSpan {
   readonly scheme: Scheme;
   /** A time to be marked, as of a change. */
   readonly markAt?: string | null | undefined;
+  /** Two compared ranges to be shaded. */
+  readonly ranges?: RangePair | undefined;
 }
 
 const HEADROOM = 0.05;
@@ -38,6 +41,8 @@ export function smallTrendFigure(lines: readonly SmallLine[], options: SmallOpti
       x: line.at.map(localTime),
       y: line.median.map((value) => value / divisor),
       line: { color: traceColour(options.scheme, index), width: 1.3 },
+      // The newest point is at the right edge.
+      cliponaxis: false,
       marker: { size: 4, symbol: traceSymbol(index) },
       hovertemplate: `%{y:,.3~r} ${unit}<br>%{x|%d %b %Y %H:%M}<extra>${line.name}</extra>`,
     })),
@@ -46,7 +51,11 @@ export function smallTrendFigure(lines: readonly SmallLine[], options: SmallOpti
       font: { ...layout.font, size: 11 },
       margin: { l: 52, r: 8, t: 8, b: 28 },
       showlegend: false,
-      shapes: [...smallGaps(lines, options), ...markOf(options, layout)],
+      shapes: [
+        ...rangeShapes(options.ranges, options.scheme),
+        ...smallGaps(lines, options),
+        ...markOf(options, layout),
+      ],
       xaxis: {
         ...layout.xaxis,
         type: "date",

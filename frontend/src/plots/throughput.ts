@@ -54,9 +54,8 @@ export function throughputFigure(lines: readonly ThroughputLine[], options: Thro
     })),
     layout: {
       ...layout,
-      margin: { l: 64, r: 16, t: 32, b: 40 },
+      margin: { l: 64, r: 16, t: 8, b: 40 },
       showlegend: true,
-      legend: { orientation: "h", y: -0.2, yanchor: "top", x: 0 },
       xaxis: { ...layout.xaxis, type: "date", title: { text: t`Day (UTC)` } },
       yaxis: { ...layout.yaxis, rangemode: "tozero", title: { text: axisTitle(metricTitle, scale) } },
     },

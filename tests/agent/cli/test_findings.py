@@ -27,17 +27,20 @@ SLOWER = {
     "last_at": "2026-11-28T02:00:00Z",
 }
 STALE = SLOWER | {"workload": "fio", "state": "no_baseline", "since": None, "words": ""}
-CHANGE = {"id": 8, "at": "2026-09-07T02:00:00Z", "ended_at": None, "words": "20.1 % lower, worse"}
-KERNEL = {"text": "kernel: 5.14.0-362 -> 5.14.0-427"}
-ALERT = {"id": 2, "cluster_id": 1, "series": SERIES, "change": CHANGE, "state": "acknowledged", "owner": "ada"}
-SILENT = {
-    "id": 3,
+INCIDENT = {
+    "id": 8,
     "cluster_id": 1,
-    "series": SERIES | {"workload": "iozone"},
-    "change": None,
-    "at": "2026-10-25T02:00:00Z",
-    "words": "no data since 25 Oct 2026",
-    "state": "untriaged",
+    "cluster_name": "hpc",
+    "kind": "worse",
+    "state": "acknowledged",
+    "words": "scratch: dd write -20.1 % since 7 Sep 2026, kernel: 5.14.0-362 -> 5.14.0-427",
+    "owner": "ada",
+}
+BETTER = INCIDENT | {
+    "id": 9,
+    "kind": "better",
+    "state": "ended",
+    "words": "home: fio +18 % since 1 Nov 2026",
     "owner": None,
 }
 
@@ -48,7 +51,7 @@ def cells(line: str) -> list[str]:
 
 def test_trends_have_a_row_for_each_cluster_and_workload(server: FakeServer, iotide: Iotide) -> None:
     server.on("GET /clusters?limit=200", page(HPC))
-    server.on("GET /board?days=90", (200, {"cells": [SLOWER, STALE]}))
+    server.on("GET /board?days=90", (200, {"cells": [SLOWER, STALE], "workloads": ["dd", "fio"]}))
     heading, slower, unknown = iotide("trends").out.splitlines()
     assert cells(heading) == ["cluster", "workload", "state", "since", "change", "worst series", "last point"]
     assert cells(slower) == [
@@ -58,41 +61,31 @@ def test_trends_have_a_row_for_each_cluster_and_workload(server: FakeServer, iot
     assert cells(unknown)[:3] == ["hpc", "fio", "no baseline"]
     only = json.loads(iotide("trends", "--workload", "dd", "--json").out)
     assert only == [SLOWER | {"cluster_name": "hpc"}]
+    ended = iotide("trends", "--workload", "fyo")
+    assert (ended.status, "workload = 'fyo'" in ended.err) == (2, True)
+    assert "did you mean fio? measured: dd, fio" in ended.err
 
 
-def incidents(server: FakeServer, *alerts: object) -> None:
-    changes = [
-        {"series": SERIES, "change": CHANGE, "events": [KERNEL]},
-        {
-            "series": SERIES,
-            "change": CHANGE | {"id": 9, "at": "2026-08-11T02:00:00Z", "ended_at": "2026-09-20T02:00:00Z"},
-            "events": [],
-        },
-    ]
-    server.on("GET /clusters?limit=200", page(HPC))
-    server.on("GET /alerts?limit=20", page(*alerts))
-    server.on("GET /changes?direction=worse&limit=20", page(*changes))
-
-
-def test_incidents_are_changes_for_the_worse_newest_first_with_near_events(server: FakeServer, iotide: Iotide) -> None:
-    incidents(server)
+def test_incidents_are_one_list_of_the_server_in_the_words_of_the_page(server: FakeServer, iotide: Iotide) -> None:
+    server.on("GET /incidents?limit=20", page(INCIDENT, BETTER))
     heading, first, second = iotide("incidents").out.splitlines()
-    assert cells(heading) == ["began", "ended", "cluster", "series", "change", "near events", "state", "owner"]
-    assert cells(first) == [
-        *("2026-09-07 02:00 UTC", "hpc", "dd Throughput (Operation write) on scratch"),
-        *("20.1 % lower, worse", KERNEL["text"], "open"),
-    ]
-    assert cells(second)[:2] == ["2026-08-11 02:00 UTC", "2026-09-20 02:00 UTC"]
-    assert cells(second)[-1] == "ended"
+    assert cells(heading) == ["id", "cluster", "incident", "state", "owner"]
+    assert cells(first) == ["8", "hpc", INCIDENT["words"], "acknowledged", "ada"]
+    assert cells(second) == ["9", "hpc", BETTER["words"], "better"]
+    assert json.loads(iotide("incidents", "--json").out) == [INCIDENT, BETTER]
+    assert {request.path for request in server.requests} == {"/api/v1/incidents?limit=20"}
 
 
-def test_an_alert_gives_its_change_state_and_owner_and_one_without_a_change_is_an_incident(
-    server: FakeServer, iotide: Iotide
-) -> None:
-    incidents(server, ALERT, SILENT, SILENT | {"state": "closed"})
-    found = json.loads(iotide("incidents", "--json").out)
-    assert [(one["change_id"], one["alert_id"], one["state"], one["owner"]) for one in found] == [
-        (None, 3, "untriaged", None),
-        (8, 2, "acknowledged", "ada"),
-        (9, None, "ended", None),
-    ]
+def test_incidents_are_filtered_by_the_server_and_read_page_by_page(server: FakeServer, iotide: Iotide) -> None:
+    wanted = "state=open&state=acknowledged&owner=ada&cluster_id=1"
+    server.on("GET /clusters?limit=200", page(HPC))
+    server.on(f"GET /incidents?{wanted}&limit=2", page(INCIDENT, cursor="next"))
+    server.on(f"GET /incidents?{wanted}&limit=2&cursor=next", page(BETTER, INCIDENT))
+    options = ("--state", "open", "--state", "acknowledged", "--owner", "ada", "--cluster", "hpc", "--limit", "2")
+    assert json.loads(iotide("incidents", *options, "--json").out) == [INCIDENT, BETTER]
+
+
+def test_an_unknown_state_ends_with_status_2_and_the_known_ones(iotide: Iotide) -> None:
+    ended = iotide("incidents", "--state", "closed")
+    assert ended.status == 2
+    assert "'open', 'acknowledged', 'expected', 'ignored', 'ended'" in " ".join(ended.err.replace("│", " ").split())

@@ -52,6 +52,12 @@ def test_nodes_of_all_clusters_are_listed_with_their_activity_and_system(server:
     ]
 
 
+def test_clusters_of_published_results_have_nothing_to_measure(server: FakeServer, iotide: Iotide) -> None:
+    server.on("GET /clusters?limit=200", page(HPC, LAB | {"origin": "published"}))
+    server.on("GET /targets?cluster_id=1&limit=200", page(TARGET))
+    assert [one["cluster_name"] for one in json.loads(iotide("targets", "--json").out)] == ["hpc"]
+
+
 def test_nodes_of_one_cluster_are_asked_for_only_there(server: FakeServer, iotide: Iotide) -> None:
     server.on("GET /clusters?limit=200", page(HPC, LAB))
     server.on("GET /clusters/1/nodes?limit=200", page(NODE))
@@ -66,7 +72,8 @@ def test_an_unknown_cluster_ends_with_status_2_and_the_command_that_lists_them(
     for command in ("nodes", "targets", "trends", "incidents"):
         ended = iotide(command, "--cluster", "hpx")
         assert ended.status == 2
-        assert "see `iotide cluster list`" in ended.err
+        assert "cluster = 'hpx': no such cluster" in ended.err
+        assert "did you mean hpc? see `iotide cluster list`" in ended.err
 
 
 def test_targets_have_the_least_free_space_and_the_problems_of_their_nodes(server: FakeServer, iotide: Iotide) -> None:

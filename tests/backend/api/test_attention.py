@@ -11,7 +11,7 @@ from factories.measured import Measured
 from factories.people import Person
 from factories.schedules import add_schedule
 from fastapi.testclient import TestClient
-from sqlalchemy import select, update
+from sqlalchemy import select, text, update
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import Role
@@ -209,8 +209,8 @@ def test_items_of_other_clusters_are_not_shown(
 def test_a_node_below_its_peers_is_named_while_its_newest_point_has_the_mark(
     client: TestClient, admin: Person, database: Database
 ) -> None:
-    measured_words = "Write rate: 305 MB/s, 24.1 % below the 402 MB/s of 3 nodes (4 runs, z -11.7)"
-    flag = {"code": "PEER_ODD", "effect": "marked", "measured": measured_words, "limit": "5 %"}
+    peers = {"kind": "nodes", "metric": "write_rate", "peer_count": 3, "difference_ratio": -0.241}
+    flag = {"code": "PEER_ODD", "effect": "marked", "measured": "305 MB/s", "limit": "5 %", "peers": peers}
     with database.transaction() as session:
         measured = site(session)
         series = history(measured, levels((3, 100.0)), first_day=-3)
@@ -229,17 +229,40 @@ def test_a_node_below_its_peers_is_named_while_its_newest_point_has_the_mark(
     assert attention(client, admin) == []
 
 
-def test_open_alerts_are_counted_by_workload_since_the_first(
+def test_open_incidents_of_a_cluster_are_one_item_until_they_are_acknowledged(
     client: TestClient, admin: Person, database: Database
 ) -> None:
-    rule = {"name": "slower", "cluster": "blade", "directions": "both"}
     with database.transaction() as session:
         measured = site(session)
         series = history(measured, levels((12, 100.0), (8, 80.0)), first_day=-20)
-    assert client.post("/api/v1/alert-rules", headers=admin.headers, json=rule).status_code == 201
-    with database.transaction() as session:
-        confirmed_change(session, series, NOW - 8 * DAY, 100.0, 80.0).confirmed_at = NOW + DAY
+        confirmed_change(session, series, NOW - 8 * DAY, 100.0, 80.0)
         raise_alerts(session, series.id)
     (item,) = attention(client, admin)
-    assert (item["kind"], item["words"], item["workload"]) == ("open_alerts", "1 open alert of dd", "dd")
-    assert item["since"] is not None
+    assert (item["kind"], item["words"]) == ("open_incidents", "1 open incident of dd")
+    assert item["since"] == (NOW - 8 * DAY).isoformat().replace("+00:00", "Z")
+    (cell,) = client.get("/api/v1/board", headers=admin.headers).json()["cells"]
+    assert cell["open_incidents"] == 1
+    (incident,) = client.get("/api/v1/incidents", headers=admin.headers).json()["items"]
+    actions = f"/api/v1/incidents/{incident['id']}/actions"
+    assert client.post(actions, headers=admin.headers, json={"action": "acknowledge"}).status_code == 200
+    assert attention(client, admin) == []
+
+
+def test_incidents_found_more_than_90_days_ago_are_only_counted(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    with database.transaction() as session:
+        measured = site(session)
+        series = history(measured, levels((12, 100.0), (8, 80.0)), first_day=-20)
+        confirmed_change(session, series, NOW - 8 * DAY, 100.0, 80.0)
+        raise_alerts(session, series.id)
+
+    def found(days_ago: int) -> tuple[str, int]:
+        with database.transaction() as session:
+            session.execute(text("UPDATE alert_group SET created_at = :at"), {"at": NOW - days_ago * DAY})
+        (item,) = attention(client, admin)
+        (cell,) = client.get("/api/v1/board", headers=admin.headers).json()["cells"]
+        return item["words"], cell["open_incidents"]
+
+    assert found(89) == ("1 open incident of dd", 1)
+    assert found(91) == ("1 open incident found more than 90 days ago", 0)

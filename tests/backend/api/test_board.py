@@ -18,7 +18,7 @@ from iotide_server.clusters.agents import stuck as clusters_stuck
 from iotide_server.clusters.agents.stuck import StuckLoad
 from iotide_server.clusters.models import NodeHeartbeat
 from iotide_server.kit.db import Database
-from iotide_server.overview import service
+from iotide_server.overview import judging, service
 from iotide_server.trends.changes.analysis import analyse_series
 
 
@@ -54,7 +54,7 @@ def test_a_slower_workload_is_shown_with_its_place_start_and_size(
     assert cell["shift_ratio"] == pytest.approx(-0.2, abs=0.01)
     assert cell["since_cell_id"] is not None
     (cluster,) = board["clusters"]
-    assert (cluster["name"], cluster["targets"], cluster["open_alerts"]) == ("blade", 1, 0)
+    assert (cluster["name"], cluster["targets"], cluster["open_incidents"]) == ("blade", 1, 0)
     assert board["workloads"] == ["dd"]
 
 
@@ -69,7 +69,7 @@ def test_a_change_before_the_period_counts_until_a_person_expected_it(
         session.execute(text("UPDATE change_point SET confirmed_at = now() + interval '1 day'"))
         raise_alerts(session, series_id)
     (cell,) = shown(client, admin, days=5)["cells"]
-    assert (cell["state"], cell["open_alerts"]) == ("slower", 1)
+    assert (cell["state"], cell["open_incidents"]) == ("slower", 1)
     (alert,) = client.get("/api/v1/alerts", headers=admin.headers).json()["items"]
     given = {"cluster": "blade", "text": "smaller stripes", "at": (NOW - timedelta(days=10)).isoformat()}
     happened = client.post("/api/v1/trend-events", json=given, headers=admin.headers).json()["id"]
@@ -119,7 +119,7 @@ def test_only_the_newest_of_too_many_series_are_evaluated_and_the_report_says_it
         newest = [history(measured, levels((3, 100.0)), operation=name) for name in ("a", "b", "c")][-1]
     assert shown(client, admin)["is_cut"] is False
     for most, is_cut in ((3, False), (2, True)):
-        monkeypatch.setattr(service, "MOST_SERIES", most)
+        monkeypatch.setattr(judging, "MOST_SERIES", most)
         board = shown(client, admin)
         (cell,) = board["cells"]
         assert (board["is_cut"], cell["counts"]) == (is_cut, [{"state": "no_baseline", "series": most}])
@@ -212,7 +212,8 @@ def test_a_stale_cell_without_points_in_the_period_has_words_and_no_trend(
     grown(database, levels((30, 100.0)), until_days=20)
     (cell,) = shown(client, admin, days=10)["cells"]
     assert cell["state"] == "stale"
-    assert cell["line"].startswith("no data since ")
+    assert cell["line"] == f"no data since {NOW - timedelta(days=20):%-d %b}"
+    assert cell["words"].endswith(": usually measured every day")
     assert cell["trend"] == {"at_seconds": [], "medians": [], "levels": [], "changes_seconds": []}
 
 

@@ -111,11 +111,62 @@ def test_a_judged_incident_is_not_open_until_it_is_reopened(
     act: Callable[..., Response], action: str, state: str
 ) -> None:
     judged = act(action).json()["incident"]
-    assert (judged["state"], judged["moves"]) == (state, ["set_cause", "comment", "reopen"])
+    assert (judged["state"], judged["moves"]) == (state, ["set_cause", "comment", "reopen", "undo"])
     refused = act("acknowledge")
     assert (refused.status_code, refused.json()["error"]["code"]) == (409, "incident_move_refused")
-    assert refused.json()["error"]["remedy"] == "possible actions: set_cause, comment, reopen"
+    assert refused.json()["error"]["remedy"] == "possible actions: set_cause, comment, reopen, undo"
     assert act("reopen").json()["incident"]["state"] == "open"
+
+
+def test_an_undone_action_leaves_the_incident_as_it_was_before(
+    client: TestClient, admin: Person, act: Callable[..., Response], event_id: int
+) -> None:
+    def shown() -> tuple[Any, ...]:
+        alerts = client.get(f"{API}/alerts", headers=admin.headers).json()["items"]
+        (incident,) = client.get(f"{API}/incidents", headers=admin.headers).json()["items"]
+        of_alerts = [(one["state"], one["owner"], one["event"]) for one in alerts]
+        return of_alerts, *(incident[name] for name in ("state", "owner", "event", "is_event_set"))
+
+    for action, details in (
+        ("acknowledge", {}),
+        ("set_cause", {"event_id": event_id}),
+        ("expect", {}),
+        ("reopen", {}),
+        ("ignore", {}),
+    ):
+        before = shown()
+        assert "undo" in act(action, **details).json()["incident"]["moves"]
+        act("comment", comment="a comment between them")
+        undone = act("undo").json()
+        assert shown() == before
+        assert "undo" in {one["action"] for one in undone["actions"]}
+        assert act("undo").json()["error"]["code"] == "incident_move_refused"
+        act(action, **details)
+
+
+def test_an_undone_action_leaves_alerts_that_recovered_since(
+    client: TestClient, admin: Person, database: Database, act: Callable[..., Response]
+) -> None:
+    act("acknowledge")
+    with database.transaction() as session:
+        first = session.scalars(text("SELECT min(id) FROM alert")).one()
+        session.execute(text("UPDATE alert SET state = 'recovered' WHERE id = :id"), {"id": first})
+    act("undo")
+    alerts = client.get(f"{API}/alerts", headers=admin.headers).json()["items"]
+    assert {one["id"] == first: one["state"] for one in alerts} == {True: "recovered", False: "untriaged"}
+
+
+def test_undoing_an_acknowledgement_also_opens_what_joined_since(
+    database: Database, series: Series, act: Callable[..., Response]
+) -> None:
+    act("acknowledge")
+    with database.transaction() as session:
+        deletes = another(series, session, labels={"operation": "delete"}, better="higher")
+        confirmed_change(session, deletes, NOW + timedelta(days=5), 100.0, 60.0)
+        raise_alerts(session, deletes.id)
+    undone = act("undo").json()
+    assert {one["alert_state"] for one in undone["changes"]} == {"untriaged"}
+    assert (len(undone["changes"]), undone["incident"]["state"], undone["incident"]["owner"]) == (3, "open", None)
 
 
 @pytest.mark.parametrize(
@@ -123,6 +174,7 @@ def test_a_judged_incident_is_not_open_until_it_is_reopened(
     [
         ("set_cause", {}, "alert_detail_missing"),
         ("comment", {}, "alert_detail_missing"),
+        ("undo", {}, "incident_move_refused"),
         ("ignore", {"owner": "ada"}, "alert_detail_unexpected"),
         ("acknowledge", {"event_id": 1}, "alert_detail_unexpected"),
         ("acknowledge", {"owner": "nobody"}, "owner_unknown"),
@@ -184,6 +236,8 @@ def test_the_list_has_open_incidents_first_and_pages_through_all_of_them(
     assert paged == days
     assert len(page(f"series_id={series.id}&target_id={series.target_ids[0]}")["items"]) == 3
     assert [one["state"] for one in page("state=ended")["items"]] == ["ended"]
+    assert len(page(f"series_id=999999&series_id={series.id}")["items"]) == 3
+    assert page("series_id=999999")["items"] == []
     assert page("target_id=999")["items"] == page("owner=ada")["items"] == page("kind=better")["items"] == []
 
 

@@ -9,10 +9,12 @@ from factories.histories import history, levels
 from factories.measured import Measured
 from factories.people import Person, person
 from fastapi.testclient import TestClient
+from sqlalchemy import update
 
 from iotide_server.accounts.models import Role
 from iotide_server.kit.db import Database
 from iotide_server.overview import metric_states
+from iotide_server.results.models import Series
 from iotide_server.trends.changes.analysis import analyse_series
 
 
@@ -84,6 +86,22 @@ def test_the_measured_workload_and_its_primary_metric_are_chosen(
     assert board["measured"][0]["metrics"][0]["metric"] == metric
     unknown = shown(client, admin, metric="no_such")
     assert (unknown["workload"], unknown["metric"], unknown["series"]) == ("dd", "no_such", [])
+
+
+def test_the_workload_and_metric_of_the_worst_series_are_chosen_even_if_another_series_is_longer(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    slower = [levels((30, 100.0), (8, 80.0)), levels((2, 80.0))]
+    ids = grown(database, {"steady": [levels((60, 100.0))], "slower": slower})
+    with database.transaction() as session:
+        renamed = {"workload": "fio", "metric": "latency"}
+        session.execute(update(Series).where(Series.id == ids["slower"]).values(renamed))
+        calm = Measured(session, NOW - timedelta(days=20), name="calm")
+        analyse_series(session, history(calm, levels((20, 100.0))).id)
+    board = shown(client, admin)
+    assert (board["workload"], board["metric"], board["series"][0]["series"]["id"]) == ("fio", "latency", ids["slower"])
+    assert shown(client, admin, workload="fio")["metric"] == "latency"
+    assert shown(client, admin, cluster_id=calm.cluster.id)["workload"] == "dd"
 
 
 def test_without_points_nothing_is_chosen(client: TestClient, admin: Person) -> None:

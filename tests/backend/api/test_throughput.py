@@ -81,6 +81,26 @@ def test_points_before_the_period_are_left_out(client: TestClient, admin: Person
     assert len(line["days"]) == 7
 
 
+def test_a_long_period_has_spans_of_several_days_with_the_day_of_their_newest_points(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    measured_site(database, "one", [100.0] * 40)
+    (line,) = shown(client, admin, days=365)["clusters"]
+    assert 10 <= len(line["days"]) <= 11
+    assert line["days"][-1] == f"{NOW - timedelta(days=1):%Y-%m-%d}"
+
+
+def test_a_dense_day_counts_by_its_five_newest_points(client: TestClient, admin: Person, database: Database) -> None:
+    with database.transaction() as session:
+        measured = Measured(session, NOW, name="one")
+        history(measured, [100.0] * 3, first_day=-3)
+        for minute, value in enumerate([100.0] * 5 + [50.0] * 3, start=1):
+            measured.now = NOW + timedelta(minutes=minute)
+            history(measured, [value], first_day=-1)
+    (line,) = shown(client, admin)["clusters"]
+    assert line["medians"] == [100.0, 100.0, 50.0]
+
+
 def test_without_measurements_nothing_is_drawn(client: TestClient, admin: Person) -> None:
     found = shown(client, admin)
     assert (found["drawn"], found["clusters"], found["measures"]) == (None, [], [])

@@ -27,7 +27,7 @@ def check_data_address(text: str) -> str:
 
 
 class Endpoint(Message):
-    """Where a node of a run receives.
+    """Addresses on which a node of a run receives.
 
     Attributes:
         ports: UDP ports, one for each receiving step, in order.

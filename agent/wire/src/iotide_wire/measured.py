@@ -9,6 +9,7 @@ from pydantic_core import CoreSchema
 
 from iotide_wire.base import Message, Text, UtcTime
 from iotide_wire.catalogue import LabelName
+from iotide_wire.versions import Since
 
 
 class StepRole(StrEnum):
@@ -44,8 +45,11 @@ class StepRecord(Message):
     before_done: Text | None = None
 
 
+MetricName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
+
+
 class SampleMessage(Message):
-    metric: Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]{0,60}$")]
+    metric: MetricName
     value: Annotated[float, Field(allow_inf_nan=False)]
     labels: dict[LabelName, str | int | float | bool]
     target_id: int | None
@@ -162,11 +166,32 @@ class FlagEffect(StrEnum):
     REJECTED = "rejected"
 
 
+class PeerKind(StrEnum):
+    NODES = "nodes"
+    TARGETS = "targets"
+    OSTS = "osts"
+
+
+class PeerDistance(Message):
+    """Distance of a number from the median of its peers.
+
+    Attributes:
+        peer_count: members of the group, with the one concerned.
+        difference_ratio: relative to the median; -0.2 is 20 % below it.
+    """
+
+    kind: PeerKind
+    metric: MetricName
+    peer_count: Annotated[int, Field(ge=1, le=2**31 - 1)]
+    difference_ratio: Annotated[float, Field(allow_inf_nan=False)]
+
+
 class Flag(Message):
     """A caution about a run, with the measured value and the limit.
 
     Attributes:
         labels, target_id: the samples concerned, those with all these labels.
+        peers: only of PEER_ODD.
     """
 
     code: FlagCode
@@ -175,6 +200,7 @@ class Flag(Message):
     limit: Text
     labels: dict[LabelName, str | int | float | bool] = Field(default_factory=dict)
     target_id: int | None = None
+    peers: Annotated[PeerDistance | None, Since(3)] = None
 
     @property
     def rank(self) -> FlagRank:

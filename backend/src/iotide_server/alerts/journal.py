@@ -11,6 +11,7 @@ from iotide_server.alerts.models import Alert, AlertAction
 from iotide_server.change_feed import service as live
 from iotide_server.kit.db import Json
 
+JOINED: Final = "joined"  # action of an alert that takes over the acknowledgement of its incident
 SILENT: Final = "silent"  # begins the alert of a stale series; its comment says why there is no data
 
 
@@ -24,7 +25,7 @@ class AlertStep:
 
 def note(session: Session, alert: Alert, step: AlertStep, **changes: object) -> AlertAction:
     differing = {name: value for name, value in changes.items() if getattr(alert, name) != value}
-    before = {name: _plain(getattr(alert, name)) for name in differing}
+    before = {name: plain(getattr(alert, name)) for name in differing}
     for name, value in differing.items():
         setattr(alert, name, value)
     session.flush()
@@ -35,7 +36,7 @@ def note(session: Session, alert: Alert, step: AlertStep, **changes: object) -> 
         action=step.name,
         comment=step.comment,
         before=before,
-        after={name: _plain(value) for name, value in differing.items()},
+        after={name: plain(value) for name, value in differing.items()},
     )
     session.add(noted)
     live.publish(session, "alert", alert.id, alert.cluster_id)
@@ -53,7 +54,7 @@ def close(session: Session, alert: Alert, because: ClosedBecause, now: datetime,
     )
 
 
-def _plain(value: object) -> Json | str | int | float | None:
+def plain(value: object) -> Json | str | int | float | None:
     match value:
         case datetime():
             return value.isoformat()

@@ -1,6 +1,7 @@
 """Pure state machine of alerts; `MOVES` of users, and updates by analyses."""
 
 from collections.abc import Mapping
+from datetime import timedelta
 from enum import StrEnum
 from typing import Final
 
@@ -48,6 +49,8 @@ class ClosedBecause(StrEnum):
 
 
 S = AlertState
+FRESH: Final = timedelta(days=90)
+"""Overview and digests only count or leave out what was found earlier, so that they stay bounded."""
 OPEN: Final = frozenset({S.UNTRIAGED, S.ACKNOWLEDGED, S.INVESTIGATING})
 _ENDED: Final = frozenset({S.EXPECTED, S.NOISE, S.WONT_FIX, S.FIXED, S.VERIFIED, S.RECOVERED})
 

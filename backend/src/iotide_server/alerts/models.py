@@ -108,6 +108,8 @@ class IncidentAction(Identified, Base):
     who: Mapped[str]
     action: Mapped[str]
     comment: Mapped[str]
+    # event_id and is_event_set of the incident, which its alerts do not have; restored if the action is undone
+    before: Mapped[Json] = mapped_column(JSONB, server_default="{}")
 
     __table_args__ = (Index("ix_incident_action_incident_id", "incident_id", "id"),)
 

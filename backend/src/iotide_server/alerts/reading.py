@@ -13,7 +13,7 @@ from iotide_server.accounts.roles.principal import Principal
 from iotide_server.alerts import models, repository
 from iotide_server.alerts.errors import ALERT_NOT_FOUND
 from iotide_server.alerts.journal import SILENT
-from iotide_server.alerts.lifecycle import AlertState, possible
+from iotide_server.alerts.lifecycle import FRESH, AlertState, possible
 from iotide_server.alerts.models import AlertAction as ActionRow
 from iotide_server.alerts.schemas import (
     AlertActionOutput,
@@ -84,7 +84,12 @@ def of_incident(session: Session, incident_id: int | None, now: datetime) -> lis
 
 
 def of_cluster(session: Session, cluster_id: int, states: Sequence[AlertState], now: datetime) -> list[AlertOutput]:
-    statement = _described().where(models.Alert.cluster_id == cluster_id, models.Alert.state == any_text_of(states))
+    """Return the alerts of the last 90 days in one of these states, newest first."""
+    statement = _described().where(
+        models.Alert.cluster_id == cluster_id,
+        models.Alert.state == any_text_of(states),
+        models.Alert.raised_at >= now - FRESH,
+    )
     return shown(session, session.execute(statement.order_by(models.Alert.id.desc())).all(), now)
 
 

@@ -15,7 +15,7 @@ from iotide_server.schedules.failing import FailingSchedule, LostMount, names
 
 ORDER: Final[Sequence[AttentionKind]] = (
     *("stuck_node", "vanished_target", "lost_mount"),
-    *("failing_schedule", "overdue_schedule", "open_alerts"),
+    *("failing_schedule", "overdue_schedule", "open_incidents"),
     *("silent_nodes", "outlier_node", "outlier_target", "stale_series"),
 )
 
@@ -32,7 +32,23 @@ class Needed:
     node_id: int | None = None
     series_id: int | None = None  # newest of several with the same reason
     series_count: int = 0
-    workload: str | None = None  # of alerts and outliers
+    workload: str | None = None  # of outliers
+
+
+@dataclass(frozen=True, slots=True)
+class OldIncidents:
+    """Open incidents of a cluster that were found more than 90 days ago."""
+
+    cluster_id: int
+    count: int
+    first_at: datetime
+
+
+@dataclass(frozen=True, slots=True)
+class OpenIncident:
+    cluster_id: int
+    at: datetime
+    workloads: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,13 +102,34 @@ def of_overdue(rows: Iterable[Row[Any]]) -> list[Needed]:
     ]
 
 
-def of_alerts(rows: Iterable[Row[Any]]) -> list[Needed]:
+def of_incidents(incidents: Iterable[OpenIncident], old: Iterable[OldIncidents]) -> list[Needed]:
+    """Return an item per cluster."""
+    by_cluster: defaultdict[int, list[OpenIncident]] = defaultdict(list)
+    for one in incidents:
+        by_cluster[one.cluster_id].append(one)
+    older = {one.cluster_id: one for one in old}
     found: list[Needed] = []
-    for row in rows:
-        words = f"{row.alerts} open {'alert' if row.alerts == 1 else 'alerts'} of {row.workload}"
-        remedy = "acknowledge or explain the change"
-        found.append(Needed("open_alerts", row.cluster_id, words, remedy, row.since, workload=row.workload))
+    for cluster_id in sorted({*by_cluster, *older}):
+        own, rest = by_cluster[cluster_id], older.get(cluster_id)
+        since = min([*(one.at for one in own), *([] if rest is None else [rest.first_at])])
+        remedy = "acknowledge or set the cause"
+        found.append(Needed("open_incidents", cluster_id, _incident_words(own, rest), remedy, since))
     return found
+
+
+def _incident_words(own: Sequence[OpenIncident], old: OldIncidents | None) -> str:
+    parts: list[str] = []
+    if own:
+        workloads = names({workload for one in own for workload in one.workloads})
+        parts.append(f"{_counted(len(own))} of {workloads}")
+    if old is not None:
+        number = str(old.count) if own else _counted(old.count)
+        parts.append(f"{number} found more than 90 days ago")
+    return ", and ".join(parts)
+
+
+def _counted(incidents: int) -> str:
+    return f"{incidents} open {'incident' if incidents == 1 else 'incidents'}"
 
 
 def of_stuck(rows: Iterable[Row[Any]]) -> list[Needed]:

@@ -85,6 +85,10 @@ def cell_line(judged: JudgedSeries, drift: Drift | None, cause: str | None, now:
     return judged.words
 
 
+def stale_line(last_at: datetime, now: datetime) -> str:
+    return f"no data since {_day(last_at, now)}"
+
+
 def _shift(judged: JudgedSeries) -> str:
     return "no longer 0" if judged.shift_ratio is None else format_shift(1 + judged.shift_ratio)
 

@@ -1,25 +1,19 @@
 """Nodes and targets that are worse than their peers, from the flags of their newest runs."""
 
-import re
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from typing import Final
 
 from sqlalchemy import Row
 
 from iotide_server.overview.attention import Needed
 from iotide_server.overview.schemas import AttentionKind
 from iotide_server.trends.changes.words import direction
-from iotide_wire.measured import Flag
+from iotide_server.trends.peers.marks import peers_in_words
+from iotide_wire.measured import Flag, PeerDistance, PeerKind
+from iotide_wire.units import format_distance
 
 AnyRow = Row[*tuple[object, ...]]
-
-_MEASURED: Final = re.compile(
-    r"^(?:\d+ values of the run, furthest: )?(?P<title>.+): \S.*, (?P<percent>[\d.,]+) % (?P<side>above|below) the .+"
-    r" of (?P<peers>\d+) (?P<kind>nodes|targets|OSTs) \("
-)
-"""As `iotide_server.trends.peers.marks` words it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +21,8 @@ class _Odd:
     kind: AttentionKind
     cluster_id: int
     subject_id: int
-    name: str
     workload: str
-    percent: float
+    difference_ratio: float
     words: str
 
 
@@ -37,36 +30,35 @@ def of_outliers(rows: Iterable[AnyRow]) -> list[Needed]:
     """Return one item for each node or target, by its worst metric."""
     found: defaultdict[tuple[AttentionKind, int], list[_Odd]] = defaultdict(list)
     for row in rows:
-        for flag in _flags(row):
-            odd = _odd(row, flag)
+        for distance in _distances(row):
+            odd = _odd(row, distance)
             if odd is not None:
                 found[odd.kind, odd.subject_id].append(odd)
-    return [_needed(max(own, key=lambda odd: odd.percent)) for own in found.values()]
+    return [_needed(max(own, key=lambda odd: abs(odd.difference_ratio))) for own in found.values()]
 
 
-def _flags(row: AnyRow) -> list[Flag]:
-    known = [Flag.model_validate(flag) for flag in row.flags]
-    return [flag for flag in known if flag.labels.items() <= row.labels.items()]
+def _distances(row: AnyRow) -> Iterator[PeerDistance]:
+    """Yield the distances of the row's metric. Flags that a release before 0.3 stored have none."""
+    for flag in map(Flag.model_validate, row.flags):
+        if flag.peers is not None and flag.peers.metric == row.metric and flag.labels.items() <= row.labels.items():
+            yield flag.peers
 
 
-def _odd(row: AnyRow, flag: Flag) -> _Odd | None:
-    found = _MEASURED.match(flag.measured)
-    if found is None or found["title"] != row.title:
+def _odd(row: AnyRow, distance: PeerDistance) -> _Odd | None:
+    if direction(distance.difference_ratio, row.better) != "worse":
         return None
-    if direction(1.0 if found["side"] == "above" else -1.0, row.better) != "worse":
-        return None
-    is_node = found["kind"] == "nodes"
+    is_node = distance.kind is PeerKind.NODES
     subject_id, name = (row.node_id, row.node_name) if is_node else (row.target_id, row.target_name)
     if subject_id is None:
         return None
-    member = name if found["kind"] != "OSTs" else f"{name} OST {row.labels.get('ost')}"
+    member = name if distance.kind is not PeerKind.OSTS else f"{name} OST {row.labels.get('ost')}"
+    side = "above" if distance.difference_ratio > 0 else "below"
     words = (
-        f"{member}: {row.workload} {_metric(row.title, row.labels)} {found['percent']} % {found['side']}"
-        f" the median of {found['peers']} {found['kind']}"
+        f"{member}: {row.workload} {_metric(row.title, row.labels)} {format_distance(1 + distance.difference_ratio)}"
+        f" {side} the median of {peers_in_words(distance)}"
     )
     kind: AttentionKind = "outlier_node" if is_node else "outlier_target"
-    percent = float(found["percent"].replace(",", ""))
-    return _Odd(kind, row.cluster_id, subject_id, name, row.workload, percent, words)
+    return _Odd(kind, row.cluster_id, subject_id, row.workload, distance.difference_ratio, words)
 
 
 def _metric(title: str, labels: Mapping[str, object]) -> str:

@@ -2,8 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import asdict, dataclass
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from sqlalchemy import Row, bindparam, text
@@ -42,7 +42,7 @@ _DRAWN: Final = text(
 )
 _FLAGGED: Final = text(
     f"""
-    SELECT series.cluster_id, series.workload, series.title, series.better, series.labels,
+    SELECT series.cluster_id, series.workload, series.metric, series.title, series.better, series.labels,
            node.id AS node_id, node.name AS node_name, target.id AS target_id, target.name AS target_name,
            jsonb_path_query_array(run.flags, '$[*] ? (@.code == "{FlagCode.PEER_ODD}")') AS flags
     FROM unnest(CAST(:series_ids AS bigint[]), CAST(:cell_ids AS bigint[])) AS odd (series_id, cell_id)
@@ -93,32 +93,38 @@ _KINDS: Final = text(
     GROUP BY cluster_id, cluster.name ORDER BY cluster.name
     """  # noqa: S608 - constants
 )
-# Each series counts relative to its own median, so that a day with fewer of them makes no step.
-_DAILY: Final = text(
+# Each series counts relative to its own median, so that a day with fewer of them makes no step. Spans as in `_DRAWN`.
+_SPANS: Final = text(
     f"""
     WITH {_OF_MEASURE}, chosen AS (
         SELECT id, cluster_id FROM known WHERE place <= :most_series AND cluster_id = ANY(:cluster_ids)
-    ), daily AS (
-        SELECT chosen.cluster_id, chosen.id, date_trunc('day', newest.at, 'UTC') AS day,
-               percentile_cont(0.5) WITHIN GROUP (ORDER BY newest.median) AS value
-        FROM chosen CROSS JOIN LATERAL (
-            SELECT at, median FROM point WHERE series_id = chosen.id AND at >= :since AND at <= :until
-            ORDER BY at DESC LIMIT :most_points
-        ) AS newest
-        GROUP BY chosen.cluster_id, chosen.id, day
+    ), measured AS (
+        SELECT chosen.cluster_id, chosen.id, number, own.at, own.value
+        FROM chosen
+        CROSS JOIN generate_series(0, :spans - 1) AS number
+        CROSS JOIN LATERAL (
+            SELECT max(at) AS at, percentile_cont(0.5) WITHIN GROUP (ORDER BY median) AS value
+            FROM (
+                SELECT at, median FROM point
+                WHERE series_id = chosen.id AND at >= :since + number * CAST(:width AS interval)
+                  AND at < :since + (number + 1) * CAST(:width AS interval)
+                ORDER BY at DESC LIMIT :most_points
+            ) AS newest
+        ) AS own
+        WHERE own.value IS NOT NULL
     ), usual AS (
         SELECT cluster_id, id, percentile_cont(0.5) WITHIN GROUP (ORDER BY value) AS level
-        FROM daily GROUP BY cluster_id, id
+        FROM measured GROUP BY cluster_id, id
     ), centre AS (
         SELECT cluster_id, percentile_cont(0.5) WITHIN GROUP (ORDER BY level) AS level
         FROM usual WHERE level > 0 GROUP BY cluster_id
     )
-    SELECT daily.cluster_id, daily.day,
-           centre.level * percentile_cont(0.5) WITHIN GROUP (ORDER BY daily.value / usual.level) AS median,
+    SELECT measured.cluster_id, max(measured.at) AS at,
+           centre.level * percentile_cont(0.5) WITHIN GROUP (ORDER BY measured.value / usual.level) AS median,
            count(*) AS series
-    FROM daily JOIN usual USING (id) JOIN centre ON centre.cluster_id = daily.cluster_id
+    FROM measured JOIN usual USING (id) JOIN centre ON centre.cluster_id = measured.cluster_id
     WHERE usual.level > 0
-    GROUP BY daily.cluster_id, centre.level, daily.day ORDER BY daily.cluster_id, daily.day
+    GROUP BY measured.cluster_id, centre.level, number ORDER BY measured.cluster_id, number
     """  # noqa: S608 - constants
 )
 _VISIBLE: Final = bindparam("visible", type_=ARRAY(BigInteger))
@@ -141,9 +147,10 @@ class Measure:
 @dataclass(frozen=True, slots=True)
 class Extent:
     since: datetime
-    until: datetime
+    width: timedelta  # of a span
+    spans: int
     most_series: int  # of a cluster
-    most_points: int  # of a series
+    most_points: int  # newest of a series in a span
 
 
 def drawn_points(
@@ -184,15 +191,9 @@ def measured_clusters(session: Session, visible: list[int] | None, measure: Meas
     return session.execute(_KINDS.bindparams(*_BOUND), measure.parameters(visible)).all()
 
 
-def daily_medians(
+def span_medians(
     session: Session, visible: list[int] | None, measure: Measure, cluster_ids: Sequence[int], extent: Extent
 ) -> Sequence[AnyRow]:
-    """Return cluster_id, day, median and the number of series, in time order."""
-    values = measure.parameters(visible) | {
-        "cluster_ids": list(cluster_ids),
-        "since": extent.since,
-        "until": extent.until,
-        "most_series": extent.most_series,
-        "most_points": extent.most_points,
-    }
-    return session.execute(_DAILY.bindparams(*_BOUND), values).all()
+    """Return cluster_id, time of the newest point, median and the number of series of each span, in time order."""
+    values = measure.parameters(visible) | {"cluster_ids": list(cluster_ids)} | asdict(extent)
+    return session.execute(_SPANS.bindparams(*_BOUND), values).all()

@@ -11,13 +11,14 @@ from sqlalchemy.dialects.postgresql import ARRAY, distinct_on
 from sqlalchemy.orm import Session
 from sqlalchemy.types import BigInteger
 
-from iotide_server.alerts.lifecycle import OPEN, AlertState
-from iotide_server.alerts.models import Alert
+from iotide_server.alerts.incidents import repository as incidents
+from iotide_server.alerts.incidents.lifecycle import IncidentState
+from iotide_server.alerts.lifecycle import FRESH, AlertState
+from iotide_server.alerts.models import Alert, Incident
 from iotide_server.clusters.views import SILENT_AFTER
 from iotide_server.kit.db import any_of, array_of, in_clusters
-from iotide_server.overview.attention import KnownMount
+from iotide_server.overview.attention import KnownMount, OldIncidents, OpenIncident
 from iotide_server.overview.standing import AgreedChange, OverShift
-from iotide_server.results.models import Series
 from iotide_server.statistics.lateness import USUAL_GAPS
 from iotide_server.trends.changes.repository import is_over
 from iotide_server.trends.models import ChangePoint
@@ -196,17 +197,28 @@ def last_over(session: Session, series_ids: Collection[int]) -> dict[int, OverSh
     }
 
 
-def open_alerts(session: Session, visible: frozenset[int] | None) -> Sequence[AnyRow]:
-    """Return the number of open alerts and the first of their changes by cluster and workload."""
-    columns = (func.count().label("alerts"), func.min(Alert.at).label("since"))
-    statement = (
-        select(Series.cluster_id, Series.workload, *columns)
-        .join(Alert, Alert.series_id == Series.id)
-        .where(Alert.state.in_(OPEN))
-        .group_by(Series.cluster_id, Series.workload)
-        .order_by(Series.cluster_id, Series.workload)
+def open_incidents(session: Session, visible: frozenset[int] | None, now: datetime) -> list[OpenIncident]:
+    """Return the incidents of the last 90 days that are not acknowledged, oldest first."""
+    statement = select(Incident.id, Incident.cluster_id, Incident.at).where(
+        Incident.state == IncidentState.OPEN,
+        Incident.created_at >= now - FRESH,
+        *in_clusters(Incident.cluster_id, visible),
     )
-    return session.execute(statement.where(*in_clusters(Series.cluster_id, visible))).all()
+    found = session.execute(statement.order_by(Incident.at)).all()
+    workloads: defaultdict[int, set[str]] = defaultdict(set)
+    for row in incidents.names(session, [row.id for row in found]):
+        workloads[row.incident_id].add(row.workload)
+    return [OpenIncident(row.cluster_id, row.at, frozenset(workloads[row.id])) for row in found]
+
+
+def old_incidents(session: Session, visible: frozenset[int] | None, now: datetime) -> list[OldIncidents]:
+    """Return the open incidents that were found earlier, as a number for each cluster."""
+    statement = select(Incident.cluster_id, func.count(), func.min(Incident.at)).where(
+        Incident.state == IncidentState.OPEN,
+        Incident.created_at < now - FRESH,
+        *in_clusters(Incident.cluster_id, visible),
+    )
+    return [OldIncidents(*row) for row in session.execute(statement.group_by(Incident.cluster_id))]
 
 
 OVERDUE_AFTER: Final = timedelta(hours=1)  # a restart of the scheduler takes minutes

@@ -34,7 +34,7 @@ def get_board(
 def get_throughput(
     principal: Viewer, session: Tx, now: Now, wanted: Annotated[ThroughputChoice, Depends()]
 ) -> Throughput:
-    """Return daily medians of one metric by cluster. Omitted parameters mean the most widespread metric.
+    """Return the medians of one metric by cluster and day. Omitted parameters mean the most widespread metric.
 
     Each series counts relative to its own median in the period, so that a day with fewer series makes no step.
     """

@@ -70,7 +70,7 @@ class BoardCell(Output):
     ]
     trend: CellTrend
     suspects: Annotated[int, Field(description="Series whose newest points suggest a change")]
-    open_alerts: int
+    open_incidents: Annotated[int, Field(description="Not acknowledged, found in the last 90 days")]
     last_at: Annotated[datetime, Field(description="Time of the newest point")]
 
 
@@ -92,7 +92,7 @@ class BoardCluster(Output):
     name: Annotated[str, Field(examples=["hpc1"])]
     nodes: BoardNodes
     targets: int
-    open_alerts: int
+    open_incidents: Annotated[int, Field(description="Not acknowledged, found in the last 90 days")]
 
 
 class SeriesStanding(Output):
@@ -131,7 +131,7 @@ AttentionKind = Literal[
     "lost_mount",
     "failing_schedule",
     "overdue_schedule",
-    "open_alerts",
+    "open_incidents",
     "silent_nodes",
     "outlier_node",
     "outlier_target",
@@ -154,7 +154,7 @@ class AttentionItem(Output):
     node_id: Annotated[int | None, Field(description="The first of several nodes")]
     series: Annotated[SeriesOutput | None, Field(description="The newest of several with the same reason")]
     series_count: int
-    workload: Annotated[str | None, Field(description="Of alerts and outliers")]
+    workload: Annotated[str | None, Field(description="Of outliers")]
 
 
 class Board(Output):
@@ -183,7 +183,10 @@ class ThroughputMeasure(Output):
 
 
 class ClusterThroughput(Output):
-    """One line of the plot: the cluster's days with points, oldest first."""
+    """One line of the plot: the cluster's days with points, oldest first.
+
+    A period of more than a quarter has spans of several days, each with the day of its newest point.
+    """
 
     cluster_id: int
     name: Annotated[str, Field(examples=["hpc1"])]
@@ -191,8 +194,8 @@ class ClusterThroughput(Output):
     medians: Annotated[
         list[float],
         Field(
-            description="Daily median over the series, each relative to its own median in the period, times the median"
-            " of these"
+            description="Median over the series, each by its newest points of the day relative to its own median in the"
+            " period, times the median of these"
         ),
     ]
     series: Annotated[list[int], Field(description="Series measured on each day")]

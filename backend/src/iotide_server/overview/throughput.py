@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from math import ceil
 from typing import Annotated, Final
 
 from fastapi import Query
@@ -17,8 +18,9 @@ from iotide_server.overview.schemas import ClusterThroughput, Throughput, Throug
 from iotide_wire.units import Unit
 
 MOST_CLUSTERS: Final = 50
-MOST_SERIES: Final = 400  # of all clusters
-MOST_POINTS: Final = 10_000  # of a series: one an hour for a year
+MOST_SERIES: Final = 200  # of all clusters
+MOST_SPANS: Final = 92  # the days of a quarter; a longer period has spans of several days
+MOST_POINTS: Final = 5  # newest of a series in a span
 MOST_MEASURES: Final = 200
 
 
@@ -32,7 +34,7 @@ class ThroughputChoice:
 
 
 def throughput(session: Session, principal: Principal, wanted: ThroughputChoice, now: datetime) -> Throughput:
-    """Return the chosen metric by cluster and day; what the choice leaves open is the most widespread."""
+    """Return the chosen metric by cluster and span; what the choice leaves open is the most widespread."""
     visible = array_of(principal.visible_clusters())
     measures = queries.measures(session, visible, MOST_MEASURES)
     chosen = _chosen(measures, wanted)
@@ -48,12 +50,11 @@ def throughput(session: Session, principal: Principal, wanted: ThroughputChoice,
         found = queries.measured_clusters(session, visible, measure)
     shown = found[:MOST_CLUSTERS]
     most = max(1, MOST_SERIES // max(1, len(shown)))
-    extent = Extent(now - timedelta(days=wanted.days), now, most, MOST_POINTS)
     return Throughput(
         drawn=ThroughputMeasure.model_validate(chosen),
         measures=named,
         target_kinds=kinds,
-        clusters=_lines(session, visible, measure, shown, extent),
+        clusters=_lines(session, visible, measure, shown, _extent(wanted.days, most, now)),
         clusters_left_out=len(found) - len(shown),
         series_left_out=sum(max(0, row.series - most) for row in shown),
     )
@@ -73,20 +74,27 @@ def _chosen(measures: Sequence[AnyRow], wanted: ThroughputChoice) -> AnyRow | No
     return min(measures, key=place, default=None)
 
 
+def _extent(days: int, most_series: int, now: datetime) -> Extent:
+    """Return spans of whole days in UTC."""
+    since = (now - timedelta(days=days)).astimezone(UTC).replace(hour=0, minute=0, second=0, microsecond=0)
+    width = ceil((days + 1) / MOST_SPANS)
+    return Extent(since, timedelta(days=width), ceil((days + 1) / width), most_series, MOST_POINTS)
+
+
 def _lines(
     session: Session, visible: list[int] | None, measure: Measure, shown: Sequence[AnyRow], extent: Extent
 ) -> list[ClusterThroughput]:
-    days: defaultdict[int, list[AnyRow]] = defaultdict(list)
-    for row in queries.daily_medians(session, visible, measure, [row.cluster_id for row in shown], extent):
-        days[row.cluster_id].append(row)
+    spans: defaultdict[int, list[AnyRow]] = defaultdict(list)
+    for row in queries.span_medians(session, visible, measure, [row.cluster_id for row in shown], extent):
+        spans[row.cluster_id].append(row)
     return [
         ClusterThroughput(
             cluster_id=row.cluster_id,
             name=row.name,
-            days=[one.day.astimezone(UTC).date() for one in days[row.cluster_id]],
-            medians=[one.median for one in days[row.cluster_id]],
-            series=[one.series for one in days[row.cluster_id]],
+            days=[one.at.astimezone(UTC).date() for one in spans[row.cluster_id]],
+            medians=[one.median for one in spans[row.cluster_id]],
+            series=[one.series for one in spans[row.cluster_id]],
         )
         for row in shown
-        if days[row.cluster_id]
+        if spans[row.cluster_id]
     ]

@@ -1,10 +1,11 @@
 """SQL that reads results."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from sqlalchemy import LargeBinary, Result, Row, Select, func, select, text
+from sqlalchemy import BigInteger, LargeBinary, Result, Row, Select, bindparam, func, select, text
+from sqlalchemy.dialects.postgresql import ARRAY
 from sqlalchemy.orm import Session
 
 from iotide_server.campaigns.models import Cell
@@ -30,20 +31,24 @@ _POINT = (
     *(Series.metric, Series.title, Series.unit, Series.better, Series.labels),
 )
 
+_POINT_COUNT = "(SELECT count(*) FROM point WHERE series_id = series.id)"
 _DESCRIBED_SERIES = """
     SELECT series.*,
            ARRAY(SELECT name FROM node WHERE id = ANY(series.node_ids) ORDER BY name) AS node_names,
            ARRAY(SELECT name FROM target WHERE id = ANY(series.target_ids) ORDER BY name) AS target_names,
-           (SELECT count(*) FROM point WHERE series_id = series.id) AS point_count,
+           {point_count} AS point_count,
            newest.median AS last_value,
            newest.at AS last_at
     FROM series
     LEFT JOIN LATERAL (SELECT median, at FROM point WHERE series_id = series.id ORDER BY at DESC LIMIT 1) AS newest
            ON true
 """
-_NAMED_SERIES = text(_DESCRIBED_SERIES + "WHERE series.id = ANY(:ids)")
+_NAMED_SERIES = text(
+    _DESCRIBED_SERIES.format(point_count=f"CASE WHEN series.id <> ALL(:counted) THEN {_POINT_COUNT} END")
+    + "WHERE series.id = ANY(:ids)"
+).bindparams(bindparam("counted", type_=ARRAY(BigInteger)))
 _SERIES_PAGE = text(
-    _DESCRIBED_SERIES
+    _DESCRIBED_SERIES.format(point_count=_POINT_COUNT)
     + """
     WHERE (CAST(:visible AS bigint[]) IS NULL OR series.cluster_id = ANY(:visible))
       AND (CAST(:cluster_id AS bigint) IS NULL OR series.cluster_id = :cluster_id)
@@ -110,8 +115,9 @@ _CAMPAIGN_SAMPLES = text(
 )
 
 
-def series_named(session: Session, series_ids: Sequence[int]) -> Sequence[AnyRow]:
-    return session.execute(_NAMED_SERIES, {"ids": list(series_ids)}).all()
+def series_named(session: Session, series_ids: Sequence[int], counted: Collection[int] = ()) -> Sequence[AnyRow]:
+    """Return series. The `counted` ones have no `point_count`, because counting reads all points of a series."""
+    return session.execute(_NAMED_SERIES, {"ids": list(series_ids), "counted": list(counted)}).all()
 
 
 _CAMPAIGN_CELLS = text(

@@ -1,7 +1,7 @@
 """Read access to results."""
 
 from collections import defaultdict
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from datetime import datetime
 from itertools import groupby
 from typing import Final
@@ -66,10 +66,13 @@ def series(session: Session, principal: Principal, series_id: int) -> SeriesOutp
     return SeriesOutput.model_validate(principal.require_row(Role.VIEWER, row, SERIES_NOT_FOUND(series_id=series_id)))
 
 
-def series_by_id(session: Session, series_ids: Iterable[int]) -> dict[int, SeriesOutput]:
-    """Permissions are not checked."""
-    rows = queries.series_named(session, sorted(set(series_ids)))
-    return {row.id: SeriesOutput.model_validate(row) for row in rows}
+def series_by_id(
+    session: Session, series_ids: Iterable[int], point_counts: Mapping[int, int] | None = None
+) -> dict[int, SeriesOutput]:
+    """Return series; numbers of points that the caller knows are not counted. Permissions are not checked."""
+    known = point_counts or {}
+    rows = queries.series_named(session, sorted(set(series_ids)), known)
+    return {row.id: SeriesOutput.of_row(row, point_count=known.get(row.id, row.point_count)) for row in rows}
 
 
 def list_samples(

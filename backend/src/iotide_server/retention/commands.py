@@ -43,7 +43,8 @@ def add_commands(app: typer.Typer, transaction_of: Callable[[Path | None], Abstr
         """Show or set how long raw output and per-second values are kept, and their size.
 
         If you set one limit, data without a limit is kept forever. Numbers and points are always kept forever. The
-        worker removes old data, except of kept campaigns and of runs that an alert refers to.
+        worker removes old data, except of kept campaigns and of runs that an alert refers to: an acknowledged one, or
+        one that was raised within 90 days.
         """
         asked = RetentionRule(raw_output_days, curve_days)
         if for_ever and asked != RetentionRule():

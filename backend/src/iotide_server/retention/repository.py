@@ -11,16 +11,18 @@ from sqlalchemy.orm import Session
 from iotide_server.results.ingest.curves import Stretch
 from iotide_server.results.models import CurveChunk
 
+# Every change for the worse has an alert. It keeps its runs while it is new, or while a user handles it.
+_KEEPS: Final = "(alert.state IN ('acknowledged', 'investigating', 'fixed') OR alert.raised_at >= :raised_since)"
 _OLD: Final = (
     # An alert's runs and its confirmation runs need their raw output and curves.
-    """
+    f"""
     run.state IN ('finished', 'failed', 'cancelled') AND run.ended_at < :before
       AND NOT EXISTS (SELECT FROM kept_campaign WHERE kept_campaign.campaign_id = run.campaign_id)
-      AND NOT EXISTS (SELECT FROM alert WHERE alert.confirmation_id = run.campaign_id)
+      AND NOT EXISTS (SELECT FROM alert WHERE alert.confirmation_id = run.campaign_id AND {_KEEPS})
       AND NOT EXISTS (SELECT FROM alert JOIN point ON point.series_id = alert.series_id
                       AND point.at BETWEEN alert.window_from AND alert.window_until
-                      WHERE point.cell_id = run.cell_id)
-    """
+                      WHERE point.cell_id = run.cell_id AND {_KEEPS})
+    """  # noqa: S608 - ours alone
 )
 _HAS_RAW: Final = "EXISTS (SELECT FROM artefact WHERE artefact.run_id = run.id)"
 _HAS_CURVES: Final = (
@@ -94,6 +96,17 @@ _SIZES: Final = text(
 
 
 @dataclass(frozen=True, slots=True)
+class Expiry:
+    """Runs that ended before that time are old, unless an alert keeps them."""
+
+    before: datetime
+    raised_since: datetime  # older alerts keep only what a user has acknowledged
+
+    def values(self) -> dict[str, datetime]:
+        return {"before": self.before, "raised_since": self.raised_since}
+
+
+@dataclass(frozen=True, slots=True)
 class Space:
     kind: str
     size_bytes: int
@@ -106,22 +119,22 @@ def space(session: Session) -> list[Space]:
     return sorted(found, key=lambda one: one.size_bytes, reverse=True)
 
 
-def raw_waiting(session: Session, before: datetime) -> Row[Any]:
+def raw_waiting(session: Session, expiry: Expiry) -> Row[Any]:
     """Return the number of runs with expired raw output, and its uncompressed size."""
-    return session.execute(_RAW_WAITING, {"before": before}).one()
+    return session.execute(_RAW_WAITING, expiry.values()).one()
 
 
-def curves_waiting(session: Session, before: datetime) -> Row[Any]:
-    return session.execute(_CURVES_WAITING, {"before": before}).one()
+def curves_waiting(session: Session, expiry: Expiry) -> Row[Any]:
+    return session.execute(_CURVES_WAITING, expiry.values()).one()
 
 
-def lock_raw(session: Session, before: datetime, limit: int) -> Sequence[int]:
+def lock_raw(session: Session, expiry: Expiry, limit: int) -> Sequence[int]:
     """Skip locked rows."""
-    return session.scalars(_RAW_OF, {"before": before, "limit": limit}).all()
+    return session.scalars(_RAW_OF, {**expiry.values(), "limit": limit}).all()
 
 
-def lock_curves(session: Session, before: datetime, limit: int) -> Sequence[int]:
-    return session.scalars(_CURVES_OF, {"before": before, "limit": limit}).all()
+def lock_curves(session: Session, expiry: Expiry, limit: int) -> Sequence[int]:
+    return session.scalars(_CURVES_OF, {**expiry.values(), "limit": limit}).all()
 
 
 def remove_raw(session: Session, run_ids: Sequence[int], now: datetime) -> None:

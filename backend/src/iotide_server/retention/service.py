@@ -21,6 +21,7 @@ from iotide_server.results import queries
 from iotide_server.results.ingest.curves import thin_old
 from iotide_server.retention import repository
 from iotide_server.retention.models import KeptCampaign, Retention
+from iotide_server.retention.repository import Expiry
 from iotide_wire.units import format_seconds
 
 RETENTION: Final = "retention"  # its key is always 1
@@ -31,6 +32,8 @@ CURVE_BATCH_RUNS: Final = 20
 _KEY: Final = 1
 _AGAIN_AFTER: Final = timedelta(days=1)
 _MOST_DAYS: Final = 36_500
+ALERTS_KEEP: Final = timedelta(days=90)
+"""An alert keeps its runs complete that long. Acknowledged, it keeps them until it is decided."""
 
 DAYS_OUT_OF_RANGE = ErrorKind(422, "days_out_of_range", field="{field}", shows="days").says(
     f"{{field}}: {{days}} is not between 1 and {_MOST_DAYS}",
@@ -60,8 +63,8 @@ def rule(session: Session) -> RetentionRule:
 
 
 def waiting(session: Session, of_rule: RetentionRule, now: datetime) -> Expiring:
-    raw_before, curves_before = _before(of_rule.raw_output_days, now), _before(of_rule.curve_days, now)
-    raw, curves = repository.raw_waiting(session, raw_before), repository.curves_waiting(session, curves_before)
+    raw = repository.raw_waiting(session, _expiry(of_rule.raw_output_days, now))
+    curves = repository.curves_waiting(session, _expiry(of_rule.curve_days, now))
     return Expiring(raw.runs, int(raw.size_bytes), curves.runs, int(curves.size_bytes))
 
 
@@ -113,11 +116,10 @@ def give_up_old(session: Session, key: int) -> datetime | None:
     held = rule(session)
     if held == RetentionRule():
         return None
-    raw_before, curves_before = _before(held.raw_output_days, now), _before(held.curve_days, now)
-    raw_runs = repository.lock_raw(session, raw_before, RAW_BATCH_RUNS)
+    raw_runs = repository.lock_raw(session, _expiry(held.raw_output_days, now), RAW_BATCH_RUNS)
     if raw_runs:
         repository.remove_raw(session, raw_runs, now)
-    curve_runs = repository.lock_curves(session, curves_before, CURVE_BATCH_RUNS)
+    curve_runs = repository.lock_curves(session, _expiry(held.curve_days, now), CURVE_BATCH_RUNS)
     if curve_runs:
         _thin(session, curve_runs, now)
     if raw_runs or curve_runs:
@@ -139,8 +141,9 @@ def _thin(session: Session, run_ids: Sequence[int], now: datetime) -> None:
     repository.note_curves(session, run_ids, words, now)
 
 
-def _before(days: int | None, now: datetime) -> datetime:
-    return datetime.min.replace(tzinfo=UTC) if days is None else now - timedelta(days=days)
+def _expiry(days: int | None, now: datetime) -> Expiry:
+    before = datetime.min.replace(tzinfo=UTC) if days is None else now - timedelta(days=days)
+    return Expiry(before, now - ALERTS_KEEP)
 
 
 def _changeable(session: Session, principal: Principal, campaign_id: int) -> Campaign:

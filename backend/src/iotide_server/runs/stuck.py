@@ -28,7 +28,7 @@ SETTLED_AFTER: Final = timedelta(seconds=15)
 """Agents give up a heartbeat after 10 s, so a later one includes the stuck load."""
 
 RECENT: Final = timedelta(days=1)
-"""How long after its end an order may be reported as stuck."""
+"""Age of an ended order up to which it may be reported as stuck."""
 
 LOG_LINES: Final = 100
 _REPORTS: Final = 3  # first wire version that reports stuck loads

@@ -31,7 +31,7 @@ BARRIER_TIMEOUT: Final = timedelta(seconds=120)
 """Time limit for a gang's agreement on a start. An unclaimed order is withdrawn after half of it."""
 
 OBSERVER_GRACE: Final = timedelta(seconds=60)
-"""How long an observer may deliver after the end of the loads. Its next heartbeat informs it of that end."""
+"""Time for an observer to deliver after the end of the loads. Its next heartbeat informs it of that end."""
 
 _log = structlog.get_logger(__name__)
 

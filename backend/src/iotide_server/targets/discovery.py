@@ -49,7 +49,7 @@ def find_candidates(sightings: Sequence[Sighting], target_names: Iterable[str]) 
 
 
 def suggest_name(path: str) -> str:
-    """Return `scratch` for `/scratch` and for `/scratch/iotide`, the directory that the documentation proposes there."""
+    """Return `scratch` for `/scratch` and `/scratch/iotide`, the directory that the documentation proposes there."""
     path = path.removesuffix("/iotide") or path
     name = re.sub(r"^[^A-Za-z0-9]+|-+$", "", re.sub(r"[^A-Za-z0-9._]+", "-", path))
     return name[:_LONGEST_NAME] or "root"

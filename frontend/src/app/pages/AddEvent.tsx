@@ -19,13 +19,13 @@ export function AddEvent(props: AddEventProps) {
   if (!useMay("operator", props.cluster.id)) return null;
   return (
     <DialogButton
-      dialog={(onClose) => <AddForm {...props} onClose={onClose} />}
+      dialog={(onClose) => <AddEventForm {...props} onClose={onClose} />}
       variant="default"
     >{t`Add event`}</DialogButton>
   );
 }
 
-function AddForm({ cluster, ...props }: AddEventProps & { readonly onClose: () => void }) {
+export function AddEventForm({ cluster, ...props }: AddEventProps & { readonly onClose: () => void }) {
   const [nodes, targets] = useQueries({ queries: [nodeLinesQuery(cluster.id), targetsQuery(cluster.id)] });
   const place = {
     cluster: cluster.name,

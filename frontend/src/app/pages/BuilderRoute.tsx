@@ -159,6 +159,7 @@ function DraftCluster({ clusters, current, draftKey, original }: DraftClusterPro
       <ClusterChoice clusterId={current.id} clusters={clusters} onChoose={choose} />
       {asked && (
         <ConfirmModal
+          isSafe
           body={t`Nodes and targets that ${asked.name} does not have are deselected. The rest of the draft is kept.`}
           no={t`Keep ${current.name}`}
           onClose={() => setAsked(undefined)}

@@ -54,9 +54,11 @@ const VERDICT = {
   ...{ p_value: 0.001, is_discovery: true, basis: "runs", basis_words: "", looks: 1 },
 };
 
+const NO_RATIO = { median_ratio: null, ratio: null, low: null, high: null, p_value: null };
+
 let asked: URLSearchParams[] = [];
 
-function answerWith(changes: object, verdict: object = VERDICT) {
+function answerWith(changes: object, verdict: object = VERDICT, single: readonly number[] = []) {
   const campaign = {
     ...{ id: 9, name: "nightly", cluster_id: 1, cluster_name: "hpc1", owner: "grace", schedule_id: null },
     ...{
@@ -80,27 +82,28 @@ function answerWith(changes: object, verdict: object = VERDICT) {
     http.get("*/api/v1/comparison/sides", ({ request }) => {
       const wanted = new URL(request.url).searchParams;
       asked.push(wanted);
-      return HttpResponse.json(sidesBy(wanted.get("by") ?? "target", verdict));
+      return HttpResponse.json(sidesBy(wanted.get("by") ?? "target", verdict, single));
     }),
   );
 }
 
-function sidesBy(by: string, verdict: object) {
+/** Values of single runs by side; else four runs each. */
+function sidesBy(by: string, verdict: object, single: readonly number[]) {
   const sides =
     by === "campaign" ? ["nightly (7)", "nightly (9)"] : by === "target" ? ["disk", "shm"] : [1, 2];
   const cells = sides.map((_, place) => ({
     ...{ campaign_id: 9, campaign_name: "nightly", cluster_name: "hpc1", cell_id: place + 1, ordinal: place },
     ...{ node_names: ["n1"], target_names: ["disk"], variant: "", is_alike: true },
   }));
-  const numbers = sides.map(() => ({
-    n: 4,
-    median: 1e9,
+  const numbers = sides.map((_, place) => ({
+    n: single[place] ? 1 : 4,
+    median: single[place] ?? 1e9,
     values: [1e9],
     run_ids: [1],
     flags: [],
     modes: null,
   }));
-  const row = { workload: "dd", options: {}, cells, differences: [] };
+  const row = { workload: "dd", options: { file_size_bytes: 2 ** 26 }, cells, differences: [] };
   return {
     ...{ by, dimensions: ["target", "options.file_size_bytes"], sides, against: 0 },
     rows: [{ ...row, metrics: [{ ...METRIC, numbers, verdicts: [null, verdict] }] }],
@@ -216,6 +219,23 @@ it("offers more repeats where no difference is shown", async () => {
   const { router, user } = openDashboard("/campaigns/9");
   await (await answer()).findByText("No difference shown:");
   await user.click((await answer()).getByRole("button", { name: "Add repeats to decide" }));
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ repeats: [] }));
+});
+
+it("states the values of single runs, the best first, and adds the repeats that a verdict needs", async () => {
+  const single = { ...VERDICT, verdict: "one_run", runs_missing: 3, ...NO_RATIO };
+  answerWith({}, single, [1.1e9, 1.62e9]);
+  server.use(http.get("*/api/v1/campaigns/9/cells", () => listOf([cellOf([], 1)])));
+  const { router, user } = openDashboard("/campaigns/9");
+  const lines = within(await (await answer()).findByRole("list", { name: "Answer" })).getAllByRole(
+    "listitem",
+  );
+  expect(lines.map(({ textContent }) => textContent)).toEqual([
+    "shm wrote 64 MiB at 1.62 GB/s, disk at 1.1 GB/s ",
+    "One run a configuration: differences are unknown. A verdict needs 3 more runs of each. Add 3 repeats",
+  ]);
+  expect((await answer()).queryByText(/fewer than 4 runs/)).not.toBeInTheDocument();
+  await user.click((await answer()).getByRole("button", { name: "Add 3 repeats" }));
   await waitFor(() => expect(router.state.location.search).toMatchObject({ repeats: [] }));
 });
 

@@ -1,10 +1,10 @@
-/** Answer of a campaign: what it compares, or its headline numbers, with common cautions. */
+/** Answer of a campaign: what it compares, or its headline numbers, and their quality. */
 
 import { useQuery } from "@tanstack/react-query";
 import type { Campaign } from "@/api/types";
 import { useMayRun } from "@/components/session";
-import { CommonCautions, PaperCautions } from "@/features/campaigns/answer/CommonCautions";
 import { HeadlineNumbers } from "@/features/campaigns/answer/HeadlineNumbers";
+import { PaperQuality, QualityNote } from "@/features/campaigns/answer/QualityNote";
 import { hasSides } from "@/features/campaigns/comparisonOf";
 import { AnswerCard, PaperAnswer } from "@/features/comparison/answer/AnswerCard";
 import { targetsQuery } from "@/features/targets/queries";
@@ -24,7 +24,14 @@ export function CampaignAnswer({ campaign, chosen, onChoose, onRepeats }: Campai
   return (
     <AnswerCard
       campaign={campaign}
-      cautions={<CommonCautions campaign={campaign} offered={{ workloads, targets }} onRepeats={onRepeats} />}
+      renderQuality={(isFewStated) => (
+        <QualityNote
+          campaign={campaign}
+          isFewStated={isFewStated}
+          offered={{ workloads, targets }}
+          onRepeats={onRepeats}
+        />
+      )}
       chosen={chosen}
       hasSides={hasSides(campaign.plan)}
       numbers={<HeadlineNumbers campaignId={campaign.id} />}
@@ -38,7 +45,7 @@ export function PaperCampaignAnswer({ campaign }: Pick<CampaignAnswerProps, "cam
   return (
     <PaperAnswer
       campaign={campaign}
-      cautions={<PaperCautions campaign={campaign} />}
+      quality={<PaperQuality campaign={campaign} />}
       chosen={undefined}
       hasSides={hasSides(campaign.plan)}
       numbers={<HeadlineNumbers campaignId={campaign.id} />}

@@ -25,7 +25,7 @@ function answerWith(state: string, counts: object) {
     cluster_id: 1,
     cluster_name: "hpc1",
     owner: "grace",
-    plan: { note: "", workloads: [] },
+    plan: { note: "", workloads: [], targets: [] },
     state,
     created_at: "2026-11-21T10:00:00Z",
     counts: { ...NONE, ...counts },
@@ -143,32 +143,26 @@ function cellOf(id: number, n: number, flags: string[] = []) {
   };
 }
 
-it("states cautions above the table, and in a cell only those that others lack", async () => {
-  answerWith("finished", { finished: 8 });
-  const cells = [cellOf(1, 4, ["CACHE_SIZE", "DURATION"]), cellOf(2, 4, ["CACHE_SIZE", "STEADY", "ZEROES"])];
-  server.use(http.get("*/api/v1/campaigns/9/cells", () => listOf(cells)));
-  openDashboard("/campaigns/9");
+it("states cautions above the table, and as notes of a value only those that others lack", async () => {
+  answerCells([cellOf(1, 4, ["CACHE_SIZE", "DURATION"]), cellOf(2, 4, ["CACHE_SIZE", "STEADY", "ZEROES"])]);
   const table = await screen.findByRole("table", { name: "dd: Rate" });
-  const note = screen.getByText("Quality of the results").closest("[role=alert]");
-  expect(note).toHaveTextContent("May be cached: all values.");
-  expect(note).toHaveTextContent("Reducible data: 1 of 2 values.");
+  const note = screen.getByText("All results (2): may be cached").closest("[role=alert]");
+  expect(note).toHaveTextContent("Reducible data: 1 of 2 results;");
   const texts = [...table.querySelectorAll("tbody tr")].map((row) => row.textContent);
   expect(texts[0]).not.toContain("too short");
-  expect(texts[1]).toContain("reducible data1 note");
+  expect(within(table).getByTitle("reducible data, not steady")).toHaveTextContent("a, b");
+  expect(screen.getByText("a: reducible data; b: not steady")).toBeInTheDocument();
   expect(texts.join()).not.toContain("may be cached");
   expect(table.querySelector(".iotide-strong data")).toBeNull();
   expect(table.querySelectorAll(".iotide-cautioned data")).toHaveLength(1);
 });
 
 it("states what the plan measures too little of once, with the spread", async () => {
-  answerWith("finished", { finished: 8 });
   const [first, second] = [cellOf(1, 4, ["DURATION"]), cellOf(2, 4, ["CV", "DURATION"])];
   const results = second.results.map((result) => ({ ...result, variation_ratio: 0.12 }));
-  server.use(http.get("*/api/v1/campaigns/9/cells", () => listOf([first, { ...second, results }])));
-  openDashboard("/campaigns/9");
-  const note = (await screen.findByText("Quality of the results")).closest("[role=alert]");
-  expect(note).toHaveTextContent("Too short: all values.");
-  expect(note).toHaveTextContent("High variance: 1 of 2 values, by 12 %.");
+  answerCells([first, { ...second, results }]);
+  const note = (await screen.findByText("All results (2): too short")).closest("[role=alert]");
+  expect(note).toHaveTextContent("High variance: 1 of 2 results, by 12 %.");
 });
 
 function answerCells(cells: readonly object[], metrics: readonly object[] = []) {
@@ -201,6 +195,13 @@ it("adds repeats from a value with few runs", async () => {
   expect(screen.getAllByText("2 runs")).toHaveLength(1);
 });
 
+it("marks no value if all have too few runs, as the answer says", async () => {
+  answerCells([cellOf(1, 2), cellOf(2, 1)]);
+  await screen.findByRole("table", { name: "dd: Rate" });
+  expect(screen.getByText("2 of 2 results have fewer than 4 runs")).toBeInTheDocument();
+  expect(screen.queryByRole("button", { name: /^Add repeats of/ })).not.toBeInTheDocument();
+});
+
 it("shows metrics that are not primary only when asked", async () => {
   const cell = cellOf(1, 4);
   const results = ["rate", "elapsed"].flatMap((metric) =>
@@ -212,7 +213,7 @@ it("shows metrics that are not primary only when asked", async () => {
   expect(await screen.findByRole("table", { name: "dd: elapsed" })).toBeInTheDocument();
 });
 
-it("folds rows beyond twenty, and links a matrix of sizes to its surface", async () => {
+it("folds rows beyond twelve, and links a matrix of sizes to its surface", async () => {
   const sizes = [1, 2, 3, 4, 5];
   const cell = cellOf(1, 4);
   const results = sizes.flatMap((file) =>
@@ -228,7 +229,7 @@ it("folds rows beyond twenty, and links a matrix of sizes to its surface", async
   const table = await screen.findByRole("table", { name: "dd: Rate" });
   const surface = screen.getByRole("link", { name: "Show surface" });
   expect(surface).toHaveAttribute("href", expect.stringContaining("a=campaign-9.1"));
-  expect(within(table).getAllByRole("rowheader")).toHaveLength(20);
+  expect(within(table).getAllByRole("rowheader")).toHaveLength(12);
   await user.click(screen.getByRole("button", { name: "Show all 25 rows" }));
   expect(within(table).getAllByRole("rowheader")).toHaveLength(25);
 });
@@ -240,8 +241,9 @@ it("shows usual flags of a value, and those that it lacks", async () => {
     results: cell.results.map((result) => ({ ...result, usual_flags: ["ZEROES"] })),
   });
   answerCells([usual(first), usual(second)]);
-  expect(await screen.findByText("usual here: reducible data")).toBeInTheDocument();
-  expect(screen.getByText("without: reducible data")).toBeInTheDocument();
+  expect(
+    await screen.findByText("a: usual here: reducible data; b: without: reducible data"),
+  ).toBeInTheDocument();
 });
 
 it("retries all failed runs after confirmation, and continues after a rejected one", async () => {

@@ -15,6 +15,7 @@ import { nodeLinesQuery } from "@/features/clusters/queries";
 import StatusBoard from "@/features/overview/StatusBoard";
 import { TargetsPanel } from "@/features/targets/TargetsPanel";
 import { ClusterPage } from "./ClusterPage";
+import { openIncidents } from "./openIncidents";
 
 const route = getRouteApi("/shell/clusters/$clusterId");
 
@@ -42,6 +43,7 @@ export default function ClusterRoute() {
                 clusterId={clusterId}
                 days={days}
                 onDays={(chosen) => void navigate({ search: { days: chosen }, replace: true })}
+                renderIncidents={openIncidents}
               />
               <Places cluster={cluster} key={cluster.id} />
             </>

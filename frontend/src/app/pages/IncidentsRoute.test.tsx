@@ -1,7 +1,9 @@
+import { notifications } from "@mantine/notifications";
 import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
 import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
+import type { ReactElement } from "react";
 import { beforeEach, expect, it, vi } from "vitest";
 
 // plotly needs a canvas, which happy-dom lacks. Figures are tested as data.
@@ -124,7 +126,38 @@ it("acknowledges an incident with one click, and offers only what its state allo
   await user.click(row.getByRole("button", { name: "Acknowledge: incident 8" }));
   await waitFor(() => expect(sent).toEqual([{ action: "acknowledge", comment: "" }]));
   const ended = within(await rowOf(/home: old/));
-  expect(ended.getAllByRole("button").map(({ textContent }) => textContent)).toEqual(["Set cause", "Reopen"]);
+  expect(ended.getAllByRole("button").map(({ textContent }) => textContent)).toEqual([
+    "Set cause",
+    "Reopen",
+    "Comment, owner",
+  ]);
+});
+
+it("offers to undo an action, also when the incident is no longer listed", async () => {
+  const notice = vi.spyOn(notifications, "show");
+  const { user } = openDashboard("/incidents");
+  await user.click(within(await rowOf(/read and write/)).getByRole("button", { name: "Ignore: incident 8" }));
+  await waitFor(() =>
+    expect(notice).toHaveBeenCalledWith(expect.objectContaining({ title: "Incident 8: ignored" })),
+  );
+  server.use(http.get("*/api/v1/incidents", () => listOf([ENDED])));
+  const button = notice.mock.lastCall?.[0].message as ReactElement<{ onClick: () => void }>;
+  button.props.onClick();
+  await waitFor(() => expect(sent.at(-1)).toEqual({ action: "undo", comment: "" }));
+});
+
+it("assigns an incident to another user with a comment, from its row", async () => {
+  const { user } = openDashboard("/incidents");
+  const row = within(await rowOf(/read and write/));
+  await user.click(row.getByRole("button", { name: "Comment, owner: incident 8" }));
+  const dialog = within(await screen.findByRole("dialog", { name: "Incident 8" }));
+  await user.type(dialog.getByRole("textbox", { name: "Comment" }), "your disk");
+  await user.type(dialog.getByRole("textbox", { name: "New owner" }), "grace");
+  await user.click(dialog.getByRole("button", { name: "Assign" }));
+  await waitFor(() =>
+    expect(sent).toEqual([{ action: "acknowledge", comment: "your disk", owner: "grace" }]),
+  );
+  await waitFor(() => expect(screen.queryByRole("dialog", { name: "Incident 8" })).not.toBeInTheDocument());
 });
 
 it("sets another cause than the nearest event", async () => {

@@ -1,6 +1,6 @@
-import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
+import { listOf, NO_BOARD, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
-import { screen, within } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it, vi } from "vitest";
 
@@ -165,6 +165,22 @@ it("explains each action of the menu Manage", async () => {
   for (const item of items) expect(item.textContent?.length).toBeGreaterThan(40);
 });
 
+it("shows a button in red only for what destroys", async () => {
+  server.use(http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)));
+  const { user } = openDashboard("/nodes/4");
+  async function colourOf(item: RegExp, button: string): Promise<string> {
+    await user.click(await screen.findByRole("button", { name: "Manage" }));
+    await user.click(await screen.findByRole("menuitem", { name: item }));
+    const dialog = within(await screen.findByRole("dialog"));
+    const colour = dialog.getByRole("button", { name: button }).style.getPropertyValue("--button-bg");
+    await user.keyboard("{Escape}");
+    await waitFor(() => expect(screen.queryByRole("dialog")).not.toBeInTheDocument());
+    return colour;
+  }
+  expect(await colourOf(/^Retire/, "Retire node")).toContain("red");
+  expect(await colourOf(/^Rotate/, "Rotate credentials")).not.toContain("red");
+});
+
 it("creates no enrolment token before it is asked for", async () => {
   let created = 0;
   server.use(
@@ -229,4 +245,23 @@ it("opens with what is slower, since when, the state and the newest run", async 
   expect(screen.getByText("online")).toBeVisible();
   expect(screen.getByText("no run yet")).toBeVisible();
   expect(screen.getByRole("region", { name: "Trend by workload, last 90 days" })).toBeInTheDocument();
+});
+
+it("says how the node differs from its peers, with the way to their plot", async () => {
+  const item = { kind: "outlier_node", cluster_id: 1, node_id: 4, workload: "dd", series: null };
+  const words = "node-1: dd write throughput 16.4 % below the median of 4 nodes";
+  const attention = [
+    { ...item, words },
+    { ...item, node_id: 5, words: "node-2: dd 9 % below" },
+  ];
+  server.use(
+    http.get("*/api/v1/nodes/4", () => HttpResponse.json(NODE)),
+    http.get("*/api/v1/board", () => HttpResponse.json({ ...NO_BOARD, attention })),
+  );
+  openDashboard("/nodes/4");
+  const note = await screen.findByRole("link", {
+    name: "dd write throughput 16.4 % below the median of 4 nodes",
+  });
+  expect(note).toHaveAttribute("href", "/peers?cluster=1&workload=dd");
+  expect(screen.queryByText(/9 % below/)).not.toBeInTheDocument();
 });

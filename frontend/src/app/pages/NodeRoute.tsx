@@ -5,6 +5,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { EventHistory } from "@/components/events/EventHistory";
 import { ButtonLink } from "@/components/links";
 import { NodePage } from "@/features/clusters/NodePage";
+import { OutlierNote } from "@/features/overview/OutlierNote";
 import { LastRunNote } from "@/features/runs/LastRunNote";
 import { LastRuns } from "@/features/runs/LastRuns";
 import { TargetsOfNode } from "@/features/targets/TargetsOfNode";
@@ -34,6 +35,7 @@ export default function NodeRoute() {
       status={({ cluster_id }) => (
         <>
           <SubjectStatus clusterId={cluster_id} subject={subject} />
+          <OutlierNote nodeId={nodeId} />
           <LastRunNote nodeId={nodeId} />
         </>
       )}

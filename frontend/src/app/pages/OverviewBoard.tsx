@@ -12,6 +12,7 @@ import StatusBoard from "@/features/overview/StatusBoard";
 import { ThroughputSection } from "@/features/overview/ThroughputSection";
 import { preparePlots } from "@/plots/Plot";
 import FirstSteps, { useFirstSteps } from "./FirstSteps";
+import { openIncidents } from "./openIncidents";
 
 const route = getRouteApi("/shell/");
 /** A shorter plot would show too few days. */
@@ -41,6 +42,7 @@ export default function OverviewBoard() {
         )}
         days={days}
         onDays={(chosen) => void navigate({ search: { ...choice, days: chosen }, replace: true })}
+        renderIncidents={openIncidents}
       />
       <ThroughputSection
         choice={choice}

@@ -1,6 +1,6 @@
 import { listOf, NO_BOARD, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
-import { screen, within } from "@testing-library/react";
+import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
 import { beforeEach, expect, it } from "vitest";
 
@@ -40,7 +40,7 @@ function cell(workload: string, state: string, details: object = {}) {
     line: "no significant change in 60 points",
     trend: NO_TREND,
     suspects: 0,
-    open_alerts: 0,
+    open_incidents: 0,
     last_at: "2026-11-20T02:00:00Z",
     ...details,
   };
@@ -97,7 +97,9 @@ it("shows state, small trend and cause of each workload, worst first, and links 
   expect(slower?.querySelectorAll("polyline, .iotide-curve-level, .iotide-curve-change")).toHaveLength(4);
   expect(steady).toHaveTextContent("dd = in control 4 series");
   expect(steady?.querySelector("svg")).toBeNull();
-  expect(screen.getByText(/1 slower, 1 in control/)).toBeInTheDocument();
+  expect(screen.getByRole("heading", { name: "Overview" }).parentElement).toHaveTextContent(
+    "Overview▼ 1 slower= 1 in control",
+  );
   expect(cluster.getByText("1 node online")).toBeInTheDocument();
 });
 
@@ -148,7 +150,7 @@ it("lists problems in one line each, with date and with the remedy as a link", a
   const others = [
     { ...ITEM, kind: "failing_schedule", words: "weekly failed", remedy: "run it", schedule_id: 3 },
     { ...ITEM, kind: "silent_nodes", words: "3 nodes are silent", remedy: "start the agent" },
-    { ...ITEM, kind: "open_alerts", words: "2 open alerts of dd", remedy: "acknowledge", workload: "dd" },
+    { ...ITEM, kind: "open_incidents", words: "2 open incidents of dd", remedy: "acknowledge" },
     { ...ITEM, kind: "outlier_node", words: "c03: dd 12 % below", remedy: "compare", workload: "dd" },
   ];
   const attention = [ITEM, { ...ITEM, target_id: 6 }, ...others, STALE];
@@ -158,7 +160,7 @@ it("lists problems in one line each, with date and with the remedy as a link", a
   const lost = list.getAllByRole("link", { name: "mount /home on c02 again" });
   expect(lost.map((link) => link.getAttribute("href"))).toEqual(["/targets/5", "/targets/6"]);
   expect(lost[0]?.closest("li")).toHaveTextContent(
-    "hpc1: /home (home) is not mounted on c02, since 1 Nov 2026mount /home on c02 again",
+    "hpc1: /home (home) is not mounted on c02, since 1 Nov 2026 mount /home on c02 again",
   );
   for (const [name, address] of [
     ["run it", "/schedules"],
@@ -177,7 +179,7 @@ it("hides sections without content", async () => {
   openDashboard("/");
   await screen.findByRole("group", { name: "hpc1" });
   for (const name of ["Needs attention", "Throughput over time", "Running campaigns", "Next campaigns"])
-    expect(screen.queryByRole("region", { name })).not.toBeInTheDocument();
+    await waitFor(() => expect(screen.queryByRole("region", { name })).not.toBeInTheDocument());
 });
 
 it("shows running campaigns and the next ones in one line each", async () => {
@@ -215,4 +217,29 @@ it("shows nodes with problems and clusters not measured", async () => {
   expect(cluster.getByText("1 silent")).toBeInTheDocument();
   expect(cluster.getByText("2 stuck")).toBeInTheDocument();
   expect(cluster.getByText("not measured in this period")).toBeInTheDocument();
+});
+
+it("shows the open incidents of a cluster with their actions below the line that counts them", async () => {
+  const attention = [
+    { ...ITEM, kind: "open_incidents", words: "1 open incident of dd", remedy: "acknowledge" },
+  ];
+  answerBoard({ cells: [SLOWER], attention });
+  const asked: string[] = [];
+  const incident = {
+    ...{ id: 8, cluster_id: 1, cluster_name: "hpc1", kind: "worse", state: "open", owner: null },
+    ...{ words: "scratch: dd write −20.0 % since 11 Aug 2026", at: "2026-08-11T10:00:00Z", series: null },
+    ...{ change: null, event: null, moves: ["acknowledge"], is_environment: false },
+  };
+  server.use(
+    http.get("*/api/v1/incidents", ({ request }) => {
+      asked.push(new URL(request.url).search);
+      return listOf([incident]);
+    }),
+  );
+  const { user } = openDashboard("/");
+  await user.click(await screen.findByRole("button", { name: "Open incidents of hpc1" }));
+  const table = within(await screen.findByRole("table", { name: "Open incidents" }));
+  expect(table.getByRole("link", { name: incident.words })).toHaveAttribute("href", "/incidents/8");
+  expect(table.getByRole("button", { name: "Acknowledge: incident 8" })).toBeEnabled();
+  expect(asked).toEqual(["?cluster_id=1&state=open&limit=5"]);
 });

@@ -13,6 +13,7 @@ import { ButtonLink } from "@/components/links";
 import { Loaded, Loading, Page } from "@/components/Page";
 import { LoggedIn, useMay } from "@/components/session";
 import { clustersQuery } from "@/features/clusters/queries";
+import { BoardSummary } from "@/features/overview/BoardSummary";
 
 const OverviewBoard = lazy(() => import("./OverviewBoard"));
 const CreateCluster = lazy(() => import("@/features/clusters/CreateCluster"));
@@ -32,6 +33,7 @@ export function OverviewPage() {
           <NewCampaign />
         </>
       }
+      status={<BoardSummary days={route.useSearch().days} />}
       title={t`Overview`}
     >
       <EverythingDrained />

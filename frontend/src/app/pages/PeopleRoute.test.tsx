@@ -50,7 +50,13 @@ it("adds a person with roles, and shows their link once", async () => {
   await user.click(await screen.findByRole("button", { name: "Add person" }));
   const form = within(await screen.findByRole("form", { name: "New person" }));
   await user.type(form.getByRole("textbox", { name: "Name" }), "hopper");
-  await user.selectOptions(form.getByRole("combobox", { name: "In hpc1" }), "operator");
+  await user.click(form.getByRole("combobox", { name: "Cluster of the role" }));
+  await user.keyboard("{Control>}a{/Control}all");
+  await user.click(await screen.findByRole("option", { name: "All clusters, including future ones" }));
+  await user.click(form.getByRole("button", { name: "Add role" }));
+  await user.click(form.getAllByRole("combobox", { name: "Cluster of the role" })[1] as HTMLElement);
+  await user.click(await screen.findByRole("option", { name: "hpc1" }));
+  await user.selectOptions(form.getByRole("combobox", { name: "Role in hpc1" }), "operator");
   await user.click(form.getByRole("button", { name: "Add and create sign-in link" }));
   const dialog = within(await screen.findByRole("dialog", { name: "Sign-in link for hopper" }));
   expect(dialog.getByText(LINK)).toBeInTheDocument();

@@ -5,6 +5,7 @@ import { getRouteApi } from "@tanstack/react-router";
 import { lazy, Suspense } from "react";
 import { EventHistory } from "@/components/events/EventHistory";
 import { ButtonLink } from "@/components/links";
+import { OutlierNote } from "@/features/overview/OutlierNote";
 import { LastRunNote } from "@/features/runs/LastRunNote";
 import { LastRuns } from "@/features/runs/LastRuns";
 import { TargetPage } from "@/features/targets/TargetPage";
@@ -39,6 +40,7 @@ export default function TargetRoute() {
       status={({ cluster_id }) => (
         <>
           <SubjectStatus clusterId={cluster_id} subject={subject} />
+          <OutlierNote targetId={targetId} />
           <LastRunNote targetId={targetId} />
         </>
       )}

@@ -92,14 +92,17 @@ beforeEach(() => {
   );
 });
 
-it("opens the workload with the longest series, not one measured once", async () => {
+it("opens the worst trend of the cluster", async () => {
   const once = { ...DD, id: 2, name: "iozone", title: "IOzone" };
   server.use(
     http.get("*/api/v1/workloads", () => listOf([once, DD])),
-    http.get("*/api/v1/series", () => listOf([{ ...series(50, 1), workload: "iozone" }, ...MANY])),
+    http.get("*/api/v1/board/series", () =>
+      HttpResponse.json({ measured: [], series: [{ series: { ...series(3, 1), workload: "dd" } }] }),
+    ),
   );
-  openDashboard("/clusters/1/trend");
+  const { router } = openDashboard("/clusters/1/trend");
   expect(await screen.findByLabelText("Workload")).toHaveValue("dd");
+  await waitFor(() => expect(router.state.location.search).toMatchObject({ workload: "dd", series: [3] }));
 });
 
 it("keeps its first choice of series even if others get more points", async () => {
@@ -264,6 +267,29 @@ it("compares two time ranges by median, spread and count, without a verdict, and
   await waitFor(() => expect(router.state.location.search).not.toHaveProperty("a_from"));
 });
 
+it("offers the actions on the incidents of the drawn series below their chart", async () => {
+  const asked: string[] = [];
+  const incident = {
+    ...{ id: 8, cluster_id: 1, cluster_name: "hpc1", kind: "worse", state: "open", owner: null },
+    ...{ words: "disk: dd write −20.0 % since 11 Aug 2026", at: "2026-08-11T10:00:00Z", ended_at: null },
+    ...{ series: series(3, 10), change: null, event: null, is_event_set: false, is_environment: false },
+    moves: ["acknowledge", "expect", "set_cause", "ignore", "comment"],
+  };
+  server.use(
+    http.get("*/api/v1/incidents", ({ request }) => {
+      asked.push(...new URL(request.url).searchParams.getAll("series_id"));
+      return listOf([incident]);
+    }),
+  );
+  openDashboard("/clusters/1/trend?view=table&series=[3]");
+  const table = within(await screen.findByRole("table", { name: "Incidents of the drawn series" }));
+  const row = within(table.getByRole("row", { name: /−20\.0 %/ }));
+  expect(row.getAllByRole("button").map(({ textContent }) => textContent)).toEqual([
+    ...["Acknowledge", "Expected", "Ignore", "Set cause", "Comment, owner"],
+  ]);
+  expect(asked).toEqual(["3"]);
+});
+
 it("leads to the trends of all targets and clusters with the same time range", async () => {
   const from = "2026-11-01T00:00:00.000Z";
   openDashboard(`/clusters/1/trend?workload=dd&view=table&series=[3]&from=${from}`);
@@ -271,4 +297,15 @@ it("leads to the trends of all targets and clusters with the same time range", a
   const address = new URL(link.getAttribute("href") ?? "", "http://iotide");
   expect(address.pathname).toBe("/trends");
   expect(Object.fromEntries(address.searchParams)).toEqual({ workload: "dd", from });
+});
+
+it("takes two compared time ranges along to the trends of all targets", async () => {
+  const ranges = {
+    ...{ a_from: "2026-10-01T00:00:00.000Z", a_to: "2026-10-31T00:00:00.000Z" },
+    ...{ b_from: "2026-11-01T00:00:00.000Z", b_to: "2026-11-20T00:00:00.000Z" },
+  };
+  openDashboard(`/clusters/1/trend?workload=dd&view=table&series=[3]&${new URLSearchParams(ranges)}`);
+  const link = await screen.findByRole("link", { name: "All targets and clusters" });
+  const address = new URL(link.getAttribute("href") ?? "", "http://iotide");
+  expect(Object.fromEntries(address.searchParams)).toEqual({ workload: "dd", ...ranges });
 });

@@ -4,20 +4,24 @@ import { t } from "@lingui/core/macro";
 import { Group, NativeSelect, Skeleton } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useEffect } from "react";
+import { useEffect, useEffectEvent } from "react";
 import type { Workload } from "@/api/types";
 import { ButtonLink } from "@/components/links";
 import { Loaded, Section } from "@/components/Page";
+import { SeriesIncidents } from "@/features/alerts/FoundIncidents";
 import { PointRuns } from "@/features/runs/RunsSection";
 import { trendTitle } from "@/features/trends/names";
-import { measuredWorkloadsQuery, pointsQuery, seriesQuery } from "@/features/trends/queries";
+import { metricBoardQuery, pointsQuery, seriesQuery } from "@/features/trends/queries";
+import { rangeSearch } from "@/features/trends/ranges";
 import { TrendSection } from "@/features/trends/TrendSection";
 import { workloadsQuery } from "@/features/workloads/queries";
 import { MAX_TRACES } from "@/plots/figure";
 import { preparePlots } from "@/plots/Plot";
 import { AddEvent } from "./AddEvent";
+import { addCause } from "./addCause";
 import { ClusterPage } from "./ClusterPage";
 
+const INCIDENTS_AT_ONCE = 5;
 const NO_SERIES: readonly number[] = [];
 
 const route = getRouteApi("/shell/clusters/$clusterId/trend");
@@ -53,15 +57,32 @@ function usePrefetched(clusterId: number): (clusterName: string) => string {
   return (clusterName) => trendTitle(drawn, clusterName);
 }
 
+/** The workload of the address, else that of the worst trend of the cluster, which then is in the address. */
+function useWorkload(workloads: readonly Workload[]): { workload: Workload | undefined; isPending: boolean } {
+  const { clusterId } = route.useParams();
+  const navigate = route.useNavigate();
+  const search = route.useSearch();
+  const chosen = workloads.find(({ name }) => name === search.workload);
+  const choice = { clusterId, workload: undefined, metric: undefined };
+  const board = useQuery({ ...metricBoardQuery(choice), enabled: !chosen });
+  const worst = board.data?.series[0]?.series;
+  const found = chosen ? undefined : workloads.find(({ name }) => name === worst?.workload);
+  const keep = useEffectEvent(() => {
+    const view = { workload: worst?.workload, metric: worst?.metric, series: worst && [worst.id] };
+    void navigate({ search: { ...search, ...view }, replace: true });
+  });
+  useEffect(() => {
+    if (found) keep();
+  }, [found]);
+  return { workload: chosen ?? workloads[0], isPending: !chosen && (board.isPending || found !== undefined) };
+}
+
 function WorkloadTrend({ title, workloads }: { title: string; workloads: readonly Workload[] }) {
   const { clusterId } = route.useParams();
-  const view = route.useSearch();
   const navigate = route.useNavigate();
-  const chosen = workloads.find(({ name }) => name === view.workload);
-  const measured = useQuery({ ...measuredWorkloadsQuery(clusterId), enabled: !chosen });
-  if (!chosen && measured.isPending) return <Skeleton aria-label={t`Loading`} height={380} role="status" />;
-  const [longest] = measured.data ?? [];
-  const workload = chosen ?? workloads.find(({ name }) => name === longest) ?? workloads[0];
+  const view = route.useSearch();
+  const { workload, isPending } = useWorkload(workloads);
+  if (isPending) return <Skeleton aria-label={t`Loading`} height={380} role="status" />;
   if (!workload) return null;
   return (
     <Section
@@ -73,6 +94,7 @@ function WorkloadTrend({ title, workloads }: { title: string; workloads: readonl
               ...(view.metric && { metric: view.metric }),
               ...(view.from && { from: view.from }),
               ...(view.to && { to: view.to }),
+              ...rangeSearch(view),
             }}
             to="/trends"
             variant="default"
@@ -95,11 +117,19 @@ function WorkloadTrend({ title, workloads }: { title: string; workloads: readonl
         onView={(change) =>
           void navigate({ search: { ...view, workload: workload.name, ...change }, replace: true })
         }
+        renderIncidents={(seriesIds) => <DrawnIncidents seriesIds={seriesIds} />}
         renderRuns={(point) => <PointRuns {...point} />}
         title={title}
         view={view}
         workload={workload}
       />
     </Section>
+  );
+}
+
+function DrawnIncidents({ seriesIds }: { seriesIds: readonly number[] }) {
+  const { clusterId } = route.useParams();
+  return (
+    <SeriesIncidents filter={{ clusterId, seriesIds, atOnce: INCIDENTS_AT_ONCE }} renderAdd={addCause} />
   );
 }

@@ -88,6 +88,32 @@ it("shows a chart for each target, worst first, with its state and a link to the
   expect(screen.getByRole("heading", { name: "Trends: Throughput of dd" })).toBeInTheDocument();
 });
 
+it("keeps the workload and metric that the server chose in the address", async () => {
+  const { router } = openDashboard("/trends?by=node");
+  await waitFor(() =>
+    expect(router.state.location.search).toEqual({ by: "node", workload: "dd", metric: "throughput" }),
+  );
+});
+
+it("draws each operation in its own chart, on one scale, and a file system in memory on its own", async () => {
+  const read = standing(3, "home");
+  const operation = (one: ReturnType<typeof standing>, name: string, last_value = 1e6) => ({
+    ...one,
+    series: { ...one.series, labels: { operation: name }, last_value },
+  });
+  const memory = operation(standing(9000, "shm"), "write");
+  server.use(
+    http.get("*/api/v1/board/series", () =>
+      HttpResponse.json(board([operation(standing(1, "home"), "write"), operation(read, "read"), memory])),
+    ),
+  );
+  openDashboard("/trends");
+  const own = within(await screen.findByRole("region", { name: "hpc1 · shm · write" }));
+  expect(await own.findByText(/own scale$/)).toBeInTheDocument();
+  for (const name of ["hpc1 · home · write", "hpc1 · home · read"])
+    expect(within(screen.getByRole("region", { name })).queryByText(/own scale/)).not.toBeInTheDocument();
+});
+
 it("zooms all charts when one is zoomed, keeps the range in the address, and resets it", async () => {
   const { router, user } = openDashboard("/trends");
   await user.click(await screen.findByRole("button", { name: /^drag in Throughput, hpc1 · nvme/ }));

@@ -1,12 +1,13 @@
 /** /trends: one metric over clusters and targets. All choices are in the address. */
 
 import { t } from "@lingui/core/macro";
-import { useQuery } from "@tanstack/react-query";
+import { type UseQueryResult, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useEffect, useMemo } from "react";
-import type { Cluster } from "@/api/types";
+import { useEffect, useEffectEvent, useMemo } from "react";
+import type { Cluster, MetricBoard } from "@/api/types";
 import { Loaded, Section } from "@/components/Page";
 import { MetricTrends, metricTitleOf } from "@/features/trends/MetricTrends";
+import type { PanelKind } from "@/features/trends/panels";
 import { metricBoardQuery } from "@/features/trends/queries";
 import { preparePlots } from "@/plots/Plot";
 import { ClustersPage } from "./ClusterPage";
@@ -37,6 +38,7 @@ function Trends({ clusters }: { clusters: readonly Cluster[] }) {
   const board = useQuery(
     metricBoardQuery({ clusterId: view.cluster, workload: view.workload, metric: view.metric }),
   );
+  useKeptChoice(board);
   const names = useMemo(() => new Map(clusters.map(({ id, name }) => [id, name])), [clusters]);
   return (
     <Loaded
@@ -47,8 +49,8 @@ function Trends({ clusters }: { clusters: readonly Cluster[] }) {
     >
       {(found) => (
         <Section
-          description={t`Worst first. Click a title to open the full trend; drag in a chart to zoom all of them.`}
-          title={t`Charts`}
+          description={t`Worst first. Charts share a y scale unless they say “own scale”. Click a title for the full trend; drag in a chart to zoom all of them.`}
+          title={titleOf(view.by ?? "target")}
         >
           <MetricTrends
             board={found}
@@ -60,4 +62,25 @@ function Trends({ clusters }: { clusters: readonly Cluster[] }) {
       )}
     </Loaded>
   );
+}
+
+function titleOf(kind: PanelKind): string {
+  return { target: t`Charts by target`, node: t`Charts by node`, cluster: t`Charts by cluster` }[kind];
+}
+
+/** Stores the server's choice in the address. Otherwise it would change with the states. */
+function useKeptChoice({ data, isPlaceholderData }: UseQueryResult<MetricBoard>): void {
+  const navigate = route.useNavigate();
+  const { workload, metric } = route.useSearch();
+  const found = isPlaceholderData ? undefined : data;
+  const isOpen = workload === undefined || metric === undefined;
+  const keep = useEffectEvent(() => {
+    if (!found?.workload || !found.metric) return;
+    const choice = { workload: found.workload, metric: found.metric };
+    void navigate({ search: (view) => ({ ...view, ...choice }), replace: true });
+  });
+  // biome-ignore lint/correctness/useExhaustiveDependencies: once for each answer
+  useEffect(() => {
+    if (isOpen) keep();
+  }, [isOpen, found]);
 }

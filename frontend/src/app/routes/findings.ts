@@ -5,6 +5,8 @@ import { figureParam, idIn, idParam, optional, text } from "./params";
 import { shell } from "./shell";
 
 const moment = optional(z.iso.datetime());
+/** Two compared time ranges. */
+const ranges = { a_from: moment, a_to: moment, b_from: moment, b_to: moment };
 
 export const trends = createRoute({
   getParentRoute: () => shell,
@@ -16,6 +18,7 @@ export const trends = createRoute({
     by: optional(z.enum(["node", "cluster"])),
     from: moment,
     to: moment,
+    ...ranges,
     zoomed: optional(z.boolean()),
     panels: optional(idParam),
   }),
@@ -37,10 +40,7 @@ export const trend = createRoute({
     view: optional(z.enum(["table"])),
     from: moment,
     to: moment,
-    a_from: moment,
-    a_to: moment,
-    b_from: moment,
-    b_to: moment,
+    ...ranges,
     event: optional(idParam),
   }),
   component: lazyRouteComponent(() => import("../pages/TrendRoute")),

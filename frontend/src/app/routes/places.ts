@@ -43,6 +43,13 @@ export const queue = createRoute({
   component: lazyRouteComponent(() => import("../pages/QueueRoute")),
 });
 
+export const glossary = createRoute({
+  getParentRoute: () => shell,
+  path: "glossary",
+  validateSearch: z.object({ word: text }),
+  component: lazyRouteComponent(() => import("../pages/GlossaryRoute")),
+});
+
 export const settings = createRoute({
   getParentRoute: () => shell,
   path: "settings",

@@ -7,6 +7,7 @@ import { Dialog } from "@/components/Dialog";
 import { ErrorNotice } from "@/components/Page";
 import { changeRoles } from "./queries";
 import { RoleFields } from "./RoleFields";
+import { type ChosenRole, grantsOf } from "./roles";
 
 interface ChangeRolesProps {
   readonly user: User;
@@ -15,8 +16,8 @@ interface ChangeRolesProps {
 
 export default function ChangeRoles({ user, onClose }: ChangeRolesProps) {
   const change = useMutation(changeRoles);
-  const [roles, setRoles] = useState(user.roles);
-  const body = { roles, disabled: user.disabled_at !== null };
+  const [roles, setRoles] = useState<ChosenRole[]>(user.roles);
+  const body = { roles: grantsOf(roles), disabled: user.disabled_at !== null };
   return (
     <Dialog onClose={onClose} size="lg" title={t`Roles of ${user.name}`}>
       <Stack>

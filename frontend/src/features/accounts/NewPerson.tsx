@@ -2,11 +2,12 @@ import { t } from "@lingui/core/macro";
 import { Button, Stack, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
+import { useClusters } from "@/components/Origin";
 import { ErrorNotice } from "@/components/Page";
 import { submitted } from "@/components/submitted";
 import { createUser } from "./queries";
 import { RoleFields } from "./RoleFields";
-import type { Grant } from "./roles";
+import { grantsOf, usualRoles } from "./roles";
 
 interface NewPersonProps {
   readonly onAdded: (userId: number, name: string) => void;
@@ -14,9 +15,13 @@ interface NewPersonProps {
 
 export default function NewPerson({ onAdded }: NewPersonProps) {
   const create = useMutation(createUser);
-  const [roles, setRoles] = useState<Grant[]>([{ cluster_id: null, role: "viewer" }]);
+  const ownClusters = useClusters().filter(({ origin }) => origin === "own");
+  const [roles, setRoles] = useState(usualRoles(ownClusters));
   const submit = submitted((text) =>
-    create.mutate({ name: text("name"), roles }, { onSuccess: ({ id, name }) => onAdded(id, name) }),
+    create.mutate(
+      { name: text("name"), roles: grantsOf(roles) },
+      { onSuccess: ({ id, name }) => onAdded(id, name) },
+    ),
   );
   return (
     <form aria-label={t`New person`} onSubmit={submit}>

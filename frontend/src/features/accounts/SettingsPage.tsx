@@ -40,17 +40,7 @@ export function SettingsPage({ children }: { children: ReactNode }) {
 function LogOutButton() {
   const leave = useMutation(logOut);
   return (
-    // Reload, so that nothing of the ended session stays in memory.
-    <Button
-      loading={leave.isPending}
-      onClick={() =>
-        leave.mutate(undefined, {
-          // Users of the OpenID provider must sign out there, too.
-          onSuccess: ({ provider_url }) => location.assign(provider_url ?? "/login"),
-        })
-      }
-      variant="default"
-    >{t`Sign out`}</Button>
+    <Button loading={leave.isPending} onClick={() => leave.mutate()} variant="default">{t`Sign out`}</Button>
   );
 }
 

@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import { whatFollows } from "./leaving";
-import { rolesInWords, withRole } from "./roles";
+import { grantsOf, rolesInWords, usualRoles } from "./roles";
 import { tokenEnd } from "./tokenEnd";
 
 const CLUSTERS = [{ id: 1, name: "hpc1" }];
@@ -15,11 +15,11 @@ it("describes roles with their clusters", () => {
   expect(rolesInWords([], CLUSTERS)).toBe("none");
 });
 
-it("has one role per cluster", () => {
-  const one = withRole([{ role: "viewer", cluster_id: 1 }], 1, "operator");
-  expect(one).toEqual([{ role: "operator", cluster_id: 1 }]);
-  expect(withRole(one, 1, "")).toEqual([]);
-  expect(withRole(one, null, "viewer")).toHaveLength(2);
+it("proposes the viewer of the only cluster, and no cluster if there are several", () => {
+  expect(usualRoles(CLUSTERS)).toEqual([{ role: "viewer", cluster_id: 1 }]);
+  const several = usualRoles([...CLUSTERS, { id: 2, name: "hpc2" }]);
+  expect(several).toEqual([{ role: "viewer", cluster_id: undefined }]);
+  expect(grantsOf(several)).toEqual([]);
 });
 
 it("distinguishes expired tokens from those that expire soon", () => {

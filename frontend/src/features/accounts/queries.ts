@@ -31,7 +31,11 @@ export const logIn = mutationOptions({
   onSuccess: (_session, _body, _result, { client }) => client.clear(),
 });
 
-export const logOut = mutationOptions({ mutationFn: () => remove("/api/v1/session") });
+export const logOut = mutationOptions({
+  mutationFn: () => remove("/api/v1/session"),
+  // Reload, so that nothing of the ended session stays in memory. Users of the OpenID provider must sign out there, too.
+  onSuccess: ({ provider_url }) => location.assign(provider_url ?? "/login"),
+});
 
 export const changePassword = mutationOptions({
   meta: { isShownInPlace: true },

@@ -30,8 +30,29 @@ export function placeName(clusterId: number, clusters: readonly NamedCluster[]):
   return clusters.find(({ id }) => id === clusterId)?.name ?? t`cluster ${clusterId}`;
 }
 
-/** Returns the grants with another role in one cluster (null: all clusters). An empty role removes the grant. */
-export function withRole(grants: readonly Grant[], clusterId: number | null, role: Role | ""): Grant[] {
-  const others = grants.filter((grant) => grant.cluster_id !== clusterId);
-  return role === "" ? others : [...others, { cluster_id: clusterId, role }];
+/** A line of the form. Its cluster is undefined until the user chooses one, and null for all clusters. */
+export interface ChosenRole {
+  readonly cluster_id: number | null | undefined;
+  readonly role: Role;
+}
+
+/** Value of the choice of all clusters. */
+export const ALL_CLUSTERS = "all";
+
+/** Viewer of one cluster: the only one of the installation, else the one that the user chooses. */
+export function usualRoles(clusters: readonly NamedCluster[]): ChosenRole[] {
+  return [{ cluster_id: clusters.length === 1 ? clusters[0]?.id : undefined, role: "viewer" }];
+}
+
+export function withRole(roles: readonly ChosenRole[], index: number, changed: ChosenRole): ChosenRole[] {
+  return roles.map((role, at) => (at === index ? changed : role));
+}
+
+export function withoutRole(roles: readonly ChosenRole[], index: number): ChosenRole[] {
+  return roles.filter((_, at) => at !== index);
+}
+
+/** The roles with a cluster, as the server takes them. */
+export function grantsOf(roles: readonly ChosenRole[]): Grant[] {
+  return roles.flatMap(({ cluster_id: id, role }) => (id === undefined ? [] : [{ cluster_id: id, role }]));
 }

@@ -1,6 +1,6 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Badge, Group, List, Paper, Stack, Text, Title } from "@mantine/core";
+import { Badge, Group, List, Stack, Text, Title } from "@mantine/core";
 import { type UseQueryOptions, useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
 import type { Advice, AdviceEvidence, AdviceReport } from "@/api/types";
@@ -20,11 +20,7 @@ interface AdviceSectionProps<Key extends readonly unknown[]> {
 export function AdviceSection<Key extends readonly unknown[]>({ query, actions }: AdviceSectionProps<Key>) {
   const report = useQuery(query);
   return (
-    <Section
-      actions={actions}
-      description={t`Recommendations derived from your configuration and results, with evidence.`}
-      title={t`Advice`}
-    >
+    <Section actions={actions} title={t`Advice`}>
       <Loaded query={report}>{(found) => <Report report={found} />}</Loaded>
     </Section>
   );
@@ -32,7 +28,7 @@ export function AdviceSection<Key extends readonly unknown[]>({ query, actions }
 
 function Report({ report }: { report: AdviceReport }) {
   return (
-    <Stack>
+    <Stack gap="xs">
       {report.advice.length === 0 && <Nothing report={report} />}
       {byCode(report.advice).map(([advice, ...others]) => (
         <AdviceCard advice={advice} key={advice.code} others={others} />
@@ -121,39 +117,43 @@ interface AdviceCardProps {
 
 function AdviceCard({ advice, others }: AdviceCardProps) {
   return (
-    <Paper aria-label={advice.title} component="article" p="sm" withBorder>
-      <Stack gap="xs">
-        <Group gap="xs">
-          <Badge color={COLOURS[advice.severity]}>{advice.severity}</Badge>
-          <Title order={3} size="h5" style={{ overflowWrap: "anywhere" }}>
+    <article aria-label={advice.title}>
+      <details>
+        <summary>
+          <Badge color={COLOURS[advice.severity]}>{advice.severity}</Badge>{" "}
+          <Title className="iotide-inline" order={3} size="h5">
             {advice.title}
-          </Title>
-        </Group>
-        <Hint title={advice.subjects.join(", ")}>{nameSome(advice.subjects)}</Hint>
-        <Text size="sm">{advice.explanation}</Text>
-        <Text size="sm">
-          <b>{t`Remedy:`}</b> {advice.remedy}
-        </Text>
-        {advice.commands.map((command) => (
-          <Command key={command} label={t`Copy ${command}`} text={command} />
-        ))}
-        <details>
-          <summary>{t`Evidence (${advice.evidence.length})`}</summary>
-          <Evidence evidence={advice.evidence} title={advice.title} />
-          <Detail>{t`Source of the rule: ${advice.source}`}</Detail>
-        </details>
-        {others.length > 0 && (
+          </Title>{" "}
+          <Detail component="span" title={advice.subjects.join(", ")}>
+            {nameSome(advice.subjects)}
+          </Detail>
+        </summary>
+        <Stack gap="xs" my="xs">
+          <Text size="sm">{advice.explanation}</Text>
+          <Text size="sm">
+            <b>{t`Remedy:`}</b> {advice.remedy}
+          </Text>
+          {advice.commands.map((command) => (
+            <Command key={command} label={t`Copy ${command}`} text={command} />
+          ))}
           <details>
-            <summary>{t`Also for ${others.length} more`}</summary>
-            <Stack gap="xs" mt="xs">
-              {others.map((other) => (
-                <AdviceCard advice={other} key={`${other.subjects[0]} ${other.title}`} others={[]} />
-              ))}
-            </Stack>
+            <summary>{t`Evidence (${advice.evidence.length})`}</summary>
+            <Evidence evidence={advice.evidence} title={advice.title} />
+            <Detail>{t`Source of the rule: ${advice.source}`}</Detail>
           </details>
-        )}
-      </Stack>
-    </Paper>
+          {others.length > 0 && (
+            <details>
+              <summary>{t`Also for ${others.length} more`}</summary>
+              <Stack gap="xs" mt="xs">
+                {others.map((other) => (
+                  <AdviceCard advice={other} key={`${other.subjects[0]} ${other.title}`} others={[]} />
+                ))}
+              </Stack>
+            </details>
+          )}
+        </Stack>
+      </details>
+    </article>
   );
 }
 

@@ -20,11 +20,12 @@ export default function CampaignAdvice({ campaign }: { campaign: Campaign }) {
       actions={
         hasPairs && (
           <NumberInput
-            description={t`e.g. “2.5 times as fast”`}
-            label={t`Claim to check`}
+            aria-label={t`Claim to check`}
             max={LARGEST_RATIO}
             min={1}
             onChange={setTyped}
+            placeholder={t`Check a claim: 2.5 times`}
+            size="xs"
             value={typed}
           />
         )

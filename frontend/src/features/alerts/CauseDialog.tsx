@@ -2,14 +2,14 @@
 
 import { t } from "@lingui/core/macro";
 import { Button, Group, Select, Stack } from "@mantine/core";
-import { useMutation, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useState } from "react";
 import type { Incident } from "@/api/types";
 import { Dialog } from "@/components/Dialog";
 import { eventsQuery } from "@/components/events/queries";
 import { ErrorNotice } from "@/components/Page";
 import { formatExactTime } from "@/lib/time";
-import { actOnIncident } from "./queries";
+import { useIncidentActions } from "./useIncidentActions";
 
 interface CauseDialogProps {
   readonly incident: Incident;
@@ -18,7 +18,7 @@ interface CauseDialogProps {
 }
 
 export default function CauseDialog({ incident, onClose, renderAdd }: CauseDialogProps) {
-  const act = useMutation(actOnIncident);
+  const { act, isPending, error } = useIncidentActions(incident.id);
   const [chosen, setChosen] = useState<number | undefined>(incident.event?.id);
   const { data: events = [] } = useQuery(eventsQuery({ cluster_id: incident.cluster_id }));
   const known =
@@ -28,8 +28,7 @@ export default function CauseDialog({ incident, onClose, renderAdd }: CauseDialo
   const far = ({ at }: { at: string }) => Math.abs(Date.parse(at) - Date.parse(incident.at));
   function save(): void {
     if (chosen === undefined) return;
-    const body = { action: "set_cause", comment: "", event_id: chosen } as const;
-    act.mutate({ incidentId: incident.id, body }, { onSuccess: onClose });
+    void act({ action: "set_cause", comment: "", event_id: chosen }, onClose);
   }
   return (
     <Dialog onClose={onClose} title={t`Cause of the incident`}>
@@ -45,14 +44,10 @@ export default function CauseDialog({ incident, onClose, renderAdd }: CauseDialo
           searchable
           value={chosen === undefined ? null : String(chosen)}
         />
-        {act.error && <ErrorNotice error={act.error} />}
+        {error && <ErrorNotice error={error} />}
         <Group justify="flex-end">
           {renderAdd(setChosen)}
-          <Button
-            disabled={chosen === undefined}
-            loading={act.isPending}
-            onClick={save}
-          >{t`Set cause`}</Button>
+          <Button disabled={chosen === undefined} loading={isPending} onClick={save}>{t`Set cause`}</Button>
         </Group>
       </Stack>
     </Dialog>

@@ -2,26 +2,24 @@
 
 import { t } from "@lingui/core/macro";
 import { Button, Group, Stack, TextInput } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Incident } from "@/api/types";
 import { ErrorNotice } from "@/components/Page";
 import { useMay } from "@/components/session";
-import { actOnIncident } from "./queries";
+import { useIncidentActions } from "./useIncidentActions";
 
 const LONGEST_COMMENT = 2000;
 
-export function CommentForm({ incident }: { incident: Incident }) {
-  const act = useMutation(actOnIncident);
+export function CommentForm({ incident, onDone }: { incident: Incident; onDone?: () => void }) {
+  const { act, isPending, error } = useIncidentActions(incident.id);
   const [comment, setComment] = useState("");
   const [owner, setOwner] = useState("");
   if (!useMay("operator", incident.cluster_id)) return null;
   function clear(): void {
     setComment("");
     setOwner("");
+    onDone?.();
   }
-  const send = (body: { action: "comment" | "acknowledge"; comment: string; owner?: string }) =>
-    act.mutate({ incidentId: incident.id, body }, { onSuccess: clear });
   return (
     <Stack gap="xs" mb="sm">
       <Group align="flex-end">
@@ -35,8 +33,8 @@ export function CommentForm({ incident }: { incident: Incident }) {
         />
         <Button
           disabled={comment.trim() === ""}
-          loading={act.isPending}
-          onClick={() => send({ action: "comment", comment })}
+          loading={isPending}
+          onClick={() => void act({ action: "comment", comment }, clear)}
           variant="default"
         >{t`Add comment`}</Button>
         {incident.moves.includes("acknowledge") && (
@@ -49,14 +47,14 @@ export function CommentForm({ incident }: { incident: Incident }) {
             />
             <Button
               disabled={owner.trim() === ""}
-              loading={act.isPending}
-              onClick={() => send({ action: "acknowledge", comment, owner: owner.trim() })}
+              loading={isPending}
+              onClick={() => void act({ action: "acknowledge", comment, owner: owner.trim() }, clear)}
               variant="default"
             >{t`Assign`}</Button>
           </>
         )}
       </Group>
-      {act.error && <ErrorNotice error={act.error} />}
+      {error && <ErrorNotice error={error} />}
     </Stack>
   );
 }

@@ -1,43 +1,55 @@
-/** Buttons of an incident: what operators decide with one click, and the dialog for its cause. */
+/** Buttons of an incident: what operators decide with one click, and the dialogs for its cause, comment and owner. */
 
 import { t } from "@lingui/core/macro";
 import { Group, Stack } from "@mantine/core";
-import { useMutation } from "@tanstack/react-query";
 import { lazy, type ReactNode, Suspense, useState } from "react";
 import type { Incident } from "@/api/types";
 import { RowButton } from "@/components/looks";
 import { ErrorNotice } from "@/components/Page";
 import { useMay } from "@/components/session";
-import { actOnIncident } from "./queries";
+import { useIncidentActions } from "./useIncidentActions";
 import { INCIDENT_MOVES, type IncidentMove } from "./words";
 
 const CauseDialog = lazy(() => import("./CauseDialog"));
+const CommentDialog = lazy(() => import("./CommentDialog"));
 
-/** Decided by one click; comments have a form on the page of the incident. */
-const CLICKED: readonly IncidentMove[] = ["acknowledge", "expect", "set_cause", "ignore", "reopen"];
+const OFFERED: readonly IncidentMove[] = [
+  "acknowledge",
+  "expect",
+  "ignore",
+  "undo",
+  "set_cause",
+  "reopen",
+  "comment",
+];
 
 interface IncidentMovesProps {
   readonly incident: Incident;
   /** Renders the control that adds an event as the cause. */
   readonly renderAdd: (incident: Incident, onAdded: (eventId: number) => void) => ReactNode;
+  /** The page has a form for comments. */
+  readonly hasForm?: boolean;
 }
 
-export function IncidentMoves({ incident, renderAdd }: IncidentMovesProps) {
-  const act = useMutation(actOnIncident);
-  const [isChoosing, setIsChoosing] = useState(false);
+export function IncidentMoves({ incident, renderAdd, hasForm = false }: IncidentMovesProps) {
+  const { act, isPending, error } = useIncidentActions(incident.id);
+  const [dialog, setDialog] = useState<"set_cause" | "comment">();
+  const close = () => setDialog(undefined);
   if (!useMay("operator", incident.cluster_id)) return null;
-  const offered = CLICKED.filter((move) => incident.moves.includes(move) && !isDone(move, incident));
+  const offered = OFFERED.filter(
+    (move) => incident.moves.includes(move) && !isDone(move, incident) && !(hasForm && move === "comment"),
+  );
   function move(action: IncidentMove): void {
-    if (action === "set_cause") setIsChoosing(true);
-    else act.mutate({ incidentId: incident.id, body: { action, comment: "" } });
+    if (action === "set_cause" || action === "comment") setDialog(action);
+    else void act({ action, comment: "" });
   }
   return (
     <Stack gap={4}>
-      <Group gap={4} wrap="wrap">
+      <Group gap={4} miw={260} wrap="wrap">
         {offered.map((action) => (
           <RowButton
             aria-label={t`${INCIDENT_MOVES[action].label}: incident ${incident.id}`}
-            disabled={act.isPending}
+            disabled={isPending}
             key={action}
             onClick={() => move(action)}
             title={INCIDENT_MOVES[action].meaning}
@@ -46,21 +58,26 @@ export function IncidentMoves({ incident, renderAdd }: IncidentMovesProps) {
           </RowButton>
         ))}
       </Group>
-      {act.error && <ErrorNotice error={act.error} />}
+      {error && <ErrorNotice error={error} />}
       <Suspense>
-        {isChoosing && (
+        {dialog === "set_cause" && (
           <CauseDialog
             incident={incident}
-            onClose={() => setIsChoosing(false)}
+            onClose={close}
             renderAdd={(onAdded) => renderAdd(incident, onAdded)}
           />
         )}
+        {dialog === "comment" && <CommentDialog incident={incident} onClose={close} />}
       </Suspense>
     </Stack>
   );
 }
 
-/** An acknowledged incident keeps its owner until another user takes it on its page. */
-function isDone(move: IncidentMove, { state }: Incident): boolean {
+/**
+ * An acknowledged incident keeps its owner until another user takes it. Undo reopens as well, to the state before the
+ * decision.
+ */
+function isDone(move: IncidentMove, { state, moves }: Incident): boolean {
+  if (move === "reopen") return moves.includes("undo");
   return move === "acknowledge" && state === "acknowledged";
 }

@@ -21,16 +21,26 @@ interface IncidentTableProps {
   readonly incidents: readonly Incident[];
   readonly label: string;
   readonly isOfSeveral: boolean;
+  /** False next to a chart of the series. */
+  readonly hasTrend?: boolean;
   readonly renderAdd: (incident: Incident, onAdded: (eventId: number) => void) => ReactNode;
 }
 
-export function IncidentTable({ incidents, label, isOfSeveral, renderAdd }: IncidentTableProps) {
+export function IncidentTable({
+  incidents,
+  label,
+  isOfSeveral,
+  hasTrend = true,
+  renderAdd,
+}: IncidentTableProps) {
   const seriesIds = [...new Set(incidents.flatMap(({ series }) => series?.id ?? []))].slice(0, MOST_SPARKS);
-  const { data: points } = useQuery(sparkPointsQuery(seriesIds));
+  const { data: points } = useQuery(sparkPointsQuery(hasTrend ? seriesIds : []));
+  const trend = hasTrend ? [t`Trend`] : [];
   return (
-    <ScrollTable head={[t`Incident`, t`Trend`, t`State`, t`Owner`, ""]} label={label}>
+    <ScrollTable head={[t`Incident`, ...trend, t`State`, t`Owner`, ""]} label={label}>
       {incidents.map((incident) => (
         <IncidentRow
+          hasTrend={hasTrend}
           incident={incident}
           isOfSeveral={isOfSeveral}
           key={incident.id}
@@ -43,11 +53,12 @@ export function IncidentTable({ incidents, label, isOfSeveral, renderAdd }: Inci
 }
 
 interface IncidentRowProps extends Pick<IncidentTableProps, "isOfSeveral" | "renderAdd"> {
+  readonly hasTrend: boolean;
   readonly incident: Incident;
   readonly points: Points | undefined;
 }
 
-function IncidentRow({ incident, isOfSeveral, points, renderAdd }: IncidentRowProps) {
+function IncidentRow({ incident, isOfSeveral, hasTrend, points, renderAdd }: IncidentRowProps) {
   const { id, words, cluster_name: clusterName, at, owner, is_environment: isEnvironment } = incident;
   return (
     <Row>
@@ -61,9 +72,11 @@ function IncidentRow({ incident, isOfSeveral, points, renderAdd }: IncidentRowPr
           {isEnvironment && t` · a control workload changed too: check the environment first`}
         </Detail>
       </td>
-      <td>
-        <IncidentSpark incident={incident} points={points} />
-      </td>
+      {hasTrend && (
+        <td>
+          <IncidentSpark incident={incident} points={points} />
+        </td>
+      )}
       <IncidentState incident={incident} />
       <td>{owner ?? <LoggedIn>{t`unassigned`}</LoggedIn>}</td>
       <td>

@@ -69,7 +69,7 @@ function Worst({ incident, renderAdd }: Pick<IncidentViewProps, "renderAdd"> & {
           {t`Owner`}: {owner ?? <LoggedIn>{t`unassigned`}</LoggedIn>} · {t`Cause`}:{" "}
           {event ? `${event.text} (${isSet ? t`set by a user` : t`nearest event`})` : t`unknown`}
         </Text>
-        <IncidentMoves incident={incident} renderAdd={renderAdd} />
+        <IncidentMoves hasForm incident={incident} renderAdd={renderAdd} />
       </Group>
       {series && <IncidentChart incident={incident} seriesId={series.id} />}
       {series && (

@@ -35,14 +35,21 @@ export function IncidentsList({ clusterId, view, onView, renderAdd }: IncidentsL
   const { state, kind, owner, series, target } = view;
   const states = state && [state];
   const incidents = useInfiniteQuery(
-    incidentsQuery({ clusterId, states, kind, owner, seriesId: series, targetId: target }),
+    incidentsQuery({
+      clusterId,
+      states,
+      kind,
+      owner,
+      seriesIds: series === undefined ? undefined : [series],
+      targetId: target,
+    }),
   );
   const isFiltered = clusterId !== undefined || Object.values(view).some((value) => value !== undefined);
   return (
     <Section
       actions={<Filters onView={onView} view={view} />}
       description={t`Confirmed changes of one event, or of related series at one time, are one incident.`}
-      title={t`Incidents`}
+      title={t`Open ones first`}
     >
       <Loaded empty={isFiltered ? t`No incidents match.` : NO_INCIDENT} lines={8} query={incidents}>
         {(rows) => (

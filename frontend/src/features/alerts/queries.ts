@@ -14,19 +14,22 @@ export interface IncidentFilter {
   readonly states?: readonly Exclude<IncidentState, "withdrawn">[] | undefined;
   readonly owner?: string | undefined;
   readonly kind?: Incident["kind"] | undefined;
-  readonly seriesId?: number | undefined;
+  readonly seriesIds?: readonly number[] | undefined;
   readonly targetId?: number | undefined;
+  /** Incidents of a page. */
+  readonly atOnce?: number;
 }
 
 /** Open ones first, each newest first. Keys begin with the topic of the change feed. */
-export function incidentsQuery({ clusterId, states, owner, kind, seriesId, targetId }: IncidentFilter) {
+export function incidentsQuery(filter: IncidentFilter) {
+  const { clusterId, states, owner, kind, seriesIds, targetId, atOnce = PAGE_SIZE } = filter;
   const query = {
     ...{ cluster_id: clusterId, state: states, owner, kind },
-    ...{ series_id: seriesId, target_id: targetId },
+    ...{ series_id: seriesIds, target_id: targetId },
   };
   return infiniteQueryOptions({
-    queryKey: ["alert", "list", "incidents", query],
-    ...pages("/api/v1/incidents", PAGE_SIZE, { query }),
+    queryKey: ["alert", "list", "incidents", query, atOnce],
+    ...pages("/api/v1/incidents", atOnce, { query }),
     select: itemsOf,
   });
 }
@@ -43,7 +46,17 @@ export const actOnIncident = mutationOptions({
   meta: { isShownInPlace: true },
   mutationFn: ({ incidentId, body }: { incidentId: number; body: IncidentActionInput }) =>
     post("/api/v1/incidents/{incident_id}/actions", { path: { incident_id: incidentId }, body }),
-  onSuccess: refetch(["alert"]),
+  onSuccess: refetch(["alert"], ["standing"]),
+});
+
+/** Its button is in a notification, so an error is shown as one. */
+export const undoOnIncident = mutationOptions({
+  mutationFn: (incidentId: number) =>
+    post("/api/v1/incidents/{incident_id}/actions", {
+      path: { incident_id: incidentId },
+      body: { action: "undo", comment: "" },
+    }),
+  onSuccess: refetch(["alert"], ["standing"]),
 });
 
 /** Points of the worst series of incidents, by series. */

@@ -38,17 +38,44 @@ export function actionWords(action: string): string {
 
 export type IncidentMove = IncidentActionInput["action"];
 
-export const INCIDENT_MOVES: Readonly<Record<IncidentMove, MoveWords>> = {
-  acknowledge: { label: t`Acknowledge`, meaning: t`You are working on it.` },
-  expect: { label: t`Expected`, meaning: t`The change was intended. It needs no further attention.` },
-  set_cause: { label: t`Set cause`, meaning: t`Choose the event that caused the change.` },
-  ignore: { label: t`Ignore`, meaning: t`The change is accepted. It needs no further attention.` },
-  comment: { label: t`Comment`, meaning: t`The state does not change.` },
-  reopen: { label: t`Reopen`, meaning: t`The decision was wrong. The incident is open again.` },
+interface IncidentMoveWords extends MoveWords {
+  /** Ends the sentence "Incident 8: ...". */
+  readonly done: string;
+}
+
+export const INCIDENT_MOVES: Readonly<Record<IncidentMove, IncidentMoveWords>> = {
+  acknowledge: { label: t`Acknowledge`, meaning: t`You are working on it.`, done: t`acknowledged` },
+  expect: {
+    label: t`Expected`,
+    meaning: t`The change was intended. It needs no further attention.`,
+    done: t`marked as expected`,
+  },
+  set_cause: {
+    label: t`Set cause`,
+    meaning: t`Choose the event that caused the change.`,
+    done: t`cause set`,
+  },
+  ignore: {
+    label: t`Ignore`,
+    meaning: t`The change is accepted. It needs no further attention.`,
+    done: t`ignored`,
+  },
+  comment: {
+    label: t`Comment, owner`,
+    meaning: t`Adds a comment, or assigns the incident to another user.`,
+    done: t`comment added`,
+  },
+  reopen: {
+    label: t`Reopen`,
+    meaning: t`The decision was wrong. The incident is open again.`,
+    done: t`opened again`,
+  },
+  undo: { label: t`Undo`, meaning: t`Restores what the last action changed.`, done: t`last action undone` },
 };
 
 /** Label of a history entry of an incident. */
 export function stepWords(action: string): string {
+  if (action === "comment") return t`Comment`;
   const known: Readonly<Record<string, MoveWords>> = INCIDENT_MOVES;
   return known[action]?.label ?? actionWords(action);
 }

@@ -94,8 +94,8 @@ function Buttons({ campaign, pause }: { campaign: Campaign; pause: Pause }) {
           variant="default"
         >{t`Probe nodes`}</Button>
         <ConfirmButton
-          color="tide"
           disabled={!isReady}
+          isSafe
           loading={confirm.isPending}
           onConfirm={() => confirm.mutate({ campaignId: campaign.id, found: pause.found_sha256 })}
           title={t`Start stage ${pause.ordinal}, ${pause.variant}?`}

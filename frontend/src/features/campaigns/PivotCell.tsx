@@ -7,17 +7,19 @@ import type { CellResult } from "@/api/types";
 import { cautionsOf } from "@/components/flagWords";
 import { TextLink } from "@/components/links";
 import { Detail, RowButton } from "@/components/looks";
-import { Remarks } from "@/components/MeasuredValue";
 import { Quantity } from "@/components/values";
 import { formatSpread, formatValue } from "@/lib/units";
 import { STACKED } from "./figure/choice";
 import type { PivotValue } from "./pivot";
+import { type NoteLetters, notesOfValue } from "./pivotNotes";
 import { ENOUGH_RUNS } from "./results";
 
 export interface CellContext {
   readonly clusterId: number;
   /** Opens the form to add repeats; undefined hides its button. */
   readonly onRepeats?: ((cellId: number) => void) | undefined;
+  /** All values have too few runs, as the answer says. */
+  readonly isFewStated: boolean;
   /** Cautions and notes already shown above the tables. */
   readonly shownElsewhere: readonly string[];
 }
@@ -26,11 +28,21 @@ interface PivotCellProps extends CellContext {
   readonly value: PivotValue;
   /** Row and column. */
   readonly name: string;
+  readonly letters: NoteLetters;
   /** Value that fills the bar. */
   readonly largest: number;
 }
 
-export function PivotCell({ value, name, largest, clusterId, onRepeats, shownElsewhere }: PivotCellProps) {
+export function PivotCell({
+  value,
+  name,
+  letters,
+  largest,
+  clusterId,
+  onRepeats,
+  isFewStated,
+  shownElsewhere,
+}: PivotCellProps) {
   const { cell, result } = value;
   const { metric, series_id, median, low, high, unit, n } = result;
   return (
@@ -51,7 +63,10 @@ export function PivotCell({ value, name, largest, clusterId, onRepeats, shownEls
             {formatSpread(result.variation_ratio)}
           </Detail>
         )}
-        {n < ENOUGH_RUNS && <FewRuns n={n} name={name} onAdd={onRepeats && (() => onRepeats(cell.id))} />}
+        <Notes letters={letters} notes={notesOfValue(result, shownElsewhere)} />
+        {n < ENOUGH_RUNS && !isFewStated && (
+          <FewRuns n={n} name={name} onAdd={onRepeats && (() => onRepeats(cell.id))} />
+        )}
       </Group>
       {n > 1 && n < ENOUGH_RUNS && (
         <Detail>
@@ -61,10 +76,14 @@ export function PivotCell({ value, name, largest, clusterId, onRepeats, shownEls
         </Detail>
       )}
       <Bar largest={largest} value={value} />
-      <Remarks flags={result.flags} shownElsewhere={shownElsewhere} usual={result.usual_flags} />
       {cell.adaptive?.series_id === series_id && <Detail>{cell.adaptive.words}</Detail>}
     </div>
   );
+}
+
+function Notes({ notes, letters }: { notes: readonly string[]; letters: NoteLetters }) {
+  if (notes.length === 0) return null;
+  return <sup title={notes.join(", ")}>{notes.map((note) => letters.get(note)).join(", ")}</sup>;
 }
 
 /** Bold without any caution, grey with one that other values lack. */

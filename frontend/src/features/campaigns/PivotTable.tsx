@@ -9,9 +9,10 @@ import { useTitlesOf } from "@/components/optionTitles";
 import { ScrollTable } from "@/components/ScrollTable";
 import { type CellContext, PartsLegend, PivotCell } from "./PivotCell";
 import { type PivotRow, pivotOf } from "./pivot";
+import { legendOf, lettersOf, type NoteLetters } from "./pivotNotes";
 import { type ResultGroup, resultsTable, surfaceSource } from "./results";
 
-const MOST_ROWS = 20;
+const MOST_ROWS = 12;
 /** With more columns a table takes the whole width. */
 const MOST_NARROW_COLUMNS = 2;
 const DIRECTIONS = { higher: t`higher is better`, lower: t`lower is better`, neither: "" };
@@ -24,6 +25,8 @@ export interface PivotTableProps extends CellContext {
 export function PivotTable({ group, campaignId, ...context }: PivotTableProps) {
   const titlesOf = useTitlesOf();
   const pivot = useMemo(() => pivotOf(group, titlesOf(group.workload)), [group, titlesOf]);
+  const { shownElsewhere } = context;
+  const letters = useMemo(() => lettersOf(pivot, shownElsewhere), [pivot, shownElsewhere]);
   const [isWhole, setIsWhole] = useState(false);
   const title = `${group.workload}: ${group.title}`;
   const hasParts = pivot.rows.some(({ values }) => values.flat().some(({ parts }) => parts.length > 0));
@@ -48,6 +51,7 @@ export function PivotTable({ group, campaignId, ...context }: PivotTableProps) {
             context={context}
             key={row.key}
             largest={pivot.largest}
+            letters={letters}
             row={row}
           />
         ))}
@@ -58,6 +62,7 @@ export function PivotTable({ group, campaignId, ...context }: PivotTableProps) {
           onClick={() => setIsWhole(true)}
         >{t`Show all ${pivot.rows.length} rows`}</RowButton>
       )}
+      {letters.size > 0 && <Detail>{legendOf(letters)}</Detail>}
     </div>
   );
 }
@@ -66,10 +71,11 @@ interface ResultsRowProps {
   readonly row: PivotRow;
   readonly columns: ReturnType<typeof pivotOf>["columns"];
   readonly largest: number;
+  readonly letters: NoteLetters;
   readonly context: CellContext;
 }
 
-function ResultsRow({ row, columns, largest, context }: ResultsRowProps) {
+function ResultsRow({ row, columns, largest, letters, context }: ResultsRowProps) {
   return (
     <tr>
       <th scope="row">{row.name || t`same options`}</th>
@@ -80,6 +86,7 @@ function ResultsRow({ row, columns, largest, context }: ResultsRowProps) {
             <PivotCell
               key={`${value.cell.id} ${value.result.series_id}`}
               largest={largest}
+              letters={letters}
               name={[row.name, columns[place]?.name].filter(Boolean).join(", ")}
               value={value}
               {...context}

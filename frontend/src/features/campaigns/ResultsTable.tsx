@@ -1,23 +1,21 @@
-/** Results of a campaign: their quality in words, a pivot table for each primary metric, and the other metrics folded. */
+/** Results of a campaign: a pivot table for each primary metric, and the other metrics folded. */
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Stack, Text } from "@mantine/core";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useMemo, useState } from "react";
+import { Group, Stack, Text } from "@mantine/core";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useState } from "react";
 import type { Campaign, Cell } from "@/api/types";
-import { cautionsOf, commonTo, notesOf } from "@/components/flagWords";
 import { TextLink } from "@/components/links";
 import { Detail } from "@/components/looks";
-import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded, Loading, ShowMore } from "@/components/Page";
 import { useMayRun } from "@/components/session";
-import { primaryResults } from "./answer/headlines";
 import { describeCounts, isOpen } from "./CampaignProgress";
 import { PivotTable, type PivotTableProps } from "./PivotTable";
-import { QualityNote } from "./QualityNote";
-import { cellsQuery, measuresQuery } from "./queries";
-import { commonFlags, groupResults, type ResultGroup, splitPrimary } from "./results";
+import { statedWords } from "./pivotNotes";
+import { cellsQuery } from "./queries";
+import { ENOUGH_RUNS, type ResultGroup, resultsOf } from "./results";
+import { useResults } from "./useResults";
 
 interface ResultsTableProps {
   readonly campaign: Campaign;
@@ -52,35 +50,29 @@ interface PivotsProps {
 }
 
 function Pivots({ campaign, cells, onRepeats }: PivotsProps) {
-  const measures = useQuery(measuresQuery(campaign.id));
-  const titlesOf = useTitlesOf();
-  const groups = useMemo(() => groupResults(cells, titlesOf), [cells, titlesOf]);
-  const metrics = measures.data?.metrics ?? [];
-  const { primary, others } = splitPrimary(groups, metrics);
-  const stated = commonTo(primaryResults(cells, metrics).map(({ result }) => result.flags));
-  if (measures.isPending) return <Loading lines={8} />;
+  const results = useResults(campaign.id);
+  if (!results) return <Loading lines={8} />;
+  const { primary, others } = results;
   const nodes = [...new Set(cells.map(({ node_names }) => node_names.join(", ")))];
-  const shared = { campaignId: campaign.id, clusterId: campaign.cluster_id };
+  const isFewStated = resultsOf(primary).every(({ n }) => n < ENOUGH_RUNS);
+  const shared = { campaignId: campaign.id, clusterId: campaign.cluster_id, isFewStated };
   return (
     <>
-      <QualityNote groups={primary} stated={stated} />
-      <PivotTables groups={primary} onRepeats={onRepeats} shownElsewhere={commonWords(primary)} {...shared} />
-      {others.length > 0 && <MoreMetrics groups={others} shownElsewhere={commonWords(groups)} {...shared} />}
-      <Detail>
-        <Trans>
-          Values are medians and link to their trends. ± is the coefficient of variation of the runs. Bars
-          compare the values of a table. {cells.filter(({ results }) => results.length > 0).length} of{" "}
-          {cells.length} configurations have results. Rejected runs do not count.{" "}
-          {nodes.length === 1 && t`Node: ${nodes.join()}.`}
-        </Trans>
-      </Detail>
+      <PivotTables groups={primary} onRepeats={onRepeats} shownElsewhere={statedWords(primary)} {...shared} />
+      <Group gap="xs" justify="space-between">
+        {others.length > 0 && (
+          <MoreMetrics groups={others} shownElsewhere={statedWords([...primary, ...others])} {...shared} />
+        )}
+        <Detail>
+          <Trans>
+            Medians; ± is the coefficient of variation.{" "}
+            {cells.filter(({ results }) => results.length > 0).length} of {cells.length} configurations have
+            results, without rejected runs. {nodes.length === 1 && t`Node: ${nodes.join()}.`}
+          </Trans>
+        </Detail>
+      </Group>
     </>
   );
-}
-
-function commonWords(groups: readonly ResultGroup[]): string[] {
-  const codes = commonFlags(groups);
-  return [...cautionsOf(codes), ...notesOf(codes)];
 }
 
 interface PivotTablesProps extends Omit<PivotTableProps, "group"> {
@@ -102,7 +94,7 @@ function MoreMetrics({ groups, ...context }: PivotTablesProps) {
   const [isOpened, setIsOpened] = useState(false);
   const titles = [...new Set(groups.map(({ title }) => title))].join(", ");
   return (
-    <details onToggle={({ currentTarget: { open } }) => setIsOpened(open)}>
+    <details className="iotide-beside" onToggle={({ currentTarget: { open } }) => setIsOpened(open)}>
       <summary>{t`More metrics: ${titles}`}</summary>
       {isOpened && <PivotTables groups={groups} {...context} />}
     </details>

@@ -13,6 +13,12 @@ export function comparisonOf({ id, plan, previous_campaign_id: previous }: Compa
 
 /** Check that the plan varies targets, nodes, stages or options. */
 export function hasSides(plan: Campaign["plan"]): boolean {
+  const isSpread = plan.workloads.some(({ workload, targets }, place) =>
+    plan.workloads
+      .slice(place + 1)
+      .some((other) => other.workload === workload && other.targets?.join() !== targets?.join()),
+  );
+  if (isSpread) return true;
   return plan.workloads.some((choice) => {
     const { targets, targets_at_once, nodes, nodes_at_once, sweep = {}, variants } = choice;
     const together = nodes_at_once ?? plan.nodes_at_once;

@@ -1,7 +1,7 @@
 import { expect, it } from "vitest";
 import type { CampaignMeasures, Cell, CellResult } from "@/api/types";
 import { plainTitle } from "@/lib/options";
-import { groupResults as groupTitled, qualityOf, resultsTable, splitPrimary, surfaceSource } from "./results";
+import { groupResults as groupTitled, resultsTable, splitPrimary, surfaceSource } from "./results";
 
 const groupResults = (cells: readonly Cell[]) => groupTitled(cells, () => plainTitle);
 
@@ -11,6 +11,7 @@ function result(metric: string, better: string, high: number, labels = {}): Cell
 }
 function cell(ordinal: number, size: number, results: CellResult[]): Cell {
   return {
+    id: ordinal,
     ordinal,
     workload: "dd",
     options: { size_bytes: size, direct: false },
@@ -64,24 +65,20 @@ it("folds metrics that are not primary, and those of single writers if there is 
   expect(names([elapsed], [])).toEqual([["elapsed"], []]);
 });
 
-function flagged(...lists: readonly (readonly string[])[]) {
-  const results = lists.map((flags, at) => ({
-    ...result("rate", "higher", 1, { at }),
-    flags: [...flags],
-    variation_ratio: (at + 1) / 10,
-  }));
-  return groupResults([cell(0, 1, results)]);
-}
-
-it("states flags worst first, and disturbances only if all values have them", () => {
-  const lines = qualityOf(
-    flagged(["CV", "CACHE_SIZE", "STEADY", "OUTLIER"], ["CACHE_SIZE", "OUTLIER", "CV"]),
-  );
-  expect(lines).toEqual([
-    { code: "CACHE_SIZE", valueCount: 2, isOnAll: true, spread: [0.1, 0.2] },
-    { code: "OUTLIER", valueCount: 2, isOnAll: true, spread: [0.1, 0.2] },
-    { code: "CV", valueCount: 2, isOnAll: true, spread: [0.1, 0.2] },
+it("counts single writers only in the cells that have no total", () => {
+  const ofWriter = result("rate", "higher", 1, { writer: 1 });
+  const cells = [cell(0, 1, [result("total", "higher", 1), ofWriter]), cell(1, 2, [ofWriter])];
+  const { primary, others } = splitPrimary(groupResults(cells), [
+    metric("total", true),
+    metric("rate", true),
   ]);
+  const ordinals = (groups: readonly { metric: string; rows: readonly { cell: Cell }[] }[]) =>
+    groups.map((group) => [group.metric, group.rows.map((row) => row.cell.ordinal)]);
+  expect(ordinals(primary)).toEqual([
+    ["total", [0]],
+    ["rate", [1]],
+  ]);
+  expect(ordinals(others)).toEqual([["rate", [0]]]);
 });
 
 it("exports a row for each value with its parameters, range, count and unit", () => {

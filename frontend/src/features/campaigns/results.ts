@@ -1,7 +1,7 @@
 /** Results of a campaign by workload and metric, and what their quality flags say. */
 
 import type { Campaign, CampaignMeasures, Cell, CellResult } from "@/api/types";
-import { commonTo, rankOf } from "@/components/flagWords";
+import { commonTo } from "@/components/flagWords";
 import { type ExportTable, plainCell, recordTable, spread } from "@/lib/exported";
 import { groupBy } from "@/lib/grouping";
 import { describerAmong, type TitleOf } from "@/lib/options";
@@ -57,24 +57,40 @@ function toGroup(
 
 const WRITER = "writer";
 
+export interface Results {
+  readonly primary: readonly ResultGroup[];
+  readonly others: readonly ResultGroup[];
+}
+
 /**
- * Separate the metrics that describe whole runs from all others. Single writers are not whole runs if there is a total.
- * A workload without a primary metric shows all of its metrics.
+ * Separate the values of primary metrics from all others, by the server's rule: single writers count only in a cell
+ * without a total. A workload without a primary metric shows all of its metrics.
  */
-export function splitPrimary(groups: readonly ResultGroup[], metrics: CampaignMeasures["metrics"]) {
-  const named = groups.filter(({ workload, metric }) =>
-    metrics.some((one) => one.workload === workload && one.metric === metric && one.is_primary),
+export function splitPrimary(groups: readonly ResultGroup[], metrics: CampaignMeasures["metrics"]): Results {
+  const named = new Set(
+    metrics.filter((one) => one.is_primary).map((one) => `${one.workload} ${one.metric}`),
   );
-  const ofWriters = ({ rows }: ResultGroup) => rows.every(({ result }) => WRITER in result.labels);
-  const isPrimary = (group: ResultGroup) => {
-    const own = named.filter(({ workload }) => workload === group.workload);
-    if (own.length === 0) return true;
-    return own.includes(group) && (own.every(ofWriters) || !ofWriters(group));
-  };
+  const ranked = new Set(groups.filter(({ key }) => named.has(key)).map(({ workload }) => workload));
+  const isNamed = ({ workload, key }: ResultGroup) => named.has(key) || !ranked.has(workload);
+  const rows = groups.filter(isNamed).flatMap((group) => group.rows);
+  const whole = new Set(rows.filter((row) => !isOfWriter(row)).map(({ cell }) => cell.id));
+  const isPrimary = (row: ResultRow) => !(isOfWriter(row) && whole.has(row.cell.id));
   return {
-    primary: groups.filter(isPrimary),
-    others: groups.filter((group) => !isPrimary(group)),
+    primary: withRows(groups.filter(isNamed), isPrimary),
+    others: groups.flatMap((group) =>
+      isNamed(group) ? withRows([group], (row) => !isPrimary(row)) : [group],
+    ),
   };
+}
+
+function isOfWriter({ result }: ResultRow): boolean {
+  return WRITER in result.labels;
+}
+
+function withRows(groups: readonly ResultGroup[], isWanted: (row: ResultRow) => boolean): ResultGroup[] {
+  return groups
+    .map((group) => ({ ...group, rows: group.rows.filter(isWanted) }))
+    .filter(({ rows }) => rows.length > 0);
 }
 
 /** One row per value with all parameters, in base units. */
@@ -106,35 +122,8 @@ export function commonFlags(groups: readonly ResultGroup[]): string[] {
   return commonTo(resultsOf(groups).map(({ flags }) => flags));
 }
 
-function resultsOf(groups: readonly ResultGroup[]): CellResult[] {
+export function resultsOf(groups: readonly ResultGroup[]): CellResult[] {
   return groups.flatMap(({ rows }) => rows.map(({ result }) => result));
-}
-
-/** A flag that is stated above all tables. */
-export interface QualityLine {
-  readonly code: string;
-  readonly valueCount: number;
-  readonly isOnAll: boolean;
-  /** Smallest and largest spread of the values concerned; null where no spread is known. */
-  readonly spread: readonly [number, number] | null;
-}
-
-/** Return the flags that make values doubtful or the plan too small, and disturbances of all values; worst first. */
-export function qualityOf(groups: readonly ResultGroup[]): QualityLine[] {
-  const results = resultsOf(groups);
-  return [...new Set(results.flatMap(({ flags }) => flags))]
-    .map((code) => {
-      const having = results.filter(({ flags }) => flags.includes(code));
-      const ratios = having.flatMap(({ variation_ratio: ratio }) => ratio ?? []);
-      return {
-        code,
-        valueCount: having.length,
-        isOnAll: having.length === results.length,
-        spread: ratios.length > 0 ? ([Math.min(...ratios), Math.max(...ratios)] as const) : null,
-      };
-    })
-    .filter(({ code, isOnAll }) => isOnAll || rankOf(code) !== 3)
-    .sort((a, b) => rankOf(a.code) - rankOf(b.code) || b.valueCount - a.valueCount);
 }
 
 /** Return the source of the campaign's surface: a matrix of IOzone, or a sweep of both sizes; null without one. */

@@ -60,6 +60,7 @@ export default function LauncherChoice({ cluster }: { cluster: Cluster }) {
         <Suspense>
           <ConfirmModal
             body={QUESTIONS[wanted]}
+            isSafe
             no={t`Cancel`}
             onClose={() => setWanted(null)}
             onConfirm={() => change.mutate({ clusterId: cluster.id, launcher: wanted })}

@@ -39,6 +39,7 @@ function useRotate(node: Node): ManageAction {
     isDisabled: node.rotation_wanted_at !== null,
     dialog: (onClose) => (
       <ConfirmModal
+        isSafe
         body={t`The agent gets a new token and a new Redis password with its next heartbeat. The old ones stay valid until the agent has stored the new ones. Runs continue.`}
         no={t`Cancel`}
         onClose={onClose}

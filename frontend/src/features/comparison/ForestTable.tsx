@@ -74,7 +74,7 @@ function ForestLine({ row, reach }: { row: ForestRow; reach: number }) {
         {name}
       </th>
       <td className="iotide-forest">
-        <Group gap="4px 12px">
+        <Group style={{ gap: "4px 12px" }}>
           {drawn && interval && (
             <IntervalMark isFaint={isGrey} of={drawn} reach={reach} width={MARK_PIXELS} written={interval} />
           )}

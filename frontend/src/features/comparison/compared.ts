@@ -24,11 +24,17 @@ export type Cell = SideOfRow & Pick<ComparedCell, "workload" | "options">;
 export interface Row extends Omit<SidesRow, "cells"> {
   /** Distinguishes the row from the others. */
   readonly name: string;
+  /** The name without the workload; may be empty. */
+  readonly distinction: string;
+  /** Rows have several workloads. */
+  readonly isOfMany: boolean;
   readonly cells: readonly (Cell | null)[];
 }
 
 export interface Compared {
   readonly names: readonly string[];
+  /** Compared dimension of the sides; undefined for two campaigns. */
+  readonly by?: string | null;
   /** Index of the baseline. */
   readonly against: number;
   readonly rows: readonly Row[];
@@ -54,13 +60,15 @@ export function textOfPart(name: string, value: unknown): string {
   return optionValue(optionOf(name), value);
 }
 
+export type RowName = Pick<Row, "name" | "distinction" | "isOfMany">;
+
 /** A pair as a row of two sides; A is the baseline. */
-export function pairRow({ a, b, differences, is_alike, metrics }: ComparedPair, name: string): Row {
+export function pairRow({ a, b, differences, is_alike, metrics }: ComparedPair, named: RowName): Row {
   const cell = (of: ComparedCell, isAlike: boolean): Cell => ({
     ...{ ...of, campaign_name: "", cluster_name: "", is_alike: isAlike },
   });
   return {
-    ...{ name, workload: a.workload, options: a.options, cells: [cell(a, true), cell(b, is_alike)] },
+    ...{ ...named, workload: a.workload, options: a.options, cells: [cell(a, true), cell(b, is_alike)] },
     differences: differences.map((unlike) => ({ name: unlike.name, values: [unlike.a, unlike.b] })),
     metrics: metrics.map((metric) => ({
       ...metric,
@@ -76,7 +84,7 @@ function numbersOf(metric: ComparedMetric, side: "a" | "b"): SideNumbers {
   return { n, median, values, run_ids: [], flags: metric[`flags_${side}`], modes: metric[`modes_${side}`] };
 }
 
-export function sidesRow({ by, sides }: SidesComparison, row: SidesRow, name: string): Row {
+export function sidesRow({ by, sides }: SidesComparison, row: SidesRow, named: RowName): Row {
   const unlike = [{ name: by ?? "", values: sides }, ...row.differences].filter(({ name: what }) =>
     what.startsWith(OPTION),
   );
@@ -86,7 +94,7 @@ export function sidesRow({ by, sides }: SidesComparison, row: SidesRow, name: st
     (cell, place) =>
       cell && { ...cell, workload: row.workload, options: { ...row.options, ...optionsAt(place) } },
   );
-  return { ...row, name, cells };
+  return { ...row, ...named, cells };
 }
 
 /** Names of the sides. Selected cells are named by campaign and number. */

@@ -7,6 +7,8 @@ import { toParquet } from "@/lib/parquet";
 import { chooseNumber, PAIR, pairRow, runsFigure, sidesRow } from "./compared";
 import { comparedTable } from "./exports";
 
+const UNNAMED = { name: "", distinction: "", isOfMany: false };
+
 const NUMBERS = ["value", "low", "high", "n", "ratio", "ci_low", "ci_high", "median_ratio", "p"];
 const COLUMNS = [
   ...["row", "side", "against", "campaign_id", "cell_id", "cell", "nodes", "targets", "variant", "workload"],
@@ -17,11 +19,11 @@ const { pairs } = verdicts.comparison as unknown as CampaignComparison;
 const found = verdicts.sides as unknown as SidesComparison;
 
 function pairsTable(of: readonly ComparedPair[]): ExportTable {
-  return comparedTable({ names: PAIR, against: 0, rows: of.map((pair) => pairRow(pair, "")) });
+  return comparedTable({ names: PAIR, against: 0, rows: of.map((pair) => pairRow(pair, UNNAMED)) });
 }
 
 function sidesTable(of: SidesComparison): ExportTable {
-  const rows = of.rows.map((row) => sidesRow(of, row, ""));
+  const rows = of.rows.map((row) => sidesRow(of, row, UNNAMED));
   return comparedTable({ names: of.sides.map(String), against: of.against, rows });
 }
 
@@ -78,7 +80,7 @@ it("gives each side the flags of its own runs", () => {
   const [metric] = pair?.metrics ?? [];
   if (!pair || !metric) throw new Error("no pair");
   const flagged = { ...metric, flags: ["FSYNC", "STEADY"], flags_a: ["STEADY"], flags_b: ["FSYNC"] };
-  const compared = { names: PAIR, against: 0, rows: [pairRow({ ...pair, metrics: [flagged] }, "")] };
+  const compared = { names: PAIR, against: 0, rows: [pairRow({ ...pair, metrics: [flagged] }, UNNAMED)] };
   expect(parseCsv(toCsv(comparedTable(compared))).map(({ flags }) => flags)).toEqual(["STEADY", "FSYNC"]);
   const { data } = runsFigure(chooseNumber(compared, "", String).drawn, PAIR, "light");
   const hovers = data.map((trace) => JSON.stringify(trace));

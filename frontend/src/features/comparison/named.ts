@@ -27,11 +27,9 @@ export function useNamedPairs(pairs: readonly ComparedPair[]): Compared {
       const alike = pairs.filter((other) => other.a.workload === a.workload);
       const options = new Set(alike.map((other) => JSON.stringify(other.a.options)));
       const where = t`${a.node_names.join("+")} on ${a.target_names.join("+")}`;
-      const distinction = options.size > 1 ? sayOf(a) : where;
-      return pairRow(
-        pair,
-        `${number}: ${[a.workload, alike.length > 1 && distinction].filter(Boolean).join(", ")}`,
-      );
+      const distinction = alike.length > 1 ? (options.size > 1 ? sayOf(a) : where) : "";
+      const name = `${number}: ${[a.workload, distinction].filter(Boolean).join(", ")}`;
+      return pairRow(pair, { name, distinction, isOfMany: alike.length < pairs.length });
     });
     return { names: PAIR, against: 0, rows };
   }, [pairs, sayOf]);
@@ -43,15 +41,18 @@ export function useNamedSides(found: SidesComparison): Compared {
     const { rows, by, against } = found;
     const places = placesOf(rows, by);
     const workloads = new Set(rows.map(({ workload }) => workload));
-    const options = new Set(rows.map((row) => JSON.stringify(row.options)));
+    const isOfMany = workloads.size > 1;
+    const hasOptions = new Set([...workloads].filter((name) => countOptions(rows, name) > 1));
     const named = rows.map((row, at) => {
-      const parts = [
-        workloads.size > 1 && row.workload,
-        options.size > workloads.size && say(row),
-        places[at],
-      ];
-      return sidesRow(found, row, parts.filter(Boolean).join(", ") || row.workload);
+      const distinction = [hasOptions.has(row.workload) && say(row), places[at]].filter(Boolean).join(", ");
+      const name = [isOfMany && row.workload, distinction].filter(Boolean).join(", ") || row.workload;
+      return sidesRow(found, row, { name, distinction, isOfMany });
     });
-    return { names: sideNames(found), against, rows: named };
+    return { names: sideNames(found), by, against, rows: named };
   }, [found, say]);
+}
+
+function countOptions(rows: SidesComparison["rows"], workload: string): number {
+  const own = rows.filter((row) => row.workload === workload);
+  return new Set(own.map(({ options }) => JSON.stringify(options))).size;
 }

@@ -3,9 +3,11 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Text } from "@mantine/core";
+import { type ReactNode, useState } from "react";
 import type { AttentionItem, Board } from "@/api/types";
 import { Icon } from "@/components/Icon";
 import { ClusterLink, NodeLink, TargetLink, TextLink } from "@/components/links";
+import { RowButton } from "@/components/looks";
 import { Section } from "@/components/Page";
 import { Day } from "@/components/values";
 
@@ -25,20 +27,22 @@ interface NeedsAttentionProps {
   readonly board: Board;
   /** The list was cut over all clusters, so items of this one may be missing. */
   readonly isOfOneCluster: boolean;
+  /** Renders the open incidents of a cluster with their actions. */
+  readonly renderIncidents: (clusterId: number) => ReactNode;
 }
 
-export function NeedsAttention({ board, isOfOneCluster }: NeedsAttentionProps) {
+export function NeedsAttention({ board, isOfOneCluster, renderIncidents }: NeedsAttentionProps) {
   const { attention, attention_left_out: leftOut, clusters } = board;
   if (attention.length === 0 && leftOut === 0) return null;
   const names = new Map(clusters.map(({ id, name }) => [id, name]));
   const [first, rest] = [attention.slice(0, MOST_OPEN), attention.slice(MOST_OPEN)];
   return (
     <Section title={t`Needs attention`}>
-      {first.length > 0 && <Items items={first} label={t`Needs attention`} names={names} />}
+      {first.length > 0 && <Items items={first} label={t`Needs attention`} {...{ names, renderIncidents }} />}
       {rest.length > 0 && (
         <details>
           <summary>{rest.length === 1 ? t`1 more item` : t`${rest.length} more items`}</summary>
-          <Items items={rest} label={t`More that needs attention`} names={names} />
+          <Items items={rest} label={t`More that needs attention`} {...{ names, renderIncidents }} />
         </details>
       )}
       {leftOut > 0 && (
@@ -52,30 +56,58 @@ export function NeedsAttention({ board, isOfOneCluster }: NeedsAttentionProps) {
   );
 }
 
-interface ItemsProps {
+interface ItemsProps extends Pick<NeedsAttentionProps, "renderIncidents"> {
   readonly items: readonly AttentionItem[];
   readonly label: string;
   readonly names: ReadonlyMap<number, string>;
 }
 
-function Items({ items, label, names }: ItemsProps) {
+function Items({ items, label, names, renderIncidents }: ItemsProps) {
   return (
     <ul aria-label={label} className="iotide-attention">
       {items.map((item) => (
-        <li data-blocking={BLOCKING.includes(item.kind)} key={keyOf(item)}>
-          <Icon name="alert" size={16} />
-          <span>
-            <ClusterLink fw={600} id={item.cluster_id} name={names.get(item.cluster_id)} />: {wordsOf(item)}
-            {item.since && !DATED.includes(item.kind) && (
-              <Trans>
-                , since <Day at={item.since} />
-              </Trans>
-            )}
-          </span>
-          <Remedy item={item} />
-        </li>
+        <AttentionLine
+          clusterName={names.get(item.cluster_id)}
+          item={item}
+          key={keyOf(item)}
+          renderIncidents={renderIncidents}
+        />
       ))}
     </ul>
+  );
+}
+
+interface AttentionLineProps extends Pick<NeedsAttentionProps, "renderIncidents"> {
+  readonly item: AttentionItem;
+  readonly clusterName: string | undefined;
+}
+
+/** Incidents are loaded once they are shown. */
+function AttentionLine({ item, clusterName, renderIncidents }: AttentionLineProps) {
+  const [isOpen, setIsOpen] = useState(false);
+  return (
+    <li className={isOpen ? "iotide-attention-open" : undefined} data-blocking={BLOCKING.includes(item.kind)}>
+      <Icon name="alert" size={16} />
+      <span>
+        <ClusterLink fw={600} id={item.cluster_id} name={clusterName} />: {wordsOf(item)}
+        {item.since && !DATED.includes(item.kind) && (
+          <Trans>
+            , since <Day at={item.since} />
+          </Trans>
+        )}{" "}
+        <Remedy item={item} />{" "}
+        {item.kind === "open_incidents" && (
+          <RowButton
+            aria-expanded={isOpen}
+            aria-label={t`Open incidents of ${clusterName ?? ""}`}
+            onClick={() => setIsOpen(!isOpen)}
+          >
+            {isOpen ? t`Hide` : t`Show`}
+          </RowButton>
+        )}
+      </span>
+      {isOpen && <div className="iotide-attention-more">{renderIncidents(item.cluster_id)}</div>}
+    </li>
   );
 }
 
@@ -106,7 +138,7 @@ function Remedy({ item }: { item: AttentionItem }) {
       return <NodeLink id={node_id ?? 0} name={remedy} />;
     case "silent_nodes":
       return <ClusterLink id={clusterId} name={remedy} />;
-    case "open_alerts":
+    case "open_incidents":
       return (
         <TextLink search={{ cluster: clusterId }} to="/incidents">
           {remedy}

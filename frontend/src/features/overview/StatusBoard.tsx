@@ -10,11 +10,11 @@ import { ClusterLink } from "@/components/links";
 import { Hint } from "@/components/looks";
 import { OriginBadge, useOrigin } from "@/components/Origin";
 import { Loaded, Section } from "@/components/Page";
-import { Day } from "@/components/values";
+import { BoardSummary } from "./BoardSummary";
 import { NeedsAttention } from "./NeedsAttention";
 import { boardQuery, USUAL_DAYS } from "./queries";
 import { StatusCell } from "./StatusCell";
-import { type ClusterCells, ofCluster, STATE_WORDS, summaryOf, worstFirst } from "./standings";
+import { type ClusterCells, ofCluster, STATE_WORDS, worstFirst } from "./standings";
 
 const PERIODS = [7, 30, 90, 365] as const;
 type Period = (typeof PERIODS)[number];
@@ -25,16 +25,30 @@ interface StatusBoardProps {
   readonly days: Period | undefined;
   readonly onDays: (days: Period | undefined) => void;
   readonly actionsOf?: (clusterId: number) => ReactNode;
+  readonly renderIncidents: (clusterId: number) => ReactNode;
 }
 
-export default function StatusBoard({ clusterId, days = USUAL_DAYS, onDays, actionsOf }: StatusBoardProps) {
+export default function StatusBoard(props: StatusBoardProps) {
+  const { clusterId, days = USUAL_DAYS, onDays, actionsOf, renderIncidents } = props;
   const board = useQuery(boardQuery(days));
   return (
     <>
       {board.data && (
-        <NeedsAttention board={ofCluster(board.data, clusterId)} isOfOneCluster={clusterId !== undefined} />
+        <NeedsAttention
+          board={ofCluster(board.data, clusterId)}
+          isOfOneCluster={clusterId !== undefined}
+          renderIncidents={renderIncidents}
+        />
       )}
-      <Section actions={<PeriodChoice days={days} onDays={onDays} />} title={t`Status`}>
+      <Section
+        actions={
+          <>
+            {clusterId !== undefined && <BoardSummary clusterId={clusterId} days={days} />}
+            <PeriodChoice days={days} onDays={onDays} />
+          </>
+        }
+        title={t`Status`}
+      >
         <Loaded lines={6} query={board}>
           {(found) => <BoardBody actionsOf={actionsOf} board={ofCluster(found, clusterId)} />}
         </Loaded>
@@ -59,14 +73,11 @@ function BoardBody({ board, actionsOf }: { board: Board; actionsOf: StatusBoardP
   const periodSeconds = (Date.parse(board.until) - Date.parse(board.since)) / 1000;
   return (
     <Stack gap="md">
-      <Text fw={600} size="sm">
-        <Trans>
-          {summaryOf(board.cells) || t`no measurements`}, since <Day at={board.since} />
-        </Trans>
-      </Text>
-      {worstFirst(board).map((row) => (
-        <ClusterRow actionsOf={actionsOf} key={row.cluster.id} periodSeconds={periodSeconds} row={row} />
-      ))}
+      <div className="iotide-clusters">
+        {worstFirst(board).map((row) => (
+          <ClusterRow actionsOf={actionsOf} key={row.cluster.id} periodSeconds={periodSeconds} row={row} />
+        ))}
+      </div>
       {board.is_cut && <Text size="sm">{t`Too many series to evaluate. Only the newest are included.`}</Text>}
       <Legend />
     </Stack>

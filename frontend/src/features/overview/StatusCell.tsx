@@ -13,11 +13,12 @@ interface StatusCellProps {
 
 export function StatusCell({ cell, periodSeconds }: StatusCellProps) {
   const { cluster_id: clusterId, workload, state, worst, since_cell_id: since, line, suspects } = cell;
-  const { sign, word } = STATE_WORDS[state];
+  const { sign, word, color } = STATE_WORDS[state];
   const marked = [line, suspects > 0 && t`${suspects} suspect`].filter(Boolean).join(", ");
   return (
     <TextLink
       className="iotide-status"
+      data-bad={color !== "gray" || undefined}
       data-state={state}
       params={{ clusterId }}
       search={{ workload, metric: worst.metric, series: [worst.id], cell: since ?? undefined }}
@@ -31,14 +32,16 @@ export function StatusCell({ cell, periodSeconds }: StatusCellProps) {
         </span>{" "}
         <small>{shareOf(cell)}</small>
       </span>
-      <StatusCurve cell={cell} periodSeconds={periodSeconds} />
-      <span className="iotide-status-line">{marked}</span>
+      <span className="iotide-status-body">
+        <StatusCurve cell={cell} periodSeconds={periodSeconds} />
+        <span className="iotide-status-line">{marked}</span>
+      </span>
     </TextLink>
   );
 }
 
 function StatusCurve({ cell: { trend }, periodSeconds }: StatusCellProps) {
-  const curve = curveOf(trend, periodSeconds);
+  const curve = trend.medians.length > 1 && curveOf(trend, periodSeconds);
   if (!curve) return null;
   return (
     <svg

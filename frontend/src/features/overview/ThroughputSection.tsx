@@ -12,7 +12,7 @@ import { Plot } from "@/plots/Plot";
 import { throughputFigure } from "@/plots/throughput";
 import { type ThroughputChoice, throughputQuery } from "./queries";
 
-const PLOT_PIXELS = 320;
+const PLOT_PIXELS = 280;
 
 interface ThroughputSectionProps {
   readonly days: number;
@@ -103,7 +103,7 @@ function ClustersPlot({ found, choice }: { found: Throughput; choice: Throughput
         viewKey={[drawn.workload, nameOf(drawn), choice.kind].join(" ")}
       />
       <Hint>
-        {t`Daily median over the series of a cluster. Each series counts relative to its own median, so a day with fewer series makes no step.`}
+        {t`Median of a day over the series of a cluster. Each series counts relative to its own median, so a day with fewer series makes no step.`}
         {clusters_left_out > 0 && ` ${t`${clusters_left_out} clusters are not drawn.`}`}
         {series_left_out > 0 && ` ${t`${series_left_out} older series are not included.`}`}
       </Hint>

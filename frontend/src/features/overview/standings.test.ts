@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Board, BoardCell } from "@/api/types";
-import { type BoardState, ofCluster, shareOf, summaryOf, worstFirst } from "./standings";
+import { type BoardState, countsOf, ofCluster, shareOf, worstFirst } from "./standings";
 
 function cell(state: BoardState, shift: number | null = null, others = 0, clusterId = 1): BoardCell {
   const counts = [{ state, series: 2 }, ...(others ? [{ state: "in_control", series: others }] : [])];
@@ -13,9 +13,11 @@ it("shows how many series are in the state of their cell", () => {
 });
 
 it("counts cells by state, worst first", () => {
-  expect(summaryOf([cell("in_control"), cell("slower"), cell("in_control"), cell("stale")])).toBe(
-    "1 slower, 1 stale, 2 in control",
-  );
+  expect(countsOf([cell("in_control"), cell("slower"), cell("in_control"), cell("stale")])).toEqual([
+    ["slower", 1],
+    ["stale", 1],
+    ["in_control", 2],
+  ]);
 });
 
 it("puts the worst cluster and the worst cell first, and clusters without cells last", () => {

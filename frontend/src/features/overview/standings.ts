@@ -15,6 +15,7 @@ interface Words {
   readonly sign: string;
   readonly word: string;
   readonly meaning: string;
+  readonly color: "red" | "orange" | "gray";
 }
 
 /** Worst first. */
@@ -23,20 +24,23 @@ export const STATE_WORDS: Readonly<Record<BoardState, Words>> = {
     sign: "▼",
     word: "slower",
     meaning: t`worse than its last healthy level by 3 % or more`,
+    color: "red",
   },
   stale: {
     sign: "∅",
     word: "stale",
     meaning: t`no data for twice its usual gap, or since its schedule fired twice`,
+    color: "orange",
   },
-  noisy: { sign: "≈", word: "noisy", meaning: t`points vary more than before` },
+  noisy: { sign: "≈", word: "noisy", meaning: t`points vary more than before`, color: "orange" },
   faster: {
     sign: "▲",
     word: "faster",
     meaning: t`better than any earlier healthy level by 3 % or more`,
+    color: "gray",
   },
-  in_control: { sign: "=", word: t`in control`, meaning: t`no significant change` },
-  no_baseline: { sign: "?", word: t`no baseline`, meaning: t`too few data points` },
+  in_control: { sign: "=", word: t`in control`, meaning: t`no significant change`, color: "gray" },
+  no_baseline: { sign: "?", word: t`no baseline`, meaning: t`too few data points`, color: "gray" },
 };
 
 const ORDER = Object.keys(STATE_WORDS) as BoardState[];
@@ -48,12 +52,11 @@ export function shareOf(cell: BoardCell): string {
   return own === all ? t`${all} series` : t`${own} of ${all} series`;
 }
 
-/** Return `2 slower, 1 stale, 11 in control`: cells by state, worst first. */
-export function summaryOf(cells: readonly BoardCell[]): string {
-  return ORDER.map((state) => [cells.filter((cell) => cell.state === state).length, state] as const)
-    .filter(([count]) => count > 0)
-    .map(([count, state]) => `${count} ${STATE_WORDS[state].word}`)
-    .join(", ");
+/** Return states with their number of cells, worst first. */
+export function countsOf(cells: readonly BoardCell[]): (readonly [BoardState, number])[] {
+  return ORDER.map((state) => [state, cells.filter((cell) => cell.state === state).length] as const).filter(
+    ([, count]) => count > 0,
+  );
 }
 
 /** Return clusters with their cells, worst cluster and worst cell first: by state, then by size of the change. */

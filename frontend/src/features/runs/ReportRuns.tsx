@@ -21,7 +21,6 @@ export function ReportRuns({ campaignId }: { campaignId: number }) {
         const example = found.findLast(({ state }) => state === "finished");
         return (
           <>
-            <h2>{t`Runs without a result`}</h2>
             <Endings runs={found} />
             <PaperFold title={t`Flags`}>
               <Flags runs={found} />
@@ -74,18 +73,21 @@ function Endings({ runs }: { runs: readonly Run[] }) {
     ({ state, validity }) =>
       state === "failed" || state === "cancelled" || (state === "finished" && validity === "rejected"),
   );
-  if (ended.length === 0) return <p>{t`None. All ended runs have a result.`}</p>;
+  if (ended.length === 0) return <p>{t`All ended runs have a result.`}</p>;
   return (
-    <PaperTable head={[t`Run`, t`State`, t`Reason`]} label={t`Runs without a result`}>
-      {ended.map((run) => (
-        <Row key={run.id}>
-          <RunLinks ids={[run.id]} />
-          {run.state === "finished" ? t`rejected` : run.state}
-          {run.reason ??
-            run.flags.map(({ code, measured }) => `${FLAG_WORDS[code].title}: ${measured}`).join("; ")}
-        </Row>
-      ))}
-    </PaperTable>
+    <>
+      <h2>{t`Runs without a result`}</h2>
+      <PaperTable head={[t`Run`, t`State`, t`Reason`]} label={t`Runs without a result`}>
+        {ended.map((run) => (
+          <Row key={run.id}>
+            <RunLinks ids={[run.id]} />
+            {run.state === "finished" ? t`rejected` : run.state}
+            {run.reason ??
+              run.flags.map(({ code, measured }) => `${FLAG_WORDS[code].title}: ${measured}`).join("; ")}
+          </Row>
+        ))}
+      </PaperTable>
+    </>
   );
 }
 

@@ -13,6 +13,7 @@ export function RetryFailed({ campaign }: { campaign: Campaign }) {
       body={t`${count} runs failed. Each is queued for one more attempt. Earlier attempts stay in the log of the run.`}
       yes={t`Retry ${count} runs`}
       no={t`Cancel`}
+      isSafe
       size="compact-xs"
       variant="default"
       mutation={retryFailed}

@@ -3,6 +3,7 @@
 import { t } from "@lingui/core/macro";
 import type { RunDetail, Sample } from "@/api/types";
 import { cautionsOf, codesOf, commonTo, flagsConcerning } from "@/components/flagWords";
+import { verbOf } from "@/lib/headline";
 import { optionValue } from "@/lib/options";
 import { formatValue } from "@/lib/units";
 import { headlineOf } from "./headline";
@@ -55,17 +56,13 @@ function partWords(
   isAfterFirst: boolean,
 ): string {
   const value = rangeWords(samples);
-  const verb = samples[0]?.unit === "bytes_per_second" ? verbs()[operation] : undefined;
+  const verb = samples[0] && verbOf(operation, samples[0].unit);
   if (verb) {
     const what = size === undefined ? "" : isAfterFirst ? t`it` : optionValue(SIZE, size);
     return [verb, what, t`at ${value}`].filter(Boolean).join(" ");
   }
   const name = operation ? optionValue("operation", operation).replaceAll("_", " ") : samples[0]?.title;
   return t`${name ?? ""} at ${value}`;
-}
-
-function verbs(): Readonly<Record<string, string>> {
-  return { write: t`wrote`, overwrite: t`overwrote`, rewrite: t`overwrote`, read: t`read` };
 }
 
 /** One value, or smallest and largest of several. */

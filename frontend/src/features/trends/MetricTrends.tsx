@@ -6,13 +6,14 @@ import { useMemo } from "react";
 import type { MetricBoard } from "@/api/types";
 import { Hint } from "@/components/looks";
 import { PANEL_KINDS, type PanelKind, panelsOf } from "./panels";
+import { NO_RANGES, type RangeView, rangesOf } from "./ranges";
 import { SmallCharts } from "./SmallCharts";
 import { TimeRange } from "./TimeRange";
 
 const PANELS_AT_ONCE = 24;
 
 /** All choices are in the address. */
-export interface MetricTrendsView {
+export interface MetricTrendsView extends RangeView {
   readonly workload?: string | undefined;
   readonly metric?: string | undefined;
   /** Undefined: a panel for each target. */
@@ -37,6 +38,7 @@ export function MetricTrends(props: MetricTrendsProps) {
   const groups = useMemo(() => panelsOf(board.series, kind, clusterNames), [board, kind, clusterNames]);
   const most = view.panels ?? PANELS_AT_ONCE;
   const shown = useMemo(() => groups.slice(0, most), [groups, most]);
+  const ranges = useRanges(view);
   const span = useMemo(() => ({ from: view.from, to: view.to }), [view.from, view.to]);
   return (
     <Stack gap="sm">
@@ -46,6 +48,7 @@ export function MetricTrends(props: MetricTrendsProps) {
         groups={shown}
         metricTitle={metricTitleOf(board)}
         onSpan={onView}
+        ranges={ranges}
         span={span}
       />
       {groups.length === 0 && <Hint>{t`This metric has no points yet.`}</Hint>}
@@ -59,6 +62,11 @@ export function MetricTrends(props: MetricTrendsProps) {
       )}
     </Stack>
   );
+}
+
+/** Memoized, since figures depend on it. */
+function useRanges({ a_from, a_to, b_from, b_to }: RangeView) {
+  return useMemo(() => rangesOf({ a_from, a_to, b_from, b_to }), [a_from, a_to, b_from, b_to]);
 }
 
 export function metricTitleOf({ workload, metric, measured }: MetricBoard): string {
@@ -98,6 +106,11 @@ function Pickers({ board, view, onView, kind }: MetricTrendsProps & { kind: Pane
         value={kind}
       />
       <TimeRange onSpan={onView} span={view} />
+      {rangesOf(view) && (
+        <Button onClick={() => onView(NO_RANGES)} size="compact-sm" variant="default">
+          {t`Stop comparing`}
+        </Button>
+      )}
       <Switch
         checked={!view.zoomed}
         label={t`Start axis at zero`}

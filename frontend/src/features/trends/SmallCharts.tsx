@@ -12,23 +12,29 @@ import { useTitlesOf } from "@/components/optionTitles";
 import { ErrorNotice } from "@/components/Page";
 import { useScheme } from "@/components/preferences";
 import { formatDay, fromLocalTime } from "@/lib/time";
-import { type Scale, scaleFor } from "@/lib/units";
+import { scaleFor } from "@/lib/units";
 import { Plot } from "@/plots/Plot";
 import { smallTrendFigure } from "@/plots/smallTrend";
 import { endDay, type Span } from "@/plots/timeAxis";
+import type { RangePair } from "@/plots/trendNotes";
 import { pointsExport } from "./exports";
+import { LineNames } from "./LineNames";
 import { nameSeries } from "./names";
-import { commonRange, commonStart, type SmallGroup } from "./panels";
+import { commonStart, type PanelScale, panelScales, type SmallGroup } from "./panels";
 import { manyPointsQuery, SERIES_AT_ONCE } from "./queries";
+import { viewOf } from "./ranges";
 
 const CHART_PIXELS = 170;
 const NOW_STEP_SECONDS = 600;
+const NO_SCALE: PanelScale = { range: [0, 1], isOwn: false, isCut: false };
 
 interface SmallChartsProps {
   readonly groups: readonly SmallGroup[];
   readonly metricTitle: string;
   readonly span: Span;
   readonly fromZero: boolean;
+  /** Two compared ranges. */
+  readonly ranges: RangePair | undefined;
   readonly onSpan: (span: { from: string | undefined; to: string | undefined }) => void;
 }
 
@@ -36,27 +42,28 @@ export function SmallCharts(props: SmallChartsProps) {
   const { groups, span, fromZero } = props;
   const ids = useMemo(() => groups.flatMap(({ series }) => series.map(({ id }) => id)), [groups]);
   const { found, failed, isPending } = usePoints(ids, span);
-  const common = useMemo(() => {
-    const all = [...found.values()];
-    const range = commonRange(all, fromZero);
-    return {
-      range,
-      scale: scaleFor(all[0]?.series.unit ?? "count", range[1]),
-      shown: { from: commonStart(all, span.from), to: span.to },
-    };
-  }, [found, fromZero, span]);
+  const panels = useMemo(
+    () => groups.map(({ series }) => series.flatMap(({ id }) => found.get(id) ?? [])),
+    [groups, found],
+  );
+  const scales = useMemo(() => panelScales(panels, fromZero), [panels, fromZero]);
+  const shown = useMemo(
+    () => ({ from: commonStart([...found.values()], span.from), to: span.to }),
+    [found, span],
+  );
   return (
     <>
       {failed && <ErrorNotice error={failed} />}
       <Box aria-busy={isPending} className="iotide-panels">
-        {groups.map((group) => (
+        {groups.map((group, place) => (
           <SmallChart
             {...props}
-            {...common}
-            found={found}
             group={group}
             isPending={isPending}
             key={group.title}
+            points={panels[place] ?? []}
+            scale={scales[place] ?? NO_SCALE}
+            shown={shown}
           />
         ))}
       </Box>
@@ -82,16 +89,14 @@ function usePoints(ids: readonly number[], span: Span) {
 
 interface SmallChartProps extends SmallChartsProps {
   readonly group: SmallGroup;
-  readonly found: ReadonlyMap<number, Points>;
+  readonly points: readonly Points[];
   readonly isPending: boolean;
-  readonly range: readonly [number, number];
-  readonly scale: Scale;
+  readonly scale: PanelScale;
   readonly shown: Span;
 }
 
 function SmallChart(props: SmallChartProps) {
-  const { group, metricTitle, found, isPending, span } = props;
-  const points = group.series.flatMap(({ id }) => found.get(id) ?? []);
+  const { group, metricTitle, points, isPending, span, scale } = props;
   const isEmpty = !isPending && points.every(({ at }) => at.length === 0);
   const [first] = group.series;
   if (!first) return null;
@@ -107,32 +112,43 @@ function SmallChart(props: SmallChartProps) {
             series: group.series.map(({ id }) => id),
             ...(span.from && { from: span.from }),
             ...(span.to && { to: span.to }),
+            ...(props.ranges && viewOf(props.ranges)),
           }}
           size="sm"
           to="/clusters/$clusterId/trend"
         >
           {group.title}
         </TextLink>
-        <StateLine group={group} isEmpty={isEmpty} />
+        <StateLine group={group} isEmpty={isEmpty} scale={scale} />
       </div>
       <WhenSeen height={CHART_PIXELS}>
-        {points.length > 0 && <Chart {...props} label={`${metricTitle}, ${group.title}`} points={points} />}
+        {points.length > 0 && <Chart {...props} label={`${metricTitle}, ${group.title}`} />}
       </WhenSeen>
     </section>
   );
 }
 
-function StateLine({ group: { state, leftOut, series }, isEmpty }: { group: SmallGroup; isEmpty: boolean }) {
-  const Look = state?.isBad ? Problem : Detail;
-  const since = state?.since ? t`since ${formatDay(state.since)}` : "";
-  const words = [state?.words, since].filter(Boolean).join(" ");
-  const more = leftOut > 0 ? t`${series.length} of ${series.length + leftOut} series` : "";
-  const empty = isEmpty ? t`no points in this time range` : "";
-  return <Look>{[words, more, empty].filter(Boolean).join(" · ")}</Look>;
+interface StateLineProps {
+  readonly group: SmallGroup;
+  readonly isEmpty: boolean;
+  readonly scale: PanelScale;
 }
 
-function Chart(props: SmallChartProps & { label: string; points: readonly Points[] }) {
-  const { group, points, metricTitle, range, scale, shown, span, label, onSpan } = props;
+function StateLine({ group: { state, leftOut, series }, isEmpty, scale }: StateLineProps) {
+  const Look = state.isBad ? Problem : Detail;
+  const since = state.since ? t`since ${formatDay(state.since)}` : "";
+  const words = [state.words, since].filter(Boolean).join(" ");
+  const own = scale.isOwn && !isEmpty ? t`own scale` : "";
+  const cut = scale.isCut ? t`axis does not start at zero` : "";
+  const more = leftOut > 0 ? t`${series.length} of ${series.length + leftOut} series` : "";
+  const empty = isEmpty ? t`no points in this time range` : "";
+  return <Look>{[words, more, own, cut, empty].filter(Boolean).join(" · ")}</Look>;
+}
+
+function Chart(props: SmallChartProps & { label: string }) {
+  const { group, points, metricTitle, shown, span, label, onSpan } = props;
+  const { range } = props.scale;
+  const { ranges } = props;
   const scheme = useScheme();
   const end = useNow(NOW_STEP_SECONDS);
   const titlesOf = useTitlesOf();
@@ -145,25 +161,34 @@ function Chart(props: SmallChartProps & { label: string; points: readonly Points
     () =>
       smallTrendFigure(
         lines.map(({ name, points: { at, median, gaps } }) => ({ name, at, median, gaps })),
-        { metricTitle, scale, range, span: shown, scheme, end, markAt: group.markAt },
+        {
+          ...{ metricTitle, range, scheme, end },
+          scale: scaleFor(group.series[0]?.unit ?? "count", range[1]),
+          span: shown,
+          markAt: group.markAt,
+          ranges,
+        },
       ),
-    [lines, metricTitle, scale, range, shown, scheme, end, group],
+    [lines, metricTitle, range, shown, scheme, end, group, ranges],
   );
   return (
-    <Plot
-      exported={pointsExport(lines, span)}
-      figure={figure}
-      height={CHART_PIXELS}
-      isBare
-      label={t`${label}, until ${endDay({ span, end })}`}
-      onZoom={(zoom) =>
-        onSpan({
-          from: zoom ? fromLocalTime(zoom[0]) : undefined,
-          to: zoom ? fromLocalTime(zoom[1]) : undefined,
-        })
-      }
-      viewKey={`${group.title} ${shown.from} ${shown.to} ${range.join(" ")}`}
-    />
+    <>
+      <Plot
+        exported={pointsExport(lines, span)}
+        figure={figure}
+        height={CHART_PIXELS}
+        isBare
+        label={t`${label}, until ${endDay({ span, end })}`}
+        onZoom={(zoom) =>
+          onSpan({
+            from: zoom ? fromLocalTime(zoom[0]) : undefined,
+            to: zoom ? fromLocalTime(zoom[1]) : undefined,
+          })
+        }
+        viewKey={`${group.title} ${shown.from} ${shown.to} ${range.join(" ")}`}
+      />
+      <LineNames names={lines.map(({ name }) => name)} />
+    </>
   );
 }
 

@@ -14,13 +14,15 @@ import { axisScale } from "@/plots/figure";
 import { Plot } from "@/plots/Plot";
 import { smallTrendFigure } from "@/plots/smallTrend";
 import { pointsTable } from "./exports";
+import { LineNames } from "./LineNames";
 import { nameSeries } from "./names";
-import { commonRange } from "./panels";
+import { panelScales } from "./panels";
 import { SUBJECT_DAYS, type SubjectPanel } from "./subject";
 import type { Subject } from "./subjectQueries";
 import { useSubject } from "./useSubject";
 
 const CHART_PIXELS = 190;
+const NO_RANGE = [0, 1] as const;
 
 interface SubjectTrendsProps {
   readonly subject: Subject;
@@ -49,7 +51,7 @@ export function SubjectTrends({ subject, clusterId }: SubjectTrendsProps) {
                     {found.panels.map((panel) => (
                       <Panel
                         clusterId={clusterId}
-                        key={panel.workload}
+                        key={`${panel.workload} ${panel.title}`}
                         now={now}
                         panel={panel}
                         points={all}
@@ -87,7 +89,7 @@ function Panel({ panel, clusterId, points, since, now }: PanelProps) {
   );
   const own = series.flatMap(({ id }) => points.filter((one) => one.series.id === id));
   const lines = own.map((one) => ({ name: names.get(one.series.id) ?? "", points: one }));
-  const range = commonRange(own, true);
+  const range = panelScales([own], true)[0]?.range ?? NO_RANGE;
   const figure = smallTrendFigure(
     lines.map(({ name, points: { at, median, gaps } }) => ({ name, at, median, gaps })),
     {
@@ -110,9 +112,9 @@ function Panel({ panel, clusterId, points, since, now }: PanelProps) {
         figure={figure}
         height={CHART_PIXELS}
         label={t`${title} of ${workload}, last ${SUBJECT_DAYS} days`}
-        viewKey={workload}
+        viewKey={`${workload} ${title}`}
       />
-      <Hint fz="xs">{lines.map(({ name }) => name).join(" | ")}</Hint>
+      <LineNames names={lines.map(({ name }) => name)} />
     </div>
   );
 }

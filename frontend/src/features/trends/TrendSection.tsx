@@ -36,6 +36,7 @@ interface TrendSectionProps {
   readonly title: string;
   readonly view: TrendView;
   readonly onView: (change: TrendView) => void;
+  readonly renderIncidents: (seriesIds: readonly number[]) => ReactNode;
   readonly renderRuns: (point: ChosenPoint & { campaignId: number }) => ReactNode;
 }
 
@@ -145,7 +146,8 @@ interface DrawnProps extends TrendProps {
   readonly onChoose: (point: ChosenPoint) => void;
 }
 
-function Drawn({ lines, selection, metricTitle, title, span, view, onView, onChoose }: DrawnProps) {
+function Drawn(props: DrawnProps) {
+  const { lines, selection, metricTitle, title, span, view, onView, onChoose } = props;
   const analyses = useAnalyses(selection.drawn);
   const ranges = useMemo(() => rangesOf(view), [view]);
   const navigate = useNavigate();
@@ -170,6 +172,7 @@ function Drawn({ lines, selection, metricTitle, title, span, view, onView, onCho
       )}
       {ranges && <RangeComparison lines={lines} onView={onView} ranges={ranges} />}
       {selection.drawn.length < selection.candidates.length && <NotAll selection={selection} />}
+      {selection.drawn.length > 0 && props.renderIncidents(selection.drawn.map(({ id }) => id))}
       <ChangesSection analyses={analyses} lines={lines} onChoose={onChoose} />
       <GapsSection lines={lines} />
       <EventsSection {...{ analyses, lines, pointedAtId }} chosenId={view.event} onChoose={chooseEvent} />
@@ -199,8 +202,8 @@ function NotAll({ selection }: { selection: Selection }) {
   return (
     <Hint>
       <Trans>
-        {selection.drawn.length} of {selection.candidates.length} series are drawn. A chart shows at most{" "}
-        {MAX_TRACES}.
+        {selection.drawn.length} of {selection.candidates.length} series are drawn. Choose up to {MAX_TRACES}{" "}
+        above. By default they are of one quantity and order of magnitude.
       </Trans>
     </Hint>
   );

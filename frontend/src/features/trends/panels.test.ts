@@ -1,6 +1,6 @@
 import { expect, it } from "vitest";
 import type { Points, SeriesStanding } from "@/api/types";
-import { commonRange, commonStart, panelsOf } from "./panels";
+import { commonStart, panelScales, panelsOf } from "./panels";
 
 function standing(
   id: number,
@@ -8,7 +8,7 @@ function standing(
   state: SeriesStanding["state"] = "in_control",
   since: string | null = null,
 ): SeriesStanding {
-  const series = { id, cluster_id: 1 + (id % 2), target_names: [target], node_names: ["n1"], workload: "dd" };
+  const series = { id, cluster_id: 1 + (id % 2), target_names: [target], node_names: ["n1"], labels: {} };
   return { series, state, since, shift_ratio: null, words: `words ${id}` } as SeriesStanding;
 }
 const NAMES = new Map([
@@ -38,13 +38,43 @@ it("makes panels by node or cluster, and counts series that are not drawn", () =
   expect(panelsOf(many, "cluster", NAMES)).toMatchObject([{ title: "hpc", leftOut: 1 }]);
 });
 
-it("gives all charts one scale and one start", () => {
+function drawn(...medians: readonly number[]): Points[] {
+  return [{ median: medians }] as unknown as Points[];
+}
+
+it("shares a scale from zero among charts of one order of magnitude, and marks those with their own", () => {
+  const scales = panelScales([drawn(8, 9), drawn(2, 2), drawn(500, 700), drawn(), drawn(1)], true);
+  expect(scales.map(({ range, isOwn }) => [range, isOwn])).toEqual([
+    [[0, 9], false],
+    [[0, 9], false],
+    [[0, 700], true],
+    [[0, 9], false],
+    [[0, 1], true],
+  ]);
+});
+
+it("lets trends choose the scale, not charts with a single point", () => {
+  const scales = panelScales([drawn(9, 9), drawn(8, 9), drawn(40), drawn(40), drawn(40)], true);
+  expect(scales.map(({ range: [, most] }) => most)).toEqual([9, 9, 40, 40, 40]);
+});
+
+it("gives each chart its own scale if axes may be cut, and says which are", () => {
+  const scales = panelScales([drawn(8, 9), drawn(0, 5)], false);
+  expect(scales).toEqual([
+    { range: [8, 9], isOwn: true, isCut: true },
+    { range: [0, 5], isOwn: true, isCut: false },
+  ]);
+});
+
+it("lets a single chart have the whole scale without a remark", () => {
+  expect(panelScales([drawn(3, 9)], true)).toEqual([{ range: [0, 9], isOwn: false, isCut: false }]);
+});
+
+it("begins all charts at the oldest point of any", () => {
   const found = [
-    { median: [3, 9], at: ["2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"] },
-    { median: [5], at: ["2026-01-01T00:00:00Z"] },
+    { at: ["2026-02-01T00:00:00Z", "2026-03-01T00:00:00Z"] },
+    { at: ["2026-01-01T00:00:00Z"] },
   ] as Points[];
-  expect(commonRange(found, true)).toEqual([0, 9]);
-  expect(commonRange(found, false)).toEqual([3, 9]);
   expect(commonStart(found, undefined)).toBe("2026-01-01T00:00:00Z");
   expect(commonStart(found, "2026-02-15T00:00:00Z")).toBe("2026-02-15T00:00:00Z");
 });

@@ -1,5 +1,5 @@
 import { queryOptions } from "@tanstack/react-query";
-import { get, getEvery, getItems, LARGEST_PAGE } from "@/api/requests";
+import { get, getEvery } from "@/api/requests";
 import type { Span } from "@/plots/timeAxis";
 
 /** Points that the server reads and returns at most. The returned ones keep the shape of the line. */
@@ -15,20 +15,6 @@ export function seriesQuery(clusterId: number, workload: string) {
     queryKey: ["series", "list", clusterId, workload],
     queryFn: ({ signal }) =>
       getEvery("/api/v1/series", { query: { cluster_id: clusterId, workload }, signal }),
-  });
-}
-
-/** Workloads with points on a cluster, longest series first. Reads one page of series. */
-export function measuredWorkloadsQuery(clusterId: number) {
-  return queryOptions({
-    queryKey: ["series", "list", clusterId, "workloads"],
-    queryFn: async ({ signal }) => {
-      const measured = (
-        await getItems("/api/v1/series", { query: { limit: LARGEST_PAGE, cluster_id: clusterId }, signal })
-      ).filter((one) => one.point_count > 0);
-      const longest = measured.sort((a, b) => b.point_count - a.point_count);
-      return [...new Set(longest.map(({ workload }) => workload))];
-    },
   });
 }
 
@@ -75,7 +61,7 @@ export interface MetricChoice {
   readonly metric: string | undefined;
 }
 
-/** Series of one metric with their states, worst first. Without a workload or metric, the server chooses. */
+/** Series of one metric with their states, worst first. Without a workload or metric, those of the worst series. */
 export function metricBoardQuery({ clusterId, workload, metric }: MetricChoice) {
   const query = { cluster_id: clusterId, workload, metric };
   return queryOptions({

@@ -10,17 +10,26 @@ const DAY_MILLISECONDS = 86_400_000;
 const USUAL_DAYS = 30;
 const MOST_DAYS = 90;
 
+/** Two ranges in the address. */
+export type RangeView = Pick<TrendView, "a_from" | "a_to" | "b_from" | "b_to">;
+
 /** The ranges in the address; undefined unless both have both ends. */
-export function rangesOf({ a_from, a_to, b_from, b_to }: TrendView): RangePair | undefined {
+export function rangesOf({ a_from, a_to, b_from, b_to }: RangeView): RangePair | undefined {
   if (!(a_from && a_to && b_from && b_to)) return undefined;
   return { a: { from: a_from, to: a_to }, b: { from: b_from, to: b_to } };
 }
 
-export function viewOf({ a, b }: RangePair): TrendView {
+export function viewOf({ a, b }: RangePair): RangeView {
   return { a_from: a.from, a_to: a.to, b_from: b.from, b_to: b.to };
 }
 
-export const NO_RANGES: TrendView = {
+/** The complete ranges of one page's address for a link to another page. */
+export function rangeSearch(view: RangeView): RangeView {
+  const ranges = rangesOf(view);
+  return ranges ? viewOf(ranges) : {};
+}
+
+export const NO_RANGES: RangeView = {
   a_from: undefined,
   a_to: undefined,
   b_from: undefined,

@@ -4,7 +4,7 @@ import { MAX_TRACES } from "@/plots/figure";
 import { selectSeries } from "./selection";
 
 function series(id: number, metric: string, target: string, point_count = 1, variant = ""): Series {
-  return { id, metric, target_names: [target], point_count, variant } as unknown as Series;
+  return { id, metric, target_names: [target], point_count, variant, labels: {} } as unknown as Series;
 }
 const ids = (rows: readonly Series[]) => rows.map(({ id }) => id);
 
@@ -47,6 +47,13 @@ it("draws the series with most points if there are too many", () => {
   const many = Array.from({ length: 20 }, (_, id) => series(id, "throughput", "disk", id));
   expect(ids(selectSeries(many, ORDER, {}).drawn)).toEqual([12, 13, 14, 15, 16, 17, 18, 19]);
   expect(selectSeries(many, ORDER, { series: many.map(({ id }) => id) }).drawn).toHaveLength(MAX_TRACES);
+});
+
+it("draws only one quantity by default, and what the address asks for", () => {
+  const write = { ...series(1, "throughput", "disk", 9), labels: { operation: "write" } };
+  const read = { ...series(2, "throughput", "disk", 5), labels: { operation: "read" } };
+  expect(ids(selectSeries([write, read], ORDER, {}).drawn)).toEqual([1]);
+  expect(ids(selectSeries([write, read], ORDER, { series: [1, 2] }).drawn)).toEqual([1, 2]);
 });
 
 it("draws nothing without series", () => {

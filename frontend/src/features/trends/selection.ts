@@ -2,6 +2,7 @@
 
 import type { Series } from "@/api/types";
 import { MAX_TRACES } from "@/plots/figure";
+import { byQuantity, quantityOf } from "./quantity";
 
 export interface TrendView {
   readonly workload?: string | undefined;
@@ -41,7 +42,7 @@ export interface Selection {
 }
 
 /**
- * Selects the series to draw: those of the address, else those with most points, up to a readable number.
+ * Selects the series to draw, up to a readable number: those of the address, else of the quantity with most points.
  *
  * `order` lists the workload's metrics, primary one first.
  */
@@ -57,8 +58,10 @@ export function selectSeries(all: readonly Series[], order: readonly string[], v
   const variant = variants.find((name) => name === view.variant);
   const candidates = ofTarget.filter((series) => variant === undefined || series.variant === variant);
   const wanted = candidates.filter(({ id }) => view.series?.includes(id));
-  const fullest = [...candidates].sort((a, b) => b.point_count - a.point_count).slice(0, MAX_TRACES);
-  const ids = new Set((wanted.length > 0 ? wanted : fullest).slice(0, MAX_TRACES).map(({ id }) => id));
+  const fullest = [...candidates].sort((a, b) => b.point_count - a.point_count);
+  const [quantity] = byQuantity(fullest, (series) => series, quantityOf);
+  const chosen = wanted.length > 0 ? wanted : (quantity?.items ?? []);
+  const ids = new Set(chosen.slice(0, MAX_TRACES).map(({ id }) => id));
   const drawn = candidates.filter(({ id }) => ids.has(id));
   const isFirstChoice = wanted.length === 0 && drawn.length > 0;
   return { metrics, metric, targets, target, variants, variant, candidates, drawn, isFirstChoice };

@@ -44,6 +44,23 @@ it("shows rates before durations, and no series of single writers", () => {
   ]);
 });
 
+it("draws reads and writes in a chart each", () => {
+  const read = series(2, { labels: { operation: "read" } });
+  const { panels } = subjectPanels([SERIES, read], SINCE);
+  expect(panels.map(({ title, series: own }) => [title, own.map(({ id }) => id)])).toEqual([
+    ["Throughput, write", [1]],
+    ["Throughput, read", [2]],
+  ]);
+});
+
+it("draws four charts of a workload, and names the others", () => {
+  const many = ["a", "b", "c", "d", "e"].map((operation, place) =>
+    series(place + 1, { labels: { operation } }),
+  );
+  const { panels, hidden } = subjectPanels(many, SINCE);
+  expect([panels.length, hidden]).toEqual([4, ["dd: Throughput, e"]]);
+});
+
 it("names workloads without points in the period instead of drawing nothing", () => {
   const old = series(2, { workload: "bonnie", last_at: "2026-05-03T00:00:00Z" });
   expect(subjectPanels([old, SERIES], SINCE).old).toEqual([

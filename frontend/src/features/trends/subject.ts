@@ -4,19 +4,23 @@ import { t } from "@lingui/core/macro";
 import type { Points, Series, SeriesAnalysis } from "@/api/types";
 import { formatDay } from "@/lib/time";
 import { formatShift } from "@/lib/units";
+import { byQuantity, quantityOf } from "./quantity";
 
 export const SUBJECT_DAYS = 90;
 const DAY_MILLISECONDS = 86_400_000;
 const MOST_PANELS = 12;
+/** Of one workload, such as IOzone with its 13 operations. */
+const MOST_QUANTITIES = 4;
 const MOST_LINES = 4;
 const MOST_REGRESSIONS = 2;
 
 export interface SubjectPanel {
   readonly workload: string;
+  /** For example `Throughput, write`. */
   readonly title: string;
-  /** Series of one metric, those with most points first. */
+  /** Series of one quantity, those with most points first. */
   readonly series: readonly Series[];
-  /** Number of series of this metric that are not drawn. */
+  /** Number of series of this quantity that are not drawn. */
   readonly leftOut: number;
 }
 
@@ -24,23 +28,29 @@ export interface SubjectPanels {
   readonly panels: readonly SubjectPanel[];
   /** Workloads whose newest point is older than the period. */
   readonly old: readonly { readonly workload: string; readonly lastAt: string }[];
-  /** Workloads with points in the period that are not drawn. */
+  /** Panels that are not drawn. */
   readonly hidden: readonly string[];
 }
 
-/** One panel for each workload that was measured in the period, by the metric that describes it best. */
+/** Panels of each workload that was measured in the period, by the metric that describes it best. */
 export function subjectPanels(all: readonly Series[], since: number): SubjectPanels {
   const byWorkload = new Map<string, Series[]>();
   for (const one of all.filter(isShown))
     byWorkload.set(one.workload, [...(byWorkload.get(one.workload) ?? []), one]);
   const panels: SubjectPanel[] = [];
+  const more: SubjectPanel[] = [];
   const old: { workload: string; lastAt: string }[] = [];
   for (const [workload, own] of [...byWorkload].sort(([a], [b]) => a.localeCompare(b))) {
     const recent = own.filter(({ last_at }) => Date.parse(last_at ?? "") >= since);
-    if (recent.length > 0) panels.push(panelOf(workload, recent));
-    else old.push({ workload, lastAt: newestOf(own) });
+    if (recent.length > 0) {
+      const quantities = panelsOf(workload, recent);
+      panels.push(...quantities.slice(0, MOST_QUANTITIES));
+      more.push(...quantities.slice(MOST_QUANTITIES));
+    } else old.push({ workload, lastAt: newestOf(own) });
   }
-  const hidden = panels.slice(MOST_PANELS).map(({ workload }) => workload);
+  const hidden = [...panels.slice(MOST_PANELS), ...more].map(
+    ({ workload, title }) => `${workload}: ${title}`,
+  );
   return { panels: panels.slice(0, MOST_PANELS), old, hidden };
 }
 
@@ -62,8 +72,8 @@ function newestOf(series: readonly Series[]): string {
   );
 }
 
-/** Rates before durations, then the metric with the most points. */
-function panelOf(workload: string, series: readonly Series[]): SubjectPanel {
+/** Rates before durations, then the metric with the most points; a panel for each of its quantities. */
+function panelsOf(workload: string, series: readonly Series[]): SubjectPanel[] {
   const weights = new Map<string, number>();
   for (const { metric, better, point_count } of series)
     weights.set(metric, (weights.get(metric) ?? (better === "higher" ? 1e9 : 0)) + point_count);
@@ -71,8 +81,13 @@ function panelOf(workload: string, series: readonly Series[]): SubjectPanel {
   const own = series
     .filter((one) => one.metric === metric)
     .sort((a, b) => b.point_count - a.point_count || a.id - b.id);
-  const shown = own.slice(0, MOST_LINES);
-  return { workload, title: shown[0]?.title ?? metric, series: shown, leftOut: own.length - shown.length };
+  const titleOf = (one: Series) => [one.title, quantityOf(one)].filter(Boolean).join(", ");
+  return byQuantity(own, (one) => one, titleOf).map(({ title, items }) => ({
+    workload,
+    title,
+    series: items.slice(0, MOST_LINES),
+    leftOut: Math.max(0, items.length - MOST_LINES),
+  }));
 }
 
 export interface Regression {

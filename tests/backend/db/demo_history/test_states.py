@@ -43,6 +43,7 @@ def test_the_overview_names_the_cluster_that_lost_its_home_and_the_series_withou
     stale = needed["stale_series"]
     assert (stale["series"]["workload"], stale["series"]["node_names"]) == ("iozone", ["c02"])
     assert stale["words"].startswith("no data since ")
+    assert stale["words"].endswith(": schedule weekly fails")
     assert stale["series"]["last_at"] == stale["since"]
     assert stale["since"] < needed["lost_mount"]["since"] < failing["since"], (
         "lost after the last data, before the failures"

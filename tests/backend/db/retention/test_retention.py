@@ -2,6 +2,7 @@ import hashlib
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from factories.histories import history, levels
 from factories.measured import Measured
 from factories.raised import raised
 from sqlalchemy import func, select
@@ -10,12 +11,13 @@ from sqlalchemy.orm import Session
 from iotide_server.accounts.models import AuditEntry
 from iotide_server.accounts.roles.principal import Principal
 from iotide_server.accounts.sessions import service as sessions
+from iotide_server.alerts.models import Alert
 from iotide_server.kit.work import Work
 from iotide_server.results import reading
 from iotide_server.results.errors import RAW_OUTPUT_REMOVED
 from iotide_server.results.ingest import rereading
 from iotide_server.results.ingest import service as results
-from iotide_server.results.models import Artefact, Blob, CurveChunk, Sample, ThinnedRun
+from iotide_server.results.models import Artefact, Blob, CurveChunk, Point, Sample, Series, ThinnedRun
 from iotide_server.retention import repository, service
 from iotide_server.retention.service import DAYS_OUT_OF_RANGE, RetentionRule, give_up_old
 from iotide_server.runs.models import Run, RunEvent
@@ -139,6 +141,73 @@ def test_a_kept_campaign_is_unchanged_until_it_is_released(
     session.flush()
     give_up_old(session, 1)
     assert session.scalars(select(ThinnedRun.run_id)).all() == [run.id]
+
+
+def alert_around(run: Run, session: Session, *, state: str, raised_days_ago: float) -> Alert:
+    """Return an alert whose change is at the point of that run."""
+    point = session.scalars(select(Point).where(Point.cell_id == run.cell_id)).one()
+    made = Alert(
+        cluster_id=session.get_one(Series, point.series_id).cluster_id,
+        series_id=point.series_id,
+        kind="change",
+        state=state,
+        at=point.at,
+        window_from=point.at - timedelta(days=1),
+        window_until=point.at + timedelta(days=1),
+        raised_at=NOW - timedelta(days=raised_days_ago),
+    )
+    session.add(made)
+    session.flush()
+    return made
+
+
+def pointed(measured: Measured, raw: bytes) -> Run:
+    """Return an old run with raw output and a point in a series."""
+    run = ended(measured, raw)
+    series = history(measured, levels((1, 100.0)))
+    point = measured.session.scalars(
+        select(Point).where(Point.series_id == series.id).order_by(Point.id).limit(1)
+    ).one()
+    point.cell_id, point.campaign_id = run.cell_id, run.campaign_id
+    measured.session.flush()
+    return run
+
+
+@pytest.mark.parametrize(
+    ("state", "raised_days_ago", "is_kept"),
+    [
+        ("untriaged", 89, True),
+        ("untriaged", 91, False),
+        ("suspect", 91, False),
+        ("acknowledged", 1000, True),
+        ("investigating", 1000, True),
+        ("fixed", 1000, True),
+        ("expected", 91, False),
+        ("wont_fix", 91, False),
+        ("recovered", 91, False),
+    ],
+)
+def test_an_alert_keeps_its_runs_for_90_days_and_while_a_user_handles_it(
+    session: Session, measured: Measured, console: Principal, state: str, raised_days_ago: float, *, is_kept: bool
+) -> None:
+    run = pointed(measured, b"evidence")
+    alert_around(run, session, state=state, raised_days_ago=raised_days_ago)
+    rule(session, console, 30, 30)
+    give_up_old(session, 1)
+    assert (session.scalars(select(ThinnedRun.run_id)).all() == []) is is_kept
+
+
+def test_runs_of_an_unhandled_alert_expire_as_time_passes(session: Session, measured: Measured) -> None:
+    run = pointed(measured, b"evidence")
+    alert = alert_around(run, session, state="untriaged", raised_days_ago=0)
+    alert.confirmation_id = run.campaign_id
+    session.flush()
+    wanted = RetentionRule(30, 30)
+    assert service.waiting(session, wanted, NOW + timedelta(days=90)).raw_runs == 0
+    assert service.waiting(session, wanted, NOW + timedelta(days=91)).raw_runs == 1
+    alert.state = "acknowledged"
+    session.flush()
+    assert service.waiting(session, wanted, NOW + timedelta(days=10_000)).raw_runs == 0
 
 
 def test_a_run_without_raw_output_is_not_read_again(session: Session, measured: Measured, console: Principal) -> None:

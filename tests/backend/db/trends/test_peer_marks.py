@@ -10,10 +10,11 @@ from iotide_server.campaigns.models import Campaign, Cell
 from iotide_server.results.models import Point, Series
 from iotide_server.runs.models import Run
 from iotide_server.targets.models import Target, TargetMount
-from iotide_server.trends.peers.groups import PeerFilter, PeerKind
+from iotide_server.trends.peers.groups import PeerFilter
 from iotide_server.trends.peers.marks import judge_peers, judge_together, mark_odd_runs
 from iotide_server.trends.peers.repository import alike
 from iotide_server.trends.points.service import JUDGED_AFTER, JUDGED_MEANWHILE, PEERS, recompute_points
+from iotide_wire.measured import PeerKind
 
 NOW = datetime(2026, 11, 21, 10, 0, tzinfo=UTC)
 DAY_MINUTES = 1440
@@ -98,6 +99,12 @@ def test_the_runs_of_the_lower_of_three_raid_sets_are_marked_and_the_others_not(
             "limit": "5 % from the group's median, and z 3.43",
             "labels": {"operation": "write"},
             "target_id": None,
+            "peers": {
+                "kind": "targets",
+                "metric": "write_rate",
+                "peer_count": 3,
+                "difference_ratio": pytest.approx(-0.241, abs=0.001),
+            },
         }
     ]
     recompute_points(session, cells[2].id)

@@ -6,7 +6,8 @@ from typing import cast
 from hypothesis import given
 from hypothesis import strategies as st
 
-from iotide_server.trends.peers.groups import SAME_SIZE_RATIO, AnyRow, PeerKind, PeerName, equal_series, size_classes
+from iotide_server.trends.peers.groups import SAME_SIZE_RATIO, AnyRow, PeerName, equal_series, size_classes
+from iotide_wire.measured import PeerKind
 
 NODES = {1: PeerName("n1", "compute"), 2: PeerName("n2", "compute"), 3: PeerName("s1", "storage")}
 TARGETS = {7: PeerName("raid1", "xfs of 12 TB"), 8: PeerName("raid2", "xfs of 12 TB"), 9: PeerName("home", "nfs")}

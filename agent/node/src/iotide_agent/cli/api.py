@@ -54,7 +54,9 @@ class Api:
     ) -> None:
         self._client.close()
 
-    def get(self, path: str, parameters: Mapping[str, str | int | Sequence[int]] | None = None) -> Document:
+    def get(
+        self, path: str, parameters: Mapping[str, str | int | Sequence[int] | Sequence[str]] | None = None
+    ) -> Document:
         return self._document(self._send(self._client.build_request("GET", path, params=parameters)))
 
     def get_text(self, path: str) -> str:
@@ -87,7 +89,10 @@ class Api:
             raise self._no_api(response)
         return found
 
-    def items(self, path: str, parameters: Mapping[str, str | int], limit: int | None = None) -> Iterator[Document]:
+    def items(
+        self, path: str, parameters: Mapping[str, str | int | Sequence[int] | Sequence[str]], limit: int | None = None
+    ) -> Iterator[Document]:
+        """A list of values repeats its parameter."""
         wanted = dict(parameters) | {"limit": min(limit or _PAGE, _PAGE)}
         given = 0
         while True:

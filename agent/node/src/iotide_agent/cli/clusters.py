@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from iotide_agent.cli.api import Api, Document
-from iotide_agent.cli.problems import Problem, RefusedError
+from iotide_agent.cli.problems import Problem, RefusedError, did_you_mean
 from iotide_agent.cli.server import AsJson, opened, show
 
 cluster_app = typer.Typer(no_args_is_help=True, help="List clusters and choose their run launcher.")
@@ -32,16 +32,17 @@ OnlyCluster = Annotated[str | None, typer.Option("--cluster", metavar="NAME", he
 
 def named_cluster(api: Api, name: str) -> Document:
     """Raise RefusedError if there is no cluster of that name."""
-    found = next((item for item in api.items("/clusters", {}) if item["name"] == name), None)
-    if found is None:
-        remedy = "see `iotide cluster list`"
-        raise RefusedError([Problem("cluster_not_found", "no such cluster", "name", name, remedy)])
-    return found
+    known = {str(item["name"]): item for item in api.items("/clusters", {})}
+    if name not in known:
+        remedy = f"{did_you_mean(name, known)}see `iotide cluster list`"
+        raise RefusedError([Problem("cluster_not_found", "no such cluster", "cluster", name, remedy)])
+    return known[name]
 
 
 def chosen_clusters(api: Api, name: str | None) -> dict[int, str]:
-    """Return the names of all clusters by id, or only that one; raise RefusedError."""
-    found = api.items("/clusters", {}) if name is None else [named_cluster(api, name)]
+    """Return the names by id of all clusters but published ones, or only that one; raise RefusedError."""
+    listed = (cluster for cluster in api.items("/clusters", {}) if cluster.get("origin") != "published")
+    found = listed if name is None else [named_cluster(api, name)]
     return {int(cluster["id"]): str(cluster["name"]) for cluster in found}
 
 

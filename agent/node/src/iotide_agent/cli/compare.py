@@ -158,11 +158,17 @@ def _numbers(metric: Document) -> str:
     runs = f"n = {metric['n_a']} and {metric['n_b']}"
     if metric["ratio"] is not None:
         interval = f"[{format_factor(metric['low'])}, {format_factor(metric['high'])}]"
-        p_value = "" if metric["p_value"] is None else f", p = {format_p(metric['p_value'])}"
+        p_value = "" if metric["p_value"] is None else f", p {_p_words(metric['p_value'])}"
         return f"{runs}, ratio {format_factor(metric['ratio'])} {interval}{p_value}"
     if metric["median_ratio"] is not None:
         return f"{runs}, ratio of medians {format_factor(metric['median_ratio'])}"
     return runs
+
+
+def _p_words(value: float) -> str:
+    """Return e.g. `= 0.0286` or `< 0.0001`."""
+    words = format_p(value)
+    return words if words.startswith("<") else f"= {words}"
 
 
 def _conditions(metric: Document) -> Iterator[str]:

@@ -49,7 +49,7 @@ def _state(node: Document) -> str:
     drained = [f"drained: {node['drain']['reason']}"] if node["drain"] else []
     problem = [node["problem"]] if node["problem"] else []
     stuck = [f"{one['process']} cannot be killed" for one in node["stuck"]]
-    return "; ".join([node["state"], *drained, *problem, *stuck])
+    return "; ".join([node["state"].replace("_", " "), *drained, *problem, *stuck])
 
 
 def _activity(order: Document) -> str:
@@ -86,7 +86,7 @@ def _target_table(targets: list[Document]) -> Table:
         free = [mount["free_bytes"] for mount in mounts if mount["free_bytes"] is not None]
         drained = [f"drained: {target['drain']['reason']}"] if target["drain"] else []
         problems = [f"{mount['node_name']}: {mount['problem']}" for mount in mounts if mount["problem"]]
-        kinds = ", ".join(dict.fromkeys(mount["fstype"] for mount in mounts))
+        kinds = ", ".join(dict.fromkeys(mount["fstype"] for mount in mounts if mount["fstype"])) or "unknown"
         table.add_row(
             str(target["id"]),
             target["name"],

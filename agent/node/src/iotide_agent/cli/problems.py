@@ -1,6 +1,7 @@
 """Errors of the commands."""
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 
@@ -30,3 +31,9 @@ class RefusedError(Exception):
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("; ".join(problem.message for problem in problems))
         self.problems = tuple(problems)
+
+
+def did_you_mean(given: str, known: Iterable[str]) -> str:
+    """Return the beginning of a remedy that names a similar word; empty without one."""
+    close = difflib.get_close_matches(given, list(known), n=1)
+    return f"did you mean {close[0]}? " if close else ""

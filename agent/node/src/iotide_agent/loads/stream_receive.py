@@ -35,7 +35,7 @@ _MEMINFO_DROPS: Final = 8
 
 
 class Receiver:
-    """One stream.
+    """Receives one stream and counts its datagrams.
 
     Attributes:
         total, sent_seconds: as the sender announces; None if that did not arrive.

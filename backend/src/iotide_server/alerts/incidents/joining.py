@@ -12,7 +12,7 @@ from iotide_server.alerts.incidents import repository as incidents
 from iotide_server.alerts.incidents.causes import nearest_event
 from iotide_server.alerts.incidents.lifecycle import IncidentState
 from iotide_server.alerts.incidents.notifying import want_message
-from iotide_server.alerts.journal import AlertStep, note
+from iotide_server.alerts.journal import JOINED, AlertStep, note
 from iotide_server.alerts.lifecycle import AlertState
 from iotide_server.alerts.models import Alert, Incident, IncidentChange
 from iotide_server.kit.db import transaction_time
@@ -27,7 +27,6 @@ from iotide_server.trends.points.service import ALERTS
 INCIDENTS: Final = "incidents"
 """Kind of work, requested by the migration that brought incidents; the key is always 0."""
 
-JOINED: Final = "joined"  # action of an alert that takes over the acknowledgement of its incident
 _KINDS: Final = {
     Direction.WORSE: "change",
     Direction.BETTER: "better",

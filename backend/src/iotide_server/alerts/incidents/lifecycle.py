@@ -28,6 +28,7 @@ class IncidentMove(StrEnum):
     IGNORE = "ignore"
     COMMENT = "comment"
     REOPEN = "reopen"
+    UNDO = "undo"
 
 
 S = IncidentState
@@ -44,9 +45,14 @@ ALERT_MOVES: Final[Mapping[IncidentMove, Move]] = {
 
 _JUDGING: Final = (IncidentMove.ACKNOWLEDGE, IncidentMove.EXPECT, IncidentMove.IGNORE)
 _ALWAYS: Final = (IncidentMove.SET_CAUSE, IncidentMove.COMMENT)
+DECISIONS: Final = (*_JUDGING, IncidentMove.SET_CAUSE, IncidentMove.REOPEN)
+"""The newest of these can be undone."""
 
 
-def possible_moves(state: IncidentState, *, has_alerts: bool) -> tuple[IncidentMove, ...]:
+def possible_moves(
+    state: IncidentState, *, has_alerts: bool, last_decision: IncidentMove | None
+) -> tuple[IncidentMove, ...]:
+    """`last_decision` is the newest action that is no comment."""
     match state:
         case S.OPEN | S.ACKNOWLEDGED if has_alerts:
             allowed = {*_JUDGING, *_ALWAYS}
@@ -54,4 +60,6 @@ def possible_moves(state: IncidentState, *, has_alerts: bool) -> tuple[IncidentM
             allowed = {IncidentMove.REOPEN, *_ALWAYS}
         case _:
             allowed = {*_ALWAYS}
+    if last_decision in DECISIONS:
+        allowed.add(IncidentMove.UNDO)
     return tuple(move for move in IncidentMove if move in allowed)

@@ -135,6 +135,7 @@ def _described() -> Select[*tuple[Any, ...]]:
             Cluster.name.label("cluster_name"),
             User.name.label("owner"),
             select(Alert.id).where(Alert.group_id == Incident.id).exists().label("has_alerts"),
+            repository.last_decision().label("last_decision"),
         )
         .join(Cluster, Cluster.id == Incident.cluster_id)
         .outerjoin(ChangePoint, ChangePoint.id == Incident.worst_change_id)
@@ -152,8 +153,8 @@ def _filtered(visible: frozenset[int] | None, wanted: IncidentFilter) -> Select[
     if wanted.owner is not None:
         conditions.append(User.name == wanted.owner)
     own: list[ColumnElement[bool]] = []
-    if wanted.series_id is not None:
-        own.append(Series.id == wanted.series_id)
+    if wanted.series_id:
+        own.append(Series.id == any_of(wanted.series_id))
     if wanted.target_id is not None:
         own.append(Series.target_ids.contains([wanted.target_id]))
     if own:
@@ -218,7 +219,7 @@ def _names(session: Session, incident_ids: Sequence[int]) -> Mapping[int, _Incid
 
 
 def _output(row: AnyRow, known: _KnownIncidents) -> IncidentOutput:
-    found, change, series, event, cluster_name, owner, has_alerts = row
+    found, change, series, event, cluster_name, owner, has_alerts, last_decision = row
     names = known.names.get(found.id, _IncidentNames())
     facts = IncidentFacts(
         kind=found.kind,
@@ -243,5 +244,5 @@ def _output(row: AnyRow, known: _KnownIncidents) -> IncidentOutput:
         change=None if change is None else SeriesChange.of(change, series.better, known.reasons[change.id]),
         event=event,
         owner=owner,
-        moves=list(possible_moves(IncidentState(found.state), has_alerts=has_alerts)),
+        moves=list(possible_moves(IncidentState(found.state), has_alerts=has_alerts, last_decision=last_decision)),
     )

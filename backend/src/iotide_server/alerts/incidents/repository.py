@@ -3,10 +3,12 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
 
-from sqlalchemy import Row, func, select, text
+from sqlalchemy import Row, ScalarSelect, and_, func, select, text
 from sqlalchemy.orm import Session
 
-from iotide_server.alerts.models import Alert, Incident, IncidentChange
+from iotide_server.alerts.incidents.lifecycle import IncidentMove
+from iotide_server.alerts.journal import JOINED
+from iotide_server.alerts.models import Alert, AlertAction, Incident, IncidentAction, IncidentChange
 from iotide_server.alerts.repository import Window
 from iotide_server.change_feed import service as live
 from iotide_server.kit.db import any_of, any_text_of
@@ -164,6 +166,35 @@ def series_to_place(session: Session) -> Sequence[int]:
 def names(session: Session, incident_ids: Collection[int]) -> Sequence[Row[Any]]:
     """Return workload, operation and targets of the series of each incident, each combination once."""
     return session.execute(_NAMED, {"ids": sorted(incident_ids)}).all() if incident_ids else []
+
+
+def last_decision() -> ScalarSelect[str]:
+    """Return the newest action on an incident of the statement around it, other than comments."""
+    return (
+        select(IncidentAction.action)
+        .where(IncidentAction.incident_id == Incident.id, IncidentAction.action != IncidentMove.COMMENT)
+        .order_by(IncidentAction.id.desc())
+        .limit(1)
+        .correlate(Incident)
+        .scalar_subquery()
+    )
+
+
+def newest_decision(session: Session, incident_id: int) -> IncidentAction | None:
+    statement = select(IncidentAction).where(
+        IncidentAction.incident_id == incident_id, IncidentAction.action != IncidentMove.COMMENT
+    )
+    return session.scalars(statement.order_by(IncidentAction.id.desc()).limit(1)).one_or_none()
+
+
+def steps_of(session: Session, decision: IncidentAction) -> Mapping[int, AlertAction]:
+    """Return what a decision changed, by alert. Alerts that joined since took over its acknowledgement."""
+    is_own = and_(AlertAction.at == decision.at, AlertAction.who == decision.who, AlertAction.action == decision.action)
+    if decision.action == IncidentMove.ACKNOWLEDGE:
+        is_own |= (AlertAction.action == JOINED) & (AlertAction.at >= decision.at)
+    statement = select(AlertAction).join(Alert, Alert.id == AlertAction.alert_id)
+    found = statement.where(Alert.group_id == decision.incident_id, is_own).order_by(AlertAction.id)
+    return {step.alert_id: step for step in session.scalars(found)}
 
 
 def lock_alerts(session: Session, incident_id: int) -> Sequence[Alert]:

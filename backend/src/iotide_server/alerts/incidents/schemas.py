@@ -35,7 +35,7 @@ class IncidentFilter:
     state: Annotated[list[ListedState] | None, Query(description="Any of these states", max_length=10)] = None
     kind: Annotated[IncidentKind | None, Query()] = None
     cluster_id: OptionalId = None
-    series_id: OptionalId = None
+    series_id: Annotated[list[RowId] | None, Query(description="With one of these series", max_length=50)] = None
     target_id: OptionalId = None
     owner: Annotated[str | None, Query(max_length=100, description="Name of the user who acknowledged it")] = None
 
@@ -100,7 +100,8 @@ class IncidentDetail(Output):
 class IncidentActionInput(Input):
     """Action on all alerts of an incident; `owner` (default: the caller) belongs to `acknowledge`.
 
-    `event_id` belongs to `set_cause`, which needs it, and to `expect`.
+    `event_id` belongs to `set_cause`, which needs it, and to `expect`. `undo` reverses the last action that is no
+    comment.
     """
 
     action: IncidentMove

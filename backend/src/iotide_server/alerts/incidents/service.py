@@ -1,6 +1,7 @@
 """Actions of users on incidents."""
 
 from datetime import datetime
+from typing import Final
 
 from sqlalchemy.orm import Session
 
@@ -17,13 +18,14 @@ from iotide_server.alerts.errors import (
 from iotide_server.alerts.incidents import repository
 from iotide_server.alerts.incidents.lifecycle import ALERT_MOVES, IncidentMove, IncidentState, possible_moves
 from iotide_server.alerts.incidents.schemas import IncidentActionInput
+from iotide_server.alerts.incidents.undoing import CAUSE, undo
 from iotide_server.alerts.journal import AlertStep, note
 from iotide_server.alerts.lifecycle import AlertState, ClosedBecause, moved
 from iotide_server.alerts.models import Alert, Incident, IncidentAction
 from iotide_server.alerts.service import event_of, owner_of
 from iotide_server.kit.db import Json, fields_of
 
-_RECORDED = ("state", "owner_id", "event_id")
+_RECORDED: Final = ("state", "owner_id", "event_id")
 
 
 def act(session: Session, principal: Principal, incident_id: int, wanted: IncidentActionInput, now: datetime) -> None:
@@ -34,21 +36,30 @@ def act(session: Session, principal: Principal, incident_id: int, wanted: Incide
     repository.lock(session, incident.cluster_id)
     session.refresh(incident)
     state = IncidentState(incident.state)
-    possible = possible_moves(state, has_alerts=bool(alerts))
+    last = repository.newest_decision(session, incident_id)
+    possible = possible_moves(state, has_alerts=bool(alerts), last_decision=last and IncidentMove(last.action))
     if wanted.action not in possible:
         raise INCIDENT_MOVE_REFUSED(incident_id=incident_id, state=state, move=wanted.action, possible=possible)
     _check_details(wanted)
     before = fields_of(incident, *_RECORDED)
-    changes = _changes(session, principal, incident, wanted)
-    for alert in alerts:
-        _move(session, alert, wanted, AlertStep(wanted.action, now, principal.name, wanted.comment), changes)
-    if wanted.event_id is not None:
-        incident.event_id, incident.is_event_set = wanted.event_id, True
-    session.add(
-        IncidentAction(
-            incident_id=incident_id, at=now, who=principal.name, action=wanted.action.value, comment=wanted.comment
-        )
+    step = AlertStep(wanted.action, now, principal.name, wanted.comment)
+    made = IncidentAction(
+        incident_id=incident_id,
+        at=now,
+        who=principal.name,
+        action=wanted.action.value,
+        comment=wanted.comment,
+        before=fields_of(incident, *CAUSE),
     )
+    if wanted.action is IncidentMove.UNDO and last is not None:
+        undo(session, incident, last, alerts, step)
+    else:
+        changes = _changes(session, principal, incident, wanted)
+        for alert in alerts:
+            _move(session, alert, wanted, step, changes)
+        if wanted.event_id is not None:
+            incident.event_id, incident.is_event_set = wanted.event_id, True
+    session.add(made)
     repository.settle(session, [incident_id])
     _record(session, principal, incident, wanted, before)
 

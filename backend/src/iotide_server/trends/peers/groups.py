@@ -3,22 +3,17 @@
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any, Final, NamedTuple
 
 from sqlalchemy import Row
+
+from iotide_wire.measured import PeerKind
 
 AnyRow = Row[Any]
 
 OST: Final = "ost"
 SAME_SIZE_RATIO: Final = 1.1
 """Equal hardware reports slightly different sizes: the kernel and file systems reserve space."""
-
-
-class PeerKind(StrEnum):
-    NODES = "nodes"
-    TARGETS = "targets"
-    OSTS = "osts"
 
 
 @dataclass(frozen=True, slots=True)

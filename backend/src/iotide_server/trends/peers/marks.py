@@ -14,15 +14,14 @@ from iotide_server.change_feed import service as live
 from iotide_server.kit.db import in_parts, transaction_time
 from iotide_server.kit.work import want_all
 from iotide_server.results.ingest.service import POINTS
-from iotide_server.results.schemas import Labels
 from iotide_server.statistics.peers import LEAST_RATIO, ComparedPeer
 from iotide_server.trends.peers import repository as peer_repository
-from iotide_server.trends.peers.groups import EqualSeries, PeerFilter, PeerKind
+from iotide_server.trends.peers.groups import EqualSeries, PeerFilter
 from iotide_server.trends.peers.outliers import FewFlags
 from iotide_server.trends.peers.service import NewestRuns, groups_of_equals, judged_peers, with_newest_runs
 from iotide_server.trends.points import repository
 from iotide_server.trends.points.levels import Level
-from iotide_wire.measured import Flag, FlagCode, FlagEffect
+from iotide_wire.measured import Flag, FlagCode, FlagEffect, PeerDistance, PeerKind
 from iotide_wire.units import Unit, format_distance, format_number, format_percent, format_value
 
 _KINDS: Final = (PeerKind.OSTS, PeerKind.NODES, PeerKind.TARGETS)
@@ -88,7 +87,6 @@ def _odd_runs(group: EqualSeries, runs: NewestRuns) -> Iterator[tuple[Level, flo
     found = judged_peers(group, runs)
     if found is None:
         return
-    among = f"{len(found.members)} {'OSTs' if group.kind is PeerKind.OSTS else group.kind.value}"
     limit = f"{format_percent(LEAST_RATIO)} from the group's median, and z {format_number(found.z_limit)}"
     for name, peer in found.members.items():
         series = group.series[name]
@@ -97,9 +95,28 @@ def _odd_runs(group: EqualSeries, runs: NewestRuns) -> Iterator[tuple[Level, flo
             for level in levels:
                 difference = level.value / usual - 1
                 if abs(difference) >= LEAST_RATIO and (difference > 0) == (peer.difference_ratio > 0):
-                    of_run = _measured(level.value, usual, Unit(series.unit))
-                    measured = f"{series.title}: {of_run} of {among} ({_evidence(peer)})"
-                    yield level, abs(difference), _flag(series.labels, level.target_id, measured, limit)
+                    distance = PeerDistance(
+                        kind=group.kind,
+                        metric=series.metric,
+                        peer_count=len(found.members),
+                        difference_ratio=difference,
+                    )
+                    measured = f"{series.title}: {_measured(level.value, usual, Unit(series.unit))}"
+                    flag = Flag(
+                        code=FlagCode.PEER_ODD,
+                        effect=FlagEffect.MARKED,
+                        measured=f"{measured} of {peers_in_words(distance)} ({_evidence(peer)})",
+                        limit=limit,
+                        labels=dict(series.labels),
+                        target_id=level.target_id,
+                        peers=distance,
+                    )
+                    yield level, abs(difference), flag
+
+
+def peers_in_words(distance: PeerDistance) -> str:
+    """Return e.g. `3 nodes` or `12 OSTs`."""
+    return f"{distance.peer_count} {'OSTs' if distance.kind is PeerKind.OSTS else distance.kind.value}"
 
 
 def _measured(value: float, usual: float, unit: Unit) -> str:
@@ -110,11 +127,6 @@ def _measured(value: float, usual: float, unit: Unit) -> str:
 def _evidence(peer: ComparedPeer) -> str:
     z = "" if peer.robust_z is None else f", z {format_number(peer.robust_z)}"
     return f"{peer.run_count} runs{z}"
-
-
-def _flag(labels: Labels, target_id: int | None, measured: str, limit: str) -> Flag:
-    code, effect = FlagCode.PEER_ODD, FlagEffect.MARKED
-    return Flag(code=code, effect=effect, measured=measured, limit=limit, labels=dict(labels), target_id=target_id)
 
 
 def _mark(session: Session, cell_id: int, flags: Mapping[int, Sequence[Flag]]) -> None:

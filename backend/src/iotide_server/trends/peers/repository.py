@@ -17,9 +17,9 @@ from iotide_server.results.models import Point, Series
 from iotide_server.statistics.peers import FEWEST_PEERS
 from iotide_server.targets.models import Target, TargetMount
 from iotide_server.trends.models import ChangePoint
-from iotide_server.trends.peers.groups import OST, AnyRow, PeerFilter, PeerKind, PeerName, size_classes
+from iotide_server.trends.peers.groups import OST, AnyRow, PeerFilter, PeerName, size_classes
 from iotide_server.workloads.models import Workload
-from iotide_wire.measured import Flag, FlagCode
+from iotide_wire.measured import Flag, FlagCode, PeerKind
 from iotide_wire.units import Unit, format_value
 
 MOST_PEERS: Final = 20_000  # series in a group; larger groups are skipped

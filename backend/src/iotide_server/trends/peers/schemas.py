@@ -5,7 +5,7 @@ from pydantic import Field
 from iotide_server.kit.web import Output
 from iotide_server.results.schemas import Better, Labels, Metric
 from iotide_server.statistics.peers import PeerBasis
-from iotide_server.trends.peers.groups import PeerKind
+from iotide_wire.measured import PeerKind
 from iotide_wire.units import Unit
 
 

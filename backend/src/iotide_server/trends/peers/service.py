@@ -19,9 +19,10 @@ from iotide_server.statistics import peers as statistics
 from iotide_server.trends.changes.words import peer_basis_words, peer_words, unjudged_peers_words
 from iotide_server.trends.peers import repository
 from iotide_server.trends.peers.groups import EqualSeries as Group
-from iotide_server.trends.peers.groups import PeerFilter, PeerKind, equal_series
+from iotide_server.trends.peers.groups import PeerFilter, equal_series
 from iotide_server.trends.peers.schemas import Peer, PeerCampaign, PeerGroup, Peers
 from iotide_server.trends.points.levels import Level, run_levels
+from iotide_wire.measured import PeerKind
 
 NEWEST_CELLS: Final = 10  # per series, since its last change
 MOST_LEVELS: Final = 1_000_000  # per group: 10,000 nodes with ten cells of ten runs

@@ -1,28 +1,29 @@
 /** Value, spread and number of runs of the primary metrics. */
 
 import { t } from "@lingui/core/macro";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import type { Cell, CellResult } from "@/api/types";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import type { CellResult } from "@/api/types";
 import { cautionsOf } from "@/components/flagWords";
 import { Loaded } from "@/components/Page";
 import { Quantity } from "@/components/values";
 import { formatValue } from "@/lib/units";
-import { cellsQuery, measuresQuery } from "../queries";
+import { cellsQuery } from "../queries";
+import { useResults } from "../useResults";
 import { type Headline, headlinesOf } from "./headlines";
 
 export function HeadlineNumbers({ campaignId }: { campaignId: number }) {
   const cells = useInfiniteQuery(cellsQuery(campaignId));
-  const { data: measures } = useQuery(measuresQuery(campaignId));
-  const headlines = (rows: readonly Cell[]) => headlinesOf(rows, measures?.metrics ?? []);
+  const results = useResults(campaignId);
+  const headlines = headlinesOf(results?.primary ?? []);
   return (
     <Loaded
       empty={t`No valid results.`}
-      isEmpty={(rows) => measures !== undefined && headlines(rows).length === 0}
+      isEmpty={() => results !== undefined && headlines.length === 0}
       query={cells}
     >
-      {(rows) => (
+      {() => (
         <ul aria-label={t`Headline numbers`} className="iotide-headlines">
-          {headlines(rows).map((headline) => (
+          {headlines.map((headline) => (
             <HeadlineItem headline={headline} key={headline.key} />
           ))}
         </ul>

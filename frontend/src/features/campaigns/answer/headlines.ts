@@ -1,7 +1,9 @@
 /** Headline numbers of a campaign that compares nothing: its primary metrics. */
 
-import type { CampaignMeasures, Cell, CellResult } from "@/api/types";
+import type { CellResult } from "@/api/types";
+import { groupBy } from "@/lib/grouping";
 import { headlineWords } from "@/lib/headline";
+import type { ResultGroup, ResultRow } from "../results";
 
 const MOST_HEADLINES = 6;
 
@@ -12,50 +14,31 @@ export interface Headline {
   readonly results: readonly CellResult[];
 }
 
-type Metrics = CampaignMeasures["metrics"];
-
-interface Measured {
-  readonly workload: string;
-  readonly result: CellResult;
-}
-
-/** Return `workload metric` of the primary metrics. */
-export function primaryKeys(metrics: Metrics): ReadonlySet<string> {
-  return new Set(metrics.filter((one) => one.is_primary).map((one) => `${one.workload} ${one.metric}`));
-}
-
-/** Return results of primary metrics. Single writers count only where there is no total. */
-export function primaryResults(cells: readonly Cell[], metrics: Metrics): Measured[] {
-  const primary = primaryKeys(metrics);
-  return cells.flatMap(({ workload, results }) => {
-    const own = results.filter(({ metric }) => primary.has(`${workload} ${metric}`));
-    const whole = own.filter(({ labels }) => !("writer" in labels));
-    return (whole.length > 0 ? whole : own).map((result) => ({ workload, result }));
-  });
-}
-
 /** Return one headline for each workload, metric and operation. */
-export function headlinesOf(cells: readonly Cell[], metrics: Metrics): Headline[] {
-  const found = primaryResults(cells, metrics);
-  const workloads = new Set(found.map(({ workload }) => workload));
-  const groups = new Map<string, Measured[]>();
-  for (const one of found) {
-    const key = [one.workload, one.result.metric, one.result.labels.operation].join(" ");
-    groups.set(key, [...(groups.get(key) ?? []), one]);
-  }
-  return [...groups]
-    .map(([key, members]) => ({
-      key,
-      what: wordsFor(members, workloads.size > 1),
-      results: members.map(({ result }) => result),
-    }))
+export function headlinesOf(primary: readonly ResultGroup[]): Headline[] {
+  const isOfMany = new Set(primary.map(({ workload }) => workload)).size > 1;
+  return primary
+    .flatMap(({ key, workload, rows }) =>
+      [...groupBy(inOrderOfRun(rows), ({ result }) => String(result.labels.operation))].map(
+        ([operation, members]) => {
+          const results = members.map(({ result }) => result);
+          const words = wordsFor(results);
+          return { key: `${key} ${operation}`, what: isOfMany ? `${workload}: ${words}` : words, results };
+        },
+      ),
+    )
     .slice(0, MOST_HEADLINES);
 }
 
-function wordsFor(members: readonly Measured[], isOfMany: boolean): string {
-  const [{ workload, result }] = members as [Measured];
-  const { operation } = result.labels;
-  const labels = members.length === 1 ? result.labels : operation === undefined ? {} : { operation };
-  const words = headlineWords({ ...result, labels });
-  return isOfMany ? `${workload}: ${words}` : words;
+/** Rows are in order of their words; a workload writes before it reads. */
+function inOrderOfRun(rows: readonly ResultRow[]): readonly ResultRow[] {
+  const places = new Map(rows.flatMap(({ cell }) => cell.results.map((result, place) => [result, place])));
+  return rows.toSorted((a, b) => (places.get(a.result) ?? 0) - (places.get(b.result) ?? 0));
+}
+
+function wordsFor(results: readonly CellResult[]): string {
+  const [first] = results as [CellResult];
+  const { operation } = first.labels;
+  if (results.length === 1) return headlineWords(first);
+  return headlineWords({ ...first, labels: operation === undefined ? {} : { operation } });
 }

@@ -1,13 +1,12 @@
 /** Campaign builder in three steps: where and what, review, when. The draft is one for all of them. */
 
 import { t } from "@lingui/core/macro";
-import { Grid, Stack, TextInput } from "@mantine/core";
+import { Grid, Group, Stack, TextInput } from "@mantine/core";
 import { useDebouncedValue } from "@mantine/hooks";
 import { useQuery } from "@tanstack/react-query";
 import { ApiError } from "@/api/errors";
 import type { Campaign, CampaignPlan, Node, Target, Workload } from "@/api/types";
 import { ConfirmButton } from "@/components/buttons";
-import { Section } from "@/components/Page";
 import { previewQuery } from "../queries";
 import { SaveTemplate } from "../templates/TemplatesSection";
 import { AdvancedFold } from "./AdvancedFold";
@@ -73,7 +72,10 @@ export function CampaignBuilder({ cluster, draftKey, step, ...props }: CampaignB
   };
   return (
     <Stack>
-      <StepLinks current={step} />
+      <Group align="flex-end" justify="space-between">
+        <StepLinks current={step} />
+        {step === "what" && <NameInput draft={draft} onChange={change} />}
+      </Group>
       {step === "what" && <WhatStep {...shared} />}
       {step === "review" && <ReviewStep {...shared} />}
       {step === "when" && <WhenSection draft={draft} onChange={(part) => change({ ...draft, ...part })} />}
@@ -114,7 +116,6 @@ function WhatStep({ draft, onChange, preview, ...props }: StepProps) {
       {draft.choices.length === 0 && !props.schedule && (
         <ReadyMade draft={draft} onChange={onChange} workloads={props.workloads} />
       )}
-      <NameSection draft={draft} onChange={onChange} />
       <PlacesSection draft={draft} nodes={props.nodes} onChange={onChange} targets={props.targets} />
       <WorkloadsSection
         draft={draft}
@@ -131,7 +132,7 @@ function ReviewStep({ draft, onChange, missing, preview, plan, clusterId, ...pro
   const shown = plan && !preview.error ? preview.data : undefined;
   return (
     <Grid gap="lg">
-      <Grid.Col span={{ base: 12, lg: 5 }}>
+      <Grid.Col span={{ base: 12, lg: 4 }}>
         <Stack>
           <PreviewPanel
             error={preview.error}
@@ -142,7 +143,7 @@ function ReviewStep({ draft, onChange, missing, preview, plan, clusterId, ...pro
           <RepeatsSection draft={draft} onChange={onChange} power={shown?.power} />
         </Stack>
       </Grid.Col>
-      <Grid.Col span={{ base: 12, lg: 7 }}>
+      <Grid.Col span={{ base: 12, lg: 8 }}>
         <Stack>
           {shown && <MatrixSection preview={shown} />}
           {plan && (
@@ -160,18 +161,16 @@ function ReviewStep({ draft, onChange, missing, preview, plan, clusterId, ...pro
   );
 }
 
-function NameSection({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => void }) {
+function NameInput({ draft, onChange }: { draft: Draft; onChange: (draft: Draft) => void }) {
   return (
-    <Section title={t`Name`}>
-      <TextInput
-        aria-label={t`Campaign name`}
-        description={t`Letters, digits, dots, dashes and underscores.`}
-        maw={400}
-        onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
-        placeholder={t`nightly-scratch`}
-        value={draft.name}
-      />
-    </Section>
+    <TextInput
+      flex="0 1 400px"
+      label={t`Campaign name`}
+      onChange={(event) => onChange({ ...draft, name: event.currentTarget.value })}
+      placeholder={t`nightly-scratch`}
+      title={t`Letters, digits, dots, dashes and underscores.`}
+      value={draft.name}
+    />
   );
 }
 

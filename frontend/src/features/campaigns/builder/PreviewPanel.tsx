@@ -1,6 +1,6 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Alert, DataList, Stack, Text } from "@mantine/core";
+import { Alert, DataList, List, Stack, Text } from "@mantine/core";
 import type { Preview } from "@/api/types";
 import { Definition } from "@/components/Definition";
 import { ErrorNotice, Section } from "@/components/Page";
@@ -78,9 +78,14 @@ function Written({ wear: { bytes_least: least, bytes_most: most } }: { wear: Pre
 
 /** Several workloads may have the same warning: show it once. */
 function Warnings({ preview: { warnings } }: { preview: Preview }) {
-  return [...new Set(warnings.map(({ message }) => message))].map((message) => (
-    <Alert color="orange" key={message} p="xs">
-      {message}
+  if (warnings.length === 0) return null;
+  return (
+    <Alert color="orange" p="xs">
+      <List size="sm">
+        {[...new Set(warnings.map(({ message }) => message))].map((message) => (
+          <List.Item key={message}>{message}</List.Item>
+        ))}
+      </List>
     </Alert>
-  ));
+  );
 }

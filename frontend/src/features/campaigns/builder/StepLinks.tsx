@@ -17,9 +17,9 @@ const THIS_STEP = { exact: true, includeSearch: true, explicitUndefined: true };
 
 export function StepLinks({ current }: { current: BuilderStep }) {
   return (
-    <Group aria-label={t`Steps`} component="nav" gap="xs">
+    <Group aria-label={t`Steps`} component="nav" gap={6}>
       {STEPS.map((step) => (
-        <StepLink key={step} step={step} variant={step === current ? "filled" : "default"}>
+        <StepLink key={step} px={10} step={step} variant={step === current ? "filled" : "default"}>
           {TITLES[step]}
         </StepLink>
       ))}
@@ -30,10 +30,11 @@ export function StepLinks({ current }: { current: BuilderStep }) {
 interface StepLinkProps {
   readonly step: BuilderStep;
   readonly variant?: "default" | "filled";
+  readonly px?: number;
   readonly children: ReactNode;
 }
 
-export function StepLink({ step, variant = "default", children }: StepLinkProps) {
+export function StepLink({ step, variant = "default", children, ...space }: StepLinkProps) {
   return (
     <ButtonLink
       activeOptions={THIS_STEP}
@@ -41,6 +42,7 @@ export function StepLink({ step, variant = "default", children }: StepLinkProps)
       search={(search) => ({ ...search, step: step === "what" ? undefined : step })}
       to="/campaigns/new"
       variant={variant}
+      {...space}
     >
       {children}
     </ButtonLink>

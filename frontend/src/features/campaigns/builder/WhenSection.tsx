@@ -13,8 +13,8 @@ import { CalendarFold, type WhenProps } from "./CalendarFold";
 import { calendarOf, chooseWhen, PLACES, type Repeat, windowProblem } from "./calendar";
 
 const PREVIEW_DELAY_MILLISECONDS = 400;
-/** Width of a time with its picker. */
-const TIME_WIDTH = 120;
+/** Width of a time, perhaps with AM or PM, and its picker. */
+const TIME_WIDTH = 136;
 
 export function WhenSection({ draft, onChange }: WhenProps) {
   const { repeat, window } = draft;

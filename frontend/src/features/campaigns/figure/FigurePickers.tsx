@@ -36,46 +36,49 @@ export function FigurePickers(props: FigurePickersProps) {
   // Another measure has other dimensions, so reset the choices among them.
   const show = (key: string) => onView({ workload, show: key });
   return (
-    <Group align="flex-end" gap="sm">
-      {workloads.length > 1 && (
+    <details className="iotide-beside">
+      <summary>{t`Change figure`}</summary>
+      <Group align="flex-end" gap="xs" mt={4}>
+        {workloads.length > 1 && (
+          <Pick
+            label={t`Workload`}
+            onPick={(name) => onView({ workload: name })}
+            options={workloads}
+            value={workload}
+          />
+        )}
+        <Pick label={t`Metric`} onPick={show} options={titled} value={shown.key} />
         <Pick
-          label={t`Workload`}
-          onPick={(name) => onView({ workload: name })}
-          options={workloads}
-          value={workload}
+          label={t`Second metric`}
+          onPick={(key) => onView({ ...view, show: shown.key, beside: key })}
+          options={[{ value: "", label: t`none` }, ...titled.filter(({ value }) => value !== shown.key)]}
+          value={beside?.key ?? ""}
         />
-      )}
-      <Pick label={t`Metric`} onPick={show} options={titled} value={shown.key} />
-      <Pick
-        label={t`Second metric`}
-        onPick={(key) => onView({ ...view, show: shown.key, beside: key })}
-        options={[{ value: "", label: t`none` }, ...titled.filter(({ value }) => value !== shown.key)]}
-        value={beside?.key ?? ""}
-      />
-      {layout.kinds.length > 1 && (
-        <Pick
-          label={t`Kind`}
-          onPick={(kind) => onView({ ...view, kind: kind as FigureKind, x: undefined, split: undefined })}
-          options={layout.kinds.map((kind) => ({ value: kind, label: KIND_TITLES[kind] }))}
-          value={layout.kind}
-        />
-      )}
-      {(layout.kind === "points" || layout.kind === "parts") && (
-        <Pick
-          label={t`X axis`}
-          onPick={(x) => onView({ ...view, x })}
-          options={
-            layout.kind === "points"
-              ? [...all, { value: "run", label: t`Run order` }]
-              : all.filter(({ value }) => value !== "part" && value !== "operation")
-          }
-          value={layout.axes[0] ?? "run"}
-        />
-      )}
-      <SplitPick layout={layout} onView={onView} titleOf={titleOf} view={view} />
-      <PinPicks layout={layout} onView={onView} titleOf={titleOf} view={view} />
-      <BasePick layout={layout} onView={onView} titleOf={titleOf} view={view} />
-    </Group>
+        {layout.kinds.length > 1 && (
+          <Pick
+            label={t`Kind`}
+            onPick={(kind) => onView({ ...view, kind: kind as FigureKind, x: undefined, split: undefined })}
+            options={layout.kinds.map((kind) => ({ value: kind, label: KIND_TITLES[kind] }))}
+            value={layout.kind}
+          />
+        )}
+        {(layout.kind === "points" || layout.kind === "parts") && (
+          <Pick
+            label={t`X axis`}
+            onPick={(x) => onView({ ...view, x })}
+            options={
+              layout.kind === "points"
+                ? [...all, { value: "run", label: t`Run order` }]
+                : all.filter(({ value }) => value !== "part" && value !== "operation")
+            }
+            value={layout.axes[0] ?? "run"}
+          />
+        )}
+        <SplitPick layout={layout} onView={onView} titleOf={titleOf} view={view} />
+        <PinPicks layout={layout} onView={onView} titleOf={titleOf} view={view} />
+        <BasePick layout={layout} onView={onView} titleOf={titleOf} view={view} />
+      </Group>
+    </details>
   );
 }
 

@@ -2,12 +2,10 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Stack, Text } from "@mantine/core";
+import { Group, Stack, Text } from "@mantine/core";
 import { useQueries, useQuery } from "@tanstack/react-query";
 import { useMemo } from "react";
 import type { Campaign, CampaignMeasures, MeasuredCell } from "@/api/types";
-import { cautionsOf } from "@/components/flagWords";
-import { Hint } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded, Section } from "@/components/Page";
 import { useScheme } from "@/components/preferences";
@@ -15,10 +13,10 @@ import type { TitleOf } from "@/lib/options";
 import { Plot } from "@/plots/Plot";
 import { measurementsQuery, measuresQuery } from "../queries";
 import { chooseLayout, chooseMeasures, type FigureView, type Layout, type Measure } from "./choice";
+import { FigureCaption } from "./FigureCaption";
 import { FigurePickers, SeedButtons } from "./FigurePickers";
 import { FigureTable, runsTable } from "./FigureTable";
 import { drawPanels } from "./panels";
-import { isPublished } from "./ratios";
 import { dimensionsOf, type FigureRow, type RunOrder, rowsOf, runOrder } from "./rows";
 import { mergeSides } from "./sides";
 
@@ -169,19 +167,27 @@ function Drawn({ cells, sides, isCut, measure, workload, view, renderPickers }: 
   );
   return (
     <Stack gap="xs">
-      {renderPickers?.(layout)}
+      <Group gap="xs">
+        {renderPickers?.(layout)}
+        <FigureTable
+          dimensions={dimensionsOf(layout.rows)}
+          layout={layout}
+          measure={measure}
+          titleOf={titleOf}
+        />
+      </Group>
       <div className="iotide-panels">
         {panels.map(({ title, figure }) => (
           <div key={title}>
             {title && (
-              <Text fw={600} size="sm" ta="center">
+              <Text className="iotide-panel-title" fw={600} size="sm" ta="center">
                 {title}
               </Text>
             )}
             <Plot
               exported={{ table: () => runsTable(layout.rows, dimensionsOf(layout.rows), measure) }}
               figure={figure}
-              height={panels.length === 1 ? 400 : 340}
+              height={panels.length === 1 ? 320 : 240}
               label={[measure.title, title].filter(Boolean).join(", ")}
               viewKey={`${measure.key} ${layout.kind} ${layout.axes} ${title}`}
             />
@@ -189,13 +195,7 @@ function Drawn({ cells, sides, isCut, measure, workload, view, renderPickers }: 
         ))}
       </div>
       <WithoutValues measure={measure} sides={sides} workload={workload} />
-      <Caption isCut={isCut} layout={layout} measure={measure} undrawn={undrawn} />
-      <FigureTable
-        dimensions={dimensionsOf(layout.rows)}
-        layout={layout}
-        measure={measure}
-        titleOf={titleOf}
-      />
+      <FigureCaption isCut={isCut} layout={layout} measure={measure} undrawn={undrawn} />
     </Stack>
   );
 }
@@ -244,44 +244,4 @@ function WithoutValues({ sides, measure, workload }: LackingProps) {
       </Trans>
     </Text>
   ));
-}
-
-interface CaptionProps {
-  readonly measure: Measure;
-  readonly layout: Layout;
-  readonly undrawn: number;
-  readonly isCut: boolean;
-}
-
-function Caption({ measure: { title, description }, layout, undrawn, isCut }: CaptionProps) {
-  const counts = layout.rows.map(({ measured }) => measured.n);
-  const [fewest, most] = [Math.min(...counts), Math.max(...counts)];
-  const runs = most === 1 ? "1 run" : `${fewest === most ? most : t`${fewest} to ${most}`} runs`;
-  const pins = Object.values(layout.pins).join(", ");
-  return (
-    <Hint>
-      {description && `${title}: ${description}${/[.!?]$/.test(description) ? "" : "."} `}
-      {describeMarks(layout, runs)} {pins && t`Filter: ${pins}.`}{" "}
-      {undrawn > 0 && t`${undrawn} more do not fit. Select what to draw. `}
-      {isCut && t`The campaign has more configurations than the figure can show.`}
-    </Hint>
-  );
-}
-
-function describeMarks({ kind, axes, rows }: Layout, runs: string): string {
-  if (rows.every(isPublished)) return t`Values are shown as printed, without intervals.`;
-  const printed = rows.some(isPublished) ? t` Published values are shown as printed.` : "";
-  return describeRuns({ kind, axes, rows }, runs) + printed;
-}
-
-function describeRuns({ kind, axes, rows }: Pick<Layout, "kind" | "axes" | "rows">, runs: string): string {
-  const hollow = rows.some(({ measured }) => cautionsOf(measured.flags).length > 0)
-    ? t` Hollow points have a caution.`
-    : "";
-  if (kind === "map") return t`Each cell is the median of ${runs}.`;
-  if (kind === "ratio")
-    return t`Each cell is a ratio of medians of ${runs}, without an interval. Single runs give no ratio.`;
-  if (kind === "parts") return t`Bars are medians of ${runs} for each part; points are single runs.`;
-  if (axes[0] === "run") return t`Each point is a run.${hollow}`;
-  return t`Each point is a run; bars and lines are medians of ${runs}.${hollow}`;
 }

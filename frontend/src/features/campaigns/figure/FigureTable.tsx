@@ -24,7 +24,7 @@ export function FigureTable({ layout, dimensions, measure, titleOf }: FigureTabl
   const titles = dimensions.map((name) => titleOfDimension(name, titleOf));
   const ratios = layout.base && ratiosTo(layout.base, rows, dimensions);
   return (
-    <details>
+    <details className="iotide-beside">
       <summary>{t`Table of ${measure.title}`}</summary>
       <Anchor
         download={`${measure.key}.csv`}

@@ -9,6 +9,9 @@ import { PaperTable } from "@/components/PaperTable";
 import { RunLinks } from "@/components/RunLinks";
 import { Row } from "@/components/ScrollTable";
 
+/** Beyond, runs are shown as spans. */
+const MOST_LINKS = 4;
+
 export function AsMeasured({ campaignId }: { campaignId: number }) {
   const conduct = useQuery(conductQuery(campaignId));
   return (
@@ -43,7 +46,7 @@ export function ConductTable({ found }: { found: Conduct }) {
               t`all ${found.runs}`
             ) : (
               <>
-                {t`${line.runs} of ${found.runs}`}: <RunLinks ids={line.run_ids} />
+                {t`${line.runs} of ${found.runs}`}: <RunLinks ids={line.run_ids} mostLinks={MOST_LINKS} />
                 {line.runs > line.run_ids.length && t` and ${line.runs - line.run_ids.length} more`}
               </>
             )}

@@ -14,8 +14,11 @@ import { drawPanels } from "../figure/panels";
 import { rowsOf, runOrder } from "../figure/rows";
 import { measurementsQuery, measuresQuery } from "../queries";
 
-const WIDTH_PX = 680;
-const HEIGHT_PX = 340;
+/** Two fit next to each other. */
+const WIDTH_PX = 440;
+const HEIGHT_PX = 280;
+/** Beyond, runs are shown as spans. */
+const MOST_LINKS = 4;
 
 export function ReportFigures({ campaignId }: { campaignId: number }) {
   const measures = useQuery(measuresQuery(campaignId));
@@ -25,11 +28,13 @@ export function ReportFigures({ campaignId }: { campaignId: number }) {
       isEmpty={({ metrics }) => metrics.length === 0}
       query={measures}
     >
-      {(found) =>
-        [...new Set(found.metrics.map(({ workload }) => workload))].map((workload) => (
-          <WorkloadFigures campaignId={campaignId} key={workload} measures={found} workload={workload} />
-        ))
-      }
+      {(found) => (
+        <div className="figures">
+          {[...new Set(found.metrics.map(({ workload }) => workload))].map((workload) => (
+            <WorkloadFigures campaignId={campaignId} key={workload} measures={found} workload={workload} />
+          ))}
+        </div>
+      )}
     </Loaded>
   );
 }
@@ -75,6 +80,7 @@ interface PicturesProps {
 
 function Pictures({ cells, measure, workload }: PicturesProps) {
   const titlesOf = useTitlesOf();
+  const name = `${workload}: ${measure.title}`;
   const { panels, runIds, undrawn } = useMemo(() => {
     const layout = chooseLayout(rowsOf(cells), {});
     const look = { measure, titleOf: titlesOf(workload), order: runOrder(cells), scheme: "light" as const };
@@ -82,13 +88,10 @@ function Pictures({ cells, measure, workload }: PicturesProps) {
     return { ...drawPanels(layout, look), runIds: [...new Set(drawn)].sort((a, b) => a - b) };
   }, [cells, measure, workload, titlesOf]);
   return (
-    <section>
-      <h3>
-        {workload}: {measure.title}
-      </h3>
+    <>
       {panels.map(({ title, figure }) => (
         <div className="figure" key={title}>
-          {title && <p className="strong">{title}</p>}
+          <h3>{[name, title].filter(Boolean).join(", ")}</h3>
           <Still
             figure={figure}
             height={HEIGHT_PX}
@@ -97,13 +100,14 @@ function Pictures({ cells, measure, workload }: PicturesProps) {
           />
         </div>
       ))}
-      <p className="quiet">
+      <p className="quiet note">
         <Trans>
-          {measure.description && `${asSentence(measure.description)} `}
-          {undrawn > 0 && t`${undrawn} more do not fit. `} Runs drawn: <RunLinks ids={runIds} />.
+          {name}: {measure.description && `${asSentence(measure.description)} `}
+          {undrawn > 0 && t`${undrawn} more do not fit. `} Runs drawn:{" "}
+          <RunLinks ids={runIds} mostLinks={MOST_LINKS} />.
         </Trans>
       </p>
-    </section>
+    </>
   );
 }
 

@@ -2,21 +2,24 @@
 
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { useInfiniteQuery, useQuery } from "@tanstack/react-query";
-import { useEffect } from "react";
-import type { Cell, CellResult } from "@/api/types";
+import { useInfiniteQuery } from "@tanstack/react-query";
+import { useEffect, useMemo } from "react";
 import { cautionsOf } from "@/components/flagWords";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded } from "@/components/Page";
 import { PaperTable } from "@/components/PaperTable";
 import { RunLinks } from "@/components/RunLinks";
 import { PaperFold } from "@/components/report/ReportPage";
-import { Row } from "@/components/ScrollTable";
 import { useUnitsWords } from "@/components/UnitsNote";
-import { formatValue } from "@/lib/units";
-import { primaryKeys } from "../answer/headlines";
-import { cellsQuery, measuresQuery } from "../queries";
-import { groupResults, type ResultGroup, type ResultRow } from "../results";
+import { formatSpread, formatValue } from "@/lib/units";
+import { type Pivot, type PivotRow, pivotOf } from "../pivot";
+import { legendOf, lettersOf, type NoteLetters, notesOfValue, statedWords } from "../pivotNotes";
+import { cellsQuery } from "../queries";
+import type { Measured, ResultGroup } from "../results";
+import { useResults } from "../useResults";
+
+/** More rows of a table are folded. */
+const MOST_PRINTED_ROWS = 20;
 
 export function ReportResults({ campaignId }: { campaignId: number }) {
   const cells = useInfiniteQuery(cellsQuery(campaignId));
@@ -30,36 +33,32 @@ export function ReportResults({ campaignId }: { campaignId: number }) {
       isEmpty={(rows) => !hasNextPage && rows.every(({ results }) => results.length === 0)}
       query={cells}
     >
-      {(rows) => <Tables campaignId={campaignId} cells={rows} />}
+      {() => <Tables campaignId={campaignId} />}
     </Loaded>
   );
 }
 
-function Tables({ campaignId, cells }: { campaignId: number; cells: readonly Cell[] }) {
-  const titlesOf = useTitlesOf();
+function Tables({ campaignId }: { campaignId: number }) {
   const units = useUnitsWords();
-  const { data: measures } = useQuery(measuresQuery(campaignId));
-  if (!measures) return null;
-  const primary = primaryKeys(measures.metrics);
-  const groups = groupResults(cells, titlesOf);
-  const others = groups.filter(({ key }) => !primary.has(key));
+  const results = useResults(campaignId);
+  if (!results) return null;
+  const { primary, others } = results;
+  const stated = statedWords(primary);
   return (
     <>
-      {groups
-        .filter(({ key }) => primary.has(key))
-        .map((group) => (
-          <GroupTable group={group} key={group.key} />
-        ))}
+      {primary.map((group) => (
+        <GroupTable group={group} key={group.key} stated={stated} />
+      ))}
       <p className="quiet">
         <Trans>
-          n is the number of valid runs; an interval needs at least four. Spread is the coefficient of
-          variation. Rejected and failed runs do not count. {units}
+          Medians, ± the coefficient of variation; below: smallest and largest value, number n of valid runs
+          and their ids. {units}
         </Trans>
       </p>
       {others.length > 0 && (
         <PaperFold title={t`Other metrics (${others.length})`}>
           {others.map((group) => (
-            <GroupTable group={group} key={group.key} />
+            <GroupTable group={group} key={group.key} stated={stated} />
           ))}
         </PaperFold>
       )}
@@ -67,43 +66,81 @@ function Tables({ campaignId, cells }: { campaignId: number; cells: readonly Cel
   );
 }
 
-const HEAD = [t`Configuration`, t`Node and target`, t`Median`, t`Min`, t`Max`, "n", t`Spread`, t`Runs`];
+interface GroupTableProps {
+  readonly group: ResultGroup;
+  /** Notes of all values, which the answer has. */
+  readonly stated: readonly string[];
+}
 
-function GroupTable({ group }: { group: ResultGroup }) {
+function GroupTable({ group, stated }: GroupTableProps) {
+  const titlesOf = useTitlesOf();
+  const { pivot, letters } = useMemo(() => {
+    const found = pivotOf(group, titlesOf(group.workload));
+    return { pivot: found, letters: lettersOf(found, stated) };
+  }, [group, stated, titlesOf]);
   const title = `${group.workload}: ${group.title}`;
+  const shared = { pivot, letters, stated, title };
   return (
     <section>
       <h3>{title}</h3>
-      <PaperTable head={HEAD} label={title}>
-        {group.rows.map((row) => (
-          <MeasuredRow key={`${row.cell.id} ${row.result.series_id}`} row={row} />
-        ))}
-      </PaperTable>
+      <Rows {...shared} rows={pivot.rows.slice(0, MOST_PRINTED_ROWS)} />
+      {pivot.rows.length > MOST_PRINTED_ROWS && (
+        <PaperFold title={t`${pivot.rows.length - MOST_PRINTED_ROWS} more rows of ${title}`}>
+          <Rows {...shared} rows={pivot.rows.slice(MOST_PRINTED_ROWS)} />
+        </PaperFold>
+      )}
+      {letters.size > 0 && <p className="quiet">{legendOf(letters)}</p>}
     </section>
   );
 }
 
-function MeasuredRow({ row: { cell, result, what } }: { row: ResultRow }) {
-  const { n, unit, median, low, high, tier, variation_ratio: variation } = result;
-  const cautions = cautionsOf(result.flags);
-  const variant = cell.variant ? t`, in ${cell.variant}` : "";
+interface RowsProps {
+  readonly pivot: Pivot;
+  readonly rows: readonly PivotRow[];
+  readonly letters: NoteLetters;
+  readonly stated: readonly string[];
+  readonly title: string;
+}
+
+function Rows({ pivot: { columns }, rows, letters, stated, title }: RowsProps) {
   return (
-    <Row>
-      {what || t`same options`}
-      {t`${cell.node_names.join(", ")} on ${cell.target_names.join(", ")}${variant}`}
-      <td className={cautions.length > 0 ? "quiet number" : "strong number"}>
-        {formatValue(median, unit)}
-        {cautions.length > 0 && <div className="cautions">{cautions.join(", ")}</div>}
-      </td>
-      <td className="number">{n > 1 ? formatValue(low, unit) : t`one run`}</td>
-      <td className="number">{n > 1 ? formatValue(high, unit) : t`one run`}</td>
-      {n}
-      {variation === null ? noSpread(tier) : formatValue(variation, "ratio")}
-      <RunLinks ids={cell.counted_runs} />
-    </Row>
+    <PaperTable head={[t`Configuration`, ...columns.map(({ name }) => name)]} label={title}>
+      {rows.map(({ key, name, values }) => (
+        <tr key={key}>
+          <td>{name || t`same options`}</td>
+          {values.map((own, place) => (
+            <td key={columns[place]?.key}>
+              {own.length === 0 && t`not measured`}
+              {own.map(({ cell, result }) => (
+                <Value
+                  cell={cell}
+                  key={`${cell.id} ${result.series_id}`}
+                  letters={letters}
+                  result={result}
+                  stated={stated}
+                />
+              ))}
+            </td>
+          ))}
+        </tr>
+      ))}
+    </PaperTable>
   );
 }
 
-function noSpread(tier: CellResult["tier"]): string {
-  return tier === "enough_runs" ? t`below clock resolution` : t`too few runs`;
+function Value({ cell, result, letters, stated }: Measured & Pick<RowsProps, "letters" | "stated">) {
+  const { n, unit, median, low, high, variation_ratio: variation, flags } = result;
+  const notes = notesOfValue(result, stated).map((note) => letters.get(note));
+  return (
+    <div>
+      <span className={cautionsOf(flags).length > 0 ? "quiet" : "strong"}>{formatValue(median, unit)}</span>{" "}
+      {variation !== null && formatSpread(variation)} {notes.length > 0 && <sup>{notes.join(", ")}</sup>}
+      <div className="quiet">
+        <Trans>
+          {n > 1 && t`${formatValue(low, unit)} to ${formatValue(high, unit)},`} n {n}:{" "}
+          <RunLinks ids={cell.counted_runs} />
+        </Trans>
+      </div>
+    </div>
+  );
 }

@@ -5,19 +5,20 @@ import type { ReactNode } from "react";
 import { IntervalMark } from "@/components/IntervalMark";
 import type { Contrast } from "./contrasts";
 import { marksOf } from "./marks";
-import { answerOf, type Sentence } from "./sentences";
+import { answerOf } from "./sentences";
+import type { Sentence } from "./words";
 
-const MARK_WIDTH = 160;
+const MARK_WIDTH = 120;
 
 interface AnswerBodyProps {
   readonly contrasts: readonly Contrast[];
-  /** Rendered after a sentence that more repeats may settle. */
-  readonly repeats?: ReactNode;
+  /** Renders the button after a sentence that more repeats may settle; 0: unknown how many. */
+  readonly renderRepeats?: ((count: number) => ReactNode) | undefined;
   /** Rendered if not all is shown. */
   readonly more?: ReactNode;
 }
 
-export function AnswerBody({ contrasts, repeats, more }: AnswerBodyProps) {
+export function AnswerBody({ contrasts, renderRepeats, more }: AnswerBodyProps) {
   const { sentences, leftOut } = answerOf(contrasts);
   const forest = marksOf(contrasts);
   const baselines = [...new Set(contrasts.map(({ baseline }) => baseline))].join(", ");
@@ -25,7 +26,7 @@ export function AnswerBody({ contrasts, repeats, more }: AnswerBodyProps) {
     <div className="iotide-answer">
       <ul aria-label={t`Answer`}>
         {sentences.map((sentence) => (
-          <AnswerLine key={sentence.key} repeats={repeats} sentence={sentence} />
+          <AnswerLine key={sentence.key} renderRepeats={renderRepeats} sentence={sentence} />
         ))}
         {leftOut > 0 && more && <li>{more}</li>}
       </ul>
@@ -41,8 +42,8 @@ export function AnswerBody({ contrasts, repeats, more }: AnswerBodyProps) {
             ))}
           </ul>
           <small className="quiet">
-            {t`Ratio to ${baselines} with its 95 % interval, logarithmic; the dashed line is 1.`}{" "}
-            {forest.leftOut > 0 && t`${forest.leftOut} smaller ones are not drawn.`}
+            {t`Ratio to ${baselines} with 95 % interval, logarithmic; dashed: 1.`}{" "}
+            {forest.leftOut > 0 && t`${forest.leftOut} smaller not drawn.`}
           </small>
         </div>
       )}
@@ -50,10 +51,14 @@ export function AnswerBody({ contrasts, repeats, more }: AnswerBodyProps) {
   );
 }
 
-function AnswerLine({ sentence, repeats }: { sentence: Sentence; repeats: ReactNode }) {
+interface AnswerLineProps extends Pick<AnswerBodyProps, "renderRepeats"> {
+  readonly sentence: Sentence;
+}
+
+function AnswerLine({ sentence: { claim, detail, repeats }, renderRepeats }: AnswerLineProps) {
   return (
     <li>
-      <strong>{sentence.claim}</strong> {sentence.detail} {sentence.wantsRepeats && repeats}
+      <strong>{claim}</strong> {detail} {repeats !== null && renderRepeats?.(repeats)}
     </li>
   );
 }

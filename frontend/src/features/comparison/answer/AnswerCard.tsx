@@ -13,12 +13,13 @@ interface AnswerCardProps extends Comparable {
   readonly onChoose: (choice: string) => void;
   /** Shown where nothing is compared. */
   readonly numbers: ReactNode;
-  readonly cautions: ReactNode;
+  /** Renders the quality of the results; true: the answer says that runs are missing. */
+  readonly renderQuality: (isFewStated: boolean) => ReactNode;
   /** Undefined: the user may not add repeats. */
   readonly onRepeats: (() => void) | undefined;
 }
 
-export function AnswerCard({ numbers, cautions, onChoose, onRepeats, ...comparable }: AnswerCardProps) {
+export function AnswerCard({ numbers, renderQuality, onChoose, onRepeats, ...comparable }: AnswerCardProps) {
   const { campaign } = comparable;
   const answer = useAnswer(comparable);
   if (campaign.counts.finished === 0) return null;
@@ -46,30 +47,31 @@ export function AnswerCard({ numbers, cautions, onChoose, onRepeats, ...comparab
           <AnswerBody
             contrasts={answer.contrasts}
             more={<TextLink search={answer.compared} to="/compare">{t`Compare all results`}</TextLink>}
-            repeats={
-              onRepeats && (
-                <Button
-                  onClick={onRepeats}
-                  size="compact-xs"
-                  variant="default"
-                >{t`Add repeats to decide`}</Button>
-              )
-            }
+            renderRepeats={onRepeats && ((count) => <RepeatsButton count={count} onClick={onRepeats} />)}
           />
         )}
         {!answer.isLoading && answer.contrasts.length === 0 && numbers}
-        {cautions}
+        {renderQuality(answer.contrasts.some(({ kind }) => kind === "few"))}
       </Stack>
     </Section>
   );
 }
 
+function RepeatsButton({ count, onClick }: { count: number; onClick: () => void }) {
+  return (
+    <Button onClick={onClick} size="compact-xs" variant="default">
+      {count === 0 ? t`Add repeats to decide` : count === 1 ? t`Add 1 repeat` : t`Add ${count} repeats`}
+    </Button>
+  );
+}
+
+interface PaperAnswerProps extends Comparable {
+  readonly numbers: ReactNode;
+  readonly quality: ReactNode;
+}
+
 /** The same without controls, for a report. */
-export function PaperAnswer({
-  numbers,
-  cautions,
-  ...comparable
-}: Pick<AnswerCardProps, "numbers" | "cautions"> & Comparable) {
+export function PaperAnswer({ numbers, quality, ...comparable }: PaperAnswerProps) {
   const { campaign } = comparable;
   const answer = useAnswer(comparable);
   if (campaign.counts.finished === 0) return <p>{t`No results yet.`}</p>;
@@ -78,7 +80,7 @@ export function PaperAnswer({
   return (
     <>
       {answer.contrasts.length > 0 ? <AnswerBody contrasts={answer.contrasts} /> : numbers}
-      {cautions}
+      {quality}
     </>
   );
 }

@@ -1,7 +1,10 @@
 /** Contrasts of a comparison: each side against the baseline, by primary metrics only. */
 
-import type { SidesMetric, SideVerdict } from "@/api/types";
+import { t } from "@lingui/core/macro";
+import type { SideNumbers, SidesMetric, SideVerdict } from "@/api/types";
+import { cautionsOf } from "@/components/flagWords";
 import { headlineWords } from "@/lib/headline";
+import { optionValue, type Values } from "@/lib/options";
 import { type Compared, metricKey, type Row } from "../compared";
 
 /** The server's verdict on a contrast. */
@@ -17,15 +20,27 @@ export type Kind =
 
 export interface Contrast {
   readonly key: string;
+  /** Common key of the sides of a value. */
+  readonly valueKey: string;
+  /** Common key of the values of a workload that differ in options only. */
+  readonly measureKey: string;
   /** Name of the measured value, such as `write, file size 256 MiB`. */
   readonly what: string;
   /** The same without the title of the metric; may be empty. */
   readonly where: string;
+  /** The same without title, operation and file size. */
+  readonly rest: string;
+  /** File size, if it is not in `rest`. */
+  readonly size: string;
   readonly side: string;
+  /** Sides are values of an option, not places or campaigns. */
+  readonly isOfOption: boolean;
   readonly baseline: string;
   readonly kind: Kind;
   readonly metric: SidesMetric;
   readonly verdict: SideVerdict;
+  /** Why the sides are not comparable, if they are not. */
+  readonly unlike: string;
   /** Of the side and of the baseline. */
   readonly runs: readonly [number, number];
   readonly medians: readonly [number, number];
@@ -45,29 +60,38 @@ const KINDS: Partial<Record<SideVerdict["verdict"], Kind>> = {
 /** Headlines of throughput have no title. */
 const UNTITLED = { metric: "throughput", title: "" };
 
-export function contrastsOf({ names, against, rows }: Compared): Contrast[] {
+export function contrastsOf({ names, by, against, rows }: Compared): Contrast[] {
   return rows.flatMap((row) =>
-    primaryMetrics(row).flatMap((metric) =>
-      metric.verdicts.flatMap((verdict, place): Contrast[] => {
+    primaryMetrics(row).flatMap((found) => {
+      const metric = { ...found, labels: ownLabels(row, found) };
+      return metric.verdicts.flatMap((verdict, place): Contrast[] => {
         const [side, baseline] = [metric.numbers[place], metric.numbers[against]];
         const kind = verdict && kindOf(verdict, row.cells[place]?.is_alike === true);
         if (!verdict || !kind || !side || !baseline) return [];
         return [
           {
-            key: [row.name, metricKey(metric), place].join(" "),
+            key: [row.name, metricKey(found), place].join(" "),
+            measureKey: [row.workload, metric.metric, metric.labels.operation].join(" "),
+            valueKey: [row.name, metricKey(found)].join(" "),
             what: wordsFor(row, metric),
             where: wordsFor(row, { ...metric, ...UNTITLED }),
+            ...sizeAndRest(row, metric),
             side: names[place] ?? "",
+            isOfOption: by?.startsWith("options.") === true,
             baseline: names[against] ?? "",
             kind,
             metric,
             verdict,
+            unlike:
+              verdict.verdict === "unlike"
+                ? unlikeWords(side, baseline, [names[place], names[against]])
+                : t`the setups differ`,
             runs: [side.n, baseline.n],
             medians: [side.median, baseline.median],
           },
         ];
-      }),
-    ),
+      });
+    }),
   );
 }
 
@@ -78,6 +102,16 @@ function primaryMetrics({ metrics }: Row): SidesMetric[] {
   return whole.length > 0 ? whole : primary;
 }
 
+/** Cautions of one side only. */
+function unlikeWords(side: SideNumbers, baseline: SideNumbers, [own, base]: (string | undefined)[]): string {
+  const [words, others] = [cautionsOf(side.flags), cautionsOf(baseline.flags)];
+  const only = (name: string, found: readonly string[], other: readonly string[]) => {
+    const extra = found.filter((word) => !other.includes(word));
+    return extra.length > 0 ? [t`only ${name}: ${extra.join(", ")}`] : [];
+  };
+  return [...only(own ?? "", words, others), ...only(base ?? "", others, words)].join("; ");
+}
+
 /** Return null for a metric that the server does not judge. */
 function kindOf({ verdict, basis }: SideVerdict, isAlike: boolean): Kind | null {
   if (!isAlike) return "incomparable";
@@ -85,9 +119,26 @@ function kindOf({ verdict, basis }: SideVerdict, isAlike: boolean): Kind | null 
   return KINDS[verdict] ?? "incomparable";
 }
 
-function wordsFor({ name, workload }: Row, metric: SidesMetric): string {
-  const where = name === workload ? "" : uncapitalized(name);
-  return [uncapitalized(headlineWords(metric)), where].filter(Boolean).join(", ");
+function wordsFor({ workload, distinction, isOfMany }: Row, metric: SidesMetric): string {
+  const words = [isOfMany && workload, uncapitalized(headlineWords(metric))].filter(Boolean).join(" ");
+  return [words, uncapitalized(distinction)].filter(Boolean).join(", ");
+}
+
+/** Leave out labels that repeat an option, such as dd's file size. */
+function ownLabels({ options }: Row, { labels }: SidesMetric): SidesMetric["labels"] {
+  return Object.fromEntries(Object.entries(labels).filter(([name, value]) => options[name] !== value));
+}
+
+const SIZE = "file_size_bytes";
+
+function sizeAndRest(row: Row, metric: SidesMetric): Pick<Contrast, "size" | "rest"> {
+  const { operation: _, [SIZE]: own, ...labels } = metric.labels;
+  const { [SIZE]: size = own }: Values = row.options;
+  const words = size === undefined ? "" : optionValue(SIZE, size);
+  return {
+    size: row.distinction.includes(words) ? "" : words,
+    rest: wordsFor(row, { ...metric, ...UNTITLED, labels }),
+  };
 }
 
 /** Return `file size` for `File size`; abbreviations such as `O_DIRECT` stay. */

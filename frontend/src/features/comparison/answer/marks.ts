@@ -5,7 +5,7 @@ import { type Interval, reachOf } from "@/components/interval";
 import { formatFactor } from "@/lib/units";
 import type { Contrast } from "./contrasts";
 
-const MOST_MARKS = 8;
+const MOST_MARKS = 6;
 /** Wider than in a table, so that a factor of several is not cut. */
 const MOST_REACH = 20;
 

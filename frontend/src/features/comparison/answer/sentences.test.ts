@@ -29,7 +29,8 @@ interface Shape extends Partial<Omit<SidesMetric, "verdicts">> {
 function compared(shapes: readonly Shape[], names = ["disk", "shm"]): Compared {
   const numbers = names.map(() => ({ n: 4, median: 1, values: [1], run_ids: [], flags: [], modes: null }));
   const rows = shapes.map(({ name = "dd", isAlike = true, verdicts = [VERDICT], ...metric }) => ({
-    ...{ name, workload: "dd", options: {}, differences: [] },
+    ...{ name, distinction: name === "dd" ? "" : name, isOfMany: false },
+    ...{ workload: "dd", options: {}, differences: [] },
     cells: names.map((_, place) => ({ cell_id: place, is_alike: isAlike || place === 0 })),
     metrics: [
       {
@@ -80,9 +81,70 @@ it("calls sides equal only where the server does", () => {
   expect(texts([{ verdicts: [equal] }])).toEqual(["Equal within 5 %: shm and disk for write (4 runs each)"]);
 });
 
-it("asks for repeats where these may settle the question", () => {
-  const answer = answerOf(contrastsOf(compared([{ verdicts: [FEW] }, {}])));
-  expect(answer.sentences.map(({ wantsRepeats }) => wantsRepeats)).toEqual([false, true]);
+it("states values without a ratio after the verdicts, and asks for the missing repeats", () => {
+  const answer = answerOf(contrastsOf(compared([{ verdicts: [{ ...FEW, runs_missing: 2 }] }, {}])));
+  expect(answer.sentences.map(({ claim, repeats }) => [claim, repeats])).toEqual([
+    ["shm is 4.8x as fast as disk", null],
+    ["disk wrote at 1 B/s,", null],
+    ["Too few runs to show differences (4 runs each).", 2],
+  ]);
+});
+
+function withMedians(by: string, shapes: readonly (readonly number[])[], names: string[], better = "higher") {
+  const rows = shapes.map((medians, size) => ({
+    ...{ name: `File size ${size} MiB`, better, verdicts: names.slice(1).map(() => FEW) },
+    numbers: medians.map((median) => ({ n: 1, median, values: [], run_ids: [], flags: [], modes: null })),
+  }));
+  const { sentences, leftOut } = answerOf(
+    contrastsOf({ ...compared(rows as unknown as Shape[], names), by }),
+  );
+  return { texts: sentences.map(({ claim, detail }) => `${claim} ${detail}`), leftOut };
+}
+
+it("orders values of single runs by size, the best side and the best line first", () => {
+  const { texts } = withMedians(
+    "target",
+    [
+      [2e6, 3e6, 1e6],
+      [5e6, 4e6, 3e6],
+    ],
+    ["disk", "shm", "nfs"],
+  );
+  expect(texts).toEqual([
+    "disk wrote at 5 MB/s for file size 1 MiB, shm at 4 MB/s, nfs at 3 MB/s",
+    "shm wrote at 3 MB/s for file size 0 MiB, disk at 2 MB/s, nfs at 1 MB/s",
+    "One run a configuration: differences are unknown. A verdict needs runs on more days.",
+  ]);
+});
+
+it("names values of an option after their number, and counts the lines beyond four", () => {
+  const pairs = [
+    [1e6, 2e6],
+    [3e6, 1e6],
+    [1e6, 1e6],
+    [1e6, 1e6],
+    [1e6, 1e6],
+  ];
+  const { texts, leftOut } = withMedians("options.flush", pairs, ["none", "fsync"]);
+  expect(texts[0]).toBe("write, file size 1 MiB: 3 MB/s (none), 1 MB/s (fsync)");
+  expect([texts.length, leftOut]).toEqual([5, 1]);
+});
+
+it("states the best value of each operation before a second one of any", () => {
+  const read = { labels: { operation: "read" }, name: "small", verdicts: [FEW] };
+  const { sentences } = answerOf(
+    contrastsOf(compared([{ name: "small", verdicts: [FEW] }, { name: "large", verdicts: [FEW] }, read])),
+  );
+  expect(sentences.slice(0, 3).map(({ claim, detail }) => `${claim} ${detail}`)).toEqual([
+    "disk wrote at 1 B/s for small, shm at 1 B/s",
+    "disk read at 1 B/s for small, shm at 1 B/s",
+    "disk wrote at 1 B/s for large, shm at 1 B/s",
+  ]);
+});
+
+it("puts the shortest time first", () => {
+  const { texts } = withMedians("options.flush", [[3e6, 1e6]], ["none", "fsync"], "lower");
+  expect(texts[0]).toBe("write, file size 0 MiB: 1 MB/s (fsync), 3 MB/s (none)");
 });
 
 it("joins differences of the same direction beyond four sentences", () => {
@@ -113,7 +175,10 @@ it("judges only primary metrics, without single writers if there is a total", ()
 
 it("gives no verdict for different setups, and draws no ratio of them", () => {
   const contrasts = contrastsOf(compared([{ isAlike: false }]));
-  expect(answerOf(contrasts).sentences.map(({ claim }) => claim)).toEqual(["Not comparable:"]);
+  expect(answerOf(contrasts).sentences.map(({ claim, detail }) => [claim, detail])).toEqual([
+    ["disk wrote at 1 B/s,", "shm at 1 B/s"],
+    ["No verdict:", "the setups differ"],
+  ]);
   expect(marksOf(contrasts).marks).toEqual([]);
 });
 

@@ -4,20 +4,14 @@ import { t } from "@lingui/core/macro";
 import { conditionsOf } from "@/components/conditionsOf";
 import { formatRoughFactor, formatRoughPercent } from "@/lib/units";
 import { type Contrast, type Kind, uncapitalized } from "./contrasts";
+import { openSentences, valueSentences } from "./values";
+import { listed, runsOfAll, type Sentence } from "./words";
 
 const MOST_SENTENCES = 4;
-const MOST_NAMED = 3;
+/** Values without a ratio that are shown next to judged ones. */
+const FEWEST_VALUES = 2;
 /** From here on, differences are shown as factors. */
 const LEAST_FACTOR = 1.5;
-
-export interface Sentence {
-  readonly key: string;
-  readonly claim: string;
-  /** Where the claim holds, its interval and number of runs. */
-  readonly detail: string;
-  /** More repeats may give a clearer answer. */
-  readonly wantsRepeats: boolean;
-}
 
 export interface Answer {
   readonly sentences: readonly Sentence[];
@@ -25,15 +19,19 @@ export interface Answer {
   readonly leftOut: number;
 }
 
-/** Put the largest differences first, then what is equal, then what is open. */
+/** Put the largest differences first, then what is equal or undecided, then values without a ratio. */
 export function answerOf(contrasts: readonly Contrast[]): Answer {
   const findings = contrasts.flatMap(findingOf).sort((a, b) => b.factor - a.factor);
   const others = OTHERS.flatMap(({ kind, claim }) => otherSentence(contrasts, kind, claim));
-  const room = Math.max(1, MOST_SENTENCES - others.length);
+  const values = valueSentences(contrasts);
+  const room = Math.max(1, MOST_SENTENCES - others.length - Math.min(values.length, FEWEST_VALUES));
   const groups = findings.length > room ? grouped(findings) : findings.map((finding) => [finding]);
-  const all = [...groups.slice(0, room).map(findingSentence), ...others];
-  const sentences = all.slice(0, MOST_SENTENCES);
-  return { sentences, leftOut: Math.max(0, groups.length - room) + all.length - sentences.length };
+  const judged = [...groups.slice(0, room).map(findingSentence), ...others].slice(0, MOST_SENTENCES);
+  const shown = values.slice(0, Math.max(FEWEST_VALUES, MOST_SENTENCES - judged.length));
+  return {
+    sentences: [...judged, ...shown, ...openSentences(contrasts)],
+    leftOut: groups.length + others.length + values.length - judged.length - shown.length,
+  };
 }
 
 type Manner = "faster" | "lower" | "higher";
@@ -98,7 +96,7 @@ function findingSentence(group: readonly Finding[]): Sentence {
       ...forWords(group),
       `(${[sure, ...new Set(group.flatMap((one) => conditionsOf(one.contrast.verdict)))].join("; ")})`,
     ].join(" "),
-    wantsRepeats: false,
+    repeats: null,
   };
 }
 
@@ -136,15 +134,11 @@ function sizeOf(manner: Manner, least: number, most: number, isFactor = most >= 
   return { words: `${from === to ? to : t`${from} to ${to}`}${unit}`, isFactor: isOfSpeed };
 }
 
-/** Kinds other than a difference, in the order in which they are stated. */
+/** Judged kinds other than a difference, in the order in which they are stated. */
 const OTHERS: readonly { readonly kind: Kind; readonly claim: string }[] = [
   { kind: "equal", claim: t`Equal within 5 %` },
   { kind: "close", claim: t`Different by less than 5 %` },
   { kind: "undecided", claim: t`No difference shown` },
-  { kind: "few", claim: t`Too few runs for an interval` },
-  { kind: "one_day", claim: t`No verdict, since each side was measured on one day only` },
-  { kind: "modes", claim: t`No ratio, since the runs have two modes` },
-  { kind: "incomparable", claim: t`Not comparable` },
 ];
 
 function otherSentence(contrasts: readonly Contrast[], kind: Kind, claim: string): Sentence[] {
@@ -162,7 +156,7 @@ function otherSentence(contrasts: readonly Contrast[], kind: Kind, claim: string
       key: kind,
       claim: `${claim}:`,
       detail: t`${between} for ${listed([...new Set(alike.map(({ what }) => what))])} (${spans}${runsOfAll(alike)})`,
-      wantsRepeats: kind === "undecided" || kind === "few",
+      repeats: kind === "undecided" ? 0 : null,
     },
   ];
 }
@@ -178,17 +172,4 @@ function spanWords(contrast: Contrast | undefined): string {
 function runsWords(contrast: Contrast): string {
   const [side, baseline] = contrast.runs;
   return side === baseline ? runsOfAll([contrast]) : t`${side} and ${baseline} runs`;
-}
-
-function runsOfAll(contrasts: readonly Contrast[]): string {
-  const counts = contrasts.flatMap(({ runs }) => runs);
-  const [least, most] = [Math.min(...counts), Math.max(...counts)];
-  if (least !== most) return t`${least} to ${most} runs each`;
-  return most === 1 ? t`1 run each` : t`${most} runs each`;
-}
-
-function listed(names: readonly string[]): string {
-  const more = names.length - MOST_NAMED;
-  const shown = names.slice(0, more > 1 ? MOST_NAMED : MOST_NAMED + 1).join("; ");
-  return more > 1 ? t`${shown} and ${more} more` : shown;
 }

@@ -1,0 +1,35 @@
+/** Commands that explain: the words of the glossary, and the description of the API. */
+
+import { t } from "@lingui/core/macro";
+import { useNavigate } from "@tanstack/react-router";
+import { GLOSSARY } from "@/lib/glossary";
+import { type Command, matchCommands } from "./commands";
+
+/** Shorter texts match most words. */
+const LEAST_TYPED = 3;
+
+export function useDocs(typed: string): Command[] {
+  const navigate = useNavigate();
+  if (typed.trim().length < LEAST_TYPED) return [];
+  const words = GLOSSARY.map(
+    ({ word }): Command => ({
+      id: t`word ${word}`,
+      label: word,
+      group: "Glossary",
+      run: () => void navigate({ to: "/glossary", search: { word } }),
+    }),
+  );
+  return matchCommands([...words, ...documents(() => void navigate({ to: "/glossary" }))], typed);
+}
+
+function documents(openGlossary: () => void): Command[] {
+  return [
+    { id: "glossary", label: t`Help: all words`, group: "Glossary", run: openGlossary },
+    {
+      id: "api",
+      label: t`Help: API description (OpenAPI, JSON)`,
+      group: "Docs",
+      run: () => void open("/api/v1/openapi.json", "_blank", "noopener"),
+    },
+  ];
+}
