@@ -49,24 +49,47 @@ def test_submit_and_watch_ends_with_1_when_a_run_failed(rig: Rig, tmp_path: Path
     assert "1 failed" in done.stdout
 
 
-@pytest.mark.parametrize(
-    ("content", "offending"),
-    [
-        ("name: [unclosed", "plan.yaml"),
-        ("- a list", "plan.yaml"),
-        ("name: x\ncluster: contract\nnodes: [node-1]\ntargets: [scratch]\nworkloads: [{workload: iozoom}]", "iozoom"),
-        ("name: x\nname: y", "name"),
-    ],
-    ids=["no YAML", "no plan", "unknown workload", "twice the same key"],
-)
-def test_bad_input_ends_with_2_and_names_what_is_wrong(rig: Rig, tmp_path: Path, content: str, offending: str) -> None:
+MISTAKES: dict[str, tuple[str, str, str]] = {
+    # wrong text, place, offending value
+    "wrong node": ("node-1|node-l", "nodes[0]", "node-l"),
+    "wrong target": ("targets: [scratch]|targets: [scrtch]", "targets[0]", "scrtch"),
+    "unknown workload": ("workload: dd|workload: ddd", "workloads[0].workload", "ddd"),
+    "unknown option": ("block_size_bytes|blocksize_bytes", "workloads[0].options.blocksize_bytes", "blocksize_bytes"),
+    "unknown key": ("repeats: 1|repeat: 1", "plan.yaml:6:1", "repeat"),
+    "size 0": ("1 MiB|0 MiB", "workloads[0].options.file_size_bytes", "0"),
+    "size of dd": ("1 MiB|64M", "workloads[0].options.file_size_bytes", "64M"),
+    "broken YAML": ("[node-1]|[node-1", "plan.yaml:4:", "YAML"),
+    "twice the same key": ("repeats: 1|name: again", "plan.yaml:6:1", "name"),
+    "no plan": ("name: mistaken|- mistaken", "plan.yaml", "mistaken"),
+}
+PLAN = """\
+name: mistaken
+cluster: {cluster}
+nodes: [node-1]
+targets: [scratch]
+workloads: [{{workload: dd, options: {{file_size_bytes: 1 MiB, block_size_bytes: 64 KiB}}}}]
+repeats: 1
+"""
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_a_plan_ends_with_2_and_names_place_and_remedy(rig: Rig, tmp_path: Path, mistake: str) -> None:
+    change, place, offending = MISTAKES[mistake]
     file = tmp_path / "plan.yaml"
-    file.write_text(content)
+    file.write_text(PLAN.format(cluster=rig.cluster).replace(*change.split("|"), 1))
     done = iotide(rig, "campaign", "submit", file)
     assert done.returncode == 2
+    assert place in done.stderr
     assert offending in done.stderr
     assert "remedy" in done.stderr
     assert done.stdout == ""
+
+
+def test_a_missing_plan_file_ends_with_2_and_names_it(rig: Rig, tmp_path: Path) -> None:
+    done = iotide(rig, "campaign", "submit", tmp_path / "none.yaml")
+    assert done.returncode == 2
+    assert "none.yaml" in done.stderr
+    assert "remedy" in done.stderr
 
 
 def test_a_wrong_token_ends_with_2(rig: Rig) -> None:

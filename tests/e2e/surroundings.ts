@@ -40,6 +40,16 @@ export async function post<T = Item>(
   return (await answer.json()) as T;
 }
 
+export async function remove(request: APIRequestContext, path: string): Promise<void> {
+  const answer = await request.delete(`/api/v1/${path}`, { headers: headers() });
+  expect(answer.ok(), await answer.text()).toBe(true);
+}
+
+/** Cancels the campaign that the page shows: other walks need its node. */
+export async function cancelShown(page: Page, request: APIRequestContext): Promise<void> {
+  await post(request, `campaigns/${/campaigns\/(\d+)/.exec(page.url())?.[1]}/cancel`);
+}
+
 /** Options of fio that write 1 MiB/s, so that the load leaves the processors to the browser. */
 export function slowWrites(seconds: number): object {
   const job = `[slow]\nrw=randwrite\nbs=4k\nsize=4m\nrate=1m\ntime_based\nruntime=${seconds}\n`;

@@ -1,7 +1,8 @@
 /** A regression's whole life as its administrator sees it: suspect, confirmed, acknowledged, linked, expected, new baseline. */
 
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { type APIRequestContext, expect, type Page, test } from "@playwright/test";
+import { walk } from "./clicks";
 import { given, type Item, items, post, signIn } from "./surroundings";
 
 const CLUSTER = "levelled";
@@ -88,6 +89,26 @@ test.beforeAll(async ({ request }) => {
   await measure(request, 1000, FAST_FIRINGS);
   await post(request, "trend-events", { cluster: CLUSTER, text: CAUSE });
   await measure(request, 800, 2);
+});
+
+test("compare a campaign with the previous one and export the numbers", async ({ page }) => {
+  await walk(page, 3, async ({ press }) => {
+    await press(page.getByRole("navigation").getByRole("link", { name: "Compare" }));
+    await press(page.getByRole("button", { name: /^Compare campaign \d+ with the previous one$/ }).first());
+    await expect(page.getByRole("table", { name: "Primary metrics" })).toContainText("n 1 and 1");
+    const saved = page.waitForEvent("download");
+    await press(page.getByRole("button", { name: "CSV", exact: true }));
+    const file = await saved;
+    expect(file.suggestedFilename()).toMatch(/^comparison-of-campaigns-\d+-\d+\.csv$/);
+    const [head = "", ...rows] = (await readFile(await file.path(), "utf8")).trim().split("\r\n");
+    expect(head).toMatch(/,campaign_id,.*,metric,.*,value,low,high,n,unit,/);
+    expect(rows.filter((row) => row.includes(",rate,"))).toHaveLength(2);
+  });
+  await page.getByRole("button", { name: "Export Primary metrics" }).click();
+  const saved = page.waitForEvent("download");
+  await page.getByRole("menuitem", { name: "Parquet" }).click();
+  const magic = (await readFile(await (await saved).path())).subarray(-4).toString();
+  expect(magic).toBe("PAR1");
 });
 
 test("a regression from the suspicion to the new baseline", async ({ page, request }) => {

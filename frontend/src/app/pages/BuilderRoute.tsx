@@ -32,7 +32,7 @@ const route = getRouteApi("/shell/campaigns/new");
 
 export default function BuilderRoute() {
   const { cluster: wanted, step = "what", ...origin } = route.useSearch();
-  const { from, schedule: scheduleId, template, with: remedies } = origin;
+  const { template, with: remedies, repeat } = origin;
   const key = draftKey(usePrincipal(), origin);
   const original = useOriginal(origin);
   const { clusters, own, chosen, isLoading } = useClusterOf(key, wanted, original);
@@ -42,9 +42,9 @@ export default function BuilderRoute() {
   return (
     <Page
       actions={chosen && <DraftCluster clusters={own} current={chosen} draftKey={key} original={plan} />}
-      title={scheduleId === undefined ? t`New campaign` : t`Schedule`}
+      title={titleOf(origin)}
       trail={
-        scheduleId === undefined ? (
+        repeat === undefined && origin.schedule === undefined ? (
           <TextLink to="/campaigns" underline="always">{t`Campaigns`}</TextLink>
         ) : (
           <ToSchedules />
@@ -60,7 +60,8 @@ export default function BuilderRoute() {
               <Builder
                 cluster={chosen}
                 draftKey={key}
-                key={`${chosen.id} ${from} ${scheduleId} ${template} ${remedies}`}
+                isNightly={repeat === "nightly"}
+                key={`${chosen.id} ${key}`}
                 original={plan}
                 remedies={remedies ?? []}
                 templateId={template}
@@ -73,6 +74,11 @@ export default function BuilderRoute() {
       </Loaded>
     </Page>
   );
+}
+
+function titleOf({ schedule, repeat }: Origin): string {
+  if (schedule !== undefined) return t`Schedule`;
+  return repeat === undefined ? t`New campaign` : t`New schedule`;
 }
 
 /** Nothing runs on published results or sample data. */
@@ -170,6 +176,7 @@ interface BuilderProps {
   readonly step: BuilderStep;
   readonly cluster: Cluster;
   readonly original: CampaignPlan | undefined;
+  readonly isNightly: boolean;
   readonly schedule: StoredSchedule | undefined;
   readonly templateId: number | undefined;
   readonly draftKey: string;

@@ -3,12 +3,13 @@
 import { t } from "@lingui/core/macro";
 import { Button, Checkbox, Group, Stack, Text } from "@mantine/core";
 import { useState } from "react";
-import type { ListedCampaign } from "@/api/types";
+import type { CampaignHeadline, ListedCampaign } from "@/api/types";
 import { CampaignLink } from "@/components/links";
-import { Detail } from "@/components/looks";
+import { Detail, RowButton } from "@/components/looks";
 import { Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { When } from "@/components/values";
+import { useHeadlines } from "@/features/campaigns/useHeadlines";
 import { type Way, waysOf } from "@/features/comparison/ways";
 import { plainTitle } from "@/lib/options";
 import { CampaignsPicker, MOST_CAMPAIGNS, useKnown } from "./ComparedCampaigns";
@@ -23,6 +24,7 @@ export function CompareStart({ onChoose }: CompareStartProps) {
   const [ticked, setTicked] = useState<readonly number[]>([]);
   const known = useKnown(ticked);
   const listed = known.filter(({ counts }) => counts.finished > 0).slice(0, MOST_LISTED);
+  const headlines = useHeadlines(listed);
   const chosen = ticked.flatMap((id) => known.find((one) => one.id === id) ?? []);
   const toggle = (id: number) =>
     setTicked(ticked.includes(id) ? ticked.filter((one) => one !== id) : [...ticked, id]);
@@ -35,7 +37,7 @@ export function CompareStart({ onChoose }: CompareStartProps) {
         <Ways chosen={chosen} onChoose={onChoose} />
         {listed.length > 0 && (
           <ScrollTable
-            head={["", t`Campaign`, t`Cluster`, t`Varies`, t`Runs`, t`Ended`]}
+            head={["", t`Campaign`, t`Cluster`, t`Varies`, t`Runs`, t`Ended`, ""]}
             label={t`Latest campaigns`}
           >
             {listed.map((campaign) => (
@@ -44,6 +46,7 @@ export function CompareStart({ onChoose }: CompareStartProps) {
                 isFull={ticked.length >= MOST_CAMPAIGNS}
                 isTicked={ticked.includes(campaign.id)}
                 key={campaign.id}
+                onPrevious={previousOf(headlines.get(campaign.id), onChoose)}
                 onToggle={() => toggle(campaign.id)}
               />
             ))}
@@ -53,6 +56,13 @@ export function CompareStart({ onChoose }: CompareStartProps) {
       </Stack>
     </Section>
   );
+}
+
+/** Return what compares a campaign with the previous one of its schedule; undefined if there is none. */
+function previousOf(headline: CampaignHeadline | undefined, onChoose: CompareStartProps["onChoose"]) {
+  const { campaign_id: b, previous } = headline ?? {};
+  if (b === undefined || !previous) return undefined;
+  return () => onChoose({ a: previous.campaign_id, b });
 }
 
 interface WaysProps extends CompareStartProps {
@@ -83,9 +93,10 @@ interface CampaignRowProps {
   readonly isTicked: boolean;
   readonly isFull: boolean;
   readonly onToggle: () => void;
+  readonly onPrevious: (() => void) | undefined;
 }
 
-function CampaignRow({ campaign, isTicked, isFull, onToggle }: CampaignRowProps) {
+function CampaignRow({ campaign, isTicked, isFull, onToggle, onPrevious }: CampaignRowProps) {
   const { id, name, cluster_name, counts, ended_at } = campaign;
   return (
     <Row>
@@ -103,6 +114,12 @@ function CampaignRow({ campaign, isTicked, isFull, onToggle }: CampaignRowProps)
       <td className="iotide-wrap">{variesWords(campaign)}</td>
       {t`${counts.finished} finished`}
       {ended_at ? <When at={ended_at} /> : <Text c="dimmed" inherit>{t`running`}</Text>}
+      {onPrevious && (
+        <RowButton
+          aria-label={t`Compare campaign ${id} with the previous one`}
+          onClick={onPrevious}
+        >{t`Compare with previous`}</RowButton>
+      )}
     </Row>
   );
 }

@@ -32,6 +32,7 @@ export const builder = createRoute({
     schedule: optional(idParam),
     template: optional(idParam),
     with: optional(z.readonly(z.array(z.enum(REMEDIES)))),
+    repeat: optional(z.literal("nightly")),
     step: optional(z.enum(STEPS)),
   }),
   component: lazyRouteComponent(() => import("../pages/BuilderRoute")),

@@ -3,8 +3,9 @@
 import { t } from "@lingui/core/macro";
 import { Menu } from "@mantine/core";
 import { notifications } from "@mantine/notifications";
-import { asCurl, type ExportTable, fileName, toCsv, toJson, withFormat } from "@/lib/exported";
+import { asCurl, type ExportTable, fileName, toJson, withFormat } from "@/lib/exported";
 import { ExportButton, type ExportSource, type ImageFormat } from "./ExportButton";
+import { saveBlob, saveCsv, saveLink, saveText } from "./save";
 
 const IMAGES: readonly ImageFormat[] = ["png", "svg"];
 
@@ -27,7 +28,7 @@ function ShownItems({ name, table }: ExportSource) {
   return (
     <>
       <Menu.Label>{t`Data, in base units and UTC`}</Menu.Label>
-      <Menu.Item onClick={() => saveText(name, "csv", "text/csv", toCsv(table()))}>{t`CSV`}</Menu.Item>
+      <Menu.Item onClick={() => saveCsv(name, table())}>{t`CSV`}</Menu.Item>
       <Menu.Item
         onClick={() => saveText(name, "json", "application/json", toJson(table()))}
       >{t`JSON`}</Menu.Item>
@@ -94,10 +95,6 @@ function showFailure(title: string, cause: unknown): void {
   notifications.show({ color: "red", title, message: cause instanceof Error ? cause.message : "" });
 }
 
-function saveText(name: string, ending: string, type: string, text: string): void {
-  saveBlob(name, ending, new Blob([text], { type: `${type};charset=utf-8` }));
-}
-
 /** Write the table as shown at the click, even if the page changes while the writer loads. */
 async function saveParquet(name: string, table: ExportTable): Promise<void> {
   try {
@@ -106,17 +103,4 @@ async function saveParquet(name: string, table: ExportTable): Promise<void> {
   } catch (cause) {
     showFailure(t`The file could not be written.`, cause);
   }
-}
-
-function saveBlob(name: string, ending: string, blob: Blob): void {
-  const address = URL.createObjectURL(blob);
-  saveLink(address, `${fileName(name)}.${ending}`);
-  URL.revokeObjectURL(address);
-}
-
-function saveLink(address: string, name: string): void {
-  const link = document.createElement("a");
-  link.href = address;
-  link.download = name;
-  link.click();
 }

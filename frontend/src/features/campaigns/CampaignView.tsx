@@ -158,6 +158,13 @@ function Actions({ campaign, onRepeats }: { campaign: Campaign; onRepeats: () =>
           variant="default"
         >{t`Duplicate`}</ButtonLink>
       )}
+      {!isPublished && (
+        <ButtonLink
+          search={{ cluster: campaign.cluster_id, from: campaign.id, repeat: "nightly", step: "when" }}
+          to="/campaigns/new"
+          variant="default"
+        >{t`Schedule`}</ButtonLink>
+      )}
       <ButtonLink search={comparisonOf(campaign)} to="/compare" variant="default">{t`Compare`}</ButtonLink>
       <ButtonLink
         params={{ campaignId: campaign.id }}

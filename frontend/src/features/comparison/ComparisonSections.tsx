@@ -6,6 +6,7 @@ import { Alert, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { type ReactNode, useMemo } from "react";
 import type { CampaignComparison, SidesComparison } from "@/api/types";
+import { CsvButton } from "@/components/export/CsvButton";
 import { Fold } from "@/components/Fold";
 import { useTitlesOf } from "@/components/optionTitles";
 import { Loaded, Section } from "@/components/Page";
@@ -112,10 +113,19 @@ function Sides({ found, renderRepeats, ...view }: ViewProps & { readonly found: 
 
 /** The forest plot of all primary metrics, and what to keep in mind when reading it. */
 function Answer({ compared, children }: { readonly compared: Compared; readonly children?: ReactNode }) {
+  const exported = () => comparedTable(compared);
   return (
     <>
-      <Section actions={children} title={t`All primary metrics`}>
-        <ForestTable compared={compared} exported={() => comparedTable(compared)} />
+      <Section
+        actions={
+          <>
+            {children}
+            <CsvButton name={t`Comparison of campaigns ${campaignsOf(compared)}`} table={exported} />
+          </>
+        }
+        title={t`All primary metrics`}
+      >
+        <ForestTable compared={compared} exported={exported} />
       </Section>
       {compared.rows.some(isUnlike) && (
         <Alert color="orange">
@@ -125,6 +135,11 @@ function Answer({ compared, children }: { readonly compared: Compared; readonly 
       <OneDayNotice compared={compared} />
     </>
   );
+}
+
+function campaignsOf({ rows }: Compared): string {
+  const ids = rows.flatMap(({ cells }) => cells.flatMap((cell) => cell?.campaign_id ?? []));
+  return [...new Set(ids)].sort((a, b) => a - b).join(", ");
 }
 
 interface ValuesProps {

@@ -10,7 +10,7 @@ import { ConfirmButton } from "@/components/buttons";
 import { previewQuery } from "../queries";
 import { SaveTemplate } from "../templates/TemplatesSection";
 import { AdvancedFold } from "./AdvancedFold";
-import type { StoredSchedule } from "./calendar";
+import { chooseWhen, type StoredSchedule } from "./calendar";
 import { type Draft, draftOf, EMPTY_DRAFT, emptyDraft, missingParts, planOf, refusedOption } from "./draft";
 import { useIdempotencyKey } from "./idempotencyKey";
 import { useKeptDraft } from "./keptDraft";
@@ -37,6 +37,8 @@ interface CampaignBuilderProps {
   readonly step: BuilderStep;
   /** Plan of the campaign to duplicate. */
   readonly original: CampaignPlan | undefined;
+  /** The draft starts as a schedule for every night. */
+  readonly isNightly: boolean;
   readonly schedule: StoredSchedule | undefined;
   /** Template that the draft started from. */
   readonly templateId: number | undefined;
@@ -46,11 +48,11 @@ interface CampaignBuilderProps {
   readonly onScheduled: () => void;
 }
 
-export function CampaignBuilder({ cluster, original, draftKey, step, ...props }: CampaignBuilderProps) {
+export function CampaignBuilder({ cluster, draftKey, step, ...props }: CampaignBuilderProps) {
   const { draft, change, forget, isKept } = useKeptDraft({
     key: draftKey,
     clusterId: cluster.id,
-    start: original ? draftOf(original, props.schedule?.repeat) : emptyDraft(props),
+    start: startOf(props),
     nodes: props.nodes,
     targets: props.targets,
   });
@@ -88,6 +90,13 @@ export function CampaignBuilder({ cluster, original, draftKey, step, ...props }:
       </StepBar>
     </Stack>
   );
+}
+
+type Start = Pick<CampaignBuilderProps, "original" | "schedule" | "isNightly" | "nodes" | "targets">;
+
+function startOf({ original, schedule, isNightly, ...offer }: Start): Draft {
+  const draft = original ? draftOf(original, schedule?.repeat) : emptyDraft(offer);
+  return isNightly ? { ...draft, ...chooseWhen(draft.repeat, draft.window, "nightly") } : draft;
 }
 
 interface StepProps

@@ -1,6 +1,7 @@
 import { beforeEach, expect, it } from "vitest";
+import type { Principal } from "@/api/types";
 import { EMPTY_DRAFT } from "./draft";
-import { readKept } from "./keptDraft";
+import { draftKey, readKept } from "./keptDraft";
 
 const KEY = "iotide draft of user 1, new";
 
@@ -30,4 +31,10 @@ it.each([
 ])("has a draft again that an earlier release kept with the places %j", (places, expected) => {
   keep(places);
   expect(readKept(KEY)?.draft.choices[0]).toMatchObject({ workload: "dd", places: expected });
+});
+
+it("keeps the draft of a schedule apart from that of a duplicate of the same campaign", () => {
+  const principal: Principal = { kind: "user", id: 1, name: "ann", roles: [] };
+  const keys = [draftKey(principal, { from: 7 }), draftKey(principal, { from: 7, repeat: "nightly" })];
+  expect(keys).toEqual(["iotide draft of user 1, from 7", "iotide draft of user 1, from 7, nightly"]);
 });

@@ -17,19 +17,23 @@ export interface Origin {
   readonly template?: number | undefined;
   /** Changes of that plan. */
   readonly with?: readonly Remedy[] | undefined;
+  /** Starts as a schedule for every night; undefined: to be submitted once. */
+  readonly repeat?: "nightly" | undefined;
 }
 
 /** Return the storage key of a user's draft: one for new campaigns and one per origin. */
 export function draftKey(
   { kind, id }: Principal,
-  { from, schedule, template, with: remedies = [] }: Origin,
+  { from, schedule, template, with: remedies = [], repeat }: Origin,
 ): string {
   const named = [
     schedule !== undefined && t`schedule ${schedule}`,
     from !== undefined && [t`from ${from}`, ...remedies].join(" "),
     template !== undefined && t`template ${template}`,
   ];
-  return `iotide draft of ${kind} ${id}, ${named.find(Boolean) || "new"}`;
+  return [`iotide draft of ${kind} ${id}, ${named.find(Boolean) || "new"}`, repeat]
+    .filter(Boolean)
+    .join(", ");
 }
 
 /** Return the stored draft, or null; also null if an earlier release stored a format that cannot be read. */

@@ -21,7 +21,7 @@ export function SchedulesPage() {
     <Page
       actions={
         <LoggedIn>
-          <ButtonLink to="/campaigns/new">{t`New campaign`}</ButtonLink>
+          <ButtonLink search={{ repeat: "nightly" }} to="/campaigns/new">{t`New schedule`}</ButtonLink>
         </LoggedIn>
       }
       title={t`Schedules`}
