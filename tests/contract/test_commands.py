@@ -75,8 +75,9 @@ repeats: 1
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_in_a_plan_ends_with_2_and_names_place_and_remedy(rig: Rig, tmp_path: Path, mistake: str) -> None:
     change, place, offending = MISTAKES[mistake]
+    right, wrong = change.split("|")
     file = tmp_path / "plan.yaml"
-    file.write_text(PLAN.format(cluster=rig.cluster).replace(*change.split("|"), 1))
+    file.write_text(PLAN.format(cluster=rig.cluster).replace(right, wrong, 1))
     done = iotide(rig, "campaign", "submit", file)
     assert done.returncode == 2
     assert place in done.stderr

@@ -112,7 +112,7 @@ def list_campaigns(  # noqa: PLR0913 - each is an option of the command
 ) -> None:
     """List campaigns with their main result."""
     filters = _given(state=state, cluster_id=cluster_id, text=name, schedule_id=schedule, owner=owner)
-    order = {} if sort is CampaignSort.NEWEST else {"sort": sort.value}
+    order: dict[str, str | int] = {} if sort is CampaignSort.NEWEST else {"sort": sort.value}
     with opened(context) as api:
         answers = list(api.items("/campaigns", filters | order, limit))
         results = {} if as_json else campaign_headlines(api, answers)

@@ -37,7 +37,8 @@ def act(session: Session, principal: Principal, incident_id: int, wanted: Incide
     session.refresh(incident)
     state = IncidentState(incident.state)
     last = repository.newest_decision(session, incident_id)
-    possible = possible_moves(state, has_alerts=bool(alerts), last_decision=last and IncidentMove(last.action))
+    last_decision = IncidentMove(last.action) if last else None
+    possible = possible_moves(state, has_alerts=bool(alerts), last_decision=last_decision)
     if wanted.action not in possible:
         raise INCIDENT_MOVE_REFUSED(incident_id=incident_id, state=state, move=wanted.action, possible=possible)
     _check_details(wanted)
