@@ -60,7 +60,6 @@ MISTAKES: dict[str, tuple[str, str, str]] = {
     "size of dd": ("1 MiB|64M", "workloads[0].options.file_size_bytes", "64M"),
     "broken YAML": ("[node-1]|[node-1", "plan.yaml:4:", "YAML"),
     "twice the same key": ("repeats: 1|name: again", "plan.yaml:6:1", "name"),
-    "no plan": ("name: mistaken|- mistaken", "plan.yaml", "mistaken"),
 }
 PLAN = """\
 name: mistaken
