@@ -154,7 +154,7 @@ def _feed(name: str, seconds: int, seed: int, work: Path) -> None:
     limit_memory()
     limits = [f"-max_total_time={seconds}", f"-seed={seed}", f"-max_len={LARGEST_SEED_BYTES}"]
     # Its own limit of an input counts the time of other programs; `try_input` and --limit count time on a CPU.
-    limits += ["-timeout=0"]
+    limits += ["-timeout=86400"]
     atheris.Setup(
         [name, *limits, "-rss_limit_mb=2048", "-print_final_stats=1", f"-artifact_prefix={work}/", str(corpus)], feed
     )

@@ -92,7 +92,8 @@ def test_a_running_step_is_looked_at_once_a_second(make_rig: Callable[..., Rig],
     held = step(*python(_HOLD), str(file), str(flag), name="hold")._replace(direct_files=(str(file),))
     [record] = rig.run([held])["steps"]
     assert record[seen] == (1 if flag else 2)
-    assert record["cached_bytes"] == record["cached_before_bytes"]
+    # Fewer if another program emptied the page cache.
+    assert record["cached_bytes"] <= record["cached_before_bytes"]
     assert {"direct_looks", "buffered_looks"} - {seen} <= {name for name in record if record[name] == 0}
 
 

@@ -70,13 +70,13 @@ def test_a_list_of_runs_names_one_of_very_many_flags_of_a_code_and_the_run_has_a
 ) -> None:
     agent, offer = plant.start_load()
     assert agent.hand_in(offer, agent.result(offer, samples=(SAMPLE,))).accepted
-    few = [{**FLAG, "labels": {"operation": "write"}, "target_id": None}]
+    few = [{**FLAG, "labels": {"operation": "write"}, "target_id": None, "peers": None}]
     plant.change("UPDATE run SET flags = CAST(:flags AS jsonb)", flags=json.dumps(few))
     [listed] = client.get("/api/v1/runs", headers=admin.headers).json()["items"]
     assert listed["flags"] == few
     labels = {f"l{number}": "v" * 5 for number in range(390)}
-    many = [{**FLAG, "measured": "m" * 4000, "labels": labels, "target_id": None}] * 500
-    many += [{**FLAG, "effect": "rejected", "labels": {"operation": "read"}, "target_id": None}] * 500
+    many = [{**FLAG, "measured": "m" * 4000, "labels": labels, "target_id": None, "peers": None}] * 500
+    many += [{**FLAG, "effect": "rejected", "labels": {"operation": "read"}, "target_id": None, "peers": None}] * 500
     plant.change("UPDATE run SET flags = CAST(:flags AS jsonb)", flags=json.dumps(many))
     answer = client.get("/api/v1/runs", headers=admin.headers)
     assert len(answer.content) < 5_000

@@ -14,6 +14,7 @@ from iotide_server.agent_api import service as gateway
 from iotide_server.agent_api.service import RawOutput
 from iotide_server.kit.db import Database
 from iotide_server.monitoring import repository as operations
+from iotide_server.overview import judging
 from iotide_server.overview import service as board
 from iotide_server.results.ingest import repository
 from iotide_server.results.ingest.curves import Stretch
@@ -51,7 +52,7 @@ def test_the_series_of_one_cluster_take_no_other_off_the_board(
     database: Database, clock: MovedClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     honest, taken_over = two_sites(database, clock)
-    monkeypatch.setattr(board, "MOST_SERIES", 5)
+    monkeypatch.setattr(judging, "MOST_SERIES", 5)
     measured(taken_over, 6)
     with database.transaction() as session:
         shown = board.board(session, ADMIN, clock() - timedelta(days=7), clock())
@@ -66,7 +67,7 @@ def test_the_board_of_all_clusters_has_a_bounded_number_of_rows_in_which_they_ta
     measured(taken_over, 6)
     with database.transaction() as session:
         session.execute(text("UPDATE series SET workload = 'w' || id"))  # so that each has its own row
-    monkeypatch.setattr(board, "MOST_ROWS", 4)
+    monkeypatch.setattr(judging, "MOST_ROWS", 4)
     with database.transaction() as session:
         shown = board.board(session, ADMIN, clock() - timedelta(days=7), clock())
     clusters = [cell.cluster_id for cell in shown.cells]

@@ -193,6 +193,7 @@ def test_a_run_far_from_the_others_of_its_cell_is_marked_and_counts(session: Ses
             "limit": "51.4 MB/s to 148 MB/s (median 99.5 MB/s of 4 runs \u00b1 48.1 MAD)",
             "labels": {"operation": "write"},
             "target_id": None,
+            "peers": None,
         }
     ]
     written = next(point for point in points(session) if point.run_count == 4 and point.low == 40e6)
@@ -237,6 +238,7 @@ def test_the_first_run_after_a_change_of_the_environment_is_marked(session: Sess
             "limit": f"as in run {first.id}: kernel.release = 6.1.0-11",
             "labels": {},
             "target_id": None,
+            "peers": None,
         }
     ]
     assert flag_codes(session, first) == flag_codes(session, after) == []
