@@ -180,7 +180,7 @@ function Drawn({ cells, sides, isCut, measure, workload, view, renderPickers }: 
         {panels.map(({ title, figure }) => (
           <div key={title}>
             {title && (
-              <Text className="iotide-panel-title" fw={600} size="sm" ta="center">
+              <Text className="iotide-figure-title" fw={600} size="sm" ta="center">
                 {title}
               </Text>
             )}
