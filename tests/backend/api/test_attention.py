@@ -229,14 +229,18 @@ def test_a_node_below_its_peers_is_named_while_its_newest_point_has_the_mark(
     assert attention(client, admin) == []
 
 
-def test_open_incidents_of_a_cluster_are_one_item_until_they_are_acknowledged(
-    client: TestClient, admin: Person, database: Database
-) -> None:
+def open_an_incident(database: Database) -> None:
     with database.transaction() as session:
         measured = site(session)
         series = history(measured, levels((12, 100.0), (8, 80.0)), first_day=-20)
         confirmed_change(session, series, NOW - 8 * DAY, 100.0, 80.0)
         raise_alerts(session, series.id)
+
+
+def test_open_incidents_of_a_cluster_are_one_item_until_they_are_acknowledged(
+    client: TestClient, admin: Person, database: Database
+) -> None:
+    open_an_incident(database)
     (item,) = attention(client, admin)
     assert (item["kind"], item["words"]) == ("open_incidents", "1 open incident of dd")
     assert item["since"] == (NOW - 8 * DAY).isoformat().replace("+00:00", "Z")
@@ -251,11 +255,7 @@ def test_open_incidents_of_a_cluster_are_one_item_until_they_are_acknowledged(
 def test_incidents_found_more_than_90_days_ago_are_only_counted(
     client: TestClient, admin: Person, database: Database
 ) -> None:
-    with database.transaction() as session:
-        measured = site(session)
-        series = history(measured, levels((12, 100.0), (8, 80.0)), first_day=-20)
-        confirmed_change(session, series, NOW - 8 * DAY, 100.0, 80.0)
-        raise_alerts(session, series.id)
+    open_an_incident(database)
 
     def found(days_ago: int) -> tuple[str, int]:
         with database.transaction() as session:
