@@ -96,9 +96,14 @@ def places(stack: LocalStack) -> list[Place]:
         ),
         Place(
             "comparison",
-            f"/compare?campaigns=%5B{monthly}%5D",
-            # Four runs of each of three file systems, and the distance of two from the first.
-            {"figure .scatterlayer path.point": 14, "table[aria-label=Verdicts] tbody tr": 1},
+            # With a metric, all values are unfolded: the forest plot, and four runs of each of three file systems with the
+            # distance of two from the first.
+            f"/compare?campaigns=%5B{monthly}%5D&metric=throughput",
+            {
+                "table[aria-label='Primary metrics'] .iotide-interval": 2,
+                "figure .scatterlayer path.point": 14,
+                "table[aria-label=Verdicts] tbody tr": 1,
+            },
         ),
         Place(
             "surface",

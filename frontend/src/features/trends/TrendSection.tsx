@@ -1,10 +1,10 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Button, Group, Stack, Text } from "@mantine/core";
+import { Button, Group, Skeleton, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { useNavigate } from "@tanstack/react-router";
 import { type ReactNode, useEffect, useEffectEvent, useMemo, useState } from "react";
-import type { Series, Workload } from "@/api/types";
+import type { MetricBoard, Series, Workload } from "@/api/types";
 import { Hint } from "@/components/looks";
 import { useTitlesOf } from "@/components/optionTitles";
 import { ErrorNotice, Loaded, Section } from "@/components/Page";
@@ -19,7 +19,7 @@ import { EventsSection } from "./EventsSection";
 import { GapsSection, StaleNotice } from "./GapsSection";
 import { useAnalyses, useLines } from "./loaded";
 import { nameSeries } from "./names";
-import { seriesQuery } from "./queries";
+import { metricBoardQuery, seriesQuery } from "./queries";
 import { RangeComparison } from "./RangeComparison";
 import { firstRanges, rangesOf, viewOf } from "./ranges";
 import { SupersededNotice } from "./SupersededNotice";
@@ -49,12 +49,27 @@ export function TrendSection(props: TrendSectionProps) {
       lines={8}
       query={series}
     >
-      {(rows) => <Trend all={rows} {...props} />}
+      {(rows) => <FirstChoice all={rows} {...props} />}
     </Loaded>
   );
 }
 
-type TrendProps = TrendSectionProps & { readonly all: readonly Series[] };
+interface TrendProps extends TrendSectionProps {
+  readonly all: readonly Series[];
+  /** States of the series, if the address chooses none. */
+  readonly board?: MetricBoard | undefined;
+}
+
+/** Waits for the states of the series where the address chooses none, to begin with the worst. */
+function FirstChoice(props: TrendProps) {
+  const { all, clusterId, workload, view } = props;
+  const { isFirstChoice } = selectSeries(all, namesOf(workload), view);
+  const choice = { clusterId, workload: workload.name, metric: view.metric };
+  const board = useQuery({ ...metricBoardQuery(choice), enabled: isFirstChoice });
+  if (isFirstChoice && (board.isPending || board.isPlaceholderData))
+    return <Skeleton aria-label={t`Loading`} height={380} role="status" />;
+  return <Trend {...props} board={isFirstChoice ? board.data : undefined} />;
+}
 
 function Trend(props: TrendProps) {
   const { all, workload, view, onView, renderRuns } = props;
@@ -89,15 +104,14 @@ function Trend(props: TrendProps) {
   );
 }
 
-function useSelection({ all, workload, view }: TrendProps) {
+function namesOf({ metrics }: Workload): readonly string[] {
+  return metrics.map(({ name }) => name);
+}
+
+function useSelection({ all, workload, view, board }: TrendProps) {
   const selection = useMemo(
-    () =>
-      selectSeries(
-        all,
-        workload.metrics.map(({ name }) => name),
-        view,
-      ),
-    [all, workload, view],
+    () => selectSeries(all, namesOf(workload), view, board),
+    [all, workload, view, board],
   );
   const metricTitle =
     workload.metrics.find(({ name }) => name === selection.metric)?.title ?? plainTitle(selection.metric);
@@ -214,7 +228,7 @@ function useKeptChoice(
   { drawn, isFirstChoice, metric, target, variant }: Selection,
   onView: TrendProps["onView"],
 ) {
-  const keep = useEffectEvent(() => onView({ series: drawn.map(({ id }) => id) }));
+  const keep = useEffectEvent(() => onView({ metric, series: drawn.map(({ id }) => id) }));
   // biome-ignore lint/correctness/useExhaustiveDependencies: another metric, target or variant is another first choice
   useEffect(() => {
     if (isFirstChoice) keep();

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import type { Series } from "@/api/types";
+import type { MetricBoard, Series } from "@/api/types";
 import { MAX_TRACES } from "@/plots/figure";
 import { selectSeries } from "./selection";
 
@@ -54,6 +54,28 @@ it("draws only one quantity by default, and what the address asks for", () => {
   const read = { ...series(2, "throughput", "disk", 5), labels: { operation: "read" } };
   expect(ids(selectSeries([write, read], ORDER, {}).drawn)).toEqual([1]);
   expect(ids(selectSeries([write, read], ORDER, { series: [1, 2] }).drawn)).toEqual([1, 2]);
+});
+
+function board(metric: string, states: Readonly<Record<number, string>>): MetricBoard {
+  const of = (id: string) => ({ series: { id: Number(id) }, state: states[Number(id)] });
+  return { metric, series: Object.keys(states).map(of) } as unknown as MetricBoard;
+}
+
+it("begins with the quantity of the worst series, not with that of most points", () => {
+  const write = { ...series(1, "throughput", "disk", 9), labels: { operation: "write" } };
+  const read = { ...series(2, "throughput", "disk", 5), labels: { operation: "read" } };
+  const slowReads = board("throughput", { 2: "slower", 1: "in_control" });
+  expect(ids(selectSeries([write, read], ORDER, {}, slowReads).drawn)).toEqual([2]);
+  expect(ids(selectSeries([write, read], ORDER, { series: [1] }, slowReads).drawn)).toEqual([1]);
+  const allWell = board("throughput", { 2: "in_control", 1: "in_control" });
+  expect(ids(selectSeries([write, read], ORDER, {}, allWell).drawn)).toEqual([1]);
+});
+
+it("begins with the worst metric, and takes the metric of the address or of its series before", () => {
+  const slower = board("elapsed", { 3: "slower" });
+  expect(selectSeries(all, ORDER, {}, slower).metric).toBe("elapsed");
+  expect(selectSeries(all, ORDER, { metric: "throughput" }, slower).metric).toBe("throughput");
+  expect(selectSeries(all, ORDER, { series: [3] }).metric).toBe("elapsed");
 });
 
 it("draws nothing without series", () => {
