@@ -136,7 +136,9 @@ def clock() -> MovedClock:
 
 
 def settings_of(database_url: str) -> Settings:
-    return Settings(database_url=SecretStr(database_url), redis_url=SecretStr("redis://127.0.0.1:1/0"))
+    # Without Chromium: tests that call every route would print for every caller.
+    redis_url = SecretStr("redis://127.0.0.1:1/0")
+    return Settings(database_url=SecretStr(database_url), redis_url=redis_url, chromium="")
 
 
 @pytest.fixture

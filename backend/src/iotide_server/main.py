@@ -77,6 +77,8 @@ from iotide_server.notifications.routes import CHANNEL_TESTS, ONE_CHANNEL_TEST_E
 from iotide_server.notifications.routes import router as notifications
 from iotide_server.notifications.sending import Courier
 from iotide_server.overview.routes import router as overview
+from iotide_server.printing.printer import PRINTER, Printer, find_chromium
+from iotide_server.printing.routes import router as printing
 from iotide_server.published.routes import router as published
 from iotide_server.results.campaign_routes import UNKNOWN_EXPORTS
 from iotide_server.results.campaign_routes import router as campaign_results
@@ -98,7 +100,7 @@ API: Final = "/api/v1"
 SLICES: Final[tuple[APIRouter, ...]] = (
     agent_api,  # first: routes are matched in order, and agents send most requests
     *(health, sessions, oidc, accounts, audit, clusters, targets, workloads),
-    *(campaigns, campaign_results, schedules, templates, runs, results, surfaces),
+    *(campaigns, campaign_results, schedules, templates, runs, results, surfaces, printing),
     *(trends, advice, alerts, incidents, explorer, overview, notifications, published, change_feed),
 )
 HEARTBEAT_ROUTE: Final = next(
@@ -196,6 +198,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     ENDS_WITH_USER.put(app.state, pause_all_of)
     VAULT.put(app.state, settings.vault)
     REACH.put(app.state, settings.reach)
+    PRINTER.put(app.state, Printer(find_chromium(settings.chromium)))
     OFFICE.put(app.state, Office(settings.vault, Courier(REACH.of(app.state)), settings.public_url, clock))
     _bound_pages(app)
     measure(app)

@@ -197,3 +197,49 @@ it("fills in a ready-made campaign, offered only for announced workloads and on 
   expect(screen.getByText("time limit 30 min, a note")).toBeInTheDocument();
   expect(screen.queryByRole("button", { name: /^Quick check/ })).not.toBeInTheDocument();
 });
+
+it("names a schedule freely like its campaign, and shows at the field that another one has taken the name", async () => {
+  const names = ["nightly"];
+  const sent: unknown[] = [];
+  const refusal = {
+    code: "schedule_name_taken",
+    field: "name",
+    message: "the cluster already has a schedule nightly-2",
+  };
+  server.use(
+    http.post("*/api/v1/schedules/preview", () =>
+      HttpResponse.json({ words: "At 22:00 every day", firings: [] }),
+    ),
+    http.get("*/api/v1/schedules", () => listOf(names.map((name, id) => ({ id, name, cluster_id: 1 })))),
+    http.post("*/api/v1/schedules", async ({ request }) => {
+      const { name } = (await request.json()) as { name: string };
+      sent.push(name);
+      if (name !== "nightly-2") return HttpResponse.json({ id: 9 }, { status: 201 });
+      names.push(name);
+      return HttpResponse.json({ error: refusal }, { status: 409 });
+    }),
+  );
+  const workloads = [{ workload: "dd", options: { file_size_bytes: "4 GiB" } }];
+  const plan = { ...PAIRS, name: "nightly", targets: ["disk"], stages: [], workloads };
+  const dd = { id: 1, name: "dd", title: "dd", description: "", options_schema: forms.dd, step_roles: [] };
+  server.use(
+    http.get("*/api/v1/campaigns/7", () => HttpResponse.json({ id: 7, cluster_id: 1, plan })),
+    http.post("*/api/v1/campaigns/preview", () => HttpResponse.json({}, { status: 503 })),
+    http.get("*/api/v1/targets", () => listOf([{ id: 1, name: "disk", scope: "node" }])),
+    http.get("*/api/v1/workloads", () => listOf([dd])),
+  );
+  const { router, user } = openDashboard("/campaigns/new?from=7&step=when");
+  await user.click(await screen.findByRole("radio", { name: "Every night between" }));
+  const field = screen.getByRole("textbox", { name: "Schedule name" });
+  await waitFor(() => expect(field).toHaveValue("nightly-2"));
+  await user.click(screen.getByRole("button", { name: "Create schedule" }));
+  expect(await screen.findByText(refusal.message)).toBeInTheDocument();
+  await waitFor(() => expect(field).toHaveValue("nightly-3"));
+  await user.clear(field);
+  expect(screen.queryByText(refusal.message)).not.toBeInTheDocument();
+  expect(screen.getByRole("button", { name: "Create schedule" })).toBeDisabled();
+  await user.type(field, "weekdays");
+  await user.click(screen.getByRole("button", { name: "Create schedule" }));
+  await waitFor(() => expect(router.state.location.pathname).toBe("/schedules"));
+  expect(sent).toEqual(["nightly-2", "weekdays"]);
+});

@@ -132,9 +132,7 @@ def compare_sides(session: Session, principal: Principal, wanted: SidesChoice) -
         SIDES_WANTED, DIMENSION_UNKNOWN: it is unclear what to compare.
         CAMPAIGN_NOT_FOUND, SIDE_CELL_NOT_FOUND: unknown or not visible.
     """
-    if bool(wanted.campaign) == bool(wanted.cell):
-        raise SIDES_WANTED()
-    found = ReadCells(session, _campaign_ids(session, principal, wanted))
+    found = ReadCells(session, visible_campaigns(session, principal, wanted))
     named = found.cells if wanted.cell is None else dict.fromkeys(wanted.cell)
     cells = [found.cells[cell_id] for cell_id in named if cell_id in found.cells]
     known = matching.dimensions(cells)
@@ -160,7 +158,10 @@ def compare_sides(session: Session, principal: Principal, wanted: SidesChoice) -
     )
 
 
-def _campaign_ids(session: Session, principal: Principal, wanted: SidesChoice) -> list[int]:
+def visible_campaigns(session: Session, principal: Principal, wanted: SidesChoice) -> list[int]:
+    """Return the ids of the compared campaigns. Raise SIDES_WANTED, CAMPAIGN_NOT_FOUND or SIDE_CELL_NOT_FOUND."""
+    if bool(wanted.campaign) == bool(wanted.cell):
+        raise SIDES_WANTED()
     if wanted.cell is None:
         for campaign_id in wanted.campaign or ():
             campaigns.visible_campaign(session, principal, campaign_id)

@@ -23,6 +23,7 @@ import { RepeatsSection } from "./RepeatsSection";
 import { StepBar } from "./StepBar";
 import { StepLinks } from "./StepLinks";
 import { Submits } from "./Submits";
+import { type ScheduleSaving, useScheduleName, useScheduleSaving } from "./scheduleName";
 import type { BuilderStep } from "./steps";
 import { WhenSection } from "./WhenSection";
 import { WorkloadsSection } from "./WorkloadsSection";
@@ -60,8 +61,12 @@ export function CampaignBuilder({ cluster, draftKey, step, ...props }: CampaignB
   const plan = missing.length === 0 ? planOf(draft, cluster.name, props.workloads) : undefined;
   const preview = usePreview(plan);
   const idempotencyKey = useIdempotencyKey(plan);
+  const scheduleName = useScheduleName(draft, cluster.id, props.schedule);
+  const save = useScheduleSaving();
   const shared = {
     ...props,
+    scheduleName,
+    save,
     clusterId: cluster.id,
     draft,
     idempotencyKey,
@@ -78,7 +83,7 @@ export function CampaignBuilder({ cluster, draftKey, step, ...props }: CampaignB
       </Group>
       {step === "what" && <WhatStep {...shared} />}
       {step === "review" && <ReviewStep {...shared} />}
-      {step === "when" && <WhenSection draft={draft} onChange={(part) => change({ ...draft, ...part })} />}
+      {step === "when" && <WhenStep {...shared} />}
       <StepBar
         discard={isKept && <DiscardButton onDiscard={forget} />}
         error={preview.error}
@@ -86,7 +91,7 @@ export function CampaignBuilder({ cluster, draftKey, step, ...props }: CampaignB
         preview={plan && preview.data}
         step={step}
       >
-        <Submits {...shared} forget={forget} variant={step === "what" ? "default" : "filled"} />
+        <Submits {...shared} forget={forget} step={step} />
       </StepBar>
     </Stack>
   );
@@ -107,6 +112,8 @@ interface StepProps
   readonly plan: CampaignPlan | undefined;
   readonly preview: ReturnType<typeof usePreview>;
   readonly idempotencyKey: string;
+  readonly scheduleName: string;
+  readonly save: ScheduleSaving;
   readonly onChange: (draft: Draft) => void;
 }
 
@@ -151,13 +158,29 @@ function ReviewStep({ draft, onChange, missing, preview, plan, clusterId, ...pro
               draft={draft}
               idempotencyKey={props.idempotencyKey}
               plan={plan}
-              schedule={props.schedule}
+              scheduleName={props.scheduleName}
             />
           )}
           <SaveTemplate clusterId={clusterId} plan={plan} />
         </Stack>
       </Grid.Col>
     </Grid>
+  );
+}
+
+function WhenStep({ draft, onChange, scheduleName, save }: StepProps) {
+  function rename(name: string): void {
+    save.reset();
+    onChange({ ...draft, scheduleName: name });
+  }
+  return (
+    <WhenSection
+      draft={draft}
+      name={scheduleName}
+      nameProblem={save.isNameTaken ? save.error?.message : undefined}
+      onChange={(part) => onChange({ ...draft, ...part })}
+      onRename={rename}
+    />
   );
 }
 

@@ -4,19 +4,19 @@ import { t } from "@lingui/core/macro";
 import { Button, Stack, Text } from "@mantine/core";
 import type { CampaignPlan } from "@/api/types";
 import { Command } from "@/components/Command";
-import { type StoredSchedule, scheduleOf } from "./calendar";
+import { scheduleOf } from "./calendar";
 import type { Draft } from "./draft";
 import { planAsCurl, planAsYaml, scheduleAsCurl, scheduleAsYaml } from "./export";
 
 interface PlanFileProps {
   readonly draft: Pick<Draft, "repeat" | "window">;
   readonly plan: CampaignPlan;
-  readonly schedule: StoredSchedule | undefined;
+  readonly scheduleName: string;
   readonly idempotencyKey: string;
 }
 
-export function PlanFile({ draft, plan, schedule, idempotencyKey }: PlanFileProps) {
-  const body = scheduleOf(plan, draft, schedule);
+export function PlanFile({ draft, plan, scheduleName, idempotencyKey }: PlanFileProps) {
+  const body = scheduleOf(plan, draft, scheduleName);
   const file = body
     ? { yaml: scheduleAsYaml(body), curl: scheduleAsCurl(body, location.origin), noun: "schedule" }
     : {

@@ -7,9 +7,10 @@ import type { Campaign, CampaignPlan } from "@/api/types";
 import { ErrorNotice } from "@/components/Page";
 import { useMayRun } from "@/components/session";
 import { submitCampaign } from "../queries";
-import { saveSchedule } from "../schedules/queries";
 import { type StoredSchedule, scheduleOf } from "./calendar";
 import type { Draft } from "./draft";
+import type { ScheduleSaving } from "./scheduleName";
+import type { BuilderStep } from "./steps";
 
 interface SubmitsProps {
   readonly clusterId: number;
@@ -19,17 +20,19 @@ interface SubmitsProps {
   readonly idempotencyKey: string;
   /** The schedule to replace; undefined creates one. */
   readonly schedule: StoredSchedule | undefined;
+  readonly scheduleName: string;
+  readonly save: ScheduleSaving;
+  readonly step: BuilderStep;
   readonly forget: () => void;
   readonly onSubmitted: (campaign: Campaign) => void;
   readonly onScheduled: () => void;
-  readonly variant: "default" | "filled";
 }
 
 export function Submits(props: SubmitsProps) {
   return props.draft.repeat.when === "now" ? <CampaignSubmit {...props} /> : <ScheduleSubmit {...props} />;
 }
 
-function CampaignSubmit({ clusterId, plan, idempotencyKey, forget, onSubmitted, variant }: SubmitsProps) {
+function CampaignSubmit({ clusterId, plan, idempotencyKey, forget, onSubmitted, step }: SubmitsProps) {
   const submit = useMutation(submitCampaign);
   const mayRun = useMayRun(clusterId);
   function done(campaign: Campaign): void {
@@ -43,7 +46,7 @@ function CampaignSubmit({ clusterId, plan, idempotencyKey, forget, onSubmitted, 
         disabled={!plan || !mayRun}
         loading={submit.isPending}
         onClick={() => plan && submit.mutate({ plan, idempotencyKey }, { onSuccess: done })}
-        variant={variant}
+        variant={variantOf(step)}
       >
         {mayRun ? t`Submit campaign` : t`You need the operator role in a cluster with nodes of its own`}
       </Button>
@@ -51,10 +54,10 @@ function CampaignSubmit({ clusterId, plan, idempotencyKey, forget, onSubmitted, 
   );
 }
 
-function ScheduleSubmit({ clusterId, plan, draft, schedule, forget, onScheduled, variant }: SubmitsProps) {
-  const save = useMutation(saveSchedule);
+function ScheduleSubmit({ clusterId, plan, draft, schedule, scheduleName, ...props }: SubmitsProps) {
+  const { save, step, forget, onScheduled } = props;
   const mayRun = useMayRun(clusterId);
-  const body = plan && scheduleOf(plan, draft, schedule);
+  const body = plan && scheduleOf(plan, draft, scheduleName);
   const label = schedule === undefined ? t`Create schedule` : t`Save schedule`;
   function done(): void {
     forget();
@@ -62,15 +65,19 @@ function ScheduleSubmit({ clusterId, plan, draft, schedule, forget, onScheduled,
   }
   return (
     <>
-      {save.error && <ErrorNotice error={save.error} />}
+      {save.error && !(step === "when" && save.isNameTaken) && <ErrorNotice error={save.error} />}
       <Button
         disabled={!body || !mayRun}
         loading={save.isPending}
         onClick={() => body && save.mutate({ body, scheduleId: schedule?.id }, { onSuccess: done })}
-        variant={variant}
+        variant={variantOf(step)}
       >
         {mayRun ? label : t`You need the operator role in a cluster with nodes of its own`}
       </Button>
     </>
   );
+}
+
+function variantOf(step: BuilderStep): "default" | "filled" {
+  return step === "what" ? "default" : "filled";
 }

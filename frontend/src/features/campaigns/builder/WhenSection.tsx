@@ -16,7 +16,13 @@ const PREVIEW_DELAY_MILLISECONDS = 400;
 /** Width of a time, perhaps with AM or PM, and its picker. */
 const TIME_WIDTH = 136;
 
-export function WhenSection({ draft, onChange }: WhenProps) {
+interface WhenSectionProps extends WhenProps {
+  readonly name: string;
+  readonly nameProblem: string | undefined;
+  readonly onRename: (name: string) => void;
+}
+
+export function WhenSection({ draft, onChange, name, nameProblem, onRename }: WhenSectionProps) {
   const { repeat, window } = draft;
   const calendar = calendarOf(repeat, window);
   return (
@@ -35,6 +41,15 @@ export function WhenSection({ draft, onChange }: WhenProps) {
             {repeat.when === "cron" && <Radio label={t`By the cron expression below`} value="cron" />}
           </Stack>
         </Radio.Group>
+        {repeat.when !== "now" && (
+          <TextInput
+            error={nameProblem}
+            label={t`Schedule name`}
+            maw={400}
+            onChange={(event) => onRename(event.currentTarget.value)}
+            value={name}
+          />
+        )}
         {calendar && <NextFirings calendar={calendar} />}
         <CalendarFold draft={draft} onChange={onChange} />
       </Stack>

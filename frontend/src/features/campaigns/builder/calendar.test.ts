@@ -145,3 +145,9 @@ plan:
     time_zone: Europe/Zurich
 `);
 });
+
+it("adds the first free number to a taken name, within the length that the server accepts", () => {
+  expect(freeName("nightly", ["weekly"])).toBe("nightly");
+  expect(freeName("nightly", ["nightly", "nightly-2"])).toBe("nightly-3");
+  expect(freeName("n".repeat(63), ["n".repeat(63)])).toHaveLength(60);
+});

@@ -153,12 +153,22 @@ export function calendarOf(repeat: Repeat, window: DraftWindow): Calendar | unde
   };
 }
 
-/** Return the schedule of a plan; undefined if it is submitted once or its calendar is incomplete. */
+/** Return the schedule of a plan; undefined if it is submitted once, or without a name or a complete calendar. */
 export function scheduleOf(
   plan: CampaignPlan,
   { repeat, window }: { readonly repeat: Repeat; readonly window: DraftWindow },
-  stored: StoredSchedule | undefined,
+  name: string,
 ): SchedulePlan | undefined {
-  const calendar = calendarOf(repeat, window);
-  return calendar && { name: stored?.name ?? plan.name, ...calendar, missed: repeat.missed, plan };
+  const calendar = name ? calendarOf(repeat, window) : undefined;
+  return calendar && { name, ...calendar, missed: repeat.missed, plan };
+}
+
+/** Room for a number in the server's 63 characters. */
+const LONGEST_BASE = 58;
+
+/** Return the name, with a number like that of a duplicated schedule if it is taken. */
+export function freeName(name: string, taken: readonly string[]): string {
+  let free = name;
+  for (let number = 2; taken.includes(free); number += 1) free = `${name.slice(0, LONGEST_BASE)}-${number}`;
+  return free;
 }

@@ -74,6 +74,8 @@ export const KeptDraft = z.object({
   note: z.string(),
   window: z._default(DraftWindow, ANY_HOUR),
   repeat: z._default(Repeat, NOW),
+  /** Undefined until it is typed: a free name like the campaign's. */
+  scheduleName: z.optional(z.string()),
 });
 
 export interface Draft extends Omit<Readonly<z.infer<typeof KeptDraft>>, "choices"> {

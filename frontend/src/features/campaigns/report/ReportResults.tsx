@@ -6,7 +6,7 @@ import { useInfiniteQuery } from "@tanstack/react-query";
 import { useEffect, useMemo } from "react";
 import { cautionsOf } from "@/components/flagWords";
 import { useTitlesOf } from "@/components/optionTitles";
-import { Loaded } from "@/components/Page";
+import { Loaded, Loading } from "@/components/Page";
 import { PaperTable } from "@/components/PaperTable";
 import { RunLinks } from "@/components/RunLinks";
 import { PaperFold } from "@/components/report/ReportPage";
@@ -41,7 +41,7 @@ export function ReportResults({ campaignId }: { campaignId: number }) {
 function Tables({ campaignId }: { campaignId: number }) {
   const units = useUnitsWords();
   const results = useResults(campaignId);
-  if (!results) return null;
+  if (!results) return <Loading lines={3} />;
   const { primary, others } = results;
   const stated = statedWords(primary);
   return (

@@ -1,0 +1,1 @@
+"""Prints reports of the dashboard as PDF, in a Chromium without network and without credentials."""
