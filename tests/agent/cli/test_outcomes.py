@@ -1,6 +1,7 @@
 """`iotide campaign wait`, `retry` and `report` against a fake server."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -126,3 +127,21 @@ def test_a_report_as_json_has_campaign_sides_and_cells(server: FakeServer, iotid
     document = json.loads(iotide("campaign", "report", "7", "--json").out)
     assert (document["campaign"]["id"], document["sides"], document["previous"]) == (7, SIDES, None)
     assert document["cells"] == [CELL]
+
+
+def test_a_report_is_written_as_the_pdf_that_the_server_printed(
+    server: FakeServer, iotide: Iotide, tmp_path: Path
+) -> None:
+    server.on("GET /campaigns/7/report.pdf", (200, "%PDF-1.7"))
+    file = tmp_path / "nightly.pdf"
+    assert iotide("campaign", "report", "7", "--pdf", str(file)).out == f"wrote {file}\n"
+    assert file.read_bytes() == b"%PDF-1.7"
+
+
+def test_without_chromium_on_the_server_no_pdf_is_written(server: FakeServer, iotide: Iotide, tmp_path: Path) -> None:
+    refusal = {"code": "chromium_missing", "message": "no Chromium", "remedy": "print it by the browser"}
+    server.on("GET /campaigns/7/report.pdf", (503, {"error": refusal}))
+    ended = iotide("campaign", "report", "7", "--pdf", str(tmp_path / "nightly.pdf"))
+    assert ended.status == 2
+    assert "print it by the browser" in ended.err
+    assert list(tmp_path.iterdir()) == []

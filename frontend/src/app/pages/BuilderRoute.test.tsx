@@ -198,6 +198,19 @@ it("fills in a ready-made campaign, offered only for announced workloads and on 
   expect(screen.queryByRole("button", { name: /^Quick check/ })).not.toBeInTheDocument();
 });
 
+/** Campaign 7, whose plan is complete. */
+function offerNightly(): void {
+  const workloads = [{ workload: "dd", options: { file_size_bytes: "4 GiB" } }];
+  const plan = { ...PAIRS, name: "nightly", targets: ["disk"], stages: [], workloads };
+  const dd = { id: 1, name: "dd", title: "dd", description: "", options_schema: forms.dd, step_roles: [] };
+  server.use(
+    http.get("*/api/v1/campaigns/7", () => HttpResponse.json({ id: 7, cluster_id: 1, plan })),
+    http.post("*/api/v1/campaigns/preview", () => HttpResponse.json({}, { status: 503 })),
+    http.get("*/api/v1/targets", () => listOf([{ id: 1, name: "disk", scope: "node" }])),
+    http.get("*/api/v1/workloads", () => listOf([dd])),
+  );
+}
+
 it("names a schedule freely like its campaign, and shows at the field that another one has taken the name", async () => {
   const names = ["nightly"];
   const sent: unknown[] = [];
@@ -219,15 +232,7 @@ it("names a schedule freely like its campaign, and shows at the field that anoth
       return HttpResponse.json({ error: refusal }, { status: 409 });
     }),
   );
-  const workloads = [{ workload: "dd", options: { file_size_bytes: "4 GiB" } }];
-  const plan = { ...PAIRS, name: "nightly", targets: ["disk"], stages: [], workloads };
-  const dd = { id: 1, name: "dd", title: "dd", description: "", options_schema: forms.dd, step_roles: [] };
-  server.use(
-    http.get("*/api/v1/campaigns/7", () => HttpResponse.json({ id: 7, cluster_id: 1, plan })),
-    http.post("*/api/v1/campaigns/preview", () => HttpResponse.json({}, { status: 503 })),
-    http.get("*/api/v1/targets", () => listOf([{ id: 1, name: "disk", scope: "node" }])),
-    http.get("*/api/v1/workloads", () => listOf([dd])),
-  );
+  offerNightly();
   const { router, user } = openDashboard("/campaigns/new?from=7&step=when");
   await user.click(await screen.findByRole("radio", { name: "Every night between" }));
   const field = screen.getByRole("textbox", { name: "Schedule name" });

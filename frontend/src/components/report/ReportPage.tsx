@@ -2,20 +2,30 @@
 
 import { t } from "@lingui/core/macro";
 import { Button, Group, Stack } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef } from "react";
+import { fetchPdf } from "@/api/reportPdf";
 import style from "./report.css?inline";
 
 interface ReportPageProps {
   readonly title: string;
   /** Name of the downloaded file, without extension. */
   readonly fileName: string;
+  /** Address of the PDF by the server; the browser prints if the server does not. */
+  readonly pdf: string;
   /** Link to what the report shows. */
   readonly back: ReactNode;
   readonly children: ReactNode;
 }
 
-export function ReportPage({ title, fileName, back, children }: ReportPageProps) {
+export function ReportPage({ title, fileName, pdf, back, children }: ReportPageProps) {
   const sheet = useRef<HTMLElement>(null);
+  const print = useMutation({
+    mutationFn: fetchPdf,
+    meta: { isShownInPlace: true },
+    onSuccess: (printed) => download(printed, `${fileName}.pdf`),
+    onError: () => window.print(),
+  });
   useEffect(() => {
     document.title = `${title} · iotide`;
   }, [title]);
@@ -23,9 +33,9 @@ export function ReportPage({ title, fileName, back, children }: ReportPageProps)
     <Stack>
       <Group className="report-bar" gap="xs">
         {back}
-        <Button onClick={() => window.print()}>{t`Print or save as PDF`}</Button>
+        <Button loading={print.isPending} onClick={() => print.mutate(pdf)}>{t`Print or save as PDF`}</Button>
         <Button
-          onClick={() => sheet.current && download(standaloneHtml(sheet.current, title), fileName)}
+          onClick={() => sheet.current && download(htmlOf(sheet.current, title), `${fileName}.html`)}
           variant="default"
         >{t`Download as HTML`}</Button>
       </Group>
@@ -52,10 +62,14 @@ export function PaperFold({ title, children }: PaperFoldProps) {
   );
 }
 
-function download(html: string, fileName: string): void {
+function htmlOf(sheet: HTMLElement, title: string): Blob {
+  return new Blob([standaloneHtml(sheet, title)], { type: "text/html" });
+}
+
+function download(file: Blob, fileName: string): void {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([html], { type: "text/html" }));
-  link.download = `${fileName}.html`;
+  link.href = URL.createObjectURL(file);
+  link.download = fileName;
   link.click();
   URL.revokeObjectURL(link.href);
 }

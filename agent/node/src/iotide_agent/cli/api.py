@@ -62,6 +62,10 @@ class Api:
     def get_text(self, path: str) -> str:
         return self._send(self._client.build_request("GET", path, headers={"Accept": "*/*"})).text
 
+    def get_bytes(self, path: str, timeout_seconds: float) -> bytes:
+        headers = {"Accept": "*/*"}
+        return self._send(self._client.build_request("GET", path, headers=headers, timeout=timeout_seconds)).content
+
     def post(self, path: str, body: Document | None = None, *, idempotency_key: str | None = None) -> Document:
         """With an idempotency key, the request is repeated if the answer is lost."""
         headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}

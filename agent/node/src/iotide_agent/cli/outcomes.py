@@ -1,7 +1,8 @@
 """The commands `iotide campaign wait`, `retry` and `report`."""
 
 from collections.abc import Iterator
-from typing import Annotated
+from pathlib import Path
+from typing import Annotated, Final
 
 import typer
 
@@ -15,6 +16,8 @@ from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.server import AsJson, console, opened, print_json
 from iotide_agent.cli.speaking import say
 
+PRINT_SECONDS: Final = 90.0
+"""The server may print for a minute."""
 CampaignId = Annotated[int, typer.Argument(metavar="ID", min=1, help="Number of the campaign.")]
 
 
@@ -68,12 +71,29 @@ def _retried(api: Api, failed: list[Document]) -> tuple[list[Document], list[Pro
     return queued, problems
 
 
-def report_campaign(context: typer.Context, campaign: CampaignId, *, as_json: AsJson = False) -> None:
+def report_campaign(
+    context: typer.Context,
+    campaign: CampaignId,
+    *,
+    pdf: Annotated[
+        Path | None,
+        typer.Option(
+            "--pdf", metavar="FILE", dir_okay=False, help="Write the report page as PDF, printed by the server."
+        ),
+    ] = None,
+    as_json: AsJson = False,
+) -> None:
     """Show what a campaign found: its answer, then all results.
 
     The answer compares its targets, nodes or options. If it has only one configuration, it compares with the previous
     campaign of its schedule.
     """
+    if pdf is not None:
+        with opened(context) as api:
+            printed = api.get_bytes(f"/campaigns/{campaign}/report.pdf", PRINT_SECONDS)
+        pdf.write_bytes(printed)
+        say(f"wrote {pdf}")
+        return
     with opened(context) as api:
         answer = api.get(f"/campaigns/{campaign}")
         cells = list(api.items(f"/campaigns/{campaign}/cells", {}))

@@ -5,6 +5,7 @@ import {
   calendarOf,
   chooseWhen,
   cronOf,
+  freeName,
   NOW,
   planWindow,
   type Repeat,

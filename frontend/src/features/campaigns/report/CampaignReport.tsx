@@ -3,6 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import type { ReactNode } from "react";
+import { reportPdf } from "@/api/reportPdf";
 import type { Campaign } from "@/api/types";
 import { ButtonLink, TextLink } from "@/components/links";
 import { PaperFold, ReportPage } from "@/components/report/ReportPage";
@@ -32,6 +33,7 @@ export function CampaignReport({ campaign, answer, runs }: CampaignReportProps) 
         >{t`Back to campaign`}</ButtonLink>
       }
       fileName={`${name}-${id}`}
+      pdf={reportPdf(`campaigns/${id}`)}
       title={t`Report of ${name}`}
     >
       <Heading campaign={campaign} />

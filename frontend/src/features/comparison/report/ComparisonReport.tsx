@@ -3,6 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { useQuery } from "@tanstack/react-query";
 import type { ReactNode } from "react";
+import { reportPdf } from "@/api/reportPdf";
 import type { SideVerdict } from "@/api/types";
 import { conditionsOf } from "@/components/conditionsOf";
 import { useTitlesOf } from "@/components/optionTitles";
@@ -42,19 +43,36 @@ interface SheetProps {
 export function SidesReport({ many, ...sheet }: SheetProps & { readonly many: ComparedMany }) {
   const query = useQuery(sidesQuery(many));
   const compared = useNamedSides(query.data ?? NO_SIDES);
-  return <Loaded query={query}>{() => <Sheet compared={compared} {...sheet} />}</Loaded>;
+  const { campaigns, cells, by, against } = many;
+  const pdf = reportPdf("comparison", {
+    campaign: campaigns,
+    cell: cells,
+    by,
+    against,
+    metric: sheet.metric,
+  });
+  return <Loaded query={query}>{() => <Sheet compared={compared} pdf={pdf} {...sheet} />}</Loaded>;
 }
 
 export function PairReport({ sides, ...sheet }: SheetProps & { readonly sides: ComparedSides }) {
   const query = useQuery(comparisonQuery(sides));
   const compared = useNamedPairs(query.data?.pairs ?? NO_PAIRS);
   const names = [t`A (campaign ${sides.a})`, t`B (campaign ${sides.b})`];
-  return <Loaded query={query}>{() => <Sheet compared={{ ...compared, names }} {...sheet} />}</Loaded>;
+  const { a, b, aCell, bCell } = sides;
+  const pdf = reportPdf("comparison", { a, b, a_cell: aCell, b_cell: bCell, metric: sheet.metric });
+  return (
+    <Loaded query={query}>{() => <Sheet compared={{ ...compared, names }} pdf={pdf} {...sheet} />}</Loaded>
+  );
 }
 
 const NO_PAIRS: readonly never[] = [];
 
-function Sheet({ compared, back, metric }: SheetProps & { readonly compared: Compared }) {
+function Sheet({
+  compared,
+  pdf,
+  back,
+  metric,
+}: SheetProps & { readonly compared: Compared; readonly pdf: string }) {
   const title = t`Comparison of ${compared.names.join(", ")}`;
   const contrasts = contrastsOf(compared);
   const cells = compared.rows.flatMap((row) => row.cells.flatMap((cell) => cell ?? []));
@@ -63,7 +81,7 @@ function Sheet({ compared, back, metric }: SheetProps & { readonly compared: Com
   ];
   const units = useUnitsWords();
   return (
-    <ReportPage back={back} fileName="comparison" title={title}>
+    <ReportPage back={back} fileName="comparison" pdf={pdf} title={title}>
       <h1>{title}</h1>
       <p className="quiet">
         {t`Campaigns: ${campaigns.join(", ")}. Created on ${formatExactTime(new Date().toISOString())}.`}
