@@ -1631,6 +1631,38 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/campaigns/{campaign_id}/report.pdf": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_campaign_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
+    "/api/v1/comparison/report.pdf": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get: operations["get_comparison_report"];
+        put?: never;
+        post?: never;
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/series/{series_id}/points": {
         parameters: {
             query?: never;
@@ -8208,6 +8240,61 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["Surface"];
+                };
+            };
+        };
+    };
+    get_campaign_report: {
+        parameters: {
+            query?: {
+                zone?: string;
+                rates?: "decimal" | "binary" | "bits";
+            };
+            header?: never;
+            path: {
+                campaign_id: number;
+            };
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/pdf": string;
+                };
+            };
+        };
+    };
+    get_comparison_report: {
+        parameters: {
+            query?: {
+                a?: number | null;
+                b?: number | null;
+                a_cell?: number | null;
+                b_cell?: number | null;
+                metric?: string | null;
+                campaign?: number[] | null;
+                cell?: number[] | null;
+                by?: string | null;
+                against?: number;
+                zone?: string;
+                rates?: "decimal" | "binary" | "bits";
+            };
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody?: never;
+        responses: {
+            200: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/pdf": string;
                 };
             };
         };

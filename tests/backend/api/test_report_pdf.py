@@ -37,7 +37,7 @@ PUBLIC_URL: Final = "https://bench.example.org"
 
 @pytest.fixture
 def campaign_id(database: Database) -> int:
-    """A campaign on two file systems, of which one is 20 % faster."""
+    """A campaign on two file systems; xfs is 20 % faster."""
     plan = REQUESTS[f"POST {API}/campaigns"].body
     assert plan is not None
     with database.transaction() as session:

@@ -65,6 +65,7 @@ class PrintedPage(Response):
 @router.get(
     "/campaigns/{campaign_id}/report.pdf",
     summary="Print the report of a campaign",
+    status_code=200,
     response_class=PrintedPage,
     responses=_RESPONSES,
 )
@@ -79,6 +80,7 @@ def get_campaign_report(
 @router.get(
     "/comparison/report.pdf",
     summary="Print the report of a comparison",
+    status_code=200,
     response_class=PrintedPage,
     responses=_RESPONSES,
 )
