@@ -44,7 +44,9 @@ LONG_RUN = 100
 """From this number on the other callers get the edge-case inputs too, which take most of the time."""
 
 APP = create_app(
-    Settings(database_url=SecretStr("postgresql://nowhere/none"), redis_url=SecretStr("redis://127.0.0.1:1"))
+    Settings(
+        database_url=SecretStr("postgresql://nowhere/none"), redis_url=SecretStr("redis://127.0.0.1:1"), chromium=""
+    )
 )
 REFUSALS = ["400", "401", "403", "404", "405", "409", "413", "415", "422", "5xx"]
 """The server rejects a list with too many bytes before it reads it: with 413, which is not expected by default."""

@@ -217,7 +217,7 @@ _CAMPAIGNS = {
     "GET /campaigns/{campaign_id}/measurements": Request(query="metric=write_rate"),
     "GET /campaigns/{campaign_id}/samples.csv": _SHOWN,
     # The application of the table has no Chromium.
-    "GET /campaigns/{campaign_id}/report.pdf": Request(answer=503, shows=False),
+    "GET /campaigns/{campaign_id}/report.pdf": Request(answer=409, shows=False),
     "GET /campaigns/{campaign_id}/advice": _SHOWN,
     "GET /runs": _LISTED,
     "GET /runs/{run_id}": _SHOWN,
@@ -263,7 +263,7 @@ _FINDINGS = {
     "POST /trend-events": Request(body=lambda _: {"cluster": "alpha", "text": "RAID rebuilt"}),
     "DELETE /trend-events/{event_id}": _SHOWN,
     "GET /comparison": Request(query="a={measured_campaign_id}&b={other_campaign_id}", answer=422),
-    "GET /comparison/report.pdf": Request(query="cell={cell_id}&cell={other_cell_id}", answer=503, shows=False),
+    "GET /comparison/report.pdf": Request(query="cell={cell_id}&cell={other_cell_id}", answer=409, shows=False),
     "GET /comparison/sides": Request(query="cell={cell_id}&cell={other_cell_id}"),
     "GET /alerts": _LISTED,
     "GET /alerts/{alert_id}": _SHOWN,

@@ -140,7 +140,7 @@ def test_a_report_is_written_as_the_pdf_that_the_server_printed(
 
 def test_without_chromium_on_the_server_no_pdf_is_written(server: FakeServer, iotide: Iotide, tmp_path: Path) -> None:
     refusal = {"code": "chromium_missing", "message": "no Chromium", "remedy": "print it by the browser"}
-    server.on("GET /campaigns/7/report.pdf", (503, {"error": refusal}))
+    server.on("GET /campaigns/7/report.pdf", (409, {"error": refusal}))
     ended = iotide("campaign", "report", "7", "--pdf", str(tmp_path / "nightly.pdf"))
     assert ended.status == 2
     assert "print it by the browser" in ended.err

@@ -153,7 +153,7 @@ def test_a_viewer_of_another_cluster_learns_nothing(
 
 def test_without_chromium_the_error_names_the_remedy(client: TestClient, admin: Person, campaign_id: int) -> None:
     response = client.get(f"/api/v1/campaigns/{campaign_id}/report.pdf", headers=admin.headers)
-    assert (response.status_code, response.json()["error"]["code"]) == (503, "chromium_missing")
+    assert (response.status_code, response.json()["error"]["code"]) == (409, "chromium_missing")
     assert "IOTIDE_CHROMIUM" in response.json()["error"]["remedy"]
 
 

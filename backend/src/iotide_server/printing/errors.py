@@ -5,7 +5,7 @@ from typing import Final
 from iotide_server.kit.errors import ErrorKind
 
 _BY_BROWSER: Final = "open the report in the dashboard and print it by the browser"
-CHROMIUM_MISSING = ErrorKind(503, "chromium_missing").says(
+CHROMIUM_MISSING = ErrorKind(409, "chromium_missing").says(
     "the server has no Chromium to print with",
     f"{_BY_BROWSER}, or install chromium on the server (IOTIDE_CHROMIUM names another path)",
 )

@@ -26,7 +26,7 @@ router = APIRouter(tags=["campaigns"], route_class=KnownCallerRoute)
 
 _MEDIA_TYPE: Final = "application/pdf"
 _RESPONSES: Final[dict[int | str, dict[str, Any]]] = {
-    **errors(404, 429, 503),
+    **errors(404, 409, 429, 503),
     200: {"content": {_MEDIA_TYPE: {"schema": {"type": "string", "format": "binary"}}}},
 }
 _KnownId = Annotated[int, Field(ge=1, le=LARGEST_ID)]

@@ -5,6 +5,7 @@ import { Button, Group, Stack } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { type ReactNode, useEffect, useRef } from "react";
 import { fetchPdf } from "@/api/reportPdf";
+import { saveBlob, saveText } from "../export/save";
 import style from "./report.css?inline";
 
 interface ReportPageProps {
@@ -23,7 +24,7 @@ export function ReportPage({ title, fileName, pdf, back, children }: ReportPageP
   const print = useMutation({
     mutationFn: fetchPdf,
     meta: { isShownInPlace: true },
-    onSuccess: (printed) => download(printed, `${fileName}.pdf`),
+    onSuccess: (printed) => saveBlob(fileName, "pdf", printed),
     onError: () => window.print(),
   });
   useEffect(() => {
@@ -35,7 +36,9 @@ export function ReportPage({ title, fileName, pdf, back, children }: ReportPageP
         {back}
         <Button loading={print.isPending} onClick={() => print.mutate(pdf)}>{t`Print or save as PDF`}</Button>
         <Button
-          onClick={() => sheet.current && download(htmlOf(sheet.current, title), `${fileName}.html`)}
+          onClick={() =>
+            sheet.current && saveText(fileName, "html", "text/html", standaloneHtml(sheet.current, title))
+          }
           variant="default"
         >{t`Download as HTML`}</Button>
       </Group>
@@ -60,18 +63,6 @@ export function PaperFold({ title, children }: PaperFoldProps) {
       {children}
     </details>
   );
-}
-
-function htmlOf(sheet: HTMLElement, title: string): Blob {
-  return new Blob([standaloneHtml(sheet, title)], { type: "text/html" });
-}
-
-function download(file: Blob, fileName: string): void {
-  const link = document.createElement("a");
-  link.href = URL.createObjectURL(file);
-  link.download = fileName;
-  link.click();
-  URL.revokeObjectURL(link.href);
 }
 
 /** Return the report as a self-contained file with pictures and styles; links lead to the server. */
