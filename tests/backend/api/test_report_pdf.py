@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Final
+from typing import Any, Final
 from unicodedata import normalize
 
 import pytest
@@ -84,7 +84,7 @@ def reader(database: Database, admin: Person) -> Person:
 def read(pdf: bytes) -> tuple[int, str, set[str]]:
     """Return the number of pages, the text without line breaks, and the addresses of links."""
     pages = PdfReader(BytesIO(pdf)).pages
-    notes = [note.get_object() for page in pages for note in page.get("/Annots", ())]
+    notes: list[Any] = [note.get_object() for page in pages for note in page.get("/Annots", ())]
     links = {str(note["/A"]["/URI"]) for note in notes if "/URI" in note.get("/A", {})}
     text = normalize("NFKC", " ".join(page.extract_text() for page in pages))  # without ligatures
     return len(pages), " ".join(text.split()), links
@@ -127,6 +127,7 @@ def test_the_report_of_a_comparison_is_complete_for_a_session_which_stays_the_on
     pages, text, _ = read(response.content)
     assert pages <= 3
     assert "Comparison of ext4, xfs" in text
+    assert "xfs is 20 % faster than ext4" in text
     with database.transaction() as session:
         assert session.scalar(select(func.count()).select_from(UserSession)) == 1
     assert set(Path(gettempdir()).glob("iotide-print-*")) <= profiles

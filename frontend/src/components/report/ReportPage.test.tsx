@@ -35,7 +35,7 @@ it("downloads the PDF that the server prints with the preferences of this browse
   vi.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(function (this: HTMLAnchorElement) {
     saved.push(this.download);
   });
-  const printed = vi.spyOn(window, "print").mockReturnValue();
+  const printed = vi.spyOn(window, "print").mockImplementation(() => undefined);
   open();
   await print();
   await waitFor(() => expect(saved).toEqual(["nightly-7.pdf"]));
@@ -46,7 +46,7 @@ it("downloads the PDF that the server prints with the preferences of this browse
 it("prints by the browser if the server does not print", async () => {
   const refusal = { error: { code: "chromium_missing", message: "no Chromium" } };
   server.use(http.get("*/api/v1/comparison/report.pdf", () => HttpResponse.json(refusal, { status: 409 })));
-  const printed = vi.spyOn(window, "print").mockReturnValue();
+  const printed = vi.spyOn(window, "print").mockImplementation(() => undefined);
   open();
   await print();
   await waitFor(() => expect(printed).toHaveBeenCalledOnce());
