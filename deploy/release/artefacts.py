@@ -109,10 +109,7 @@ def components(release: Release) -> None:
         place = release.work / name
         release.run("uv", "venv", "--quiet", "--python", sys.executable, place)
         release.run("uv", "pip", "sync", "--quiet", "--python", place, release.into / f"pylock.{name}.toml")
-        # From a directory of wheels, not by path: otherwise the list would have the path.
-        own = ("--no-deps", "--no-index", "--reinstall", "--find-links", release.into)
-        pinned = [f"{each}=={release.version}" for each in ("iotide-wire", name)]
-        release.run("uv", "pip", "install", "--quiet", "--python", place, *own, *pinned)
+        alone = ("uv", "run", "--quiet", "--isolated", "--frozen", "--only-group", "release")
         describe = (
             "cyclonedx-py",
             "environment",
@@ -120,7 +117,6 @@ def components(release: Release) -> None:
             "--pyproject",
             f"{directory}/pyproject.toml",
         )
-        alone = ("uv", "run", "--quiet", "--isolated", "--frozen", "--only-group", "release")
         file = release.into / f"{name}-{release.version}.cdx.json"
         release.run(*alone, *describe, "--output-file", file, place / "bin/python")
     pages = json.loads(

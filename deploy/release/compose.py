@@ -1,7 +1,9 @@
 """The compose file of a release: docker-compose.yml without the repository."""
 
+import json
 import re
 import shlex
+from collections.abc import Iterator
 from typing import Final
 
 _HEAD: Final = """\
@@ -37,13 +39,16 @@ def release_compose(compose: str, redis_conf: str, version: str) -> str:
 
 def redis_words(redis_conf: str) -> list[str]:
     """Return the command line that starts Redis with the settings of a configuration file."""
-    words = ["redis-server"]
+    return ["redis-server", *(word for option in _redis_options(redis_conf) for word in option)]
+
+
+def _redis_options(redis_conf: str) -> Iterator[list[str]]:
     for line in filter(lambda line: line and not line.startswith("#"), redis_conf.splitlines()):
         name, *values = shlex.split(line)
-        words += [f"--{name}", *values]
-    return words
+        yield [f"--{name}", *values]
 
 
 def _redis_command(redis_conf: str) -> str:
-    lines = [f'      - "{word}"' for word in redis_words(redis_conf)]
-    return "\n".join(["    command:", *lines, ""])
+    lines = ["    command: [", "      redis-server,"]
+    lines += [f"      {json.dumps(option)[1:-1]}," for option in _redis_options(redis_conf)]
+    return "\n".join([*lines, "    ]", ""])

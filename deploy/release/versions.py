@@ -10,7 +10,7 @@ PACKAGES: Final = ("agent/wire", "agent/node", "backend")
 """Directories of the wheels, in the order of their dependencies."""
 _SECTION: Final = re.compile(r"^## (?P<name>\S+)(?: - (?P<date>\S+))?$", re.MULTILINE)
 _DATE: Final = re.compile(r"\d{4}-\d{2}-\d{2}")
-_VERSION: Final = re.compile(r"\d+\.\d+\.\d+(rc\d+)?")
+_VERSION: Final = re.compile(r"\d+\.\d+\.\d+")
 
 
 class ReleaseError(Exception):
@@ -40,7 +40,7 @@ def agreed_version(tree: Path, wanted: str | None = None) -> str:
     found = versions(tree)
     version = found["pyproject.toml"] if wanted is None else wanted
     if not _VERSION.fullmatch(version):
-        raise ReleaseError(f'version "{version}": give three numbers, such as 0.3.0 or 0.3.0rc1')
+        raise ReleaseError(f'version "{version}": give three numbers, such as 0.3.0')
     others = {path: other for path, other in found.items() if other != version}
     if others:
         listed = ", ".join(f"{path} {other}" for path, other in others.items())
