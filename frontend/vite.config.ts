@@ -46,6 +46,8 @@ export default defineConfig({
   define: { global: "globalThis" },
   build: {
     manifest: true,
+    // .vite/license.md: the licences of packages that the pages contain ask for a copy of their text.
+    license: true,
     chunkSizeWarningLimit: 2000,
     rolldownOptions: {
       output: {

@@ -5,8 +5,9 @@
 #   deploy/offline/make-bundle.sh [--python 3.11]... [--arch x86_64|aarch64]... FILE.tar
 #
 # --python    CPython versions of the nodes; default 3.11, 3.12 and 3.13
-# --arch      architectures of the nodes; default x86_64. The wheels need glibc 2.28: RHEL 8, Debian 10, Ubuntu 20.04 or newer
-# Requires uv, which ./dev installs.
+# --arch      architectures of the nodes; default x86_64. The wheels need glibc 2.28 and the agent Linux 5.4: RHEL 9, Debian 11,
+#             Ubuntu 20.04 or newer. On others, `iotide-agent check` names what is missing.
+# Requires uv, which ./dev installs. With SOURCE_DATE_EPOCH, the same commit gives the same bytes.
 set -euo pipefail
 root=$(cd "$(dirname "${BASH_SOURCE[0]}")/../.." && pwd)
 export PATH="$root/.tools/bin:$PATH"
@@ -69,10 +70,12 @@ printf '%s\n' "${pythons[@]}" >"$bundle/pythons"
 printf '%s\n' "${archs[@]}" >"$bundle/archs"
 printf '%s\n' "$version" >"$bundle/version"
 install -m 755 deploy/offline/install.sh "$bundle/"
-install -m 644 deploy/agent/* deploy/systemd/iotide-agent.* LICENSE "$bundle/"
-(cd "$bundle" && find . -type f ! -name SHA256SUMS -print0 | sort -z | xargs -0 sha256sum >"$work/SHA256SUMS")
+install -m 644 deploy/agent/* deploy/systemd/iotide-agent.* LICENSE THIRD_PARTY.md "$bundle/"
+(cd "$bundle" && find . -type f ! -name SHA256SUMS -print0 | LC_ALL=C sort -z | xargs -0 sha256sum >"$work/SHA256SUMS")
 mv "$work/SHA256SUMS" "$bundle/"
-tar --create --file "$file.new" --directory "$work" --sort=name --owner=0 --group=0 --numeric-owner "iotide-agent-$version"
+# The same bytes each time, for `./dev release --verify`.
+tar --create --file "$file.new" --directory "$work" --format=gnu --sort=name --owner=0 --group=0 --numeric-owner \
+  --mode=u=rwX,go=rX --mtime="@${SOURCE_DATE_EPOCH:-$(date +%s)}" "iotide-agent-$version"
 mv "$file.new" "$file"
 printf 'make-bundle: %s, %s wheels, %s bytes, sha256 %s\n' "$file" "$(find "$bundle/wheels" -name '*.whl' | wc -l)" \
   "$(stat -c %s "$file")" "$(sha256sum "$file" | cut -d' ' -f1)"

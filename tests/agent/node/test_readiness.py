@@ -1,5 +1,7 @@
 """Problems that `iotide-agent check` finds."""
 
+import errno
+import os
 from dataclasses import replace
 from pathlib import Path
 
@@ -37,3 +39,25 @@ def test_limits_of_an_ordinary_user_or_a_bare_configuration_are_reported(tmp_pat
     assert found["budget"].sentence == f"0 B of 1 TiB per day were written below {tmp_path}"
     config = config.model_copy(update={"remount_command": {str(tmp_path): ("remount",)}})
     assert "remount" not in {finding.name for finding in readiness.examine(config)}
+
+
+@pytest.mark.parametrize(
+    ("call", "code"),
+    [("pidfd_open", errno.ENOSYS), ("waitid", errno.EINVAL)],
+    ids=["before Linux 5.3", "before Linux 5.4"],
+)
+def test_a_kernel_that_cannot_follow_processes_is_named_with_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, call: str, code: int
+) -> None:
+    config = AgentConfig(approved_directories=(str(tmp_path),), state_directory=tmp_path / "state")
+    assert "kernel" not in {finding.name for finding in readiness.examine(config)}
+
+    def fail(*_: int) -> None:
+        raise OSError(code, os.strerror(code))
+
+    monkeypatch.setattr(os, call, fail)
+    found = {finding.name: finding for finding in readiness.examine(config)}["kernel"]
+    assert found.state is readiness.State.MISSING
+    assert os.uname().release in found.sentence
+    assert os.strerror(code) in found.sentence
+    assert found.remedy == "use Linux 5.4 or newer, and a Python that was built on it"

@@ -57,6 +57,7 @@ def examine(config: AgentConfig) -> list[Finding]:
         *_server(config),
         *_directories(config, inventory),
         _state_directory(config.state_directory, inventory),
+        *_kernel(),
         _memory(inventory),
         *_user(inventory.load_user),
         _caches(config),
@@ -195,6 +196,20 @@ def _state_directory(directory: Path, inventory: Inventory) -> Finding:
         return Finding("state directory", State.LIMITED, sentence, remedy)
     free = format_bytes(free_bytes(directory))
     return Finding("state directory", State.READY, f"{directory}, {free} free")
+
+
+def _kernel() -> Iterator[Finding]:
+    try:
+        own = os.pidfd_open(os.getpid())
+        try:
+            os.waitid(os.P_PIDFD, own, os.WEXITED | os.WNOHANG)
+        except ChildProcessError:
+            return  # This process is not its own child; a kernel without P_PIDFD answers EINVAL.
+        finally:
+            os.close(own)
+    except (AttributeError, OSError) as error:
+        sentence = f"Linux {os.uname().release} or this Python cannot follow processes by pidfd: {error}"
+        yield Finding("kernel", State.MISSING, sentence, "use Linux 5.4 or newer, and a Python that was built on it")
 
 
 def _memory(inventory: Inventory) -> Finding:
