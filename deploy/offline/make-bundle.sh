@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Creates a bundle to install the agent on nodes without internet access: wheels of the agent, the wire format and all
 # dependencies pinned in uv.lock, checksums and an installer. On a node: tar xf FILE && sudo ./iotide-agent-*/install.sh
+# A server with this file as agent/iotide-agent.tar in its state directory hands it out; the cluster's page then has the command.
 #
 #   deploy/offline/make-bundle.sh [--python 3.11]... [--arch x86_64|aarch64]... FILE.tar
 #
@@ -69,10 +70,10 @@ printf '%s\n' "${pythons[@]}" >"$bundle/pythons"
 printf '%s\n' "${archs[@]}" >"$bundle/archs"
 printf '%s\n' "$version" >"$bundle/version"
 install -m 755 deploy/offline/install.sh "$bundle/"
-install -m 644 deploy/agent/* deploy/systemd/iotide-agent.* LICENSE "$bundle/"
+install -m 644 deploy/agent/* deploy/systemd/iotide-agent.sudo.conf LICENSE "$bundle/"
 (cd "$bundle" && find . -type f ! -name SHA256SUMS -print0 | sort -z | xargs -0 sha256sum >"$work/SHA256SUMS")
 mv "$work/SHA256SUMS" "$bundle/"
-tar --create --file "$file.new" --directory "$work" --sort=name --owner=0 --group=0 --numeric-owner "iotide-agent-$version"
+tar --create --file "$file.new" --directory "$work" --sort=name --mtime=@0 --owner=0 --group=0 --numeric-owner "iotide-agent-$version"
 mv "$file.new" "$file"
 printf 'make-bundle: %s, %s wheels, %s bytes, sha256 %s\n' "$file" "$(find "$bundle/wheels" -name '*.whl' | wc -l)" \
   "$(stat -c %s "$file")" "$(sha256sum "$file" | cut -d' ' -f1)"

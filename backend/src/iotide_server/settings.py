@@ -110,6 +110,7 @@ class Settings(BaseSettings):
     metrics_listen: Annotated[str, AfterValidator(check_listen)] | None = None
     log_format: LogFormat = LogFormat.PLAIN
     frontend_directory: Path | None = None
+    agent_files: Path | None = None  # directory of files that nodes fetch below /agent/; None: of this package
 
     @model_validator(mode="after")
     def _check_oidc(self) -> Self:

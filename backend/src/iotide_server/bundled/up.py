@@ -171,6 +171,9 @@ class _Services:
         self._settings["VAULT_KEY"] = os.environ.get("IOTIDE_VAULT_KEY", self._state.secret("vault"))
         # Set by administrators with a proxy in front.
         self._settings["PUBLIC_URL"] = os.environ.get("IOTIDE_PUBLIC_URL", self._options.public_url)
+        handed_out = self._state.root / "agent"
+        if handed_out.is_dir() and "IOTIDE_AGENT_FILES" not in os.environ:
+            self._settings["AGENT_FILES"] = str(handed_out)
         self._state.write_private(self._state.root / _ENVIRONMENT_FILE, json.dumps(self._environment()))
         self._say("migrating the database")
         await asyncio.to_thread(_migrate, self._settings["DATABASE_URL"])

@@ -1,6 +1,7 @@
 """Trust in a new server: its authority must have the fingerprint in the join token."""
 
 import hashlib
+import re
 import socket
 import ssl
 import sys
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 _CONNECT_SECONDS: Final = 5.0
 _HTTPS_PORT: Final = 443
 _NO_FINGERPRINT: Final = "-"
+_PEM: Final = re.compile("-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 
 
 class PinError(Exception):
@@ -48,6 +50,20 @@ def pinned_authority(server_url: str, join_token: str) -> str | None:
     raise PinError(
         f"{server_url} shows no certificate with the fingerprint {fingerprint} of the join token: this is another "
         "server, or the connection is intercepted; get a new join token from the server itself"
+    )
+
+
+def checked_authority(ca_pem: str, join_token: str) -> str:
+    """Return the authority in `ca_pem` that the token names, or all of it if the token names none; raise PinError."""
+    fingerprint = fingerprint_of(join_token)
+    if fingerprint is None:
+        return ca_pem
+    for certificate in _PEM.findall(ca_pem):
+        if hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest() == fingerprint:
+            return f"{certificate}\n"
+    raise PinError(
+        f"the file of --ca has no certificate with the fingerprint {fingerprint} of the join token: it is another "
+        "server's; copy it again, or get a new join token from the server itself"
     )
 
 
