@@ -171,9 +171,7 @@ class _Services:
         self._settings["VAULT_KEY"] = os.environ.get("IOTIDE_VAULT_KEY", self._state.secret("vault"))
         # Set by administrators with a proxy in front.
         self._settings["PUBLIC_URL"] = os.environ.get("IOTIDE_PUBLIC_URL", self._options.public_url)
-        handed_out = self._state.root / "agent"
-        if handed_out.is_dir() and "IOTIDE_AGENT_FILES" not in os.environ:
-            self._settings["AGENT_FILES"] = str(handed_out)
+        self._settings |= _agent_files(self._state)
         self._state.write_private(self._state.root / _ENVIRONMENT_FILE, json.dumps(self._environment()))
         self._say("migrating the database")
         await asyncio.to_thread(_migrate, self._settings["DATABASE_URL"])
@@ -228,6 +226,12 @@ class _Services:
 def _migrate(database_url: str) -> None:
     with brief_engine(database_url) as engine:
         migrate(engine)
+
+
+def _agent_files(state: StateDirectory) -> dict[str, str]:
+    """Return the setting of the directory of agent files; without one, the server has those of its package."""
+    directory = Path(os.environ.get("IOTIDE_AGENT_FILES", state.root / "agent")).absolute()
+    return {"AGENT_FILES": str(directory)} if directory.is_dir() else {}
 
 
 def _command(*arguments: str) -> tuple[str, ...]:

@@ -1,4 +1,4 @@
-"""Limits how often somebody may do something, in a process."""
+"""Limits how often each caller may send a request, in a process."""
 
 from collections.abc import Hashable
 from datetime import datetime, timedelta

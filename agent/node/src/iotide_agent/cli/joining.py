@@ -37,7 +37,7 @@ def setup_command(
     """Install the agent of this host as a service, and enrol it with the join token on standard input.
 
     Creates the user iotide-agent, /etc/iotide/agent.toml, the directories and the systemd unit, and starts it. A
-    repeated setup continues an interrupted one. It keeps an identity, and an agent.toml that was edited.
+    repeated setup continues an interrupted one. It keeps the identity and agent.toml of this host.
     """
     demand = Demand(
         server=server.rstrip("/"),
@@ -55,10 +55,9 @@ def setup_command(
         except OSError as error:
             reason = f"{error.filename or 'this node'}: {error.strerror or error}"
             raise SetupError(f"{reason}; correct this, then run setup again: it continues") from error
-    if dry_run:
-        return
-    check_as_agent(demand.program)
-    if not systemd_runs():
+        if not dry_run:
+            check_as_agent(demand.program)
+    if not dry_run and not systemd_runs():
         say(f"systemd does not run here; start the agent with: {starting_command(demand.program)}")
 
 

@@ -19,7 +19,7 @@ class SetupError(Exception):
 
 
 class Changes:
-    """Makes changes, or prints them if `is_dry`. `count` tells how many were necessary."""
+    """Makes changes, or prints them if `is_dry`. `count` is the number of necessary changes."""
 
     def __init__(self, say: Callable[[str], None], *, is_dry: bool) -> None:
         self.say = say
@@ -32,8 +32,8 @@ class Changes:
         if self.is_dry:
             self.say("\n".join([f"would {what}", *(f"    {line}" for line in shown.splitlines())]))
             return
-        act()
         self.say(what)
+        act()
 
     def write(self, file: Path, text: str) -> bool:
         """Write a file that every user may read, unless it has this content. Return whether it differed."""

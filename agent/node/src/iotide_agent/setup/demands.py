@@ -10,7 +10,7 @@ from iotide_agent.node.config import SYSTEM_CONFIG, SYSTEM_STATE, AgentConfig, C
 from iotide_agent.node.identity import FILE_NAME, Identity, load_identity
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
 from iotide_agent.runner.headroom import HEADROOM_BYTES, free_bytes
-from iotide_agent.setup.changes import SetupError, has_content, program_path
+from iotide_agent.setup.changes import SetupError, program_path
 from iotide_agent.setup.texts import USER, agent_toml, is_hidden_from_unit
 from iotide_wire.units import format_bytes
 
@@ -35,28 +35,22 @@ class Demand:
 
 
 def wanted_config(demand: Demand) -> tuple[AgentConfig, str | None]:
-    """Return the configuration, and the text of agent.toml; None if an administrator edited the file, which stays.
+    """Return the configuration, and the text of a new agent.toml; None if there is one, which stays as it is.
 
-    Raise ConfigError for a wrong demand, and if an edited file contradicts it.
+    Raise ConfigError for a wrong demand, and if the present file contradicts it.
     """
+    values = {"server": demand.server, "state_directory": SYSTEM_STATE, "approved_directories": demand.directories}
     if not SYSTEM_CONFIG.exists():
-        return _new_config(demand, demand.directories or _usual_directories())
-    found = load_config(SYSTEM_CONFIG)
-    if found.server and has_content(SYSTEM_CONFIG, agent_toml(found.server, found.approved_directories)):
-        return _new_config(demand, demand.directories or found.approved_directories)
+        config = parse_config(values | {"approved_directories": demand.directories or _usual_directories()})
+        return config, agent_toml(demand.server, config.approved_directories)
+    found, asked = load_config(SYSTEM_CONFIG), parse_config(values)
     if found.server not in {None, demand.server}:
-        raise ConfigError("SERVER", demand.server, f"{SYSTEM_CONFIG} was edited and names {found.server}; change one")
-    for directory in _new_config(demand, demand.directories)[0].approved_directories:
+        raise ConfigError("SERVER", demand.server, f"{SYSTEM_CONFIG} names {found.server}; change one of the two")
+    for directory in asked.approved_directories:
         if directory not in found.approved_directories:
-            remedy = f"{SYSTEM_CONFIG} was edited and does not approve it; add it to approved_directories there"
+            remedy = f"{SYSTEM_CONFIG} exists and does not approve it; add it to approved_directories there"
             raise ConfigError("--directory", directory, remedy)
     return found, None
-
-
-def _new_config(demand: Demand, directories: tuple[str, ...]) -> tuple[AgentConfig, str]:
-    values = {"server": demand.server, "state_directory": SYSTEM_STATE, "approved_directories": directories}
-    config = parse_config(values)
-    return config, agent_toml(demand.server, config.approved_directories)
 
 
 def _usual_directories() -> tuple[str, ...]:

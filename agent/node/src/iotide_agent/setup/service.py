@@ -13,7 +13,7 @@ from typing import Final
 from iotide_agent.node.config import SYSTEM_CONFIG, AgentConfig
 from iotide_agent.node.enrolment import enroll
 from iotide_agent.runner.users import acting_as
-from iotide_agent.setup.changes import Changes, succeeds
+from iotide_agent.setup.changes import Changes, SetupError, succeeds
 from iotide_agent.setup.demands import Demand, check_node, missing_directories, present_identity, wanted_config
 from iotide_agent.setup.texts import UNIT, USER, drop_in, unit
 
@@ -22,6 +22,8 @@ _DROP_IN: Final = _UNITS / f"{UNIT}.d/10-setup.conf"
 """Systemd reads it before override.conf, which `systemctl edit` writes."""
 _SYSTEMD_RUNS: Final = Path("/run/systemd/system")
 _PRIVATE: Final = 0o700
+_CHECK_STATUSES: Final = (0, 1)
+"""Of a check that ran to its end."""
 
 
 def set_up(demand: Demand, read_token: Callable[[], str], changes: Changes) -> None:
@@ -45,16 +47,14 @@ def set_up(demand: Demand, read_token: Callable[[], str], changes: Changes) -> N
     differs = [changes.write(SYSTEM_CONFIG, text)] if text is not None else []
     differs += [changes.write(_UNITS / UNIT, unit_text), changes.write(_DROP_IN, drop_in_text)]
     _start(changes, is_changed=identity is None or any(differs))
-    if text is None:
-        changes.say(f"kept {SYSTEM_CONFIG}, which was edited")
     if changes.count == 0:
         changes.say("nothing to change: this node is set up")
 
 
 def check_as_agent(program: Path) -> None:
-    """Print the findings of `iotide-agent check`, run by the agent's user."""
+    """Print the findings of `iotide-agent check`, run by the agent's user. Raise SetupError if it cannot run."""
     account = pwd.getpwnam(USER)
-    subprocess.run(
+    checked = subprocess.run(
         [program, "check", "--config", SYSTEM_CONFIG],
         user=account.pw_uid,
         group=account.pw_gid,
@@ -63,6 +63,9 @@ def check_as_agent(program: Path) -> None:
         env={"PATH": os.environ.get("PATH", os.defpath), "LC_ALL": "C.UTF-8"},
         check=False,
     )
+    if checked.returncode not in _CHECK_STATUSES:
+        status = f"`{program} check` ended with status {checked.returncode} as user {USER}"
+        raise SetupError(f"{status}; correct what it printed, then run setup again")
 
 
 def systemd_runs() -> bool:

@@ -21,7 +21,7 @@ _UNQUOTABLE: Final = frozenset('"\\')
 
 def agent_toml(server: str, directories: Sequence[str]) -> str:
     return (
-        "# Written by `iotide-agent setup`, which keeps this file once it was edited.\n"
+        "# Written by `iotide-agent setup`, which never changes it again.\n"
         f"server = {json.dumps(server)}\n"
         f"state_directory = {json.dumps(str(SYSTEM_STATE))}\n"
         "# Runs write only below these. After a change, run setup again: it allows them in the systemd unit.\n"
