@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
+from itertools import count
 from pathlib import Path
 from typing import Final
 
@@ -27,6 +28,7 @@ from iotide_server.bundled.tls import prepare_certificates
 
 RECORDS: Final = "/var/log/arguments"
 """File of the node with the arguments of each start of the agent."""
+_numbers = count(1)
 _RECORDING: Final = f"\nopen({RECORDS!r}, 'a').write(' '.join(sys.argv) + '\\n')\nstart_agent()\n"
 
 
@@ -43,8 +45,8 @@ class HandingServer:
         return self.state / "tls/ca.crt"
 
     def join_line(self, *more: str) -> str:
-        """Return a new command that installs and enrols an agent, as the cluster's page shows it."""
-        printed = self._iotide_server("join-token", "lab", "--create", *more)
+        """Return a new command that installs and enrols an agent in a new cluster, as its page shows it."""
+        printed = self._iotide_server("join-token", f"lab{next(_numbers)}", "--create", *more)
         return next(line for line in printed.splitlines() if line.startswith("curl "))
 
     def _iotide_server(self, *arguments: str) -> str:
@@ -88,6 +90,7 @@ def write_bundle(file: Path, more: Mapping[str, str] | None = None) -> None:
         program = tree / "bin/iotide-agent"
         write_agent(program)
         program.write_text(program.read_text().replace("\nstart_agent()\n", _RECORDING))
+        shutil.copy(program, tree / "bin/iotide")  # only its presence matters here
         shutil.copy(TOP / "deploy/offline/install.sh", tree)
         texts = {"archs": f"{os.uname().machine}\n", "version": "9.9.9\n", **(more or {})}
         for path, text in texts.items():
@@ -117,6 +120,13 @@ class Interceptor:
     requests: list[str] = field(default_factory=list)
 
 
+class _Forgiving(HTTPServer):
+    """Server whose clients may refuse its certificate."""
+
+    def handle_error(self, *_: object) -> None:
+        pass
+
+
 @contextmanager
 def intercepting(base: Path) -> Iterator[Interceptor]:
     state = prepare_state_directory(base, account_of(os.geteuid()))
@@ -140,7 +150,7 @@ def intercepting(base: Path) -> Iterator[Interceptor]:
 
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(made.chain, made.key)
-    server = HTTPServer(("127.0.0.1", 0), Handler)
+    server = _Forgiving(("127.0.0.1", 0), Handler)
     interceptor = Interceptor(f"https://127.0.0.1:{server.server_port}", made.ca.read_text())
     server.socket = context.wrap_socket(server.socket, server_side=True, do_handshake_on_connect=False)
     thread = threading.Thread(target=server.serve_forever, daemon=True)

@@ -94,7 +94,7 @@ def test_its_agent_starts_by_the_printed_command_where_systemd_does_not_run(
     with (node.root / "log").open("wb") as log:
         agent = subprocess.Popen(node.command(*start), stdout=log, stderr=log)
     try:
-        wait_for("the agent", lambda: "hello" in node.read("/log") or None, seconds=60)
+        wait_for("the agent", lambda: "greeted" in node.read("/log") or None, seconds=60)
     finally:
         agent.terminate()
         agent.wait(30)

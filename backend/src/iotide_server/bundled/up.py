@@ -23,7 +23,7 @@ from iotide_server.bundled.redis import prepare_redis
 from iotide_server.bundled.relay import relay_command
 from iotide_server.bundled.state import StateDirectory, hold, prepare_state_directory
 from iotide_server.bundled.supervise import Part, StoppedError, Supervisor
-from iotide_server.bundled.tls import Certificates, prepare_certificates
+from iotide_server.bundled.tls import Certificates, fingerprint, prepare_certificates
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import brief_engine
 from iotide_server.kit.logs import LogFormat
@@ -121,6 +121,9 @@ class _Services:
                 await self._start_redis()
                 await self._start_server()
                 self._say(f"iotide is ready: {self._settings['PUBLIC_URL']} (logs in {self._state.root / 'log'})")
+                if self._certificates:
+                    known_by = fingerprint(self._certificates.ca.read_text())
+                    self._say(f"fingerprint of its authority, for `iotide login`: {known_by}")
                 await asyncio.to_thread(welcome, self._settings["DATABASE_URL"], self._settings["PUBLIC_URL"])
                 await self._supervisor.wait()
             self._say("stopping")

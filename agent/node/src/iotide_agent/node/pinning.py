@@ -41,7 +41,7 @@ def pinned_authority(server_url: str, join_token: str) -> str | None:
         raise PinError(f"{server_url} is not encrypted, but the join token is for an encrypted server; use https://")
     host = url.hostname or ""
     try:
-        chain = _unverified_chain(host, url.port or _HTTPS_PORT)
+        chain = unverified_chain(host, url.port or _HTTPS_PORT)
     except OSError as error:
         raise PinError(f"{server_url} does not answer: {error}; check the address") from error
     for certificate in chain:
@@ -67,7 +67,7 @@ def checked_authority(ca_pem: str, join_token: str) -> str:
     )
 
 
-def _unverified_chain(host: str, port: int) -> list[bytes]:
+def unverified_chain(host: str, port: int) -> list[bytes]:
     """Return certificates in DER, not trusted yet; nothing is sent."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False
