@@ -122,7 +122,11 @@ class BareNode:
     def systemctl_calls(self) -> list[str]:
         """Return the calls that changed something."""
         log = self.root / "run/systemctl.log"
-        return [call for call in log.read_text().splitlines() if not call.startswith("is-")] if log.exists() else []
+        return (
+            [call for call in log.read_text().splitlines() if not call.startswith(("is-", "show"))]
+            if log.exists()
+            else []
+        )
 
 
 def write_agent(program: Path) -> None:

@@ -1,6 +1,7 @@
 """`iotide-agent setup` on a host of its own: what it creates, keeps and rejects."""
 
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -202,6 +203,27 @@ def test_a_program_that_the_unit_could_not_start_is_refused(node: BareNode, gate
     refused = setup(node, gateway)
     assert refused.returncode == 2
     assert "because /opt/iotide-agent is closed to it; install the agent where every user may read it" in refused.stderr
+
+
+@pytest.mark.parametrize("is_link", [False, True])
+def test_root_gives_away_nothing_that_another_user_placed_in_a_shared_directory(
+    node: BareNode, gateway: GatewayDouble, *, is_link: bool
+) -> None:
+    (node.root / "scratch").chmod(0o1777)
+    placed = node.root / "scratch/.iotide.iotide-new"
+    if is_link:
+        placed.symlink_to("/etc")
+    else:
+        placed.mkdir()
+    os.chown(placed, 65534, 65534, follow_symlinks=False)
+    refused = setup(node, gateway)
+    assert refused.returncode == 2
+    assert "/scratch/.iotide.iotide-new" in refused.stderr
+    assert owner(node, "etc") == (0o755, "root")
+    assert placed.lstat().st_uid == 65534
+    placed.unlink() if is_link else placed.rmdir()
+    assert setup(node, gateway, typed="").returncode == 0
+    assert owner(node, "scratch/iotide") == (0o700, "iotide-agent")
 
 
 def test_a_full_disk_stops_setup_and_keeps_whole_files(node: BareNode, gateway: GatewayDouble) -> None:

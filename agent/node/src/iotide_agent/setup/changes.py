@@ -76,15 +76,25 @@ def program_path(name: str) -> str | None:
 
 def run(command: Sequence[str]) -> None:
     """Raise SetupError if the command does not exist or fails."""
-    program = program_path(command[0])
-    if program is None:
+    if program_path(command[0]) is None:
         raise SetupError(f"{command[0]} is not installed; install it, then run setup again")
-    done = subprocess.run([program, *command[1:]], capture_output=True, text=True, check=False)
+    done = _done(command)
     if done.returncode != 0:
         said = (done.stderr or done.stdout).strip() or f"exit status {done.returncode}"
         raise SetupError(f"`{' '.join(command)}` failed: {said}; correct this, then run setup again: it continues")
 
 
 def succeeds(*command: str) -> bool:
+    return _done(command).returncode == 0
+
+
+def output(*command: str) -> str:
+    """Return what the command prints; empty if it fails."""
+    return _done(command).stdout.strip()
+
+
+def _done(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
     program = program_path(command[0])
-    return program is not None and subprocess.run([program, *command[1:]], check=False).returncode == 0
+    if program is None:
+        return subprocess.CompletedProcess(command, 1, "", "")
+    return subprocess.run([program, *command[1:]], capture_output=True, text=True, check=False)

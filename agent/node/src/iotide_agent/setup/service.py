@@ -12,8 +12,9 @@ from typing import Final
 
 from iotide_agent.node.config import SYSTEM_CONFIG, AgentConfig
 from iotide_agent.node.enrolment import enroll
+from iotide_agent.runner.files import closing
 from iotide_agent.runner.users import acting_as
-from iotide_agent.setup.changes import Changes, SetupError, succeeds
+from iotide_agent.setup.changes import Changes, SetupError, output, succeeds
 from iotide_agent.setup.demands import Demand, check_node, missing_directories, present_identity, wanted_config
 from iotide_agent.setup.texts import UNIT, USER, drop_in, unit
 
@@ -124,16 +125,24 @@ def _hand_over(state: Path, changes: Changes) -> None:
 
 
 def _create(directory: Path) -> None:
+    """Create a directory of the agent's user, in a parent where other users may create names, such as /scratch."""
     account = pwd.getpwnam(USER)
     draft = directory.with_name(f".{directory.name}.iotide-new")
-    draft.mkdir(mode=_PRIVATE, exist_ok=True)  # left by an interrupted setup
-    os.chown(draft, account.pw_uid, account.pw_gid)
+    with suppress(FileExistsError):  # left by an interrupted setup
+        draft.mkdir(mode=_PRIVATE)
+    descriptor = os.open(draft, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    with closing(descriptor):
+        if os.fstat(descriptor).st_uid not in {0, account.pw_uid}:
+            raise SetupError(f"{draft} belongs to another user; remove it, then run setup again: it continues")
+        os.fchown(descriptor, account.pw_uid, account.pw_gid)
     draft.rename(directory)
 
 
 def _start(changes: Changes, *, is_changed: bool) -> None:
     if not systemd_runs():
         return
+    # systemd notices files that a killed setup has written.
+    is_changed = is_changed or output("systemctl", "show", "--property=NeedDaemonReload", "--value", UNIT) == "yes"
     if is_changed:
         changes.run("systemctl", "daemon-reload")
     if not succeeds("systemctl", "is-enabled", "--quiet", UNIT):
