@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # Creates a bundle to install the agent on nodes without internet access: wheels of the agent, the wire format and all
 # dependencies pinned in uv.lock, checksums and an installer. On a node: tar xf FILE && sudo ./iotide-agent-*/install.sh
+# A server with this file as agent/iotide-agent.tar in its state directory hands it out; the cluster's page then has the command.
 #
 #   deploy/offline/make-bundle.sh [--python 3.11]... [--arch x86_64|aarch64]... FILE.tar
 #
@@ -70,7 +71,7 @@ printf '%s\n' "${pythons[@]}" >"$bundle/pythons"
 printf '%s\n' "${archs[@]}" >"$bundle/archs"
 printf '%s\n' "$version" >"$bundle/version"
 install -m 755 deploy/offline/install.sh "$bundle/"
-install -m 644 deploy/agent/* deploy/systemd/iotide-agent.* LICENSE THIRD_PARTY.md "$bundle/"
+install -m 644 deploy/agent/* deploy/systemd/iotide-agent.sudo.conf LICENSE THIRD_PARTY.md "$bundle/"
 (cd "$bundle" && find . -type f ! -name SHA256SUMS -print0 | LC_ALL=C sort -z | xargs -0 sha256sum >"$work/SHA256SUMS")
 mv "$work/SHA256SUMS" "$bundle/"
 # The same bytes each time, for `./dev release --verify`.

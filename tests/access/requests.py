@@ -112,6 +112,11 @@ _ACCOUNTS = {
     ),
     "GET /tokens": _OWN,
     "POST /tokens": Request(Ownership.UNOWNED, lambda _: {"name": "mine", "scopes": ["read"]}, by_person=True),
+    "POST /tokens/login": Request(
+        Ownership.UNOWNED,
+        lambda _: {"name": "mine", "scopes": ["read"], "secret_sha256": _DIGEST, "asked_at": "2026-11-21T10:00:00Z"},
+        by_person=True,
+    ),
     "DELETE /tokens/{token_id}": Request(
         Ownership.A_PERSONS, names={"token_id": "api_token_id"}, by_person=True, owner="operator", or_admins=True
     ),

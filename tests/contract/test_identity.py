@@ -16,7 +16,7 @@ from rig import FIO_SMALL, NODE, Rig, add_rig
 from submitting import TARGET
 from watched_loads import WatchedLoads
 
-from iotide_agent.cli.agent import OTHER_AGENT_STATUS
+from iotide_agent.cli.explaining import OTHER_AGENT_STATUS
 from iotide_agent.node.identity import Identity, load_identity
 
 

@@ -7,8 +7,8 @@ import pytest
 from deployment.units import ROOT, SERVER_PARTS, UNITS, read_unit
 from typer.main import get_command
 
-from iotide_agent.cli.agent import BAD_INPUT_STATUS, OTHER_AGENT_STATUS
 from iotide_agent.cli.agent import app as agent_app
+from iotide_agent.cli.explaining import BAD_INPUT_STATUS, OTHER_AGENT_STATUS
 from iotide_agent.node.config import SYSTEM_CONFIG, SYSTEM_STATE
 from iotide_server.commands.program import app as server_app
 

@@ -6,6 +6,8 @@ from typing import Final
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 UNITS: Final = ROOT / "deploy/systemd"
+AGENT_UNIT: Final = ROOT / "agent/node/src/iotide_agent/setup/iotide-agent.service"
+"""In the agent's package, because `iotide-agent setup` installs it."""
 SERVER_PARTS: Final = ("migrate", "api", "scheduler", "worker")
 
 
@@ -16,7 +18,8 @@ def read_unit(name: str) -> dict[str, list[str]]:
         AssertionError: a line is no setting, no section, no comment.
     """
     settings: dict[str, list[str]] = defaultdict(list)
-    for line in (UNITS / name).read_text().splitlines():
+    file = AGENT_UNIT if name == AGENT_UNIT.name else UNITS / name
+    for line in file.read_text().splitlines():
         if not line or line.startswith(("#", "[")):
             continue
         key, equals, value = line.partition("=")

@@ -45,6 +45,11 @@ const OF_SETTINGS: Place[] = [
         .first()
         .click(),
   },
+  {
+    name: "connect",
+    path: `/connect?login=sha256-${"0".repeat(64)}&name=iotide+on+login1&at=2026-11-21T10:00:00Z`,
+    sign: shown((page) => page.getByRole("button", { name: "Confirm sign-in" })),
+  },
   { name: "glossary", path: "/glossary", sign: heading("Glossary") },
 ];
 

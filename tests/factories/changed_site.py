@@ -98,6 +98,8 @@ def people(site: ChangedSite) -> None:
     token = site.change("made", "POST /tokens", {"name": "nightly", "scopes": ["read"]})
     site.secrets.append(token["token"])
     site.change("removed", "DELETE /tokens/{token_id}", token_id=token["id"])
+    login = {"name": "iotide", "scopes": ["read"], "secret_sha256": "0" * 64, "asked_at": site.clock().isoformat()}
+    site.change("made", "POST /tokens/login", login)
     grace = site.change("made", "POST /users", {"name": "grace", "roles": [{"cluster_id": None, "role": "viewer"}]})
     link = site.change("made", "POST /users/{user_id}/link", user_id=grace["id"])
     site.secrets.append(link["url"].partition("#token=")[2])

@@ -32,7 +32,7 @@ def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def install(bundle: Path, prefix: Path, *more: str, python: str = sys.executable) -> subprocess.CompletedProcess[str]:
     """Run the installer without network, with the given interpreter, as an admin with a private umask."""
     environment = {"PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "PYTHON": python, "HOME": "/nonexistent"}
-    command: list[str | Path] = [*NO_NETWORK, bundle / "install.sh", "--only-programs", "--prefix", prefix, *more]
+    command: list[str | Path] = [*NO_NETWORK, bundle / "install.sh", "--prefix", prefix, *more]
     return subprocess.run(command, env=environment, check=False, capture_output=True, text=True, umask=0o077)
 
 

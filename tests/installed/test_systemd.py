@@ -6,7 +6,10 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from deployment.units import SERVER_PARTS, UNITS
+from deployment.units import AGENT_UNIT, SERVER_PARTS, UNITS
+
+from iotide_agent.node.config import parse_config
+from iotide_agent.setup.texts import drop_in
 
 MOST_EXPOSED = {"iotide-agent": 2.2, **{f"iotide-{part}": 1.5 for part in SERVER_PARTS}}
 """Of systemd's ten points; each unit explains its exceptions."""
@@ -15,7 +18,7 @@ MOST_EXPOSED = {"iotide-agent": 2.2, **{f"iotide-{part}": 1.5 for part in SERVER
 @pytest.fixture
 def unit_directory(tmp_path: Path) -> Path:
     """Return the units, with programs that exist here."""
-    for unit in UNITS.iterdir():
+    for unit in (*UNITS.iterdir(), AGENT_UNIT):
         text = re.sub(r"ExecStart=\S+", "ExecStart=/bin/true", unit.read_text())
         (tmp_path / unit.name).write_text(text.replace("redis-server@iotide.service", ""))
     return tmp_path
@@ -47,4 +50,13 @@ def test_the_drop_in_for_sudo_fits_the_agents_unit(unit_directory: Path) -> None
     drop_ins = unit_directory / "iotide-agent.service.d"
     drop_ins.mkdir()
     shutil.copy(UNITS / "iotide-agent.sudo.conf", drop_ins / "sudo.conf")
+    test_systemd_understands_every_line(unit_directory, "iotide-agent.service")
+
+
+def test_the_drop_in_of_setup_fits_the_agents_unit(unit_directory: Path) -> None:
+    directories = ["/scratch/iotide", "/home/a b/100%", "/root/bench"]
+    config = parse_config({"server": "https://iotide.example", "approved_directories": directories})
+    drop_ins = unit_directory / "iotide-agent.service.d"
+    drop_ins.mkdir()
+    (drop_ins / "10-setup.conf").write_text(drop_in(config, Path("/bin/true")))
     test_systemd_understands_every_line(unit_directory, "iotide-agent.service")

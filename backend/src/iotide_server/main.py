@@ -30,11 +30,20 @@ from iotide_server.accounts.sessions.rotation import SESSION_TERMS
 from iotide_server.accounts.sessions.routes import HASH_TURNS
 from iotide_server.accounts.sessions.routes import router as sessions
 from iotide_server.advice.routes import router as advice
-from iotide_server.agent_access import REDIS_SECONDS, agent_access
+from iotide_server.agent_access import REDIS_SECONDS, agent_access, agent_shelf
 from iotide_server.agent_api.heartbeats_first import HeartbeatsFirst
 from iotide_server.agent_api.idle_heartbeats import IDLE_HEARTBEATS, IdleHeartbeats
 from iotide_server.agent_api.routes import router as agent_api
 from iotide_server.agent_api.routes import take_heartbeat
+from iotide_server.agent_files.routes import (
+    FETCH_RATE,
+    FETCHES,
+    FETCHES_A_MINUTE,
+    MOST_WAITING_FETCHES,
+    fetching_holder,
+)
+from iotide_server.agent_files.routes import router as agent_files
+from iotide_server.agent_files.shelf import AGENT_SHELF, AgentShelf
 from iotide_server.alerts.incidents.routes import router as incidents
 from iotide_server.alerts.routes import router as alerts
 from iotide_server.campaigns.routes import router as campaigns
@@ -57,6 +66,7 @@ from iotide_server.kit.one_each import ONE_EACH, ONE_NODE_EACH, OneEach
 from iotide_server.kit.openapi import DescribedApi
 from iotide_server.kit.proxies import behind_proxies
 from iotide_server.kit.quotas import IN_SESSION
+from iotide_server.kit.rates import Rate
 from iotide_server.kit.turns import TURNS, Turns
 from iotide_server.kit.vault import VAULT
 from iotide_server.kit.web import PUBLIC_READ, PUBLIC_URL, install_error_handlers
@@ -145,7 +155,8 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     redis = Redis.from_url(
         settings.redis_url.get_secret_value(), socket_timeout=REDIS_SECONDS, socket_connect_timeout=REDIS_SECONDS
     )
-    access = agent_access(settings)
+    shelf = agent_shelf(settings)
+    access = agent_access(settings, shelf)
     feed = Feed(database_url)
     turns = Turns(database_url)
 
@@ -189,8 +200,6 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     FEED.put(app.state, feed)
     TURNS.put(app.state, turns)
     AGENT_ACCESS.put(app.state, access)
-    REPORT_LIMITS.put(app.state, settings.report_limits)
-    HELLO_RATE.put(app.state, HelloRate(settings.report_limits.hellos_a_minute))
     PUBLIC_URL.put(app.state, settings.public_url)
     PUBLIC_READ.put(app.state, settings.public_read)
     SESSION_TERMS.put(app.state, settings.session_terms)
@@ -206,6 +215,7 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
     for router in SLICES:
         app.include_router(router, prefix=API)
     app.include_router(monitoring)
+    _serve_agents(app, settings, shelf)
     _serve_frontend(app, settings.frontend_directory or _frontend_directory())
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(HeartbeatsFirst, path=f"{API}{HEARTBEAT_ROUTE.path}", route=HEARTBEAT_ROUTE)
@@ -227,6 +237,15 @@ def _bound_pages(app: FastAPI) -> None:
     UNKNOWN_EXPORTS.put(app.state, CapacityLimiter(1))
     CHANNEL_TESTS.put(app.state, CapacityLimiter(MOST_CHANNEL_TESTS))
     ONE_CHANNEL_TEST_EACH.put(app.state, OneEach(PAGE_HOLDERS.of(app.state).known_holder_of))
+
+
+def _serve_agents(app: FastAPI, settings: Settings, shelf: AgentShelf) -> None:
+    REPORT_LIMITS.put(app.state, settings.report_limits)
+    HELLO_RATE.put(app.state, HelloRate(settings.report_limits.hellos_a_minute))
+    AGENT_SHELF.put(app.state, shelf)
+    FETCHES.put(app.state, OneEach(fetching_holder, MOST_WAITING_FETCHES))
+    FETCH_RATE.put(app.state, Rate(FETCHES_A_MINUTE))
+    app.include_router(agent_files)
 
 
 def _provider(settings: Settings) -> Provider | None:

@@ -111,6 +111,7 @@ class Settings(BaseSettings):
     log_format: LogFormat = LogFormat.PLAIN
     frontend_directory: Path | None = None
     chromium: str | None = None  # prints reports; None: the first found on PATH, "": none
+    agent_files: Path | None = None  # directory of files that nodes fetch below /agent/; None: of this package
 
     @model_validator(mode="after")
     def _check_oidc(self) -> Self:

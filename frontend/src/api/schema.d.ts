@@ -383,6 +383,22 @@ export interface paths {
         patch?: never;
         trace?: never;
     };
+    "/api/v1/tokens/login": {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        get?: never;
+        put?: never;
+        post: operations["confirm_login"];
+        delete?: never;
+        options?: never;
+        head?: never;
+        patch?: never;
+        trace?: never;
+    };
     "/api/v1/tokens/{token_id}": {
         parameters: {
             query?: never;
@@ -3522,6 +3538,7 @@ export interface components {
             made_by: string | null;
             token: string;
             command: string;
+            install_command: string | null;
         };
         JoinTokenInput: {
             /** @default 1 */
@@ -3607,6 +3624,13 @@ export interface components {
             created_at: string;
             /** Format: date-time */
             changed_at: string;
+        };
+        LoginInput: {
+            name: string;
+            scopes: ("read" | "operate" | "admin")[];
+            secret_sha256: string;
+            /** Format: date-time */
+            asked_at: string;
         };
         /** @enum {string} */
         MailTls: "starttls" | "tls" | "none";
@@ -5908,6 +5932,29 @@ export interface operations {
                 };
                 content: {
                     "application/json": components["schemas"]["TokenCreated"];
+                };
+            };
+        };
+    };
+    confirm_login: {
+        parameters: {
+            query?: never;
+            header?: never;
+            path?: never;
+            cookie?: never;
+        };
+        requestBody: {
+            content: {
+                "application/json": components["schemas"]["LoginInput"];
+            };
+        };
+        responses: {
+            201: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["Token"];
                 };
             };
         };

@@ -64,6 +64,7 @@ export type IncidentActionInput = Schemas["IncidentActionInput"];
 export type IncidentDetail = Schemas["IncidentDetail"];
 export type IncidentStep = Schemas["IncidentStep"];
 export type JoinToken = Schemas["JoinTokenOutput"];
+export type CreatedJoinToken = Schemas["JoinTokenCreated"];
 export type MeasuredCell = Schemas["MeasuredCell"];
 export type Measurement = Schemas["Measurement"];
 export type Node = Schemas["NodeOutput"];

@@ -2,6 +2,7 @@ import { createRouter } from "@tanstack/react-router";
 import {
   audit,
   cluster,
+  connect,
   glossary,
   node,
   overview,
@@ -55,6 +56,7 @@ const pages = shell.addChildren([
   peers,
   published,
   glossary,
+  connect,
   settings,
   people,
   tokens,

@@ -1,6 +1,7 @@
 """Fixtures for the `iotide` command against a fake server."""
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 from factories.commands import Ended, Hurried, Iotide, run
@@ -10,11 +11,12 @@ from iotide_agent.cli import following, user
 
 
 @pytest.fixture
-def server(monkeypatch: pytest.MonkeyPatch) -> Iterator[FakeServer]:
+def server(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[FakeServer]:
     with fake_server() as fake:
         monkeypatch.setenv("IOTIDE_URL", fake.url)
         monkeypatch.setenv("IOTIDE_TOKEN", "iot_test")
         monkeypatch.delenv("IOTIDE_CA", raising=False)
+        monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
         yield fake
 
 

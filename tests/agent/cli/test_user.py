@@ -38,6 +38,26 @@ def test_submit_sends_the_plan_with_token_and_idempotency_key(server: FakeServer
     assert {name: value for name, value in choice.items() if value} == {"workload": "dd"}
 
 
+def test_a_campaign_is_submitted_several_times_one_after_another(server: FakeServer, iotide: Iotide, plan: str) -> None:
+    server.on("POST /campaigns", (201, campaign(waiting=4)))
+    server.on(
+        "GET /campaigns/7", (200, campaign("active", active=1, waiting=3)), (200, campaign("finished", finished=4))
+    )
+    ended = iotide("campaign", "submit", plan, "--times", "2")
+    assert ended.status == 0, ended.err
+    assert ended.out.count("campaign 7 (first): 4 runs finished") == 2
+    assert "campaign 7 (first) accepted: 4 runs, 2 of 2" in ended.out
+    keys = {request.headers["Idempotency-Key"] for request in server.asked("POST /campaigns")}
+    assert len(keys) == 2
+
+
+def test_a_failed_run_ends_a_repeated_submission(server: FakeServer, iotide: Iotide, plan: str) -> None:
+    server.on("POST /campaigns", (201, campaign(waiting=4)))
+    server.on("GET /campaigns/7", (200, campaign("failed", finished=3, failed=1)))
+    assert iotide("campaign", "submit", plan, "--times", "3").status == 1
+    assert len(server.asked("POST /campaigns")) == 1
+
+
 def test_lost_answer_is_asked_for_again_with_the_same_key(server: FakeServer, iotide: Iotide, plan: str) -> None:
     server.on("POST /campaigns", (None, None), (200, campaign(waiting=4)))
     assert iotide("campaign", "submit", plan).status == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from agent.agent_rig import COMMAND, AgentRig
 
-from iotide_agent.cli.agent import OTHER_AGENT_STATUS
+from iotide_agent.cli.explaining import OTHER_AGENT_STATUS
 from iotide_agent.core.spool import AgentRunsError, Spool
 
 

@@ -1,4 +1,6 @@
 from collections.abc import Callable
+from datetime import datetime, timedelta
+from hashlib import sha256
 
 import pytest
 from factories.announced import NOW
@@ -113,6 +115,43 @@ def test_a_token_is_shown_once_and_limited_to_its_scopes(client: TestClient, dat
     assert client.get("/api/v1/session", headers=bearer).json()["principal"]["kind"] == "token"
     assert client.get("/api/v1/clusters", headers=bearer).status_code == 200
     assert error(client.post("/api/v1/clusters", json={"name": "c1"}, headers=bearer)) == (403, "not_allowed")
+
+
+def login(now: datetime, **changes: object) -> dict[str, object]:
+    digest = sha256(b"iot_chosen-by-the-command").hexdigest()
+    usual = {"name": "iotide on login1", "scopes": ["read"], "secret_sha256": digest, "asked_at": now.isoformat()}
+    return usual | changes
+
+
+def test_a_confirmed_login_makes_the_commands_secret_a_token_once(
+    client: TestClient, database: Database, clock: MovedClock
+) -> None:
+    bearer = {"Authorization": "Bearer iot_chosen-by-the-command"}
+    assert error(client.get("/api/v1/session", headers=bearer)) == (401, "not_authenticated")
+    sign_in(client, database)
+    made = client.post("/api/v1/tokens/login", json=login(clock()), headers=CSRF)
+    assert (made.status_code, "token" in made.json()) == (201, False)
+    assert client.get("/api/v1/session", headers=bearer).json()["principal"]["kind"] == "token"
+    assert error(client.post("/api/v1/tokens/login", json=login(clock()), headers=CSRF)) == (409, "login_used")
+    client.delete(f"/api/v1/tokens/{made.json()['id']}", headers=CSRF)
+    assert client.get("/api/v1/session", headers=bearer).status_code == 401
+    assert error(client.post("/api/v1/tokens/login", json=login(clock()), headers=CSRF)) == (409, "login_used")
+
+
+@pytest.mark.parametrize("minutes", [-11, 11])
+def test_a_login_is_valid_for_ten_minutes(
+    client: TestClient, database: Database, clock: MovedClock, minutes: int
+) -> None:
+    sign_in(client, database)
+    body = login(clock() + timedelta(minutes=minutes))
+    refused = client.post("/api/v1/tokens/login", json=body, headers=CSRF)
+    assert error(refused) == (422, "login_expired")
+    assert "run `iotide login` again" in refused.json()["error"]["remedy"]
+
+
+def test_a_token_confirms_no_login(client: TestClient, admin: Person, clock: MovedClock) -> None:
+    refused = client.post("/api/v1/tokens/login", json=login(clock()), headers=admin.headers)
+    assert error(refused) == (403, "person_wanted")
 
 
 def test_a_revoked_token_opens_nothing(client: TestClient, database: Database) -> None:

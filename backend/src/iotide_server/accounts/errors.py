@@ -30,6 +30,12 @@ TOKEN_NOT_FOUND = ErrorKind(404, "token_not_found", field="token_id").says("you 
 TOKEN_EXPIRED = ErrorKind(401, "token_expired").says(
     "the API token {name} expired on {expired_at:time}", "create a new one under Settings > Tokens"
 )
+LOGIN_EXPIRED = ErrorKind(422, "login_expired", field="asked_at").says(
+    "asked_at: the login began at {asked_at:time}; it is valid for {minutes} minutes", "run `iotide login` again"
+)
+LOGIN_USED = ErrorKind(409, "login_used", field="secret_sha256", shows="").says(
+    "this login was confirmed before", "run `iotide login` again"
+)
 USER_NOT_FOUND = ErrorKind(404, "user_not_found", field="user_id").says("there is no user {user_id}")
 USER_NAME_UNKNOWN = ErrorKind(404, "user_not_found", field="name").says("there is no user {name}", "{remedy}")
 USER_DISABLED = ErrorKind(409, "user_disabled", field="user_id", shows="name").says(

@@ -8,6 +8,7 @@ from iotide_server.accounts import service
 from iotide_server.accounts.roles.known_callers import KnownCallerRoute
 from iotide_server.accounts.roles.rules import Admin, Person
 from iotide_server.accounts.schemas import (
+    LoginInput,
     SignInLink,
     Token,
     TokenCreated,
@@ -39,6 +40,12 @@ def list_tokens(
 def create_token(principal: Person, session: Tx, now: Now, body: TokenInput) -> TokenCreated:
     """Create a token with your roles, limited to its scopes. Requires a browser session."""
     return tokens.create_token(session, principal, body, now)
+
+
+@router.post("/tokens/login", summary="Confirm a login of the command", status_code=201, responses=errors(409))
+def confirm_login(principal: Person, session: Tx, now: Now, body: LoginInput) -> Token:
+    """Make the secret that `iotide login` chose an API token of yours, once. Requires a browser session."""
+    return tokens.confirm_login(session, principal, body, now)
 
 
 @router.delete("/tokens/{token_id}", summary="Revoke an API token", status_code=204, responses=errors(404))

@@ -38,6 +38,17 @@ class TokenInput(Input):
         return self.expires_at if "expires_at" in self.model_fields_set else now + USUAL_LIFETIME
 
 
+class LoginInput(Input):
+    """Login of the command `iotide`, which keeps its secret and passes the digest."""
+
+    name: Annotated[
+        str, Field(min_length=1, max_length=100, description="Where it runs", examples=["iotide on login1"])
+    ]
+    scopes: Annotated[list[Scope], Field(min_length=1, max_length=3, examples=[["read", "operate"]])]
+    secret_sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$", description="SHA-256 of the new token")]
+    asked_at: Annotated[UtcTime, Field(description="When the login began; valid for ten minutes")]
+
+
 class Token(Output):
     id: int
     user_id: int

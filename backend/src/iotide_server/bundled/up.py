@@ -23,7 +23,7 @@ from iotide_server.bundled.redis import prepare_redis
 from iotide_server.bundled.relay import relay_command
 from iotide_server.bundled.state import StateDirectory, hold, prepare_state_directory
 from iotide_server.bundled.supervise import Part, StoppedError, Supervisor
-from iotide_server.bundled.tls import Certificates, prepare_certificates
+from iotide_server.bundled.tls import Certificates, fingerprint, prepare_certificates
 from iotide_server.kit.clock import system_clock
 from iotide_server.kit.db import brief_engine
 from iotide_server.kit.logs import LogFormat
@@ -121,6 +121,9 @@ class _Services:
                 await self._start_redis()
                 await self._start_server()
                 self._say(f"iotide is ready: {self._settings['PUBLIC_URL']} (logs in {self._state.root / 'log'})")
+                if self._certificates:
+                    known_by = fingerprint(self._certificates.ca.read_text())
+                    self._say(f"fingerprint of its authority, for `iotide login`: {known_by}")
                 await asyncio.to_thread(welcome, self._settings["DATABASE_URL"], self._settings["PUBLIC_URL"])
                 await self._supervisor.wait()
             self._say("stopping")
@@ -171,6 +174,7 @@ class _Services:
         self._settings["VAULT_KEY"] = os.environ.get("IOTIDE_VAULT_KEY", self._state.secret("vault"))
         # Set by administrators with a proxy in front.
         self._settings["PUBLIC_URL"] = os.environ.get("IOTIDE_PUBLIC_URL", self._options.public_url)
+        self._settings |= _agent_files(self._state)
         self._state.write_private(self._state.root / _ENVIRONMENT_FILE, json.dumps(self._environment()))
         self._say("migrating the database")
         await asyncio.to_thread(_migrate, self._settings["DATABASE_URL"])
@@ -225,6 +229,12 @@ class _Services:
 def _migrate(database_url: str) -> None:
     with brief_engine(database_url) as engine:
         migrate(engine)
+
+
+def _agent_files(state: StateDirectory) -> dict[str, str]:
+    """Return the setting of the directory of agent files; without one, the server has those of its package."""
+    directory = Path(os.environ.get("IOTIDE_AGENT_FILES", state.root / "agent")).absolute()
+    return {"AGENT_FILES": str(directory)} if directory.is_dir() else {}
 
 
 def _command(*arguments: str) -> tuple[str, ...]:

@@ -135,13 +135,20 @@ class JoinTokenCreated(JoinTokenOutput):
     """New join token; its secret is shown only once."""
 
     token: Annotated[str, Field(description="`<secret>.<SHA-256 of the server's CA, or ->`")]
-    command: Annotated[str, Field(description="Command to run on each new node")]
+    command: Annotated[str, Field(description="Command that enrols a host with an agent")]
+    install_command: Annotated[
+        str | None,
+        Field(
+            description="Command for root that installs an agent and enrols the host; append the directories for runs."
+            " Null if the server has no agent files"
+        ),
+    ]
 
     @classmethod
     def made(cls, new: NewJoinToken, access: AgentAccess) -> "JoinTokenCreated":
         token = access.join_token(new.secret)
         command = access.enroll_command(token, replaces=new.shown.node_id is not None)
-        return cls(**dict(new.shown), token=token, command=command)
+        return cls(**dict(new.shown), token=token, command=command, install_command=access.install_command(token))
 
 
 class PendingNodeOutput(Output):

@@ -9,7 +9,7 @@ import typer
 
 from iotide_server.accounts.models import Role
 from iotide_server.accounts.sessions import service as sessions
-from iotide_server.agent_access import agent_access
+from iotide_server.agent_access import agent_access, agent_shelf
 from iotide_server.clusters import service as clusters
 from iotide_server.clusters.enrolment import service as enrolment
 from iotide_server.commands.opening import StateOption, settings_of, transaction
@@ -39,9 +39,12 @@ def join_token(  # noqa: PLR0913 - each is an option of the command
         Path | None, typer.Option(help="Write only the token to this file, for `iotide-agent enroll < FILE`.")
     ] = None,
 ) -> None:
-    """Print the command that enrolls a new node in a cluster."""
+    """Print the command that enrolls a new node in a cluster.
+
+    If this server hands out its agent, a second line installs it as well; append the directories for runs.
+    """
     settings = settings_of(state)
-    access = agent_access(settings)
+    access = agent_access(settings, agent_shelf(settings))
     now = system_clock()
     with transaction(settings) as session:
         console = sessions.console_principal(session, now)
@@ -55,6 +58,9 @@ def join_token(  # noqa: PLR0913 - each is an option of the command
         write_private(token_file, token)
         return
     typer.echo(access.enroll_command(token))
+    install = access.install_command(token)
+    if install is not None:
+        typer.echo(f"{install} /scratch/iotide")
 
 
 def write_private(path: Path, text: str) -> None:

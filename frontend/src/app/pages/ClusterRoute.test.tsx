@@ -46,6 +46,18 @@ it("keeps the join command after the first node has joined", async () => {
   expect(screen.getByText(token.command)).toBeInTheDocument();
 });
 
+it("shows one command that installs the agent, with the directories that the admin names", async () => {
+  const token = { command: "enroll", install_command: "sh join.sh URL", expires_at: "2026-11-21T10:00:00Z" };
+  server.use(http.post("*/api/v1/clusters/1/join-tokens", () => HttpResponse.json(token, { status: 201 })));
+  const { user } = openDashboard("/clusters/1");
+  await user.click(await screen.findByRole("button", { name: "Create join token" }));
+  expect(await screen.findByText("sh join.sh URL /scratch/iotide")).toBeInTheDocument();
+  const directories = screen.getByRole("textbox", { name: "Directories for runs" });
+  await user.clear(directories);
+  await user.type(directories, "/mnt/lustre/bench /nvme");
+  expect(screen.getByText("sh join.sh URL /mnt/lustre/bench /nvme")).toBeInTheDocument();
+});
+
 it("lists join tokens with their creators, and revokes one after confirmation", async () => {
   const token = {
     id: 12,

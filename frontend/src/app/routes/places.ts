@@ -57,6 +57,14 @@ export const settings = createRoute({
   component: lazyRouteComponent(() => import("../pages/SettingsRoute")),
 });
 
+export const connect = createRoute({
+  getParentRoute: () => shell,
+  path: "connect",
+  beforeLoad: requireLogin,
+  validateSearch: z.object({ login: text, name: text, at: text }),
+  component: lazyRouteComponent(() => import("../pages/ConnectRoute")),
+});
+
 export const people = createRoute({
   getParentRoute: () => shell,
   path: "settings/people",

@@ -1,6 +1,6 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Alert, Badge, Button, Checkbox, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
+import { Alert, Badge, Button, Group, NativeSelect, Stack, Text, TextInput } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { Token } from "@/api/types";
@@ -12,6 +12,7 @@ import { useMay, usePrincipal } from "@/components/session";
 import { submitted } from "@/components/submitted";
 import { When } from "@/components/values";
 import { createToken, revokeToken, type Scope, tokensQuery } from "./queries";
+import { ScopeChoice } from "./ScopeChoice";
 import { SettingsTabs } from "./SettingsTabs";
 import { tokenEnd } from "./tokenEnd";
 
@@ -137,11 +138,6 @@ function RevokeButton({ token, isOfSeveral }: { token: Token; isOfSeveral: boole
   );
 }
 
-const SCOPES: readonly { value: Scope; label: string }[] = [
-  { value: "read", label: t`read: view everything that you can view` },
-  { value: "operate", label: t`operate: submit and cancel campaigns` },
-  { value: "admin", label: t`admin: nodes, targets and clusters` },
-];
 const USUAL_DAYS = "90";
 const NO_END = "none";
 const LIFETIMES = [
@@ -155,13 +151,12 @@ const DAY_MILLISECONDS = 86_400_000;
 
 function NewToken() {
   const create = useMutation(createToken);
-  const [scopes, setScopes] = useState<string[]>(["read"]);
+  const [scopes, setScopes] = useState<readonly Scope[]>(["read"]);
   const submit = submitted((text, form) => {
     const days = text("days");
     const expires_at =
       days === NO_END ? null : new Date(Date.now() + Number(days) * DAY_MILLISECONDS).toISOString();
-    const chosen = SCOPES.map(({ value }) => value).filter((scope) => scopes.includes(scope));
-    const body = { name: text("name"), scopes: chosen, expires_at };
+    const body = { name: text("name"), scopes: [...scopes], expires_at };
     create.mutate(body, { onSuccess: () => form.reset() });
   });
   return (
@@ -173,13 +168,7 @@ function NewToken() {
           <TextInput label={t`Name`} maxLength={100} name="name" placeholder={t`nightly cron`} required />
           <NativeSelect data={LIFETIMES} defaultValue={USUAL_DAYS} label={t`Expires after`} name="days" />
         </Group>
-        <Checkbox.Group label={t`Scopes`} onChange={setScopes} value={scopes}>
-          <Stack gap={6} mt={4}>
-            {SCOPES.map(({ value, label }) => (
-              <Checkbox key={value} label={label} value={value} />
-            ))}
-          </Stack>
-        </Checkbox.Group>
+        <ScopeChoice onChange={setScopes} scopes={scopes} />
         <Button
           disabled={scopes.length === 0}
           loading={create.isPending}

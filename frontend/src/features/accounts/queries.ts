@@ -78,6 +78,19 @@ export const createToken = mutationOptions({
   onSuccess: refetch(["token"]),
 });
 
+export interface CommandLogin {
+  readonly name: string;
+  /** SHA-256 of the token that the command keeps. */
+  readonly secret_sha256: string;
+  readonly asked_at: string;
+}
+
+export const confirmLogin = mutationOptions({
+  meta: { isShownInPlace: true },
+  mutationFn: (body: CommandLogin & { scopes: Scope[] }) => post("/api/v1/tokens/login", { body }),
+  onSuccess: refetch(["token"]),
+});
+
 export const revokeToken = mutationOptions({
   mutationFn: (tokenId: number) => remove("/api/v1/tokens/{token_id}", { path: { token_id: tokenId } }),
   onSuccess: refetch(["token"]),

@@ -1,12 +1,11 @@
 import { plural, t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
-import { Button, Checkbox, List, Paper, Stack, Text, Title } from "@mantine/core";
+import { Button, Paper, Stack, Text, Title } from "@mantine/core";
 import { useMutation, useQuery } from "@tanstack/react-query";
 import { useState } from "react";
 import type { JoinToken, NodeLine } from "@/api/types";
 import { StateBadge } from "@/components/badges";
 import { AddButton, ConfirmButton } from "@/components/buttons";
-import { Command } from "@/components/Command";
 import { DrainNote } from "@/components/drain/DrainButton";
 import { NodeLink } from "@/components/links";
 import { Detail, Hint, Problem } from "@/components/looks";
@@ -14,11 +13,12 @@ import { ErrorNotice, Loaded, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { useMay } from "@/components/session";
 import { When } from "@/components/values";
+import { AddNode } from "./AddNode";
 import { AgentVersion } from "./AgentVersion";
 import { describeNode } from "./facts";
 import { NodeActivity } from "./NodeActivity";
 import { PendingNodes } from "./PendingNodes";
-import { createJoinToken, joinTokensQuery, nodeLinesQuery, revokeJoinToken } from "./queries";
+import { joinTokensQuery, nodeLinesQuery, revokeJoinToken } from "./queries";
 
 export function NodesPanel({ clusterId }: { clusterId: number }) {
   const nodes = useQuery(nodeLinesQuery(clusterId));
@@ -35,7 +35,7 @@ export function NodesPanel({ clusterId }: { clusterId: number }) {
     >
       <Stack gap="sm">
         {isEmpty && <Text>{t`No nodes yet. A node is a host with an agent that runs benchmarks.`}</Text>}
-        {(isAdding || isEmpty) && <EnrolNode clusterId={clusterId} onToken={() => setIsAdding(true)} />}
+        {(isAdding || isEmpty) && <AddNode clusterId={clusterId} onToken={() => setIsAdding(true)} />}
         <PendingNodes clusterId={clusterId} />
         <Loaded isEmpty={(rows) => rows.length === 0} query={nodes}>
           {(rows) => <NodeTable nodes={rows} />}
@@ -187,63 +187,4 @@ function LetsIn({ token, nodeName }: Pick<TokenRowProps, "token" | "nodeName">) 
       </Trans>
     );
   return needs_approval ? t`new nodes, after approval` : t`new nodes, without approval`;
-}
-
-const NODES_PER_TOKEN = 100;
-
-interface EnrolNodeProps {
-  readonly clusterId: number;
-  /** Called when there is a command to copy. It stays visible when the first node joins. */
-  readonly onToken: () => void;
-}
-
-function EnrolNode({ clusterId, onToken }: EnrolNodeProps) {
-  const create = useMutation(createJoinToken);
-  const mayEnrol = useMay("admin", clusterId);
-  const [needsApproval, setNeedsApproval] = useState(true);
-  return (
-    <Stack gap="sm">
-      <List size="sm" type="ordered">
-        <List.Item>{t`Install the iotide-agent package on the node.`}</List.Item>
-        <List.Item>{t`In agent.toml, set approved_directories to the directories that runs may write to.`}</List.Item>
-        <List.Item>
-          {t`Join the node with the command below, then start the agent: iotide-agent run.`}
-        </List.Item>
-      </List>
-      {create.error && <ErrorNotice error={create.error} />}
-      {create.data ? (
-        <>
-          <Command label={t`Copy enrol command`} text={create.data.command} />
-          <Hint>
-            <Trans>
-              The token admits up to {NODES_PER_TOKEN} nodes and expires <When at={create.data.expires_at} />.
-            </Trans>{" "}
-            {create.data.needs_approval && t`Each node then waits here for approval.`}
-          </Hint>
-        </>
-      ) : (
-        <>
-          {mayEnrol && (
-            <Checkbox
-              checked={needsApproval}
-              description={t`Any user with the token can enrol a host. No runs start on the host before you approve it.`}
-              label={t`Require approval of each node`}
-              onChange={() => setNeedsApproval(!needsApproval)}
-            />
-          )}
-          <Button
-            disabled={!mayEnrol}
-            loading={create.isPending}
-            onClick={() =>
-              create.mutate({ clusterId, uses: NODES_PER_TOKEN, needsApproval }, { onSuccess: onToken })
-            }
-            variant="light"
-            w="fit-content"
-          >
-            {mayEnrol ? t`Create join token` : t`You need the admin role to create a join token`}
-          </Button>
-        </>
-      )}
-    </Stack>
-  );
 }

@@ -1,4 +1,5 @@
 from collections.abc import Iterable
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -137,6 +138,12 @@ def test_the_command_names_the_server_and_the_authority(nowhere: AgentAccess) ->
     pinned = access("redis://127.0.0.1:1/0", ca_fingerprint="ab" * 32)
     token = pinned.join_token("secret")
     assert token == f"secret.{'ab' * 32}"
+    assert pinned.install_command(token) is None
+    handing = replace(pinned, script_sha256="cd" * 32)
+    assert handing.install_command(token) == (
+        f"curl -fsSko join.sh https://iotide.example.org/agent/join.sh && echo '{'cd' * 32}  join.sh' | sha256sum -c"
+        f" && echo {token} | sh join.sh https://iotide.example.org"
+    )
     assert pinned.enroll_command(token) == f"echo {token} | iotide-agent enroll --server https://iotide.example.org"
 
 

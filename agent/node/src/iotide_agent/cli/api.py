@@ -30,19 +30,22 @@ class Api:
         self,
         url: str,
         token: str,
-        ca_file: str | None,
+        trust: ssl.SSLContext | None = None,
         *,
         transport: httpx2.BaseTransport | None = None,
         pause: Callable[[float], None] = time.sleep,
     ) -> None:
-        """`pause(seconds)` waits before a rate-limited request is sent again."""
+        """`trust` is by default that of the system.
+
+        `pause(seconds)` waits before a rate-limited request is sent again.
+        """
         self._url = url
         self._pause = pause
         self._client = httpx2.Client(
             base_url=f"{url.rstrip('/')}/api/v1",
             headers={"Authorization": f"Bearer {token}", "Accept": "application/json"},
             timeout=_TIMEOUT_SECONDS,
-            verify=ssl.create_default_context(cafile=ca_file),
+            verify=trust or ssl.create_default_context(),
             transport=transport,
         )
 
@@ -138,7 +141,7 @@ class Api:
         return document
 
     def _unreachable(self, reason: str) -> UnreachableError:
-        remedy = "check that the server runs; set IOTIDE_URL or --url, and IOTIDE_CA for its own certificate"
+        remedy = "check that the server runs; `iotide login URL` keeps its address and authority"
         return UnreachableError(
             [Problem("unreachable", f"the server does not answer: {reason}", "url", self._url, remedy)]
         )

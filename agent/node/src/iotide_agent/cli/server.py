@@ -1,6 +1,7 @@
 """Connection to the server, console and JSON output, shared by all commands."""
 
 import json
+import ssl
 import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -14,11 +15,13 @@ from rich.table import Table
 from rich.text import Text
 
 from iotide_agent.cli.api import Api, Document
+from iotide_agent.cli.kept_login import kept_login
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.speaking import OURS, ask, say
 from iotide_wire.visible import visible
 
 PIPE_COLUMNS: Final = 240
+_LOCAL_URL: Final = "http://127.0.0.1:8470"
 
 AsJson = Annotated[bool, typer.Option("--json", help="Print the server's answer as JSON.")]
 Limit = Annotated[int, typer.Option(min=1, max=10_000, help="Maximum number of rows, newest first.")]
@@ -29,19 +32,30 @@ class Server:
     url: str
     token: str | None
     ca: Path | None
+    ca_pem: str | None = None
 
     def open(self) -> Api:
         if not self.url.startswith(("http://", "https://")):
             remedy = "use for example https://iotide.example:8443"
             raise RefusedError([Problem("invalid_input", "not a URL", "url", self.url, remedy)])
         if not self.token:
-            remedy = "create an API token in the dashboard, then set IOTIDE_TOKEN or use --token"
+            remedy = "run `iotide login URL`, or create an API token in the dashboard and set IOTIDE_TOKEN"
             raise RefusedError([Problem("not_authenticated", "no API token", "token", None, remedy)])
         if self.ca is not None and not self.ca.is_file():
             raise RefusedError(
                 [Problem("invalid_input", "no such file", "ca", str(self.ca), "use the path of a PEM file")]
             )
-        return Api(self.url, self.token, str(self.ca) if self.ca else None)
+        return Api(self.url, self.token, ssl.create_default_context(cafile=self.ca, cadata=self.ca_pem))
+
+
+def chosen_server(url: str | None, token: str | None, ca: Path | None) -> Server:
+    """Return the server that is named, otherwise that of `iotide login`, whose token goes to no other address."""
+    kept = kept_login()
+    if url is None:
+        url = _LOCAL_URL if kept is None else kept.url
+    if kept is None or kept.url != url.rstrip("/"):
+        return Server(url, token, ca)
+    return Server(url, token or kept.token, ca, kept.ca_pem if ca is None else None)
 
 
 def opened(context: typer.Context) -> Api:

@@ -18,14 +18,25 @@ from iotide_agent.cli.api import Api, Document
 from iotide_agent.cli.campaign_lists import CampaignSort, campaign_headlines, campaign_list
 from iotide_agent.cli.clusters import cluster_app
 from iotide_agent.cli.compare import compare_campaigns
-from iotide_agent.cli.following import SOME_RUN_FAILED, follow_to_end
+from iotide_agent.cli.following import SOME_RUN_FAILED, ended_line, exit_as, follow_to_end, wait
+from iotide_agent.cli.login import log_in
 from iotide_agent.cli.names import Catalogue, read_catalogue
 from iotide_agent.cli.plan_file import read_plan
 from iotide_agent.cli.power import show_power
 from iotide_agent.cli.problems import Problem, RefusedError
 from iotide_agent.cli.reparse import chosen_runs, read_run_again, send
 from iotide_agent.cli.schedules import schedule_app
-from iotide_agent.cli.server import AsJson, Limit, PlainConsole, Server, console, is_confirmed, opened, print_json, show
+from iotide_agent.cli.server import (
+    AsJson,
+    Limit,
+    PlainConsole,
+    chosen_server,
+    console,
+    is_confirmed,
+    opened,
+    print_json,
+    show,
+)
 from iotide_agent.cli.speaking import ask, say
 from iotide_agent.cli.watch import look
 
@@ -44,6 +55,7 @@ inventory.add_to(app)
 findings.add_to(app)
 app.add_typer(schedule_app, name="schedule")
 app.add_typer(cluster_app, name="cluster")
+app.command("login")(log_in)
 app.command("compare")(compare_campaigns)
 app.command("power")(show_power)
 
@@ -63,29 +75,50 @@ class ExportFormat(StrEnum):
 def connect(
     context: typer.Context,
     *,
-    url: Annotated[str, typer.Option(envvar="IOTIDE_URL", help="Address of the server.")] = "http://127.0.0.1:8470",
+    url: Annotated[
+        str | None,
+        typer.Option(envvar="IOTIDE_URL", help="Address of the server. Default: of `iotide login`, or this machine."),
+    ] = None,
     token: Annotated[str | None, typer.Option(envvar="IOTIDE_TOKEN", help="API token.", show_default=False)] = None,
     ca: Annotated[
         Path | None, typer.Option(envvar="IOTIDE_CA", help="CA certificate file (PEM) of the server.")
     ] = None,
 ) -> None:
-    context.obj = Server(url, token, ca)
+    context.obj = chosen_server(url, token, ca)
 
 
 @campaign_app.command("submit")
-def submit_campaign(context: typer.Context, file: PlanFile, *, follow: Watch = False, as_json: AsJson = False) -> None:
-    """Submit a campaign. With --watch, follow it to its end and show its results."""
+def submit_campaign(
+    context: typer.Context,
+    file: PlanFile,
+    *,
+    times: Annotated[
+        int, typer.Option(min=1, max=100, help="Submit it that many times, each after the end of the previous one.")
+    ] = 1,
+    follow: Watch = False,
+    as_json: AsJson = False,
+) -> None:
+    """Submit a campaign. With --watch, follow it to its end and show its results.
+
+    --times waits for each campaign, and stops after one in which a run failed: a trend needs several.
+    """
     plan = read_plan(file)
     with opened(context) as api:
-        answer = api.post("/campaigns", plan.model_dump(mode="json"), idempotency_key=str(uuid.uuid4()))
-        if follow:
-            follow_to_end(api, int(answer["id"]), as_json=as_json)
-        elif as_json:
-            print_json(answer)
-        else:
+        for number in range(1, times + 1):
+            answer = api.post("/campaigns", plan.model_dump(mode="json"), idempotency_key=str(uuid.uuid4()))
             campaign = Campaign.of(answer)
-            runs = sum(dict(campaign.counts).values())
-            say(f"campaign {campaign.id} ({campaign.name}) accepted: {runs} runs")
+            if not as_json and (times > 1 or not follow):
+                runs = sum(dict(campaign.counts).values())
+                of_times = f", {number} of {times}" if times > 1 else ""
+                say(f"campaign {campaign.id} ({campaign.name}) accepted: {runs} runs{of_times}")
+            if follow:
+                follow_to_end(api, campaign.id, as_json=as_json)
+            elif as_json:
+                print_json(answer)
+            if times > 1 and not follow:
+                ended = wait(api, campaign.id, on_stderr=as_json)
+                say(ended_line(ended), err=as_json)
+                exit_as(ended)
 
 
 @campaign_app.command("preview")

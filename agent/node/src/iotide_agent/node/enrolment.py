@@ -11,7 +11,7 @@ from iotide_agent.core.transport import Transport, Unreachable
 from iotide_agent.node.config import AgentConfig, ConfigError
 from iotide_agent.node.identity import Identity, save_identity
 from iotide_agent.node.inventory import AGENT_VERSION, take_inventory
-from iotide_agent.node.pinning import pinned_authority
+from iotide_agent.node.pinning import checked_authority, pinned_authority
 from iotide_wire import WIRE_VERSION
 from iotide_wire.messages import EnrollReply, EnrollRequest
 
@@ -19,8 +19,10 @@ _ATTEMPTS: Final = 4
 _FIRST_PAUSE_SECONDS: Final = 0.5
 
 
-def enroll(config: AgentConfig, server: str | None, join_token: str, *, replace: bool) -> EnrollReply:
-    """Enrol this host and store its identity.
+def enroll(
+    config: AgentConfig, server: str | None, join_token: str, *, replace: bool, ca_pem: str | None = None
+) -> EnrollReply:
+    """Enrol this host and store its identity. `ca_pem` is an authority that was obtained in another way.
 
     Raise ConfigError without a server or if an identity exists, PinError for another server than the token's, and
     Refusal or Unreachable.
@@ -30,7 +32,7 @@ def enroll(config: AgentConfig, server: str | None, join_token: str, *, replace:
         raise ConfigError("server", None, "set it with --server URL, or as `server` in agent.toml")
     _check_free(config.state_directory, replace=replace)
     request = _request(config, join_token)
-    ca_pem = pinned_authority(url, join_token)
+    ca_pem = pinned_authority(url, join_token) if ca_pem is None else checked_authority(ca_pem, join_token)
     with closing(Transport(url, "", ca_pem)) as transport:
         reply = _ask(transport, request)
     identity = Identity(

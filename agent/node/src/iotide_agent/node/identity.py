@@ -12,7 +12,7 @@ from iotide_agent.runner.files import replace_file, sync_directory
 from iotide_wire.base import Message, Name, Text
 from iotide_wire.nodes import BrokerAccess, fingerprint
 
-_FILE: Final = "identity.json"
+FILE_NAME: Final = "identity.json"
 _NEXT_FILE: Final = "identity-next.json"
 
 
@@ -53,7 +53,7 @@ def token_fingerprint(node_token: str) -> str:
 
 def load_identity(state_directory: Path) -> Identity:
     """Raise NotEnrolledError, which explains how to enrol."""
-    file = state_directory / _FILE
+    file = state_directory / FILE_NAME
     try:
         return Identity.model_validate_json(file.read_bytes())
     except FileNotFoundError as error:
@@ -68,7 +68,7 @@ def load_identity(state_directory: Path) -> Identity:
 def save_identity(state_directory: Path, identity: Identity) -> None:
     state_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     drop_next(state_directory)
-    _write(state_directory / _FILE, identity)
+    _write(state_directory / FILE_NAME, identity)
 
 
 def keep_next(state_directory: Path, identity: Identity) -> None:
@@ -84,7 +84,7 @@ def next_identity(state_directory: Path) -> Identity | None:
 
 
 def adopt_next(state_directory: Path) -> None:
-    (state_directory / _NEXT_FILE).replace(state_directory / _FILE)
+    (state_directory / _NEXT_FILE).replace(state_directory / FILE_NAME)
     sync_directory(state_directory)
 
 

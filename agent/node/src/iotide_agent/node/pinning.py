@@ -1,6 +1,7 @@
 """Trust in a new server: its authority must have the fingerprint in the join token."""
 
 import hashlib
+import re
 import socket
 import ssl
 import sys
@@ -10,6 +11,7 @@ from urllib.parse import urlsplit
 _CONNECT_SECONDS: Final = 5.0
 _HTTPS_PORT: Final = 443
 _NO_FINGERPRINT: Final = "-"
+_PEM: Final = re.compile("-----BEGIN CERTIFICATE-----.+?-----END CERTIFICATE-----", re.DOTALL)
 
 
 class PinError(Exception):
@@ -39,7 +41,7 @@ def pinned_authority(server_url: str, join_token: str) -> str | None:
         raise PinError(f"{server_url} is not encrypted, but the join token is for an encrypted server; use https://")
     host = url.hostname or ""
     try:
-        chain = _unverified_chain(host, url.port or _HTTPS_PORT)
+        chain = unverified_chain(host, url.port or _HTTPS_PORT)
     except OSError as error:
         raise PinError(f"{server_url} does not answer: {error}; check the address") from error
     for certificate in chain:
@@ -51,7 +53,21 @@ def pinned_authority(server_url: str, join_token: str) -> str | None:
     )
 
 
-def _unverified_chain(host: str, port: int) -> list[bytes]:
+def checked_authority(ca_pem: str, join_token: str) -> str:
+    """Return the authority in `ca_pem` that the token names, or all of it if the token names none; raise PinError."""
+    fingerprint = fingerprint_of(join_token)
+    if fingerprint is None:
+        return ca_pem
+    for certificate in _PEM.findall(ca_pem):
+        if hashlib.sha256(ssl.PEM_cert_to_DER_cert(certificate)).hexdigest() == fingerprint:
+            return f"{certificate}\n"
+    raise PinError(
+        f"the file of --ca has no certificate with the fingerprint {fingerprint} of the join token: it is another "
+        "server's; copy it again, or get a new join token from the server itself"
+    )
+
+
+def unverified_chain(host: str, port: int) -> list[bytes]:
     """Return certificates in DER, not trusted yet; nothing is sent."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     context.check_hostname = False

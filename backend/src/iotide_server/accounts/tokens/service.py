@@ -1,24 +1,25 @@
 """Management of API tokens."""
 
 from collections.abc import Collection
-from datetime import datetime
-from typing import Literal
+from datetime import datetime, timedelta
+from typing import Final, Literal
 
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts import repository
 from iotide_server.accounts.audit import trail as audit
 from iotide_server.accounts.audit.trail import Action
-from iotide_server.accounts.errors import EXPIRY_PASSED, TOKEN_NOT_FOUND
+from iotide_server.accounts.errors import EXPIRY_PASSED, LOGIN_EXPIRED, LOGIN_USED, TOKEN_NOT_FOUND
 from iotide_server.accounts.models import ApiToken, Role, User
 from iotide_server.accounts.roles.authentication import API_TOKEN_PREFIX
 from iotide_server.accounts.roles.principal import Principal
-from iotide_server.accounts.schemas import Token, TokenCreated, TokenInput
-from iotide_server.kit.db import Json, fields_of
+from iotide_server.accounts.schemas import USUAL_LIFETIME, LoginInput, Token, TokenCreated, TokenInput
+from iotide_server.kit.db import Json, fields_of, savepoint
 from iotide_server.kit.digests import digest, new_secret
 from iotide_server.kit.pagination import Page, PageRequest
 
 TokenOwners = Literal["mine", "all"]
+_LOGIN_VALID: Final = timedelta(minutes=10)
 
 
 def list_tokens(session: Session, principal: Principal, owners: TokenOwners, paging: PageRequest) -> Page[Token]:
@@ -37,19 +38,30 @@ def create_token(session: Session, principal: Principal, wanted: TokenInput, now
     if expires_at is not None and expires_at <= now:
         raise EXPIRY_PASSED(expires_at=expires_at)
     secret = new_secret(API_TOKEN_PREFIX)
-    token = ApiToken(
-        user_id=user_id,
-        name=wanted.name,
-        secret_sha256=digest(secret),
-        scopes=wanted.scopes,
-        created_at=now,
-        expires_at=expires_at,
-    )
+    token = ApiToken(user_id=user_id, name=wanted.name, scopes=wanted.scopes, created_at=now, expires_at=expires_at)
+    return TokenCreated.of_row(token, user_name=_keep(session, principal, token, digest(secret)), token=secret)
+
+
+def confirm_login(session: Session, principal: Principal, login: LoginInput, now: datetime) -> Token:
+    """Create a token whose secret only the command knows. Raise PERSON_WANTED, LOGIN_EXPIRED or LOGIN_USED."""
+    user_id = principal.require_person("confirm logins")
+    if abs(now - login.asked_at) > _LOGIN_VALID:
+        raise LOGIN_EXPIRED(asked_at=login.asked_at, minutes=int(_LOGIN_VALID.total_seconds() // 60))
+    expires_at = now + USUAL_LIFETIME
+    token = ApiToken(user_id=user_id, name=login.name, scopes=login.scopes, created_at=now, expires_at=expires_at)
+    with savepoint(session, LOGIN_USED()):
+        owner_name = _keep(session, principal, token, login.secret_sha256)
+    return Token.of_row(token, user_name=owner_name)
+
+
+def _keep(session: Session, principal: Principal, token: ApiToken, secret_sha256: str) -> str:
+    """Store the token and return its user's name."""
+    token.secret_sha256 = secret_sha256
     session.add(token)
     session.flush()
-    owner = session.get_one(User, user_id)
+    owner = session.get_one(User, token.user_id)
     audit.record(session, principal, Action("token_created", "token", token.id, None, after=_shown(token, owner)))
-    return TokenCreated.of_row(token, user_name=owner.name, token=secret)
+    return owner.name
 
 
 def revoke_token(session: Session, principal: Principal, token_id: int, now: datetime) -> None:

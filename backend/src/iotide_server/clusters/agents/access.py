@@ -36,6 +36,7 @@ class AgentAccess:
     # SHA-256 (hexadecimal) of the DER certificate of the API's CA; None: the system's CAs
     ca_fingerprint: str | None
     redis_admin: Redis
+    script_sha256: str | None = None  # of the script that installs the agent; None if this server does not have it
 
     def broker(self, node_id: int, password: str) -> BrokerAccess:
         parts = urlsplit(self.broker_url)
@@ -50,6 +51,17 @@ class AgentAccess:
         # `echo` is a shell builtin, so `ps` does not show the token.
         command = f"echo {join_token} | iotide-agent enroll --server {self.public_url}"
         return f"{command} --replace" if replaces else command
+
+    def install_command(self, join_token: str) -> str | None:
+        """Return the command that installs and enrols an agent, without its last words: the directories for runs.
+
+        It runs the script only if it is the one that this server vouches for. None without agent files.
+        """
+        if self.script_sha256 is None:
+            return None
+        fetch = f"curl -fsSko join.sh {self.public_url}/agent/join.sh"
+        check = f"echo '{self.script_sha256}  join.sh' | sha256sum -c"
+        return f"{fetch} && {check} && echo {join_token} | sh join.sh {self.public_url}"
 
     def admit(self, node: NodeAccess) -> None:
         """Create the node's Redis user; if Redis is down, the scheduler creates it later."""

@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime, timedelta
-from math import ceil
+from datetime import datetime
 from typing import Annotated, ClassVar, Final
 
 from fastapi import Depends, Request
@@ -21,6 +20,7 @@ from iotide_server.kit.app_values import AppValue
 from iotide_server.kit.digests import digest
 from iotide_server.kit.errors import NotAllowedError, NotAuthenticatedError
 from iotide_server.kit.one_each import Holder
+from iotide_server.kit.rates import Rate
 from iotide_server.kit.web import NodeTx, Now
 from iotide_wire.nodes import fingerprint
 
@@ -55,28 +55,20 @@ class IsNode(AccessRule):
 
 
 class HelloRate:
-    """Limits each node's hellos to this process: a rate per minute, and twice that as a burst.
+    """Limits each node's hellos to this process.
 
     Hellos are expensive. A rejected agent repeats them within 10 s, so a restarting one passes as soon as its rate
     allows.
     """
 
     def __init__(self, a_minute: int) -> None:
-        self._a_minute = a_minute
-        self._share = timedelta(minutes=1) / a_minute
-        self._used_until: dict[tuple[bool, int | None], datetime] = {}
+        self._rate = Rate(a_minute)
 
     def admit(self, node: Principal, now: datetime, *, is_waiting: bool = False) -> None:
-        key = is_waiting, node.id  # a pending node and a node may have the same id
-        full_at = now + 2 * self._a_minute * self._share
-        # If the clock was set back, a node waits no longer than for one share.
-        self._used_until[key] = min(max(self._used_until.get(key, now), now), full_at)
-        used_until = self._used_until[key] + self._share
-        if used_until > full_at:
-            raise TOO_MANY_HELLOS(
-                node=node.name, a_minute=self._a_minute, wait_seconds=ceil((used_until - full_at).total_seconds())
-            )
-        self._used_until[key] = used_until
+        # A pending node and a node may have the same id.
+        wait_seconds = self._rate.wait_seconds((is_waiting, node.id), now)
+        if wait_seconds:
+            raise TOO_MANY_HELLOS(node=node.name, a_minute=self._rate.a_minute, wait_seconds=wait_seconds)
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,1 @@
+"""Sets the agent up as a service of this node: user, configuration, identity, systemd unit."""

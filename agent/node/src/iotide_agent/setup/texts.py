@@ -1,0 +1,67 @@
+"""Contents of the files that setup writes; pure, except for reading the unit of this package."""
+
+import json
+from collections.abc import Sequence
+from importlib.resources import files
+from pathlib import Path, PurePosixPath
+from typing import Final
+
+from iotide_agent.node.config import SYSTEM_STATE, AgentConfig, ConfigError
+
+USER: Final = "iotide-agent"
+UNIT: Final = "iotide-agent.service"
+_PROGRAM_OF_UNIT: Final = "/opt/iotide-agent/bin/iotide-agent"
+_HIDDEN: Final = {
+    "ProtectHome=no": ("/home", "/root", "/run/user"),
+    "PrivateTmp=no": ("/tmp", "/var/tmp"),  # noqa: S108 - what the unit hides
+}
+"""By setting of a unit that shows them, directories that the sandbox hides."""
+_UNQUOTABLE: Final = frozenset('"\\')
+
+
+def agent_toml(server: str, directories: Sequence[str]) -> str:
+    return (
+        "# Written by `iotide-agent setup`, which never changes it again.\n"
+        f"server = {json.dumps(server)}\n"
+        f"state_directory = {json.dumps(str(SYSTEM_STATE))}\n"
+        "# Runs write only below these. After a change, run setup again: it allows them in the systemd unit.\n"
+        f"approved_directories = [{', '.join(map(json.dumps, directories))}]\n"
+    )
+
+
+def unit(program: Path) -> str:
+    """Return the systemd unit that starts this program."""
+    shipped = (files("iotide_agent.setup") / UNIT).read_text(encoding="utf-8")
+    return shipped.replace(_PROGRAM_OF_UNIT, str(program))
+
+
+def drop_in(config: AgentConfig, program: Path) -> str:
+    """Return the settings of the unit that depend on this node.
+
+    Raise ConfigError for a directory that a unit cannot name.
+    """
+    # The version's own path: a new version changes this file, and setup restarts the agent.
+    directories = list(config.approved_directories)
+    if config.state_directory != SYSTEM_STATE:
+        directories.append(str(config.state_directory))
+    lines = [f"# Written by `iotide-agent setup` of {program.resolve()}", "[Service]"]
+    lines += [f"ReadWritePaths={_quoted(directory)}" for directory in directories]
+    for setting, hidden in _HIDDEN.items():
+        if any(_is_below(directory, hidden) for directory in directories):
+            lines.append(setting)
+    return "\n".join(lines) + "\n"
+
+
+def is_hidden_from_unit(path: Path) -> bool:
+    return any(_is_below(str(path), hidden) for hidden in _HIDDEN.values())
+
+
+def _quoted(directory: str) -> str:
+    if not directory.isprintable() or _UNQUOTABLE & set(directory):
+        raise ConfigError("--directory", directory, "use a path without quotes, backslashes and control characters")
+    # `-`: a file system that is not mounted at boot must not keep the agent from starting.
+    return f'"-{directory.replace("%", "%%")}"'
+
+
+def _is_below(path: str, directories: Sequence[str]) -> bool:
+    return any(PurePosixPath(path).is_relative_to(directory) for directory in directories)

@@ -1,0 +1,149 @@
+"""Host of its own root directory: this machine's programs, but its own users, /etc, /opt and /var.
+
+Each command runs as root in a mount namespace of its own, so nothing of this machine changes.
+"""
+
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from made_mounts import as_root
+
+TOP: Final = Path(__file__).resolve().parents[1]
+PYTHON: Final = f"/opt/python/bin/python{sys.version_info.major}.{sys.version_info.minor}"
+PROGRAM: Final = "/opt/iotide-agent/bin/iotide-agent"
+_ETC: Final = ("login.defs", "nsswitch.conf", "hosts", "resolv.conf", "ld.so.cache", "ld.so.conf", "alternatives")
+_DIRECTORIES: Final = (
+    *("dev", "proc", "sys", "usr", "tmp", "run", "root", "etc/default", "var/lib", "opt/python", "local/bin"),
+    *("scratch", "etc/ssl"),
+)
+_ENTER: Final = """set -eu
+top=$1; python=$2; root=$3; shift 3
+mount --bind "$root" "$root" # as every host's root, it is a mount
+for directory in usr dev proc sys etc/ssl; do mount --rbind "/$directory" "$root/$directory"; done
+mount --bind "$python" "$root/opt/python"
+mount --bind "$python" "$root$python" # it may search its libraries there
+mount --bind "$top" "$root$top"
+mount --bind "$root/local" "$root/usr/local"
+exec chroot "$root" "$@"
+"""
+_AGENT: Final = """#!{python}
+import sys
+sys.path[:0] = {path!r}
+from iotide_agent.cli import start_agent
+start_agent()
+"""
+_SYSTEMCTL: Final = """#!/bin/sh
+echo "$*" >>/run/systemctl.log
+case $1 in
+  is-*) grep -qx "$1" /run/systemctl.state 2>/dev/null ;;
+  enable) echo is-enabled >>/run/systemctl.state ;;
+  restart) echo is-active >>/run/systemctl.state ;;
+esac
+"""
+
+
+_BASE: Final = Path(sys.base_prefix).resolve()
+
+
+class BareNode:
+    """`run` is for commands of root; files of the node are below `root`."""
+
+    def __init__(self, root: Path, *, has_agent: bool = True) -> None:
+        self.root = root
+        for name in (*_DIRECTORIES, str(TOP)[1:], str(_BASE)[1:]):
+            (root / name).mkdir(parents=True, exist_ok=True)
+        (root / "tmp").chmod(0o1777)
+        for directory in (path for path in root.rglob("*") if path.is_dir() and path.name != "tmp"):
+            directory.chmod(0o755)
+        for name in ("bin", "sbin", "lib", "lib64", "lib32"):
+            if (Path("/") / name).exists():
+                (root / name).symlink_to(f"usr/{name}")
+        for name in _ETC:
+            _copy(Path("/etc") / name, root / "etc" / name)
+        (root / "etc/passwd").write_text("root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/:/bin/false\n")
+        (root / "etc/group").write_text("root:x:0:\nnogroup:x:65534:\n")
+        for name in ("shadow", "gshadow"):
+            (root / "etc" / name).touch()
+        if has_agent:
+            write_agent(root / "opt/iotide-agent-1/bin/iotide-agent")
+            (root / "opt/iotide-agent").symlink_to("iotide-agent-1")
+
+    def command(self, *command: str) -> list[str]:
+        """Return the command line that runs a command of the node."""
+        enter = ("unshare", "--mount", "--propagation", "private", "sh", "-c", _ENTER, "sh")
+        return as_root(*enter, TOP, _BASE, self.root, *command)
+
+    def run(
+        self, *command: str, typed: str = "", environment: Mapping[str, str] | None = None
+    ) -> subprocess.CompletedProcess[str]:
+        """Run a command with `typed` as standard input."""
+        own = {
+            "PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
+            "HOME": "/root",
+            "LANG": "C.UTF-8",
+        }
+        return subprocess.run(
+            self.command(*command),
+            input=typed,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=100,
+            env={**own, **(environment or {})},
+        )
+
+    def read(self, path: str) -> str:
+        return (self.root / path.lstrip("/")).read_text()
+
+    def files(self) -> dict[str, tuple[str, int, int]]:
+        """Return mode, owner and, of files, the time of the last change of what setup may create, by path."""
+        found = {}
+        for place in ("etc/iotide", "etc/systemd", "var/lib", "scratch", "opt", "local"):
+            for path in sorted((self.root / place).rglob("*")):
+                if "python" not in path.parts:
+                    state = path.lstat()
+                    found[f"/{path.relative_to(self.root)}"] = (
+                        oct(state.st_mode),
+                        state.st_uid,
+                        0 if path.is_dir() else state.st_mtime_ns,
+                    )
+        return found
+
+    def pretend_systemd(self) -> None:
+        """Make systemd's directory, and a `systemctl` that records its calls: a container has no systemd."""
+        (self.root / "run/systemd/system").mkdir(parents=True)
+        _write_program(self.root / "local/bin/systemctl", _SYSTEMCTL)
+
+    def systemctl_calls(self) -> list[str]:
+        """Return the calls that changed something."""
+        log = self.root / "run/systemctl.log"
+        return (
+            [call for call in log.read_text().splitlines() if not call.startswith(("is-", "show"))]
+            if log.exists()
+            else []
+        )
+
+
+def write_agent(program: Path) -> None:
+    """Write a program that starts this checkout's agent on a bare node."""
+    sources = [str(TOP / "agent/node/src"), str(TOP / "agent/wire/src"), sysconfig.get_path("purelib")]
+    _write_program(program, _AGENT.format(python=PYTHON, path=sources))
+
+
+def _write_program(file: Path, text: str) -> None:
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(text)
+    for path in (file, file.parent, file.parent.parent):
+        path.chmod(0o755)
+
+
+def _copy(source: Path, target: Path) -> None:
+    if source.is_dir():
+        shutil.copytree(source, target, symlinks=True)
+    elif source.exists():
+        shutil.copyfile(source, target)
