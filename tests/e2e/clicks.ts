@@ -64,16 +64,9 @@ const KEYBOARD: Pick<Hand, "press" | "type"> = {
 /** Moves the focus to a control by Tab, as many times as it takes. */
 async function tabTo(control: Locator): Promise<void> {
   await expect(control).toBeEnabled();
-  // Found once, not at each stop: to find a role and a name, Playwright reads the whole page.
-  let found = await control.elementHandle();
   for (let stop = 0; stop < MOST_STOPS; stop += 1) {
-    const hasFocus = await found?.evaluate((element) =>
-      element.isConnected ? element === document.activeElement : null,
-    );
-    if (hasFocus) return;
-    // A page that loads may replace it.
-    if (hasFocus === null) found = await control.elementHandle();
-    else await control.page().keyboard.press("Tab");
+    if (await control.evaluate((element) => element === document.activeElement)) return;
+    await control.page().keyboard.press("Tab");
   }
   throw new Error(`Tab never reaches ${control}`);
 }

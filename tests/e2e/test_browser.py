@@ -14,10 +14,11 @@ HERE = Path(__file__).parent
 PACKAGES = HERE.parents[1] / "frontend/node_modules"
 
 
-@pytest.fixture(scope="module")
-def environment(rig: Rig, levelled: LevelledSite) -> dict[str, str]:
-    """Return the variables of `surroundings.ts`; each of the two links takes a start of `iotide-server`."""
-    return {
+@pytest.mark.timeout(1200)
+@pytest.mark.parametrize("spec", ["walk", "pages", "tabs", "tasks"])
+def test_browser(rig: Rig, levelled: LevelledSite, spec: str) -> None:
+    """Run each spec and its `SPEC-*.spec.ts` files in one start of Playwright."""
+    environment = {
         **os.environ,
         "NODE_PATH": str(PACKAGES),
         "IOTIDE_CHROMIUM": chromium(),
@@ -31,12 +32,6 @@ def environment(rig: Rig, levelled: LevelledSite) -> dict[str, str]:
         "IOTIDE_LINK": rig.stack.admin_link(),
         "IOTIDE_SESSION": rig.stack.browser_session(),
     }
-
-
-@pytest.mark.timeout(1200)
-@pytest.mark.parametrize("spec", ["walk", "pages", "tabs", "tasks"])
-def test_browser(environment: dict[str, str], spec: str) -> None:
-    """Run each spec and its `SPEC-*.spec.ts` files in one start of Playwright."""
     seen = PACKAGES.parent / "test-results" / spec
     command = [
         *(str(PACKAGES / ".bin/playwright"), "test", "--config", str(HERE), "--output", str(seen)),
