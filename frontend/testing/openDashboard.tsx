@@ -87,6 +87,7 @@ export const USUAL_ANSWERS = [
   http.get("*/api/v1/clusters/1/nodes", () => listOf([])),
   http.get("*/api/v1/clusters/1/pending-nodes", () => listOf([])),
   http.get("*/api/v1/:kind/:id/advice", () => HttpResponse.json(NO_ADVICE)),
+  http.get("*/api/v1/campaigns/:id/conduct", () => HttpResponse.json({ runs: 0, load_not_measured: 0 })),
   ...LISTS.map((name) => http.get(`*/api/v1/${name}`, () => listOf([]))),
 ];
 

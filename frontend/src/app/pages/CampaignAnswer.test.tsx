@@ -141,7 +141,6 @@ beforeEach(() => {
       HttpResponse.json({ metrics: [{ ...METRIC, workload: "dd", labels: ["operation"] }], counters: [] }),
     ),
     http.get("*/api/v1/campaigns/9/measurements", () => HttpResponse.json({ items: [], next_cursor: null })),
-    http.get("*/api/v1/campaigns/9/conduct", () => HttpResponse.json({ runs: 0, load_not_measured: 0 })),
     http.get("*/api/v1/campaigns/9/cells", () => listOf([cellOf([])])),
     http.get("*/api/v1/workloads", () => listOf([DD])),
   );

@@ -10,6 +10,7 @@ import { MetricTrends, metricTitleOf } from "@/features/trends/MetricTrends";
 import type { PanelKind } from "@/features/trends/panels";
 import { metricBoardQuery } from "@/features/trends/queries";
 import { preparePlots } from "@/plots/Plot";
+import { isTouch } from "@/plots/toolbar";
 import { ClustersPage } from "./ClusterPage";
 
 const route = getRouteApi("/shell/trends");
@@ -49,7 +50,10 @@ function Trends({ clusters }: { clusters: readonly Cluster[] }) {
     >
       {(found) => (
         <Section
-          description={t`Worst first. Charts share a y scale unless they say “own scale”. Click a title for the full trend; drag in a chart to zoom all of them.`}
+          description={[
+            t`Worst first. Charts share a y scale unless they say “own scale”. Click a title for the full trend.`,
+            ...(isTouch() ? [] : [t`Drag in a chart to zoom all of them.`]),
+          ].join(" ")}
           title={titleOf(view.by ?? "target")}
         >
           <MetricTrends

@@ -109,16 +109,28 @@ function NoResult({ campaign }: { campaign: Campaign }) {
     <Text c="dimmed">
       <Trans>
         The campaign ended without results: {describeCounts(counts)}.{" "}
-        {counts.finished > 0 && t`Rejected runs do not count. `}
-        {counts.failed > 0 && (
-          <TextLink
-            params={{ campaignId: id }}
-            search={{ tab: "runs", state: "failed" }}
-            to="/campaigns/$campaignId"
-            underline="always"
-          >{t`Show failed runs`}</TextLink>
+        {counts.finished > 0 && (
+          <>
+            <Trans>Rejected runs do not count.</Trans>{" "}
+            <RunsLink id={id} title={t`Show why they were rejected`} />{" "}
+          </>
         )}
+        {counts.failed > 0 && <RunsLink id={id} state="failed" title={t`Show failed runs`} />}
       </Trans>
     </Text>
+  );
+}
+
+/** Link to the campaign's runs, with the flags that rejected them. */
+function RunsLink({ id, state, title }: { id: number; state?: "failed"; title: string }) {
+  return (
+    <TextLink
+      params={{ campaignId: id }}
+      search={{ tab: "runs", ...(state && { state }) }}
+      to="/campaigns/$campaignId"
+      underline="always"
+    >
+      {title}
+    </TextLink>
   );
 }

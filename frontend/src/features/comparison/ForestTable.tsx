@@ -1,7 +1,7 @@
 /** The forest plot of a comparison: ratio with interval, runs and verdict of each primary metric. */
 
 import { t } from "@lingui/core/macro";
-import { Button, Group, Stack, Text } from "@mantine/core";
+import { Button, Group, Space, Stack, Text } from "@mantine/core";
 import { useMemo, useState } from "react";
 import { DirectionBadge } from "@/components/badges";
 import { IntervalAxis, IntervalMark } from "@/components/IntervalMark";
@@ -75,8 +75,10 @@ function ForestLine({ row, reach }: { row: ForestRow; reach: number }) {
       </th>
       <td className="iotide-forest">
         <Group style={{ gap: "4px 12px" }}>
-          {drawn && interval && (
+          {drawn && interval ? (
             <IntervalMark isFaint={isGrey} of={drawn} reach={reach} width={MARK_PIXELS} written={interval} />
+          ) : (
+            <Space visibleFrom="sm" w={MARK_PIXELS} />
           )}
           <div className="iotide-forest-ratio">
             {verdict.ratio === null ? (

@@ -3,6 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { Trans } from "@lingui/react/macro";
 import { Anchor, Badge } from "@mantine/core";
+import type { ReactNode } from "react";
 import type { SeriesAnalysis, SeriesChange } from "@/api/types";
 import { UnconfirmedBadge } from "@/components/badges";
 import { Detail } from "@/components/looks";
@@ -68,17 +69,11 @@ function SeriesRows({ name, unit, analysis, onChoose }: SeriesRowsProps) {
       {analysis.noise && <NoiseRow name={name} noise={analysis.noise} />}
       {listedChanges(analysis.changes)
         .toReversed()
-        .map((change) => (
-          <ChangeRow change={change} key={change.id} name={name} onChoose={onChoose} unit={unit} />
+        .map((change, place) => (
+          <ChangeRow change={change} key={change.id} name={name} onChoose={onChoose} unit={unit}>
+            {place === 0 && <Findable analysis={analysis} />}
+          </ChangeRow>
         ))}
-      {analysis.changes.length > 0 && analysis.findable_words && (
-        <tr>
-          <td className="iotide-name">{name}</td>
-          <td className="iotide-wrap" colSpan={5}>
-            <Findable analysis={analysis} />
-          </td>
-        </tr>
-      )}
     </>
   );
 }
@@ -116,9 +111,10 @@ interface ChangeRowProps {
   readonly unit: Unit;
   readonly change: SeriesChange;
   readonly onChoose: (point: ChosenPoint) => void;
+  readonly children: ReactNode;
 }
 
-function ChangeRow({ name, unit, change, onChoose }: ChangeRowProps) {
+function ChangeRow({ name, unit, change, onChoose, children }: ChangeRowProps) {
   return (
     <Row>
       <td className="iotide-name">{name}</td>
@@ -126,6 +122,7 @@ function ChangeRow({ name, unit, change, onChoose }: ChangeRowProps) {
         {change.words}
         <Reasons reasons={change.reasons} />
         {change.confirmed_at === null && <UnconfirmedBadge />}
+        {children}
       </td>
       <Anchor
         component="button"

@@ -60,7 +60,8 @@ export function selectSeries(
   const measured = new Set(all.map(({ metric }) => metric));
   const metrics = [...new Set([...order, ...measured])].filter((name) => measured.has(name));
   const named = all.find(({ id }) => view.series?.includes(id))?.metric;
-  const metric = [view.metric, named, board?.metric, metrics[0]].find((name) => name && measured.has(name)) ?? "";
+  const metric =
+    [view.metric, named, board?.metric, metrics[0]].find((name) => name && measured.has(name)) ?? "";
   const ofMetric = all.filter((series) => series.metric === metric).sort((a, b) => a.id - b.id);
   const targets = [...new Set(ofMetric.flatMap(({ target_names }) => target_names))].sort();
   const target = targets.find((name) => name === view.target);

@@ -111,8 +111,8 @@ it("orders values of single runs by size, the best side and the best line first"
     ["disk", "shm", "nfs"],
   );
   expect(texts).toEqual([
-    "disk wrote at 5 MB/s for file size 1 MiB, shm at 4 MB/s, nfs at 3 MB/s",
-    "shm wrote at 3 MB/s for file size 0 MiB, disk at 2 MB/s, nfs at 1 MB/s",
+    "disk wrote at 5 MB/s, shm at 4 MB/s, nfs at 3 MB/s (file size 1 MiB)",
+    "shm wrote at 3 MB/s, disk at 2 MB/s, nfs at 1 MB/s (file size 0 MiB)",
     "One run a configuration: differences are unknown. A verdict needs runs on more days.",
   ]);
 });
@@ -136,9 +136,9 @@ it("states the best value of each operation before a second one of any", () => {
     contrastsOf(compared([{ name: "small", verdicts: [FEW] }, { name: "large", verdicts: [FEW] }, read])),
   );
   expect(sentences.slice(0, 3).map(({ claim, detail }) => `${claim} ${detail}`)).toEqual([
-    "disk wrote at 1 B/s for small, shm at 1 B/s",
-    "disk read at 1 B/s for small, shm at 1 B/s",
-    "disk wrote at 1 B/s for large, shm at 1 B/s",
+    "disk wrote at 1 B/s, shm at 1 B/s (small)",
+    "disk read at 1 B/s, shm at 1 B/s (small)",
+    "disk wrote at 1 B/s, shm at 1 B/s (large)",
   ]);
 });
 

@@ -58,9 +58,7 @@ function valueSentence(group: readonly Contrast[]): Sentence {
     others.map(({ name, value }) => t`${name} at ${value}`),
     ", ",
   );
-  return rest
-    ? { ...common, claim: wrote, detail: t`for ${rest}, ${after}` }
-    : { ...common, claim: `${wrote},`, detail: after };
+  return { ...common, claim: `${wrote},`, detail: rest ? `${after} (${rest})` : after };
 }
 
 /** Return why there is no verdict, and what it needs, for each kind of contrast without a ratio. */
