@@ -22,7 +22,8 @@ def logging_kept() -> Iterator[None]:
         for logger in _loggers():
             handlers, level, logger.propagate, logger.disabled = before.get(logger, _NEW)
             logger.handlers[:] = handlers
-            logger.setLevel(level)
+            if logger.level != level:  # setting it empties the caches of all loggers
+                logger.setLevel(level)
 
 
 def _loggers() -> list[logging.Logger]:
