@@ -39,21 +39,13 @@ class Release:
     work: Path
     version: str
 
-    def run(self, *command: str | Path, within: str = ".", **environment: str) -> str:
+    def run(self, *command: str | Path, within: str = ".") -> str:
         """Run a program in the tree, and return its output.
 
         Raises:
             subprocess.CalledProcessError: It failed; its error output was printed.
         """
-        done = subprocess.run(
-            command,
-            cwd=self.tree / within,
-            env={**os.environ, **environment},
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        )
-        return done.stdout
+        return subprocess.run(command, cwd=self.tree / within, stdout=subprocess.PIPE, text=True, check=True).stdout
 
     def wheel(self, name: str) -> str:
         """Return the file name of one of our wheels."""
