@@ -1,13 +1,14 @@
 """Makes the files of a release in dist/, or verifies those of a directory: docs/releasing.md.
 
 Usage: ./dev release [VERSION] [--sign KEY], or ./dev release --verify DIRECTORY. Exit status 0: made, or verified;
-1: the rebuilt release differs; 2: it cannot be made, with the remedy.
+1: the rebuilt release differs, or a program failed; 2: it cannot be made, with the remedy.
 """
 
 import argparse
 import gzip
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -25,6 +26,7 @@ SIGNATURE: Final = f"{SUMS}.sig"
 NAMESPACE: Final = "iotide-release"
 """Namespace of the signatures; `ssh-keygen -Y verify -n` names it."""
 _KEYS: Final = "Name a private SSH key, or a public one of ssh-agent."
+_COMMIT: Final = re.compile(r"[0-9a-f]{40,64}")
 _DIFFERS, _BAD_INPUT = 1, 2
 
 
@@ -99,6 +101,7 @@ def build(commit: str, work: Path) -> Path:
         **os.environ,
         "PYTHONPATH": str(tree / "deploy"),
         "SOURCE_DATE_EPOCH": git("log", "-1", "--format=%ct", commit).strip(),
+        "UV_PYTHON": sys.executable,
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
     }
@@ -121,7 +124,7 @@ def commit_of(published: Path) -> str:
         ["git", "get-tar-commit-id"], input=gzip.decompress(archives[0].read_bytes()), capture_output=True, check=False
     )
     commit = named.stdout.decode().strip()
-    if not commit:
+    if not _COMMIT.fullmatch(commit):
         raise ReleaseError(f"{archives[0].name} names no commit, so this program did not make it. Download it again.")
     if subprocess.run(["git", "cat-file", "-e", f"{commit}^{{commit}}"], cwd=ROOT, check=False).returncode:
         raise ReleaseError(f"This repository does not have commit {commit}. Run git fetch.")

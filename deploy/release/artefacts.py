@@ -99,18 +99,12 @@ def components(release: Release) -> None:
     """Write a CycloneDX list of the packages of each program, as its lock file installs them, and of the pages."""
     for name, (directory, _) in PROGRAMS.items():
         place = release.work / name
-        release.run("uv", "venv", "--quiet", "--python", sys.executable, place)
+        release.run("uv", "venv", "--quiet", place)
         release.run("uv", "pip", "sync", "--quiet", "--python", place, release.into / f"pylock.{name}.toml")
         alone = ("uv", "run", "--quiet", "--isolated", "--frozen", "--only-group", "release")
-        describe = (
-            "cyclonedx-py",
-            "environment",
-            "--output-reproducible",
-            "--pyproject",
-            f"{directory}/pyproject.toml",
-        )
+        describe = ("cyclonedx-py", "environment", "--output-reproducible", place / "bin/python", "--output-file")
         file = release.into / f"{name}-{release.version}.cdx.json"
-        release.run(*alone, *describe, "--output-file", file, place / "bin/python")
+        release.run(*alone, *describe, file, "--pyproject", f"{directory}/pyproject.toml")
     pages = json.loads(
         release.run("npm", "sbom", "--omit", "dev", "--sbom-format", "cyclonedx", "--loglevel=error", within="frontend")
     )
