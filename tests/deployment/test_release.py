@@ -194,8 +194,8 @@ def test_the_signature_of_the_checksums_is_verified_by_openssh(tmp_path: Path) -
     program.sign(directory / program.SUMS, key)
     signers = tmp_path / "signers"
     signers.write_text(f"releases@example.org {key.with_suffix('.pub').read_text()}")
-    verify = ["ssh-keygen", "-Y", "verify", "-f", signers, "-I", "releases@example.org", "-n", program.NAMESPACE]
-    command = [*verify, "-s", directory / program.SIGNATURE]
+    verify = ("ssh-keygen", "-Y", "verify", "-I", "releases@example.org", "-n", program.NAMESPACE)
+    command: list[str | Path] = [*verify, "-f", signers, "-s", directory / program.SIGNATURE]
     sums = (directory / program.SUMS).read_bytes()
     assert subprocess.run(command, input=sums, check=False, capture_output=True).returncode == 0
     assert subprocess.run(command, input=sums + b"x", check=False, capture_output=True).returncode != 0
