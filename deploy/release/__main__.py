@@ -1,13 +1,14 @@
 """Makes the files of a release in dist/, or verifies those of a directory: docs/releasing.md.
 
 Usage: ./dev release [VERSION] [--sign KEY], or ./dev release --verify DIRECTORY. Exit status 0: made, or verified;
-1: the rebuilt release differs; 2: it cannot be made, with the remedy.
+1: the rebuilt release differs, or a program failed; 2: it cannot be made, with the remedy.
 """
 
 import argparse
 import gzip
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -24,6 +25,8 @@ SUMS: Final = "SHA256SUMS"
 SIGNATURE: Final = f"{SUMS}.sig"
 NAMESPACE: Final = "iotide-release"
 """Namespace of the signatures; `ssh-keygen -Y verify -n` names it."""
+_KEYS: Final = "Name a private SSH key, or a public one of ssh-agent."
+_COMMIT: Final = re.compile(r"[0-9a-f]{40,64}")
 _DIFFERS, _BAD_INPUT = 1, 2
 
 
@@ -44,6 +47,8 @@ def make(version: str | None, key: Path | None) -> None:
         raise ReleaseError(
             f'CHANGELOG.md has {len(waiting)} changes under "Unreleased". Move them below "## {version} - YYYY-MM-DD".'
         )
+    if key is not None and not key.is_file():
+        raise ReleaseError(f"--sign {key}: not a file. {_KEYS}")
     if waiting:
         say(f'a rehearsal: the notes lack {len(waiting)} changes, which CHANGELOG.md has under "Unreleased"')
     with tempfile.TemporaryDirectory(prefix="iotide-release-") as work:
@@ -69,15 +74,14 @@ def verify(published: Path) -> int:
     commit = commit_of(published)
     with tempfile.TemporaryDirectory(prefix="iotide-release-") as work:
         into = build(commit, Path(work))
-        signature = published / SIGNATURE
-        if signature.exists():
-            shutil.copyfile(signature, into / SIGNATURE)  # ssh-keygen verifies it: docs/releasing.md
-        found = differences(published, into)
+        count = len(list(into.iterdir()))
+        # ssh-keygen verifies the signature: docs/releasing.md.
+        found = [line for line in differences(published, into) if not line.startswith(f"{SIGNATURE}:")]
     for line in found:
         print(line)
     if found or damaged:
         return _DIFFERS
-    print(f"{published} is the release of commit {commit}: {len(list(published.iterdir()))} files are equal")
+    print(f"{published} is the release of commit {commit}: {count} files are equal")
     return 0
 
 
@@ -97,6 +101,7 @@ def build(commit: str, work: Path) -> Path:
         **os.environ,
         "PYTHONPATH": str(tree / "deploy"),
         "SOURCE_DATE_EPOCH": git("log", "-1", "--format=%ct", commit).strip(),
+        "UV_PYTHON": sys.executable,
         "LC_ALL": "C.UTF-8",
         "TZ": "UTC",
     }
@@ -119,7 +124,7 @@ def commit_of(published: Path) -> str:
         ["git", "get-tar-commit-id"], input=gzip.decompress(archives[0].read_bytes()), capture_output=True, check=False
     )
     commit = named.stdout.decode().strip()
-    if not commit:
+    if not _COMMIT.fullmatch(commit):
         raise ReleaseError(f"{archives[0].name} names no commit, so this program did not make it. Download it again.")
     if subprocess.run(["git", "cat-file", "-e", f"{commit}^{{commit}}"], cwd=ROOT, check=False).returncode:
         raise ReleaseError(f"This repository does not have commit {commit}. Run git fetch.")
@@ -154,9 +159,7 @@ def sign(sums: Path, key: Path) -> None:
         ["ssh-keygen", "-Y", "sign", "-f", key, "-n", NAMESPACE, sums], capture_output=True, text=True, check=False
     )
     if done.returncode:
-        raise ReleaseError(
-            f"--sign {key}: {done.stderr.strip()}. Name a private SSH key, or a public one of ssh-agent."
-        )
+        raise ReleaseError(f"--sign {key}: {done.stderr.strip()}. {_KEYS}")
 
 
 def sha256(path: Path) -> str:

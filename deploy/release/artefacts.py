@@ -39,21 +39,13 @@ class Release:
     work: Path
     version: str
 
-    def run(self, *command: str | Path, within: str = ".", **environment: str) -> str:
+    def run(self, *command: str | Path, within: str = ".") -> str:
         """Run a program in the tree, and return its output.
 
         Raises:
             subprocess.CalledProcessError: It failed; its error output was printed.
         """
-        done = subprocess.run(
-            command,
-            cwd=self.tree / within,
-            env={**os.environ, **environment},
-            stdout=subprocess.PIPE,
-            text=True,
-            check=True,
-        )
-        return done.stdout
+        return subprocess.run(command, cwd=self.tree / within, stdout=subprocess.PIPE, text=True, check=True).stdout
 
     def wheel(self, name: str) -> str:
         """Return the file name of one of our wheels."""
@@ -107,18 +99,12 @@ def components(release: Release) -> None:
     """Write a CycloneDX list of the packages of each program, as its lock file installs them, and of the pages."""
     for name, (directory, _) in PROGRAMS.items():
         place = release.work / name
-        release.run("uv", "venv", "--quiet", "--python", sys.executable, place)
+        release.run("uv", "venv", "--quiet", place)
         release.run("uv", "pip", "sync", "--quiet", "--python", place, release.into / f"pylock.{name}.toml")
         alone = ("uv", "run", "--quiet", "--isolated", "--frozen", "--only-group", "release")
-        describe = (
-            "cyclonedx-py",
-            "environment",
-            "--output-reproducible",
-            "--pyproject",
-            f"{directory}/pyproject.toml",
-        )
+        describe = ("cyclonedx-py", "environment", "--output-reproducible", place / "bin/python", "--output-file")
         file = release.into / f"{name}-{release.version}.cdx.json"
-        release.run(*alone, *describe, "--output-file", file, place / "bin/python")
+        release.run(*alone, *describe, file, "--pyproject", f"{directory}/pyproject.toml")
     pages = json.loads(
         release.run("npm", "sbom", "--omit", "dev", "--sbom-format", "cyclonedx", "--loglevel=error", within="frontend")
     )

@@ -87,9 +87,9 @@ def own_licence(name: str) -> str | None:
         metadata = distribution(name).metadata
     except PackageNotFoundError:  # another version of Python would have it
         return None
-    for field in ("License-Expression", "License"):
+    for text in (*metadata.get_all("License-Expression", ()), *metadata.get_all("License", ())):
         try:
-            return canonicalize_license_expression(metadata.get(field, ""))
+            return canonicalize_license_expression(text)
         except InvalidLicenseExpression:
             continue
     return None

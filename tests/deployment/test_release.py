@@ -111,6 +111,7 @@ def test_what_the_repository_has_released_has_dated_notes() -> None:
         ("1.2.4", None, "have another version"),
         (None, "new.txt", "1 files differ from the commit: new.txt. Commit or remove them"),
         ("1.2.3", "CHANGELOG.md", "1 files differ from the commit: CHANGELOG.md"),
+        ("--sign=/nonexistent", None, "--sign /nonexistent: not a file. Name a private SSH key"),
     ],
 )
 def test_a_repository_that_is_not_ready_is_refused_with_status_2(
@@ -164,6 +165,21 @@ def test_a_release_that_cannot_be_verified_is_refused_with_the_remedy(
         program.verify(of_other)
 
 
+def test_a_release_that_a_rebuild_changes_is_not_verified(
+    tree: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    published = released(tmp_path / "dist", tree)
+    rebuilt = shutil.copytree(published, tmp_path / "rebuilt")
+    (published / program.SIGNATURE).write_text("of a key that only the maintainers have")
+    monkeypatch.setattr(program, "ROOT", tree)
+    monkeypatch.setattr(program, "build", lambda _commit, _work: rebuilt)
+    assert program.verify(published) == 0
+    assert "3 files are equal" in capsys.readouterr().out
+    (rebuilt / "NOTES.md").write_text("other notes")
+    assert program.verify(published) == 1
+    assert capsys.readouterr().out == "NOTES.md: differs\n"
+
+
 def test_a_changed_or_missing_file_is_named_by_the_checksums(tmp_path: Path) -> None:
     directory = released(tmp_path / "dist")
     assert program.wrong_sums(directory) == []
@@ -178,8 +194,8 @@ def test_the_signature_of_the_checksums_is_verified_by_openssh(tmp_path: Path) -
     program.sign(directory / program.SUMS, key)
     signers = tmp_path / "signers"
     signers.write_text(f"releases@example.org {key.with_suffix('.pub').read_text()}")
-    verify = ["ssh-keygen", "-Y", "verify", "-f", signers, "-I", "releases@example.org", "-n", program.NAMESPACE]
-    command = [*verify, "-s", directory / program.SIGNATURE]
+    verify = ("ssh-keygen", "-Y", "verify", "-I", "releases@example.org", "-n", program.NAMESPACE)
+    command: list[str | Path] = [*verify, "-f", signers, "-s", directory / program.SIGNATURE]
     sums = (directory / program.SUMS).read_bytes()
     assert subprocess.run(command, input=sums, check=False, capture_output=True).returncode == 0
     assert subprocess.run(command, input=sums + b"x", check=False, capture_output=True).returncode != 0
