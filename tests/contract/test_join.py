@@ -162,6 +162,14 @@ def test_a_changed_bundle_is_not_unpacked(node: BareNode, server: HandingServer)
     assert "iotide-agent:" not in node.read("/etc/passwd")
 
 
+def test_an_agent_that_was_installed_in_another_way_stays(node: BareNode, server: HandingServer) -> None:
+    (node.root / "opt/iotide-agent/bin").mkdir(parents=True)
+    before = node.files()
+    refused = join(node, server.join_line())
+    assert (refused.returncode, node.files()) == (REFUSED, before)
+    assert "/opt/iotide-agent was installed in another way" in refused.stderr
+
+
 def assert_untouched(node: BareNode, before: object, line: str, attacker: Interceptor) -> None:
     assert node.files() == before
     assert "iotide-agent:" not in node.read("/etc/passwd")
