@@ -44,7 +44,7 @@ def attacker(tmp_path: Path, server: HandingServer) -> Iterator[Interceptor]:
 
 
 def fetched(server: HandingServer, name: str) -> bytes:
-    curl = ["curl", "--fail", "--silent", "--cacert", server.ca_file, f"{server.url}/agent/{name}"]
+    curl = ["curl", "--fail", "--silent", "--cacert", str(server.ca_file), f"{server.url}/agent/{name}"]
     return subprocess.run(curl, check=True, capture_output=True).stdout
 
 
