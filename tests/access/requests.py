@@ -333,5 +333,8 @@ REQUESTS = {
     f"{name.partition(' ')[0]} {API}{name.partition(' ')[2]}": request
     for part in (_ACCOUNTS, _CLUSTERS, _TARGETS, _CAMPAIGNS, _PLANS, _FINDINGS, _EVENTS, _AGENTS)
     for name, request in part.items()
-} | {"GET /metrics": Request(Ownership.ALL_CLUSTERS)}
+} | {
+    "GET /metrics": Request(Ownership.ALL_CLUSTERS),
+    "GET /agent/{name}": Request(Ownership.UNOWNED, names={"name": "agent_file"}, shows=False),
+}
 """By method and path."""

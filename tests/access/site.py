@@ -20,6 +20,7 @@ from sqlalchemy import select, text, update
 from sqlalchemy.orm import Session
 
 from iotide_server.accounts.models import ApiToken, LoginLink, Role, User, UserSession
+from iotide_server.agent_files.shelf import AUTHORITY
 from iotide_server.alerts.raising import raise_alerts
 from iotide_server.campaigns.models import Campaign
 from iotide_server.clusters.models import Cluster, Node, PendingNode
@@ -95,6 +96,7 @@ class AccessSite:
             "cell_id": cells[0].id,
             "other_cell_id": cells[1].id,
             "name": "n1.stdout",
+            "agent_file": AUTHORITY,
         }
         return measured
 

@@ -27,6 +27,7 @@ from sqlalchemy.orm import Session
 
 from iotide_server.accounts import passwords
 from iotide_server.accounts.models import Role
+from iotide_server.agent_files.shelf import AGENT_SHELF, AUTHORITY, AgentShelf
 from iotide_server.bundled.acl import apply_nodes
 from iotide_server.bundled.postgres import PrivatePostgres
 from iotide_server.bundled.redis import PrivateRedis
@@ -150,6 +151,7 @@ def settings(database_url: str) -> Settings:
 def shared_app(migrated_url: str) -> Iterator[FastAPI]:
     """Share one app among all tests of this process: each new one would build every requested route again."""
     app = create_app(settings_of(migrated_url))
+    AGENT_SHELF.put(app.state, AgentShelf({AUTHORITY: "certificate"}))
     yield app
     app.state.turns.close()
 

@@ -44,7 +44,7 @@ def attacker(tmp_path: Path, server: HandingServer) -> Iterator[Interceptor]:
 
 
 def fetched(server: HandingServer, name: str) -> bytes:
-    curl = ["curl", "--fail", "--silent", "--cacert", server.ca_file, f"{server.url}/agent/{name}"]
+    curl = ["curl", "--fail", "--silent", "--cacert", str(server.ca_file), f"{server.url}/agent/{name}"]
     return subprocess.run(curl, check=True, capture_output=True).stdout
 
 
@@ -160,6 +160,14 @@ def test_a_changed_bundle_is_not_unpacked(node: BareNode, server: HandingServer)
     assert "the agent is not the one of this script" in refused.stderr
     assert node.files() == before
     assert "iotide-agent:" not in node.read("/etc/passwd")
+
+
+def test_an_agent_that_was_installed_in_another_way_stays(node: BareNode, server: HandingServer) -> None:
+    (node.root / "opt/iotide-agent/bin").mkdir(parents=True)
+    before = node.files()
+    refused = join(node, server.join_line())
+    assert (refused.returncode, node.files()) == (REFUSED, before)
+    assert "/opt/iotide-agent was installed in another way" in refused.stderr
 
 
 def assert_untouched(node: BareNode, before: object, line: str, attacker: Interceptor) -> None:

@@ -1,12 +1,14 @@
-"""`install.sh` of a bundle that brings no Python, on hosts without a fitting one."""
+"""`install.sh` of a bundle: on hosts without a fitting Python, and after it was killed."""
 
 import hashlib
 import os
 import shutil
+import tarfile
 from pathlib import Path
 
 import pytest
 from bare_node import TOP, BareNode
+from handing_out import write_bundle
 
 SENTENCE = "this node has no Python 3.98 or 3.99: install one"
 
@@ -29,3 +31,20 @@ def test_a_node_that_the_bundle_does_not_fit_is_left_alone(tmp_path: Path, archs
     refused = node.run("/opt/unpacked/install.sh")
     assert (refused.returncode, node.files()) == (2, before)
     assert sentence in refused.stderr
+
+
+def test_what_a_killed_installation_left_is_removed(tmp_path: Path) -> None:
+    node = BareNode(tmp_path / "node", has_agent=False)
+    write_bundle(tmp_path / "agent.tar")
+    with tarfile.open(tmp_path / "agent.tar") as tar:
+        tar.extractall(node.root / "opt/unpacked", filter="data")
+    left = node.root / "opt/iotide-agent-9.9.9-LEFTXX"
+    (left / "bin").mkdir(parents=True)
+    (node.root / "opt/iotide-agent.new").symlink_to(left.name)
+    (node.root / "var/log").mkdir()
+    done = node.run("/opt/unpacked/iotide-agent-9.9.9/install.sh")
+    assert done.returncode == 0, done.stderr
+    (installed,) = (node.root / "opt").glob("iotide-agent-*")
+    assert installed != left
+    assert Path((node.root / "opt/iotide-agent").readlink()).name == installed.name
+    assert not (node.root / "opt/iotide-agent.new").is_symlink()

@@ -29,6 +29,7 @@ PUBLIC = {
     f"POST {API}/session",
     f"POST {API}/session/link",
     f"POST {API}/agent/enroll",
+    "GET /agent/{name}",
 }
 
 

@@ -25,6 +25,8 @@ join() {
   for tool in curl tar sha256sum base64 sed mktemp; do
     command -v "$tool" >/dev/null || refuse "$tool is not installed: install it first"
   done
+  [ ! -e "$prefix" ] || [ -L "$prefix" ] ||
+    refuse "$prefix was installed in another way: upgrade it there, then run '$prefix/bin/iotide-agent setup'"
   server=${1%/}
   shift
   for directory; do

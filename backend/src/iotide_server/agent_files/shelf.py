@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.resources import files
 from pathlib import Path
-from types import MappingProxyType
 from typing import Final
 
 from iotide_server.kit.app_values import AppValue
@@ -21,8 +20,8 @@ _PLACE_OF_DIGEST: Final = "@BUNDLE_SHA256@"
 class AgentShelf:
     """`texts` and `paths` are by name. Without a bundle there is no script either."""
 
-    texts: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
-    paths: Mapping[str, Path] = field(default_factory=lambda: MappingProxyType({}))
+    texts: Mapping[str, str] = field(default_factory=dict)
+    paths: Mapping[str, Path] = field(default_factory=dict)
 
     @property
     def names(self) -> list[str]:
