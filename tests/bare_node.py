@@ -17,7 +17,7 @@ TOP: Final = Path(__file__).resolve().parents[1]
 PYTHON: Final = f"/opt/python/bin/python{sys.version_info.major}.{sys.version_info.minor}"
 PROGRAM: Final = "/opt/iotide-agent/bin/iotide-agent"
 SERVER: Final = "/opt/iotide/bin/iotide-server"
-_SOURCE: Final = "/opt/source"
+SOURCE: Final = "/opt/source"
 """Of this checkout on the node: readable for every user, and hidden by no systemd unit."""
 _ETC: Final = ("login.defs", "nsswitch.conf", "hosts", "resolv.conf", "ld.so.cache", "ld.so.conf", "alternatives")
 _DIRECTORIES: Final = (
@@ -146,7 +146,7 @@ def write_server(program: Path) -> None:
 
 def _write_starter(program: Path, sources: Sequence[str], module: str, function: str) -> None:
     installed = Path(sysconfig.get_path("purelib")).relative_to(TOP)
-    path = [f"{_SOURCE}/{source}" for source in (*sources, installed)]
+    path = [f"{SOURCE}/{source}" for source in (*sources, installed)]
     text = _STARTED.format(python=PYTHON, path=path, number=len(path), module=module, function=function)
     _write_program(program, text)
 

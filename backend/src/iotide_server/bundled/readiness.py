@@ -19,7 +19,7 @@ def announce_ready() -> None:
 
 @dataclass(frozen=True)
 class ServiceManager:
-    """What started this process: systemd if `address` is set, otherwise a user, who gets no notification."""
+    """Starter of this process: systemd if `address` is set, otherwise a user, who gets no notification."""
 
     address: str | None
 
