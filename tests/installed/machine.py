@@ -17,11 +17,12 @@ from bare_node import BASE, MOUNTS, TOP, BareNode
 
 ADDRESS: Final = "192.0.2.10"
 SYSTEMD: Final = Path("/lib/systemd/systemd")
+_JOURNAL: Final = "systemd-journald.service"
 _UNITS: Final = Path("/lib/systemd/system")
 _KEPT: Final = (
     *("sysinit.target", "basic.target", "multi-user.target", "shutdown.target", "network.target", "paths.target"),
     *("network-online.target", "timers.target", "sockets.target", "slices.target", "local-fs.target", "swap.target"),
-    *("systemd-journald.service", "systemd-journald.socket", "systemd-journald-dev-log.socket"),
+    *(_JOURNAL, "systemd-journald.socket", "systemd-journald-dev-log.socket"),
 )
 _BOOT: Final = f"""{MOUNTS}
 mount -t proc proc "$root/proc"
@@ -33,6 +34,7 @@ chmod 755 "$root/run"
 mount -t tmpfs -o mode=755 tmpfs "$root/dev"
 mkdir "$root/dev/shm" "$root/dev/pts"
 mount -t tmpfs -o mode=1777 tmpfs "$root/dev/shm"
+mount -t devpts -o newinstance,ptmxmode=666 devpts "$root/dev/pts"; ln -s pts/ptmx "$root/dev/ptmx"
 for name in null zero full random urandom tty; do
   touch "$root/dev/$name"; mount --bind "/dev/$name" "$root/dev/$name"
 done
@@ -41,8 +43,9 @@ ip link set lo up; ip address add {ADDRESS}/32 dev lo
 cd "$root"; pivot_root . mnt; umount -l mnt
 exec env -i container=iotide PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 {SYSTEMD} --unit=multi-user.target
 """
-_JOIN: Final = 'echo $$ >"$0/cgroup.procs"; exec "$@"'
-_NAMESPACES: Final = ("--mount", "--uts", "--ipc", "--net", "--pid", "--cgroup")
+_MANAGER: Final = "[Manager]\nDefaultEnvironment=LD_LIBRARY_PATH=/opt/python/lib\n"
+_NAMESPACES: Final = ("--mount", "--uts", "--ipc", "--net", "--pid")
+_ENVIRONMENT: Final = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
 _BOOT_SECONDS: Final = 60.0
 
 
@@ -54,11 +57,16 @@ class Machine:
         self._outer: subprocess.Popen[bytes] | None = None
         self._cgroup = _cgroup_root() / f"iotide-{uuid4().hex[:8]}"
         units = node.root / "etc/units"
-        units.mkdir(parents=True)
-        (node.root / "mnt").mkdir(exist_ok=True)
+        for directory in (units / "sysinit.target.wants", node.root / "mnt", node.root / "var/tmp"):
+            directory.mkdir(parents=True)
+        (node.root / "var/tmp").chmod(0o1777)
         for name in _KEPT:
             if (_UNITS / name).exists():
                 (units / name).write_bytes((_UNITS / name).read_bytes())
+        (units / "sysinit.target.wants" / _JOURNAL).symlink_to(f"../{_JOURNAL}")
+        # A Python below a home directory, which units hide, searches its library there.
+        (node.root / "etc/systemd").mkdir(exist_ok=True)
+        (node.root / "etc/systemd/system.conf").write_text(_MANAGER)
         (node.root / "etc/machine-id").write_text(f"{uuid4().hex}\n")
         (node.root / "etc/os-release").write_text("ID=iotide\n")
         group = node.root / "etc/group"
@@ -66,21 +74,22 @@ class Machine:
 
     def boot(self) -> None:
         self._cgroup.mkdir()
-        namespaces = ["unshare", *_NAMESPACES, "--fork", "--kill-child", "--propagation=private"]
-        boot = [*namespaces, "sh", "-c", _BOOT, "sh", str(TOP), str(BASE), str(self.node.root)]
+        enter = ["unshare", *_NAMESPACES, "--fork", "--kill-child", "--propagation=private"]
+        # A cgroup namespace begins at the cgroup that its first process is in.
+        join = ["sh", "-c", 'echo $$ >"$0/cgroup.procs"; exec unshare --cgroup "$@"', str(self._cgroup)]
+        boot = ["sh", "-c", _BOOT, "sh", str(TOP), str(BASE), str(self.node.root)]
         with (self.node.root / "boot.log").open("a") as log:
-            self._outer = subprocess.Popen(["sh", "-c", _JOIN, self._cgroup, *boot], stdout=log, stderr=log)
+            self._outer = subprocess.Popen([*enter, *join, *boot], stdout=log, stderr=log, env=_ENVIRONMENT)
         deadline = time.monotonic() + _BOOT_SECONDS
         while self.run("systemctl", "is-system-running").stdout.strip() not in {"running", "degraded"}:
             assert self._outer.poll() is None, (self.node.root / "boot.log").read_text()
             assert time.monotonic() < deadline, self.run("systemctl", "list-jobs").stdout
             time.sleep(0.1)
 
-    def run(self, *command: str, typed: str = "") -> subprocess.CompletedProcess[str]:
-        within = ["nsenter", f"--target={self._first_process()}", *_NAMESPACES, "--root", "--wdns=/"]
-        environment = {"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LANG": "C.UTF-8"}
+    def run(self, *command: str) -> subprocess.CompletedProcess[str]:
+        within = ["nsenter", f"--target={self._first_process()}", *_NAMESPACES, "--cgroup", "--root", "--wdns=/"]
         return subprocess.run(
-            [*within, *command], input=typed, capture_output=True, text=True, check=False, env=environment, timeout=300
+            [*within, *command], capture_output=True, text=True, check=False, env=_ENVIRONMENT, timeout=300
         )
 
     def cut_power(self) -> None:

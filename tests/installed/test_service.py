@@ -1,10 +1,7 @@
 """`iotide-server setup` with a real systemd: the service starts, stops, fails and survives a power cut."""
 
 import re
-import shutil
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 from bare_node import PYTHON, SERVER, BareNode, write_server
@@ -28,11 +25,8 @@ pytestmark = pytest.mark.timeout(600)
 
 
 @pytest.fixture(scope="module")
-def machine() -> Iterator[Machine]:
-    # A short path: PostgreSQL's socket is below it.
-    root = Path(tempfile.mkdtemp(prefix="iotide-", dir="/var/tmp"))
-    root.chmod(0o755)
-    node = BareNode(root / "machine", has_agent=False)
+def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
+    node = BareNode(tmp_path_factory.mktemp("machine"), has_agent=False)
     write_server(node.root / SERVER[1:])
     running = Machine(node)
     try:
@@ -40,7 +34,6 @@ def machine() -> Iterator[Machine]:
         yield running
     finally:
         running.cut_power()
-        shutil.rmtree(root)
 
 
 @pytest.fixture(scope="module")
