@@ -81,7 +81,7 @@ def test_a_second_setup_changes_nothing(machine: BareNode) -> None:
 def test_settings_are_kept_and_never_contradicted(machine: BareNode) -> None:
     setup(machine)
     file = machine.root / SETTINGS[1:]
-    edited = f"{file.read_text()}IOTIDE_PUBLIC_READ=true # for the department\nIOTIDE_OIDC_NAME='our site'\n"
+    edited = f"{file.read_text()}# for the department\nIOTIDE_PUBLIC_READ=true\nIOTIDE_OIDC_NAME='our #1 site'\n"
     file.write_text(edited)
     assert setup(machine).returncode == 0
     refused = setup(machine, "--listen", "192.0.2.10")
@@ -157,20 +157,20 @@ def test_a_taken_port_is_named_with_its_program_before_anything_is_written(
 
 
 HOLDER = """
-import sys
+import os, sys
 from pathlib import Path
 from iotide_server.bundled.privileges import choose_account
 from iotide_server.bundled.state import hold, prepare_state_directory
 root = Path("/var/lib/iotide")
 with hold(prepare_state_directory(root, choose_account(root))):
-    print("held", flush=True)
+    print(os.getpid(), flush=True)
     sys.stdin.read()
 """
 
 
 @pytest.fixture
-def other_server(machine: BareNode) -> Iterator["subprocess.Popen[str]"]:
-    """Return a process that uses the state directory, as `iotide-server up` in a terminal does."""
+def other_server(machine: BareNode) -> Iterator[int]:
+    """Return the id of a process that uses the state directory, as `iotide-server up` in a terminal does."""
     machine.run("useradd", "--system", "--user-group", "iotide")
     program = machine.root / "opt/holder"
     program.write_text((machine.root / SERVER[1:]).read_text().partition("from iotide_server.cli")[0] + HOLDER)
@@ -179,18 +179,15 @@ def other_server(machine: BareNode) -> Iterator["subprocess.Popen[str]"]:
         machine.command("/opt/holder"), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     ) as holder:
         assert holder.stdout is not None
-        assert holder.stdout.readline() == "held\n"
-        yield holder
+        yield int(holder.stdout.readline())
         holder.communicate()
 
 
-def test_a_server_that_already_uses_the_state_is_named(
-    machine: BareNode, port: int, other_server: "subprocess.Popen[str]"
-) -> None:
+def test_a_server_that_already_uses_the_state_is_named(machine: BareNode, port: int, other_server: int) -> None:
     machine.pretend_systemd()
     refused = setup(machine, "--port", port)
     assert refused.returncode == 2
-    assert f"is already running on /var/lib/iotide as process {other_server.pid}" in refused.stderr
+    assert f"is already running on /var/lib/iotide as process {other_server}" in refused.stderr
     assert not (machine.root / UNIT[1:]).exists()
 
 

@@ -16,6 +16,7 @@ UNIT: Final = "iotide.service"
 SETTINGS: Final = Path("/etc/iotide/server.env")
 STATE: Final = Path("/var/lib/iotide")
 _PROGRAM_OF_UNIT: Final = "/opt/iotide/bin/iotide-server"
+_COMMENT: Final = ("#", ";")
 _HOST: Final = re.compile(r"[A-Za-z0-9.:_-]+")
 
 
@@ -64,8 +65,10 @@ def variables_in(settings: str) -> Mapping[str, str]:
     """Return the variables of a settings file; empty ones are not set. Raise SetupError."""
     words = []
     for number, line in enumerate(settings.splitlines(), start=1):
+        if line.lstrip().startswith(_COMMENT):
+            continue
         try:
-            words += shlex.split(line, comments=True)
+            words += shlex.split(line)
         except ValueError as error:
             raise SetupError(f"{SETTINGS}, line {number}: {error}; correct it, then run setup again") from error
     pairs = (word.partition("=") for word in words)
