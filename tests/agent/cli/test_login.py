@@ -1,4 +1,4 @@
-"""`iotide login` against fake servers: what it keeps, and to whom the other commands send it."""
+"""`iotide login` against fake servers: what it keeps, and which server gets the kept token."""
 
 import hashlib
 import json
@@ -23,7 +23,7 @@ KNOWN = (200, {"principal": {"name": "grace"}})
 
 
 class Expiring(Hurried):
-    """A clock of which each look is a minute later."""
+    """A clock that moves a minute with each reading."""
 
     seconds = 0.0
 
