@@ -7,7 +7,7 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -16,26 +16,31 @@ from made_mounts import as_root
 TOP: Final = Path(__file__).resolve().parents[1]
 PYTHON: Final = f"/opt/python/bin/python{sys.version_info.major}.{sys.version_info.minor}"
 PROGRAM: Final = "/opt/iotide-agent/bin/iotide-agent"
+SERVER: Final = "/opt/iotide/bin/iotide-server"
+SOURCE: Final = "/opt/source"
+"""Of this checkout on the node: readable for every user, and hidden by no systemd unit."""
 _ETC: Final = ("login.defs", "nsswitch.conf", "hosts", "resolv.conf", "ld.so.cache", "ld.so.conf", "alternatives")
 _DIRECTORIES: Final = (
-    *("dev", "proc", "sys", "usr", "tmp", "run", "root", "etc/default", "var/lib", "opt/python", "local/bin"),
-    *("scratch", "etc/ssl"),
+    *("dev", "proc", "sys", "usr", "tmp", "run", "root", "etc/default", "var/lib", "opt/python", "opt/source"),
+    *("local/bin", "scratch", "etc/ssl"),
 )
-_ENTER: Final = """set -eu
+MOUNTS: Final = """set -eu
 top=$1; python=$2; root=$3; shift 3
 mount --bind "$root" "$root" # as every host's root, it is a mount
 for directory in usr dev proc sys etc/ssl; do mount --rbind "/$directory" "$root/$directory"; done
 mount --bind "$python" "$root/opt/python"
 mount --bind "$python" "$root$python" # it may search its libraries there
-mount --bind "$top" "$root$top"
+mount --bind "$top" "$root/opt/source"
 mount --bind "$root/local" "$root/usr/local"
-exec chroot "$root" "$@"
 """
-_AGENT: Final = """#!{python}
-import sys
+"""Commands of a shell that mount what a node shares with this machine."""
+_ENTER: Final = f'{MOUNTS}exec chroot "$root" "$@"\n'
+_STARTED: Final = """#!{python}
+import os, sys
 sys.path[:0] = {path!r}
-from iotide_agent.cli import start_agent
-start_agent()
+os.environ["PYTHONPATH"] = ":".join(sys.path[:{number}]) # for programs that this one starts
+from {module} import {function}
+{function}()
 """
 _SYSTEMCTL: Final = """#!/bin/sh
 echo "$*" >>/run/systemctl.log
@@ -47,7 +52,7 @@ esac
 """
 
 
-_BASE: Final = Path(sys.base_prefix).resolve()
+BASE: Final = Path(sys.base_prefix).resolve()
 
 
 class BareNode:
@@ -55,7 +60,7 @@ class BareNode:
 
     def __init__(self, root: Path, *, has_agent: bool = True) -> None:
         self.root = root
-        for name in (*_DIRECTORIES, str(TOP)[1:], str(_BASE)[1:]):
+        for name in (*_DIRECTORIES, str(BASE)[1:]):
             (root / name).mkdir(parents=True, exist_ok=True)
         (root / "tmp").chmod(0o1777)
         for directory in (path for path in root.rglob("*") if path.is_dir() and path.name != "tmp"):
@@ -76,7 +81,7 @@ class BareNode:
     def command(self, *command: str) -> list[str]:
         """Return the command line that runs a command of the node."""
         enter = ("unshare", "--mount", "--propagation", "private", "sh", "-c", _ENTER, "sh")
-        return as_root(*enter, TOP, _BASE, self.root, *command)
+        return as_root(*enter, TOP, BASE, self.root, *command)
 
     def run(
         self, *command: str, typed: str = "", environment: Mapping[str, str] | None = None
@@ -131,8 +136,19 @@ class BareNode:
 
 def write_agent(program: Path) -> None:
     """Write a program that starts this checkout's agent on a bare node."""
-    sources = [str(TOP / "agent/node/src"), str(TOP / "agent/wire/src"), sysconfig.get_path("purelib")]
-    _write_program(program, _AGENT.format(python=PYTHON, path=sources))
+    _write_starter(program, ("agent/node/src", "agent/wire/src"), "iotide_agent.cli", "start_agent")
+
+
+def write_server(program: Path) -> None:
+    """Write a program that starts this checkout's server on a bare node."""
+    _write_starter(program, ("backend/src", "agent/wire/src"), "iotide_server.cli", "main")
+
+
+def _write_starter(program: Path, sources: Sequence[str], module: str, function: str) -> None:
+    installed = Path(sysconfig.get_path("purelib")).relative_to(TOP)
+    path = [f"{SOURCE}/{source}" for source in (*sources, installed)]
+    text = _STARTED.format(python=PYTHON, path=path, number=len(path), module=module, function=function)
+    _write_program(program, text)
 
 
 def _write_program(file: Path, text: str) -> None:

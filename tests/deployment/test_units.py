@@ -4,13 +4,15 @@ import re
 from typing import Final
 
 import pytest
-from deployment.units import ROOT, SERVER_PARTS, UNITS, read_unit
+from deployment.units import PACKAGED, ROOT, SERVER_PARTS, UNITS, read_unit
 from typer.main import get_command
 
 from iotide_agent.cli.agent import app as agent_app
 from iotide_agent.cli.explaining import BAD_INPUT_STATUS, OTHER_AGENT_STATUS
 from iotide_agent.node.config import SYSTEM_CONFIG, SYSTEM_STATE
+from iotide_server.bundled.privileges import USER
 from iotide_server.commands.program import app as server_app
+from iotide_server.setup.texts import SETTINGS, STATE
 
 NEVER_GIVEN_UP: Final = {
     "NoNewPrivileges": "yes",
@@ -25,6 +27,7 @@ NEVER_GIVEN_UP: Final = {
     "SystemCallArchitectures": "native",
     "UMask": "0077",
 }
+SERVICES: Final = (*(f"iotide-{part}.service" for part in SERVER_PARTS), *PACKAGED)
 SANDBOX: Final = re.compile(r"(?s)# Sandbox.*?\n\n")
 COMMANDS: Final = {
     "/opt/iotide/bin/iotide-server": server_app,
@@ -32,7 +35,7 @@ COMMANDS: Final = {
 }
 
 
-@pytest.mark.parametrize("name", [*(f"iotide-{part}.service" for part in SERVER_PARTS), "iotide-agent.service"])
+@pytest.mark.parametrize("name", SERVICES)
 def test_a_unit_is_an_ordinary_user_in_a_sandbox(name: str) -> None:
     unit = read_unit(name)
     assert unit["User"][0] not in {"", "root"}
@@ -62,7 +65,26 @@ def test_the_servers_units_have_one_sandbox() -> None:
     assert len(texts) == 1
 
 
-@pytest.mark.parametrize("name", [*(f"iotide-{part}.service" for part in SERVER_PARTS), "iotide-agent.service"])
+def test_the_unit_of_setup_has_the_same_sandbox_except_for_the_id_of_the_boot() -> None:
+    whole, part = read_unit("iotide.service"), read_unit("iotide-api.service")
+    sandbox = {key for key in part if key.startswith(("Protect", "Private", "Restrict", "SystemCall"))}
+    assert len(sandbox) > 15
+    assert {key: whole[key] for key in sandbox} == {key: part[key] for key in sandbox}
+    assert "ProcSubset" not in whole
+
+
+def test_the_unit_of_setup_leaves_the_order_of_stops_and_the_limits_of_starts_to_up() -> None:
+    unit = read_unit("iotide.service")
+    assert unit["Type"] == ["notify"]
+    assert unit["ExecStart"][0].endswith(f" up --state {STATE}")
+    assert unit["StateDirectory"] == [STATE.name]
+    assert unit["EnvironmentFile"] == [str(SETTINGS)]
+    assert unit["KillMode"] == ["mixed"]
+    assert unit["TimeoutStartSec"] == ["infinity"]
+    assert unit["User"] == [USER]
+
+
+@pytest.mark.parametrize("name", SERVICES)
 def test_a_unit_starts_a_command_that_there_is(name: str) -> None:
     program, subcommand, *_ = read_unit(name)["ExecStart"][0].split()
     assert subcommand in get_command(COMMANDS[program]).commands  # type: ignore[attr-defined]

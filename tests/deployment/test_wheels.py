@@ -78,6 +78,11 @@ def test_the_servers_wheel_has_the_pages_and_all_migrations(wheels: dict[str, zi
     assert {f"iotide_server/{path}" for path in migrations} <= names
 
 
+def test_wheels_have_the_units_that_setup_installs(wheels: dict[str, zipfile.ZipFile]) -> None:
+    assert "iotide_server/setup/iotide.service" in wheels["backend"].namelist()
+    assert "iotide_agent/setup/iotide-agent.service" in wheels["agent/node"].namelist()
+
+
 def test_a_wheel_has_only_its_own_package(wheels: dict[str, zipfile.ZipFile]) -> None:
     for wheel in wheels.values():
         package = metadata(wheel)["Name"].replace("-", "_")

@@ -7,7 +7,9 @@ from typing import Final
 ROOT: Final = Path(__file__).resolve().parents[2]
 UNITS: Final = ROOT / "deploy/systemd"
 AGENT_UNIT: Final = ROOT / "agent/node/src/iotide_agent/setup/iotide-agent.service"
-"""In the agent's package, because `iotide-agent setup` installs it."""
+SERVER_UNIT: Final = ROOT / "backend/src/iotide_server/setup/iotide.service"
+PACKAGED: Final = {unit.name: unit for unit in (AGENT_UNIT, SERVER_UNIT)}
+"""In packages, because `setup` installs them."""
 SERVER_PARTS: Final = ("migrate", "api", "scheduler", "worker")
 
 
@@ -18,7 +20,7 @@ def read_unit(name: str) -> dict[str, list[str]]:
         AssertionError: a line is no setting, no section, no comment.
     """
     settings: dict[str, list[str]] = defaultdict(list)
-    file = AGENT_UNIT if name == AGENT_UNIT.name else UNITS / name
+    file = PACKAGED.get(name, UNITS / name)
     for line in file.read_text().splitlines():
         if not line or line.startswith(("#", "[")):
             continue

@@ -6,19 +6,19 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from deployment.units import AGENT_UNIT, SERVER_PARTS, UNITS
+from deployment.units import PACKAGED, SERVER_PARTS, UNITS
 
 from iotide_agent.node.config import parse_config
 from iotide_agent.setup.texts import drop_in
 
-MOST_EXPOSED = {"iotide-agent": 2.2, **{f"iotide-{part}": 1.5 for part in SERVER_PARTS}}
+MOST_EXPOSED = {"iotide-agent": 2.2, "iotide": 1.5, **{f"iotide-{part}": 1.5 for part in SERVER_PARTS}}
 """Of systemd's ten points; each unit explains its exceptions."""
 
 
 @pytest.fixture
 def unit_directory(tmp_path: Path) -> Path:
     """Return the units, with programs that exist here."""
-    for unit in (*UNITS.iterdir(), AGENT_UNIT):
+    for unit in (*UNITS.iterdir(), *PACKAGED.values()):
         text = re.sub(r"ExecStart=\S+", "ExecStart=/bin/true", unit.read_text())
         (tmp_path / unit.name).write_text(text.replace("redis-server@iotide.service", ""))
     return tmp_path

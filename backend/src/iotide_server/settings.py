@@ -22,6 +22,8 @@ from iotide_server.notifications.addresses import Reach, hosts_of
 from iotide_server.results.ingest.limits import DEFAULTS, ReportLimits
 
 API_PORT: Final = 8470
+MOST_PORT: Final = 65533
+"""Redis uses the next two ports."""
 
 
 def _check_key(keys: SecretStr) -> SecretStr:

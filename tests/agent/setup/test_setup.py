@@ -231,7 +231,7 @@ def test_a_full_disk_stops_setup_and_keeps_whole_files(node: BareNode, gateway: 
     whole = program.read_text()
     full = "import errno, os\ndef fsync(_):\n    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))\n"
     limited = (
-        f"{full}import iotide_agent.setup.changes as module\nmodule.os = type('os', (), dict(vars(os), fsync=fsync))\n"
+        f"{full}import iotide_wire.setup.changes as module\nmodule.os = type('os', (), dict(vars(os), fsync=fsync))\n"
     )
     program.write_text(whole.replace("\nstart_agent()\n", f"\n{limited}start_agent()\n"))
     stopped = setup(node, gateway)
@@ -245,7 +245,7 @@ def test_a_full_disk_stops_setup_and_keeps_whole_files(node: BareNode, gateway: 
 STAGES = (
     "iotide_agent.node.enrolment.save_identity",
     "iotide_agent.setup.service._create",
-    "iotide_agent.setup.changes.write_whole",
+    "iotide_wire.setup.changes.write_whole",
 )
 KILLING = """
 import os, {module} as module

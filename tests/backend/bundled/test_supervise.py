@@ -13,7 +13,7 @@ import pytest
 
 from iotide_server.bundled import StartError, supervise
 from iotide_server.bundled.privileges import account_of
-from iotide_server.bundled.readiness import ReadinessSocket, announce_ready
+from iotide_server.bundled.readiness import ReadinessSocket, ServiceManager, announce_ready
 from iotide_server.bundled.supervise import Part, StoppedError, Supervisor, restart_delay_seconds
 
 from .conftest import wait_until
@@ -178,6 +178,20 @@ def test_an_announcement_without_a_receiver_does_no_damage(tmp_path: Path, monke
     announce_ready()
     monkeypatch.delenv("NOTIFY_SOCKET")
     announce_ready()
+
+
+def test_a_service_manager_is_notified_by_its_service_and_by_none_of_its_parts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        monkeypatch.setenv("NOTIFY_SOCKET", str(tmp_path / "notify"))
+        manager = ServiceManager.take()
+        assert "NOTIFY_SOCKET" not in os.environ
+        manager.show("migrating the database")
+        manager.announce_ready()
+        manager.announce_stop()
+        assert [systemd.recv(100) for _ in range(3)] == [b"STATUS=migrating the database", b"READY=1", b"STOPPING=1"]
 
 
 def test_an_announcement_reaches_systemds_abstract_socket(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from iotide_server.bundled import StartError
 from iotide_server.bundled.launch import can_execute
+from iotide_server.bundled.ports import unit_of
 from iotide_server.bundled.privileges import Account
 
 _LOCK_NAME = "iotide.lock"
@@ -41,7 +42,7 @@ class StateDirectory:
             path /= part
             if not path.is_dir():
                 path.mkdir(mode=0o700)
-                os.chown(path, self.account.uid, self.account.gid)
+                self._give(path)
         return path
 
     def write_private(self, path: Path, content: str | bytes) -> None:
@@ -49,11 +50,15 @@ class StateDirectory:
         draft.unlink(missing_ok=True)
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "wb") as file:
-            os.fchown(descriptor, self.account.uid, self.account.gid)
+            self._give(descriptor)
             file.write(content.encode() if isinstance(content, str) else content)
             file.flush()
             os.fsync(descriptor)
         draft.replace(path)
+
+    def _give(self, path: Path | int) -> None:
+        if not self.account.is_current:  # the system call filter of a unit forbids chown
+            os.chown(path, self.account.uid, self.account.gid)
 
     def can_execute(self, program: Path) -> bool:
         return can_execute(program, account=self.account)
@@ -103,15 +108,27 @@ def hold(state: StateDirectory) -> Iterator[int]:
         os.close(descriptor)
 
 
+def check_unused(root: Path) -> None:
+    """Raise StartError if `iotide-server up` runs on this state directory."""
+    try:
+        identity = (root / _LOCK_NAME).read_text()
+    except FileNotFoundError:
+        return
+    pid = identity.partition(" ")[0]
+    if not pid or _identity(int(pid)) != identity:
+        return
+    unit = unit_of(int(pid))
+    raise StartError(
+        f"iotide-server is already running on {root} as process {pid}.",
+        remedy=f"Stop it ({f'systemctl stop {unit}' if unit else f'kill {pid}'}),"
+        " or choose another directory with --state.",
+    )
+
+
 def _lock(descriptor: int, path: Path) -> None:
     started = time.monotonic()
     while not _try_lock(descriptor):
-        holder = path.read_text().partition(" ")[0]
-        if holder and _identity(int(holder)) == path.read_text():
-            raise StartError(
-                f"iotide-server is already running on {path.parent} as process {holder}.",
-                remedy="Stop that process, or choose another directory with --state.",
-            )
+        check_unused(path.parent)
         waited = time.monotonic() - started
         if waited > _ORPHAN_DEADLINE_SECONDS:
             raise StartError(

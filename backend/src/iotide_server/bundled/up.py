@@ -1,14 +1,13 @@
 """The `up` command."""
 
 import asyncio
-import errno
 import json
 import os
 import socket
 import ssl
 import sys
 import urllib.request
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass
 from http.client import HTTPException
@@ -16,9 +15,10 @@ from pathlib import Path
 from types import MappingProxyType
 
 from iotide_server.bundled import StartError
+from iotide_server.bundled.ports import check_port
 from iotide_server.bundled.postgres import prepare_postgres
 from iotide_server.bundled.privileges import become, choose_account, code_locations
-from iotide_server.bundled.readiness import ReadinessSocket
+from iotide_server.bundled.readiness import ReadinessSocket, ServiceManager
 from iotide_server.bundled.redis import prepare_redis
 from iotide_server.bundled.relay import relay_command
 from iotide_server.bundled.state import StateDirectory, hold, prepare_state_directory
@@ -33,6 +33,7 @@ _LOOPBACK = "127.0.0.1"
 _ANY_ADDRESS = ("0.0.0.0", "::")  # noqa: S104 - compared, not bound
 _READY_SECONDS = 2.0
 _ENVIRONMENT_FILE = "environment.json"
+_PREFIX = "IOTIDE_"
 
 
 @dataclass(frozen=True)
@@ -66,15 +67,30 @@ class UpOptions:
     def public_url(self) -> str:
         return f"{'https' if self.listen else 'http'}://{_bracketed(self.name)}:{self.port}"
 
+    @property
+    def listening(self) -> Iterator[tuple[str, int, str]]:
+        """Yield address and port of each socket, and the option that changes the port."""
+        yield self.host, self.port, "--port"
+        if self.redis_url is None:
+            yield _LOOPBACK, self.redis_port, "--redis-port"
+            if self.listen:
+                yield self.listen, self.redis_tls_port, "--redis-tls-port"
+
 
 def run_services(options: UpOptions, say: Callable[[str], None], *, welcome: Callable[[str, str], None]) -> None:
-    # `say` prints a line. `welcome` receives the URLs of database and API after the start.
+    # `say` prints a line. `welcome` receives the URLs of database and API after a start by a user.
+    manager = ServiceManager.take()
+
+    def say_and_show(line: str) -> None:
+        say(line)
+        manager.show(line)
+
     account = choose_account(options.state)
     state = prepare_state_directory(options.state, account)
     os.umask(0o077)
     become(account, code=code_locations(), state=state.root)
     with hold(state) as lock_descriptor:
-        asyncio.run(_Services(options, state, lock_descriptor, say).run(welcome))
+        asyncio.run(_Services(options, state, lock_descriptor, say_and_show).run(manager, welcome))
 
 
 def read_environment(state_directory: Path) -> dict[str, str]:
@@ -111,32 +127,28 @@ class _Services:
         self._settings = {"LOG_FORMAT": options.log_format.value}
         self._certificates: Certificates | None = None
 
-    async def run(self, welcome: Callable[[str, str], None]) -> None:
+    async def run(self, manager: ServiceManager, welcome: Callable[[str, str], None]) -> None:
         self._supervisor.stop_on_signals()
         try:
             with suppress(StoppedError):
-                self._check_ports()
+                for host, port, option in self._options.listening:
+                    check_port(host, port, option=option)
                 self._prepare_tls()
                 await self._start_postgres()
                 await self._start_redis()
                 await self._start_server()
+                manager.announce_ready()
                 self._say(f"iotide is ready: {self._settings['PUBLIC_URL']} (logs in {self._state.root / 'log'})")
                 if self._certificates:
                     known_by = fingerprint(self._certificates.ca.read_text())
                     self._say(f"fingerprint of its authority, for `iotide login`: {known_by}")
-                await asyncio.to_thread(welcome, self._settings["DATABASE_URL"], self._settings["PUBLIC_URL"])
+                if manager.address is None:  # otherwise the link would be in the journal
+                    await asyncio.to_thread(welcome, self._settings["DATABASE_URL"], self._settings["PUBLIC_URL"])
                 await self._supervisor.wait()
+            manager.announce_stop()
             self._say("stopping")
         finally:
             await self._supervisor.stop()
-
-    def _check_ports(self) -> None:
-        options = self._options
-        check_port(options.host, options.port, option="--port")
-        if options.redis_url is None:
-            check_port(_LOOPBACK, options.redis_port, option="--redis-port")
-            if options.listen:
-                check_port(options.listen, options.redis_tls_port, option="--redis-tls-port")
 
     def _prepare_tls(self) -> None:
         if self._options.listen is None:
@@ -175,7 +187,9 @@ class _Services:
         # Set by administrators with a proxy in front.
         self._settings["PUBLIC_URL"] = os.environ.get("IOTIDE_PUBLIC_URL", self._options.public_url)
         self._settings |= _agent_files(self._state)
-        self._state.write_private(self._state.root / _ENVIRONMENT_FILE, json.dumps(self._environment()))
+        # Commands such as `doctor` need the settings that administrators gave to `up`, too.
+        given = {name: value for name, value in os.environ.items() if name.startswith(_PREFIX)}
+        self._state.write_private(self._state.root / _ENVIRONMENT_FILE, json.dumps(given | self._environment()))
         self._say("migrating the database")
         await asyncio.to_thread(_migrate, self._settings["DATABASE_URL"])
         api = ["api", "--host", self._options.host, "--port", str(self._options.port)]
@@ -210,7 +224,7 @@ class _Services:
         )
 
     def _environment(self) -> dict[str, str]:
-        return {f"IOTIDE_{name}": value for name, value in self._settings.items()}
+        return {f"{_PREFIX}{name}": value for name, value in self._settings.items()}
 
     def _api_answers(self) -> bool:
         trust = ssl.create_default_context(cafile=self._certificates.ca) if self._certificates else None
@@ -255,30 +269,3 @@ def _dialled(host: str) -> str:
 
 def _bracketed(host: str) -> str:
     return f"[{host}]" if ":" in host else host
-
-
-def check_port(host: str, port: int, *, option: str) -> None:
-    """Raise StartError if this process cannot listen there; `option` changes the port."""
-    try:
-        family, kind, protocol, _, address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
-        with socket.socket(family, kind, protocol) as listener:
-            # Ignore lingering connections of an earlier start.
-            listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listener.bind(address)
-            listener.listen()
-    except OSError as error:
-        raise _refusal(host, port, option, error) from error
-
-
-def _refusal(host: str, port: int, option: str, error: OSError) -> StartError:
-    if error.errno == errno.EADDRINUSE:
-        return StartError(
-            f"Port {port} on {host} is already in use.",
-            remedy=f"Stop the program that uses it, or choose another port with {option}.",
-        )
-    if error.errno in (errno.EACCES, errno.EPERM):
-        return StartError(f"Only root can open port {port}.", remedy=f"Choose a port above 1023 with {option}.")
-    return StartError(
-        f"{host} is not an address of this machine ({error.strerror}).",
-        remedy="Give one of its addresses with --listen.",
-    )

@@ -10,11 +10,12 @@ from sqlalchemy.exc import OperationalError
 from iotide_server.backup.commands import add_commands as add_keeping
 from iotide_server.bundled import StartError
 from iotide_server.bundled.privileges import leave_closed_directory
-from iotide_server.commands import catalogues, doctor, histories, joining, people, reanalysis, services
+from iotide_server.commands import catalogues, doctor, histories, joining, people, reanalysis, services, setup
 from iotide_server.commands.opening import settings_of, transaction_of
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.logs import LogFormat, configure_logs
 from iotide_server.retention.commands import add_commands as add_retention
+from iotide_wire.setup.changes import SetupError
 
 _BAD_INPUT = 2
 
@@ -26,7 +27,7 @@ def _add(*commands: Callable[..., None]) -> None:
         app.command()(command)
 
 
-_add(services.up, services.migrate, services.api, services.scheduler, services.worker)
+_add(setup.setup, services.up, services.migrate, services.api, services.scheduler, services.worker)
 _add(doctor.doctor, services.openapi, joining.admin_link, joining.join_token)
 _add(histories.load_demo_history, histories.forget_demo_history, histories.load_published, histories.forget_published)
 add_keeping(app, settings_of)
@@ -47,7 +48,7 @@ def main() -> None:
     leave_closed_directory()
     try:
         app()
-    except StartError as error:
+    except (StartError, SetupError) as error:
         _refuse(str(error))
     except IotideError as error:
         _refuse("\n".join(filter(None, (error.message, error.remedy))))

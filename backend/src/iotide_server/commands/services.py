@@ -17,22 +17,33 @@ from iotide_server.kit.db import Database, await_server, brief_engine
 from iotide_server.kit.loading import uncollected
 from iotide_server.kit.logs import LogFormat, configure_logs
 from iotide_server.kit.migrations import migrate as migrate_database
-from iotide_server.settings import API_PORT
+from iotide_server.settings import API_PORT, MOST_PORT
 
-PortOption = Annotated[int, typer.Option(min=1, max=65533, help="Port of the API and the dashboard.")]
+PortOption = Annotated[int, typer.Option(min=1, max=MOST_PORT, help="Port of the API and the dashboard.")]
+ListenOption = Annotated[
+    str | None,
+    typer.Option(
+        envvar="IOTIDE_LISTEN",
+        help="Address for other hosts, with TLS (0.0.0.0: all interfaces); default loopback only.",
+    ),
+]
+PublicNameOption = Annotated[
+    str | None,
+    typer.Option(
+        envvar="IOTIDE_PUBLIC_NAME",
+        help="Host name that other hosts use; default the address, or this host's name.",
+    ),
+]
 
 
 def up(  # noqa: PLR0913 - each is an option of the command
     *,
     state: StateOption = None,
-    listen: Annotated[
-        str | None,
-        typer.Option(help="Address for other hosts, with TLS (0.0.0.0: all interfaces); default loopback only."),
-    ] = None,
-    public_name: Annotated[
-        str | None, typer.Option(help="Host name that other hosts use; default the address, or this host's name.")
-    ] = None,
-    port: PortOption = API_PORT,
+    listen: ListenOption = None,
+    public_name: PublicNameOption = None,
+    port: Annotated[
+        int, typer.Option(envvar="IOTIDE_PORT", min=1, max=MOST_PORT, help="Port of the API and the dashboard.")
+    ] = API_PORT,
     redis_port: Annotated[
         int | None, typer.Option(min=1, max=65535, help="Port of the private Redis on loopback; default PORT + 1.")
     ] = None,
@@ -49,7 +60,10 @@ def up(  # noqa: PLR0913 - each is an option of the command
         LogFormat, typer.Option(envvar="IOTIDE_LOG_FORMAT", help="Format of the log files; json: one object per line.")
     ] = LogFormat.PLAIN,
 ) -> None:
-    """Run everything in the foreground: PostgreSQL, Redis, API, scheduler and worker. Ctrl-C stops it."""
+    """Run everything in the foreground: PostgreSQL, Redis, API, scheduler and worker. Ctrl-C stops it.
+
+    `iotide-server setup` makes it a service that starts at boot.
+    """
     options = UpOptions(
         state=state or default_state_directory(),
         listen=listen,

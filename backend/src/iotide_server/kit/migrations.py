@@ -118,7 +118,10 @@ def alembic_config(connection: Connection | None = None) -> Config:
 
 
 def migrate(engine: Engine, patience: LockPatience = AS_USUAL, sleep: Callable[[float], None] = time.sleep) -> None:
-    """Run pending migrations, one transaction each. Raise SCHEMA_TOO_OLD or MIGRATION_BLOCKED."""
+    """Run pending migrations, one transaction each. Raise SCHEMA_TOO_OLD, SCHEMA_TOO_NEW or MIGRATION_BLOCKED.
+
+    A newer release's schema that this release serves stays as it is.
+    """
     with engine.connect() as connection:
         # Poll: CREATE INDEX CONCURRENTLY waits for all older statements, so it and a waiting process would block each
         # other.
@@ -127,8 +130,12 @@ def migrate(engine: Engine, patience: LockPatience = AS_USUAL, sleep: Callable[[
             sleep(_TURN_SECONDS)
         connection.commit()
         try:
-            refuse_too_old(schema_state(connection).found)
-            _upgrade(connection, patience, sleep)
+            schema = schema_state(connection)
+            refuse_too_old(schema.found)
+            if schema.standing is RevisionState.AHEAD:
+                _accept_newer(connection, schema)
+            else:
+                _upgrade(connection, patience, sleep)
         finally:
             connection.rollback()
             connection.execute(text("SELECT pg_advisory_unlock(:lock)"), {"lock": _LOCK})
@@ -199,19 +206,24 @@ def refuse_too_old(revision: str | None) -> None:
 
 def require_schema(engine: Engine) -> None:
     """Raise SCHEMA_BEHIND, SCHEMA_TOO_OLD or SCHEMA_TOO_NEW."""
-    # A newer release's schema is accepted down to its floor, so that both run during an upgrade.
     with engine.connect() as connection:
         schema = schema_state(connection)
-        floor = _only(connection, "schema_floor", "revision")
-    found, head = schema.found, schema.expected
+        if schema.standing is RevisionState.AHEAD:
+            _accept_newer(connection, schema)
+            return
     if schema.standing is RevisionState.CURRENT:
         return
-    refuse_too_old(found)
-    if schema.standing is not RevisionState.AHEAD:
-        raise SCHEMA_BEHIND(schema=f"schema {found}" if found else "no schema", revision=found, head=head)
-    if floor is None or floor > head:
-        raise SCHEMA_TOO_NEW(revision=found, head=head)
-    _log.info("schema_is_newer", revision=found, known=head)
+    refuse_too_old(schema.found)
+    found = f"schema {schema.found}" if schema.found else "no schema"
+    raise SCHEMA_BEHIND(schema=found, revision=schema.found, head=schema.expected)
+
+
+def _accept_newer(connection: Connection, schema: SchemaState) -> None:
+    """Accept a newer release's schema down to its floor, so that both run during an upgrade. Raise SCHEMA_TOO_NEW."""
+    floor = _only(connection, "schema_floor", "revision")
+    if floor is None or floor > schema.expected:
+        raise SCHEMA_TOO_NEW(revision=schema.found, head=schema.expected)
+    _log.info("schema_is_newer", revision=schema.found, known=schema.expected)
 
 
 def _only(connection: Connection | Session, table: str, column: str) -> str | None:

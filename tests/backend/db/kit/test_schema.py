@@ -105,9 +105,10 @@ def test_a_schema_from_before_the_first_release_is_refused_with_the_release_that
     assert "of release 0.2.0 first" in (refused.value.remedy or "")
 
 
+@pytest.mark.parametrize("asked", [require_schema, migrate])
 @pytest.mark.parametrize(("floor", "serves"), [(OLDEST_SERVED, True), (None, True), ("9000", False)])
-def test_a_newer_schema_is_served_while_it_promises_compatibility(
-    migrated_engine: Engine, floor: str | None, *, serves: bool
+def test_a_newer_schema_is_served_and_kept_while_it_promises_compatibility(
+    migrated_engine: Engine, asked: Callable[[Engine], None], floor: str | None, *, serves: bool
 ) -> None:
     with migrated_engine.begin() as connection:
         connection.execute(text("UPDATE alembic_version SET version_num = '9001'"))
@@ -116,10 +117,12 @@ def test_a_newer_schema_is_served_while_it_promises_compatibility(
             {"floor": floor, "head": known_revisions()[0]},
         )
     if serves:
-        require_schema(migrated_engine)
+        asked(migrated_engine)
+        with migrated_engine.connect() as connection:
+            assert connection.scalar(text("SELECT version_num FROM alembic_version")) == "9001"
         return
     with raised(SCHEMA_TOO_NEW, match="9001") as refused:
-        require_schema(migrated_engine)
+        asked(migrated_engine)
     assert "start the release that migrated it" in (refused.value.remedy or "")
 
 

@@ -14,7 +14,7 @@ from iotide_agent.node.config import ConfigError
 from iotide_agent.node.identity import NotEnrolledError
 from iotide_agent.node.own_files import StateOpenError
 from iotide_agent.node.pinning import PinError
-from iotide_agent.setup.changes import SetupError
+from iotide_wire.setup.changes import SetupError
 
 MISSING_STATUS: Final = 1
 BAD_INPUT_STATUS: Final = 2

@@ -14,9 +14,10 @@ from iotide_agent.cli.speaking import say
 from iotide_agent.node.config import ConfigError, load_config
 from iotide_agent.node.enrolment import enroll
 from iotide_agent.node.identity import token_fingerprint
-from iotide_agent.setup.changes import Changes, SetupError
 from iotide_agent.setup.demands import Demand
-from iotide_agent.setup.service import check_as_agent, set_up, starting_command, systemd_runs
+from iotide_agent.setup.service import check_as_agent, set_up, starting_command
+from iotide_wire.setup.changes import Changes, SetupError
+from iotide_wire.setup.services import systemd_runs
 
 
 def setup_command(

@@ -1,7 +1,5 @@
 """Checks before the first change: what setup is asked for, and whether this node can have it."""
 
-import stat
-import sys
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -9,10 +7,10 @@ from typing import Final
 from iotide_agent.node.config import SYSTEM_CONFIG, SYSTEM_STATE, AgentConfig, ConfigError, load_config, parse_config
 from iotide_agent.node.identity import FILE_NAME, Identity, load_identity
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
-from iotide_agent.runner.headroom import HEADROOM_BYTES, free_bytes
-from iotide_agent.setup.changes import SetupError, program_path
-from iotide_agent.setup.texts import USER, agent_toml, is_hidden_from_unit
-from iotide_wire.units import format_bytes
+from iotide_agent.runner.headroom import HEADROOM_BYTES
+from iotide_agent.setup.texts import USER, agent_toml
+from iotide_wire.setup.changes import SetupError
+from iotide_wire.setup.services import check_program, check_space, check_user
 
 _USUAL_DIRECTORY: Final = Path("/scratch/iotide")
 
@@ -74,9 +72,9 @@ def present_identity(demand: Demand, config: AgentConfig) -> Identity | None:
     return found
 
 
-def check_node(demand: Demand, config: AgentConfig, *, has_user: bool) -> None:
+def check_node(demand: Demand, config: AgentConfig) -> None:
     """Raise SetupError if this node cannot be set up; nothing was changed."""
-    _check_program(demand.program)
+    check_program(demand.program, USER, "agent")
     _check_state(config.state_directory)
     for directory in missing_directories(config):
         if not _is_directory(directory.parent):
@@ -84,14 +82,9 @@ def check_node(demand: Demand, config: AgentConfig, *, has_user: bool) -> None:
                 f"--directory {directory}: {directory.parent} does not exist; mount the file system that is to be "
                 "measured, or create that directory yourself"
             )
-    if not has_user and program_path("useradd") is None:
-        raise SetupError(f"useradd is not installed; create the system user {USER} yourself, then run setup again")
+    check_user(USER)
     for directory in {config.state_directory, SYSTEM_CONFIG.parent}:
-        existing = next(above for above in (directory, *directory.parents) if above.exists())
-        free = free_bytes(existing)
-        if free < HEADROOM_BYTES:
-            needed = f"{format_bytes(free)} free, {format_bytes(HEADROOM_BYTES)} needed"
-            raise SetupError(f"{existing} is almost full: {needed}; free space there, then run setup again")
+        check_space(directory, HEADROOM_BYTES)
 
 
 def _check_state(state: Path) -> None:
@@ -111,17 +104,3 @@ def missing_directories(config: AgentConfig) -> list[Path]:
 def _is_directory(path: Path) -> bool:
     # A dead mount would hang this process.
     return not isinstance(SystemReader().read(CommandWant(("test", "-d", str(path)), "coreutils")), Unavailable)
-
-
-def _check_program(program: Path) -> None:
-    remedy = "install the agent where every user may read it, such as below /opt"
-    for path in (program, program.resolve(), Path(sys.executable).resolve()):
-        if is_hidden_from_unit(path):
-            raise SetupError(f"{path} is below a directory that the agent's systemd unit hides; {remedy}")
-        closed = next((above for above in (path, *path.parents) if not _is_open_to_all(above)), None)
-        if closed is not None:
-            raise SetupError(f"the user {USER} may not start {path}, because {closed} is closed to it; {remedy}")
-
-
-def _is_open_to_all(path: Path) -> bool:
-    return bool(path.stat().st_mode & stat.S_IXOTH)

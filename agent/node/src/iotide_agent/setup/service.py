@@ -1,6 +1,5 @@
 """Setup of the agent as a service. The order lets an interrupted setup continue when it is repeated."""
 
-import grp
 import os
 import pwd
 import subprocess
@@ -14,14 +13,13 @@ from iotide_agent.node.config import SYSTEM_CONFIG, AgentConfig
 from iotide_agent.node.enrolment import enroll
 from iotide_agent.runner.files import closing
 from iotide_agent.runner.users import acting_as
-from iotide_agent.setup.changes import Changes, SetupError, output, succeeds
 from iotide_agent.setup.demands import Demand, check_node, missing_directories, present_identity, wanted_config
 from iotide_agent.setup.texts import UNIT, USER, drop_in, unit
+from iotide_wire.setup.changes import Changes, SetupError
+from iotide_wire.setup.services import UNITS, add_user, start_unit
 
-_UNITS: Final = Path("/etc/systemd/system")
-_DROP_IN: Final = _UNITS / f"{UNIT}.d/10-setup.conf"
+_DROP_IN: Final = UNITS / f"{UNIT}.d/10-setup.conf"
 """Systemd reads it before override.conf, which `systemctl edit` writes."""
-_SYSTEMD_RUNS: Final = Path("/run/systemd/system")
 _PRIVATE: Final = 0o700
 _CHECK_STATUSES: Final = (0, 1)
 """Of a check that ran to its end."""
@@ -35,19 +33,19 @@ def set_up(demand: Demand, read_token: Callable[[], str], changes: Changes) -> N
     """
     config, text = wanted_config(demand)
     unit_text, drop_in_text = unit(demand.program), drop_in(config, demand.program)
-    check_node(demand, config, has_user=_account() is not None)
+    check_node(demand, config)
     identity = present_identity(demand, config)
     if identity is None:
         token = "" if changes.is_dry else read_token()
         changes.make(f"enrol this host at {demand.server}", lambda: _enrol(demand, config, token, changes.say))
-    if _account() is None:
-        changes.run("useradd", "--system", *_group_options(), "--home-dir", "/nonexistent", "--shell", _nologin(), USER)
+    add_user(changes, USER)
     _hand_over(config.state_directory, changes)
     for directory in missing_directories(config):
         changes.make(f"create {directory} for {USER}", partial(_create, directory))
     differs = [changes.write(SYSTEM_CONFIG, text)] if text is not None else []
-    differs += [changes.write(_UNITS / UNIT, unit_text), changes.write(_DROP_IN, drop_in_text)]
-    _start(changes, is_changed=identity is None or any(differs))
+    differs += [changes.write(UNITS / UNIT, unit_text), changes.write(_DROP_IN, drop_in_text)]
+    # Loads continue, see KillMode= of the unit.
+    start_unit(changes, UNIT, is_changed=identity is None or any(differs))
     if changes.count == 0:
         changes.say("nothing to change: this node is set up")
 
@@ -69,29 +67,9 @@ def check_as_agent(program: Path) -> None:
         raise SetupError(f"{status}; correct what it printed, then run setup again")
 
 
-def systemd_runs() -> bool:
-    return _SYSTEMD_RUNS.is_dir()
-
-
 def starting_command(program: Path) -> str:
     """Return the command that starts the agent where systemd does not run."""
     return f"setpriv --reuid={USER} --regid={USER} --init-groups {program} run --config {SYSTEM_CONFIG}"
-
-
-def _account() -> pwd.struct_passwd | None:
-    with suppress(KeyError):
-        return pwd.getpwnam(USER)
-    return None
-
-
-def _group_options() -> tuple[str, ...]:
-    with suppress(KeyError):
-        return ("--gid", grp.getgrnam(USER).gr_name)
-    return ("--user-group",)
-
-
-def _nologin() -> str:
-    return next((shell for shell in ("/usr/sbin/nologin", "/sbin/nologin") if Path(shell).exists()), "/bin/false")
 
 
 def _enrol(demand: Demand, config: AgentConfig, token: str, say: Callable[[str], None]) -> None:
@@ -136,16 +114,3 @@ def _create(directory: Path) -> None:
             raise SetupError(f"{draft} belongs to another user; remove it, then run setup again: it continues")
         os.fchown(descriptor, account.pw_uid, account.pw_gid)
     draft.rename(directory)
-
-
-def _start(changes: Changes, *, is_changed: bool) -> None:
-    if not systemd_runs():
-        return
-    # systemd notices files that a killed setup has written.
-    is_changed = is_changed or output("systemctl", "show", "--property=NeedDaemonReload", "--value", UNIT) == "yes"
-    if is_changed:
-        changes.run("systemctl", "daemon-reload")
-    if not succeeds("systemctl", "is-enabled", "--quiet", UNIT):
-        changes.run("systemctl", "enable", UNIT)
-    if is_changed or not succeeds("systemctl", "is-active", "--quiet", UNIT):
-        changes.run("systemctl", "restart", UNIT)  # loads continue, see KillMode= of the unit

@@ -7,15 +7,11 @@ from pathlib import Path, PurePosixPath
 from typing import Final
 
 from iotide_agent.node.config import SYSTEM_STATE, AgentConfig, ConfigError
+from iotide_wire.setup.services import HIDDEN, is_below
 
 USER: Final = "iotide-agent"
 UNIT: Final = "iotide-agent.service"
 _PROGRAM_OF_UNIT: Final = "/opt/iotide-agent/bin/iotide-agent"
-_HIDDEN: Final = {
-    "ProtectHome=no": ("/home", "/root", "/run/user"),
-    "PrivateTmp=no": ("/tmp", "/var/tmp"),  # noqa: S108 - what the unit hides
-}
-"""By setting of a unit that shows them, directories that the sandbox hides."""
 _UNQUOTABLE: Final = frozenset('"\\')
 
 
@@ -46,14 +42,10 @@ def drop_in(config: AgentConfig, program: Path) -> str:
         directories.append(str(config.state_directory))
     lines = [f"# Written by `iotide-agent setup` of {program.resolve()}", "[Service]"]
     lines += [f"ReadWritePaths={_quoted(directory)}" for directory in directories]
-    for setting, hidden in _HIDDEN.items():
-        if any(_is_below(directory, hidden) for directory in directories):
+    for setting, hidden in HIDDEN.items():
+        if any(is_below(PurePosixPath(directory), hidden) for directory in directories):
             lines.append(setting)
     return "\n".join(lines) + "\n"
-
-
-def is_hidden_from_unit(path: Path) -> bool:
-    return any(_is_below(str(path), hidden) for hidden in _HIDDEN.values())
 
 
 def _quoted(directory: str) -> str:
@@ -61,7 +53,3 @@ def _quoted(directory: str) -> str:
         raise ConfigError("--directory", directory, "use a path without quotes, backslashes and control characters")
     # `-`: a file system that is not mounted at boot must not keep the agent from starting.
     return f'"-{directory.replace("%", "%%")}"'
-
-
-def _is_below(path: str, directories: Sequence[str]) -> bool:
-    return any(PurePosixPath(path).is_relative_to(directory) for directory in directories)

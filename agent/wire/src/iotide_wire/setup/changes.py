@@ -1,4 +1,4 @@
-"""Changes to this node that a repeated setup finds done; in a dry run they are only printed."""
+"""Changes to this machine that a repeated setup finds done; in a dry run they are only printed."""
 
 import os
 import shutil
@@ -35,11 +35,11 @@ class Changes:
         self.say(what)
         act()
 
-    def write(self, file: Path, text: str) -> bool:
-        """Write a file that every user may read, unless it has this content. Return whether it differed."""
+    def write(self, file: Path, text: str, *, mode: int = READABLE) -> bool:
+        """Write a file, by default for every user to read, unless it has this content. Return whether it differed."""
         if has_content(file, text):
             return False
-        self.make(f"write {file}", lambda: write_whole(file, text), text)
+        self.make(f"write {file}", lambda: write_whole(file, text, mode), text)
         return True
 
     def run(self, *command: str) -> None:
@@ -53,13 +53,13 @@ def has_content(file: Path, text: str) -> bool:
         return False
 
 
-def write_whole(file: Path, text: str) -> None:
+def write_whole(file: Path, text: str, mode: int) -> None:
     """Replace the file in one step; raise OSError and keep the old one."""
     file.parent.mkdir(mode=_DIRECTORY_MODE, parents=True, exist_ok=True)
     draft = file.with_name(f".{file.name}.new")
     try:
         with draft.open("w", encoding="utf-8") as opened:
-            os.fchmod(opened.fileno(), READABLE)
+            os.fchmod(opened.fileno(), mode)
             opened.write(text)
             opened.flush()
             os.fsync(opened.fileno())

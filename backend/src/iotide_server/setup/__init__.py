@@ -1,0 +1,1 @@
+"""Sets the server up as a service of this machine: user, state directory, settings, systemd unit."""
