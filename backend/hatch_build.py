@@ -1,4 +1,4 @@
-"""Packs migrations and the built dashboard into the wheel; an editable install reads them from the repository."""
+"""Packs migrations, dashboard and documentation into the wheel; an editable install reads them from the repository."""
 
 from pathlib import Path
 from typing import Any
@@ -21,3 +21,7 @@ class PackRepository(BuildHookInterface):  # type: ignore[type-arg]  # generic i
             str(top / "migrations"): "iotide_server/migrations",
             str(browser): "iotide_server/frontend",
         }
+        docs = top / "docs/site/dist"
+        if docs.is_dir():  # built by `./dev docs`; a server without it answers 404 with the remedy
+            build_data["force_include"][str(docs / "html")] = "iotide_server/docs"
+            build_data["shared_data"] = {str(docs / "man/iotide-server.1"): "share/man/man1/iotide-server.1"}

@@ -26,6 +26,8 @@ const SHARED =
  */
 const LEAST_SHARED_BYTES = 4_000;
 
+const SERVER = process.env.IOTIDE_URL ?? "http://127.0.0.1:8470";
+
 const PAGES = {
   environment: "happy-dom",
   setupFiles: "testing/setup.ts",
@@ -66,7 +68,7 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: { "/api": process.env.IOTIDE_URL ?? "http://127.0.0.1:8470" } },
+  server: { proxy: { "/api": SERVER, "/docs": SERVER } },
   test: {
     restoreMocks: true,
     // Tests that need a DOM or an address are named .test.tsx; all others run without one.

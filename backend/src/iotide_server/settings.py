@@ -110,6 +110,7 @@ class Settings(BaseSettings):
     metrics_listen: Annotated[str, AfterValidator(check_listen)] | None = None
     log_format: LogFormat = LogFormat.PLAIN
     frontend_directory: Path | None = None
+    docs_directory: Path | None = None
 
     @model_validator(mode="after")
     def _check_oidc(self) -> Self:

@@ -31,9 +31,7 @@ BAD_INPUT_STATUS: Final = 2
 OTHER_AGENT_STATUS: Final = 97
 _OTHER_AGENT: Final = frozenset({"agent_already_running", "agent_superseded"})
 
-app = typer.Typer(
-    help="The node agent of iotide.", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
-)
+app = typer.Typer(help="The node agent of iotide.", no_args_is_help=True, pretty_exceptions_enable=False)
 ConfigOption = Annotated[
     Path | None, typer.Option("--config", help="Path of agent.toml; default for root: /etc/iotide/agent.toml.")
 ]
