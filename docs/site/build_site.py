@@ -1,6 +1,6 @@
 """Builds the documentation that a server shows at /docs, and the man pages of the commands.
 
-Usage: python docs/site/build.py
+Usage: python docs/site/build_site.py
 
 It writes docs/site/dist/html and docs/site/dist/man. Exit status 1 if a link leads nowhere, or if a page has an inline
 script or loads something from another server: the server's policy forbids both.
@@ -36,7 +36,7 @@ def main() -> None:
             if build_main([*options, str(ROOT), str(made / name)]) != 0:
                 sys.exit(1)
     (made / "html/.buildinfo").unlink()
-    found = list(_refused(made / "html"))
+    found = list(refused(made / "html"))
     sys.exit("\n".join(found) if found else 0)
 
 
@@ -71,7 +71,7 @@ def _files(directory: Path) -> str:
     return "\n\n".join(parts)
 
 
-def _refused(directory: Path) -> Iterator[str]:
+def refused(directory: Path) -> Iterator[str]:
     for page in sorted(directory.rglob("*.html")):
         for found in _REFUSED.finditer(page.read_text()):
             yield f"{page}: {found[0][:200]}"
