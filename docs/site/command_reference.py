@@ -41,5 +41,6 @@ def _page(name: str, app: Typer) -> str:
     pages = []
     for path, section in sections.items():
         level = "#" * min(3, 1 + path.count(" "))
-        pages.append(f"{level} {path}\n" + _ROW.sub(lambda found, path=path: row(path, found), section))
+        heading = f"{level} {path}\n" if " " in path else f"# {path}\n## Description\n"
+        pages.append(heading + _ROW.sub(lambda found, path=path: row(path, found), section))
     return "\n".join(pages)

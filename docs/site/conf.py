@@ -30,6 +30,7 @@ html_use_index = False
 html_domain_indices = False
 html_permalinks_icon = "#"
 
+today = f"iotide {release}"  # of man pages; a date would make each build differ
 man_pages = [
     ("docs/reference/iotide", "iotide", "plan storage benchmarks and get their results", "", 1),
     ("docs/reference/iotide-agent", "iotide-agent", "run storage benchmarks on a node", "", 1),

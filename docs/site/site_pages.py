@@ -6,9 +6,9 @@ from pathlib import Path
 from typing import Final
 from urllib.parse import quote
 
-from docutils.nodes import document
 from sphinx.application import Sphinx
 from sphinx.builders.html import StandaloneHTMLBuilder
+from sphinx.search import js_index
 from sphinx.util.typing import ExtensionMetadata
 
 ROOT: Final = Path(__file__).parents[2]
@@ -34,9 +34,12 @@ class SiteBuilder(StandaloneHTMLBuilder):
     def get_output_path(self, page_name: str, /) -> Path:
         return Path(self.outdir, address(page_name) + self.out_suffix)
 
-    def index_page(self, pagename: str, doctree: document, title: str) -> None:
-        if self.indexer is not None and title:
-            self.indexer.feed(address(pagename), self.env.doc2path(pagename, base=False), title, doctree)
+    def dump_search_index(self) -> None:
+        super().dump_search_index()
+        file = Path(self.outdir, self.searchindex_filename)
+        index = js_index.loads(file.read_text())
+        index["docnames"] = [address(name) for name in index["docnames"]]
+        file.write_text(js_index.dumps(index))
 
 
 def address(docname: str) -> str:
