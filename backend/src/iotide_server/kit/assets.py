@@ -41,7 +41,9 @@ def serve_docs(app: Starlette, directory: Path) -> None:
         return RedirectResponse(f"{_DOCS}/")  # the links of its pages are relative
 
     async def say_what_is_missing(*_: object) -> Response:
-        return PlainTextResponse("The documentation is not built: run `./dev docs`.\n", 404)
+        return PlainTextResponse(
+            "This server has no built documentation: run `./dev docs` in the repository, or read docs/ there.\n", 404
+        )
 
     if (directory / "index.html").is_file():
         app.add_route(_DOCS, add_slash, include_in_schema=False)

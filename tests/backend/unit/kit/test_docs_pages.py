@@ -44,4 +44,5 @@ def test_documentation_that_is_not_built_names_the_remedy(tmp_path: Path, path: 
     app = Starlette()
     serve_docs(app, tmp_path)
     response = TestClient(app).get(path)
-    assert (response.status_code, response.text) == (404, "The documentation is not built: run `./dev docs`.\n")
+    assert response.status_code == 404
+    assert "./dev docs" in response.text
