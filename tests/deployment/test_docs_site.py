@@ -44,6 +44,7 @@ def test_every_command_has_a_section_and_its_whole_description(name: str) -> Non
         assert f"\n## {name} {command}\n" in page
         assert f"* [`{command}`](#{name}-{command}): " in page
     assert "...\n*" not in page
+    assert "`--install-completion`" in page
 
 
 def test_addresses_of_pages_leave_out_the_directory_of_the_sources() -> None:
