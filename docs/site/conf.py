@@ -10,7 +10,7 @@ extensions = ["myst_parser", "site_pages"]
 root_doc = "docs/README"
 include_patterns = [
     *("README.md", "GLOSSARY.md", "CHANGELOG.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "SECURITY.md"),
-    *("docs/**/*.md", "deploy/README.md", "examples/README.md"),
+    *("docs/*.md", "docs/**/*.md", "deploy/README.md", "examples/README.md"),
 ]
 exclude_patterns = [".*", "agent", "backend", "frontend", "migrations", "tests", "docs/site", "docs/plug-ins/template"]
 
