@@ -1,4 +1,4 @@
-"""Packs migrations, the built dashboard and agent files into the wheel; an editable install finds them here."""
+"""Packs migrations, dashboard, documentation and agent files into the wheel; an editable install finds them here."""
 
 from pathlib import Path
 from typing import Any
@@ -27,3 +27,7 @@ class PackRepository(BuildHookInterface):  # type: ignore[type-arg]  # generic i
         handed_out = top / AGENT_FILES
         if handed_out.is_dir():
             build_data["force_include"][str(handed_out)] = "iotide_server/agent_files/files"
+        docs = top / "docs/site/dist"
+        if docs.is_dir():  # built by `./dev docs`; a server without it answers 404 with the remedy
+            build_data["force_include"][str(docs / "html")] = "iotide_server/docs"
+            build_data["shared_data"] = {str(docs / "man/iotide-server.1"): "share/man/man1/iotide-server.1"}

@@ -21,6 +21,8 @@ const REPLACING = readdirSync(source, { recursive: true, encoding: "utf8" })
 const SHARED =
   /[\\/](frontend[\\/]src[\\/](?!plots[\\/])|node_modules[\\/](@mantine|@tanstack|@floating-ui|@lingui|clsx)[\\/])/;
 
+const SERVER = process.env.IOTIDE_URL ?? "http://127.0.0.1:8470";
+
 const PAGES = {
   environment: "happy-dom",
   setupFiles: "testing/setup.ts",
@@ -61,7 +63,7 @@ export default defineConfig({
       },
     },
   },
-  server: { proxy: { "/api": process.env.IOTIDE_URL ?? "http://127.0.0.1:8470" } },
+  server: { proxy: { "/api": SERVER, "/docs": SERVER } },
   test: {
     restoreMocks: true,
     // Tests that need a DOM or an address are named .test.tsx; all others run without one.

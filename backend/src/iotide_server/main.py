@@ -56,7 +56,7 @@ from iotide_server.clusters.agents.access import AGENT_ACCESS
 from iotide_server.clusters.agents.rules import HELLO_RATE, HelloRate, node_holder
 from iotide_server.clusters.routes import router as clusters
 from iotide_server.explorer.routes import router as explorer
-from iotide_server.kit.assets import serve_assets
+from iotide_server.kit.assets import serve_assets, serve_docs
 from iotide_server.kit.bodies import BODIES, Bodies, BodyLimit
 from iotide_server.kit.clock import CLOCK, Clock, system_clock
 from iotide_server.kit.db import CALLER_CONNECTIONS, CONNECTIONS, DATABASE, HEARTBEAT_CONNECTIONS, Database, open_engine
@@ -216,7 +216,8 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         app.include_router(router, prefix=API)
     app.include_router(monitoring)
     _serve_agents(app, settings, shelf)
-    _serve_frontend(app, settings.frontend_directory or _frontend_directory())
+    serve_docs(app, settings.docs_directory or _built("docs", "docs/site/dist/html"))
+    _serve_frontend(app, settings.frontend_directory or _built("frontend", "frontend/dist"))
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(HeartbeatsFirst, path=f"{API}{HEARTBEAT_ROUTE.path}", route=HEARTBEAT_ROUTE)
     app.add_middleware(Guard, body_limits=BODY_LIMITS, raw_paths=RAW_PATHS)
@@ -276,10 +277,10 @@ def _operation_id(route: APIRoute) -> str:
     return route.name
 
 
-def _frontend_directory() -> Path:
+def _built(name: str, in_repository: str) -> Path:
     package = Path(str(files("iotide_server")))
-    bundled = package / "frontend"
-    return bundled if bundled.is_dir() else package.parents[2] / "frontend" / "dist"
+    bundled = package / name
+    return bundled if bundled.is_dir() else package.parents[2] / in_repository
 
 
 def _serve_frontend(app: FastAPI, directory: Path) -> None:

@@ -114,6 +114,7 @@ class Settings(BaseSettings):
     frontend_directory: Path | None = None
     chromium: str | None = None  # prints reports; None: the first found on PATH, "": none
     agent_files: Path | None = None  # directory of files that nodes fetch below /agent/; None: of this package
+    docs_directory: Path | None = None
 
     @model_validator(mode="after")
     def _check_oidc(self) -> Self:

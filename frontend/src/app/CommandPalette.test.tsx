@@ -101,6 +101,13 @@ it("adds an event to a cluster without leaving the page", async () => {
   expect(router.state.location.pathname).toBe("/settings/tokens");
 });
 
+it("opens the documentation", async () => {
+  const left = vi.spyOn(location, "assign").mockImplementation(() => undefined);
+  const { user } = await openPalette();
+  await user.keyboard("documentation{Enter}");
+  expect(left).toHaveBeenCalledWith("/docs/");
+});
+
 it("signs out", async () => {
   const left = vi.spyOn(location, "assign").mockImplementation(() => undefined);
   server.use(http.delete("*/api/v1/session", () => HttpResponse.json({ provider_url: null })));

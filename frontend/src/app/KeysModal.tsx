@@ -1,7 +1,7 @@
 import { t } from "@lingui/core/macro";
 import { Kbd, Stack } from "@mantine/core";
 import { Dialog } from "@/components/Dialog";
-import { TextLink } from "@/components/links";
+import { DocsLink, TextLink } from "@/components/links";
 import { Hint } from "@/components/looks";
 import { PLACES_BY_KEY } from "./keys";
 
@@ -38,7 +38,8 @@ export default function KeysModal({ onClose }: { onClose: () => void }) {
         </table>
         <Hint>
           {t`Shortcuts are off while you type in a field.`}{" "}
-          <TextLink onClick={onClose} to="/glossary">{t`Glossary of all words`}</TextLink>
+          <TextLink onClick={onClose} to="/glossary">{t`Glossary of all words`}</TextLink>{" · "}
+          <DocsLink>{t`Documentation`}</DocsLink>
         </Hint>
       </Stack>
     </Dialog>

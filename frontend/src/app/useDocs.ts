@@ -1,7 +1,8 @@
-/** Commands that explain: the words of the glossary, and the description of the API. */
+/** Commands that explain: the words of the glossary, the documentation, and the description of the API. */
 
 import { t } from "@lingui/core/macro";
 import { useNavigate } from "@tanstack/react-router";
+import { DOCS } from "@/components/links";
 import { GLOSSARY } from "@/lib/glossary";
 import { type Command, matchCommands } from "./commands";
 
@@ -25,6 +26,7 @@ export function useDocs(typed: string): Command[] {
 function documents(openGlossary: () => void): Command[] {
   return [
     { id: "glossary", label: t`Help: all words`, group: "Glossary", run: openGlossary },
+    { id: "docs", label: t`Help: documentation`, group: "Docs", run: () => location.assign(DOCS) },
     {
       id: "api",
       label: t`Help: API description (OpenAPI, JSON)`,

@@ -31,6 +31,13 @@ function StyledBadge(props: BadgeProps & LinkAttributes<BadgeProps>) {
   return <Badge component="a" {...props} />;
 }
 
+/** The server has the documentation next to the dashboard. */
+export const DOCS = "/docs/";
+
+export function DocsLink({ children }: { children: ReactNode }) {
+  return <StyledAnchor href={DOCS}>{children}</StyledAnchor>;
+}
+
 export const TextLink = createLink(StyledAnchor);
 export const ButtonLink = createLink(StyledButton);
 export const MenuLink = createLink(StyledNavLink);

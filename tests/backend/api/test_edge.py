@@ -274,7 +274,10 @@ def app_of_pages(migrated_url: str, tmp_path_factory: pytest.TempPathFactory) ->
     (built / "assets").mkdir()
     (built / "index.html").write_text("<!doctype html><title>iotide</title>")
     (built / "assets" / "app-1a2b.js").write_text("x;" * 2000)
-    return create_app(settings_of(migrated_url).model_copy(update={"frontend_directory": built}))
+    (built / "docs").mkdir()
+    (built / "docs/index.html").write_text("<title>Documentation</title>")
+    update = {"frontend_directory": built, "docs_directory": built / "docs"}
+    return create_app(settings_of(migrated_url).model_copy(update=update))
 
 
 @pytest.fixture
@@ -284,7 +287,7 @@ def browser(app_of_pages: FastAPI, database_url: str) -> Iterator[TestClient]:
         yield client
 
 
-@pytest.mark.parametrize("path", ["/", "/campaigns/7", "/login"])
+@pytest.mark.parametrize("path", ["/", "/campaigns/7", "/login", "/docs-of-others"])
 def test_every_page_is_the_browser_application(browser: TestClient, path: str) -> None:
     response = browser.get(path)
     assert response.status_code == 200
@@ -318,7 +321,7 @@ def test_the_api_is_never_answered_with_a_page(browser: TestClient) -> None:
     assert (response.status_code, error(response)["code"]) == (404, "route_not_found")
 
 
-@pytest.mark.parametrize("path", ["/", "/api/v1/ready", "/api/v1/nonsense", "/assets/app-1a2b.js"])
+@pytest.mark.parametrize("path", ["/", "/api/v1/ready", "/api/v1/nonsense", "/assets/app-1a2b.js", "/docs/"])
 def test_security_headers_are_on_every_answer(browser: TestClient, path: str) -> None:
     headers = browser.get(path).headers
     policy = dict(part.strip().split(" ", 1) for part in headers["content-security-policy"].split(";"))
@@ -333,11 +336,12 @@ def test_answers_of_the_api_are_not_kept(client: TestClient, admin: Person) -> N
 
 
 def test_the_error_of_a_missing_build_has_a_remedy(settings: Settings, tmp_path: Path) -> None:
-    app = create_app(settings.model_copy(update={"frontend_directory": tmp_path}))
+    app = create_app(settings.model_copy(update={"frontend_directory": tmp_path, "docs_directory": tmp_path}))
     with TestClient(app) as client:
-        response = client.get("/")
-    assert response.status_code == 503
-    assert "npm run build" in response.text
+        page, docs = client.get("/"), client.get("/docs")
+    assert (page.status_code, docs.status_code) == (503, 404)
+    assert "npm run build" in page.text
+    assert "./dev docs" in docs.text
 
 
 def operations(client: TestClient) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -19,7 +19,7 @@ from iotide_wire.setup.changes import SetupError
 
 _BAD_INPUT = 2
 
-app = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 
 def _add(*commands: Callable[..., None]) -> None:

@@ -3,6 +3,7 @@
 import { t } from "@lingui/core/macro";
 import { TextInput } from "@mantine/core";
 import { getRouteApi } from "@tanstack/react-router";
+import { DocsLink } from "@/components/links";
 import { Page, Section } from "@/components/Page";
 import { Row, ScrollTable } from "@/components/ScrollTable";
 import { GLOSSARY, type GlossaryWord } from "@/lib/glossary";
@@ -16,6 +17,9 @@ export default function GlossaryRoute() {
   const titles = [...new Set(found.map(({ title }) => title))];
   return (
     <Page title={t`Glossary`}>
+      <p>
+        <DocsLink>{t`Documentation`}</DocsLink>
+      </p>
       <TextInput
         label={t`Find a word`}
         maw={320}

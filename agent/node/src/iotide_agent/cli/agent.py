@@ -21,9 +21,7 @@ from iotide_agent.node.readiness import State, examine
 
 _OTHER_AGENT: Final = frozenset({"agent_already_running", "agent_superseded"})
 
-app = typer.Typer(
-    help="The node agent of iotide.", no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False
-)
+app = typer.Typer(help="The node agent of iotide.", no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("setup")(setup_command)
 app.command("enroll")(enroll_command)
 

@@ -1,0 +1,81 @@
+"""Builds the documentation that a server shows at /docs, and the man pages of the commands.
+
+Usage: python docs/site/build_site.py
+
+It writes docs/site/dist/html and docs/site/dist/man. Exit status 1 if a link leads nowhere, or if a page has an inline
+script or loads something from another server: the server's policy forbids both.
+"""
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Final
+
+from api_reference import api_pages
+from command_reference import command_pages
+from site_pages import LINK, REFERENCE, ROOT, page_of_directory
+from sphinx.cmd.build import build_main
+
+HERE: Final = Path(__file__).parent
+_REFUSED: Final = re.compile(
+    r"<script(?![^>]*\ssrc=)[^>]*>|<[^>]+\son\w+=[^>]*>|<(?!a\b)[^>]+\s(?:src|href)=[\"']?(?:\w+:)?//[^>]*>"
+)
+
+
+def main() -> None:
+    _write_reference()
+    made = HERE / "dist"
+    shutil.rmtree(made, ignore_errors=True)
+    with TemporaryDirectory() as trees:
+        for builder, name in (("site", "html"), ("man", "man")):
+            options = ["-q", "-W", "--keep-going", "-b", builder, "-c", str(HERE), "-d", trees]
+            if build_main([*options, str(ROOT), str(made / name)]) != 0:
+                sys.exit(1)
+    (made / "html/.buildinfo").unlink()
+    found = list(refused(made / "html"))
+    sys.exit("\n".join(found) if found else 0)
+
+
+def _write_reference() -> None:
+    top = ROOT / REFERENCE
+    shutil.rmtree(top, ignore_errors=True)
+    document = json.loads((ROOT / "frontend/openapi.json").read_text())
+    for name, text in (*command_pages(), *api_pages(document), *_directories(top)):
+        page = top / f"{name}.md"
+        page.parent.mkdir(parents=True, exist_ok=True)
+        page.write_text(text + "\n")
+
+
+def _directories(top: Path) -> Iterator[tuple[str, str]]:
+    """Yield a page of files for each directory of the repository that a document links to."""
+    documents = [*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("deploy/*.md")]
+    linked = {
+        (document.parent / link[1]).resolve() for document in documents for link in LINK.finditer(document.read_text())
+    }
+    for directory in sorted(path for path in linked if path.is_dir()):
+        page = page_of_directory(directory)
+        if page.is_relative_to(top):
+            yield str(page.relative_to(top).with_suffix("")), _files(directory)
+
+
+def _files(directory: Path) -> str:
+    parts = [f"---\norphan: true\n---\n# {directory.relative_to(ROOT)}"]
+    for file in sorted(directory.iterdir()):
+        if file.is_file():
+            text = file.read_text().rstrip()
+            parts.append(f"## {file.name}\n[Download](/{file.relative_to(ROOT)})\n\n``````\n{text}\n``````")
+    return "\n\n".join(parts)
+
+
+def refused(directory: Path) -> Iterator[str]:
+    for page in sorted(directory.rglob("*.html")):
+        for found in _REFUSED.finditer(page.read_text()):
+            yield f"{page}: {found[0][:200]}"
+
+
+if __name__ == "__main__":
+    main()
