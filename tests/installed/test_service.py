@@ -26,7 +26,7 @@ pytestmark = pytest.mark.timeout(600)
 
 @pytest.fixture(scope="module")
 def machine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Machine]:
-    node = BareNode(tmp_path_factory.mktemp("machine"), has_agent=False)
+    node = BareNode(tmp_path_factory.mktemp("machine") / "root", has_agent=False)
     write_server(node.root / SERVER[1:])
     running = Machine(node)
     try:
