@@ -96,8 +96,8 @@ def places(stack: LocalStack) -> list[Place]:
         ),
         Place(
             "comparison",
-            # With a metric, all values are unfolded: the forest plot, and four runs of each of three file systems with the
-            # distance of two from the first.
+            # With a metric, all values are unfolded: the forest plot, and four runs of each of three file systems with
+            # the distance of two from the first.
             f"/compare?campaigns=%5B{monthly}%5D&metric=throughput",
             {
                 "table[aria-label='Primary metrics'] .iotide-interval": 2,

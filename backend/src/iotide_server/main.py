@@ -216,14 +216,19 @@ def create_app(settings: Settings, clock: Clock = system_clock) -> FastAPI:
         app.include_router(router, prefix=API)
     app.include_router(monitoring)
     _serve_agents(app, settings, shelf)
-    serve_docs(app, settings.docs_directory or _built("docs", "docs/site/dist/html"))
-    _serve_frontend(app, settings.frontend_directory or _built("frontend", "frontend/dist"))
+    _serve_built(app, settings)
     app.add_middleware(GZipMiddleware, minimum_size=1024, compresslevel=5)
     app.add_middleware(HeartbeatsFirst, path=f"{API}{HEARTBEAT_ROUTE.path}", route=HEARTBEAT_ROUTE)
     app.add_middleware(Guard, body_limits=BODY_LIMITS, raw_paths=RAW_PATHS)
     app.add_middleware(behind_proxies, trusted=settings.trusted_proxies)
     app.add_middleware(Metering, api=API)
     return app
+
+
+def _serve_built(app: FastAPI, settings: Settings) -> None:
+    """Serve documentation and dashboard."""
+    serve_docs(app, settings.docs_directory or _built("docs", "docs/site/dist/html"))
+    _serve_frontend(app, settings.frontend_directory or _built("frontend", "frontend/dist"))
 
 
 def _bound_pages(app: FastAPI) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from io import BytesIO
 from pathlib import Path
 from tempfile import gettempdir
-from typing import Any, Final
+from typing import Any, Final, cast
 from unicodedata import normalize
 
 import pytest
@@ -43,7 +43,7 @@ def campaign_id(database: Database) -> int:
     with database.transaction() as session:
         measured = Measured(session, NOW)
         campaign = measured.campaign()
-        campaign.plan = plan({})
+        campaign.plan = cast("dict[str, Any]", plan({}))
         for name, values in SPEEDS.items():
             target = Target(cluster_id=measured.cluster.id, name=name, path=f"/{name}", scope="node")
             cell = measured.cell(campaign)

@@ -72,7 +72,8 @@ class DevTools:
         if self._has_ended:
             raise DevToolsError("Chromium has ended")
         number = next(self._numbers)
-        answer = self._answers[number] = asyncio.get_running_loop().create_future()
+        answer: asyncio.Future[Json] = asyncio.get_running_loop().create_future()
+        self._answers[number] = answer
         of_session = {} if session_id is None else {"sessionId": session_id}
         message = {"id": number, "method": method, "params": parameters, **of_session}
         with suppress(ConnectionError):  # then `read` ends, which fails the answer
