@@ -1,5 +1,6 @@
 """Markdown pages of the API, from its OpenAPI document: one for each tag, and one for the types that tags share."""
 
+import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
@@ -147,7 +148,7 @@ def _type(schema: Schema) -> str:
         if choice in schema:
             return " or ".join(dict.fromkeys(map(_type, schema[choice])))
     if "const" in schema or "enum" in schema:
-        return ", ".join(f"`{value}`" for value in schema.get("enum", [schema.get("const")]))
+        return ", ".join(_code(value) for value in schema.get("enum", [schema.get("const")]))
     kind = schema.get("type", "any value")
     if kind == "array":
         kind = f"list of {_type(schema.get('items', {}))}"
@@ -164,20 +165,33 @@ def _limits(schema: Schema) -> Iterator[str]:
     for least_key, most_key, unit in _LIMITS:
         least, most = schema.get(least_key), schema.get(most_key, _UNBOUNDED)
         if most < _UNBOUNDED:
-            yield f"at most {most:,}{unit}" if least is None else f"{least:g} to {most:,}{unit}"
+            yield f"at most {_number(most)}{unit}" if least is None else f"{least:g} to {_number(most)}{unit}"
         elif least is not None:
-            yield f"at least {least:,}{unit}"
+            yield f"at least {_number(least)}{unit}"
     if "pattern" in schema:
-        yield f"`{schema['pattern']}`"
+        yield _code(schema["pattern"])
+
+
+def _number(limit: float) -> str:
+    return f"{int(limit):,}" if limit == int(limit) else f"{limit:,}"
+
+
+def _code(value: object) -> str:
+    """Return a code span, also of a text with backticks: https://spec.commonmark.org/0.31.2/#code-spans."""
+    text = str(value)
+    if "`" not in text:
+        return f"`{text}`"
+    fence = "`" * (max(map(len, re.findall("`+", text))) + 1)
+    return f"{fence} {text} {fence}"
 
 
 def _meaning(schema: Schema) -> str:
     inner = schema.get("schema", schema)
     parts = [schema.get("description", "")]
     if inner.get("default") not in (None, ""):
-        parts.append(f"Default: `{inner['default']}`")
+        parts.append(f"Default: {_code(inner['default'])}")
     if "examples" in inner:
-        parts.append(f"Example: `{inner['examples'][0]}`")
+        parts.append(f"Example: {_code(inner['examples'][0])}")
     return ". ".join(part.rstrip(".") for part in parts if part)
 
 

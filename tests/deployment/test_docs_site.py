@@ -28,6 +28,10 @@ def test_every_route_is_on_one_page(pages: dict[str, str]) -> None:
     assert sorted(re.findall(r"^    ([A-Z]+ /api/\S+)$", "\n".join(pages.values()), re.MULTILINE)) == routes
 
 
+def test_a_pattern_with_a_backtick_stays_one_code_span(pages: dict[str, str]) -> None:
+    assert any("`` ^[A-Za-z0-9.!#$%&'*+/=?^_`{" in text for text in pages.values())
+
+
 def test_every_type_has_one_description(pages: dict[str, str]) -> None:
     text = "\n".join(pages.values())
     described = re.findall(r"^\((type-\S+)\)=$", text, re.MULTILINE)
