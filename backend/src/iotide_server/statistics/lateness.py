@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, time, timedelta
+from datetime import datetime, timedelta
 from itertools import pairwise
 from statistics import median
 from typing import Final
+
+import numpy as np
 
 MISSED_FIRINGS: Final = 2  # one firing may fail for its own reasons
 TOLERANCE: Final = timedelta(hours=1)
@@ -77,15 +79,17 @@ def find_gaps(times: Sequence[datetime], now: datetime) -> list[DataGap]:
 
     Points of one day count once. Below four days with points there is no usual gap.
     """
-    last_of_day = [earlier for earlier, later in pairwise(times) if earlier.date() != later.date()] + list(times[-1:])
-    first_of_day = [later for earlier, later in pairwise(times) if earlier.date() != later.date()]
-    days = [datetime.combine(moment.date(), time(), moment.tzinfo) for moment in last_of_day]
-    if len(days) <= FEWEST_GAPS:
+    days = [moment.date().toordinal() for moment in times]
+    firsts = [place for place in range(1, len(days)) if days[place] != days[place - 1]]
+    if len(firsts) < FEWEST_GAPS:
         return []
+    last_of_day = [*(times[place - 1] for place in firsts), times[-1]]
+    gaps_days = np.diff([days[0], *(days[place] for place in firsts)])
+    width = min(MOST_DAYS - 1, len(gaps_days))
+    usual_days = np.median(np.lib.stride_tricks.sliding_window_view(gaps_days, width), axis=1).tolist()
     gaps: list[DataGap] = []
-    ends: list[datetime | None] = [*first_of_day, None]
+    ends: list[datetime | None] = [*(times[place] for place in firsts), None]
     for index, (since, until) in enumerate(zip(last_of_day, ends, strict=True)):
-        window = days[max(0, index + 1 - MOST_DAYS) : max(index + 1, MOST_DAYS)]
-        if (until or now) - since > USUAL_GAPS * usual_gap(window):
+        if (until or now) - since > USUAL_GAPS * timedelta(days=usual_days[max(0, index - width)]):
             gaps.append(DataGap(since, until))
     return gaps

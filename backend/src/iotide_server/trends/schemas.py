@@ -10,7 +10,6 @@ from pydantic import Field
 from sqlalchemy import Row
 
 from iotide_server.kit.web import Output
-from iotide_server.results.models import Point
 from iotide_server.results.schemas import SeriesOutput
 from iotide_server.runs.schemas import OptionalId
 from iotide_server.statistics.course import Course
@@ -93,7 +92,7 @@ class Points(Output):
     def of(
         cls,
         series: SeriesOutput,
-        points: Sequence[Point],
+        points: Sequence[Row[Any]],
         left_out: int,
         found: FoundGaps,
         failures: Sequence[Row[Any]],

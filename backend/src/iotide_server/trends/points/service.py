@@ -141,7 +141,7 @@ def series_points(session: Session, principal: Principal, series_id: int, span: 
     """Return points in time order by column; raises SERIES_NOT_FOUND or InvalidInputError."""
     series = results.series(session, principal, series_id)
     require_span(span.since, span.until)
-    points = repository.newest_points(session, series_id, span.limit, span.since, span.until)
+    points = repository.newest_rows(session, series_id, span.limit, span.since, span.until)
     if span.points is not None:
         times, medians = [point.at.timestamp() for point in points], [point.median for point in points]
         points = [points[index] for index in thinned(times, medians, span.points)]
