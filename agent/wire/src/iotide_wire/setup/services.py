@@ -7,7 +7,7 @@ import stat
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
-from pathlib import Path, PurePosixPath
+from pathlib import Path, PurePath
 from typing import Final
 
 from iotide_wire.setup.changes import Changes, SetupError, output, program_path, succeeds
@@ -81,7 +81,7 @@ def start_unit(changes: Changes, unit: str, *, is_changed: bool) -> None:
         changes.run("systemctl", "restart", unit)
 
 
-def is_below(path: PurePosixPath, directories: Sequence[str]) -> bool:
+def is_below(path: PurePath, directories: Sequence[str]) -> bool:
     return any(path.is_relative_to(directory) for directory in directories)
 
 
