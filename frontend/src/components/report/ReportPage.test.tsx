@@ -7,7 +7,10 @@ import { afterEach, expect, it, vi } from "vitest";
 import { reportPdf } from "@/api/reportPdf";
 import { ReportPage } from "./ReportPage";
 
-afterEach(() => vi.restoreAllMocks());
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
 
 function open(): void {
   const pdf = reportPdf("comparison", { campaign: [7, 9], by: undefined, against: 0 });
@@ -35,7 +38,8 @@ it("downloads the PDF that the server prints with the preferences of this browse
   vi.spyOn(HTMLAnchorElement.prototype, "click").mockImplementation(function (this: HTMLAnchorElement) {
     saved.push(this.download);
   });
-  const printed = vi.spyOn(window, "print").mockImplementation(() => undefined);
+  const printed = vi.fn();
+  vi.stubGlobal("print", printed); // happy-dom has none
   open();
   await print();
   await waitFor(() => expect(saved).toEqual(["nightly-7.pdf"]));
@@ -46,7 +50,8 @@ it("downloads the PDF that the server prints with the preferences of this browse
 it("prints by the browser if the server does not print", async () => {
   const refusal = { error: { code: "chromium_missing", message: "no Chromium" } };
   server.use(http.get("*/api/v1/comparison/report.pdf", () => HttpResponse.json(refusal, { status: 409 })));
-  const printed = vi.spyOn(window, "print").mockImplementation(() => undefined);
+  const printed = vi.fn();
+  vi.stubGlobal("print", printed); // happy-dom has none
   open();
   await print();
   await waitFor(() => expect(printed).toHaveBeenCalledOnce());
