@@ -52,10 +52,20 @@ class Release:
         return f"{name.replace('-', '_')}-{self.version}-py3-none-any.whl"
 
 
+def bundle(release: Release) -> None:
+    """Make the agent's bundle for nodes without internet. The server's wheel has it, too, and hands it to nodes."""
+    file = release.into / f"iotide-agent-{release.version}-x86_64.tar"
+    release.run("deploy/offline/make-bundle.sh", file)
+    handed_out = release.tree / "backend/src/iotide_server/agent_files/files"
+    handed_out.mkdir(exist_ok=True)
+    shutil.copyfile(file, handed_out / "iotide-agent.tar")
+
+
 def wheels(release: Release) -> None:
-    """Build the pages, then the three wheels, with the build tools that uv.lock pins."""
+    """Build dashboard and documentation, then the three wheels, with the build tools that uv.lock pins."""
     release.run("npm", "ci", "--no-audit", "--no-fund", "--loglevel=error", within="frontend")
     release.run("npm", "run", "--silent", "build", within="frontend")
+    release.run("uv", "run", "--quiet", "--isolated", "--frozen", "--all-packages", "python", "docs/site/build_site.py")
     for directory in PACKAGES:
         release.run("uv", "build", "--quiet", "--wheel", "--out-dir", release.into, directory)
     (release.into / ".gitignore").unlink()
@@ -72,12 +82,6 @@ def locks(release: Release) -> None:
             lock += f'\n[[packages]]\nname = "{own}"\nversion = "{release.version}"\n'
             lock += f'wheels = [{{ name = "{wheel}", path = "{wheel}", hashes = {{ sha256 = "{digest}" }} }}]\n'
         (release.into / f"pylock.{name}.toml").write_text(lock)
-
-
-def bundle(release: Release) -> None:
-    """Make the agent's bundle for nodes without internet."""
-    file = release.into / f"iotide-agent-{release.version}-x86_64.tar"
-    release.run("deploy/offline/make-bundle.sh", file)
 
 
 def compose(release: Release) -> None:
@@ -114,8 +118,8 @@ def components(release: Release) -> None:
     file.write_text(json.dumps(pages, indent=2, sort_keys=True) + "\n")
 
 
-ARTEFACTS: Final[tuple[Callable[[Release], None], ...]] = (wheels, locks, bundle, compose, documents, components)
-"""In this order: later ones read the wheels."""
+ARTEFACTS: Final[tuple[Callable[[Release], None], ...]] = (bundle, wheels, locks, compose, documents, components)
+"""In this order: the server's wheel has the bundle, and later ones read the wheels."""
 
 
 def main() -> None:
