@@ -20,11 +20,6 @@ const REPLACING = readdirSync(source, { recursive: true, encoding: "utf8" })
 /** Code that pages may share, without plotly and its dependencies: only pages with charts load those. */
 const SHARED =
   /[\\/](frontend[\\/]src[\\/](?!plots[\\/])|node_modules[\\/](@mantine|@tanstack|@floating-ui|@lingui|clsx)[\\/])/;
-/**
- * Shared code below this size, before minifying, gets no file of its own. From 15 kB on, pages load twice what they
- * use.
- */
-const LEAST_SHARED_BYTES = 4_000;
 
 const SERVER = process.env.IOTIDE_URL ?? "http://127.0.0.1:8470";
 
@@ -59,8 +54,6 @@ export default defineConfig({
               name: "shared",
               test: SHARED,
               minShareCount: 2,
-              entriesAware: true,
-              entriesAwareMergeThreshold: LEAST_SHARED_BYTES,
               priority: 1,
             },
           ],

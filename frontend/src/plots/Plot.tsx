@@ -2,34 +2,20 @@
 
 import { t } from "@lingui/core/macro";
 import { Skeleton } from "@mantine/core";
-import { Component, lazy, type ReactNode, Suspense, useRef } from "react";
+import { Component, type ReactNode, Suspense, useRef } from "react";
 import { ExportMenu } from "@/components/ExportMenu";
 import type { ExportSource, ImageFormat } from "@/components/export/ExportButton";
 import { ErrorNotice } from "@/components/Page";
 import { useScheme } from "@/components/preferences";
 import { figureTable } from "./figureTable";
 import type { PlotProps } from "./PlotlyView";
+import { PlotlyView, SurfaceView } from "./prepare";
 
 interface PlotWithExport extends PlotProps {
   /** Loads the 3-D part of plotly, too. */
   readonly isSpatial?: boolean;
   /** Extra entries of the export menu. Without a table, the drawn values are exported. */
   readonly exported?: Partial<ExportSource> | undefined;
-}
-
-const PlotlyView = lazy(() => import("./PlotlyView"));
-const SurfaceView = lazy(() => import("./SurfaceView"));
-
-/** Preloads plotly while data is loading. */
-export function preparePlots(): void {
-  // Ignored here; the chart shows the error.
-  import("./PlotlyView").catch(() => undefined);
-}
-
-/** Preloads plotly with its 3-D part. */
-export function prepareSpatialPlots(): void {
-  preparePlots();
-  import("./SurfaceView").catch(() => undefined);
 }
 
 export function Plot({ exported, isSpatial = false, ...props }: PlotWithExport) {

@@ -16,7 +16,7 @@ import { campaignQuery } from "@/features/campaigns/queries";
 import { ENOUGH_RUNS } from "@/features/campaigns/results";
 import { PairSections, SidesSections } from "@/features/comparison/ComparisonSections";
 import type { RenderRepeats } from "@/features/comparison/NumbersTable";
-import { preparePlots } from "@/plots/Plot";
+import { preparePlots } from "@/plots/prepare";
 import { ClusterTitles } from "./ClusterTitles";
 import { CampaignsPicker, SidePicker } from "./ComparedCampaigns";
 import { CompareStart } from "./CompareStart";

@@ -3,19 +3,22 @@
 import { t } from "@lingui/core/macro";
 import { Alert, Button, Stack } from "@mantine/core";
 import { useDisclosure } from "@mantine/hooks";
-import { useQuery } from "@tanstack/react-query";
+import { usePrefetchQuery, useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, Suspense } from "react";
+import { lazy, Suspense, useEffect } from "react";
 import type { Cluster } from "@/api/types";
 import { DrainButton, DrainNote } from "@/components/drain/DrainButton";
 import { drainsQuery } from "@/components/drain/queries";
 import { ButtonLink } from "@/components/links";
 import { Loaded, Loading, Page } from "@/components/Page";
+import { preloadable } from "@/components/preloadable";
 import { LoggedIn, useMay } from "@/components/session";
 import { clustersQuery } from "@/features/clusters/queries";
 import { BoardSummary } from "@/features/overview/BoardSummary";
+import { plotDaysOf, throughputQuery } from "@/features/overview/queries";
+import { preparePlots } from "@/plots/prepare";
 
-const OverviewBoard = lazy(() => import("./OverviewBoard"));
+const board = preloadable(() => import("./OverviewBoard"));
 const CreateCluster = lazy(() => import("@/features/clusters/CreateCluster"));
 const FirstSteps = lazy(() => import("./FirstSteps"));
 
@@ -24,6 +27,9 @@ const NO_CLUSTER = { cluster: null, nodeCount: 0 };
 
 export function OverviewPage() {
   const clusters = useQuery(clustersQuery);
+  const { days, ...choice } = route.useSearch();
+  usePrefetchQuery(throughputQuery(plotDaysOf(days), choice));
+  useEffect(prepareBoard, []);
   return (
     <Page
       actions={
@@ -33,7 +39,7 @@ export function OverviewPage() {
           <NewCampaign />
         </>
       }
-      status={<BoardSummary days={route.useSearch().days} />}
+      status={<BoardSummary days={days} />}
       title={t`Overview`}
     >
       <EverythingDrained />
@@ -49,12 +55,27 @@ export function OverviewPage() {
       >
         {() => (
           <Suspense fallback={<Loading lines={12} />}>
-            <OverviewBoard />
+            <board.View />
           </Suspense>
         )}
       </Loaded>
     </Page>
   );
+}
+
+/** Loads code while the clusters are loading, but not before the first paint. */
+function prepareBoard(): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const frame = requestAnimationFrame(() => {
+    timer = setTimeout(() => {
+      board.preload();
+      preparePlots();
+    });
+  });
+  return () => {
+    cancelAnimationFrame(frame);
+    clearTimeout(timer);
+  };
 }
 
 /** Published clusters have nothing to operate. */

@@ -17,7 +17,7 @@ import { surfaceQuery, surfaceSourcesQuery } from "@/features/surfaces/queries";
 import { DifferenceMap, SideMaps, SpatialSurface } from "@/features/surfaces/SurfaceMaps";
 import { SurfaceSlices, SurfaceTable } from "@/features/surfaces/SurfaceSlices";
 import { formatDay } from "@/lib/time";
-import { prepareSpatialPlots } from "@/plots/Plot";
+import { prepareSpatialPlots } from "@/plots/prepare";
 import type { PlaceOnSurface } from "@/plots/surface";
 import { CompareTabs } from "./PlaceTabs";
 

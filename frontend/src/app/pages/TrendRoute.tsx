@@ -2,7 +2,7 @@
 
 import { t } from "@lingui/core/macro";
 import { Group, NativeSelect, Skeleton } from "@mantine/core";
-import { useQueries, useQuery } from "@tanstack/react-query";
+import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
 import { useEffect, useEffectEvent } from "react";
 import type { Workload } from "@/api/types";
@@ -11,12 +11,11 @@ import { Loaded, Section } from "@/components/Page";
 import { SeriesIncidents } from "@/features/alerts/FoundIncidents";
 import { PointRuns } from "@/features/runs/RunsSection";
 import { trendTitle } from "@/features/trends/names";
-import { metricBoardQuery, pointsQuery, seriesQuery } from "@/features/trends/queries";
+import { metricBoardQuery, seriesQuery } from "@/features/trends/queries";
 import { rangeSearch } from "@/features/trends/ranges";
 import { TrendSection } from "@/features/trends/TrendSection";
 import { workloadsQuery } from "@/features/workloads/queries";
-import { MAX_TRACES } from "@/plots/figure";
-import { preparePlots } from "@/plots/Plot";
+import { preparePlots } from "@/plots/prepare";
 import { AddEvent } from "./AddEvent";
 import { addCause } from "./addCause";
 import { ClusterPage } from "./ClusterPage";
@@ -30,7 +29,7 @@ export default function TrendRoute() {
   const { clusterId } = route.useParams();
   const navigate = route.useNavigate();
   const workloads = useQuery(workloadsQuery(clusterId));
-  const titleOf = usePrefetched(clusterId);
+  const titleOf = useTitle(clusterId);
   useEffect(preparePlots, []);
   return (
     <ClusterPage
@@ -48,11 +47,10 @@ export default function TrendRoute() {
   );
 }
 
-/** Request what the address names at once, without waiting for the workloads. Return the title of what is drawn. */
-function usePrefetched(clusterId: number): (clusterName: string) => string {
-  const { workload, series = NO_SERIES, from, to } = route.useSearch();
+/** Return the title of what is drawn. */
+function useTitle(clusterId: number): (clusterName: string) => string {
+  const { workload, series = NO_SERIES } = route.useSearch();
   const all = useQuery({ ...seriesQuery(clusterId, workload ?? ""), enabled: workload !== undefined });
-  useQueries({ queries: series.slice(0, MAX_TRACES).map((id) => pointsQuery(id, { from, to })) });
   const drawn = (all.data ?? []).filter(({ id }) => series.includes(id));
   return (clusterName) => trendTitle(drawn, clusterName);
 }

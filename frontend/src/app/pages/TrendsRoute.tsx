@@ -9,7 +9,7 @@ import { Loaded, Section } from "@/components/Page";
 import { MetricTrends, metricTitleOf } from "@/features/trends/MetricTrends";
 import type { PanelKind } from "@/features/trends/panels";
 import { metricBoardQuery } from "@/features/trends/queries";
-import { preparePlots } from "@/plots/Plot";
+import { preparePlots } from "@/plots/prepare";
 import { isTouch } from "@/plots/toolbar";
 import { ClustersPage } from "./ClusterPage";
 

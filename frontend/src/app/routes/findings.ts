@@ -2,6 +2,7 @@ import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-route
 import * as z from "zod/mini";
 import { INCIDENT_STATES } from "@/api/states";
 import { figureParam, idIn, idParam, optional, text } from "./params";
+import { prepareTrend } from "./prepareTrend";
 import { shell } from "./shell";
 
 const moment = optional(z.iso.datetime());
@@ -43,6 +44,8 @@ export const trend = createRoute({
     ...ranges,
     event: optional(idParam),
   }),
+  loaderDeps: ({ search: { workload, series, from, to } }) => ({ workload, series, from, to }),
+  loader: ({ context, params, deps }) => prepareTrend(context.queryClient, params.clusterId, deps),
   component: lazyRouteComponent(() => import("../pages/TrendRoute")),
 });
 

@@ -7,6 +7,12 @@ const POLL_MILLISECONDS = 60_000;
 const FRESH_MILLISECONDS = 300_000;
 
 export const USUAL_DAYS = 90;
+/** A shorter plot would show too few days. */
+const LEAST_PLOT_DAYS = 30;
+
+export function plotDaysOf(days = USUAL_DAYS): number {
+  return Math.max(days, LEAST_PLOT_DAYS);
+}
 
 export function boardQuery(days: number) {
   return queryOptions({
