@@ -15,6 +15,7 @@ from iotide_server.kit.web import PUBLIC_URL
 from iotide_server.printing.answers import PageAnswers
 from iotide_server.printing.devtools import DevTools, DevToolsError, Json, running
 from iotide_server.printing.errors import CHROMIUM_MISSING, PRINT_FAILED, PRINTER_BUSY
+from iotide_wire.units import format_seconds
 
 PRINTER: Final[AppValue["Printer"]] = AppValue("printer")
 PROGRAMS: Final = ("chromium-headless-shell", "chromium", "google-chrome")
@@ -68,7 +69,7 @@ class Printer:
                 return await _print(chromium, request, path, display)
         except (DevToolsError, OSError) as error:
             # TimeoutError is an OSError without text.
-            reason = str(error) or f"it took more than {MOST_SECONDS:.0f} seconds"
+            reason = str(error) or f"it took more than {format_seconds(MOST_SECONDS)}"
             _log.warning("print_failed", path=path, reason=reason)
             raise PRINT_FAILED(reason=reason) from None
         finally:
