@@ -1,12 +1,9 @@
-"""Packs migrations, dashboard, documentation and agent files into the wheel; an editable install finds them here."""
+"""Packs migrations, dashboard and documentation into the wheel; an editable install finds them here."""
 
 from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
-
-AGENT_FILES = "backend/src/iotide_server/agent_files/files"
-"""Not in git; a release places the bundle there."""
 
 
 class PackRepository(BuildHookInterface):  # type: ignore[type-arg]  # generic in its configuration, which is none
@@ -24,9 +21,6 @@ class PackRepository(BuildHookInterface):  # type: ignore[type-arg]  # generic i
             str(top / "migrations"): "iotide_server/migrations",
             str(browser): "iotide_server/frontend",
         }
-        handed_out = top / AGENT_FILES
-        if handed_out.is_dir():
-            build_data["force_include"][str(handed_out)] = "iotide_server/agent_files/files"
         docs = top / "docs/site/dist"
         if docs.is_dir():  # built by `./dev docs`; a server without it answers 404 with the remedy
             build_data["force_include"][str(docs / "html")] = "iotide_server/docs"
