@@ -168,7 +168,7 @@ def _limits(schema: Schema) -> Iterator[str]:
         elif least is not None:
             yield f"at least {least:,}{unit}"
     if "pattern" in schema:
-        yield f"`{schema['pattern']}`"
+        yield f"`` {schema['pattern']} ``"  # patterns may have a backtick
 
 
 def _meaning(schema: Schema) -> str:

@@ -21,6 +21,7 @@ from site_pages import LINK, REFERENCE, ROOT, page_of_directory
 from sphinx.cmd.build import build_main
 
 HERE: Final = Path(__file__).parent
+_PICTURE: Final = re.compile(r'download="" (href="[./]*)_downloads/\w+/([^"]+\.png)"')
 _REFUSED: Final = re.compile(
     r"<script(?![^>]*\ssrc=)[^>]*>|<[^>]+\son\w+=[^>]*>|<(?!a\b)[^>]+\s(?:src|href)=[\"']?(?:\w+:)?//[^>]*>"
 )
@@ -36,6 +37,7 @@ def main() -> None:
             if build_main([*options, str(ROOT), str(made / name)]) != 0:
                 sys.exit(1)
     (made / "html/.buildinfo").unlink()
+    _show_pictures(made / "html")
     found = list(refused(made / "html"))
     sys.exit("\n".join(found) if found else 0)
 
@@ -69,6 +71,15 @@ def _files(directory: Path) -> str:
             text = file.read_text().rstrip()
             parts.append(f"## {file.name}\n[Download](/{file.relative_to(ROOT)})\n\n``````\n{text}\n``````")
     return "\n\n".join(parts)
+
+
+def _show_pictures(directory: Path) -> None:
+    """Lead links to pictures, which Sphinx copies a second time as downloads, to those that the pages show."""
+    for page in directory.rglob("*.html"):
+        page.write_text(_PICTURE.sub(r'\1_images/\2"', page.read_text()))
+    for copy in (directory / "_downloads").rglob("*.png"):
+        copy.unlink()
+        copy.parent.rmdir()
 
 
 def refused(directory: Path) -> Iterator[str]:

@@ -38,7 +38,8 @@ export default function KeysModal({ onClose }: { onClose: () => void }) {
         </table>
         <Hint>
           {t`Shortcuts are off while you type in a field.`}{" "}
-          <TextLink onClick={onClose} to="/glossary">{t`Glossary of all words`}</TextLink>{" · "}
+          <TextLink onClick={onClose} to="/glossary">{t`Glossary of all words`}</TextLink>
+          {" · "}
           <DocsLink>{t`Documentation`}</DocsLink>
         </Hint>
       </Stack>
