@@ -21,7 +21,6 @@ from site_pages import LINK, REFERENCE, ROOT, page_of_directory
 from sphinx.cmd.build import build_main
 
 HERE: Final = Path(__file__).parent
-_PICTURE: Final = re.compile(r'download="" (href="[./]*)_downloads/\w+/([^"]+\.png)"')
 _REFUSED: Final = re.compile(
     r"<script(?![^>]*\ssrc=)[^>]*>|<[^>]+\son\w+=[^>]*>|<(?!a\b)[^>]+\s(?:src|href)=[\"']?(?:\w+:)?//[^>]*>"
 )
@@ -75,11 +74,15 @@ def _files(directory: Path) -> str:
 
 def _show_pictures(directory: Path) -> None:
     """Lead links to pictures, which Sphinx copies a second time as downloads, to those that the pages show."""
+    copies = [copy for copy in (directory / "_downloads").rglob("*") if (directory / "_images" / copy.name).is_file()]
     for page in directory.rglob("*.html"):
-        page.write_text(_PICTURE.sub(r'\1_images/\2"', page.read_text()))
-    for copy in (directory / "_downloads").rglob("*.png"):
-        copy.unlink()
-        copy.parent.rmdir()
+        text = page.read_text()
+        for copy in copies:
+            path = copy.relative_to(directory).as_posix()
+            text = re.sub(rf'download="" (href="[./]*){re.escape(path)}"', rf'\1_images/{copy.name}"', text)
+        page.write_text(text)
+    for copy in copies:
+        shutil.rmtree(copy.parent)
 
 
 def refused(directory: Path) -> Iterator[str]:
