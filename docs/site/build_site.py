@@ -36,6 +36,7 @@ def main() -> None:
             if build_main([*options, str(ROOT), str(made / name)]) != 0:
                 sys.exit(1)
     (made / "html/.buildinfo").unlink()
+    _show_pictures(made / "html")
     found = list(refused(made / "html"))
     sys.exit("\n".join(found) if found else 0)
 
@@ -69,6 +70,19 @@ def _files(directory: Path) -> str:
             text = file.read_text().rstrip()
             parts.append(f"## {file.name}\n[Download](/{file.relative_to(ROOT)})\n\n``````\n{text}\n``````")
     return "\n\n".join(parts)
+
+
+def _show_pictures(directory: Path) -> None:
+    """Lead links to pictures, which Sphinx copies a second time as downloads, to those that the pages show."""
+    copies = [copy for copy in (directory / "_downloads").rglob("*") if (directory / "_images" / copy.name).is_file()]
+    for page in directory.rglob("*.html"):
+        text = page.read_text()
+        for copy in copies:
+            path = copy.relative_to(directory).as_posix()
+            text = re.sub(rf'download="" (href="[./]*){re.escape(path)}"', rf'\1_images/{copy.name}"', text)
+        page.write_text(text)
+    for copy in copies:
+        shutil.rmtree(copy.parent)
 
 
 def refused(directory: Path) -> Iterator[str]:
