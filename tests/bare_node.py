@@ -18,7 +18,7 @@ PYTHON: Final = f"/opt/python/bin/python{sys.version_info.major}.{sys.version_in
 PROGRAM: Final = "/opt/iotide-agent/bin/iotide-agent"
 SERVER: Final = "/opt/iotide/bin/iotide-server"
 SOURCE: Final = "/opt/source"
-"""Of this checkout on the node: readable for every user, and hidden by no systemd unit."""
+"""This checkout on the node: every user can read it, and no systemd unit hides it."""
 _ETC: Final = ("login.defs", "nsswitch.conf", "hosts", "resolv.conf", "ld.so.cache", "ld.so.conf", "alternatives")
 _DIRECTORIES: Final = (
     *("dev", "proc", "sys", "usr", "tmp", "run", "root", "etc/default", "var/lib", "opt/python", "opt/source"),
@@ -163,3 +163,18 @@ def _copy(source: Path, target: Path) -> None:
         shutil.copytree(source, target, symlinks=True)
     elif source.exists():
         shutil.copyfile(source, target)
+
+
+def killed_in(program: str, start: str, module: str, function: str, *, is_after: bool) -> str:
+    """Return the text of a program that is killed before or after its first call of a function of a module."""
+    killing = f"""
+import os, {module} as module
+whole = module.{function}
+def killed(*given, **more):
+    if {is_after}:
+        whole(*given, **more)
+    os.kill(os.getpid(), 9)
+module.{function} = killed
+{start}
+"""
+    return program.replace(f"\n{start}\n", killing)

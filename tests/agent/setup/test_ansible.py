@@ -4,7 +4,6 @@ import json
 import re
 import subprocess
 import sysconfig
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -12,20 +11,10 @@ from agent.gateway_double import GatewayDouble
 from bare_node import PYTHON, SOURCE, TOP, BareNode
 from handing_out import RECORDS, write_bundle
 
-from iotide_wire.nodes import BrokerAccess
-
 TOKEN = "0123456789abcdef.-"
 RECAP = re.compile(r"ok=(\d+) +changed=(\d+) +unreachable=0 +failed=(\d+)")
 
 pytestmark = pytest.mark.timeout(300)  # Ansible loads slowly
-
-
-@pytest.fixture
-def gateway() -> Iterator[GatewayDouble]:
-    double = GatewayDouble(BrokerAccess(url="redis://127.0.0.1:1/0", queue="node-1", ca_pem=None), 1)
-    double.start()
-    yield double
-    double.close()
 
 
 @pytest.fixture

@@ -3,25 +3,14 @@
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from agent.gateway_double import GatewayDouble
-from bare_node import PROGRAM, BareNode
-
-from iotide_wire.nodes import BrokerAccess
+from bare_node import PROGRAM, BareNode, killed_in
 
 TOKEN = "0123456789abcdef.-\n"
 SCRATCH = ("--directory", "/scratch/iotide")
-
-
-@pytest.fixture
-def gateway() -> Iterator[GatewayDouble]:
-    double = GatewayDouble(BrokerAccess(url="redis://127.0.0.1:1/0", queue="node-1", ca_pem=None), 1)
-    double.start()
-    yield double
-    double.close()
 
 
 @pytest.fixture
@@ -247,16 +236,6 @@ STAGES = (
     "iotide_agent.setup.service._create",
     "iotide_wire.setup.changes.write_whole",
 )
-KILLING = """
-import os, {module} as module
-whole = module.{function}
-def killed(*given, **more):
-    if {is_after}:
-        whole(*given, **more)
-    os.kill(os.getpid(), 9)
-module.{function} = killed
-start_agent()
-"""
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -268,8 +247,7 @@ def test_a_killed_setup_continues_when_it_is_repeated(
     module, _, function = stage.rpartition(".")
     program = node.root / "opt/iotide-agent-1/bin/iotide-agent"
     whole = program.read_text()
-    killing = KILLING.format(module=module, function=function, is_after=moment == "after")
-    program.write_text(whole.replace("\nstart_agent()\n", killing))
+    program.write_text(killed_in(whole, "start_agent()", module, function, is_after=moment == "after"))
     assert setup(node, gateway).returncode in {-9, 137}
     program.write_text(whole)
     done = setup(node, gateway)

@@ -24,7 +24,7 @@ from .conftest import A, B, url_of
 
 ROOT = Path(__file__).parents[3]
 VERSIONS = re.compile(r"\| (\w+) \| (\d+) \| (\w+) (\d+) \|")
-"""Of docs/tested.md: what is in the containers, and what is in the wheels."""
+"""Rows of docs/tested.md with the versions in the containers and in the wheels."""
 
 
 @pytest.fixture

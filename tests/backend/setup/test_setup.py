@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bare_node import SERVER, BareNode, write_server
+from bare_node import SERVER, BareNode, killed_in, write_server
 from bring_up import free_port
 
 UNIT = "/etc/systemd/system/iotide.service"
@@ -267,16 +267,6 @@ STAGES = (
     "iotide_wire.setup.changes.run",
     "iotide_server.setup.service._create_state",
 )
-KILLING = """
-import os, {module} as module
-whole = module.{function}
-def killed(*given, **more):
-    if {is_after}:
-        whole(*given, **more)
-    os.kill(os.getpid(), 9)
-module.{function} = killed
-main()
-"""
 
 
 @pytest.mark.parametrize("stage", STAGES)
@@ -285,8 +275,7 @@ def test_a_killed_setup_continues_when_it_is_repeated(machine: BareNode, stage: 
     module, _, function = stage.rpartition(".")
     program = machine.root / SERVER[1:]
     whole = program.read_text()
-    killing = KILLING.format(module=module, function=function, is_after=moment == "after")
-    program.write_text(whole.replace("\nmain()\n", killing))
+    program.write_text(killed_in(whole, "main()", module, function, is_after=moment == "after"))
     assert setup(machine, "--listen", "192.0.2.10").returncode in {-signal.SIGKILL, 128 + signal.SIGKILL}
     program.write_text(whole)
     done = setup(machine, "--listen", "192.0.2.10")

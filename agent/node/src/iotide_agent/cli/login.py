@@ -24,6 +24,7 @@ from iotide_agent.node.pinning import unverified_chain
 
 VALID_SECONDS: Final = 600.0
 _PAUSE_SECONDS: Final = 2.0
+"""Between two questions whether the browser has confirmed the login."""
 _HTTPS_PORT: Final = 443
 _TOKEN_PREFIX: Final = "iot_"  # noqa: S105 - the beginning of every API token
 _CODE_BYTES: Final = 5

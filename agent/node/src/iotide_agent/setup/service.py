@@ -22,7 +22,7 @@ _DROP_IN: Final = UNITS / f"{UNIT}.d/10-setup.conf"
 """Systemd reads it before override.conf, which `systemctl edit` writes."""
 _PRIVATE: Final = 0o700
 _CHECK_STATUSES: Final = (0, 1)
-"""Of a check that ran to its end."""
+"""A check that ran to its end has one of these."""
 
 
 def set_up(demand: Demand, read_token: Callable[[], str], changes: Changes) -> None:
