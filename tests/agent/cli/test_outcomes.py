@@ -138,6 +138,16 @@ def test_a_report_is_written_as_the_pdf_that_the_server_printed(
     assert file.read_bytes() == b"%PDF-1.7"
 
 
+def test_a_pdf_that_cannot_be_written_is_refused_with_its_name(
+    server: FakeServer, iotide: Iotide, tmp_path: Path
+) -> None:
+    server.on("GET /campaigns/7/report.pdf", (200, "%PDF-1.7"))
+    file = tmp_path / "missing/nightly.pdf"
+    ended = iotide("campaign", "report", "7", "--pdf", str(file))
+    assert ended.status == 2
+    assert f"{file} cannot be written: No such file or directory" in ended.err
+
+
 def test_without_chromium_on_the_server_no_pdf_is_written(server: FakeServer, iotide: Iotide, tmp_path: Path) -> None:
     refusal = {"code": "chromium_missing", "message": "no Chromium", "remedy": "print it by the browser"}
     server.on("GET /campaigns/7/report.pdf", (409, {"error": refusal}))

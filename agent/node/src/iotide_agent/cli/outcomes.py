@@ -12,7 +12,7 @@ from iotide_agent.cli.api import Api, Document, UnreachableError
 from iotide_agent.cli.compare import lines, read_sides, side_lines
 from iotide_agent.cli.following import ended_line, exit_as, wait
 from iotide_agent.cli.names import Catalogue, read_catalogue
-from iotide_agent.cli.problems import Problem, RefusedError
+from iotide_agent.cli.problems import Problem, RefusedError, writing
 from iotide_agent.cli.server import AsJson, console, opened, print_json
 from iotide_agent.cli.speaking import say
 
@@ -91,7 +91,8 @@ def report_campaign(
     if pdf is not None:
         with opened(context) as api:
             printed = api.get_bytes(f"/campaigns/{campaign}/report.pdf", PRINT_SECONDS)
-        pdf.write_bytes(printed)
+        with writing(pdf):
+            pdf.write_bytes(printed)
         say(f"wrote {pdf}")
         return
     with opened(context) as api:

@@ -1,8 +1,10 @@
 """Errors of the commands."""
 
 import difflib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +33,17 @@ class RefusedError(Exception):
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("; ".join(problem.message for problem in problems))
         self.problems = tuple(problems)
+
+
+@contextmanager
+def writing(file: Path) -> Iterator[None]:
+    """Raise RefusedError if the block cannot write the file."""
+    try:
+        yield
+    except OSError as error:
+        message = f"{file} cannot be written: {error.strerror}"
+        remedy = "name a file in a directory that you can write"
+        raise RefusedError([Problem("file_unwritable", message, remedy=remedy)]) from error
 
 
 def did_you_mean(given: str, known: Iterable[str]) -> str:

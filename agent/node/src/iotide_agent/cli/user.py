@@ -23,7 +23,7 @@ from iotide_agent.cli.login import log_in
 from iotide_agent.cli.names import Catalogue, read_catalogue
 from iotide_agent.cli.plan_file import read_plan
 from iotide_agent.cli.power import show_power
-from iotide_agent.cli.problems import Problem, RefusedError
+from iotide_agent.cli.problems import Problem, RefusedError, writing
 from iotide_agent.cli.reparse import chosen_runs, read_run_again, send
 from iotide_agent.cli.schedules import schedule_app
 from iotide_agent.cli.server import (
@@ -321,7 +321,7 @@ def export_run(
     elif output is None:
         _write_csv(answers, sys.stdout)
     else:
-        with output.open("w", encoding="utf-8", newline="") as file:
+        with writing(output), output.open("w", encoding="utf-8", newline="") as file:
             _write_csv(answers, file)
 
 
@@ -346,7 +346,8 @@ def _write(text: str, output: Path | None) -> None:
     if output is None:
         sys.stdout.write(text)
     else:
-        output.write_text(text, encoding="utf-8")
+        with writing(output):
+            output.write_text(text, encoding="utf-8")
 
 
 def _write_csv(answers: Sequence[Document], file: TextIO) -> None:
