@@ -8,6 +8,7 @@ import {
   axisTitle,
   baseLayout,
   type Figure,
+  LEGEND_ROOM,
   openSymbol,
   runsInWords,
   type Scheme,
@@ -62,6 +63,7 @@ export function comparisonFigure(groups: readonly ComparedGroup[], options: Comp
       ...layout,
       barmode: "overlay",
       showlegend: groups.length > 1,
+      margin: { ...layout.margin, ...(groups.length > 1 && LEGEND_ROOM) },
       xaxis: { ...layout.xaxis, ...xAxis(options.axis), title: { text: options.axis.title } },
       yaxis: {
         ...layout.yaxis,

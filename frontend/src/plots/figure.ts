@@ -46,6 +46,9 @@ export function axisScale(unit: Unit, values: readonly number[]): Scale {
   );
 }
 
+/** Room above the plot for a legend of one row: without, plotly makes the room and draws a second time. */
+export const LEGEND_ROOM = { t: 50 };
+
 export function baseLayout(scheme: Scheme): Partial<Layout> {
   const text = scheme === "dark" ? "#d5d9dd" : "#343a40";
   const grid = scheme === "dark" ? "#3b3d40" : "#e3e7ea";

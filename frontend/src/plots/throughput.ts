@@ -7,6 +7,7 @@ import {
   axisTitle,
   baseLayout,
   type Figure,
+  LEGEND_ROOM,
   MAX_TRACES,
   type Scheme,
   traceColour,
@@ -54,7 +55,7 @@ export function throughputFigure(lines: readonly ThroughputLine[], options: Thro
     })),
     layout: {
       ...layout,
-      margin: { l: 64, r: 16, t: 8, b: 40 },
+      margin: { l: 64, r: 16, b: 40, ...LEGEND_ROOM },
       showlegend: true,
       xaxis: { ...layout.xaxis, type: "date", title: { text: t`Day (UTC)` } },
       yaxis: { ...layout.yaxis, rangemode: "tozero", title: { text: axisTitle(metricTitle, scale) } },

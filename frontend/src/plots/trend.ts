@@ -11,6 +11,7 @@ import {
   axisTitle,
   baseLayout,
   type Figure,
+  LEGEND_ROOM,
   openSymbol,
   runsInWords,
   type Scheme,
@@ -67,6 +68,8 @@ export interface TrendOptions extends TimeSpan {
 /** Height of the values' axis, about. */
 const PLOT_PIXELS = 300;
 const HEADROOM = 1.05;
+/** Room for the last date. */
+const RIGHT_PX = 24;
 
 export function trendFigure(lines: readonly TrendLine[], options: TrendOptions): Figure {
   const scale = axisScale(
@@ -86,6 +89,7 @@ export function trendFigure(lines: readonly TrendLine[], options: TrendOptions):
       ...layout,
       ...axes,
       showlegend: lines.length > 1,
+      margin: { ...layout.margin, ...(lines.length > 1 && LEGEND_ROOM), r: RIGHT_PX },
       annotations: notes.annotations,
       shapes: shapesOf(coloured, options, scale.divisor),
       xaxis: {
@@ -172,14 +176,22 @@ function trendTrace(
     line: { color: colour, width: 1, dash: "dot" },
     marker: {
       color: colour,
-      symbol: line.flags.map((flags, point) =>
-        isUnusual(flags, line.usual[point] ?? []) ? openSymbol(index) : traceSymbol(index),
+      symbol: oneOrEach(
+        line.flags.map((flags, point) =>
+          isUnusual(flags, line.usual[point] ?? []) ? openSymbol(index) : traceSymbol(index),
+        ),
       ),
-      size: line.cellId.map((cell) => (cell === options.chosenCellId ? 14 : 8)),
+      size: oneOrEach(line.cellId.map((cell) => (cell === options.chosenCellId ? 14 : 8))),
     },
     text: line.n.map((runs, point) => describePoint(runs, line.flags[point] ?? [])),
     hovertemplate: `%{y:,.3~r} ${unitName}, %{text}<br>%{x|%d %b %Y %H:%M}<extra>${line.name}</extra>`,
   };
+}
+
+/** Plotly draws equal points twice as fast if they share one value. */
+function oneOrEach<Value>(values: Value[]): Value | Value[] {
+  const [first] = values;
+  return first !== undefined && values.every((value) => value === first) ? first : values;
 }
 
 /** Gains or lacks a caution, compared with the runs before. */

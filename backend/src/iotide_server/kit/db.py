@@ -17,6 +17,7 @@ from psycopg.adapt import PyFormat
 from psycopg.conninfo import make_conninfo
 from psycopg.errors import LockNotAvailable
 from psycopg.types.array import ListDumper
+from pydantic_core import from_json
 from sqlalchemy import (
     BigInteger,
     Case,
@@ -143,11 +144,11 @@ def brief_engine(database_url: str, *, pool_size: int = 1) -> Iterator[Engine]:
 
 def read_json(stored: bytes) -> Any:  # noqa: ANN401 - JSON
     """Parse stored JSON. Lone surrogates, which PostgreSQL accepts in `json`, become `?`."""
-    # UTF-8 cannot encode them: one such row would fail every list with it.
-    value = json.loads(stored)
-    if b"\\ud" not in stored:
-        return value
-    return json.loads(json.dumps(value, ensure_ascii=False).encode(errors="replace"))
+    try:
+        return from_json(stored)  # ten times as fast for the short values of most columns
+    except ValueError:  # a lone surrogate, or deep nesting
+        # UTF-8 cannot encode lone surrogates: one such row would fail every list with it.
+        return json.loads(json.dumps(json.loads(stored), ensure_ascii=False).encode(errors="replace"))
 
 
 class _IdsDumper(ListDumper):

@@ -1,14 +1,19 @@
 /** Loaded points and analyses of drawn series. */
 
 import { t } from "@lingui/core/macro";
-import { keepPreviousData, type UseQueryResult, useQueries } from "@tanstack/react-query";
-import { useCallback } from "react";
+import { type UseQueryResult, useQueries } from "@tanstack/react-query";
+import { useCallback, useState } from "react";
 import type { Points, Series, SeriesAnalysis } from "@/api/types";
 import type { Span } from "@/plots/timeAxis";
 import type { Analyses, NamedPoints } from "./drawn";
 import { analysisQuery, pointsQuery } from "./queries";
 
-/** Loaded points of the drawn series. Points of the previous span stay until the next ones arrive. */
+const NO_LINES: readonly NamedPoints[] = [];
+
+/**
+ * Loaded points of the drawn series, together: a drawing takes longer than most requests. The previous ones stay until
+ * all are loaded.
+ */
 export function useLines(drawn: readonly Series[], names: ReadonlyMap<number, string>, span: Span) {
   const combine = useCallback(
     (results: readonly UseQueryResult<Points>[]) => ({
@@ -16,14 +21,14 @@ export function useLines(drawn: readonly Series[], names: ReadonlyMap<number, st
         data ? [{ name: names.get(data.series.id) ?? t`series ${data.series.id}`, points: data }] : [],
       ),
       failed: results.find(({ error }) => error)?.error ?? null,
-      isPending: results.some((result) => result.isPending || result.isPlaceholderData),
+      isPending: results.some((result) => result.isPending),
     }),
     [names],
   );
-  return useQueries({
-    queries: drawn.map(({ id }) => ({ ...pointsQuery(id, span), placeholderData: keepPreviousData })),
-    combine,
-  });
+  const loading = useQueries({ queries: drawn.map(({ id }) => pointsQuery(id, span)), combine });
+  const [lines, setLines] = useState(NO_LINES);
+  if (!loading.isPending && lines !== loading.lines) setLines(loading.lines);
+  return { ...loading, lines };
 }
 
 /** Loaded analyses by series id. */

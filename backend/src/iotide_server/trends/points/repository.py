@@ -237,11 +237,14 @@ def newest_points(
     return list(reversed(session.scalars(statement.limit(limit)).all()))
 
 
+_LISTED: Final = [one for one in Point.__table__.columns if one.name not in {"id", "series_id", "flag_runs"}]
+
+
 def newest_rows(
     session: Session, series_id: int, limit: int, since: datetime | None = None, until: datetime | None = None
 ) -> list[Row[Any]]:
-    """Return the same points as rows, which takes a third of the time of entities."""
-    statement = select(*Point.__table__.columns).where(*_in_span(series_id, since, until))
+    """Return what `Points` lists of the same points, as rows: they take a third of the time of entities."""
+    statement = select(*_LISTED).where(*_in_span(series_id, since, until))
     newest_first = statement.order_by(Point.at.desc(), Point.id.desc()).limit(limit)
     return list(reversed(session.execute(newest_first).all()))
 

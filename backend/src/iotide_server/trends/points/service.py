@@ -142,15 +142,19 @@ def series_points(session: Session, principal: Principal, series_id: int, span: 
     series = results.series(session, principal, series_id)
     require_span(span.since, span.until)
     points = repository.newest_rows(session, series_id, span.limit, span.since, span.until)
+    if span.since is None and span.until is None and len(points) < min(span.limit, MOST_TIMES):
+        times, total = [point.at for point in points], len(points)
+    else:
+        times = repository.newest_times(session, series_id, MOST_TIMES)
+        total = repository.count_points(session, series_id, span.since, span.until)
     if span.points is not None:
-        times, medians = [point.at.timestamp() for point in points], [point.median for point in points]
-        points = [points[index] for index in thinned(times, medians, span.points)]
-    total = repository.count_points(session, series_id, span.since, span.until)
+        stamps, medians = [point.at.timestamp() for point in points], [point.median for point in points]
+        points = [points[index] for index in thinned(stamps, medians, span.points)]
     return Points.of(
         series,
         points,
         max(0, total - len(points)),
-        _gaps(repository.newest_times(session, series_id, MOST_TIMES), span, now),
+        _gaps(times, span, now),
         repository.failed_cells(session, series, span.since, span.until),
     )
 
