@@ -1,4 +1,4 @@
-"""docker-compose.yml under a separate project name, and the service through its published port."""
+"""The compose file of the release in dist/, under a project name of its own, and the service by its published port."""
 
 import http.client
 import json
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PROJECT: Final = "iotide-test"
-IMAGES: Final = ("iotide-server", "iotide-proxy", "iotide-agent")
+DIST: Final = ROOT / "dist"
 LOOPBACK: Final = "127.0.0.1"
 
 
@@ -28,9 +28,9 @@ class Stack:
             "IOTIDE_PORT": str(port),
             "IOTIDE_REDIS_PORT": str(redis_port),
             "COMPOSE_PROJECT_NAME": PROJECT,
-            "COMPOSE_FILE": str(ROOT / "docker-compose.yml"),
+            "COMPOSE_FILE": str(DIST / "compose.yaml"),
         }
-        for name in ("IOTIDE_LISTEN", "IOTIDE_PUBLIC_NAME", "IOTIDE_AGENT_SERVER"):
+        for name in ("IOTIDE_LISTEN", "IOTIDE_PUBLIC_NAME", "IOTIDE_AGENT_SERVER", "IOTIDE_REGISTRY"):
             self._environment.pop(name, None)
 
     def compose(self, *arguments: str, check: bool = True) -> str:
