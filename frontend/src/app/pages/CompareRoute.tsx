@@ -5,7 +5,7 @@ import { Trans } from "@lingui/react/macro";
 import { Button, SegmentedControl, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { lazy, useEffect } from "react";
+import { lazy } from "react";
 import { DialogButton } from "@/components/buttons";
 import { Fold } from "@/components/Fold";
 import { ButtonLink } from "@/components/links";
@@ -16,7 +16,6 @@ import { campaignQuery } from "@/features/campaigns/queries";
 import { ENOUGH_RUNS } from "@/features/campaigns/results";
 import { PairSections, SidesSections } from "@/features/comparison/ComparisonSections";
 import type { RenderRepeats } from "@/features/comparison/NumbersTable";
-import { preparePlots } from "@/plots/prepare";
 import { ClusterTitles } from "./ClusterTitles";
 import { CampaignsPicker, SidePicker } from "./ComparedCampaigns";
 import { CompareStart } from "./CompareStart";
@@ -44,7 +43,6 @@ export default function CompareRoute() {
   const search = route.useSearch();
   const navigate = route.useNavigate();
   const first = search.a ?? search.campaigns?.[0];
-  useEffect(preparePlots, []);
   const { data: campaign } = useQuery({ ...campaignQuery(first ?? 0), enabled: first !== undefined });
   const choose = (change: Search) =>
     void navigate({ search: (before: Search) => ({ ...before, ...change }), replace: true });

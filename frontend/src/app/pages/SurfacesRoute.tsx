@@ -5,7 +5,6 @@ import { Trans } from "@lingui/react/macro";
 import { Alert, Group, NativeSelect, Select, Stack, Text } from "@mantine/core";
 import { useQuery } from "@tanstack/react-query";
 import { getRouteApi } from "@tanstack/react-router";
-import { useEffect } from "react";
 import type { Surface, SurfaceSource } from "@/api/types";
 import { ButtonLink } from "@/components/links";
 import { OptionValue } from "@/components/OptionValue";
@@ -17,7 +16,6 @@ import { surfaceQuery, surfaceSourcesQuery } from "@/features/surfaces/queries";
 import { DifferenceMap, SideMaps, SpatialSurface } from "@/features/surfaces/SurfaceMaps";
 import { SurfaceSlices, SurfaceTable } from "@/features/surfaces/SurfaceSlices";
 import { formatDay } from "@/lib/time";
-import { prepareSpatialPlots } from "@/plots/prepare";
 import type { PlaceOnSurface } from "@/plots/surface";
 import { CompareTabs } from "./PlaceTabs";
 
@@ -40,7 +38,6 @@ function useChoose() {
 export default function SurfacesRoute() {
   const { a, b, metric, operation } = route.useSearch();
   const sources = useQuery(surfaceSourcesQuery);
-  useEffect(prepareSpatialPlots, []);
   // If the address names a surface, request it without waiting for the list.
   useQuery({ ...surfaceQuery({ a: a ?? "", b, metric, operation }), enabled: a !== undefined });
   return (

@@ -15,7 +15,6 @@ import { metricBoardQuery, seriesQuery } from "@/features/trends/queries";
 import { rangeSearch } from "@/features/trends/ranges";
 import { TrendSection } from "@/features/trends/TrendSection";
 import { workloadsQuery } from "@/features/workloads/queries";
-import { preparePlots } from "@/plots/prepare";
 import { AddEvent } from "./AddEvent";
 import { addCause } from "./addCause";
 import { ClusterPage } from "./ClusterPage";
@@ -30,7 +29,6 @@ export default function TrendRoute() {
   const navigate = route.useNavigate();
   const workloads = useQuery(workloadsQuery(clusterId));
   const titleOf = useTitle(clusterId);
-  useEffect(preparePlots, []);
   return (
     <ClusterPage
       actions={(cluster) => <AddEvent cluster={cluster} />}

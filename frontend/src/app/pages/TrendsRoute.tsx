@@ -9,7 +9,6 @@ import { Loaded, Section } from "@/components/Page";
 import { MetricTrends, metricTitleOf } from "@/features/trends/MetricTrends";
 import type { PanelKind } from "@/features/trends/panels";
 import { metricBoardQuery } from "@/features/trends/queries";
-import { preparePlots } from "@/plots/prepare";
 import { isTouch } from "@/plots/toolbar";
 import { ClustersPage } from "./ClusterPage";
 
@@ -19,7 +18,6 @@ export default function TrendsRoute() {
   const { cluster, workload, metric } = route.useSearch();
   const navigate = route.useNavigate();
   const { data: board } = useQuery(metricBoardQuery({ clusterId: cluster, workload, metric }));
-  useEffect(preparePlots, []);
   return (
     <ClustersPage
       clusterId={cluster}

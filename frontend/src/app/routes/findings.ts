@@ -1,9 +1,16 @@
 import { createRoute, lazyRouteComponent, redirect } from "@tanstack/react-router";
 import * as z from "zod/mini";
 import { INCIDENT_STATES } from "@/api/states";
+import { preparePlots, prepareSpatialPlots } from "@/plots/prepare";
 import { figureParam, idIn, idParam, optional, text } from "./params";
 import { prepareTrend } from "./prepareTrend";
 import { shell } from "./shell";
+
+/** Loads plotly beside the code of a page. */
+function loaded<Page>(page: Promise<Page>, prepare: () => void): Promise<Page> {
+  prepare();
+  return page;
+}
 
 const moment = optional(z.iso.datetime());
 /** Two compared time ranges. */
@@ -23,7 +30,7 @@ export const trends = createRoute({
     zoomed: optional(z.boolean()),
     panels: optional(idParam),
   }),
-  component: lazyRouteComponent(() => import("../pages/TrendsRoute")),
+  component: lazyRouteComponent(() => loaded(import("../pages/TrendsRoute"), preparePlots)),
 });
 
 export const trend = createRoute({
@@ -46,7 +53,7 @@ export const trend = createRoute({
   }),
   loaderDeps: ({ search: { workload, series, from, to } }) => ({ workload, series, from, to }),
   loader: ({ context, params, deps }) => prepareTrend(context.queryClient, params.clusterId, deps),
-  component: lazyRouteComponent(() => import("../pages/TrendRoute")),
+  component: lazyRouteComponent(() => loaded(import("../pages/TrendRoute"), preparePlots)),
 });
 
 /** Redirects to the incidents of the cluster, which have the changes. */
@@ -101,7 +108,7 @@ export const compare = createRoute({
   getParentRoute: () => shell,
   path: "compare",
   validateSearch: comparisonParams,
-  component: lazyRouteComponent(() => import("../pages/CompareRoute")),
+  component: lazyRouteComponent(() => loaded(import("../pages/CompareRoute"), preparePlots)),
 });
 
 export const compareReport = createRoute({
@@ -124,7 +131,7 @@ export const surfaces = createRoute({
     file: optional(idParam),
     record: optional(idParam),
   }),
-  component: lazyRouteComponent(() => import("../pages/SurfacesRoute")),
+  component: lazyRouteComponent(() => loaded(import("../pages/SurfacesRoute"), prepareSpatialPlots)),
 });
 
 /** Redirects to incidents. A group of alerts is an incident of the same number. */

@@ -6,7 +6,6 @@ import { analysisQuery, pointsQuery, seriesQuery } from "@/features/trends/queri
 import type { TrendView } from "@/features/trends/selection";
 import { workloadsQuery } from "@/features/workloads/queries";
 import { MAX_TRACES } from "@/plots/figure";
-import { preparePlots } from "@/plots/prepare";
 
 /** Requests what the address names and is not known yet. The page shows errors. */
 export function prepareTrend(
@@ -17,7 +16,6 @@ export function prepareTrend(
   function request<Data, Key extends QueryKey>(query: FetchQueryOptions<Data, Error, Data, Key>): void {
     if (client.getQueryState(query.queryKey) === undefined) void client.prefetchQuery(query);
   }
-  preparePlots();
   request(clustersQuery);
   request(workloadsQuery(clusterId));
   if (workload !== undefined) request(seriesQuery(clusterId, workload));
