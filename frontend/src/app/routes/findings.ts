@@ -6,7 +6,7 @@ import { figureParam, idIn, idParam, optional, text } from "./params";
 import { prepareTrend } from "./prepareTrend";
 import { shell } from "./shell";
 
-/** Loads plotly beside the code of a page. */
+/** Loads plotly at the same time as the code of a page. */
 function loaded<Page>(page: Promise<Page>, prepare: () => void): Promise<Page> {
   prepare();
   return page;
