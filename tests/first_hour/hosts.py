@@ -114,7 +114,7 @@ class Host:
         (root / _SCRATCH).mkdir()
         (root / "etc/hostname").write_text(f"{name}\n")
         (root / "etc/resolv.conf").write_bytes(Path("/etc/resolv.conf").read_bytes())
-        found = [program for program in _ABSENT if any((root / place / program).exists() for place in _PATH.split(":"))]
+        found = [program for program in _ABSENT if any((root / place[1:] / program).exists() for place in _PATH.split(":"))]
         if found:
             raise SystemExit(f"{name}: a clean host has no {', '.join(found)}")
         self._outer = self._boot()
