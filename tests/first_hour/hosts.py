@@ -20,7 +20,7 @@ _ABSENT: Final = ("git", "node", "npm", "uv", "python3", "pip", "pipx", "curl")
 """A clean host has none of these programs."""
 _SCRATCH: Final = "scratch"
 """The storage to be measured: every host has it."""
-_MASKED: Final = ("timers.target", "systemd-sysctl.service", "console-getty.service", "systemd-networkd-wait-online.service")
+_MASKED: Final = ("timers.target", "systemd-sysctl.service", "systemd-modules-load.service", "console-getty.service")
 """Units that would change settings of this machine's kernel, or start work of their own."""
 _PASSED_ON: Final = re.compile(r"^(PIP_|UV_|NPM_|NODE_EXTRA_|SSL_|REQUESTS_CA|.*_proxy$)", re.IGNORECASE)
 _SETTINGS: Final = (
@@ -114,7 +114,8 @@ class Host:
         (root / _SCRATCH).mkdir()
         (root / "etc/hostname").write_text(f"{name}\n")
         (root / "etc/resolv.conf").write_bytes(Path("/etc/resolv.conf").read_bytes())
-        found = [program for program in _ABSENT if any((root / place[1:] / program).exists() for place in _PATH.split(":"))]
+        places = [root / place[1:] for place in _PATH.split(":")]
+        found = [program for program in _ABSENT if any((place / program).exists() for place in places)]
         if found:
             raise SystemExit(f"{name}: a clean host has no {', '.join(found)}")
         self._outer = self._boot()
@@ -189,10 +190,12 @@ class Host:
         # A cgroup namespace begins at the cgroup that its first process is in.
         join = ("sh", "-c", 'echo $$ >"$0/cgroup.procs"; exec unshare --cgroup "$@"', self._cgroup)
         enter = ("unshare", *_NAMESPACES, "--fork", "--kill-child", "--propagation=private")
-        within = (f"nsenter --net=/run/netns/{self._network}".split(), join, enter, ("sh", "-c", _BOOT, "sh", self.root))
+        network = ("nsenter", f"--net=/run/netns/{self._network}")
         log = self.root.with_name(f"{self.name}.boot.log")
         with log.open("wb") as file:
-            outer = subprocess.Popen([word for words in within for word in words], stdout=file, stderr=file)
+            outer = subprocess.Popen(
+                [*network, *join, *enter, "sh", "-c", _BOOT, "sh", self.root], stdout=file, stderr=file
+            )
         self._outer = outer
         deadline = time.monotonic() + _BOOT_SECONDS
         running = ["systemctl", "is-system-running"]
@@ -209,7 +212,8 @@ class Host:
         return int(children[0]) if children else self._outer.pid
 
     def _enter(self, *network: str) -> tuple[str | Path, ...]:
-        return ("nsenter", f"--target={self._first_process()}", *_NAMESPACES, "--cgroup", *network, "--root", "--wdns=/")
+        target = f"--target={self._first_process()}"
+        return ("nsenter", target, *_NAMESPACES, "--cgroup", *network, "--root", "--wdns=/")
 
     def _start(self, line: str, output: IO[str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(

@@ -243,10 +243,8 @@ def _caches(config: AgentConfig) -> Finding:
         if reason is not None:
             return _with_remedy("page cache", State.LIMITED, reason)
         return Finding("page cache", State.READY, f"emptied by {' '.join(config.cache_drop_command)}")
-    if os.access(DROP_SOCKET, os.W_OK):
-        return Finding("page cache", State.READY, "emptied by iotide-drop-caches.socket before reads")
     wanted = CommandWant(("test", "-w", "/proc/sys/vm/drop_caches"), "coreutils")
-    if isinstance(SystemReader().read(wanted), Unavailable):
+    if not os.access(DROP_SOCKET, os.W_OK) and isinstance(SystemReader().read(wanted), Unavailable):
         remedy = "run `iotide-agent setup` where systemd runs, or set cache_drop_command in agent.toml"
         return Finding("page cache", State.LIMITED, "only a run's own files can be dropped from it", remedy)
     return Finding("page cache", State.READY, "can be emptied before reads")
