@@ -60,9 +60,9 @@ for name in null zero full random urandom tty; do touch dev/$name; mount --bind 
 mount --bind scratch scratch
 pivot_root . mnt
 umount -l mnt
-exec env -i container=iotide PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 /lib/systemd/systemd --unit=multi-user.target
+exec env -i container=iotide PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 /lib/systemd/systemd
 """
-"""The root becomes that of systemd. Of this machine's kernel settings it can change only the page cache, as on a host."""
+"""The root becomes that of systemd. Of this machine's kernel settings it can use only the one of the page cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +106,7 @@ class Host:
         self._outside = outside
         self._network = f"fh{number}"
         self._cgroup = _cgroup_root() / f"{_BRIDGE}-{os.environ[CGROUPS]}-{number}"
-        self._join(number)
+        self._join()
         # A separate mount, as every host's root is.
         run("mount", "--bind", root, root)
         for name_of_unit in _MASKED:
@@ -230,7 +230,7 @@ class Host:
         after = f"status=$?; {{ export -p; printf 'cd %q\\n' \"$PWD\"; }} >{_TERMINAL}; exit $status"
         return (*self._enter(network), "bash", "-c", f"{before}\n{line}\n{after}")
 
-    def _join(self, number: int) -> None:
+    def _join(self) -> None:
         """Join a separate network with an address on the bridge."""
         run("ip", "netns", "add", self._network)
         run("ip", "link", "add", self._network, "type", "veth", "peer", "name", "eth0", "netns", self._network)

@@ -14,7 +14,7 @@ from iotide_agent.runner.users import acting_as
 from iotide_agent.runner.walls import OpenToOthersError, program_of
 
 DROP_SOCKET: Final = Path("/run/iotide-agent/drop-caches")
-"""Of the service that empties the page cache for an agent that is an ordinary user; `iotide-agent setup` installs it."""
+"""`iotide-agent setup` installs a service here, which empties the page cache for an agent that is an ordinary user."""
 _DROP: Final = Path("/proc/sys/vm/drop_caches")
 _DROPPED: Final = b"dropped\n"
 _DROP_SECONDS: Final = 120.0
