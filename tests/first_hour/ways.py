@@ -70,7 +70,7 @@ def by_name(hosts: Callable[[str], Host]) -> Walked:
     login, *submits = _block(_README, "## A campaign, from YAML to answer")
     _log_in(node, desk, login)
     _typed(node, submits, {"SERVER": desk.host})
-    return _ended(desk, server, node, submits)
+    return _ended(desk, server, node)
 
 
 def from_source(hosts: Callable[[str], Host]) -> Walked:
@@ -97,7 +97,7 @@ def from_source(hosts: Callable[[str], Host]) -> Walked:
     words = {"SERVER": desk.host, "iot_...": token["token"], "12 13": "1 2", "report 12": "report 1"}
     repeated = [line for line in lines for _ in range(CAMPAIGNS if "campaign submit" in line else 1)]
     _typed(node, repeated, words)
-    return _ended(desk, server, node, [copied, *repeated])
+    return _ended(desk, server, node)
 
 
 def _desk(server: Host, printed: str) -> Desk:
@@ -130,7 +130,7 @@ def _log_in(node: Host, desk: Desk, written: str) -> None:
     _remember(node, written)
 
 
-def _ended(desk: Desk, server: Host, node: Host, submits: Sequence[str]) -> Walked:
+def _ended(desk: Desk, server: Host, node: Host) -> Walked:
     trend = _wait(lambda: _trend(desk))
     desk.clicks.append("open Trends")
     first = next(n for n, command in enumerate(node.typed) if command.line.startswith(("iotide login", "scp")))
