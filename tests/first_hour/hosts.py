@@ -151,7 +151,7 @@ class Host:
                 raise SystemExit(f"{self.name}: {line}: never printed {until!r}\n{log.read_text()}")
             time.sleep(0.1)
         self.typed.append(Command(self.name, line, time.monotonic() - began))
-        (self.root / _TERMINAL[1:]).unlink(missing_ok=True)
+        run(*self._enter(), "rm", "-f", _TERMINAL)
         return found[0]
 
     def answer(self, line: str, questions: Sequence[tuple[str, Callable[[str], str]]], *, seconds: float = 300) -> str:
