@@ -44,10 +44,11 @@ from {module} import {function}
 """
 _SYSTEMCTL: Final = """#!/bin/sh
 echo "$*" >>/run/systemctl.log
+for unit; do :; done
 case $1 in
-  is-*) grep -qx "$1" /run/systemctl.state 2>/dev/null ;;
-  enable) echo is-enabled >>/run/systemctl.state ;;
-  restart) echo is-active >>/run/systemctl.state ;;
+  is-*) grep -qx "$1 $unit" /run/systemctl.state 2>/dev/null ;;
+  enable) echo "is-enabled $unit" >>/run/systemctl.state ;;
+  restart) echo "is-active $unit" >>/run/systemctl.state ;;
 esac
 """
 

@@ -107,7 +107,8 @@ def bundled_libraries(package: Distribution) -> set[str]:
 
 def document() -> str:
     """Return the text of THIRD_PARTY.md."""
-    return "\n".join([_HEAD, *_program_table(), "", *_library_table(), "", *_page_table(), ""])
+    tables = (_program_table, _library_table, _page_table, _documentation_table)
+    return "\n".join([_HEAD, *(line for table in tables for line in (*table(), ""))])
 
 
 def _program_table() -> Iterator[str]:
@@ -139,6 +140,16 @@ def _page_table() -> Iterator[str]:
     yield "|---|---|---|"
     for package in page_packages():
         yield f"| {package.name} | {package.version} | {package.licence} |"
+
+
+def _documentation_table() -> Iterator[str]:
+    yield "## In the documentation"
+    yield "The texts of these licences are at `/docs/_static/licences.txt` of a server."
+    yield ""
+    yield "| package | version | licence | part |"
+    yield "|---|---|---|---|"
+    for name, row in LIST["documentation"].items():
+        yield f"| {name} | {distribution(name).version} | {row['licence']} | {row['part']} |"
 
 
 def _is_for_linux(requirement: Requirement) -> bool:

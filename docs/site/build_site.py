@@ -10,7 +10,9 @@ import json
 import re
 import shutil
 import sys
+import tomllib
 from collections.abc import Iterator
+from importlib.metadata import distribution
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Final
@@ -36,9 +38,19 @@ def main() -> None:
             if build_main([*options, str(ROOT), str(made / name)]) != 0:
                 sys.exit(1)
     (made / "html/.buildinfo").unlink()
+    (made / "html/_static/licences.txt").write_text("\n\n".join(licences()))
     _show_pictures(made / "html")
     found = list(refused(made / "html"))
     sys.exit("\n".join(found) if found else 0)
+
+
+def licences() -> Iterator[str]:
+    """Yield the licence of each package that leaves files or texts of its own in the pages."""
+    for name in tomllib.loads((ROOT / "deploy/release/licences.toml").read_text())["documentation"]:
+        package = distribution(name)
+        for file in sorted(package.files or (), key=str):
+            if file.match("*.dist-info/licenses/[CL]*"):  # COPYING, LICENSE
+                yield f"== {name} {package.version}\n{Path(str(package.locate_file(file))).read_text()}"
 
 
 def _write_reference() -> None:

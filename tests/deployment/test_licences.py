@@ -70,6 +70,18 @@ def test_a_package_of_unknown_licence_is_named_with_the_remedy(monkeypatch: pyte
         licence_of("cronsim")
 
 
+def test_the_packages_that_the_documentation_is_built_with_are_listed_by_their_own_licences() -> None:
+    listed = {name: row["licence"] for name, row in LIST["documentation"].items()}
+    theme = re.search(r'^html_theme = "(.+)"', (TOP / "docs/site/conf.py").read_text(), re.MULTILINE)
+    assert theme is not None
+    assert {theme[1], "sphinx"} <= listed.keys()
+    assert {name: refused(licence) for name, licence in listed.items() if refused(licence)} == {}
+    own = {name: own_licence(name) for name in listed}
+    assert {name: licence for name, licence in own.items() if licence not in {None, listed[name]}} == {}
+    for name in listed:
+        assert f"| {name} | " in third_party.document().partition("## In the documentation")[2]
+
+
 def test_every_shared_library_in_a_wheel_is_listed() -> None:
     found = {each.name.lower().replace("_", "-"): bundled_libraries(each) for each in installed("iotide-server")}
     unlisted = {

@@ -1,18 +1,27 @@
-"""Two clean Debian hosts on this machine: a root directory and a network namespace each, joined by a bridge."""
+"""Clean Debian hosts on this machine: each has a root directory, a systemd and a network, joined by a bridge."""
 
 import os
+import pty
 import re
+import select
+import signal
 import subprocess
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Final
 
 SUITE: Final = "trixie"
-"""Debian 13: its own Python and Node are new enough for the README's commands."""
-_PACKAGES: Final = "ca-certificates,iproute2,procps"
+"""Debian 13."""
+_PACKAGES: Final = "ca-certificates,iproute2,procps,systemd,systemd-sysv"
 """Packages of every installed host; the README's commands install the rest, and are counted."""
+_ABSENT: Final = ("git", "node", "npm", "uv", "python3", "pip", "pipx", "curl")
+"""A clean host has none of these programs."""
+_SCRATCH: Final = "scratch"
+"""The storage to be measured: every host has it."""
+_MASKED: Final = ("timers.target", "systemd-sysctl.service", "systemd-modules-load.service", "console-getty.service")
+"""Units that would change settings of this machine's kernel, or start work of their own."""
 _PASSED_ON: Final = re.compile(r"^(PIP_|UV_|NPM_|NODE_EXTRA_|SSL_|REQUESTS_CA|.*_proxy$)", re.IGNORECASE)
 _SETTINGS: Final = (
     "/etc/pip.conf",
@@ -22,13 +31,38 @@ _SETTINGS: Final = (
     "/usr/local/share/ca-certificates",
 )
 """This machine's access to package sources; a host of the same site has it too."""
-_OWN_COMMAND: Final = re.compile(r"(^|\| )iotide")
+_OWN_COMMAND: Final = re.compile(r"^curl|(^|\| )iotide")
 _PATH: Final = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 """Root's, as in Debian's /etc/profile."""
+CGROUPS: Final = "IOTIDE_FIRST_HOUR_CGROUPS"
+"""Variable with a key of this walk, for the names of its cgroups."""
 _TERMINAL: Final = "/tmp/terminal"  # noqa: S108 - of the host, not of this machine
 """State of a terminal between lines: its directory and its exported variables."""
 _BRIDGE: Final = "fh-bridge"
 _NETWORK: Final = "10.77.3"
+_NAMESPACES: Final = ("--mount", "--uts", "--ipc", "--pid")
+_BOOT_SECONDS: Final = 120.0
+_BOOT: Final = """set -eu
+cd "$1"
+mount -t proc proc proc
+mount --bind -o ro proc/sys proc/sys
+mount --bind /proc/sys/vm/drop_caches proc/sys/vm/drop_caches
+mount -t sysfs -o ro sysfs sys
+mount -t cgroup2 cgroup2 sys/fs/cgroup
+for own in run tmp dev; do mount -t tmpfs -o mode=755 tmpfs $own; done
+chmod 1777 tmp
+mkdir dev/shm dev/pts
+mount -t tmpfs -o mode=1777 tmpfs dev/shm
+mount -t devpts -o newinstance,ptmxmode=666 devpts dev/pts
+ln -s pts/ptmx dev/ptmx
+ln -s /proc/self/fd dev/fd
+for name in null zero full random urandom tty; do touch dev/$name; mount --bind /dev/$name dev/$name; done
+mount --bind scratch scratch
+pivot_root . mnt
+umount -l mnt
+exec env -i container=iotide PATH=/usr/sbin:/usr/bin:/sbin:/bin LANG=C.UTF-8 /lib/systemd/systemd
+"""
+"""The root becomes that of systemd. Of this machine's kernel settings it can use only the one of the page cache."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,24 +96,29 @@ class Outside:
 
 
 class Host:
-    """One of the two hosts; `type` runs its commands, and `leave_running` its foreground programs."""
+    """A booted host; `type` runs its commands, `answer` those that ask, and `leave_running` foreground programs."""
 
-    def __init__(self, name: str, number: int, root: Path, outside: Outside, typed: list[Command]) -> None:
+    def __init__(self, name: str, number: int, root: Path, outside: Outside) -> None:
         self.name = name
         self.address = f"{_NETWORK}.{number}"
         self.root = root
+        self.typed: list[Command] = []
         self._outside = outside
-        self.typed = typed
-        self._join(number)
+        self._network = f"fh{number}"
+        self._cgroup = _cgroup_root() / f"{_BRIDGE}-{os.environ[CGROUPS]}-{number}"
+        self._join()
         # A separate mount, as every host's root is.
         run("mount", "--bind", root, root)
-        for source in ("/proc", "/dev", "/sys"):
-            run("mount", "--rbind", source, root / source[1:])
-        # Separate: files of other programs on this machine do not belong to a clean host.
-        for own in ("tmp", "run", "dev/shm"):
-            run("mount", "-t", "tmpfs", "-o", "mode=1777", "tmpfs", root / own)
+        for name_of_unit in _MASKED:
+            (root / "etc/systemd/system" / name_of_unit).symlink_to("/dev/null")
+        (root / _SCRATCH).mkdir()
         (root / "etc/hostname").write_text(f"{name}\n")
         (root / "etc/resolv.conf").write_bytes(Path("/etc/resolv.conf").read_bytes())
+        places = [root / place[1:] for place in _PATH.split(":")]
+        found = [program for program in _ABSENT if any((place / program).exists() for place in places)]
+        if found:
+            raise SystemExit(f"{name}: a clean host has no {', '.join(found)}")
+        self._outer = self._boot()
 
     def type(self, line: str, *, seconds: float = 900) -> str:
         """Run one line as root would in a shell, and return its output.
@@ -112,8 +151,69 @@ class Host:
                 raise SystemExit(f"{self.name}: {line}: never printed {until!r}\n{log.read_text()}")
             time.sleep(0.1)
         self.typed.append(Command(self.name, line, time.monotonic() - began))
-        (self.root / _TERMINAL[1:]).unlink(missing_ok=True)
+        run(*self._enter(), "rm", "-f", _TERMINAL)
         return found[0]
+
+    def answer(self, line: str, questions: Sequence[tuple[str, Callable[[str], str]]], *, seconds: float = 300) -> str:
+        """Run one line in a terminal. At each pattern that it prints, in this order, type what its function returns.
+
+        Raises:
+            SystemExit: it failed, or took longer than `seconds`.
+        """
+        began = time.monotonic()
+        ours, theirs = pty.openpty()
+        process = subprocess.Popen(
+            self._argv(line), stdin=theirs, stdout=theirs, stderr=theirs, env=_environment(),
+            pass_fds=self._outside.kept, start_new_session=True,
+        )  # fmt: skip
+        os.close(theirs)
+        printed, seen, waiting = "", 0, list(questions)
+        while (chunk := _read(ours, began + seconds)) is not None:
+            printed += chunk
+            while waiting and (found := re.compile(waiting[0][0]).search(printed, seen)):
+                seen = found.end()
+                os.write(ours, waiting.pop(0)[1](found[0]).encode())
+        os.close(ours)
+        self.typed.append(Command(self.name, line, time.monotonic() - began))
+        if process.wait(10) != 0 or waiting:
+            raise SystemExit(f"{self.name}: {line}: exit status {process.returncode}\n{printed}")
+        return printed
+
+    def shut_down(self) -> None:
+        """End all processes of the host at once."""
+        os.kill(self._first_process(), signal.SIGKILL)
+        self._outer.wait(60)
+
+    def _boot(self) -> subprocess.Popen[bytes]:
+        (self.root / "mnt").mkdir(exist_ok=True)
+        self._cgroup.mkdir()
+        # A cgroup namespace begins at the cgroup that its first process is in.
+        join = ("sh", "-c", 'echo $$ >"$0/cgroup.procs"; exec unshare --cgroup "$@"', self._cgroup)
+        enter = ("unshare", *_NAMESPACES, "--fork", "--kill-child", "--propagation=private")
+        network = ("nsenter", f"--net=/run/netns/{self._network}")
+        log = self.root.with_name(f"{self.name}.boot.log")
+        with log.open("wb") as file:
+            outer = subprocess.Popen(
+                [*network, *join, *enter, "sh", "-c", _BOOT, "sh", self.root], stdout=file, stderr=file
+            )
+        self._outer = outer
+        deadline = time.monotonic() + _BOOT_SECONDS
+        running = ["systemctl", "is-system-running"]
+        while True:
+            asked = subprocess.run([*self._enter(), *running], capture_output=True, text=True, check=False)
+            if asked.stdout.strip() in {"running", "degraded"}:
+                return outer
+            if outer.poll() is not None or time.monotonic() > deadline:
+                raise SystemExit(f"{self.name} did not boot: {asked.stdout}{asked.stderr}{log.read_text()}")
+            time.sleep(0.2)
+
+    def _first_process(self) -> int:
+        children = Path(f"/proc/{self._outer.pid}/task/{self._outer.pid}/children").read_text().split()
+        return int(children[0]) if children else self._outer.pid
+
+    def _enter(self, *network: str) -> tuple[str | Path, ...]:
+        target = f"--target={self._first_process()}"
+        return ("nsenter", target, *_NAMESPACES, "--cgroup", *network, "--root", "--wdns=/")
 
     def _start(self, line: str, output: IO[str]) -> subprocess.Popen[bytes]:
         return subprocess.Popen(
@@ -125,24 +225,22 @@ class Host:
         sources.
         """
         is_own = _OWN_COMMAND.search(line) is not None
-        network = ("ip", "netns", "exec", self.name) if is_own else self._outside.enter
-        # Without a terminal, and without this program's own environment.
-        within = ("unshare", "--uts", "chroot", self.root, "bash", "-c")
-        before = f"hostname {self.name}; if [ -e {_TERMINAL} ]; then . {_TERMINAL}; else cd; fi"
+        network = f"--net=/run/netns/{self._network}" if is_own else f"--net=/proc/self/fd/{self._outside.kept[0]}"
+        before = f"if [ -e {_TERMINAL} ]; then . {_TERMINAL}; else cd; fi"
         after = f"status=$?; {{ export -p; printf 'cd %q\\n' \"$PWD\"; }} >{_TERMINAL}; exit $status"
-        return (*network, *within, f"{before}\n{line}\n{after}")
+        return (*self._enter(network), "bash", "-c", f"{before}\n{line}\n{after}")
 
-    def _join(self, number: int) -> None:
+    def _join(self) -> None:
         """Join a separate network with an address on the bridge."""
-        run("ip", "netns", "add", self.name)
-        run("ip", "link", "add", f"fh{number}", "type", "veth", "peer", "name", "eth0", "netns", self.name)
-        run("ip", "link", "set", f"fh{number}", "master", _BRIDGE, "up")
+        run("ip", "netns", "add", self._network)
+        run("ip", "link", "add", self._network, "type", "veth", "peer", "name", "eth0", "netns", self._network)
+        run("ip", "link", "set", self._network, "master", _BRIDGE, "up")
         for words in (
             ("address", "add", f"{self.address}/24", "dev", "eth0"),
             ("link", "set", "eth0", "up"),
             ("link", "set", "lo", "up"),
         ):
-            run("ip", "-n", self.name, *words)
+            run("ip", "-n", self._network, *words)
 
 
 def make_bridge() -> None:
@@ -193,6 +291,15 @@ def unpack(archive: Path, root: Path) -> None:
     run("chroot", root, "update-ca-certificates")
 
 
+def remove_cgroups(key: str) -> None:
+    """Remove the cgroups of ended hosts, whose processes had CGROUPS=`key` in their environment."""
+    for top in _cgroup_root().glob(f"{_BRIDGE}-{key}-*"):
+        for directory in sorted(top.rglob("*"), reverse=True):
+            if directory.is_dir():
+                directory.rmdir()
+        top.rmdir()
+
+
 def run(*argv: str | Path) -> None:
     """Run a program of this machine.
 
@@ -202,6 +309,21 @@ def run(*argv: str | Path) -> None:
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=300)
     if done.returncode != 0:
         raise SystemExit(f"{' '.join(map(str, argv))}: {done.stdout}{done.stderr}")
+
+
+def _cgroup_root() -> Path:
+    mounts = (line.split() for line in Path("/proc/mounts").read_text().splitlines())
+    return next(Path(words[1]) for words in mounts if words[2] == "cgroup2")
+
+
+def _read(terminal: int, deadline: float) -> str | None:
+    """Return what was printed next; None at the end. Raise SystemExit at the deadline."""
+    if not select.select([terminal], [], [], max(0.0, deadline - time.monotonic()))[0]:
+        raise SystemExit("a command that asks questions did not end in time")
+    try:
+        return os.read(terminal, 65_536).decode(errors="replace") or None
+    except OSError:  # all programs have closed it
+        return None
 
 
 def _environment() -> dict[str, str]:

@@ -1,231 +1,108 @@
-"""A new user's first hour, timed: the README's commands on two clean Debian hosts, to a campaign and a trend.
+"""A new user's first hour, timed: the README's commands on two clean Debian hosts, to four campaigns and a trend.
 
-Usage: python tests/first_hour/walk.py, as root. The commands are read from the README itself. Both hosts are root
-directories with a network namespace each. Steps in the browser are replaced by the requests that its pages make. Exit
-status 0 when the trend is there within the hour.
+Usage: python tests/first_hour/walk.py DIST, as root, where DIST has the wheels of a release. The commands are read from
+the README itself. Each host is a root directory with its own systemd and network, and DIST is a package index next to
+the normal one. Steps in the browser are replaced by the requests that its pages make. The same is then done from
+source, as up to 0.2.0. Exit status 0 when the trend is there within the hour, by at most eight commands.
 """
 
-import dataclasses
-import json
+import functools
 import os
-import re
-import shutil
-import ssl
 import subprocess
 import sys
 import tempfile
-import time
-import urllib.request
-from collections.abc import Callable, Iterator, Sequence
-from http.cookiejar import CookieJar
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any, Final
-from urllib.parse import urlsplit
+from typing import Final
 
-from first_hour.hosts import Command, Host, Outside, clean_debian, make_bridge, unpack
+from first_hour.hosts import CGROUPS, Host, Outside, clean_debian, make_bridge, remove_cgroups, unpack
+from first_hour.ways import ROOT, Walked, by_name, from_source, seconds_of
 
-ROOT: Final = Path(__file__).resolve().parents[2]
 BUILT: Final = ROOT / ".dev/first-hour"
 FIRST_HOUR_SECONDS: Final = 3600.0
-CAMPAIGNS: Final = 4
-"""Points of the first trend."""
-_REPOSITORY: Final = "/srv/iotide.git"
-"""The project's address, as the hosts see it."""
+MOST_COMMANDS: Final = 8
 _INNER: Final = "IOTIDE_FIRST_HOUR_OUTSIDE"
 _WORK: Final = "IOTIDE_FIRST_HOUR_WORK"
-_FENCED: Final = re.MULTILINE | re.DOTALL
-_STAYS: Final = {"iotide-server up": "iotide is ready", "iotide-agent run": "greeted"}
-"""Foreground programs, and their output when they are ready."""
+_FIND_LINKS: Final = "PIP_FIND_LINKS"
+"""Setting of pip, so also of pipx: further places of packages."""
 
 
-class Desk:
-    """The administrator's browser, by the requests that its pages make; each is a form or a click."""
-
-    def __init__(self, url: str, authority: Path) -> None:
-        self.url = url
-        self.host = urlsplit(url).hostname or ""
-        self.clicks: list[str] = []
-        context = ssl.create_default_context(cafile=str(authority))
-        self._opener = urllib.request.build_opener(
-            urllib.request.ProxyHandler({}),
-            urllib.request.HTTPSHandler(context=context),
-            urllib.request.HTTPCookieProcessor(CookieJar()),
-        )
-
-    def call(self, method: str, path: str, body: object = None, *, click: str | None = None) -> Any:  # noqa: ANN401 - JSON
-        """Return the route's answer.
-
-        Args:
-            click: the user's action; None if the page sends the request automatically.
-        """
-        if click is not None:
-            self.clicks.append(click)
-        data = json.dumps(body).encode() if body is not None else None
-        headers = {"Content-Type": "application/json", "X-Iotide-Csrf": "1"}
-        request = urllib.request.Request(f"{self.url}/api/v1{path}", data, headers, method=method)  # noqa: S310 - our own
-        with self._opener.open(request, timeout=30) as answer:
-            return json.loads(answer.read() or "null")
-
-
-def readme_block(heading: str) -> list[str]:
-    """Return the first indented commands below a heading of the README, without their comments."""
-    _, found, rest = (ROOT / "README.md").read_text().partition(f"\n{heading}\n")
-    if not found:
-        raise SystemExit(f"the README has no heading {heading!r}")
-    section = re.sub(r"^```.*?^```", "", re.split(r"^#", rest, maxsplit=1, flags=re.MULTILINE)[0], flags=_FENCED)
-    block = re.search(r"(?:^    .*\n)+", section, re.MULTILINE)
-    if block is None:
-        raise SystemExit(f"the README has no commands below {heading!r}")
-    return [re.sub(r"\s+#\s.*$", "", line[4:]) for line in block[0].splitlines()]
-
-
-def readme_plan() -> str:
-    """Return the README's first campaign."""
-    found = re.search(r"^```yaml\n(.*?)^```", (ROOT / "README.md").read_text(), _FENCED)
-    if found is None:
-        raise SystemExit("the README has no campaign")
-    return found[1]
-
-
-def filled_in(line: str, words: dict[str, str]) -> str:
-    """Replace the README's placeholders in capitals by a user's values."""
-    for word, value in words.items():
-        line = line.replace(word, value)
-    return line
-
-
-def type_lines(host: Host, lines: Sequence[str], words: dict[str, str]) -> Iterator[tuple[str, str]]:
-    """Type the README's commands with values filled in; yield each with its output."""
-    for written in lines:
-        line = filled_in(written, words)
-        stays = next((until for start, until in _STAYS.items() if line.startswith(start)), None)
-        printed = host.leave_running(line, stays) if stays else host.type(line)
-        # As written: readers of this output do not need the values.
-        host.typed[-1] = dataclasses.replace(host.typed[-1], line=written)
-        _say(host.typed[-1])
-        yield written, printed
-
-
-def walk(outside: Outside, work: Path) -> tuple[list[Command], list[str], str]:
-    """Do everything, from bare hosts to the first trend; return commands, clicks, and the trend in words."""
-    typed: list[Command] = []
-    archive = BUILT / "debian.tar"
-    clean_debian(archive, outside)
-    hosts = []
-    for number, name in enumerate(("server", "node01"), start=1):
-        unpack(archive, work / name)
-        hosts.append(Host(name, number, work / name, outside, typed))
-        # The result of `git clone` of the project's address.
-        subprocess.run(["git", "clone", "--quiet", "--bare", ROOT, f"{work / name}{_REPOSITORY}"], check=True)
-    began = time.monotonic()
-    desk = install_server(hosts[0])
-    cluster_id = desk.call("POST", "/clusters", {"name": "lab"}, click="make the cluster")["id"]
-    install_node(hosts[1], desk, cluster_id)
-    campaigns(hosts[1], desk, hosts[0].root / "var/lib/iotide/tls/ca.crt")
-    trend = _wait(lambda: _trend(desk))
-    desk.clicks.append("open Trends")
-    return typed, desk.clicks, f"{trend}, {time.monotonic() - began:.0f} s after the first command"
-
-
-def install_server(server: Host) -> Desk:
-    """Type "The server" and sign the administrator in."""
-    words = {"URL": _REPOSITORY, "ADDRESS": server.address}
-    links = [
-        printed.strip()
-        for line, printed in type_lines(server, readme_block("### The server"), words)
-        if "admin-link" in line
-    ]
-    desk = Desk(f"https://{server.address}:8470", server.root / "var/lib/iotide/tls/ca.crt")
-    desk.call("POST", "/session/link", {"token": links[0].partition("#token=")[2]}, click="open the sign-in link")
-    return desk
-
-
-def install_node(node: Host, desk: Desk, cluster_id: int) -> None:
-    """Type "Each node", approve the node once it has enrolled, and make a target of its directory."""
-    # As the page requests it if nothing was unticked.
-    terms = {"uses": 100, "expires_in_seconds": 3600, "needs_approval": True}
-    joined = desk.call("POST", f"/clusters/{cluster_id}/join-tokens", terms, click="make a join token")
-    words = {"URL": _REPOSITORY, "SERVER": desk.host, "TOKEN": joined["token"]}
-    block = readme_block("### Each node")
-    if joined["command"] not in [filled_in(line, words) for line in block]:
-        raise SystemExit(f"the README's join command differs from the dashboard's: {joined['command']}")
-    for line, _ in type_lines(node, block, words):
-        if "enroll" in line:
-            _approve(desk, cluster_id)
-    (candidate,) = _wait(lambda: desk.call("GET", f"/clusters/{cluster_id}/candidates"))
-    (place,) = candidate["places"]
-    target = {"cluster_id": cluster_id, "name": candidate["suggested_name"], "path": place["path"]}
-    more = {"scope": candidate["scope"], "nodes": [place["node_id"]]}
-    desk.call("POST", "/targets", {**target, **more}, click=f"tick {place['path']}")
-
-
-def _approve(desk: Desk, cluster_id: int) -> None:
-    waiting = desk.call("GET", f"/clusters/{cluster_id}/pending-nodes")["items"]
-    chosen = {"pending_ids": [host["id"] for host in waiting]}
-    desk.call("POST", f"/clusters/{cluster_id}/pending-nodes/approve", chosen, click="approve the node")
-
-
-def campaigns(node: Host, desk: Desk, authority: Path) -> None:
-    """Type "A campaign" on the node, the campaign as often as the trend needs it."""
-    token = desk.call("POST", "/tokens", {"name": "shell", "scopes": ["read", "operate"]}, click="make an API token")
-    (node.root / "root/nightly.yaml").write_text(readme_plan())
-    desk.clicks.append("paste the plan into nightly.yaml")
-    copied, *lines = readme_block("## A campaign, from YAML to answer")
-    shutil.copy(authority, node.root / "root/ca.crt")  # the hosts have no SSH
-    node.typed.append(Command(node.name, copied, 0.0))
-    _say(node.typed[-1])
-    words = {"SERVER": desk.host, "iot_...": token["token"], "12 13": "1 2", "report 12": "report 1"}
-    repeated = [line for line in lines for _ in range(CAMPAIGNS if "campaign submit" in line else 1)]
-    for _ in type_lines(node, repeated, words):
+class _Quiet(SimpleHTTPRequestHandler):
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its base class has this name
         pass
 
 
-def _trend(desk: Desk) -> str | None:
-    """Return the first series that has a point of each campaign, in words; None while there is none."""
-    for series in desk.call("GET", "/series?limit=50")["items"]:
-        count = len(desk.call("GET", f"/series/{series['id']}/points")["median"])
-        if count >= CAMPAIGNS:
-            return f"{series['metric']} of {series['workload']}, a point of each of {count} campaigns"
-    return None
+def walk(way: Callable[[Callable[[str], Host]], Walked], outside: Outside, work: Path, first_number: int) -> Walked:
+    """Walk one way on two clean hosts, which end with it."""
+    archive = BUILT / "debian.tar"
+    clean_debian(archive, outside)
+    ready: dict[str, Host] = {}
+    for number, name in enumerate(("server", "node01"), start=first_number):
+        root = work / way.__name__ / name
+        unpack(archive, root)
+        ready[name] = Host(name, number, root, outside)
+    try:
+        return way(ready.__getitem__)
+    finally:
+        for host in ready.values():
+            host.shut_down()
 
 
-def _wait(probe: Callable[[], Any], seconds: float = 60) -> Any:  # noqa: ANN401 - whatever is waited for
-    deadline = time.monotonic() + seconds
-    while not (found := probe()):
-        if time.monotonic() > deadline:
-            raise SystemExit("the campaign's expected result did not arrive")
-        time.sleep(0.5)  # between two checks of other programs
-    return found
+def report(new: Walked, old: Walked) -> bool:
+    """Print both ways next to each other; return true if the new one is short enough."""
+    print(f"trend: {new.trend}")
+    for click in new.clicks:
+        print(f"  by hand: {click}")
+    print(f"\n{'':10}{'by name':>20}{'from source':>24}")
+    rows = {**{part: (new.parts[part], old.parts[part]) for part in new.parts}, "in all": (new.commands, old.commands)}
+    for part, both in rows.items():
+        cells = (f"{len(typed)} commands, {seconds_of(typed):.0f} s" for typed in both)
+        print(f"{part:10}{next(cells):>20}{next(cells):>24}")
+    print(f"{'':10}{f'{len(new.clicks)} clicks':>20}{f'{len(old.clicks)} clicks':>24}\n")
+    count = len(new.commands)
+    if count > MOST_COMMANDS:
+        print(f"failed: {count} commands, at most {MOST_COMMANDS} are allowed")
+    print(
+        f"first-hour: commands={count} clicks={len(new.clicks)} seconds={new.seconds:.0f}"
+        f" from_source_commands={len(old.commands)} from_source_seconds={old.seconds:.0f}"
+    )
+    return count <= MOST_COMMANDS and new.seconds < FIRST_HOUR_SECONDS
 
 
-def _in_namespaces() -> int:
+def _in_namespaces(dist: Path) -> int:
     BUILT.mkdir(parents=True, exist_ok=True)
     descriptor = os.open("/proc/self/ns/net", os.O_RDONLY)
     namespaces = ("--net", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc")
+    index = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(_Quiet, directory=str(dist)))
+    threading.Thread(target=index.serve_forever, daemon=True).start()
+    places = f"{os.environ.get(_FIND_LINKS, '')} http://127.0.0.1:{index.server_port}/".strip()
+    key = str(os.getpid())
     # Removed by this process, which sees no mounts below it: not even /dev of a host can be reached from here.
     with tempfile.TemporaryDirectory(dir=BUILT, prefix="work-") as work:
-        environment = {**os.environ, _INNER: str(descriptor), _WORK: work}
+        environment = {**os.environ, _INNER: str(descriptor), _WORK: work, _FIND_LINKS: places, CGROUPS: key}
         argv = ["unshare", *namespaces, sys.executable, __file__]
-        return subprocess.run(argv, env=environment, pass_fds=(descriptor,), check=False).returncode
-
-
-def _say(command: Command) -> None:
-    print(f"{command.seconds:7.1f} s  {command.host:7} {command.line}", flush=True)
+        try:
+            return subprocess.run(argv, env=environment, pass_fds=(descriptor,), check=False).returncode
+        finally:
+            with suppress(OSError):
+                remove_cgroups(key)
 
 
 def main() -> int:
     """Start again in new namespaces, which take everything except files with them at the end."""
     if _INNER not in os.environ:
-        return _in_namespaces()
+        return _in_namespaces(Path(sys.argv[1]))
     outside = Outside(int(os.environ.pop(_INNER)))
     make_bridge()
-    typed, clicks, trend = walk(outside, Path(os.environ.pop(_WORK)))
-    total_seconds = sum(command.seconds for command in typed)
-    print(f"trend: {trend}")
-    for click in clicks:
-        print(f"  by hand: {click}")
-    print(f"first-hour: commands={len(typed)} clicks={len(clicks)} seconds={total_seconds:.0f}")
-    return 0 if total_seconds < FIRST_HOUR_SECONDS else 1
+    work = Path(os.environ.pop(_WORK))
+    print("by name: README.md", flush=True)
+    new = walk(by_name, outside, work, 1)
+    print("\nfrom source: tests/first_hour/from_source.md", flush=True)
+    old = walk(from_source, outside, work, 3)
+    return 0 if report(new, old) else 1
 
 
 if __name__ == "__main__":

@@ -27,6 +27,7 @@ _KEPT: Final = (
 _BOOT: Final = f"""{MOUNTS}
 mount -t proc proc "$root/proc"
 mount --bind -o ro "$root/proc/sys" "$root/proc/sys"
+mount --bind /proc/sys/vm/drop_caches "$root/proc/sys/vm/drop_caches"
 mount -t sysfs -o ro sysfs "$root/sys"
 mount -t cgroup2 cgroup2 "$root/sys/fs/cgroup"
 for place in run tmp; do mount -t tmpfs -o mode=1777 tmpfs "$root/$place"; done

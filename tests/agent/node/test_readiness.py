@@ -10,6 +10,7 @@ import pytest
 from iotide_agent.node import readiness
 from iotide_agent.node.config import AgentConfig
 from iotide_agent.node.inventory import take_inventory
+from iotide_agent.probes.reader import CommandWant
 
 
 def test_a_directory_on_no_mount_that_the_kernel_lists_is_named_with_a_remedy(
@@ -61,3 +62,15 @@ def test_a_kernel_that_cannot_follow_processes_is_named_with_a_remedy(
     assert os.uname().release in found.sentence
     assert os.strerror(code) in found.sentence
     assert found.remedy == "use Linux 5.4 or newer, and a Python that was built on it"
+
+
+@pytest.mark.parametrize("has_socket", [False, True])
+def test_an_ordinary_user_can_empty_the_page_cache_by_the_socket_of_setup(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, has_socket: bool
+) -> None:
+    monkeypatch.setattr(readiness, "CommandWant", lambda *_: CommandWant(("false",), "coreutils"))
+    monkeypatch.setattr(readiness, "DROP_SOCKET", tmp_path / ("." if has_socket else "absent"))
+    config = AgentConfig(state_directory=tmp_path / "state")
+    found = {finding.name: finding for finding in readiness.examine(config)}["page cache"]
+    assert found.state is (readiness.State.READY if has_socket else readiness.State.LIMITED)
+    assert has_socket or found.remedy is not None

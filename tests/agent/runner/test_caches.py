@@ -1,5 +1,7 @@
 """Dropping the page cache as an ordinary user, by the command of agent.toml, and the handling of its failures."""
 
+import socket
+import threading
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -40,6 +42,30 @@ def test_if_the_command_fails_only_the_steps_files_are_dropped_and_the_step_repo
     assert caches.prepare_caches("drop", card, [str(tmp_path)], []) == "sync"
     if command is FAILING[0]:
         assert "a password is required" in capfd.readouterr().err
+
+
+@pytest.mark.parametrize(("answer", "applied"), [(b"dropped\n", "drop"), (b"", "drop_files")])
+def test_an_ordinary_user_asks_the_service_and_drops_its_own_files_if_that_fails(
+    make_rig: Callable[..., Rig], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, answer: bytes, applied: str
+) -> None:
+    monkeypatch.setattr(caches, "_DROP", tmp_path / "of-root-alone" / "drop_caches")
+    monkeypatch.setattr(caches, "DROP_SOCKET", tmp_path / "drop")
+    file = tmp_path / "data"
+    file.write_bytes(b"x" * 4096)
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as service:
+        service.bind(str(tmp_path / "drop"))
+        service.listen()
+        service.settimeout(10)
+
+        def serve() -> None:
+            with service.accept()[0] as connection:
+                connection.sendall(answer)
+
+        serving = threading.Thread(target=serve)
+        serving.start()
+        card = make_rig(drop_caches=True).card
+        assert caches.prepare_caches("drop", card, [str(tmp_path)], [str(file)]) == applied
+        serving.join()
 
 
 def test_the_sudo_rule_allows_exactly_the_command_of_the_sample() -> None:

@@ -11,6 +11,7 @@ from bare_node import PROGRAM, BareNode, killed_in
 
 TOKEN = "0123456789abcdef.-\n"
 SCRATCH = ("--directory", "/scratch/iotide")
+UNITS = ("iotide-drop-caches.socket", "iotide-agent.service")
 
 
 @pytest.fixture
@@ -41,8 +42,10 @@ def test_setup_makes_a_host_a_node(node: BareNode, gateway: GatewayDouble) -> No
     assert f"ExecStart={PROGRAM} run" in node.read("/etc/systemd/system/iotide-agent.service")
     drop_in = node.read("/etc/systemd/system/iotide-agent.service.d/10-setup.conf")
     assert 'ReadWritePaths="-/scratch/iotide"' in drop_in
-    enable = ["daemon-reload", "enable iotide-agent.service", "restart iotide-agent.service"]
-    assert node.systemctl_calls() == enable
+    started = [("daemon-reload", f"enable {unit}", f"restart {unit}") for unit in UNITS]
+    assert node.systemctl_calls() == [call for calls in started for call in calls]
+    assert "SocketUser=iotide-agent\nSocketMode=0600\n" in node.read(f"/etc/systemd/system/{UNITS[0]}")
+    assert "echo 3 >/proc/sys/vm/drop_caches" in node.read("/etc/systemd/system/iotide-drop-caches@.service")
     assert "ready   identity: node node-1 of cluster" in done.stdout
     assert "ready   /scratch/iotide: " in done.stdout
 
@@ -96,8 +99,7 @@ def test_a_new_version_restarts_the_agent(node: BareNode, gateway: GatewayDouble
     (node.root / "opt/iotide-agent").unlink()
     (node.root / "opt/iotide-agent").symlink_to("iotide-agent-2")
     setup(node, gateway)
-    assert node.systemctl_calls()[-1] == "restart iotide-agent.service"
-    assert len(node.systemctl_calls()) == 5
+    assert node.systemctl_calls()[6:] == ["daemon-reload", "restart iotide-agent.service"]
 
 
 def test_a_dry_run_prints_files_and_commands_and_changes_nothing(node: BareNode, gateway: GatewayDouble) -> None:

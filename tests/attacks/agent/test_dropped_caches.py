@@ -1,16 +1,14 @@
 """Rights to drop the page cache: user 0 suffices without capabilities, so the agent's helper needs no others."""
 
 import configparser
-import re
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
-from iotide_agent.node.config import parse_config
+from iotide_agent.runner.caches import DROP_SOCKET
+from iotide_agent.setup.texts import DROP_SERVICE_UNIT, DROP_SOCKET_UNIT, USER, shipped_unit
 
-DEPLOY = Path(__file__).parents[3] / "deploy/agent"
 OPEN = """\
 import ctypes, os, sys
 libc, user, keeps = ctypes.CDLL(None, use_errno=True), int(sys.argv[1]), sys.argv[2] == "all"
@@ -38,31 +36,21 @@ def test_the_kernel_asks_for_root_and_for_no_capability(user: int, capabilities:
     assert subprocess.run(command, check=False).returncode == status
 
 
-def test_the_unit_that_empties_it_is_root_without_any_capability_and_takes_nothing_from_who_starts_it() -> None:
+def read_unit(name: str) -> configparser.ConfigParser:
     unit = configparser.ConfigParser(strict=True, interpolation=None)
-    unit.read(DEPLOY / "iotide-drop-caches.service")
-    service = unit["Service"]
+    unit.read_string(shipped_unit(name))
+    return unit
+
+
+def test_the_unit_that_empties_it_is_root_without_any_capability_and_takes_nothing_from_who_starts_it() -> None:
+    service = read_unit(DROP_SERVICE_UNIT)["Service"]
     assert (service["User"], service["CapabilityBoundingSet"], service["NoNewPrivileges"]) == ("root", "", "yes")
-    assert service["ExecStart"] == "/usr/sbin/sysctl -q vm.drop_caches=3"
+    assert service["ExecStart"] == '/bin/sh -c "echo 3 >/proc/sys/vm/drop_caches && echo dropped"'
+    assert service["StandardInput"] == "null"
     assert not {"environmentfile", "passenvironment"} & set(service)
-    assert "%" not in service["ExecStart"]
 
 
-def test_the_rule_lets_one_user_start_one_unit() -> None:
-    rule = (DEPLOY / "50-iotide-drop-caches.rules").read_text()
-    assert re.findall(r"(action\.\w+(?:\([^)]*\))?|subject\.\w+) == (\"[^\"]+\")", rule) == [
-        ("action.id", '"org.freedesktop.systemd1.manage-units"'),
-        ('action.lookup("unit")', '"iotide-drop-caches.service"'),
-        ('action.lookup("verb")', '"start"'),
-        ("subject.user", '"iotide-agent"'),
-    ]
-    assert rule.count("&&") == 3
-    assert "||" not in rule
-    assert rule.count("polkit.Result") == 1
-
-
-def test_the_sample_names_the_unit() -> None:
-    line = next(line for line in (DEPLOY / "agent.toml").read_text().splitlines() if "systemctl" in line)
-    command = re.findall(r'"([^"]+)"', line)
-    assert command == ["systemctl", "--no-ask-password", "start", "iotide-drop-caches.service"]
-    assert parse_config({"cache_drop_command": command}).cache_drop_command == tuple(command)
+def test_only_the_agents_user_can_connect_and_only_the_path_of_the_runner() -> None:
+    socket = read_unit(DROP_SOCKET_UNIT)["Socket"]
+    assert (socket["SocketUser"], socket["SocketMode"], socket["Accept"]) == (USER, "0600", "yes")
+    assert [value for name, value in socket.items() if name.startswith("listen")] == [str(DROP_SOCKET)]

@@ -22,6 +22,7 @@ from iotide_agent.node.own_files import why_exchangeable
 from iotide_agent.node.receiving import data_address, why_not_here
 from iotide_agent.orders.budget import BudgetUnknownError, Ledger
 from iotide_agent.probes.reader import CommandWant, SystemReader, Unavailable
+from iotide_agent.runner.caches import DROP_SOCKET
 from iotide_agent.runner.headroom import free_bytes, is_full
 from iotide_agent.runner.processes import boottime
 from iotide_agent.runner.walls import OpenToOthersError, program_of
@@ -243,8 +244,8 @@ def _caches(config: AgentConfig) -> Finding:
             return _with_remedy("page cache", State.LIMITED, reason)
         return Finding("page cache", State.READY, f"emptied by {' '.join(config.cache_drop_command)}")
     wanted = CommandWant(("test", "-w", "/proc/sys/vm/drop_caches"), "coreutils")
-    if isinstance(SystemReader().read(wanted), Unavailable):
-        remedy = "run the agent as root, or set cache_drop_command in agent.toml, as in the sample in deploy/agent"
+    if not os.access(DROP_SOCKET, os.W_OK) and isinstance(SystemReader().read(wanted), Unavailable):
+        remedy = "run `iotide-agent setup` where systemd runs, or set cache_drop_command in agent.toml"
         return Finding("page cache", State.LIMITED, "only a run's own files can be dropped from it", remedy)
     return Finding("page cache", State.READY, "can be emptied before reads")
 

@@ -1,4 +1,4 @@
-"""Contents of the files that setup writes; pure, except for reading the unit of this package."""
+"""Contents of the files that setup writes; pure, except for reading the units of this package."""
 
 import json
 from collections.abc import Sequence
@@ -11,6 +11,8 @@ from iotide_wire.setup.services import HIDDEN, is_below
 
 USER: Final = "iotide-agent"
 UNIT: Final = "iotide-agent.service"
+DROP_SOCKET_UNIT: Final = "iotide-drop-caches.socket"
+DROP_SERVICE_UNIT: Final = "iotide-drop-caches@.service"
 _PROGRAM_OF_UNIT: Final = "/opt/iotide-agent/bin/iotide-agent"
 _UNQUOTABLE: Final = frozenset('"\\')
 
@@ -27,8 +29,11 @@ def agent_toml(server: str, directories: Sequence[str]) -> str:
 
 def unit(program: Path) -> str:
     """Return the systemd unit that starts this program."""
-    shipped = (files("iotide_agent.setup") / UNIT).read_text(encoding="utf-8")
-    return shipped.replace(_PROGRAM_OF_UNIT, str(program))
+    return shipped_unit(UNIT).replace(_PROGRAM_OF_UNIT, str(program))
+
+
+def shipped_unit(name: str) -> str:
+    return (files("iotide_agent.setup") / name).read_text(encoding="utf-8")
 
 
 def drop_in(config: AgentConfig, program: Path) -> str:
