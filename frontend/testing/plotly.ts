@@ -1,4 +1,4 @@
-/** Stands in for plotly, which needs a canvas that happy-dom lacks. Figures are tested as data. */
+/** A small plotly for tests: the real one needs a canvas, which happy-dom lacks. Figures are tested as data. */
 
 /** Listens on the element, so that a test can dispatch an event with the one of plotly as its `detail`. */
 function react(element: HTMLElement): void {

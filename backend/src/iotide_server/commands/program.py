@@ -31,7 +31,7 @@ _COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
 }
 """Functions of the commands by module, in the order of the help."""
 _OPENED: Final = {"backup.commands": settings_of, "retention.commands": transaction_of}
-"""What modules of lower slices are given to open their database."""
+"""Functions that open the database, for modules of lower slices."""
 
 
 def program(called: str = "") -> typer.Typer:

@@ -50,9 +50,7 @@ def by_api_token(
         repository.touch_token(session, token.id, address, now)
     strongest = max((_SCOPE_ROLES[scope] for scope in token.scopes), key=lambda role: role.rank)
     held, published = _rights(session, user)
-    grants = {
-        cluster_id: min(role, strongest, key=lambda either: either.rank) for cluster_id, role in held.items()
-    }
+    grants = {cluster_id: min(role, strongest, key=lambda either: either.rank) for cluster_id, role in held.items()}
     name = f"{user.name} (token {token.name})"
     return Principal(PrincipalKind.TOKEN, token.id, name, address, user.id, grants, published)
 
