@@ -26,8 +26,9 @@ const SERVER = process.env.IOTIDE_URL ?? "http://127.0.0.1:8470";
 const PAGES = {
   environment: "happy-dom",
   setupFiles: "testing/setup.ts",
+  alias: [{ find: /^(\.|@\/plots)\/plotly$/, replacement: `${testing}/plotly.ts` }],
   // Longer than the longest wait in a test, see testing/setup.ts.
-  testTimeout: 20_000,
+  testTimeout: 40_000,
 };
 
 export default defineConfig({

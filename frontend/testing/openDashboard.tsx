@@ -87,6 +87,16 @@ export const USUAL_ANSWERS = [
   http.get("*/api/v1/clusters/1/nodes", () => listOf([])),
   http.get("*/api/v1/clusters/1/pending-nodes", () => listOf([])),
   http.get("*/api/v1/:kind/:id/advice", () => HttpResponse.json(NO_ADVICE)),
+  http.get("*/api/v1/clusters/1/queue", () => HttpResponse.json({ waiting: 0, runs: [] })),
+  http.get("*/api/v1/published-sources", () => HttpResponse.json({ items: [] })),
+  http.get("*/api/v1/campaigns/:id/measurements", () => listOf([])),
+  http.get("*/api/v1/campaigns/:id/timeline", ({ params }) =>
+    HttpResponse.json({
+      campaign_id: Number(params.id),
+      at: "2026-11-20T00:00:00Z",
+      ...{ orders: [], leases: [], others: [], waiting: [], left_out: 0 },
+    }),
+  ),
   http.get("*/api/v1/campaigns/:id/conduct", () => HttpResponse.json({ runs: 0, load_not_measured: 0 })),
   ...LISTS.map((name) => http.get(`*/api/v1/${name}`, () => listOf([]))),
 ];

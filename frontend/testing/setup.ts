@@ -8,7 +8,7 @@ import { displayedNumbers } from "./exportCheck";
 import { server } from "./server";
 
 // The first test of a page loads all modules, which takes seconds on a busy machine.
-configure({ asyncUtilTimeout: 5000, getElementError: (message) => new Error(message ?? "") });
+configure({ asyncUtilTimeout: 10_000, getElementError: (message) => new Error(message ?? "") });
 
 class StillObserver implements ResizeObserver {
   observe(): void {}
@@ -40,13 +40,25 @@ function checkExports(): void {
     expect(displayedNumbers(tableData(table)), `export of ${table.ariaLabel}`).toEqual([]);
 }
 
-beforeAll(() => server.listen({ onUnhandledRequest: "error" }));
+/** A page shows an unanswered request as an error of one of its parts, for which few tests look. */
+const unanswered: string[] = [];
+
+beforeAll(() =>
+  server.listen({
+    onUnhandledRequest({ method, url }) {
+      unanswered.push(`${method} ${url}`);
+      throw new Error(`no handler for ${method} ${url}`); // otherwise it leaves for the network
+    },
+  }),
+);
 afterEach(() => {
   try {
     checkExports();
+    expect(unanswered, "requests without a handler").toEqual([]);
   } finally {
     cleanup();
     server.resetHandlers();
+    unanswered.length = 0;
   }
 });
 afterAll(async () => {

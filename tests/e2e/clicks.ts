@@ -64,9 +64,15 @@ const KEYBOARD: Pick<Hand, "press" | "type"> = {
 /** Moves the focus to a control by Tab, as many times as it takes. */
 async function tabTo(control: Locator): Promise<void> {
   await expect(control).toBeEnabled();
+  let element = await control.elementHandle();
   for (let stop = 0; stop < MOST_STOPS; stop += 1) {
-    if (await control.evaluate((element) => element === document.activeElement)) return;
-    await control.page().keyboard.press("Tab");
+    const state = await element?.evaluate((found) =>
+      found.isConnected ? found === document.activeElement : "replaced",
+    );
+    if (state === true) return;
+    // Only then: to find a role reads the whole page.
+    if (state === "replaced") element = await control.elementHandle();
+    else await control.page().keyboard.press("Tab");
   }
   throw new Error(`Tab never reaches ${control}`);
 }

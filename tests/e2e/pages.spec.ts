@@ -135,13 +135,9 @@ function builderPlaces({ cluster, empty, campaign, paused }: Builds): Place[] {
 }
 
 function incidentPlaces(incident: number | undefined): Place[] {
-  const list = heading("Incidents");
   return [
-    { name: "incidents", path: "/incidents", sign: list },
+    { name: "incidents", path: "/incidents", sign: heading("Incidents") },
     { name: "incident", path: `/incidents/${incident}`, sign: chart },
-    // Redirects of addresses of release 0.2.
-    { name: "changes", path: "/changes", sign: list },
-    { name: "alerts", path: "/alerts", sign: list },
     { name: "alert-missing", path: "/alerts/999999999", sign: refusal },
   ];
 }
@@ -237,7 +233,6 @@ function ofCluster(cluster: number | undefined): Place[] {
     },
     { name: "queue", path: `/queues/${cluster}`, sign: heading("Waiting runs") },
     { name: "surfaces-one", path: "/surfaces", sign: heading("Slices") },
-    { name: "incidents", path: "/incidents", sign: heading("Incidents") },
     { name: "published", path: "/published", sign: chart },
     { name: "peers", path: `/peers?cluster=${cluster}`, sign: heading("Peers of e2e") },
     {
@@ -255,6 +250,16 @@ function ofCluster(cluster: number | undefined): Place[] {
 test("every page", async ({ browser, request }) => {
   const page = await openLoggedIn(browser);
   for (const place of await places(request)) await look(page, place);
+  await page.context().close();
+});
+
+test("addresses of release 0.2 lead to the incidents", async ({ browser }) => {
+  const page = await openLoggedIn(browser);
+  for (const { path } of [{ path: "/changes" }, { path: "/alerts" }]) {
+    await page.goto(path);
+    await heading("Incidents")(page);
+    await expect(page).toHaveURL(/\/incidents$/);
+  }
   await page.context().close();
 });
 

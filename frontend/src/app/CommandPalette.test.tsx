@@ -27,6 +27,10 @@ beforeEach(() => {
   );
 });
 
+function gone(code: string) {
+  return HttpResponse.json({ error: { code, message: "none" } }, { status: 404 });
+}
+
 async function openPalette() {
   const opened = openDashboard("/settings/tokens");
   await screen.findByRole("heading", { name: "Tokens" });
@@ -57,11 +61,7 @@ it("finds a node by its name, before campaigns that only contain it", async () =
     "c03 Node · hpc1",
     "c03-check (7) Campaign · hpc1",
   ]);
-  server.use(
-    http.get("*/api/v1/nodes/33", () =>
-      HttpResponse.json({ error: { code: "node_not_found", message: "none" } }, { status: 404 }),
-    ),
-  );
+  server.use(http.get("*/api/v1/nodes/33", () => gone("node_not_found")));
   await user.keyboard("{Enter}");
   await waitFor(() => expect(router.state.location.pathname).toBe("/nodes/33"));
 });
@@ -74,6 +74,11 @@ it("asks the server once typing pauses, not at each key", async () => {
 });
 
 it("opens the trend of a series", async () => {
+  server.use(
+    ...["points", "analysis"].map((part) =>
+      http.get(`*/api/v1/series/5/${part}`, () => gone("series_not_found")),
+    ),
+  );
   const { user, router } = await openPalette();
   await user.keyboard("scratch");
   await user.click(await screen.findByRole("option", { name: /^dd · write · scratch/ }));

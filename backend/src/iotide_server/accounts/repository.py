@@ -39,6 +39,13 @@ _STANDINGS: Final = text(
     FROM user_account WHERE id = ANY(:ids)
     """
 )
+_RIGHTS: Final = text(
+    """
+    SELECT cluster_id, role, NULL AS published_name FROM role_grant WHERE user_id = :user_id
+    UNION ALL
+    SELECT id, NULL, name FROM cluster WHERE origin = 'published'
+    """
+)
 
 
 def live_api_token(session: Session, secret_sha256: str, now: datetime) -> Row[ApiToken, User] | None:
@@ -181,6 +188,14 @@ def cluster_names(session: Session) -> dict[int, str]:
 
 def published_clusters(session: Session) -> dict[int, str]:
     return dict(session.execute(text("SELECT id, name FROM cluster WHERE origin = 'published'")).all())
+
+
+def rights(session: Session, user_id: int) -> Sequence[Row[Any]]:
+    """Return cluster and role of the user's grants, and id, None and name of published clusters.
+
+    Together, because every request asks for both.
+    """
+    return session.execute(_RIGHTS, {"user_id": user_id}).all()
 
 
 def standings(session: Session, user_ids: Collection[int], now: datetime) -> Mapping[int, Row[Any]]:

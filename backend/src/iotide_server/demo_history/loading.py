@@ -25,7 +25,7 @@ from iotide_server.kit.clock import Clock
 from iotide_server.kit.db import Database, any_of
 from iotide_server.kit.work import do_work, waive_work
 from iotide_server.results.models import Series
-from iotide_server.trends.changes.analysis import analyse_series
+from iotide_server.trends.changes.analysis import analyse_series, analyse_young
 from iotide_server.trends.events import service as events
 from iotide_server.trends.events.judging import EVENTS, judge_event
 from iotide_server.trends.events.schemas import EventInput
@@ -202,7 +202,10 @@ class _Site:
             series_ids = session.scalars(wanted).all()
         self.series_count = len(series_ids)
         began = time.perf_counter()
-        for series_id in series_ids:
+        with self._database.transaction() as session:
+            live.mute(session)
+            grown_ids = analyse_young(session, series_ids)
+        for series_id in grown_ids:
             with self._database.transaction() as session:
                 live.mute(session)
                 analyse_series(session, series_id)

@@ -2,10 +2,7 @@ import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
 import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
-import { beforeEach, expect, it, vi } from "vitest";
-
-// plotly needs a canvas, which happy-dom lacks. Figures are tested as data.
-vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
+import { beforeEach, expect, it } from "vitest";
 
 const SERIES = {
   id: 3,

@@ -2,11 +2,7 @@ import { listOf, openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
 import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
-import { beforeEach, expect, it, vi } from "vitest";
-
-// plotly needs a canvas, which happy-dom lacks. Figures are tested as data.
-vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
-vi.mock("@/plots/Still", () => ({ Still: ({ label }: { label: string }) => <p>{label}</p> }));
+import { beforeEach, expect, it } from "vitest";
 
 const COUNTS = { waiting: 0, active: 0, finished: 8, failed: 0, cancelled: 0 };
 const TWO_TARGETS = {

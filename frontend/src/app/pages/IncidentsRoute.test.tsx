@@ -6,9 +6,6 @@ import { HttpResponse, http } from "msw";
 import type { ReactElement } from "react";
 import { beforeEach, expect, it, vi } from "vitest";
 
-// plotly needs a canvas, which happy-dom lacks. Figures are tested as data.
-vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
-
 const SERIES = {
   id: 3,
   cluster_id: 1,

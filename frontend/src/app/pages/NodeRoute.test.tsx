@@ -2,10 +2,7 @@ import { listOf, NO_BOARD, openDashboard, USUAL_ANSWERS } from "@testing/openDas
 import { server } from "@testing/server";
 import { screen, waitFor, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
-import { beforeEach, expect, it, vi } from "vitest";
-
-// plotly needs a canvas, which happy-dom lacks. Figures are tested as data.
-vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
+import { beforeEach, expect, it } from "vitest";
 
 const MOUNT = { path: "/scratch", fstype: "xfs", source: "/dev/md0", total_bytes: 4096, free_bytes: 1024 };
 const NODE = {

@@ -2,10 +2,7 @@ import { openDashboard, USUAL_ANSWERS } from "@testing/openDashboard";
 import { server } from "@testing/server";
 import { screen, within } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
-import { expect, it, vi } from "vitest";
-
-// plotly needs a canvas, which happy-dom lacks. Figures are tested as data.
-vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
+import { expect, it } from "vitest";
 
 const PEER = {
   n: 6,

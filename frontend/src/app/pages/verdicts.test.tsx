@@ -5,10 +5,7 @@ import { server } from "@testing/server";
 import verdicts from "@testing/verdicts.json";
 import { screen } from "@testing-library/react";
 import { HttpResponse, http } from "msw";
-import { beforeEach, expect, it, vi } from "vitest";
-
-// plotly needs a canvas, which happy-dom lacks. Figures are tested as data.
-vi.mock("@/plots/PlotlyView", () => ({ default: () => null }));
+import { beforeEach, expect, it } from "vitest";
 
 // Found by label and tag: queries by role are slow on a page this large.
 const RUNS = [1, 2, 3, 4, 5, 30];

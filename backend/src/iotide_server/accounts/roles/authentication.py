@@ -49,12 +49,9 @@ def by_api_token(
     if is_noted and (token.last_used_at is None or now - token.last_used_at > _TOUCH_EVERY):
         repository.touch_token(session, token.id, address, now)
     strongest = max((_SCOPE_ROLES[scope] for scope in token.scopes), key=lambda role: role.rank)
-    grants = {
-        cluster_id: min(role, strongest, key=lambda either: either.rank)
-        for cluster_id, role in _grants(session, user).items()
-    }
+    held, published = _rights(session, user)
+    grants = {cluster_id: min(role, strongest, key=lambda either: either.rank) for cluster_id, role in held.items()}
     name = f"{user.name} (token {token.name})"
-    published = repository.published_clusters(session)
     return Principal(PrincipalKind.TOKEN, token.id, name, address, user.id, grants, published)
 
 
@@ -114,7 +111,7 @@ def session_ended() -> NotAuthenticatedError:
 
 
 def user_principal(session: Session, user: User, address: str | None) -> Principal:
-    grants, published = _grants(session, user), repository.published_clusters(session)
+    grants, published = _rights(session, user)
     return Principal(PrincipalKind.USER, user.id, user.name, address, user.id, grants, published)
 
 
@@ -126,10 +123,15 @@ def on_behalf_of(session: Session, user_id: int | None, why: str) -> Principal |
     return replace(user_principal(session, user, None), name=f"{user.name} ({why})")
 
 
-def _grants(session: Session, user: User) -> dict[int | None, Role]:
+def _rights(session: Session, user: User) -> tuple[dict[int | None, Role], dict[int, str]]:
+    """Return the user's strongest role in each cluster (None: in all), and the names of published clusters."""
     strongest: dict[int | None, Role] = {}
-    for grant in repository.grants(session, user.id):
-        role = Role(grant.role)
-        if role.rank >= strongest.get(grant.cluster_id, Role.VIEWER).rank:
-            strongest[grant.cluster_id] = role
-    return strongest
+    published: dict[int, str] = {}
+    for cluster_id, held, published_name in repository.rights(session, user.id):
+        if held is None:
+            published[cluster_id] = published_name
+            continue
+        role = Role(held)
+        if role.rank >= strongest.get(cluster_id, Role.VIEWER).rank:
+            strongest[cluster_id] = role
+    return strongest, published
