@@ -86,9 +86,8 @@ def test_an_upgrade_that_was_killed_keeps_the_previous_version_and_continues(tmp
     whole, sums = program.read_bytes(), program.parents[1] / "SHA256SUMS"
     program.write_text(KILLS_ITS_INSTALLER)
     of_whole = sums.read_text()
-    line = "{}  ./bin/iotide-agent\n"
-    digests = [hashlib.sha256(content).hexdigest() for content in (whole, KILLS_ITS_INSTALLER.encode())]
-    sums.write_text(of_whole.replace(*map(line.format, digests)))
+    digest, killing = (hashlib.sha256(content).hexdigest() for content in (whole, KILLS_ITS_INSTALLER.encode()))
+    sums.write_text(of_whole.replace(f"{digest}  ./bin/iotide-agent\n", f"{killing}  ./bin/iotide-agent\n"))
     assert node.run(upgrade).returncode in {-9, 137}
     assert node.run("cat", "/opt/iotide-agent/label").stdout == "first\n"
     assert node.run("/opt/iotide-agent/bin/iotide-agent", "--help").returncode == 0

@@ -127,11 +127,9 @@ def _rights(session: Session, user: User) -> tuple[dict[int | None, Role], dict[
     """Return the user's strongest role in each cluster (None: in all), and the names of published clusters."""
     strongest: dict[int | None, Role] = {}
     published: dict[int, str] = {}
-    for cluster_id, held, published_name in repository.rights(session, user.id):
-        if held is None:
-            published[cluster_id] = published_name
-            continue
-        role = Role(held)
-        if role.rank >= strongest.get(cluster_id, Role.VIEWER).rank:
-            strongest[cluster_id] = role
+    for row in repository.rights(session, user.id):
+        if row.role is None:
+            published[row.cluster_id] = row.name
+        elif Role(row.role).rank >= strongest.get(row.cluster_id, Role.VIEWER).rank:
+            strongest[row.cluster_id] = Role(row.role)
     return strongest, published
