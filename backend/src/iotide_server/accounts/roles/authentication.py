@@ -129,7 +129,7 @@ def _rights(session: Session, user: User) -> tuple[dict[int | None, Role], dict[
     published: dict[int, str] = {}
     for row in repository.rights(session, user.id):
         if row.role is None:
-            published[row.cluster_id] = row.name
+            published[row.cluster_id] = row.published_name
         elif Role(row.role).rank >= strongest.get(row.cluster_id, Role.VIEWER).rank:
             strongest[row.cluster_id] = Role(row.role)
     return strongest, published
