@@ -52,7 +52,9 @@ def late_imports(file: Path) -> Iterator[str]:
         for node in ast.walk(function):
             called = node.func if isinstance(node, ast.Call) else None
             name = getattr(called, "attr", getattr(called, "id", None))
-            if isinstance(node, ast.Import | ast.ImportFrom) or name in _LATE_FUNCTIONS:
+            if isinstance(node, ast.Import | ast.ImportFrom) or (
+                isinstance(node, ast.Call) and name in _LATE_FUNCTIONS
+            ):
                 yield f"{file.name}:{node.lineno}"
 
 
