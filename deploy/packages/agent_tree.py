@@ -143,7 +143,7 @@ def _install(contents: Contents, packages: Path) -> None:
 def _compile(tree: Path, library: Path) -> None:
     """Compile all modules; users of the programs cannot write there, and would compile at each start.
 
-    Unchecked: whoever runs the programs as root must not change the packages' files.
+    Unchecked: otherwise Python compares times, and root's programs would change the package's files.
     """
     mode = "invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH"
     compiled = f"compileall.compile_dir(sys.argv[1], quiet=1, stripdir=sys.argv[2], {mode})"
