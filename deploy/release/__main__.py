@@ -100,6 +100,8 @@ def build(commit: str, work: Path) -> Path:
     environment = {
         **os.environ,
         "PYTHONPATH": str(tree / "deploy"),
+        # Of programs that many releases share; each is named by its inputs.
+        "IOTIDE_BUILD_CACHE": str(ROOT / ".dev/packages"),
         "SOURCE_DATE_EPOCH": git("log", "-1", "--format=%ct", commit).strip(),
         "UV_PYTHON": sys.executable,
         "LC_ALL": "C.UTF-8",

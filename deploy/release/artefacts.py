@@ -1,8 +1,8 @@
 """Artefacts of a release, one function each, made from an unpacked source archive.
 
-Usage: PYTHONPATH=deploy python -m release.artefacts INTO, in the unpacked archive, with SOURCE_DATE_EPOCH in the
-environment. A new artefact is another function in `ARTEFACTS`: it writes its files into `release.into`, the same bytes
-each time, and names of other files stay as they are.
+Usage: PYTHONPATH=deploy python -m release.artefacts INTO, in the unpacked archive, with SOURCE_DATE_EPOCH and
+IOTIDE_BUILD_CACHE in the environment. A new artefact is another function in `ARTEFACTS`: it writes its files into
+`release.into`, the same bytes each time, and names of other files stay as they are.
 """
 
 import hashlib
@@ -16,6 +16,10 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
+
+from packages.agent_packages import make_packages
+from packages.agent_tree import Contents
+from packages.own_python import BuildError, built_python
 
 from release.compose import release_compose
 from release.versions import PACKAGES, agreed_version, release_notes
@@ -71,6 +75,13 @@ def wheels(release: Release) -> None:
     (release.into / ".gitignore").unlink()
 
 
+def packages(release: Release) -> None:
+    """Build the agent's packages with a Python of its own: archive, deb and rpm."""
+    cache = Path(os.environ["IOTIDE_BUILD_CACHE"])
+    contents = Contents(release.tree, release.into, built_python(cache), release.version)
+    make_packages(contents, release.into, cache)
+
+
 def locks(release: Release) -> None:
     """Write the lock file of each program: packages of uv.lock by their hashes, and our wheels next to the file."""
     for name, (_, options) in PROGRAMS.items():
@@ -118,8 +129,10 @@ def components(release: Release) -> None:
     file.write_text(json.dumps(pages, indent=2, sort_keys=True) + "\n")
 
 
-ARTEFACTS: Final[tuple[Callable[[Release], None], ...]] = (bundle, wheels, locks, compose, documents, components)
-"""In this order: the server's wheel has the bundle, and later ones read the wheels."""
+ARTEFACTS: Final[tuple[Callable[[Release], None], ...]] = (
+    bundle, wheels, packages, locks, compose, documents, components,
+)  # fmt: skip
+"""In this order: the server's wheel has the bundle, and later ones read the wheels, or the man pages built for them."""
 
 
 def main() -> None:
@@ -134,7 +147,10 @@ def main() -> None:
         os.environ["UV_BUILD_CONSTRAINT"] = str(constraints)
         for make in ARTEFACTS:
             print(f"release: {make.__name__}", file=sys.stderr, flush=True)
-            make(release)
+            try:
+                make(release)
+            except BuildError as error:
+                sys.exit(f"release: {error}")
 
 
 if __name__ == "__main__":

@@ -107,7 +107,7 @@ def bundled_libraries(package: Distribution) -> set[str]:
 
 def document() -> str:
     """Return the text of THIRD_PARTY.md."""
-    tables = (_program_table, _library_table, _page_table, _documentation_table)
+    tables = (_program_table, _library_table, _own_table, _page_table, _documentation_table)
     return "\n".join([_HEAD, *(line for table in tables for line in (*table(), ""))])
 
 
@@ -132,6 +132,17 @@ def _library_table() -> Iterator[str]:
     for package, files in LIST["removed"].items():
         listed = ", ".join(f"`{file}`" for file in files)
         yield f"Bundles, images and packages of iotide contain {package} without {listed}."
+
+
+def _own_table() -> Iterator[str]:
+    yield "## The agent's own Python"
+    yield "The archive, the deb and the rpm of the agent contain a Python and these libraries. Their texts are in"
+    yield "`LICENSE*.txt` next to its modules."
+    yield ""
+    yield "| software | licence |"
+    yield "|---|---|"
+    for software, licence in LIST["own-python"].items():
+        yield f"| {software} | {licence} |"
 
 
 def _page_table() -> Iterator[str]:

@@ -42,6 +42,10 @@ def test_every_licence_is_allowed() -> None:
     assert {package: refused(package.licence) for package in found if refused(package.licence)} == {}
 
 
+def test_every_licence_of_the_own_python_is_allowed() -> None:
+    assert {name: refused(licence) for name, licence in LIST["own-python"].items() if refused(licence)} == {}
+
+
 def test_every_row_is_needed() -> None:
     names = {package.name for package in packages()}
     assert LIST["packages"].keys() <= names

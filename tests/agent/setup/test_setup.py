@@ -9,6 +9,8 @@ import pytest
 from agent.gateway_double import GatewayDouble
 from bare_node import PROGRAM, BareNode, killed_in
 
+from iotide_agent.setup.texts import unit
+
 TOKEN = "0123456789abcdef.-\n"
 SCRATCH = ("--directory", "/scratch/iotide")
 UNITS = ("iotide-drop-caches.socket", "iotide-agent.service")
@@ -90,6 +92,42 @@ def test_an_edited_agent_toml_is_kept(node: BareNode, gateway: GatewayDouble) ->
     other = setup(node, gateway, "--directory", "/scratch/third")
     assert other.returncode == 2
     assert "/etc/iotide/agent.toml exists and does not approve it" in other.stderr
+
+
+def test_an_agent_toml_that_sets_nothing_is_filled_and_keeps_its_comments(
+    node: BareNode, gateway: GatewayDouble
+) -> None:
+    file = node.root / "etc/iotide/agent.toml"
+    file.parent.mkdir()
+    file.write_text('# run_as = "iotide-load"\n')
+    for typed in (TOKEN, ""):
+        done = setup(node, gateway, typed=typed)
+        assert done.returncode == 0, done.stderr
+        assert f'\nserver = "{gateway.url}"\n' in file.read_text()
+        assert file.read_text().endswith('approved_directories = ["/scratch/iotide"]\n\n# run_as = "iotide-load"\n')
+    assert "nothing to change: this node is set up" in done.stdout
+
+
+def test_a_unit_of_the_package_is_not_written_again(node: BareNode, gateway: GatewayDouble) -> None:
+    node.pretend_systemd()
+    program = node.root / "opt/iotide-agent-1/bin/iotide-agent"
+    elsewhere = (
+        "import pathlib, iotide_agent.setup.service as module\n"
+        "module._PACKAGED_UNITS = (pathlib.Path('/etc/packaged'),)\nstart_agent()\n"
+    )
+    program.write_text(program.read_text().replace("\nstart_agent()\n", f"\n{elsewhere}"))
+    packaged = node.root / "etc/packaged/iotide-agent.service"
+    packaged.parent.mkdir()
+    packaged.write_text(unit(Path(PROGRAM)))
+    done = setup(node, gateway)
+    assert done.returncode == 0, done.stderr
+    own = node.root / "etc/systemd/system/iotide-agent.service"
+    assert not own.exists()
+    assert 'ReadWritePaths="-/scratch/iotide"' in node.read("/etc/systemd/system/iotide-agent.service.d/10-setup.conf")
+    assert node.systemctl_calls() == ["daemon-reload", "enable iotide-agent.service", "restart iotide-agent.service"]
+    own.write_text("[Service]\nExecStart=/opt/older/bin/iotide-agent run\n")
+    assert setup(node, gateway, typed="").returncode == 0
+    assert f"ExecStart={PROGRAM} run" in own.read_text()
 
 
 def test_a_new_version_restarts_the_agent(node: BareNode, gateway: GatewayDouble) -> None:

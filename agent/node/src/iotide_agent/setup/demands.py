@@ -1,5 +1,7 @@
 """Checks before the first change: what setup is asked for, and whether this node can have it."""
 
+import tomllib
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -33,14 +35,15 @@ class Demand:
 
 
 def wanted_config(demand: Demand) -> tuple[AgentConfig, str | None]:
-    """Return the configuration, and the text of a new agent.toml; None if there is one, which stays as it is.
+    """Return the configuration, and the text of a new agent.toml; None if there is one that sets something.
 
     Raise ConfigError for a wrong demand, and if the present file contradicts it.
     """
     values = {"server": demand.server, "state_directory": SYSTEM_STATE, "approved_directories": demand.directories}
-    if not SYSTEM_CONFIG.exists():
+    comments = _comments_alone()
+    if comments is not None:
         config = parse_config(values | {"approved_directories": demand.directories or _usual_directories()})
-        return config, agent_toml(demand.server, config.approved_directories)
+        return config, agent_toml(demand.server, config.approved_directories) + comments
     found, asked = load_config(SYSTEM_CONFIG), parse_config(values)
     if found.server not in {None, demand.server}:
         raise ConfigError("SERVER", demand.server, f"{SYSTEM_CONFIG} names {found.server}; change one of the two")
@@ -49,6 +52,17 @@ def wanted_config(demand: Demand) -> tuple[AgentConfig, str | None]:
             remedy = f"{SYSTEM_CONFIG} exists and does not approve it; add it to approved_directories there"
             raise ConfigError("--directory", directory, remedy)
     return found, None
+
+
+def _comments_alone() -> str | None:
+    """Return the text of an agent.toml that sets nothing, as the deb and the rpm have it; empty if there is none."""
+    if not SYSTEM_CONFIG.exists():
+        return ""
+    with suppress(OSError, ValueError):  # reported when it is loaded
+        text = SYSTEM_CONFIG.read_text(encoding="utf-8")
+        if not tomllib.loads(text):
+            return f"\n{text}"
+    return None
 
 
 def _usual_directories() -> tuple[str, ...]:
