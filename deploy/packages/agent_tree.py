@@ -136,7 +136,7 @@ def _install(contents: Contents, packages: Path) -> None:
             path.unlink()
     for path in packages.glob("*.dist-info/RECORD"):
         lines = path.read_text().splitlines()
-        kept = [line for line in lines if not line.startswith("../") and "direct_url.json" not in line]
+        kept = [line for line in lines if (packages / line.partition(",")[0]).is_file() and line[:3] != "../"]
         path.write_text("".join(f"{line}\n" for line in sorted(kept)))
 
 
