@@ -2,6 +2,7 @@
 
 import io
 import os
+import re
 import subprocess
 import sys
 import tarfile
@@ -13,6 +14,8 @@ from packages.agent_packages import settings
 from packages.agent_tree import PROGRAMS, Contents, elf_files, make_installable, starter
 from packages.archives import pack
 from packages.own_python import BuildError, built_python
+
+from iotide_agent.setup.texts import DROP_SERVICE_UNIT, DROP_SOCKET_UNIT, UNIT
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -94,3 +97,10 @@ def test_a_changed_source_is_refused_with_the_remedy(tmp_path: Path) -> None:
 def test_both_programs_of_the_agent_are_packaged() -> None:
     scripts = tomllib.loads((TOP / "agent/node/pyproject.toml").read_text())["project"]["scripts"]
     assert {name: f"iotide_agent.cli:{start}" for name, start in PROGRAMS.items()} == scripts
+
+
+def test_a_purge_removes_every_unit_that_setup_writes() -> None:
+    purge = (TOP / "deploy/packages/files/postrm").read_text()
+    written = {f"{UNIT}.d/10-setup.conf", DROP_SOCKET_UNIT, DROP_SERVICE_UNIT}
+    (listed,) = re.findall(r"for unit in (.*); do", purge)
+    assert set(listed.split()) == written
