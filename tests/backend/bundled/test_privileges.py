@@ -3,7 +3,6 @@ import pwd
 import signal
 import subprocess
 import sys
-from functools import partial
 from pathlib import Path
 
 import pytest
@@ -21,7 +20,6 @@ IS_ROOT = os.geteuid() == 0
 
 BECOME = """
 import os, sys
-from functools import partial
 from pathlib import Path
 from iotide_server.bundled.privileges import become, choose_account
 become(choose_account(Path(sys.argv[1])), state=Path(sys.argv[1]))
@@ -54,19 +52,14 @@ def test_a_child_stays_in_a_directory_that_its_user_may_enter(state: StateDirect
     assert subprocess.run(command, capture_output=True, text=True, check=True, cwd="/usr").stdout == "/usr\n"
 
 
-def _note_directory(directories: list[Path]) -> None:
-    directories.append(Path.cwd())
-
-
 def test_a_command_typed_in_a_removed_directory_works(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for module, loaded in ((server_commands, "program"), (agent_commands, "app")):
+    for module in (server_commands, agent_commands):
         removed = tmp_path / "removed"
         removed.mkdir()
         monkeypatch.chdir(removed)
         removed.rmdir()
         directories: list[Path] = []
-        run = partial(_note_directory, directories)
-        monkeypatch.setattr(module, loaded, run if loaded == "app" else lambda *_, run=run: run)
+        monkeypatch.setattr(module, "app", lambda directories=directories: directories.append(Path.cwd()))
         module.main()
         assert directories == [Path("/")]
 

@@ -1,55 +1,43 @@
 """The command line of the server."""
 
 import sys
-from collections.abc import Mapping
-from importlib import import_module
-from typing import Final
+from collections.abc import Callable
 
 import psycopg
 import typer
 from sqlalchemy.exc import OperationalError
 
+from iotide_server.backup.commands import add_commands as add_keeping
 from iotide_server.bundled import StartError
 from iotide_server.bundled.privileges import leave_closed_directory
+from iotide_server.commands import catalogues, doctor, histories, joining, people, reanalysis, services, setup
 from iotide_server.commands.opening import settings_of, transaction_of
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.logs import LogFormat, configure_logs
+from iotide_server.retention.commands import add_commands as add_retention
 from iotide_wire.setup.changes import SetupError
 
 _BAD_INPUT = 2
-_COMMANDS: Final[Mapping[str, tuple[str, ...]]] = {
-    "commands.setup": ("setup",),
-    "commands.services": ("up", "migrate", "api", "scheduler", "worker", "openapi"),
-    "commands.doctor": ("doctor",),
-    "commands.joining": ("admin_link", "join_token"),
-    "commands.histories": ("load_demo_history", "forget_demo_history", "load_published", "forget_published"),
-    "backup.commands": ("backup", "restore"),
-    "retention.commands": ("retention",),
-    "commands.catalogues": ("catalogue", "undo_workload"),
-    "commands.reanalysis": ("reanalysis",),
-    "commands.people": ("users", "user_link", "revoke_tokens"),
-}
-"""Functions of the commands by module, in the order of the help."""
-_OPENED: Final = {"backup.commands": settings_of, "retention.commands": transaction_of}
-"""Functions that open the database, for modules of lower slices."""
+
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 
 
-def program(called: str = "") -> typer.Typer:
-    """Return the command line; if a known command is called, only with its module, because all take half a second."""
-    app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
-    app.callback()(_log_plainly)
-    needed = [module for module, names in _COMMANDS.items() if called.replace("-", "_") in names]
-    for module in needed or _COMMANDS:
-        loaded = import_module(f"iotide_server.{module}")
-        if module in _OPENED:
-            loaded.add_commands(app, _OPENED[module])
-            continue
-        for name in _COMMANDS[module]:
-            app.command()(getattr(loaded, name))
-    return app
+def _add(*commands: Callable[..., None]) -> None:
+    for command in commands:
+        app.command()(command)
 
 
-def _log_plainly() -> None:
+_add(setup.setup, services.up, services.migrate, services.api, services.scheduler, services.worker)
+_add(doctor.doctor, services.openapi, joining.admin_link, joining.join_token)
+_add(histories.load_demo_history, histories.forget_demo_history, histories.load_published, histories.forget_published)
+add_keeping(app, settings_of)
+add_retention(app, transaction_of)
+_add(catalogues.catalogue, catalogues.undo_workload, reanalysis.reanalysis)
+_add(people.users, people.user_link, people.revoke_tokens)
+
+
+@app.callback()
+def log_plainly() -> None:
     """Server of iotide: schedules storage benchmarks on the nodes of clusters and stores their results."""
     # No usual log lines, because programs read the output.
     configure_logs("command", LogFormat.PLAIN, sys.stderr, talkative=())
@@ -59,7 +47,7 @@ def main() -> None:
     """Expected errors are printed with a remedy and exit with status 2."""
     leave_closed_directory()
     try:
-        program(*sys.argv[1:2])()
+        app()
     except (StartError, SetupError) as error:
         _refuse(str(error))
     except IotideError as error:
