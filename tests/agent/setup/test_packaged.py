@@ -32,7 +32,7 @@ def test_an_installation_makes_user_and_state_and_starts_nothing(node: BareNode)
 
 def test_an_upgrade_restarts_an_enabled_agent_and_keeps_its_state(node: BareNode) -> None:
     node.pretend_systemd()
-    (node.root / "run/systemctl.state").write_text("is-enabled\n")
+    (node.root / "run/systemctl.state").write_text("is-enabled iotide-agent.service\n")
     state = node.root / "var/lib/iotide-agent"
     state.mkdir()
     state.chmod(0o750)
