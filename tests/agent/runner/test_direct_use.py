@@ -30,8 +30,10 @@ def test_cached_bytes_are_counted_alike_with_and_without_cachestat(
 ) -> None:
     if not has_cachestat:
         monkeypatch.setattr(direct_use, "_CACHESTAT", 100_000)  # the kernel answers ENOSYS
-    assert cached([str(file)]) == Cached(4 * MIB, 4 * MIB)
-    assert cached([str(file.parent)]) == Cached(4 * MIB, 4 * MIB)
+    # Each time read again: another program may empty the page cache.
+    whole = Cached(4 * MIB, 4 * MIB)
+    assert any(cached([str(path)]) == whole for path in [file] * 5 if file.read_bytes())
+    assert any(cached([str(path)]) == whole for path in [file.parent] * 5 if file.read_bytes())
     evict([str(file)])
     assert cached([str(file)]) == Cached(0, 4 * MIB)
     with file.open("rb") as opened:
