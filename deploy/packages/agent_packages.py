@@ -145,7 +145,7 @@ def _nfpm(cache: Path) -> Path:
 
 def main() -> int:
     into, wheels, cache = (Path(argument).absolute() for argument in sys.argv[1:4])
-    release = int(sys.argv[4]) if len(sys.argv) > 4 else 1  # noqa: PLR2004 - the optional fourth argument
+    release = int(next(iter(sys.argv[4:]), "1"))
     try:
         wheel = next(wheels.glob("iotide_agent-*.whl"))
         version = wheel.name.split("-")[1]

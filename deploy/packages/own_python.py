@@ -1,7 +1,7 @@
 """Builds a CPython that runs from any directory of any Linux with glibc 2.28, with its C libraries inside.
 
-Usage: PYTHONPATH=deploy python -m packages.own_python CACHE, where CACHE keeps sources and the built archive. Requires
-apt-get with Debian's package sources, cargo, uv, make and perl. The same inputs give the same bytes.
+A directory keeps sources and the built archive. Requires apt-get with Debian's package sources, cargo, uv, make and
+perl. The same inputs give the same bytes.
 """
 
 import functools
@@ -78,7 +78,7 @@ def built_python(cache: Path) -> Path:
 
 
 class _Build:
-    """One build in a directory that is removed afterwards."""
+    """Build Python once, in a directory that is removed afterwards."""
 
     def __init__(self, work: Path, sources: list[Path]) -> None:
         self._work = work
@@ -290,16 +290,3 @@ def debian_mirror() -> str:
 
 def say(text: str) -> None:
     print(f"packages: {text}", file=sys.stderr, flush=True)
-
-
-def main() -> int:
-    try:
-        print(built_python(Path(sys.argv[1]).absolute()))
-    except BuildError as error:
-        say(str(error))
-        return 2
-    return 0
-
-
-if __name__ == "__main__":
-    sys.exit(main())

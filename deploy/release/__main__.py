@@ -6,7 +6,6 @@ Usage: ./dev release [VERSION] [--sign KEY], or ./dev release --verify DIRECTORY
 
 import argparse
 import gzip
-import hashlib
 import os
 import re
 import shutil
@@ -16,7 +15,7 @@ import tempfile
 from pathlib import Path
 from typing import Final
 
-from release.comparing import differences
+from release.comparing import differences, sha256
 from release.versions import ReleaseError, agreed_version, release_notes, unreleased
 
 ROOT: Final = Path(__file__).resolve().parents[2]
@@ -162,10 +161,6 @@ def sign(sums: Path, key: Path) -> None:
     )
     if done.returncode:
         raise ReleaseError(f"--sign {key}: {done.stderr.strip()}. {_KEYS}")
-
-
-def sha256(path: Path) -> str:
-    return hashlib.sha256(path.read_bytes()).hexdigest()
 
 
 def git(*arguments: str) -> str:

@@ -5,7 +5,6 @@ IOTIDE_BUILD_CACHE in the environment. A new artefact is another function in `AR
 `release.into`, the same bytes each time, and names of other files stay as they are.
 """
 
-import hashlib
 import json
 import os
 import shutil
@@ -21,6 +20,7 @@ from packages.agent_packages import make_packages
 from packages.agent_tree import Contents
 from packages.own_python import BuildError, built_python
 
+from release.comparing import sha256
 from release.compose import release_compose
 from release.versions import PACKAGES, agreed_version, release_notes
 
@@ -89,7 +89,7 @@ def locks(release: Release) -> None:
         lock = release.run(*export, "--format", "pylock.toml", "--package", name, *options)
         for own in ("iotide-wire", name):
             wheel = release.wheel(own)
-            digest = hashlib.sha256((release.into / wheel).read_bytes()).hexdigest()
+            digest = sha256(release.into / wheel)
             lock += f'\n[[packages]]\nname = "{own}"\nversion = "{release.version}"\n'
             lock += f'wheels = [{{ name = "{wheel}", path = "{wheel}", hashes = {{ sha256 = "{digest}" }} }}]\n'
         (release.into / f"pylock.{name}.toml").write_text(lock)

@@ -1,9 +1,15 @@
-"""Comparison of two directories of artefacts, byte by byte, down to the members of archives."""
+"""Digests of artefacts, and comparison of two directories of them, byte by byte, down to the members of archives."""
 
 import hashlib
 import tarfile
 import zipfile
 from pathlib import Path
+
+
+def sha256(path: Path) -> str:
+    """Return the SHA-256 of a file, hexadecimal."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def differences(published: Path, rebuilt: Path) -> list[str]:

@@ -15,13 +15,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import IO, Any, Final
 
+from release.comparing import sha256
+
 _SCHEMA: Final = {"schemaVersion": 2}
 _KIND: Final = "application/vnd.oci.image"
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """How a container of the image starts.
+    """Tell how a container of the image starts.
 
     Attributes:
         user: A user id.
@@ -143,12 +145,6 @@ def _blob(blob: bytes) -> str:
 
 def _bytes(value: object) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
-
-
-def sha256(file: Path) -> str:
-    """Return the SHA-256 of a file, hexadecimal."""
-    with file.open("rb") as data:
-        return hashlib.file_digest(data, "sha256").hexdigest()
 
 
 def _add(archive: tarfile.TarFile, name: str, data: bytes, epoch: int) -> None:

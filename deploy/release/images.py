@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
-from release.image_archive import Settings, sha256, write_image
+from release.comparing import sha256
+from release.image_archive import Settings, write_image
 from release.versions import ReleaseError, agreed_version
 
 ROOT: Final = Path(__file__).resolve().parents[2]

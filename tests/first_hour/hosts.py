@@ -205,7 +205,7 @@ class Host:
                 return outer
             if outer.poll() is not None or time.monotonic() > deadline:
                 raise SystemExit(f"{self.name} did not boot: {asked.stdout}{asked.stderr}{log.read_text()}")
-            time.sleep(0.2)
+            time.sleep(0.2)  # between two looks at another system
 
     def _first_process(self) -> int:
         children = Path(f"/proc/{self._outer.pid}/task/{self._outer.pid}/children").read_text().split()

@@ -30,7 +30,7 @@ _DIRECTORY: Final = "/scratch/iotide"
 
 @dataclasses.dataclass(frozen=True, slots=True)
 class Walked:
-    """One way, walked; `parts` are server, node and campaign with their commands."""
+    """Record one walked way; `parts` are server, node and campaign with their commands."""
 
     parts: dict[str, list[Command]]
     clicks: list[str]

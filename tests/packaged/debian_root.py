@@ -53,7 +53,7 @@ def make_archive(suite: str, archive: Path) -> None:
 
 @dataclass(frozen=True, slots=True)
 class DebianRoot:
-    """One system; `run` is for commands of root."""
+    """Hold one system; `run` is for commands of root."""
 
     name: str
     root: Path
