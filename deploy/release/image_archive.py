@@ -23,7 +23,7 @@ _KIND: Final = "application/vnd.oci.image"
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Tell how a container of the image starts.
+    """Describe how a container of the image starts.
 
     Attributes:
         user: A user id.

@@ -12,7 +12,7 @@ from typing import Final
 
 import pytest
 import release.__main__ as program
-from release.comparing import differences
+from release.comparing import differences, sha256
 from release.versions import PACKAGES, ReleaseError, agreed_version, release_notes, unreleased, versions
 
 TOP: Final = Path(__file__).resolve().parents[2]
@@ -139,7 +139,7 @@ def released(directory: Path, commit_tree: Path | None = None) -> Path:
         archive = subprocess.run(["git", "archive", "HEAD"], cwd=commit_tree, capture_output=True, check=True).stdout
     (directory / "iotide-1.2.3.tar.gz").write_bytes(gzip.compress(archive))
     (directory / "NOTES.md").write_text("notes")
-    sums = [f"{program.sha256(path)}  {path.name}\n" for path in sorted(directory.iterdir())]
+    sums = [f"{sha256(path)}  {path.name}\n" for path in sorted(directory.iterdir())]
     (directory / "SHA256SUMS").write_text("".join(sums))
     return directory
 
