@@ -1,8 +1,10 @@
 """Rules of ARCHITECTURE.md that no linter checks."""
 
 import ast
+import sys
 from collections import Counter
 from pathlib import Path
+from subprocess import run
 
 import pytest
 
@@ -42,3 +44,21 @@ def test_services_routes_schemas_and_pure_modules_hold_no_sql() -> None:
 
 def test_the_agents_root_has_at_most_twelve_modules() -> None:
     assert len(list((ROOT / PARTS["agent"] / "iotide_agent").glob("*.py"))) <= 12
+
+
+_RESOLVED = """
+import sys
+from importlib import import_module
+from sqlalchemy.orm import configure_mappers
+from iotide_server.kit.db import Base
+import_module(sys.argv[1])
+configure_mappers()
+print(len(Base.metadata.sorted_tables))
+"""
+
+
+@pytest.mark.parametrize("program", ["main", "worker", "scheduler"])
+def test_each_server_process_loads_the_tables_that_its_own_refer_to(program: str) -> None:
+    """A process without them fails at its first insert, not at its start."""
+    argv = [sys.executable, "-c", _RESOLVED, f"iotide_server.{program}"]
+    assert int(run(argv, check=True, capture_output=True, text=True).stdout) > 20

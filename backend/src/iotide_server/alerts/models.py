@@ -7,6 +7,7 @@ from sqlalchemy.dialects.postgresql import ARRAY, JSONB
 from sqlalchemy.orm import Mapped, mapped_column
 
 from iotide_server.kit.db import Base, Identified, Json
+from iotide_server.schedules.models import Schedule
 
 
 class AlertRule(Identified, Base):
@@ -127,7 +128,7 @@ class Alert(Identified, Base):
     change_point_id: Mapped[int | None] = mapped_column(ForeignKey("change_point.id", ondelete="CASCADE"), unique=True)
     # last point of a stale series; each silence has at most one alert
     silent_since: Mapped[datetime | None]
-    schedule_id: Mapped[int | None] = mapped_column(ForeignKey("schedule.id"))
+    schedule_id: Mapped[int | None] = mapped_column(ForeignKey(Schedule.id))
     # None for a suspicion
     rule_id: Mapped[int | None] = mapped_column(ForeignKey("alert_rule.id"))
     group_id: Mapped[int | None] = mapped_column(ForeignKey("alert_group.id"))
