@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from packages.agent_packages import settings
-from packages.agent_tree import PROGRAMS, Contents, elf_files, make_installable, starter
 from packages.archives import pack
 from packages.own_python import BuildError, built_python
+from packages.program_tree import AGENT, SERVER, Contents, Package, elf_files, make_installable, starter
 
 from iotide_agent.setup.texts import DROP_SERVICE_UNIT, DROP_SOCKET_UNIT, UNIT
 
@@ -31,7 +31,10 @@ def test_the_packaged_agent_toml_sets_nothing_and_every_setting_in_it_can_be_use
 def test_a_program_finds_its_python_through_links_and_ignores_variables_of_another_python(tmp_path: Path) -> None:
     programs = tmp_path / "moved here/bin"
     programs.mkdir(parents=True)
-    for name, text in {"python3": f'#!/bin/sh\nexec {sys.executable} "$@"\n', "iotide": starter("iotide")}.items():
+    for name, text in {
+        "python3": f'#!/bin/sh\nexec {sys.executable} "$@"\n',
+        "iotide": starter(AGENT.programs["iotide"]),
+    }.items():
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
     link = tmp_path / "iotide"
@@ -66,7 +69,7 @@ def test_an_installable_tree_is_what_the_installer_verifies(tmp_path: Path) -> N
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\necho started\n")
     program.chmod(0o755)
-    make_installable(Contents(TOP, tmp_path, tmp_path, "1.2.3"), tree)
+    make_installable(Contents(AGENT, TOP, tmp_path, tmp_path, "1.2.3"), tree)
     if os.uname().machine != "x86_64":
         (tree / "archs").write_text(f"{os.uname().machine}\n")
     prefix = tmp_path / "installed"
@@ -94,13 +97,14 @@ def test_a_changed_source_is_refused_with_the_remedy(tmp_path: Path) -> None:
         built_python(tmp_path)
 
 
-def test_both_programs_of_the_agent_are_packaged() -> None:
-    scripts = tomllib.loads((TOP / "agent/node/pyproject.toml").read_text())["project"]["scripts"]
-    assert {name: f"iotide_agent.cli:{start}" for name, start in PROGRAMS.items()} == scripts
+@pytest.mark.parametrize(("package", "directory"), [(AGENT, "agent/node"), (SERVER, "backend")])
+def test_every_program_is_packaged(package: Package, directory: str) -> None:
+    project = tomllib.loads((TOP / directory / "pyproject.toml").read_text())["project"]
+    assert (package.name, package.programs) == (project["name"], project["scripts"])
 
 
 def test_a_purge_removes_every_unit_that_setup_writes() -> None:
-    purge = (TOP / "deploy/packages/files/postrm").read_text()
+    purge = (TOP / "deploy/packages/agent/postrm").read_text()
     written = {f"{UNIT}.d/10-setup.conf", DROP_SOCKET_UNIT, DROP_SERVICE_UNIT}
     (listed,) = re.findall(r"for unit in (.*); do", purge)
     assert set(listed.split()) == written

@@ -265,7 +265,7 @@ def test_a_disk_with_too_little_space_is_named(machine: BareNode) -> None:
 STAGES = (
     "iotide_wire.setup.changes.write_whole",
     "iotide_wire.setup.changes.run",
-    "iotide_server.setup.service._create_state",
+    "iotide_server.setup.service.create_state",
 )
 
 
