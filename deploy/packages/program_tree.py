@@ -78,9 +78,11 @@ def make_tree(contents: Contents, tree: Path) -> None:
     (tree.parent / "python").rename(tree)
     library = tree / "lib" / f"python{PYTHON}"
     _install(contents, library / "site-packages")
-    for path in _to_strip(tree, library / "site-packages"):
+    for path in to_strip(tree, library / "site-packages"):
         subprocess.run(["strip", "--strip-unneeded", "--enable-deterministic-archives", path], check=True)
     _check_floor(tree)
+    for path in elf_files(library):
+        path.chmod(0o644)  # wheels have some executable
     for name, entry in contents.package.programs.items():
         program = tree / "bin" / name
         program.write_text(starter(entry))
@@ -132,7 +134,7 @@ def newest_symbol(path: Path) -> tuple[int, int]:
     return max(found, default=(0, 0))
 
 
-def _to_strip(tree: Path, packages: Path) -> Iterator[Path]:
+def to_strip(tree: Path, packages: Path) -> Iterator[Path]:
     """Yield the programs and libraries, without those that auditwheel has patched: strip would damage them."""
     patched = [place for libraries in packages.glob("*.libs") for place in (libraries, libraries.with_suffix(""))]
     for path in elf_files(tree):

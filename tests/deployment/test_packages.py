@@ -13,9 +13,11 @@ import pytest
 from packages.agent_packages import settings
 from packages.archives import pack
 from packages.own_python import BuildError, built_python
-from packages.program_tree import AGENT, SERVER, Contents, Package, elf_files, make_installable, starter
+from packages.program_tree import AGENT, SERVER, Contents, Package, elf_files, make_installable, starter, to_strip
 
 from iotide_agent.setup.texts import DROP_SERVICE_UNIT, DROP_SOCKET_UNIT, UNIT
+from iotide_server.setup import texts as server_texts
+from iotide_wire.setup.services import UNITS
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -95,6 +97,21 @@ def test_a_changed_source_is_refused_with_the_remedy(tmp_path: Path) -> None:
         (sources / name).write_text("changed")
     with pytest.raises(BuildError, match=r"orig\.tar\.xz has SHA-256 .*Remove it, and build again"):
         built_python(tmp_path)
+
+
+def test_a_purge_of_the_server_removes_what_setup_writes() -> None:
+    purge = (TOP / "deploy/packages/server/postrm").read_text()
+    for path in (server_texts.STATE, server_texts.SETTINGS, UNITS / server_texts.UNIT):
+        assert re.search(rf"rm .*{re.escape(str(path))}\b", purge)
+
+
+def test_libraries_that_auditwheel_patched_are_not_stripped(tmp_path: Path) -> None:
+    packages = tmp_path / "site-packages"
+    for name in ("numpy/core.so", "numpy.libs/blas.so", "msgpack/packer.so"):
+        file = packages / name
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"\x7fELF\x02")
+    assert list(to_strip(tmp_path, packages)) == [packages / "msgpack/packer.so"]
 
 
 @pytest.mark.parametrize(("package", "directory"), [(AGENT, "agent/node"), (SERVER, "backend")])

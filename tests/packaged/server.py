@@ -20,7 +20,8 @@ _SETTINGS: Final = "/etc/iotide/server.env"
 _STATE: Final = "/var/lib/iotide"
 _URL: Final = "http://127.0.0.1:8470"
 _EDITED: Final = "# edited by the administrator\n"
-_OWN_CLUSTER: Final = "postgresql://iotide@/iotide?host=/var/run/postgresql"
+_OWN_CLUSTER: Final = "postgresql://iotide:SECRET@localhost/iotide"
+_CREATE: Final = ("CREATE ROLE iotide LOGIN PASSWORD 'SECRET'", "CREATE DATABASE iotide OWNER iotide")
 _IMPORT_ALL: Final = """
 import importlib, pkgutil, iotide_server
 for module in pkgutil.walk_packages(iotide_server.__path__, "iotide_server."):
@@ -64,8 +65,7 @@ def test_running_postgres(root: DebianRoot, deb: Path, table: Table) -> None:
     root.run("pg_ctlcluster", version, "main", "start")
     try:
         root.run("dpkg", "--install", root.bring(deb))
-        root.run("runuser", "-u", "postgres", "--", "createuser", "iotide")
-        root.run("runuser", "-u", "postgres", "--", "createdb", "--owner", "iotide", "iotide")
+        root.run("runuser", "-u", "postgres", "--", "psql", "-c", _CREATE[0], "-c", _CREATE[1])
         with (
             httpx2.Client(base_url=f"{_URL}/api/v1", timeout=30) as browser,
             _running(root, root.run(PROGRAM, "setup", "--database-url", _OWN_CLUSTER)),

@@ -48,9 +48,7 @@ def check_options(options: ServerOptions) -> None:
     for option, value in options.given.items():
         if option == "--database-url":
             if not value.isprintable() or not value.startswith(_DATABASES):
-                raise SetupError(
-                    f"{option} {value!r}: use a URL such as postgresql://iotide@/iotide?host=/run/postgresql"
-                )
+                raise SetupError(f"{option} {value!r}: use a URL such as postgresql://iotide:PASSWORD@localhost/iotide")
         elif not _HOST.fullmatch(value):
             raise SetupError(f"{option} {value!r}: use an address or a host name, such as bench.example.org")
 
