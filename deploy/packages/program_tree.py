@@ -24,7 +24,7 @@ _ELF: Final = b"\x7fELF"
 
 
 @dataclass(frozen=True, slots=True)
-class Package:
+class Product:
     """One of our Python packages, and where its programs begin.
 
     Attributes:
@@ -40,10 +40,10 @@ class Package:
         return self.name.removeprefix("iotide-")
 
 
-AGENT: Final = Package(
+AGENT: Final = Product(
     "iotide-agent", {"iotide-agent": "iotide_agent.cli:start_agent", "iotide": "iotide_agent.cli:start_user"}
 )
-SERVER: Final = Package("iotide-server", {"iotide-server": "iotide_server.cli:main"})
+SERVER: Final = Product("iotide-server", {"iotide-server": "iotide_server.cli:main"})
 """Without its extra `embedded`: PostgreSQL and Redis are those of the distribution."""
 
 
@@ -52,14 +52,14 @@ class Contents:
     """Inputs of the tree.
 
     Attributes:
-        package: The package that is installed with its dependencies and iotide-wire.
+        product: The package that is installed with its dependencies and iotide-wire.
         root: The source tree of the release, with the man pages in docs/site/dist/man.
         wheels: The directory with our wheels.
         python: The archive of the Python.
         version: Version of the package.
     """
 
-    package: Package
+    product: Product
     root: Path
     wheels: Path
     python: Path
@@ -83,14 +83,14 @@ def make_tree(contents: Contents, tree: Path) -> None:
     _check_floor(tree)
     for path in elf_files(library):
         path.chmod(0o644)  # wheels have some executable
-    for name, entry in contents.package.programs.items():
+    for name, entry in contents.product.programs.items():
         program = tree / "bin" / name
         program.write_text(starter(entry))
         program.chmod(0o755)
     _compile(tree, library)
     pages = tree / "share/man/man1"
     pages.mkdir(parents=True)
-    for name in contents.package.programs:
+    for name in contents.product.programs:
         shutil.copyfile(contents.root / f"docs/site/dist/man/{name}.1", pages / f"{name}.1")
 
 
@@ -154,7 +154,7 @@ def _check_floor(tree: Path) -> None:
 def _install(contents: Contents, packages: Path) -> None:
     """Install the wheels of uv.lock for the oldest C library, and our own."""
     export = ("uv", "export", "--quiet", "--frozen", "--no-dev", "--no-emit-workspace")
-    name = contents.package.name
+    name = contents.product.name
     locked = subprocess.run([*export, "--package", name], cwd=contents.root, stdout=subprocess.PIPE, check=True).stdout
     requirements = packages.parent.parent / "requirements.txt"
     requirements.write_bytes(locked)

@@ -49,7 +49,7 @@ def seconds_of_source() -> int:
 def completions(contents: Contents, tree: Path, into: Path) -> None:
     """Write the completion of each program for each shell."""
     for shell, pattern in _SHELLS.items():
-        for program in contents.package.programs:
+        for program in contents.product.programs:
             variable = f"_{program.upper().replace('-', '_')}_COMPLETE"
             environment = {**os.environ, variable: f"source_{shell}"}
             printed = subprocess.run(
@@ -64,16 +64,16 @@ def stage_program(contents: Contents, tree: Path, stage: Path) -> None:
     """Move the tree to stage/program, and place its systemd unit, man pages, licences and the package's own files."""
     pages = stage / "man"
     pages.mkdir()
-    for program in contents.package.programs:
+    for program in contents.product.programs:
         page = (tree / f"share/man/man1/{program}.1").read_bytes()
         (pages / f"{program}.1.gz").write_bytes(gzip.compress(page, mtime=0))
     shutil.rmtree(tree / "share")
     tree.rename(stage / "program")
-    package = contents.package
-    unit = ("-I", "-c", _UNIT.format(part=package.part), f"/usr/bin/{package.name}")
+    product = contents.product
+    unit = ("-I", "-c", _UNIT.format(part=product.part), f"/usr/bin/{product.name}")
     command = (stage / "program/bin/python3", *unit)
     (stage / "unit").write_bytes(subprocess.run(command, stdout=subprocess.PIPE, check=True).stdout)
-    for source in (*sorted((_HERE / package.part).iterdir()), contents.root / "THIRD_PARTY.md"):
+    for source in (*sorted((_HERE / product.part).iterdir()), contents.root / "THIRD_PARTY.md"):
         shutil.copyfile(source, stage / source.name)
 
 
@@ -84,7 +84,7 @@ def package_by_nfpm(contents: Contents, stage: Path, destination: Destination, p
             path.chmod(0o755 if path.is_dir() else 0o644)
     _write_changelog(contents.version, destination.release, stage / "changelog.yaml")
     environment = {**os.environ, "VERSION": contents.version, "RELEASE": str(destination.release)}
-    command = (_nfpm(destination.cache), "package", "--config", _HERE / f"{contents.package.part}.yaml")
+    command = (_nfpm(destination.cache), "package", "--config", _HERE / f"{contents.product.part}.yaml")
     options = ("--packager", packager, "--target", destination.into)
     subprocess.run([*command, *options], cwd=stage, env=environment, stdout=sys.stderr, check=True)
 

@@ -83,7 +83,7 @@ def packages(release: Release) -> None:
     destination = Destination(release.into, cache)
     agent = Contents(AGENT, release.tree, release.into, built_python(cache), release.version)
     make_packages(agent, destination)
-    make_deb(replace(agent, package=SERVER), destination)
+    make_deb(replace(agent, product=SERVER), destination)
 
 
 def locks(release: Release) -> None:

@@ -13,7 +13,7 @@ import pytest
 from packages.agent_packages import settings
 from packages.archives import pack
 from packages.own_python import BuildError, built_python
-from packages.program_tree import AGENT, SERVER, Contents, Package, elf_files, make_installable, starter, to_strip
+from packages.program_tree import AGENT, SERVER, Contents, Product, elf_files, make_installable, starter, to_strip
 
 from iotide_agent.setup.texts import DROP_SERVICE_UNIT, DROP_SOCKET_UNIT, UNIT
 from iotide_server.setup import texts as server_texts
@@ -114,10 +114,10 @@ def test_libraries_that_auditwheel_patched_are_not_stripped(tmp_path: Path) -> N
     assert list(to_strip(tmp_path, packages)) == [packages / "msgpack/packer.so"]
 
 
-@pytest.mark.parametrize(("package", "directory"), [(AGENT, "agent/node"), (SERVER, "backend")])
-def test_every_program_is_packaged(package: Package, directory: str) -> None:
+@pytest.mark.parametrize(("product", "directory"), [(AGENT, "agent/node"), (SERVER, "backend")])
+def test_every_program_is_packaged(product: Product, directory: str) -> None:
     project = tomllib.loads((TOP / directory / "pyproject.toml").read_text())["project"]
-    assert (package.name, package.programs) == (project["name"], project["scripts"])
+    assert (product.name, product.programs) == (project["name"], project["scripts"])
 
 
 def test_a_purge_removes_every_unit_that_setup_writes() -> None:

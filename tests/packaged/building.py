@@ -56,7 +56,7 @@ def build(root: Path, cache: Path, work: Path) -> None:
         into = work / f"release-{number}"
         into.mkdir()
         make_packages(agent, Destination(into, cache, number))
-    make_deb(replace(agent, package=SERVER), Destination(work / "release-1", cache))
+    make_deb(replace(agent, product=SERVER), Destination(work / "release-1", cache))
     _repack(work, version)
 
 
