@@ -32,6 +32,9 @@ mount --bind "$python" "$root/opt/python"
 mount --bind "$python" "$root$python" # it may search its libraries there
 mount --bind "$top" "$root/opt/source"
 mount --bind "$root/local" "$root/usr/local"
+# The package of a developer's machine is not the node's.
+packaged=$root/usr/lib/iotide-agent
+if [ -d "$packaged" ]; then mount -t tmpfs tmpfs "$packaged"; fi
 """
 """Commands of a shell that mount what a node shares with this machine."""
 _ENTER: Final = f'{MOUNTS}exec chroot "$root" "$@"\n'

@@ -1,6 +1,7 @@
 """A server with TLS that hands out an agent, and a host between a node and that server."""
 
 import hashlib
+import json
 import os
 import shutil
 import ssl
@@ -17,6 +18,7 @@ from itertools import count
 from pathlib import Path
 from typing import Final
 
+import psycopg
 from bare_node import TOP, write_agent
 from bring_up import free_port, wait_for
 from local_stack import BIN
@@ -48,6 +50,12 @@ class HandingServer:
         """Return a new command that installs and enrols an agent in a new cluster, as its page shows it."""
         printed = self._iotide_server("join-token", f"lab{next(_numbers)}", "--create", *more)
         return next(line for line in printed.splitlines() if line.startswith("curl "))
+
+    def expire_tokens(self) -> None:
+        """Let all join tokens expire."""
+        variables = json.loads((self.state / "environment.json").read_text())
+        with psycopg.connect(variables["IOTIDE_DATABASE_URL"]) as connection:
+            connection.execute("UPDATE join_token SET expires_at = now() - interval '1 second'")
 
     def _iotide_server(self, *arguments: str) -> str:
         argv = [str(BIN / "iotide-server"), *arguments, "--state", str(self.state)]

@@ -1,1 +1,1 @@
-"""Packages of the agent for nodes without a suitable Python: docs/releasing.md."""
+"""Packages of agent and server with a Python of their own: docs/releasing.md."""

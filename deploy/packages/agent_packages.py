@@ -6,26 +6,17 @@ same bytes.
 """
 
 import gzip
-import json
-import os
 import shutil
-import subprocess
 import sys
 import tempfile
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from packages.agent_tree import PROGRAMS, Contents, make_installable, make_tree
 from packages.archives import pack
 from packages.own_python import BuildError, built_python, say
+from packages.program_tree import AGENT, Contents, make_installable, make_tree
+from packages.staging import Destination, completions, package_by_nfpm, seconds_of_source, stage_program
 
-_HERE: Final = Path(__file__).parent
-_NFPM: Final = "2.45.2"
-_NFPM_MODULE: Final = f"github.com/goreleaser/nfpm/v2/cmd/nfpm@v{_NFPM}"
-_PROGRAM: Final = Path("/usr/bin/iotide-agent")
-_SHELLS: Final = {"bash": "{}", "zsh": "_{}", "fish": "{}.fish"}
-"""Name of the completion file of a program, by shell."""
 _SETTINGS: Final = """\
 # Settings of this node's iotide agent. `iotide-agent setup SERVER` adds the server and the directories of runs.
 # All settings: https://iotide.example.org and `iotide-agent check`. Examples for other ways to run the agent are in
@@ -33,48 +24,31 @@ _SETTINGS: Final = """\
 """
 
 
-def make_packages(contents: Contents, into: Path, cache: Path, *, release: int = 1) -> None:
+def make_packages(contents: Contents, destination: Destination) -> None:
     """Write the three packages.
 
     Raises:
         BuildError: The tree cannot be built.
         subprocess.CalledProcessError: A program failed; it printed why.
     """
-    seconds = int(os.environ["SOURCE_DATE_EPOCH"])
+    seconds = seconds_of_source()
     with tempfile.TemporaryDirectory(prefix="iotide-packages-") as directory:
         stage = Path(directory)
         say("install the agent on its Python")
         tree = stage / f"iotide-agent-{contents.version}"
         make_tree(contents, tree)
-        completions(tree, stage / "completion")
+        completions(contents, tree, stage / "completion")
         installable = stage / "installable" / tree.name
         shutil.copytree(tree, installable, symlinks=True)
         make_installable(contents, installable)
         archive = stage / "archive.tar"
         pack(installable, archive, tree.name, seconds=seconds)
         name = f"iotide-agent-{contents.version}-x86_64-python.tar.gz"
-        (into / name).write_bytes(gzip.compress(archive.read_bytes(), mtime=0))
+        (destination.into / name).write_bytes(gzip.compress(archive.read_bytes(), mtime=0))
         say("build the deb and the rpm")
-        _stage(contents, tree, stage, release, seconds)
-        nfpm = _nfpm(cache)
-        environment = {**os.environ, "VERSION": contents.version, "RELEASE": str(release)}
+        _stage(contents, tree, stage)
         for packager in ("deb", "rpm"):
-            command = (nfpm, "package", "--config", _HERE / "agent.yaml", "--packager", packager, "--target", into)
-            subprocess.run(command, cwd=stage, env=environment, stdout=sys.stderr, check=True)
-
-
-def completions(tree: Path, into: Path) -> None:
-    """Write the completion of each program for each shell."""
-    for shell, pattern in _SHELLS.items():
-        for program in PROGRAMS:
-            variable = f"_{program.upper().replace('-', '_')}_COMPLETE"
-            environment = {**os.environ, variable: f"source_{shell}"}
-            printed = subprocess.run(
-                [tree / "bin" / program], env=environment, stdout=subprocess.PIPE, check=True
-            ).stdout
-            file = into / shell / pattern.format(program)
-            file.parent.mkdir(parents=True, exist_ok=True)
-            file.write_bytes(printed)
+            package_by_nfpm(contents, stage, destination, packager)
 
 
 def settings(example: str) -> str:
@@ -84,63 +58,14 @@ def settings(example: str) -> str:
     return _SETTINGS + "".join(f"# {line}\n" if line and not line.startswith("#") else f"{line}\n" for line in lines)
 
 
-def _stage(contents: Contents, tree: Path, stage: Path, release: int, seconds: int) -> None:
+def _stage(contents: Contents, tree: Path, stage: Path) -> None:
     """Place the files that agent.yaml names."""
     root = contents.root
-    pages = stage / "man"
-    pages.mkdir()
-    for program in PROGRAMS:
-        page = (tree / f"share/man/man1/{program}.1").read_bytes()
-        (pages / f"{program}.1.gz").write_bytes(gzip.compress(page, mtime=0))
-    shutil.rmtree(tree / "share")
-    tree.rename(stage / "agent")
+    stage_program(contents, tree, stage)
     (stage / "agent.toml").write_text(settings((root / "deploy/agent/agent.toml").read_text()))
-    unit = "import pathlib, sys; from iotide_agent.setup.texts import unit; print(end=unit(pathlib.Path(sys.argv[1])))"
-    printed = subprocess.run(
-        [stage / "agent/bin/python3", "-I", "-c", unit, _PROGRAM], stdout=subprocess.PIPE, check=True
-    ).stdout
-    (stage / "iotide-agent.service").write_bytes(printed)
-    for source in (*sorted((_HERE / "files").iterdir()), root / "THIRD_PARTY.md"):
-        shutil.copyfile(source, stage / source.name)
     examples = stage / "examples"
     shutil.copytree(root / "deploy/agent", examples)
     shutil.copyfile(root / "deploy/systemd/iotide-agent.sudo.conf", examples / "iotide-agent.sudo.conf")
-    for path in (stage, *stage.rglob("*")):
-        if not path.is_symlink() and not path.is_relative_to(stage / "agent"):
-            path.chmod(0o755 if path.is_dir() else 0o644)
-    entry = {
-        "semver": f"{contents.version}-{release}",
-        "date": datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "packager": "iotide maintainers <iotide@example.org>",
-        "deb": {"urgency": "medium", "distributions": ["unstable"]},
-        "changes": [{"note": f"Release {contents.version}. CHANGELOG.md of the source archive has all changes."}],
-    }
-    # JSON is YAML.
-    (stage / "changelog.yaml").write_text(json.dumps([entry]))
-
-
-def _nfpm(cache: Path) -> Path:
-    """Return the program that writes debs and rpms; compile it first if the cache lacks it.
-
-    Raises:
-        BuildError: There is no Go compiler.
-    """
-    place = cache / f"nfpm-{_NFPM}"
-    if not (place / "nfpm").exists():
-        if shutil.which("go") is None:
-            raise BuildError(
-                "go is not installed. Install Go 1.21 or newer: it compiles nfpm, which writes the packages"
-            )
-        say(f"compile nfpm {_NFPM}")
-        environment = {
-            **os.environ,
-            "GOBIN": str(place),
-            "GOFLAGS": "-trimpath",
-            "GOTOOLCHAIN": "auto",
-            "CGO_ENABLED": "0",
-        }
-        subprocess.run(["go", "install", _NFPM_MODULE], env=environment, stdout=sys.stderr, check=True)
-    return place / "nfpm"
 
 
 def main() -> int:
@@ -149,7 +74,8 @@ def main() -> int:
     try:
         wheel = next(wheels.glob("iotide_agent-*.whl"))
         version = wheel.name.split("-")[1]
-        make_packages(Contents(Path.cwd(), wheels, built_python(cache), version), into, cache, release=release)
+        contents = Contents(AGENT, Path.cwd(), wheels, built_python(cache), version)
+        make_packages(contents, Destination(into, cache, release))
     except BuildError as error:
         say(str(error))
         return 2

@@ -12,13 +12,15 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Final
 
 from packages.agent_packages import make_packages
-from packages.agent_tree import Contents
 from packages.own_python import BuildError, built_python
+from packages.program_tree import AGENT, SERVER, Contents
+from packages.server_package import make_deb
+from packages.staging import Destination
 
 from release.comparing import sha256
 from release.compose import release_compose
@@ -76,10 +78,12 @@ def wheels(release: Release) -> None:
 
 
 def packages(release: Release) -> None:
-    """Build the agent's packages with a Python of its own: archive, deb and rpm."""
+    """Build the packages with a Python of their own: archive, deb and rpm of the agent, and deb of the server."""
     cache = Path(os.environ["IOTIDE_BUILD_CACHE"])
-    contents = Contents(release.tree, release.into, built_python(cache), release.version)
-    make_packages(contents, release.into, cache)
+    destination = Destination(release.into, cache)
+    agent = Contents(AGENT, release.tree, release.into, built_python(cache), release.version)
+    make_packages(agent, destination)
+    make_deb(replace(agent, product=SERVER), destination)
 
 
 def locks(release: Release) -> None:

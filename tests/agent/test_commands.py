@@ -44,6 +44,26 @@ def test_enroll_keeps_an_identity_that_only_its_user_can_read(stopped_agent: Age
     assert json.loads(again.stdout)["node_name"] == "node-1"
 
 
+def test_an_identity_of_a_newer_agent_is_refused_with_the_remedy_and_kept(stopped_agent: AgentRig) -> None:
+    file = stopped_agent.state / "identity.json"
+    newer = json.dumps(json.loads(file.read_text()) | {"added_later": True})
+    file.write_text(newer)
+    refused = run(stopped_agent, "run")
+    assert refused.exit_code == 2
+    assert "added_later" in refused.stderr
+    assert "install the newer agent again if one wrote it, or enrol this node again" in refused.stderr
+    assert file.read_text() == newer
+
+
+def test_a_setting_of_a_newer_agent_is_named_and_kept(stopped_agent: AgentRig) -> None:
+    newer = f"added_later = true\n{stopped_agent.config.read_text()}"
+    stopped_agent.config.write_text(newer)
+    refused = run(stopped_agent, "run")
+    assert refused.exit_code == 2
+    assert "added_later" in refused.stderr
+    assert stopped_agent.config.read_text() == newer
+
+
 def test_a_join_token_may_stand_in_the_command_as_in_that_of_an_older_server(stopped_agent: AgentRig) -> None:
     assert run(stopped_agent, "enroll", "--join-token", JOIN_TOKEN, "--replace").exit_code == 0
 

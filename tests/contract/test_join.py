@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from bare_node import BareNode
+from bare_node import TOP, BareNode, write_agent
 from bring_up import wait_for
 from handing_out import RECORDS, HandingServer, Interceptor, handing_server, intercepting, write_bundle
 
@@ -160,6 +160,42 @@ def test_a_changed_bundle_is_not_unpacked(node: BareNode, server: HandingServer)
     assert "the agent is not the one of this script" in refused.stderr
     assert node.files() == before
     assert "iotide-agent:" not in node.read("/etc/passwd")
+
+
+def test_an_expired_token_ends_before_the_host_is_changed(node: BareNode, server: HandingServer) -> None:
+    line = server.join_line()
+    server.expire_tokens()
+    refused = join(node, line)
+    assert refused.returncode == REFUSED
+    assert "expired" in refused.stderr
+    assert [path for path in node.files() if not path.startswith(("/opt", "/local"))] == []
+    assert "iotide-agent:" not in node.read("/etc/passwd")
+    assert join(node, server.join_line()).returncode == 0
+
+
+def test_a_host_with_the_package_gets_no_second_agent(node: BareNode, server: HandingServer) -> None:
+    script = fetched(server, "join.sh").decode()
+    for place in ("package=/usr/lib/iotide-agent/bin/iotide-agent\n", "program=/usr/bin/iotide-agent\n"):
+        assert place in script
+        script = script.replace(place, place.replace("/usr/", "/opt/packaged/"))
+    (node.root / "join.sh").write_text(script)
+    write_agent(node.root / "opt/packaged/bin/iotide-agent")
+    write_agent(node.root / "opt/packaged/lib/iotide-agent/bin/iotide-agent")
+    before = [path for path in node.files() if path.startswith(("/opt", "/local"))]
+    node.pretend_systemd()
+    done = node.run("sh", "/join.sh", server.url, "/scratch/iotide", typed=f"{token_in(server.join_line())}\n")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "join: /opt/packaged/bin/iotide-agent of the installed package is used" in done.stdout
+    assert "ready   identity: node " in done.stdout
+    assert [path for path in node.files() if path.startswith(("/opt", "/local"))] == [*before, "/local/bin/systemctl"]
+    unit = node.read("/etc/systemd/system/iotide-agent.service")
+    assert "ExecStart=/opt/packaged/bin/iotide-agent run" in unit
+
+
+def test_the_script_looks_for_the_agent_where_the_package_has_it() -> None:
+    packaged = (TOP / "deploy/packages/agent.yaml").read_text()
+    assert "dst: /usr/lib/iotide-agent, type: tree" in packaged
+    assert "dst: /usr/bin/iotide-agent, type: symlink" in packaged
 
 
 def test_an_agent_that_was_installed_in_another_way_stays(node: BareNode, server: HandingServer) -> None:

@@ -11,11 +11,13 @@ from pathlib import Path
 
 import pytest
 from packages.agent_packages import settings
-from packages.agent_tree import PROGRAMS, Contents, elf_files, make_installable, starter
 from packages.archives import pack
 from packages.own_python import BuildError, built_python
+from packages.program_tree import AGENT, SERVER, Contents, Product, elf_files, make_installable, starter, to_strip
 
 from iotide_agent.setup.texts import DROP_SERVICE_UNIT, DROP_SOCKET_UNIT, UNIT
+from iotide_server.setup import texts as server_texts
+from iotide_wire.setup.services import UNITS
 
 TOP = Path(__file__).resolve().parents[2]
 
@@ -31,7 +33,10 @@ def test_the_packaged_agent_toml_sets_nothing_and_every_setting_in_it_can_be_use
 def test_a_program_finds_its_python_through_links_and_ignores_variables_of_another_python(tmp_path: Path) -> None:
     programs = tmp_path / "moved here/bin"
     programs.mkdir(parents=True)
-    for name, text in {"python3": f'#!/bin/sh\nexec {sys.executable} "$@"\n', "iotide": starter("iotide")}.items():
+    for name, text in {
+        "python3": f'#!/bin/sh\nexec {sys.executable} "$@"\n',
+        "iotide": starter(AGENT.programs["iotide"]),
+    }.items():
         (programs / name).write_text(text)
         (programs / name).chmod(0o755)
     link = tmp_path / "iotide"
@@ -66,7 +71,7 @@ def test_an_installable_tree_is_what_the_installer_verifies(tmp_path: Path) -> N
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\necho started\n")
     program.chmod(0o755)
-    make_installable(Contents(TOP, tmp_path, tmp_path, "1.2.3"), tree)
+    make_installable(Contents(AGENT, TOP, tmp_path, tmp_path, "1.2.3"), tree)
     if os.uname().machine != "x86_64":
         (tree / "archs").write_text(f"{os.uname().machine}\n")
     prefix = tmp_path / "installed"
@@ -94,13 +99,29 @@ def test_a_changed_source_is_refused_with_the_remedy(tmp_path: Path) -> None:
         built_python(tmp_path)
 
 
-def test_both_programs_of_the_agent_are_packaged() -> None:
-    scripts = tomllib.loads((TOP / "agent/node/pyproject.toml").read_text())["project"]["scripts"]
-    assert {name: f"iotide_agent.cli:{start}" for name, start in PROGRAMS.items()} == scripts
+def test_a_purge_of_the_server_removes_what_setup_writes() -> None:
+    purge = (TOP / "deploy/packages/server/postrm").read_text()
+    for path in (server_texts.STATE, server_texts.SETTINGS, UNITS / server_texts.UNIT):
+        assert re.search(rf"rm .*{re.escape(str(path))}\b", purge)
+
+
+def test_libraries_that_auditwheel_patched_are_not_stripped(tmp_path: Path) -> None:
+    packages = tmp_path / "site-packages"
+    for name in ("numpy/core.so", "numpy.libs/blas.so", "msgpack/packer.so"):
+        file = packages / name
+        file.parent.mkdir(parents=True)
+        file.write_bytes(b"\x7fELF\x02")
+    assert list(to_strip(tmp_path, packages)) == [packages / "msgpack/packer.so"]
+
+
+@pytest.mark.parametrize(("product", "directory"), [(AGENT, "agent/node"), (SERVER, "backend")])
+def test_every_program_is_packaged(product: Product, directory: str) -> None:
+    project = tomllib.loads((TOP / directory / "pyproject.toml").read_text())["project"]
+    assert (product.name, product.programs) == (project["name"], project["scripts"])
 
 
 def test_a_purge_removes_every_unit_that_setup_writes() -> None:
-    purge = (TOP / "deploy/packages/files/postrm").read_text()
+    purge = (TOP / "deploy/packages/agent/postrm").read_text()
     written = {f"{UNIT}.d/10-setup.conf", DROP_SOCKET_UNIT, DROP_SERVICE_UNIT}
     (listed,) = re.findall(r"for unit in (.*); do", purge)
     assert set(listed.split()) == written

@@ -121,7 +121,7 @@ def test_a_new_version_restarts_the_service(machine: Machine, link: str) -> None
     assert link
     unit = machine.node.root / f"etc/systemd/system/{UNIT}"
     whole = unit.read_text()
-    unit.write_text(whole.replace(whole.partition("\n")[0], "# Written by `iotide-server setup` 0.1.0"))
+    unit.write_text(whole.replace(whole.partition("\n")[0], "# Unit of iotide-server 0.1.0"))
     process = main_process(machine)
     done = machine.run(SERVER, "setup")
     assert done.returncode == 0, done.stderr

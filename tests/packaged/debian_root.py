@@ -1,12 +1,14 @@
 """Minimal Debian systems without Python, each a root directory on this machine."""
 
+import shutil
 import subprocess
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from packages.own_python import debian_mirror
+from packages.own_python import GLIBC, debian_mirror
+from packages.program_tree import elf_files, newest_symbol
 
 PROGRAM: Final = "/usr/bin/iotide-agent"
 CONFIG: Final = "/etc/iotide/agent.toml"
@@ -31,8 +33,16 @@ def require(holds: object, otherwise: str) -> None:
         raise PackageTestError(otherwise)
 
 
-def make_archive(suite: str, archive: Path) -> None:
-    """Make the archive of a minimal system unless it exists.
+def check_symbols(tree: Path) -> str:
+    """Return the newest version of the C library that a tree needs; raise PackageTestError if it is too new."""
+    files = list(elf_files(tree))
+    newest = max(newest_symbol(path) for path in files)
+    require(newest <= GLIBC, f"{tree} needs glibc {newest}")
+    return f"{newest[0]}.{newest[1]} in {len(files)} files"
+
+
+def make_archive(suite: str, archive: Path, packages: Sequence[str] = ()) -> None:
+    """Make the archive of a minimal system with more packages, unless it exists.
 
     Raises:
         PackageTestError: The mirror of this machine's apt does not have this release.
@@ -41,8 +51,8 @@ def make_archive(suite: str, archive: Path) -> None:
         return
     archive.parent.mkdir(parents=True, exist_ok=True)
     draft = archive.with_name(f"{archive.name}.new.tar")
-    command = ("mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", suite, draft, debian_mirror())
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    command = ("mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", f"--include={','.join(packages)}")
+    done = subprocess.run([*command, suite, draft, debian_mirror()], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise PackageTestError(
             f"{suite} cannot be installed from {debian_mirror()}: {done.stderr.strip()[-1000:]}. Name a mirror that "
@@ -77,6 +87,11 @@ class DebianRoot:
     def release(self) -> str:
         """Return the version of this Debian, such as 12.5."""
         return self.path("/etc/debian_version").read_text().strip()
+
+    def bring(self, file: Path) -> str:
+        """Copy a file to the system, and return its path there."""
+        shutil.copy(file, self.path("/srv/packages"))
+        return f"/srv/packages/{file.name}"
 
     def path(self, path: str) -> Path:
         return self.root / path.lstrip("/")

@@ -19,7 +19,7 @@ def lint(built: Built) -> str:
         PackageTestError: One of them found an error or a warning.
     """
     lintian = subprocess.run(
-        ["lintian", "--fail-on", "error,warning", "--allow-root", built.debs[0]],
+        ["lintian", "--fail-on", "error,warning", "--allow-root", built.debs[0], built.server_debs[0]],
         capture_output=True,
         text=True,
         check=False,

@@ -69,10 +69,10 @@ class Node:
         }
         stack.post("/targets", {**body, "nodes": [self._node["id"]]})
 
-    def first_campaign(self) -> str:
+    def campaign(self) -> str:
         """Run dd and create; return the number of valid runs."""
         dd: dict[str, object] = {"workload": "dd", "options": {"file_size_bytes": 64 * MIB}}
-        runs = self._campaign([dd, {"workload": "create", "options": {"file_count": 2000}}])
+        runs = self._runs_of([dd, {"workload": "create", "options": {"file_count": 2000}}])
         for run in runs:
             self._require_valid(run)
         return f"{len(runs)} valid runs"
@@ -91,6 +91,14 @@ class Node:
         self._require_valid(run)
         files = next(sample["value"] for sample in run["samples"] if sample["metric"] == "files")
         return f"valid, {files:.0f} files written in {LOAD_SECONDS} s"
+
+    def downgrade(self, package: str) -> str:
+        """Install an older package over the newer one, restart the agent, and return what a campaign gives."""
+        printed = self._root.run("dpkg", "--install", package)
+        require("downgrading" in printed, f"{self._root.name}: dpkg printed {printed}")
+        self.stop()
+        self._agent = self._started()
+        return self.campaign()
 
     def stop(self) -> None:
         """Stop the agent, and not its load, as systemd does by the unit's KillMode=process."""
@@ -117,7 +125,7 @@ class Node:
         campaign: int = self._stack.post("/campaigns", plan)["id"]
         return campaign
 
-    def _campaign(self, workloads: list[dict[str, object]]) -> list[dict[str, Any]]:
+    def _runs_of(self, workloads: list[dict[str, object]]) -> list[dict[str, Any]]:
         campaign = self._submit(workloads)
         self._stack.wait_campaign(campaign, seconds=300)
         return [

@@ -1,9 +1,8 @@
-"""Tests the packages of the agent on minimal Debian systems without Python.
+"""Tests the packages on minimal Debian systems: the agent's without Python, the server's with its services.
 
 Usage: ./dev test-packages, as root. Exit status 0 if everything holds; the last line is `test-packages: key=value ...`.
 """
 
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -15,36 +14,32 @@ from typing import Final
 
 from local_stack import LocalStack
 from packaged.building import Built, build, built_in
-from packaged.debian_root import AGENT, CONFIG, PROGRAM, DebianRoot, PackageTestError, make_archive, require
+from packaged.debian_root import (
+    AGENT,
+    CONFIG,
+    PROGRAM,
+    DebianRoot,
+    PackageTestError,
+    check_symbols,
+    make_archive,
+    require,
+)
+from packaged.full_disk import check_dpkg, check_pip
 from packaged.linting import lint
 from packaged.node import Node
+from packaged.reporting import Table, say
 from packaged.rpm_root import check_rpm
-from packages.agent_tree import elf_files, newest_symbol
+from packaged.server import PACKAGE as SERVER
+from packaged.server import test_running_postgres, test_server
 from packages.own_python import GLIBC, BuildError
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 CACHE: Final = ROOT / ".dev/packages"
 SUITES: Final = ("bullseye", "bookworm", "trixie")
+SERVER_SUITES: Final = SUITES[1:]
+"""Those with PostgreSQL 15 or newer."""
+_SERVER_NEEDS: Final = ("postgresql", "redis-server")
 _EDITED: Final = "# edited by the administrator\n"
-
-
-class Table:
-    """Results by test and system; each is printed when it is known."""
-
-    def __init__(self) -> None:
-        self._rows: dict[str, dict[str, str]] = {}
-
-    def add(self, row: str, system: str, result: str) -> None:
-        self._rows.setdefault(row, {})[system] = result
-        say(f"{system}: {row}: {result}")
-
-    def print(self) -> None:
-        """Print all results as a table in Markdown."""
-        systems = list(dict.fromkeys(system for found in self._rows.values() for system in found))
-        lines = [["test", *systems], ["---"] * (1 + len(systems))]
-        lines += [[row, *(found.get(system, "") for system in systems)] for row, found in self._rows.items()]
-        for line in lines:
-            say(f"| {' | '.join(line)} |")
 
 
 def test_deb(root: DebianRoot, built: Built, stack: LocalStack, table: Table) -> None:
@@ -56,20 +51,23 @@ def test_deb(root: DebianRoot, built: Built, stack: LocalStack, table: Table) ->
     name = f"Debian {root.release}"
     require(not root.path("/usr/bin/python3").exists(), f"{name} has a Python of its own, so it shows nothing")
     began = time.monotonic()
-    root.run("dpkg", "--install", _brought(root, built.debs[0]))
+    root.run("dpkg", "--install", root.bring(built.debs[0]))
     table.add("`dpkg -i`, no Python on the system", name, f"{time.monotonic() - began:.1f} s")
     table.add("user, owner and mode; `check` as iotide-agent", name, check_installed(root))
     table.add("newest symbol of the C library", name, check_symbols(root.path("/usr/lib/iotide-agent")))
     node = Node(root, stack)
-    table.add("`setup`, then a campaign of dd and create", name, node.first_campaign())
+    table.add("`setup`, then a campaign of dd and create", name, node.campaign())
     config = root.path(CONFIG)
     config.write_text(config.read_text() + _EDITED)
     identity = root.path("/var/lib/iotide-agent/identity.json").read_bytes()
-    table.add("upgrade during a load of 60 s", name, node.upgrade_under_load(_brought(root, built.debs[1])))
+    table.add("upgrade during a load of 60 s", name, node.upgrade_under_load(root.bring(built.debs[1])))
     require(config.read_text().endswith(_EDITED), f"{name}: the upgrade changed {CONFIG}")
     kept = root.path("/var/lib/iotide-agent/identity.json").read_bytes() == identity
     require(kept, f"{name}: the upgrade changed the identity")
     table.add("upgrade keeps an edited agent.toml and the identity", name, "yes")
+    table.add("downgrade keeps both; a campaign", name, node.downgrade(root.bring(built.debs[0])))
+    kept = root.path("/var/lib/iotide-agent/identity.json").read_bytes() == identity
+    require(kept and config.read_text().endswith(_EDITED), f"{name}: the downgrade changed settings or identity")
     node.stop()
     table.add("removal keeps both; purge leaves nothing", name, check_removal(root))
 
@@ -95,13 +93,6 @@ def check_installed(root: DebianRoot) -> str:
     return "yes"
 
 
-def check_symbols(tree: Path) -> str:
-    files = list(elf_files(tree))
-    newest = max(newest_symbol(path) for path in files)
-    require(newest <= GLIBC, f"{tree} needs glibc {newest}")
-    return f"{newest[0]}.{newest[1]} in {len(files)} files"
-
-
 def check_removal(root: DebianRoot) -> str:
     root.run("dpkg", "--remove", AGENT)
     require(root.path(CONFIG).exists(), f"{root.name}: removal took {CONFIG}")
@@ -119,7 +110,7 @@ def test_archive(root: DebianRoot, built: Built, table: Table) -> None:
     Raises:
         PackageTestError: It does not run.
     """
-    root.run("tar", "-xf", _brought(root, built.archive), "-C", "/srv")
+    root.run("tar", "-xf", root.bring(built.archive), "-C", "/srv")
     unpacked = next(root.path("/srv").glob("iotide-agent-*"))
     root.run(f"/srv/{unpacked.name}/install.sh", "--prefix", "/opt/iotide-agent")
     root.run("/opt/iotide-agent/bin/iotide-agent", "--help")
@@ -135,14 +126,16 @@ def test_rpm(directory: Path, built: Built, table: Table) -> None:
     table.add("rpm: install, verify, upgrade; erasing keeps state", "rpm", check_rpm(root, built.rpms))
 
 
-def _brought(root: DebianRoot, file: Path) -> str:
-    """Copy a file to the system, and return its path there."""
-    shutil.copy(file, root.path("/srv/packages"))
-    return f"/srv/packages/{file.name}"
+def test_full_disks(root: DebianRoot, built: Built, work: Path, table: Table) -> None:
+    """Upgrade both packages, and the server by pip, on a disk that becomes full."""
+    name = f"Debian {root.release}"
+    for package, debs in ((AGENT, built.debs), (SERVER, built.server_debs)):
+        table.add(f"full disk during the upgrade of {package}", name, check_dpkg(root, package, debs))
+    table.add("full disk during `pip install --upgrade` of the server", name, check_pip(work, work / "wheels"))
 
 
-def say(text: str) -> None:
-    print(text, flush=True)
+def server_archive_of(suite: str) -> Path:
+    return CACHE / "roots" / f"{suite}-server.tar"
 
 
 def archive_of(suite: str) -> Path:
@@ -167,14 +160,20 @@ def inside(built: Built, work: Path) -> int:
             root = DebianRoot.unpack(suite, archive_of(suite), work / suite)
             attempt(partial(test_deb, root, built, stack, table))
             attempt(partial(test_archive, root, built, table))
+    for suite in SERVER_SUITES:
+        root = DebianRoot.unpack(f"server-{suite}", server_archive_of(suite), work / f"server-{suite}")
+        attempt(partial(test_server, root, built.server_debs, table))
+        attempt(partial(test_running_postgres, root, built.server_debs[0], table))
+    attempt(partial(test_full_disks, root, built, work, table))
     attempt(partial(test_rpm, work / "rpm", built, table))
     attempt(lambda: table.add("lintian and rpmlint", "rpm", lint(built)))
     attempt(lambda: require(built.is_equal, "two builds of the archive differ"))
     table.print()
     for failure in failures:
         say(failure)
-    size, floor = built.debs[0].stat().st_size / 1e6, ".".join(map(str, GLIBC))
-    counted = f"systems={len(SUITES)} failed={len(failures)} glibc={floor} deb_mb={size:.1f}"
+    size, server = (debs[0].stat().st_size / 1e6 for debs in (built.debs, built.server_debs))
+    floor = ".".join(map(str, GLIBC))
+    counted = f"systems={len(SUITES)} failed={len(failures)} glibc={floor} deb_mb={size:.1f} server_deb_mb={server:.1f}"
     say(f"test-packages: {counted} reproducible={'yes' if built.is_equal else 'no'}")
     return 1 if failures else 0
 
@@ -187,6 +186,8 @@ def main() -> int:
     try:
         for suite in SUITES:
             make_archive(suite, archive_of(suite))
+        for suite in SERVER_SUITES:
+            make_archive(suite, server_archive_of(suite), _SERVER_NEEDS)
         with tempfile.TemporaryDirectory(prefix="iotide-packages-", dir="/var/tmp") as name:
             work = Path(name)
             work.chmod(0o755)

@@ -112,7 +112,7 @@ def test_a_unit_of_the_package_is_not_written_again(node: BareNode, gateway: Gat
     node.pretend_systemd()
     program = node.root / "opt/iotide-agent-1/bin/iotide-agent"
     elsewhere = (
-        "import pathlib, iotide_agent.setup.service as module\n"
+        "import pathlib, iotide_wire.setup.services as module\n"
         "module._PACKAGED_UNITS = (pathlib.Path('/etc/packaged'),)\nstart_agent()\n"
     )
     program.write_text(program.read_text().replace("\nstart_agent()\n", f"\n{elsewhere}"))

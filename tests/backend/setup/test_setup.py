@@ -14,6 +14,8 @@ import pytest
 from bare_node import SERVER, BareNode, killed_in, write_server
 from bring_up import free_port
 
+from iotide_server.setup.texts import unit
+
 UNIT = "/etc/systemd/system/iotide.service"
 SETTINGS = "/etc/iotide/server.env"
 
@@ -54,6 +56,37 @@ def test_setup_creates_user_state_settings_and_unit(machine: BareNode) -> None:
     ]
     assert f"ExecStart={SERVER} up --state /var/lib/iotide\n" in machine.read(UNIT)
     assert "/nonexistent:/usr/sbin/nologin" in machine.read("/etc/passwd")
+
+
+def test_a_database_url_is_kept_as_it_is_for_systemd_and_shells(machine: BareNode) -> None:
+    url = "postgresql://iotide@/iotide?host=/var/run/postgresql&application_name=iotide"
+    done = setup(machine, "--database-url", url)
+    assert done.returncode == 0, done.stderr
+    assert f"IOTIDE_DATABASE_URL='{url}'" in machine.read(SETTINGS).splitlines()
+    read = machine.run("sh", "-c", f'. {SETTINGS}; printf %s "$IOTIDE_DATABASE_URL"')
+    assert read.stdout == url
+    assert "nothing to change" in setup(machine, "--database-url", url).stdout
+    refused = setup(machine, "--database-url", "postgresql://elsewhere/iotide")
+    assert f"{SETTINGS} has IOTIDE_DATABASE_URL={url}; change it there" in refused.stderr
+
+
+def test_a_unit_of_the_package_is_not_written_again(machine: BareNode) -> None:
+    program = machine.root / SERVER[1:]
+    elsewhere = (
+        "import pathlib, iotide_wire.setup.services as module\n"
+        "module._PACKAGED_UNITS = (pathlib.Path('/etc/packaged'),)\n"
+    )
+    program.write_text(program.read_text().replace("\nmain()\n", f"\n{elsewhere}main()\n"))
+    packaged = machine.root / "etc/packaged/iotide.service"
+    packaged.parent.mkdir()
+    packaged.write_text(unit(Path(SERVER)))
+    assert setup(machine).returncode == 0
+    own = machine.root / UNIT[1:]
+    assert not own.exists()
+    own.parent.mkdir(parents=True, exist_ok=True)
+    own.write_text("[Service]\nExecStart=/opt/older/bin/iotide-server up\n")
+    assert setup(machine).returncode == 0
+    assert own.read_text() == unit(Path(SERVER))
 
 
 def test_without_systemd_it_prints_a_command_that_starts_the_server(machine: BareNode, port: int) -> None:
@@ -130,6 +163,7 @@ def test_setup_is_for_root(machine: BareNode) -> None:
         (("--public-name", "two words"), "--public-name 'two words': use an address or a host name"),
         (("--listen", "192.0.2.1"), "192.0.2.1 is not an address of this machine"),
         (("--port", "65534"), "--port"),
+        (("--database-url", "iotide"), "--database-url 'iotide': use a URL such as postgresql://"),
     ],
 )
 def test_a_bad_option_is_explained_and_changes_nothing(
@@ -265,7 +299,7 @@ def test_a_disk_with_too_little_space_is_named(machine: BareNode) -> None:
 STAGES = (
     "iotide_wire.setup.changes.write_whole",
     "iotide_wire.setup.changes.run",
-    "iotide_server.setup.service._create_state",
+    "iotide_server.setup.service.create_state",
 )
 
 

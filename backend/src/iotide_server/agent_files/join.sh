@@ -3,11 +3,13 @@
 # Runs write only below the directories. The cluster's page shows the command, with this file's SHA-256.
 #
 # Run it as root. It needs curl, tar and Python 3.11 or newer, and connects only to SERVER. The token names the server's
-# authority, so another server gets nothing but a request for its certificate.
+# authority, so another server gets nothing but a request for its certificate. On a host with the deb or the rpm it sets the
+# package's agent up, and installs no other.
 set -eu
 umask 022
 bundle_sha256=@BUNDLE_SHA256@
 prefix=/opt/iotide-agent
+package=/usr/lib/iotide-agent/bin/iotide-agent
 
 refuse() { printf 'join: %s\n' "$*" >&2 && exit 2; }
 
@@ -25,7 +27,7 @@ join() {
   for tool in curl tar sha256sum base64 sed mktemp; do
     command -v "$tool" >/dev/null || refuse "$tool is not installed: install it first"
   done
-  [ ! -e "$prefix" ] || [ -L "$prefix" ] ||
+  [ -e "$package" ] || [ ! -e "$prefix" ] || [ -L "$prefix" ] ||
     refuse "$prefix was installed in another way: upgrade it there, then run '$prefix/bin/iotide-agent setup'"
   server=${1%/}
   shift
@@ -42,26 +44,35 @@ join() {
   work=$(mktemp -d)
   trap 'rm -rf "$work"' EXIT
   trap 'exit 1' HUP INT TERM
-  if [ "$fingerprint" = - ]; then
-    get iotide-agent.tar || refuse "$server does not hand out the agent"
-  else
+  if [ "$fingerprint" != - ]; then
     get ca.crt --insecure --max-time 30 || refuse "$server does not answer; check its address and the network"
     found=$(sed '/-----/d' "$work/ca.crt" | base64 -d 2>/dev/null | sha256sum)
     [ "${found%% *}" = "$fingerprint" ] ||
       refuse "$server is not the server of the token, or the connection is intercepted; nothing was sent to it"
-    get iotide-agent.tar --cacert "$work/ca.crt" || refuse "$server does not hand out the agent"
     set -- "$@" --ca "$work/ca.crt"
   fi
+  if [ -e "$package" ]; then
+    program=/usr/bin/iotide-agent
+    printf 'join: %s of the installed package is used\n' "$program"
+  else
+    install_bundle
+    program=$prefix/bin/iotide-agent
+  fi
+  # printf is part of the shell, so `ps` does not show the token.
+  printf '%s\n' "$token" | "$program" setup "$server" "$@"
+}
+
+# install_bundle  Fetch the agent of the server, verify it, and install it.
+install_bundle() {
+  if [ "$fingerprint" = - ]; then get iotide-agent.tar; else get iotide-agent.tar --cacert "$work/ca.crt"; fi ||
+    refuse "$server does not hand out the agent"
   printf '%s  %s\n' "$bundle_sha256" "$work/iotide-agent.tar" | sha256sum -c - >/dev/null 2>&1 ||
     refuse "the agent is not the one of this script: copy the command again from the cluster's page"
   tar -x -f "$work/iotide-agent.tar" -C "$work" --no-same-owner || refuse "no room in ${TMPDIR:-/tmp}: set TMPDIR"
-
   "$work"/iotide-agent-*/install.sh --prefix "$prefix"
-  for program in iotide-agent iotide; do
-    [ -e "/usr/local/bin/$program" ] || ln -sf "$prefix/bin/$program" /usr/local/bin/
+  for name in iotide-agent iotide; do
+    [ -e "/usr/local/bin/$name" ] || ln -sf "$prefix/bin/$name" /usr/local/bin/
   done
-  # printf is part of the shell, so `ps` does not show the token.
-  printf '%s\n' "$token" | "$prefix/bin/iotide-agent" setup "$server" "$@"
 }
 
 join "$@"

@@ -2,6 +2,7 @@
 
 import sys
 from collections.abc import Callable
+from typing import Annotated
 
 import psycopg
 import typer
@@ -15,6 +16,7 @@ from iotide_server.commands.opening import settings_of, transaction_of
 from iotide_server.kit.errors import IotideError
 from iotide_server.kit.logs import LogFormat, configure_logs
 from iotide_server.retention.commands import add_commands as add_retention
+from iotide_wire.program import PRINT_VERSION, version_printer
 from iotide_wire.setup.changes import SetupError
 
 _BAD_INPUT = 2
@@ -37,7 +39,15 @@ _add(people.users, people.user_link, people.revoke_tokens)
 
 
 @app.callback()
-def log_plainly() -> None:
+def log_plainly(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=version_printer("iotide-server", "iotide-server"), is_eager=True, help=PRINT_VERSION
+        ),
+    ] = False,
+) -> None:
     """Server of iotide: schedules storage benchmarks on the nodes of clusters and stores their results."""
     # No usual log lines, because programs read the output.
     configure_logs("command", LogFormat.PLAIN, sys.stderr, talkative=())

@@ -15,7 +15,7 @@ from iotide_server.commands.services import ListenOption, PublicNameOption
 from iotide_server.kit.clock import system_clock
 from iotide_server.settings import MOST_PORT
 from iotide_server.setup.service import ServerDemand, set_up, starting_command
-from iotide_server.setup.texts import STATE, ServerAddress
+from iotide_server.setup.texts import STATE, ServerOptions
 from iotide_wire.setup.changes import Changes
 from iotide_wire.setup.services import systemd_runs
 
@@ -28,6 +28,10 @@ def setup(
         int | None,
         typer.Option(min=1, max=MOST_PORT, help="Port of the API and the dashboard; Redis uses the next two."),
     ] = None,
+    database_url: Annotated[
+        str | None,
+        typer.Option(help="Use this database of a running PostgreSQL instead of a private one; it is not created."),
+    ] = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print files and commands; change nothing.")] = False,
 ) -> None:
     """Install the server as a service that starts at boot: `iotide-server up` on /var/lib/iotide.
@@ -38,7 +42,7 @@ def setup(
     """
     if not dry_run and os.geteuid() != 0:
         raise StartError("setup creates a user and a service.", remedy="Run it as root, or with --dry-run.")
-    demand = ServerDemand(ServerAddress(listen, public_name, port), Path(sys.argv[0]).absolute())
+    demand = ServerDemand(ServerOptions(listen, public_name, port, database_url), Path(sys.argv[0]).absolute())
     changes = Changes(typer.echo, is_dry=dry_run)
     try:
         set_up(demand, changes)

@@ -16,8 +16,8 @@ from iotide_server.setup.texts import (
     SETTINGS,
     STATE,
     UNIT,
-    ServerAddress,
-    check_address,
+    ServerOptions,
+    check_options,
     port_in,
     server_env,
     unit,
@@ -34,6 +34,7 @@ from iotide_wire.setup.services import (
     check_user,
     start_unit,
     systemd_runs,
+    write_unit,
 )
 from iotide_wire.units import GIB, MIB
 
@@ -51,7 +52,7 @@ _JOURNAL: Final = ("journalctl", f"--unit={UNIT}", "--lines=20", "--output=cat",
 class ServerDemand:
     """Arguments of `iotide-server setup`; `program` is this program, at the path that the unit starts."""
 
-    address: ServerAddress
+    options: ServerOptions
     program: Path
 
 
@@ -60,14 +61,14 @@ def set_up(demand: ServerDemand, changes: Changes) -> None:
 
     Raise SetupError, StartError or OSError.
     """
-    check_address(demand.address)
-    settings = SETTINGS.read_text(encoding="utf-8") if SETTINGS.exists() else server_env(demand.address)
+    check_options(demand.options)
+    settings = SETTINGS.read_text(encoding="utf-8") if SETTINGS.exists() else server_env(demand.options)
     variables, unit_text = variables_in(settings), unit(demand.program)
-    _check_agreement(demand.address, variables)
+    _check_agreement(demand.options, variables)
     _check_machine(demand.program, variables)
     add_user(changes, USER)
-    _create_state(changes)
-    differs = [changes.write(SETTINGS, settings, mode=_PRIVATE_FILE), changes.write(UNITS / UNIT, unit_text)]
+    create_state(changes)
+    differs = [changes.write(SETTINGS, settings, mode=_PRIVATE_FILE), write_unit(changes, UNIT, unit_text)]
     _start(changes, is_changed=any(differs))
     if changes.count == 0:
         changes.say("nothing to change: this server is set up")
@@ -78,9 +79,9 @@ def starting_command(program: Path) -> str:
     return f"sh -c 'set -a; . {SETTINGS}; exec {program} up --state {STATE}'"
 
 
-def _check_agreement(address: ServerAddress, variables: Mapping[str, str]) -> None:
+def _check_agreement(options: ServerOptions, variables: Mapping[str, str]) -> None:
     """Raise SetupError if an option contradicts the settings file, which setup does not change."""
-    for option, value in address.options.items():
+    for option, value in options.given.items():
         name = variable_of(option)
         if variables.get(name) != value:
             has = f"has {name}={variables[name]}" if name in variables else f"does not set {name}"
@@ -131,7 +132,7 @@ def _check_ports(variables: Mapping[str, str]) -> None:
         check_port(host, taken, option=f"IOTIDE_PORT in {SETTINGS}" if SETTINGS.exists() else "--port")
 
 
-def _create_state(changes: Changes) -> None:
+def create_state(changes: Changes) -> None:
     """Create the state directory, in a directory where only root creates names."""
     if STATE.exists() and STATE.stat().st_uid != 0:
         return

@@ -17,21 +17,24 @@ SETTINGS: Final = Path("/etc/iotide/server.env")
 STATE: Final = Path("/var/lib/iotide")
 _PROGRAM_OF_UNIT: Final = "/opt/iotide/bin/iotide-server"
 _COMMENT: Final = ("#", ";")
+_DATABASES: Final = ("postgresql://", "postgres://")
 _HOST: Final = re.compile(r"[A-Za-z0-9.:_-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class ServerAddress:
-    """Address options of setup; None: the default of `iotide-server up`."""
+class ServerOptions:
+    """Options of setup that it keeps in the settings file; None: the default of `iotide-server up`."""
 
     listen: str | None
     public_name: str | None
     port: int | None
+    database_url: str | None
 
     @property
-    def options(self) -> Mapping[str, str]:
+    def given(self) -> Mapping[str, str]:
         """Return the given options of setup."""
-        given = {"--listen": self.listen, "--public-name": self.public_name, "--port": self.port}
+        given = {"--listen": self.listen, "--public-name": self.public_name, "--port": self.port,
+                 "--database-url": self.database_url}  # fmt: skip
         return {option: str(value) for option, value in given.items() if value is not None}
 
 
@@ -40,17 +43,20 @@ def variable_of(option: str) -> str:
     return f"IOTIDE_{option.removeprefix('--').replace('-', '_').upper()}"
 
 
-def check_address(address: ServerAddress) -> None:
+def check_options(options: ServerOptions) -> None:
     """Raise SetupError for a value that no certificate and no settings file can have."""
-    for option, value in address.options.items():
-        if not _HOST.fullmatch(value):
+    for option, value in options.given.items():
+        if option == "--database-url":
+            if not value.isprintable() or not value.startswith(_DATABASES):
+                raise SetupError(f"{option} {value!r}: use a URL such as postgresql://iotide:PASSWORD@localhost/iotide")
+        elif not _HOST.fullmatch(value):
             raise SetupError(f"{option} {value!r}: use an address or a host name, such as bench.example.org")
 
 
-def server_env(address: ServerAddress) -> str:
+def server_env(options: ServerOptions) -> str:
     """Return the settings file, in the syntax of systemd and of shells."""
-    options = {"--port": str(API_PORT), **address.options}
-    lines = [f"{variable_of(option)}={options[option]}" for option in sorted(options)]
+    values = {"--port": str(API_PORT), **options.given}
+    lines = [f"{variable_of(option)}={shlex.quote(values[option])}" for option in sorted(values)]
     return "\n".join(
         [
             "# Settings of the server, written by `iotide-server setup`, which never changes them again.",
@@ -87,5 +93,5 @@ def unit(program: Path) -> str:
     """Return the systemd unit that starts this program."""
     shipped = (files("iotide_server.setup") / UNIT).read_text(encoding="utf-8")
     # A new version changes this file, so that setup restarts the server.
-    head = f"# Written by `iotide-server setup` {version('iotide-server')}\n"
+    head = f"# Unit of iotide-server {version('iotide-server')}\n"
     return head + shipped.replace(_PROGRAM_OF_UNIT, str(program))

@@ -5,7 +5,7 @@ import logging
 import os
 from dataclasses import asdict
 from pathlib import Path
-from typing import Final
+from typing import Annotated, Final
 
 import typer
 
@@ -18,12 +18,26 @@ from iotide_agent.core.spool import Offer
 from iotide_agent.logs import log_to_stderr
 from iotide_agent.node.config import AgentConfig, load_config
 from iotide_agent.node.readiness import State, examine
+from iotide_wire.program import PRINT_VERSION, version_printer
 
 _OTHER_AGENT: Final = frozenset({"agent_already_running", "agent_superseded"})
 
-app = typer.Typer(help="The node agent of iotide.", no_args_is_help=True, pretty_exceptions_enable=False)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False)
 app.command("setup")(setup_command)
 app.command("enroll")(enroll_command)
+
+
+@app.callback()
+def describe(
+    *,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=version_printer("iotide-agent", "iotide-agent"), is_eager=True, help=PRINT_VERSION
+        ),
+    ] = False,
+) -> None:
+    """The node agent of iotide."""
 
 
 @app.command("run")

@@ -39,6 +39,7 @@ from iotide_agent.cli.server import (
 )
 from iotide_agent.cli.speaking import ask, say
 from iotide_agent.cli.watch import look
+from iotide_wire.program import PRINT_VERSION, version_printer
 
 REFUSED: Final = 2
 _MOST_BY_ID: Final = 50
@@ -83,6 +84,12 @@ def connect(
     ca: Annotated[
         Path | None, typer.Option(envvar="IOTIDE_CA", help="CA certificate file (PEM) of the server.")
     ] = None,
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=version_printer("iotide", "iotide-agent"), is_eager=True, help=PRINT_VERSION
+        ),
+    ] = False,
 ) -> None:
     context.obj = chosen_server(url, token, ca)
 

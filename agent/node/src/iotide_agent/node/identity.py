@@ -62,7 +62,8 @@ def load_identity(state_directory: Path) -> Identity:
             "`echo TOKEN | iotide-agent enroll --server URL` with a token from the cluster's page"
         ) from error
     except (OSError, ValidationError) as error:
-        raise NotEnrolledError(f"{file} cannot be used ({error}); enrol this node again") from error
+        remedy = "install the newer agent again if one wrote it, or enrol this node again"
+        raise NotEnrolledError(f"{file} cannot be used ({error}); {remedy}") from error
 
 
 def save_identity(state_directory: Path, identity: Identity) -> None:

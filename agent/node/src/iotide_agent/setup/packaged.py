@@ -6,8 +6,8 @@ from typing import Final
 from iotide_agent.node.config import SYSTEM_STATE
 from iotide_agent.setup.service import hand_over
 from iotide_agent.setup.texts import UNIT, USER
-from iotide_wire.setup.changes import Changes, SetupError, succeeds
-from iotide_wire.setup.services import add_user, systemd_runs
+from iotide_wire.setup.changes import Changes, SetupError
+from iotide_wire.setup.services import add_user, restart_enabled
 
 _FAILED: Final = 1
 
@@ -20,11 +20,8 @@ def finish(changes: Changes) -> None:
     add_user(changes, USER)
     if not SYSTEM_STATE.exists():
         hand_over(SYSTEM_STATE, changes)
-    if systemd_runs():
-        changes.run("systemctl", "daemon-reload")
-        if succeeds("systemctl", "is-enabled", "--quiet", UNIT):
-            # Loads continue, see KillMode= of the unit.
-            changes.run("systemctl", "restart", UNIT)
+    # Loads continue, see KillMode= of the unit.
+    restart_enabled(changes, UNIT)
 
 
 def main() -> int:

@@ -15,13 +15,11 @@ from iotide_agent.runner.files import closing
 from iotide_agent.runner.users import acting_as
 from iotide_agent.setup.demands import Demand, check_node, missing_directories, present_identity, wanted_config
 from iotide_agent.setup.texts import DROP_SERVICE_UNIT, DROP_SOCKET_UNIT, UNIT, USER, drop_in, shipped_unit, unit
-from iotide_wire.setup.changes import Changes, SetupError, has_content
-from iotide_wire.setup.services import UNITS, add_user, start_unit
+from iotide_wire.setup.changes import Changes, SetupError
+from iotide_wire.setup.services import UNITS, add_user, start_unit, write_unit
 
 _DROP_IN: Final = UNITS / f"{UNIT}.d/10-setup.conf"
 """Systemd reads it before override.conf, which `systemctl edit` writes."""
-_PACKAGED_UNITS: Final = (Path("/usr/lib/systemd/system"), Path("/lib/systemd/system"))
-"""A unit of the deb or the rpm is upgraded with it."""
 _PRIVATE: Final = 0o700
 _CHECK_STATUSES: Final = (0, 1)
 """A check that ran to its end has one of these."""
@@ -45,10 +43,7 @@ def set_up(demand: Demand, read_token: Callable[[], str], changes: Changes) -> N
     for directory in missing_directories(config):
         changes.make(f"create {directory} for {USER}", partial(_create, directory))
     differs = [changes.write(SYSTEM_CONFIG, text)] if text is not None else []
-    is_packaged = any(has_content(directory / UNIT, unit_text) for directory in _PACKAGED_UNITS)
-    if not is_packaged or (UNITS / UNIT).exists():  # systemd prefers it to the package's
-        differs.append(changes.write(UNITS / UNIT, unit_text))
-    differs.append(changes.write(_DROP_IN, drop_in_text))
+    differs += [write_unit(changes, UNIT, unit_text), changes.write(_DROP_IN, drop_in_text)]
     helpers = [changes.write(UNITS / name, shipped_unit(name)) for name in (DROP_SERVICE_UNIT, DROP_SOCKET_UNIT)]
     start_unit(changes, DROP_SOCKET_UNIT, is_changed=any(helpers))
     # Loads continue, see KillMode= of the unit.

@@ -10,7 +10,7 @@ from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Final
 
-from iotide_wire.setup.changes import Changes, SetupError, output, program_path, succeeds
+from iotide_wire.setup.changes import Changes, SetupError, has_content, output, program_path, succeeds
 from iotide_wire.units import format_bytes
 
 UNITS: Final = Path("/etc/systemd/system")
@@ -19,6 +19,8 @@ HIDDEN: Final = {
     "PrivateTmp=no": ("/tmp", "/var/tmp"),  # noqa: S108 - what the units hide
 }
 """By setting of a unit that shows them, directories that the units' sandbox hides."""
+_PACKAGED_UNITS: Final = (Path("/usr/lib/systemd/system"), Path("/lib/systemd/system"))
+"""A unit of a deb or an rpm is upgraded with it."""
 _SYSTEMD_RUNS: Final = Path("/run/systemd/system")
 
 
@@ -79,6 +81,22 @@ def start_unit(changes: Changes, unit: str, *, is_changed: bool) -> None:
         changes.run("systemctl", "enable", unit)
     if is_changed or not succeeds("systemctl", "is-active", "--quiet", unit):
         changes.run("systemctl", "restart", unit)
+
+
+def write_unit(changes: Changes, unit: str, text: str) -> bool:
+    """Write a unit, unless an installed package has it with this text. Return whether it differed."""
+    is_packaged = any(has_content(directory / unit, text) for directory in _PACKAGED_UNITS)
+    if is_packaged and not (UNITS / unit).exists():  # systemd would prefer this one
+        return False
+    return changes.write(UNITS / unit, text)
+
+
+def restart_enabled(changes: Changes, unit: str) -> None:
+    """Restart the unit of a package after its upgrade, if it is enabled; never start another one."""
+    if systemd_runs():
+        changes.run("systemctl", "daemon-reload")
+        if succeeds("systemctl", "is-enabled", "--quiet", unit):
+            changes.run("systemctl", "restart", unit)
 
 
 def is_below(path: PurePath, directories: Sequence[str]) -> bool:

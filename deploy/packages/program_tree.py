@@ -1,23 +1,22 @@
-"""The agent and its locked packages on a Python of their own, in one directory that runs wherever it is placed."""
+"""A program and its locked packages on a Python of their own, in one directory that runs wherever it is placed."""
 
 import hashlib
 import re
 import shutil
 import subprocess
 import tarfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from packages.own_python import GLIBC, PYTHON, BuildError
 
-PROGRAMS: Final = {"iotide-agent": "start_agent", "iotide": "start_user"}
-_PROGRAM: Final = """\
+_STARTER: Final = """\
 #!/bin/sh
 # Starts the Python of its own directory. Users of clusters often have variables of another Python.
 exec env -u PYTHONHOME -u PYTHONPATH "$(dirname "$(readlink -f -- "$0")")/python3" -P -s -c \\
-  'import sys; del sys.argv[0]; from iotide_agent.cli import {start}; sys.exit({start}())' "$0" "$@"
+  'import sys; del sys.argv[0]; from {module} import {start}; sys.exit({start}())' "$0" "$@"
 """
 _PLATFORM: Final = "x86_64-manylinux_2_28"
 _SYMBOL: Final = re.compile(r"\bGLIBC_(\d+)\.(\d+)")
@@ -25,16 +24,42 @@ _ELF: Final = b"\x7fELF"
 
 
 @dataclass(frozen=True, slots=True)
+class Product:
+    """One of our Python packages, and where its programs begin.
+
+    Attributes:
+        programs: Module and function by program.
+    """
+
+    name: str
+    programs: Mapping[str, str]
+
+    @property
+    def part(self) -> str:
+        """Return its name in this directory, such as "agent"."""
+        return self.name.removeprefix("iotide-")
+
+
+AGENT: Final = Product(
+    "iotide-agent", {"iotide-agent": "iotide_agent.cli:start_agent", "iotide": "iotide_agent.cli:start_user"}
+)
+SERVER: Final = Product("iotide-server", {"iotide-server": "iotide_server.cli:main"})
+"""Without its extra `embedded`: PostgreSQL and Redis are those of the distribution."""
+
+
+@dataclass(frozen=True, slots=True)
 class Contents:
     """Inputs of the tree.
 
     Attributes:
+        product: The package that is installed with its dependencies and iotide-wire.
         root: The source tree of the release, with the man pages in docs/site/dist/man.
-        wheels: The directory with the wheels of agent and wire.
+        wheels: The directory with our wheels.
         python: The archive of the Python.
-        version: Version of the agent.
+        version: Version of the package.
     """
 
+    product: Product
     root: Path
     wheels: Path
     python: Path
@@ -53,27 +78,30 @@ def make_tree(contents: Contents, tree: Path) -> None:
     (tree.parent / "python").rename(tree)
     library = tree / "lib" / f"python{PYTHON}"
     _install(contents, library / "site-packages")
-    for path in elf_files(tree):
+    for path in to_strip(tree, library / "site-packages"):
         subprocess.run(["strip", "--strip-unneeded", "--enable-deterministic-archives", path], check=True)
     _check_floor(tree)
-    for name in PROGRAMS:
+    for path in elf_files(library):
+        path.chmod(0o644)  # wheels have some executable
+    for name, entry in contents.product.programs.items():
         program = tree / "bin" / name
-        program.write_text(starter(name))
+        program.write_text(starter(entry))
         program.chmod(0o755)
     _compile(tree, library)
     pages = tree / "share/man/man1"
     pages.mkdir(parents=True)
-    for name in PROGRAMS:
+    for name in contents.product.programs:
         shutil.copyfile(contents.root / f"docs/site/dist/man/{name}.1", pages / f"{name}.1")
 
 
-def starter(program: str) -> str:
-    """Return the text of a program."""
-    return _PROGRAM.format(start=PROGRAMS[program])
+def starter(entry: str) -> str:
+    """Return the text of a program that calls a function, such as `iotide_agent.cli:start_user`."""
+    module, _, start = entry.partition(":")
+    return _STARTER.format(module=module, start=start)
 
 
 def make_installable(contents: Contents, tree: Path) -> None:
-    """Add installer, documents and checksums to a tree, as in the bundle of wheels."""
+    """Add installer, documents and checksums to the agent's tree, as in the bundle of wheels."""
     root = contents.root
     for source in (root / "LICENSE", root / "THIRD_PARTY.md", *sorted((root / "deploy/agent").iterdir())):
         shutil.copyfile(source, tree / source.name)
@@ -106,6 +134,14 @@ def newest_symbol(path: Path) -> tuple[int, int]:
     return max(found, default=(0, 0))
 
 
+def to_strip(tree: Path, packages: Path) -> Iterator[Path]:
+    """Yield the programs and libraries, without those that auditwheel has patched: strip would damage them."""
+    patched = [place for libraries in packages.glob("*.libs") for place in (libraries, libraries.with_suffix(""))]
+    for path in elf_files(tree):
+        if not any(path.is_relative_to(place) for place in patched):
+            yield path
+
+
 def _check_floor(tree: Path) -> None:
     for path in elf_files(tree):
         if (needed := newest_symbol(path)) > GLIBC:
@@ -117,15 +153,19 @@ def _check_floor(tree: Path) -> None:
 
 def _install(contents: Contents, packages: Path) -> None:
     """Install the wheels of uv.lock for the oldest C library, and our own."""
-    export = ("uv", "export", "--quiet", "--frozen", "--no-dev", "--no-emit-workspace", "--package", "iotide-agent")
-    locked = subprocess.run(export, cwd=contents.root, stdout=subprocess.PIPE, check=True).stdout
+    export = ("uv", "export", "--quiet", "--frozen", "--no-dev", "--no-emit-workspace")
+    name = contents.product.name
+    locked = subprocess.run([*export, "--package", name], cwd=contents.root, stdout=subprocess.PIPE, check=True).stdout
     requirements = packages.parent.parent / "requirements.txt"
     requirements.write_bytes(locked)
     options = ("--quiet", "--target", packages, "--python-version", PYTHON, "--python-platform", _PLATFORM, "--no-deps",
                "--only-binary", ":all:", "--link-mode", "copy", "--no-config")  # fmt: skip
     install = ("uv", "pip", "install", *options)
     subprocess.run([*install, "--require-hashes", "--requirements", requirements], check=True)
-    own = [contents.wheels / f"iotide_{part}-{contents.version}-py3-none-any.whl" for part in ("wire", "agent")]
+    own = [
+        contents.wheels / f"{part.replace('-', '_')}-{contents.version}-py3-none-any.whl"
+        for part in ("iotide-wire", name)
+    ]
     subprocess.run([*install, "--offline", *own], check=True)
     requirements.unlink()
     # Programs of the packages, with this machine's paths in them; and records of where uv found our wheels.
