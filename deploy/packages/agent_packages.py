@@ -12,13 +12,15 @@ import shutil
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
 from packages.agent_tree import PROGRAMS, Contents, make_installable, make_tree
 from packages.archives import pack
-from packages.own_python import BuildError, built_python, say
+from packages.own_python import ARCHITECTURES, BuildError, built_python, say
 
 _HERE: Final = Path(__file__).parent
 _NFPM: Final = "2.45.2"
@@ -33,8 +35,8 @@ _SETTINGS: Final = """\
 """
 
 
-def make_packages(contents: Contents, into: Path, cache: Path, *, release: int = 1) -> None:
-    """Write the three packages.
+def make_packages(contents: Contents, into: Path, cache: Path, *, release: int = 1, others: Sequence[str] = ()) -> None:
+    """Write the three packages, and those for other architectures.
 
     Raises:
         BuildError: The tree cannot be built.
@@ -47,20 +49,41 @@ def make_packages(contents: Contents, into: Path, cache: Path, *, release: int =
         tree = stage / f"iotide-agent-{contents.version}"
         make_tree(contents, tree)
         completions(tree, stage / "completion")
-        installable = stage / "installable" / tree.name
+        _archive(contents, tree, into)
+        _stage(contents, tree, stage, release, seconds)
+        _package(contents, stage, into, cache, release)
+        native = (stage / "agent").rename(stage / "native")
+        for architecture in others:
+            say(f"install the agent for {architecture}")
+            python, builder = built_python(cache, architecture), native / "bin/python3"
+            other = replace(contents, architecture=architecture, python=python, builder=builder)
+            make_tree(other, tree)
+            _archive(other, tree, into)
+            shutil.rmtree(tree / "share")
+            tree.rename(stage / "agent")
+            _package(other, stage, into, cache, release)
+            shutil.rmtree(stage / "agent")
+
+
+def _archive(contents: Contents, tree: Path, into: Path) -> None:
+    """Write the archive with its own installer."""
+    with tempfile.TemporaryDirectory(prefix="iotide-archive-") as directory:
+        installable, archive = Path(directory) / tree.name, Path(directory) / "archive.tar"
         shutil.copytree(tree, installable, symlinks=True)
         make_installable(contents, installable)
-        archive = stage / "archive.tar"
-        pack(installable, archive, tree.name, seconds=seconds)
-        name = f"iotide-agent-{contents.version}-x86_64-python.tar.gz"
+        pack(installable, archive, tree.name, seconds=int(os.environ["SOURCE_DATE_EPOCH"]))
+        name = f"iotide-agent-{contents.version}-{contents.architecture}-python.tar.gz"
         (into / name).write_bytes(gzip.compress(archive.read_bytes(), mtime=0))
-        say("build the deb and the rpm")
-        _stage(contents, tree, stage, release, seconds)
-        nfpm = _nfpm(cache)
-        environment = {**os.environ, "VERSION": contents.version, "RELEASE": str(release)}
-        for packager in ("deb", "rpm"):
-            command = (nfpm, "package", "--config", _HERE / "agent.yaml", "--packager", packager, "--target", into)
-            subprocess.run(command, cwd=stage, env=environment, stdout=sys.stderr, check=True)
+
+
+def _package(contents: Contents, stage: Path, into: Path, cache: Path, release: int) -> None:
+    """Write the deb and the rpm of a staged tree."""
+    say("build the deb and the rpm")
+    nfpm = _nfpm(cache)
+    named = {"VERSION": contents.version, "RELEASE": str(release), "ARCHITECTURE": ARCHITECTURES[contents.architecture]}
+    for packager in ("deb", "rpm"):
+        command = (nfpm, "package", "--config", _HERE / "agent.yaml", "--packager", packager, "--target", into)
+        subprocess.run(command, cwd=stage, env={**os.environ, **named}, stdout=sys.stderr, check=True)
 
 
 def completions(tree: Path, into: Path) -> None:

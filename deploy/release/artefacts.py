@@ -76,10 +76,10 @@ def wheels(release: Release) -> None:
 
 
 def packages(release: Release) -> None:
-    """Build the agent's packages with a Python of its own: archive, deb and rpm."""
+    """Build the agent's packages with a Python of its own: archive, deb and rpm, for x86-64 and aarch64."""
     cache = Path(os.environ["IOTIDE_BUILD_CACHE"])
     contents = Contents(release.tree, release.into, built_python(cache), release.version)
-    make_packages(contents, release.into, cache)
+    make_packages(contents, release.into, cache, others=("aarch64",))
 
 
 def locks(release: Release) -> None:
