@@ -9,6 +9,8 @@ import gzip
 import shutil
 import sys
 import tempfile
+from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Final
 
@@ -24,31 +26,51 @@ _SETTINGS: Final = """\
 """
 
 
-def make_packages(contents: Contents, destination: Destination) -> None:
-    """Write the three packages.
+def make_packages(contents: Contents, destination: Destination, others: Sequence[str] = ()) -> None:
+    """Write the three packages, and those for other architectures.
 
     Raises:
         BuildError: The tree cannot be built.
         subprocess.CalledProcessError: A program failed; it printed why.
     """
-    seconds = seconds_of_source()
     with tempfile.TemporaryDirectory(prefix="iotide-packages-") as directory:
-        stage = Path(directory)
+        stage, native = Path(directory) / "stage", Path(directory) / "native"
+        stage.mkdir()
         say("install the agent on its Python")
         tree = stage / f"iotide-agent-{contents.version}"
         make_tree(contents, tree)
         completions(contents, tree, stage / "completion")
-        installable = stage / "installable" / tree.name
+        _archive(contents, tree, destination)
+        _stage(contents, tree, stage)
+        _package(contents, stage, destination)
+        (stage / "program").rename(native)
+        for architecture in others:
+            say(f"install the agent for {architecture}")
+            python, builder = built_python(destination.cache, architecture), native / "bin/python3"
+            other = replace(contents, architecture=architecture, python=python, builder=builder)
+            make_tree(other, tree)
+            _archive(other, tree, destination)
+            shutil.rmtree(tree / "share")
+            tree.rename(stage / "program")
+            _package(other, stage, destination)
+            shutil.rmtree(stage / "program")
+
+
+def _archive(contents: Contents, tree: Path, destination: Destination) -> None:
+    """Write the archive with its own installer."""
+    with tempfile.TemporaryDirectory(prefix="iotide-archive-") as directory:
+        installable, archive = Path(directory) / tree.name, Path(directory) / "archive.tar"
         shutil.copytree(tree, installable, symlinks=True)
         make_installable(contents, installable)
-        archive = stage / "archive.tar"
-        pack(installable, archive, tree.name, seconds=seconds)
-        name = f"iotide-agent-{contents.version}-x86_64-python.tar.gz"
+        pack(installable, archive, tree.name, seconds=seconds_of_source())
+        name = f"iotide-agent-{contents.version}-{contents.architecture}-python.tar.gz"
         (destination.into / name).write_bytes(gzip.compress(archive.read_bytes(), mtime=0))
-        say("build the deb and the rpm")
-        _stage(contents, tree, stage)
-        for packager in ("deb", "rpm"):
-            package_by_nfpm(contents, stage, destination, packager)
+
+
+def _package(contents: Contents, stage: Path, destination: Destination) -> None:
+    say("build the deb and the rpm")
+    for packager in ("deb", "rpm"):
+        package_by_nfpm(contents, stage, destination, packager)
 
 
 def settings(example: str) -> str:

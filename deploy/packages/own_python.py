@@ -1,7 +1,7 @@
 """Builds a CPython that runs from any directory of any Linux with glibc 2.28, with its C libraries inside.
 
-A directory keeps sources and the built archive. Requires apt-get with Debian's package sources, cargo, uv, make and
-perl. The same inputs give the same bytes.
+A directory keeps sources and the built archives. The Python for x86-64 builds the one for aarch64. Requires x86-64,
+apt-get with Debian's package sources, cargo, uv, make and perl. The same inputs give the same bytes.
 """
 
 import functools
@@ -11,6 +11,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tarfile
 import tempfile
 from pathlib import Path
 from typing import Final
@@ -21,7 +22,11 @@ GLIBC: Final = (2, 28)
 """Oldest C library: that of RHEL 8. Debian 11 has 2.31, SLES 15 SP3 2.31."""
 PYTHON: Final = "3.13"
 _HERE: Final = Path(__file__).parent
-_TARGET: Final = f"x86_64-linux-gnu.{GLIBC[0]}.{GLIBC[1]}"
+ARCHITECTURES: Final = {"x86_64": "amd64", "aarch64": "arm64"}
+"""Names of the packages' architectures in Debian, by their names in the kernel."""
+NATIVE: Final = "x86_64"
+"""Architecture of the machine that builds."""
+_CPU: Final = {"x86_64": "x86_64", "aarch64": "generic"}
 _SUITE: Final = "trixie"
 _PACKAGE: Final = "python3.13"
 _SOURCE: Final = {
@@ -59,7 +64,7 @@ class BuildError(Exception):
     """The Python cannot be built; the message has the remedy."""
 
 
-def built_python(cache: Path) -> Path:
+def built_python(cache: Path, architecture: str = NATIVE) -> Path:
     """Return the archive of the Python in a cache; build it first if its inputs changed.
 
     Raises:
@@ -68,21 +73,26 @@ def built_python(cache: Path) -> Path:
     """
     inputs = [_HERE / "own_python.py", _HERE / "archives.py", _HERE / "compiler.txt", _HERE / "libraries/Cargo.lock"]
     digest = hashlib.sha256(b"".join(path.read_bytes() for path in inputs)).hexdigest()[:16]
-    archive = cache / f"python-{digest}.tar"
+    archive = cache / f"python-{architecture}-{digest}.tar"
     if not archive.exists():
         cache.mkdir(parents=True, exist_ok=True)
         sources = _sources(cache / "sources")
         with tempfile.TemporaryDirectory(prefix="iotide-python-") as directory:
-            _Build(Path(directory), sources).make(archive)
+            builder = None if architecture == NATIVE else built_python(cache)
+            _Build(Path(directory), sources, architecture, builder).make(archive)
     return archive
 
 
 class _Build:
     """Build Python once, in a directory that is removed afterwards."""
 
-    def __init__(self, work: Path, sources: list[Path]) -> None:
+    def __init__(self, work: Path, sources: list[Path], architecture: str, builder: Path | None) -> None:
+        """Prepare a build; it is a cross build with the archive of a Python that runs here."""
         self._work = work
         self._sources = sources
+        self._architecture = architecture
+        self._builder = builder
+        self._crossing = () if builder is None else (f"--host={architecture}-linux-gnu", f"--build={NATIVE}-linux-gnu")
         self._libraries = work / "root/usr"
         self._environment: dict[str, str] = {}
 
@@ -112,7 +122,8 @@ class _Build:
         self._run(self._work, "uv", "pip", "install", "--quiet", "--require-hashes", "--no-deps", "--target", place,
                   "--requirements", _HERE / "compiler.txt")  # fmt: skip
         # By name and with all paths inside, because OpenSSL and CPython record how they were compiled.
-        compiling = f"-target {_TARGET} -mcpu=x86_64 -ffile-prefix-map={self._work}=."
+        target = f"{self._architecture}-linux-gnu.{GLIBC[0]}.{GLIBC[1]}"
+        compiling = f"-target {target} -mcpu={_CPU[self._architecture]} -ffile-prefix-map={self._work}=."
         programs = self._work / "programs"
         programs.mkdir()
         for name, command in {
@@ -162,15 +173,16 @@ class _Build:
             "--disable-docs",
             "--disable-multi-os-directory",
         )
-        self._run(source, "sh", "configure", "--quiet", f"--prefix={self._libraries}", *options)
+        self._run(source, "sh", "configure", "--quiet", f"--prefix={self._libraries}", *self._crossing,
+                  *options)  # fmt: skip
         self._make(source)
         self._make(source, "install")
 
     def _openssl(self, vendored: Path) -> None:
         source = vendored / "openssl-src/openssl"
         options = ("no-shared", "no-module", "no-tests", "no-apps", "no-docs", "no-legacy", "no-engine", "no-dso")
-        self._run(source, "perl", "Configure", "linux-x86_64", *options, "--libdir=lib", "--openssldir=/etc/ssl",
-                  "--prefix=/usr")  # fmt: skip
+        self._run(source, "perl", "Configure", f"linux-{self._architecture}", *options, "--libdir=lib",
+                  "--openssldir=/etc/ssl", "--prefix=/usr")  # fmt: skip
         self._make(source, "build_libs")
         self._make(source, "install_dev", f"DESTDIR={self._work / 'root'}")
 
@@ -190,11 +202,21 @@ class _Build:
             "--with-ensurepip=no", "--disable-test-modules", "--without-readline", "--without-static-libpython",
             "MODULE_BUILDTYPE=static", f"LIBFFI_CFLAGS={include}", f"LIBFFI_LIBS={library} -lffi",
             f"ZLIB_CFLAGS={include}", f"ZLIB_LIBS={library} -lz", "LDFLAGS=-pie -s",
-            *(f"py_cv_module_{name}=n/a" for name in _LEFT_OUT),
+            *(f"py_cv_module_{name}=n/a" for name in _LEFT_OUT), *self._built_by(),
         )  # fmt: skip
         self._make(source)
         self._make(source, "install", f"DESTDIR={self._work / 'installed'}")
         return self._work / "installed/python"
+
+    def _built_by(self) -> tuple[str, ...]:
+        """Return the options of a cross build, with the answers that configure finds by running programs."""
+        if self._builder is None:
+            return ()
+        with tarfile.open(self._builder) as archive:
+            archive.extractall(self._work / "builder", filter="data")
+        python = self._work / "builder/python/bin/python3"
+        return (*self._crossing, f"--with-build-python={python}", "--enable-ipv6", "ac_cv_file__dev_ptmx=yes",
+                "ac_cv_file__dev_ptc=no")  # fmt: skip
 
     def _make(self, source: Path, *targets: str) -> None:
         self._run(source, "make", "--silent", f"--jobs={os.cpu_count() or 1}", *targets)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from packages.own_python import GLIBC, PYTHON, BuildError
+from packages.own_python import GLIBC, NATIVE, PYTHON, BuildError
 
 _STARTER: Final = """\
 #!/bin/sh
@@ -18,7 +18,6 @@ _STARTER: Final = """\
 exec env -u PYTHONHOME -u PYTHONPATH "$(dirname "$(readlink -f -- "$0")")/python3" -P -s -c \\
   'import sys; del sys.argv[0]; from {module} import {start}; sys.exit({start}())' "$0" "$@"
 """
-_PLATFORM: Final = "x86_64-manylinux_2_28"
 _SYMBOL: Final = re.compile(r"\bGLIBC_(\d+)\.(\d+)")
 _ELF: Final = b"\x7fELF"
 
@@ -56,6 +55,8 @@ class Contents:
         root: The source tree of the release, with the man pages in docs/site/dist/man.
         wheels: The directory with our wheels.
         python: The archive of the Python.
+        architecture: Of the nodes, as the kernel names it.
+        builder: A Python of the same release that runs here; without it, the tree's own runs here.
         version: Version of the package.
     """
 
@@ -64,6 +65,8 @@ class Contents:
     wheels: Path
     python: Path
     version: str
+    architecture: str = NATIVE
+    builder: Path | None = None
 
 
 def make_tree(contents: Contents, tree: Path) -> None:
@@ -78,8 +81,9 @@ def make_tree(contents: Contents, tree: Path) -> None:
     (tree.parent / "python").rename(tree)
     library = tree / "lib" / f"python{PYTHON}"
     _install(contents, library / "site-packages")
+    strip = f"{contents.architecture}-linux-gnu-strip"
     for path in to_strip(tree, library / "site-packages"):
-        subprocess.run(["strip", "--strip-unneeded", "--enable-deterministic-archives", path], check=True)
+        subprocess.run([strip, "--strip-unneeded", "--enable-deterministic-archives", path], check=True)
     _check_floor(tree)
     for path in elf_files(library):
         path.chmod(0o644)  # wheels have some executable
@@ -87,7 +91,7 @@ def make_tree(contents: Contents, tree: Path) -> None:
         program = tree / "bin" / name
         program.write_text(starter(entry))
         program.chmod(0o755)
-    _compile(tree, library)
+    _compile(contents.builder or tree / "bin/python3", tree, library)
     pages = tree / "share/man/man1"
     pages.mkdir(parents=True)
     for name in contents.product.programs:
@@ -109,7 +113,7 @@ def make_installable(contents: Contents, tree: Path) -> None:
     (tree / "install.sh").write_bytes((root / "deploy/offline/install.sh").read_bytes())
     (tree / "install.sh").chmod(0o755)
     (tree / "version").write_text(f"{contents.version}\n")
-    (tree / "archs").write_text("x86_64\n")
+    (tree / "archs").write_text(f"{contents.architecture}\n")
     sums = [
         f"{hashlib.sha256(path.read_bytes()).hexdigest()}  ./{path.relative_to(tree)}\n"
         for path in sorted(tree.rglob("*"))
@@ -158,7 +162,8 @@ def _install(contents: Contents, packages: Path) -> None:
     locked = subprocess.run([*export, "--package", name], cwd=contents.root, stdout=subprocess.PIPE, check=True).stdout
     requirements = packages.parent.parent / "requirements.txt"
     requirements.write_bytes(locked)
-    options = ("--quiet", "--target", packages, "--python-version", PYTHON, "--python-platform", _PLATFORM, "--no-deps",
+    platform = f"{contents.architecture}-manylinux_{GLIBC[0]}_{GLIBC[1]}"
+    options = ("--quiet", "--target", packages, "--python-version", PYTHON, "--python-platform", platform, "--no-deps",
                "--only-binary", ":all:", "--link-mode", "copy", "--no-config")  # fmt: skip
     install = ("uv", "pip", "install", *options)
     subprocess.run([*install, "--require-hashes", "--requirements", requirements], check=True)
@@ -180,7 +185,7 @@ def _install(contents: Contents, packages: Path) -> None:
         path.write_text("".join(f"{line}\n" for line in sorted(kept)))
 
 
-def _compile(tree: Path, library: Path) -> None:
+def _compile(python: Path, tree: Path, library: Path) -> None:
     """Compile all modules; users of the programs cannot write there, and would compile at each start.
 
     Unchecked: otherwise Python compares times, and root's programs would change the package's files.
@@ -189,4 +194,4 @@ def _compile(tree: Path, library: Path) -> None:
     compiled = f"compileall.compile_dir(sys.argv[1], quiet=1, stripdir=sys.argv[2], {mode})"
     program = f"import compileall, py_compile, sys; sys.exit(not {compiled})"
     environment = {"PYTHONHASHSEED": "0", "LC_ALL": "C.UTF-8"}
-    subprocess.run([tree / "bin/python3", "-B", "-P", "-s", "-c", program, library, tree], env=environment, check=True)
+    subprocess.run([python, "-B", "-P", "-s", "-c", program, library, tree], env=environment, check=True)

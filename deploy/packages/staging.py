@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
-from packages.own_python import BuildError, say
+from packages.own_python import ARCHITECTURES, BuildError, say
 from packages.program_tree import Contents
 
 _HERE: Final = Path(__file__).parent
@@ -83,7 +83,8 @@ def package_by_nfpm(contents: Contents, stage: Path, destination: Destination, p
         if not path.is_symlink() and not path.is_relative_to(stage / "program"):
             path.chmod(0o755 if path.is_dir() else 0o644)
     _write_changelog(contents.version, destination.release, stage / "changelog.yaml")
-    environment = {**os.environ, "VERSION": contents.version, "RELEASE": str(destination.release)}
+    named = {"VERSION": contents.version, "RELEASE": str(destination.release)}
+    environment = {**os.environ, **named, "ARCHITECTURE": ARCHITECTURES[contents.architecture]}
     command = (_nfpm(destination.cache), "package", "--config", _HERE / f"{contents.product.part}.yaml")
     options = ("--packager", packager, "--target", destination.into)
     subprocess.run([*command, *options], cwd=stage, env=environment, stdout=sys.stderr, check=True)

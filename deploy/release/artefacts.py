@@ -82,7 +82,7 @@ def packages(release: Release) -> None:
     cache = Path(os.environ["IOTIDE_BUILD_CACHE"])
     destination = Destination(release.into, cache)
     agent = Contents(AGENT, release.tree, release.into, built_python(cache), release.version)
-    make_packages(agent, destination)
+    make_packages(agent, destination, others=("aarch64",))
     make_deb(replace(agent, product=SERVER), destination)
 
 

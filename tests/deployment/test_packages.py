@@ -71,9 +71,7 @@ def test_an_installable_tree_is_what_the_installer_verifies(tmp_path: Path) -> N
     program.parent.mkdir(parents=True)
     program.write_text("#!/bin/sh\necho started\n")
     program.chmod(0o755)
-    make_installable(Contents(AGENT, TOP, tmp_path, tmp_path, "1.2.3"), tree)
-    if os.uname().machine != "x86_64":
-        (tree / "archs").write_text(f"{os.uname().machine}\n")
+    make_installable(Contents(AGENT, TOP, tmp_path, tmp_path, "1.2.3", architecture=os.uname().machine), tree)
     prefix = tmp_path / "installed"
     subprocess.run([tree / "install.sh", "--prefix", prefix], check=True, capture_output=True)
     assert subprocess.check_output([prefix / "bin/iotide-agent"], text=True) == "started\n"
@@ -81,6 +79,18 @@ def test_an_installable_tree_is_what_the_installer_verifies(tmp_path: Path) -> N
     refused = subprocess.run([tree / "install.sh", "--prefix", prefix], capture_output=True, text=True, check=False)
     assert refused.returncode == 2
     assert "the bundle is incomplete or damaged" in refused.stderr
+
+
+def test_a_tree_of_another_architecture_is_not_installed(tmp_path: Path) -> None:
+    tree = tmp_path / "iotide-agent-1.2.3"
+    tree.mkdir()
+    other = "aarch64" if os.uname().machine == "x86_64" else "x86_64"
+    make_installable(Contents(AGENT, TOP, tmp_path, tmp_path, "1.2.3", architecture=other), tree)
+    refused = subprocess.run(
+        [tree / "install.sh", "--prefix", tmp_path / "installed"], capture_output=True, text=True, check=False
+    )
+    assert refused.returncode == 2
+    assert f"this node is {os.uname().machine} but the bundle is for {other}" in refused.stderr
 
 
 def test_only_programs_and_libraries_are_checked_for_their_c_library(tmp_path: Path) -> None:
