@@ -51,7 +51,8 @@ def make_archive(suite: str, archive: Path, packages: Sequence[str] = ()) -> Non
         return
     archive.parent.mkdir(parents=True, exist_ok=True)
     draft = archive.with_name(f"{archive.name}.new.tar")
-    command = ("mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", f"--include={','.join(packages)}")
+    more = [f"--include={','.join(packages)}"] if packages else []  # an empty list is an error
+    command = ("mmdebstrap", "--quiet", "--mode=root", "--variant=minbase", *more)
     done = subprocess.run([*command, suite, draft, debian_mirror()], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise PackageTestError(
