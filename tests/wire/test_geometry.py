@@ -20,8 +20,8 @@ from iotide_wire.geometry import (
     lvm_chunk_choices,
     mkfs_blocks,
     mkfs_geometry,
+    reported_io_bytes,
     start_multiple_bytes,
-    told_io_bytes,
 )
 from iotide_wire.scratch_vocabulary import WITH_GEOMETRY, Alignment, Filesystem, Start
 from iotide_wire.striping import StripingError, parse_layout
@@ -49,11 +49,11 @@ RAID5_STRIPE = Stripe(64 * KIB, 3)
         ("lvm-stripe:2x256K/raid0:2x64K", 256, 512, (64, 128), (64, 128)),
     ],
 )
-def test_the_kernel_and_mkfs_are_told_what_they_were_seen_to_take(
+def test_the_kernel_reports_and_mkfs_takes_the_recorded_values(
     text: str, minimum_kib: float, optimal_kib: int, ext4: tuple[int, int], xfs: tuple[int, int]
 ) -> None:
     layout = parse_layout(text)
-    assert told_io_bytes(layout) == (minimum_kib * KIB, optimal_kib * KIB)
+    assert reported_io_bytes(layout) == (minimum_kib * KIB, optimal_kib * KIB)
     assert detected_blocks(layout, EXT4, 4096, Device()) == Blocks(*ext4)
     assert detected_blocks(layout, XFS, 4096, Device()) == Blocks(*xfs)
 

@@ -97,7 +97,7 @@ def data_disks(layout: Layout) -> int:
     return above.data_disks if above else 1
 
 
-def told_io_bytes(layout: Layout) -> tuple[int, int]:
+def reported_io_bytes(layout: Layout) -> tuple[int, int]:
     """Return minimum_io_size and optimal_io_size, as the kernel's md and dm targets set them (sysfs-block)."""
     stripe = top_stripe(layout)
     return (SECTOR_BYTES, 0) if stripe is None else (stripe.chunk_bytes, stripe.width_bytes)

@@ -19,8 +19,8 @@ from iotide_wire.geometry import (
     lvm_chunk_choices,
     mkfs_blocks,
     mkfs_geometry,
+    reported_io_bytes,
     start_multiple_bytes,
-    told_io_bytes,
     top_stripe,
 )
 from iotide_wire.scratch_vocabulary import (
@@ -105,7 +105,7 @@ def striping_answer(
         limits = f"a power of two of {size_text(LEAST_BLOCK_BYTES)} to {size_text(MOST_BLOCK_BYTES)}"
         raise StripingError("block_bytes", f"a block of {block_bytes} bytes", f"use {limits}")
     stripe, below = top_stripe(layout), array_stripe(layout)
-    minimum_io_bytes, optimal_io_bytes = told_io_bytes(layout)
+    minimum_io_bytes, optimal_io_bytes = reported_io_bytes(layout)
     multiple_bytes = start_multiple_bytes(stripe)
     pairs = [(filesystem, align) for filesystem in filesystems for align in Alignment]
     mkfs = tuple(_mkfs(layout, filesystem, align, block_bytes, device) for filesystem, align in pairs)
