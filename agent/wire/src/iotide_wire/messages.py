@@ -13,6 +13,7 @@ from iotide_wire.foreign import ForeignLoad
 from iotide_wire.measured import Flag, NotJudged, SampleMessage, StepRecord, StepRole
 from iotide_wire.nodes import BrokerAccess, ClockReading
 from iotide_wire.plan import CachePolicy, QuietPolicy
+from iotide_wire.scratch_sets import ScratchSets
 from iotide_wire.versions import Since
 
 Digest = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -104,6 +105,7 @@ class HelloRequest(Message):
         look: number of the server's last request for facts before these were read.
         holds: orders on the agent's disk. Active orders that are missing here are lost.
         clock: None before the server's first answer.
+        scratch_sets: None if the node's helper did not answer; then the server keeps those that it knows.
     """
 
     agent_instance: Instance
@@ -119,6 +121,7 @@ class HelloRequest(Message):
     look: LookNumber | None = None
     holds: Annotated[tuple[HeldOrder, ...], Field(max_length=1000), FailFast()]
     clock: Annotated[ClockReading | None, Since(2)] = None
+    scratch_sets: Annotated[ScratchSets | None, Since(3)] = None
 
 
 class HelloReply(Message):

@@ -98,6 +98,7 @@ class Speaker:
             look=look,
             holds=tuple(HeldOrder(order_id=order_id, fence=fence) for order_id, fence in holds),
             clock=self._clock_reading(),
+            scratch_sets=inventory.scratch_sets,
         )
         try:
             self.rotation.settle()
