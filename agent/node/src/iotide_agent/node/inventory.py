@@ -21,6 +21,7 @@ from iotide_wire.catalogue import WorkloadAnnouncement
 from iotide_wire.endpoint import DATA_ADDRESS
 from iotide_wire.expressions import TARGET_FREE, TARGET_TOTAL
 from iotide_wire.facts import Facts, MountFacts
+from iotide_wire.measured import StepRole
 from iotide_wire.scratch_sets import ScratchSet, ScratchState
 
 AGENT_VERSION: Final = metadata.version("iotide-agent")
@@ -101,7 +102,11 @@ def take_inventory(
         facts=facts,
         mounts=tuple(mounts),
         approved_directories=approved,
-        workloads={found.name: found for found in announcements(reader, config.workloads, user.ids)},
+        workloads={
+            found.name: found
+            for found in announcements(reader, config.workloads, user.ids)
+            if sets or StepRole.MAKER not in found.step_roles
+        },
         data_address=data_address(config),
         budget={_resolve(directory, reader): limit_bytes for directory, limit_bytes in config.budget.items()},
         resolved=resolved,
