@@ -40,7 +40,7 @@ from iotide_server.runs.resources import node_mode
 from iotide_server.runs.service import LockedOrder
 from iotide_server.targets import agents as target_mounts
 from iotide_server.workloads import service as workloads
-from iotide_wire.measured import StepRole
+from iotide_wire.measured import WITHOUT_TARGETS
 from iotide_wire.messages import (
     ClaimRequest,
     FinishReply,
@@ -193,7 +193,7 @@ def _withdrawn(order_id: int, ended: Row[Any]) -> IotideError:
 
 def _wire_order(session: Session, node_id: int, order_id: int, found: Row[Any]) -> Order:
     loads = found.role == OrderRole.LOAD
-    has_targets = loads and found.step_role != StepRole.SENDER
+    has_targets = loads and found.step_role not in WITHOUT_TARGETS
     return Order(
         order_id=order_id,
         run_id=found.run_id,

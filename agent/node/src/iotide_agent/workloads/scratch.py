@@ -15,12 +15,10 @@ from iotide_agent.workloads.base import (
     OutputRefusedError,
     Parsed,
     Place,
-    Sample,
     Step,
     StepOutcome,
     Workload,
 )
-from iotide_agent.workloads.metrics import DURATION
 from iotide_wire.catalogue import MetricSpec
 from iotide_wire.expressions import Expression, Number
 from iotide_wire.measured import StepRole
@@ -72,7 +70,7 @@ class ScratchWorkload(Workload[ScratchOptions]):
     tool: ClassVar[str | None] = None
     needs_python: ClassVar[bool] = True
     step_roles: ClassVar[tuple[StepRole, ...]] = (StepRole.MAKER,)
-    metrics: ClassVar[tuple[MetricSpec, ...]] = (DURATION.by("operation"),)
+    metrics: ClassVar[tuple[MetricSpec, ...]] = ()
     bytes_needed: ClassVar[Expression] = Number.of(0)
     bytes_moved: ClassVar[Expression] = Number.of(0)
     options_type = ScratchOptions
@@ -85,7 +83,7 @@ class ScratchWorkload(Workload[ScratchOptions]):
         return [(step,)]
 
     def read(self, options: ScratchOptions, place: Place, outcome: StepOutcome) -> Parsed:
-        """Check that each operation was performed; the run's seconds are its only number."""
+        """Check that the helper performed each operation. It gives no numbers."""
         try:
             records = [_RECORD.validate_json(line) for line in outcome.stdout.splitlines()]
         except ValidationError as error:
@@ -93,7 +91,7 @@ class ScratchWorkload(Workload[ScratchOptions]):
         done, wanted = [record.verb for record in records], [packet["verb"] for packet in _packets(options, {})]
         if done != wanted:
             raise OutputRefusedError(outcome.step.name, f"the plan was {', '.join(wanted)}", ", ".join(done))
-        return Parsed([Sample("duration", outcome.wall_seconds, {"operation": options.verb}, place.target_id)])
+        return Parsed()
 
     def progress(self, step: Step, counters: Counters, output_tail: str) -> float | None:
         """Return the finished fraction of an array's synchronisation, the only step that may take hours."""
