@@ -47,7 +47,8 @@ class Root:
             if not disk.has_table(adoption.id):
                 self._check_unused(disk, own=_OWN_TABLE)
                 self._confirm(disk, "complete the adoption of")
-                self._write_table(disk, adoption)
+                disk.write_table(adoption.id)
+            self._finish(disk, adoption)
             return adoption.id
 
     def adopt_same_disk(self, device: str) -> str:
@@ -117,17 +118,19 @@ class Root:
         )
         disk.write_adoption(adoption, is_new=True)
         self._commands.journal.write("mark_written", device=disk.device, id=adoption.id)
-        self._write_table(disk, adoption)
+        disk.write_table(adoption.id)
+        self._finish(disk, adoption)
         return adoption.id
 
-    def _write_table(self, disk: Disk, adoption: Adoption) -> None:
-        disk.write_table(adoption.id)
+    def _finish(self, disk: Disk, adoption: Adoption) -> None:
         self._commands.journal.write("table_written", device=disk.device)
-        disk.read_partitions()
+        if self._site.sysfs.partition(disk.name, 1) is None:
+            disk.read_partitions()
         disk.check_ready(self._site.this_machine())
+        if not disk.state().is_clean and disk.state().order == 0:
+            # Old data may lie in the arena, where no check of the whole disk sees it.
+            self._wiper().clean([disk], discards=False)
         self._commands.journal.write("adopted", device=disk.device, id=adoption.id, by=self._by)
-        # Old data may lie in the arena, where no check of the whole disk sees it.
-        self._wiper().clean([] if disk.state().is_clean else [disk], discards=False)
 
     def _check_unused(self, disk: Disk, own: frozenset[str] = frozenset()) -> None:
         found = uses(disk, self._site.sysfs, self._commands, own=own)
