@@ -18,7 +18,7 @@ from iotide_agent.scratch.lock import held_lock
 from iotide_agent.scratch.operations import perform
 from iotide_agent.scratch.requests import parse_request
 from iotide_agent.scratch.site import Site
-from iotide_agent.scratch.sysfs import Identity, Sysfs
+from iotide_agent.scratch.sysfs import DiskIdentity, Sysfs
 from iotide_agent.scratch.uses import is_claimed
 from iotide_wire.units import MIB
 
@@ -38,8 +38,8 @@ class LoopSysfs(Sysfs):
     def disks(self) -> list[str]:
         return sorted(self.serials)
 
-    def identity(self, name: str) -> Identity:
-        return Identity("", self.serials.get(name, ""), "loop of a test", self.size_bytes(name))
+    def identity(self, name: str) -> DiskIdentity:
+        return DiskIdentity("", self.serials.get(name, ""), "loop of a test", self.size_bytes(name))
 
     def why_unfit(self, name: str) -> str | None:
         return None if name in self.serials else "it is not of this test"

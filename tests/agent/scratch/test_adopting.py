@@ -14,8 +14,16 @@ from iotide_agent.scratch import gpt
 from iotide_agent.scratch.disk import Disk
 from iotide_agent.scratch.journal import Journal
 from iotide_agent.scratch.listing import candidates, disk_row, unlisted
-from iotide_agent.scratch.mark import ARENA_TYPE, MARK_TYPE, Condition, MarkState, mark_start_bytes, packed, state_in
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.mark import (
+    ARENA_TYPE,
+    MARK_TYPE,
+    MarkCondition,
+    MarkState,
+    mark_start_bytes,
+    packed,
+    state_in,
+)
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.sets import read_config
 from iotide_agent.scratch.sysfs import Sysfs
 from iotide_wire.units import MIB
@@ -70,7 +78,7 @@ def test_old_data_in_the_arena_is_gone_after_an_adoption(loops: Loops, listed: s
 def test_an_unlisted_disk_is_not_adopted(loops: Loops, listed: str) -> None:
     other = loops.add()
     before = loops.content(other)
-    with loops.root() as root, pytest.raises(RefusedError, match=f"{other} is in no set"):
+    with loops.root() as root, pytest.raises(ScratchRefusedError, match=f"{other} is in no set"):
         root.adopt(other)
     assert loops.content(other) == before
     assert [row["device"] for row in candidates(loops.site, read_config(loops.config))] == [other]
@@ -80,7 +88,7 @@ def test_an_unlisted_disk_is_not_adopted(loops: Loops, listed: str) -> None:
 @pytest.mark.parametrize("typed", ["", "SN-1", "yes", "loop0"])
 def test_a_wrong_serial_number_changes_nothing(loops: Loops, listed: str, typed: str) -> None:
     before = loops.content(listed)
-    with loops.root([typed]) as root, pytest.raises(RefusedError, match="not its serial number"):
+    with loops.root([typed]) as root, pytest.raises(ScratchRefusedError, match="not its serial number"):
         root.adopt(listed)
     assert loops.content(listed) == before
 
@@ -88,7 +96,7 @@ def test_a_wrong_serial_number_changes_nothing(loops: Loops, listed: str, typed:
 def test_data_without_a_signature_needs_a_longer_confirmation(loops: Loops, listed: str) -> None:
     Path(loops.path(listed)).write_bytes(os.urandom(4096))
     before = loops.content(listed)
-    with loops.root(["SN-0", "yes"]) as root, pytest.raises(RefusedError, match="not confirmed"):
+    with loops.root(["SN-0", "yes"]) as root, pytest.raises(ScratchRefusedError, match="not confirmed"):
         root.adopt(listed)
     assert loops.content(listed) == before
     with loops.root(["SN-0", "destroy SN-0"]) as root:
@@ -102,9 +110,9 @@ def test_a_killed_adoption_is_completed_under_the_same_id(loops: Loops, listed: 
         root.adopt(listed)
     with closing(loops.disk(listed)) as disk:
         first = disk.any_adoption().id
-        assert disk.state().condition is Condition.DIRTY
+        assert disk.state().condition is MarkCondition.DIRTY
         if event == "mark_written":
-            with pytest.raises(RefusedError, match="partition table is not the one"):
+            with pytest.raises(ScratchRefusedError, match="partition table is not the one"):
                 disk.check_ready(MACHINE)
     with loops.root(["SN-0"]) as root:
         assert root.adopt(listed) == first
@@ -118,7 +126,7 @@ def test_a_clone_and_its_original_are_both_refused(loops: Loops, listed: str) ->
     loops.sysfs.read_partitions(loops.name(clone), -1)
     loops.list_in("bays", [listed, clone])
     assert "the mark is of another disk" in disk_row(loops.site, clone)["problem"]
-    with loops.root(["SN-1"]) as root, pytest.raises(RefusedError, match="it has partitions"):
+    with loops.root(["SN-1"]) as root, pytest.raises(ScratchRefusedError, match="it has partitions"):
         root.adopt(clone)
     loops.sysfs.serials[loops.name(clone)] = "SN-0"
     assert "2 disks have this identity" in disk_row(loops.site, listed)["problem"]
@@ -135,7 +143,7 @@ def test_another_installation_needs_same_disk(loops: Loops, listed: str) -> None
     loops.adopt(listed)
     loops.site = replace(loops.site, machine_id="f" * 32)
     assert f"adopted on another installation (machine-id {MACHINE})" in disk_row(loops.site, listed)["problem"]
-    with loops.root() as root, pytest.raises(RefusedError, match="--same-disk"):
+    with loops.root() as root, pytest.raises(ScratchRefusedError, match="--same-disk"):
         root.adopt(listed)
     with loops.root(["SN-0"]) as root:
         root.adopt_same_disk(listed)
@@ -145,7 +153,7 @@ def test_another_installation_needs_same_disk(loops: Loops, listed: str) -> None
 def test_a_destroyed_mark_is_refused_and_an_unlisted_dirty_disk_is_named(loops: Loops, listed: str) -> None:
     loops.adopt(listed)
     with closing(Disk(loops.sysfs, listed)) as disk:
-        disk.write_state(MarkState(Condition.DIRTY, 3, 4, "ext4", 5))
+        disk.write_state(MarkState(MarkCondition.DIRTY, 3, 4, "ext4", 5))
     loops.config.write_text("")
     assert [(row["device"], row["state"]) for row in unlisted(loops.site, read_config(loops.config))] == [
         (listed, "dirty")
@@ -168,7 +176,7 @@ def test_a_third_partition_is_refused(loops: Loops, listed: str) -> None:
             for offset, data in gpt.blocks(replace(table, partitions=(arena, own, foreign)), 64 * MIB, 512):
                 opened.seek(offset)
                 opened.write(data)
-        with pytest.raises(RefusedError, match="partition table is not the one of its adoption"):
+        with pytest.raises(ScratchRefusedError, match="partition table is not the one of its adoption"):
             disk.check_ready(MACHINE)
     del adoption
 
@@ -191,15 +199,15 @@ def test_a_disk_that_is_exchanged_while_it_is_open_is_noticed(loops: Loops, list
     loops.adopt(listed)
     with closing(Disk(loops.sysfs, listed)) as disk:
         loops.sysfs.serials[disk.name] = "SN-9"
-        with pytest.raises(RefusedError, match="another disk has the name"):
-            disk.write_state(MarkState(Condition.CLEAN))
+        with pytest.raises(ScratchRefusedError, match="another disk has the name"):
+            disk.write_state(MarkState(MarkCondition.CLEAN))
 
 
 def test_a_torn_state_counts_as_dirty() -> None:
-    whole = packed(MarkState(Condition.CLEAN, 5, 6))
-    assert state_in(whole) == MarkState(Condition.CLEAN, 5, 6)
+    whole = packed(MarkState(MarkCondition.CLEAN, 5, 6))
+    assert state_in(whole) == MarkState(MarkCondition.CLEAN, 5, 6)
     for broken in (bytes(4096), whole.replace(b"clean", b"cleen"), whole[:90].ljust(4096, b"\0")):
-        assert state_in(broken) == MarkState(Condition.DIRTY)
+        assert state_in(broken) == MarkState(MarkCondition.DIRTY)
 
 
 @pytest.mark.parametrize("block_bytes", [512, 4096])

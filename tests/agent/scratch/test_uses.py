@@ -11,7 +11,7 @@ from typing import Final
 import pytest
 from agent.scratch.loops import Loops, run
 
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError
 
 MKFS: Final = ("mkfs.ext4", "-q", "-F", "-E", "lazy_itable_init=0")
 MEMBER_SIZE: Final = 128 * 1024**2
@@ -168,7 +168,7 @@ def check_refused(loops: Loops, device: str, words: str) -> None:
     before, written = loops.content(device), loops.sysfs.written_bytes(loops.name(device))
     with (
         loops.root([device.removeprefix("serial-"), "yes"]) as root,
-        pytest.raises(RefusedError, match=f"(?s){words}"),
+        pytest.raises(ScratchRefusedError, match=f"(?s){words}"),
     ):
         root.adopt(device)
     assert loops.content(device) == before

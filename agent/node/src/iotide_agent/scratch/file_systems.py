@@ -7,7 +7,7 @@ No option here turns off a tool's exclusive claim of its device: a single `-F` o
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from iotide_agent.scratch.refusals import RefusedError
+from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.requests import Making
 from iotide_wire.scratch_vocabulary import (
     EXT,
@@ -44,21 +44,21 @@ def mkfs(making: Making, devices: Sequence[str], size_bytes: int) -> list[str]:
 
 
 def stripe(layout: Layout) -> tuple[int, int]:
-    """Return chunk in bytes and number of data disks of the top layer; raise RefusedError for a layout without."""
+    """Return chunk in bytes and number of data disks of the top layer; raise ScratchRefusedError for a layout without."""
     chunk_bytes, disks = layout.lvm_chunk_bytes, layout.arrays if layout.kind is LayoutKind.LVM_MD else layout.disks
     if layout.lvm is not LvmKind.STRIPE:
         chunk_bytes, disks = layout.chunk_bytes, array_data_disks(layout)
     if chunk_bytes is None:
-        raise RefusedError(f"align: {layout.text} has no stripe to align to; use default")
+        raise ScratchRefusedError(f"align: {layout.text} has no stripe to align to; use default")
     return chunk_bytes, disks
 
 
 def mount_options(making: Making, asked: Mapping[str, bool | int | str], devices: Sequence[str]) -> str:
-    """Return the argument of `mount -o`; raise RefusedError for an option of another file system."""
+    """Return the argument of `mount -o`; raise ScratchRefusedError for an option of another file system."""
     known = MOUNT_OPTIONS[making.type]
     for name, value in asked.items():
         if name not in known or not known[name].accepts(value):
-            raise RefusedError(f"{making.type} has no mount option {name} with this value")
+            raise ScratchRefusedError(f"{making.type} has no mount option {name} with this value")
     words = [name if value is True else f"{name}={value}" for name, value in asked.items()]
     if making.data is not None:
         words.append(f"{_DATA_MODE}={making.data}")

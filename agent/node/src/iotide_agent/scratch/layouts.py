@@ -8,7 +8,7 @@ from iotide_agent.scratch.commands import LONG_SECONDS, USUAL_SECONDS, Commands
 from iotide_agent.scratch.disk import Disk, until
 from iotide_agent.scratch.file_systems import array_data_disks
 from iotide_agent.scratch.mark import MIB
-from iotide_agent.scratch.refusals import CommandFailedError, RefusedError
+from iotide_agent.scratch.refusals import CommandFailedError, ScratchRefusedError
 from iotide_agent.scratch.requests import Making
 from iotide_agent.scratch.sysfs import Sysfs
 from iotide_wire.scratch_vocabulary import SECTOR_BYTES, LayoutKind, LvmKind, MdLevel, Sync
@@ -28,7 +28,7 @@ class Builder:
     """Builds the layout of one make; `name` distinguishes its arrays and volumes on this node."""
 
     def __init__(self, sysfs: Sysfs, commands: Commands, making: Making, name: str, check: Callable[[], None]) -> None:
-        """Take `check`, which raises RefusedError unless the disks are still those of this make."""
+        """Take `check`, which raises ScratchRefusedError unless the disks are still those of this make."""
         self._sysfs = sysfs
         self._commands = commands
         self._making = making
@@ -104,7 +104,9 @@ class Builder:
         for number in NUMBERS:
             if not self._sysfs.has(f"{prefix}{number}"):
                 return number
-        raise RefusedError(f"all of {prefix}{NUMBERS[0]} to {prefix}{NUMBERS[-1]} exist on this node; wipe a set first")
+        raise ScratchRefusedError(
+            f"all of {prefix}{NUMBERS[0]} to {prefix}{NUMBERS[-1]} exist on this node; wipe a set first"
+        )
 
     def _new_device(self, device: str) -> str:
         path = f"/dev/{device}"
