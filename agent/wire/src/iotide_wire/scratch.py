@@ -112,7 +112,7 @@ def check_mount_options(filesystem: Filesystem, options: Mapping[str, object]) -
 
 
 class ScratchMake(Message):
-    """What a node makes on a set of scratch disks before a stage: layout, file system, mount."""
+    """Layout, file system and mount that a node makes on a set of scratch disks before a stage."""
 
     layout: ScratchLayout
     fs: ScratchFilesystem

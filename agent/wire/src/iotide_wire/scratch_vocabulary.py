@@ -21,7 +21,7 @@ SECTOR_BYTES: Final = 512
 
 
 class LayoutKind(StrEnum):
-    """What lies between disks and file system.
+    """Layers between disks and file system.
 
     SINGLE: one disk. OFFSET: one disk, with the file system from sector 63 on, as fdisk placed partitions until 2010.
     MD: one array. LVM: one volume on the disks. LVM_MD: one volume on `arrays` equal arrays. BTRFS: the disks
