@@ -1,16 +1,14 @@
 """Build a layout on arenas, layer by layer; each layer is found again in /sys, not by the name it was given."""
 
-import math
 from collections.abc import Callable, Sequence
 from typing import Final
 
 from iotide_agent.scratch.commands import LONG_SECONDS, USUAL_SECONDS, Commands
 from iotide_agent.scratch.disk import Disk, until
-from iotide_agent.scratch.file_systems import array_data_disks
-from iotide_agent.scratch.mark import MIB
 from iotide_agent.scratch.refusals import CommandFailedError, ScratchRefusedError
 from iotide_agent.scratch.requests import Making
 from iotide_agent.scratch.sysfs import Sysfs
+from iotide_wire.geometry import array_stripe, start_multiple_bytes
 from iotide_wire.scratch_vocabulary import SECTOR_BYTES, LayoutKind, LvmKind, MdLevel, Sync
 
 NUMBERS: Final = range(900, 916)
@@ -93,8 +91,7 @@ class Builder:
 
     def _data_alignment(self) -> str:
         """Return where data begins on a PV: at a multiple of 1 MiB, and of the whole stripe of an array below it."""
-        chunk_bytes, disks = (self._making.layout.chunk_bytes or MIB), array_data_disks(self._making.layout)
-        return f"{math.lcm(MIB, chunk_bytes * disks) // 1024}k"
+        return f"{start_multiple_bytes(array_stripe(self._making.layout)) // 1024}k"
 
     def _lvm(self, members: Sequence[str], verb: str, *arguments: str) -> None:
         # By device: a foreign group may have exactly our name.

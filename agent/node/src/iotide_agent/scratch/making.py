@@ -19,7 +19,8 @@ from iotide_agent.scratch.requests import Making, ScratchRequest
 from iotide_agent.scratch.sets import DiskSet
 from iotide_agent.scratch.site import Site
 from iotide_agent.scratch.wiping import Wiper, forget_btrfs
-from iotide_wire.scratch_vocabulary import LEAST_FILESYSTEM_BYTES, Filesystem
+from iotide_wire.geometry import capacity_bytes, least_filesystem_bytes
+from iotide_wire.scratch_vocabulary import Filesystem
 
 _PREFIX: Final = "iotide"
 
@@ -78,12 +79,11 @@ class Maker:
                 f"set {self._set.name} has written {self._records.written_bytes()} bytes within 24 hours; "
                 f"max_bytes_per_day is {limit_bytes}"
             )
-        size_bytes = min(self._site.sysfs.size_bytes(disk.arena) for disk in disks) * making.size_percent // 100
-        if size_bytes < LEAST_FILESYSTEM_BYTES[making.type]:
-            least = LEAST_FILESYSTEM_BYTES[making.type]
-            raise ScratchRefusedError(
-                f"{making.type} needs {least} bytes; {making.size_percent} % of a disk is {size_bytes}"
-            )
+        smallest_bytes = min(self._site.sysfs.size_bytes(disk.arena) for disk in disks)
+        size_bytes = capacity_bytes(making.layout, smallest_bytes) * making.size_percent // 100
+        least_bytes = least_filesystem_bytes(making.type, making.align)
+        if size_bytes < least_bytes:
+            raise ScratchRefusedError(f"{making.type} needs {least_bytes} bytes, but would get {size_bytes}")
         for disk in disks:
             reason = arenas.why_foreign(self._site, disk, self._commands)
             if reason is not None:

@@ -11,6 +11,7 @@ from typing import Any, Final, TypeVar
 
 from iotide_agent.scratch.refusals import ScratchRefusedError
 from iotide_agent.scratch.sets import SET_NAME
+from iotide_wire.geometry import mkfs_geometry
 from iotide_wire.scratch_vocabulary import (
     BLOCK_BYTES,
     MOST_ARRAYS,
@@ -19,7 +20,6 @@ from iotide_wire.scratch_vocabulary import (
     MOST_MOUNT_OPTIONS,
     MOUNT_OPTIONS,
     WITH_DATA_MODE,
-    WITH_GEOMETRY,
     Alignment,
     Bitmap,
     BtrfsProfile,
@@ -242,8 +242,7 @@ def _making_of(given: _Fields, layout: Layout, bitmap: Bitmap, sync: Sync) -> Ma
         raise ScratchRefusedError(f"request.fs: block_bytes is {making.block_bytes}; use {BLOCK_BYTES}")
     if making.data is not None and making.type not in WITH_DATA_MODE:
         raise ScratchRefusedError(f"request.fs: {making.type} has no mount option data")
-    if making.align is not Alignment.DEFAULT and making.type not in WITH_GEOMETRY:
-        raise ScratchRefusedError(f"request.fs: mkfs of {making.type} has no option for stripes")
+    mkfs_geometry(layout, making.type, making.align, making.block_bytes)
     if layout.kind is LayoutKind.BTRFS and making.type is not Filesystem.BTRFS:
         raise ScratchRefusedError(f"request.fs: {layout.text} holds Btrfs only")
     return making
